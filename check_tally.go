@@ -1,0 +1,162 @@
+package afdo
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// symbolIDs is the set of the symbol IDs that a file defines.
+type symbolIDs struct {
+	all  []definedID
+	bits []uint64 // membership from the first ID on, where IDs stand close enough for it
+}
+
+type definedID struct {
+	id      SymbolID
+	section uint32 // the symbol names section
+}
+
+func (s *symbolIDs) add(names Section, id SymbolID) {
+	s.all = append(s.all, definedID{id, uint32(names.Index)})
+}
+
+// sort prepares the set for has and reports IDs that stand twice.
+func (s *symbolIDs) sort(k *checker) {
+	slices.SortFunc(s.all, func(a, b definedID) int { return int(int64(a.id) - int64(b.id)) })
+	for i := 1; i < len(s.all); i++ {
+		if d := s.all[i]; d.id == s.all[i-1].id {
+			index := int(d.section)
+			e := k.r.table.extent(index)
+			k.fault(newSection(index, e, byte(SectionSymbolNames)).errorAt(0, ErrSymbol, "symbol ID %d stands twice", d.id))
+		}
+	}
+	if len(s.all) == 0 {
+		return
+	}
+	first := s.all[0].id
+	if span := uint64(s.all[len(s.all)-1].id-first) + 1; span <= 64*uint64(len(s.all)) {
+		s.bits = make([]uint64, span/64+1)
+		for _, d := range s.all {
+			s.bits[(d.id-first)/64] |= 1 << ((d.id - first) % 64)
+		}
+	}
+}
+
+func (s *symbolIDs) has(id SymbolID) bool {
+	if s.bits != nil {
+		at := id - s.all[0].id // wraps for smaller IDs, beyond any span
+		return uint64(at/64) < uint64(len(s.bits)) && s.bits[at/64]>>(at%64)&1 != 0
+	}
+	i := sort.Search(len(s.all), func(i int) bool { return s.all[i].id >= id })
+	return i < len(s.all) && s.all[i].id == id
+}
+
+// tally is what the summary of the data would be, as far as the summary at
+// hand asks: instead of all counts it keeps, for each of its minimum counts,
+// how many counts come up to it.
+type tally struct {
+	Summary
+	mins  []uint64    // distinct minimum counts, ascending
+	steps []tallyStep // counts from mins[i] up to, not including, mins[i+1]
+}
+
+type tallyStep struct {
+	num, equal uint64 // counts; those of them that equal the minimum
+	sum        uint64 // saturating
+}
+
+func (t *tally) prepare(s *Summary) {
+	for _, e := range s.Entries {
+		t.mins = append(t.mins, e.MinCount)
+	}
+	slices.Sort(t.mins)
+	t.mins = slices.Compact(t.mins)
+	t.steps = make([]tallyStep, len(t.mins))
+}
+
+func (t *tally) function(head uint64) {
+	t.NumFunctions++
+	t.MaxFunctionCount = max(t.MaxFunctionCount, head)
+}
+
+func (t *tally) count(n uint64) {
+	t.NumCounts++
+	t.TotalCount = addSaturating(t.TotalCount, n)
+	t.MaxCount = max(t.MaxCount, n)
+	lo, hi := 0, len(t.mins)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); t.mins[mid] <= n {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return
+	}
+	step := &t.steps[lo-1]
+	step.num++
+	step.sum = addSaturating(step.sum, n)
+	if n == t.mins[lo-1] {
+		step.equal++
+	}
+}
+
+func addSaturating(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return sum
+}
+
+// compare remarks where a summary does not agree with the data.
+func (t *tally) compare(k *checker, s *Summary) {
+	fixed := k.r.table.fixedSection(SectionSummary)
+	section := newSection(fixed.index, fixed.extent, byte(SectionSummary))
+	figure := func(what string, found, want uint64) {
+		if found != want {
+			k.remark(section, 0, ErrSummary, "%s is %d, the data make it %d", what, found, want)
+		}
+	}
+	figure("total count", s.TotalCount, t.TotalCount)
+	figure("maximum count", s.MaxCount, t.MaxCount)
+	figure("maximum function count", s.MaxFunctionCount, t.MaxFunctionCount)
+	figure("number of counts", s.NumCounts, t.NumCounts)
+	figure("number of functions", s.NumFunctions, t.NumFunctions)
+	if t.TotalCount == math.MaxUint64 {
+		return // what makes up a share of a sum that overflowed cannot be told
+	}
+	reach := t.reach()
+	for _, e := range s.Entries {
+		i, _ := slices.BinarySearch(t.mins, e.MinCount)
+		if !reach[i].settles(t.TotalCount, e) {
+			k.remark(section, 0, ErrSummary, "cutoff %d has %d counts from %d up, which the data do not bear out", e.Cutoff, e.NumCounts, e.MinCount)
+		}
+	}
+}
+
+// reach returns, for each minimum count, all counts that come up to it.
+func (t *tally) reach() []tallyStep {
+	out := slices.Clone(t.steps)
+	for i := len(out) - 2; i >= 0; i-- {
+		out[i].num += out[i+1].num
+		out[i].sum = addSaturating(out[i].sum, out[i+1].sum)
+	}
+	return out
+}
+
+// settles reports whether these counts are as many as the entry says and make
+// up its share of the total, but not without those that equal the minimum
+// (format note 19). A share of nothing is made up by anything.
+func (s tallyStep) settles(total uint64, e SummaryEntry) bool {
+	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
+	if hi >= 1e6 {
+		return false
+	}
+	need, _ := bits.Div64(hi, lo, 1e6)
+	above := s.sum - s.equal*e.MinCount
+	return need == 0 || s.num == e.NumCounts && s.sum >= need && above < need
+}

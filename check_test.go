@@ -1,0 +1,216 @@
+package afdo_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// check returns the faults and the remarks of a file.
+func check(t testing.TB, r *afdo.Reader) (faults, remarks []afdo.Problem) {
+	t.Helper()
+	for p, err := range r.Check() {
+		require.NoError(t, err)
+		if p.Remark {
+			remarks = append(remarks, p)
+		} else {
+			faults = append(faults, p)
+		}
+	}
+	return faults, remarks
+}
+
+func TestCheckAcceptsPlainFiles(t *testing.T) {
+	o := gen.All()
+	o.Gaps, o.Trailing, o.NoUnknownUnit, o.OverLong, o.TrueSummary = false, false, false, false, true
+	for seed := range 1000 {
+		data, truth := gen.Random(rand.New(rand.NewPCG(3, uint64(seed))), o)
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		faults, remarks := check(t, r)
+		require.Empty(t, faults, "seed %d", seed)
+		if truth.Summary.TotalCount > 0 {
+			require.Empty(t, remarks, "seed %d", seed)
+		}
+	}
+}
+
+// What is odd, but can be read, is reported, and nothing else is.
+func TestCheckOddFiles(t *testing.T) {
+	seen := map[error]int{}
+	for seed := range 1000 {
+		data, truth := gen.Random(rand.New(rand.NewPCG(4, uint64(seed))), gen.All())
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		faults, remarks := check(t, r)
+		for _, p := range faults {
+			require.Contains(t, []error{afdo.ErrUnused, afdo.ErrMissing}, p.Err, "seed %d: %v", seed, p)
+			seen[p.Err]++
+		}
+		for _, p := range remarks {
+			require.Contains(t, []error{afdo.ErrOverlong, afdo.ErrSummary}, p.Err, "seed %d: %v", seed, p)
+			seen[p.Err]++
+		}
+		trailing := 0
+		for _, s := range truth.Sections {
+			if s.Trailing > 0 {
+				trailing++
+			}
+		}
+		reported := 0
+		for _, p := range faults {
+			if p.Err == afdo.ErrUnused && p.Type != 0 {
+				reported++
+			}
+		}
+		require.GreaterOrEqual(t, reported, trailing, "seed %d", seed)
+		missing := true
+		for _, u := range truth.Units {
+			missing = missing && u.Path != ""
+		}
+		require.Equal(t, missing, has(faults, afdo.ErrMissing), "seed %d", seed)
+	}
+	require.Len(t, seen, 4, "each kind came up")
+}
+
+func has(problems []afdo.Problem, class error) bool {
+	for _, p := range problems {
+		if errors.Is(p.FormatError, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// Damaged files: whatever Check accepts can be walked and means what the naive
+// decoder reads, and whatever cannot be walked Check reports.
+func TestCheckDamagedFiles(t *testing.T) {
+	accepted, refused := 0, 0
+	files := 600
+	if testing.Short() {
+		files = 60
+	}
+	for seed := range files {
+		r := rand.New(rand.NewPCG(5, uint64(seed)))
+		o := gen.All()
+		o.LongNames, o.Deep = false, false
+		data, _ := gen.Random(r, o)
+		for range 10 {
+			damaged := damage(r, data)
+			if agree(t, damaged) {
+				accepted++
+			} else {
+				refused++
+			}
+		}
+	}
+	require.NotZero(t, accepted)
+	require.NotZero(t, refused)
+}
+
+// damage flips a bit, sets a byte, or cuts out or doubles a piece.
+func damage(r *rand.Rand, data []byte) []byte {
+	out := append([]byte(nil), data...)
+	at := 8 + r.IntN(len(out)-8)
+	switch r.IntN(4) {
+	case 0:
+		out[at] ^= 1 << r.IntN(8)
+	case 1:
+		out[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[r.IntN(5)]
+	case 2:
+		out = append(out[:at], out[min(len(out), at+1+r.IntN(4)):]...)
+	case 3:
+		out = append(out[:at:at], data[max(0, at-1-r.IntN(4)):]...)
+	}
+	return out
+}
+
+// agree checks what holds for any bytes, and reports whether Check accepts them.
+func agree(t testing.TB, data []byte) bool {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	truth, naiveErr := naive.Decode(data)
+	if errors.Is(naiveErr, naive.ErrLimit) {
+		return false
+	}
+	if err != nil {
+		require.Error(t, naiveErr, "only the Reader refuses the file: %v", err)
+		return false
+	}
+	faults, _ := check(t, r)
+	f, walkErr := read(r)
+	if walkErr != nil {
+		require.NotEmpty(t, faults, "Check accepts what cannot be walked: %v", walkErr)
+		require.Error(t, naiveErr, "only the Reader refuses the file: %v", walkErr)
+		return false
+	}
+	if naiveErr == nil {
+		// An info that two symbols share and other oddities are for Check alone.
+		require.True(t, reflect.DeepEqual(comparable(truth), f), "the naive decoder reads something else")
+	} else {
+		require.NotEmpty(t, faults, "Check accepts what the naive decoder refuses: %v", naiveErr)
+	}
+	return len(faults) == 0
+}
+
+// A lenient Reader reports every fault of a section table.
+func TestCheckLenient(t *testing.T) {
+	file := &naive.File{Units: []naive.Unit{
+		{Path: "a.c", Symbols: []naive.Symbol{{ID: 0, Name: "f", HasInfo: true, Head: 1, Locations: []naive.Location{gen.Count(1, 0, 2)}}}, End: 1},
+		{Path: "", Start: 1, End: 1},
+	}}
+	for _, compact := range []bool{false, true} {
+		layout := gen.Lay(file, compact)
+		info := len(layout.Sections) - 1
+		layout.Edit = func(section int, offset, size uint64) (uint64, uint64) {
+			switch section {
+			case info:
+				return offset + 1<<40, size
+			case info - 1:
+				return offset, 0
+			}
+			return offset, size
+		}
+		data := layout.Bytes()
+		_, err := afdo.OpenBytes(data)
+		require.ErrorIs(t, err, afdo.ErrHeader)
+		r, err := afdo.OpenBytes(data, afdo.Lenient())
+		require.NoError(t, err)
+		faults, _ := check(t, r)
+		headers := 0
+		for _, p := range faults {
+			if p.Err == afdo.ErrHeader {
+				headers++
+			}
+		}
+		require.Equal(t, 2, headers)
+		require.True(t, has(faults, afdo.ErrSection), "what refers to the lost sections is reported, too")
+	}
+}
+
+func TestCheckStops(t *testing.T) {
+	o := gen.All()
+	o.TrueSummary = false
+	data, _ := gen.Random(rand.New(rand.NewPCG(6, 6)), o)
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	faults, remarks := check(t, r)
+	all := len(faults) + len(remarks)
+	require.Greater(t, all, 2)
+	for stop := 1; stop < all; stop++ {
+		n := 0
+		for range r.Check() {
+			if n++; n == stop {
+				break
+			}
+		}
+		require.Equal(t, stop, n)
+	}
+}

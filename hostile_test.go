@@ -1,0 +1,196 @@
+package afdo_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Whatever a hostile file announces, memory stays within a small multiple of its bytes.
+const timesFile = 40
+
+func TestDeepNesting(t *testing.T) {
+	const depth = 2_000_000
+	for _, compact := range []bool{false, true} {
+		data := gen.Nested(depth, compact)
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		u, err := r.Unit(gen.HostilePath)
+		require.NoError(t, err)
+		s, err := u.Symbol("f")
+		require.NoError(t, err)
+		deepest, sum := 0, uint64(0)
+		used := allocated(func() {
+			info, err := s.Info()
+			require.NoError(t, err)
+			c := info.Cursor()
+			for c.Next() {
+				deepest = max(deepest, c.Depth())
+				sum += c.Location().Count
+			}
+			require.NoError(t, c.Err())
+			c.Reset(info)
+			require.True(t, c.Next())
+			c.Skip()
+			require.False(t, c.Next())
+			require.NoError(t, c.Err())
+			faults, _ := check(t, r)
+			require.Empty(t, faults)
+		})
+		require.Equal(t, depth, deepest)
+		require.EqualValues(t, 7, sum)
+		require.Less(t, used, uint64(len(data))*timesFile)
+	}
+}
+
+func TestTrieChain(t *testing.T) {
+	const length = 2_000_000
+	data := gen.TrieChain(length, true)
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	used := allocated(func() {
+		u, err := r.Unit(gen.HostilePath)
+		require.NoError(t, err)
+		for s, err := range u.Symbols() {
+			require.NoError(t, err)
+			require.Len(t, s.Name(), length)
+			cold, err := r.Unit(gen.HostilePath)
+			require.NoError(t, err)
+			_, err = cold.Symbol(s.Name())
+			require.NoError(t, err)
+		}
+		faults, _ := check(t, r)
+		require.Empty(t, faults)
+	})
+	require.Less(t, used, uint64(len(data))*timesFile)
+}
+
+// A few bytes a name can spell names of any length: an option bounds them.
+func TestHugeNames(t *testing.T) {
+	data := gen.HugeNames(1<<20, 4096, true) // 4 GiB of names
+	r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(32<<20))
+	require.NoError(t, err)
+	used := allocated(func() {
+		u, err := r.Unit(gen.HostilePath)
+		require.NoError(t, err)
+		_, err = u.NumSymbols()
+		require.ErrorIs(t, err, afdo.ErrLimit)
+		require.NotErrorIs(t, err, afdo.ErrMalformed)
+		faults, _ := check(t, r)
+		require.True(t, has(faults, afdo.ErrLimit))
+	})
+	require.Less(t, used, uint64(512<<20), "twice, with what growing the text leaves behind")
+
+	r, err = afdo.OpenBytes(data)
+	require.NoError(t, err)
+	u, err := r.Unit(gen.HostilePath)
+	require.NoError(t, err)
+	_, err = u.Symbol("not there") // follows the encoded trie, which spells nothing out
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	_, err = u.NumSymbols()
+	require.ErrorIs(t, err, afdo.ErrLimit, "the default limits 4 GiB, too")
+}
+
+// Counts that the rest of the section cannot hold fail before anything is
+// allocated or repeated by them.
+func TestHugeCounts(t *testing.T) {
+	unit := func() *naive.File {
+		return &naive.File{Units: []naive.Unit{
+			{Path: "a.c", End: 1, Symbols: []naive.Symbol{{Name: "f", HasInfo: true, Head: 1, Locations: []naive.Location{gen.Count(1, 0, 2)}}}},
+			{Path: "", Start: 1, End: 1},
+		}}
+	}
+	const huge = 0xFFFFFFFF
+	u32 := func(data []byte, at int) { binary.BigEndian.PutUint32(data[at:], huge) }
+	record := func(t byte, tail ...byte) []byte {
+		data := make([]byte, 20)
+		data[19] = 1 // one location
+		return append(append(data, t, 0, 0, 1), tail...)
+	}
+	for name, edit := range map[string]func(l *gen.Layout){
+		"strings":   func(l *gen.Layout) { u32(section(l, naive.StringTable).Data, 0) },
+		"units":     func(l *gen.Layout) { u32(section(l, naive.FileNames).Data, 0) },
+		"symbols":   func(l *gen.Layout) { u32(section(l, naive.SymbolNames).Data, 0) },
+		"locations": func(l *gen.Layout) { u32(section(l, naive.SymbolInfo).Data, 16) },
+		"targets": func(l *gen.Layout) {
+			section(l, naive.SymbolInfo).Data = record(5, 0xff, 0xff, 0xff, 0xff)
+		},
+		"inlined locations": func(l *gen.Layout) {
+			section(l, naive.SymbolInfo).Data = record(6, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff)
+		},
+		"entries": func(l *gen.Layout) {
+			binary.BigEndian.PutUint64(section(l, naive.SummaryInfo).Data[40:], 1<<63)
+		},
+	} {
+		layout := gen.Lay(unit(), false)
+		edit(layout)
+		data := layout.Bytes()
+		used := allocated(func() {
+			r, err := afdo.OpenBytes(data)
+			require.NoError(t, err, name)
+			_, err = read(r)
+			require.ErrorIs(t, err, afdo.ErrCount, name)
+			faults, _ := check(t, r)
+			require.True(t, has(faults, afdo.ErrCount), name)
+		})
+		require.Less(t, used, uint64(1<<20), name)
+	}
+}
+
+func section(l *gen.Layout, typ uint8) *gen.Section {
+	for i := range l.Sections {
+		if l.Sections[i].Type == typ {
+			return &l.Sections[i]
+		}
+	}
+	return nil
+}
+
+func TestHugeSectionTable(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		layout := gen.Lay(&naive.File{Units: []naive.Unit{{}}}, compact)
+		n := uint64(1<<56 - 1)
+		layout.NumSections = &n
+		data := layout.Bytes()
+		used := allocated(func() {
+			for _, o := range [][]afdo.Option{nil, {afdo.Lenient()}} {
+				_, err := afdo.OpenBytes(data, o...)
+				require.ErrorIs(t, err, afdo.ErrHeader)
+			}
+		})
+		require.Less(t, used, uint64(1<<20))
+	}
+}
+
+// A section of a table may claim any place in the file, so the compact table itself must
+// not be read beyond what its entries can take.
+func TestShortFiles(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data := gen.RFCExample(compact)
+		for n := range data {
+			r, err := afdo.OpenBytes(data[:n])
+			if err == nil {
+				_, err = read(r)
+			}
+			require.Error(t, err, "%d of %d bytes", n, len(data))
+			require.True(t, errors.Is(err, afdo.ErrMalformed), "%d of %d bytes: %v", n, len(data), err)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package afdo
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Info is the samples of one function (RFC 4.7): its head count, its
+// timestamp, and, through a [Cursor], its locations. It is a value that refers to the section's bytes.
+type Info struct {
+	HeadCount uint64 // how often the function was entered
+	Timestamp uint64 // when it first ran, 0 if unavailable
+
+	f         fields // at the first location
+	locations uint32
+}
+
+// Section returns the section that holds the samples.
+func (i Info) Section() Section { return i.f.sec }
+
+// NumLocations returns the number of location records of the function's own
+// body, not counting those of inlined bodies.
+func (i Info) NumLocations() int { return int(i.locations) }
+
+// Info returns the samples of the function. It reads the symbol info section,
+// once for a Unit and symbol, unless [Unit.Load] has. The error is
+// [ErrNotFound] for a symbol without samples of its own, see [Symbol.HasInfo].
+func (s Symbol) Info() (Info, error) {
+	if s.info == noInfo {
+		return Info{}, fmt.Errorf("afdo: samples of symbol %q: %w", s.name, ErrNotFound)
+	}
+	f, err := s.unit.info(s)
+	if err != nil {
+		return Info{}, err
+	}
+	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
+	i.locations = uint32(f.locationCount())
+	i.f = f
+	return i, f.err
+}
+
+// info returns the symbol info section of a symbol.
+func (u *Unit) info(s Symbol) (fields, error) {
+	if u.r.src.closed.Load() {
+		return fields{}, ErrClosed
+	}
+	if u.r.src.bytes != nil { // nothing to read, nothing to keep
+		return u.readInfo(s)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.growInfos(int(s.row) + 1)
+	if u.infos[s.row].data == nil {
+		f, err := u.readInfo(s)
+		if err != nil {
+			return fields{}, err
+		}
+		u.infos[s.row] = f
+	}
+	return u.infos[s.row], nil
+}
+
+func (u *Unit) readInfo(s Symbol) (fields, error) {
+	if uint64(s.info) >= uint64(u.r.table.len()) {
+		e := u.r.table.extent(min(int(u.entry.symbols), u.r.table.len()-1))
+		rows := Section{Index: int(u.entry.symbols), Type: SectionSymbolNames, Offset: e.off}
+		return fields{}, u.r.badIndex(rows, 0, sectionRef{s.info, SectionSymbolInfo})
+	}
+	return u.r.open(int(s.info), SectionSymbolInfo)
+}
+
+// growInfos makes room for the infos of n rows, or of all if their number is known.
+func (u *Unit) growInfos(n int) {
+	if u.table != nil {
+		n = max(n, len(u.table.rows))
+	}
+	if n > len(u.infos) {
+		u.infos = slices.Grow(u.infos, n-len(u.infos))[:n]
+	}
+}
+
+// Load reads all of the unit's sections that have not been read yet, in as few
+// reads as their places in the file allow: one for the names and one for all
+// samples if they stand together, as this project's builder writes them. What
+// comes after on this Unit reads no more. Nothing is read for a Reader of [OpenBytes].
+func (u *Unit) Load() error {
+	t, err := u.symbols()
+	if err != nil || u.r.src.bytes != nil {
+		return err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.growInfos(len(t.rows))
+	var rows []int
+	for row, r := range t.rows {
+		if r.info != noInfo && u.infos[row].data == nil {
+			rows = append(rows, row)
+		}
+	}
+	// Section indexes are by offset, so sections that stand together are neighbours now.
+	slices.SortFunc(rows, func(a, b int) int { return int(int64(t.rows[a].info) - int64(t.rows[b].info)) })
+	refs := make([]sectionRef, len(rows))
+	for i, row := range rows {
+		refs[i] = sectionRef{t.rows[row].info, SectionSymbolInfo}
+	}
+	infos, err := u.r.openAll(t.sec, 0, refs)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		u.infos[row] = infos[i]
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package naive
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Profile is what a file of any version means, without numbering and order:
+// what can be merged at one place has been merged (format note 13). Two
+// profiles of the same meaning are equal by reflect.DeepEqual; no map in it is nil.
+type Profile struct {
+	Symbols   map[Key]bool      // all of them, with a function or without
+	Functions map[Key]*Function // those that say something (format note 12)
+}
+
+// A Key names a symbol.
+type Key struct{ Path, Name string }
+
+// A Function is the samples of a top-level function.
+type Function struct {
+	Head, Timestamp uint64
+	Body            *Body
+}
+
+// A Body is the samples of a function, top-level or inlined.
+type Body struct {
+	Counts  map[Place]uint64
+	Calls   map[Place]map[Key]uint64
+	Inlined map[Place]map[Key]*Body
+}
+
+// A Place is a source location within a function.
+type Place struct{ Line, Disc uint32 }
+
+func newProfile() *Profile {
+	return &Profile{Symbols: map[Key]bool{}, Functions: map[Key]*Function{}}
+}
+
+func newBody() *Body {
+	return &Body{Counts: map[Place]uint64{}, Calls: map[Place]map[Key]uint64{}, Inlined: map[Place]map[Key]*Body{}}
+}
+
+// add is a saturating sum.
+func add(a, b uint64) uint64 {
+	if b > math.MaxUint64-a {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+// function returns the function of a symbol, which head count and timestamp are added to.
+// Sums saturate, and the smallest timestamp that is not 0 counts.
+func (p *Profile) function(k Key, head, timestamp uint64) *Function {
+	fn := p.Functions[k]
+	if fn == nil {
+		fn = &Function{Body: newBody()}
+		p.Functions[k] = fn
+	}
+	fn.Head = add(fn.Head, head)
+	if fn.Timestamp == 0 || timestamp != 0 && timestamp < fn.Timestamp {
+		fn.Timestamp = timestamp
+	}
+	return fn
+}
+
+// dropSilent removes the functions that say nothing.
+func (p *Profile) dropSilent() {
+	for k, fn := range p.Functions {
+		b := fn.Body
+		if fn.Head == 0 && fn.Timestamp == 0 && len(b.Counts)+len(b.Calls)+len(b.Inlined) == 0 {
+			delete(p.Functions, k)
+		}
+	}
+}
+
+func (b *Body) count(at Place, n uint64) { b.Counts[at] = add(b.Counts[at], n) }
+
+func (b *Body) call(at Place, callee Key, n uint64) {
+	if b.Calls[at] == nil {
+		b.Calls[at] = map[Key]uint64{}
+	}
+	b.Calls[at][callee] = add(b.Calls[at][callee], n)
+}
+
+// inlined returns the body of a callee inlined at a place.
+func (b *Body) inlined(at Place, callee Key) *Body {
+	if b.Inlined[at] == nil {
+		b.Inlined[at] = map[Key]*Body{}
+	}
+	if b.Inlined[at][callee] == nil {
+		b.Inlined[at][callee] = newBody()
+	}
+	return b.Inlined[at][callee]
+}
+
+// Canonical returns what the file means. It fails if a record refers to an ID
+// that no symbol has. A call record without targets means nothing.
+func (f *File) Canonical() (*Profile, error) {
+	keys := map[uint32]Key{}
+	p := newProfile()
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			keys[s.ID] = Key{u.Path, s.Name}
+			p.Symbols[keys[s.ID]] = true
+		}
+	}
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			if !s.HasInfo {
+				continue
+			}
+			fn := p.function(keys[s.ID], s.Head, s.Timestamp)
+			if err := merge(fn.Body, s.Locations, keys); err != nil {
+				return nil, fmt.Errorf("symbol %d: %w", s.ID, err)
+			}
+		}
+	}
+	p.dropSilent()
+	return p, nil
+}
+
+func merge(b *Body, ls []Location, keys map[uint32]Key) error {
+	for _, l := range ls {
+		at := Place{l.Line, l.Disc}
+		switch l.Type {
+		case Zero, Normal, Wide:
+			b.count(at, l.Count)
+		case CalledFn, CalledFns:
+			for _, t := range l.Targets {
+				callee, ok := keys[t.Callee]
+				if !ok {
+					return fmt.Errorf("no symbol %d", t.Callee)
+				}
+				b.call(at, callee, t.Count)
+			}
+		case InlinedFn:
+			callee, ok := keys[l.Callee]
+			if !ok {
+				return fmt.Errorf("no symbol %d", l.Callee)
+			}
+			if err := merge(b.inlined(at, callee), l.Locations, keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+package naive
+
+import (
+	"bytes"
+	"sort"
+)
+
+// Decode decodes a whole version 4 file. It refuses what the format notes call
+// malformed, in any section that the file names section leads to and in the summary.
+//
+// Not refused, because neither the RFC nor the notes forbid it clearly: bytes between and after sections and after a
+// section's data, sections that nothing refers to, sections that several entries share, two units of one path, two
+// symbols of one name, one string twice in a trie, non-terminal leaves in a trie, and callees that no symbol has.
+func Decode(data []byte) (f *File, err error) {
+	defer catch(&err)
+	d := &decoder{
+		data:    data,
+		file:    &File{},
+		strings: map[uint32][]string{},
+		infos:   map[uint32]Symbol{},
+	}
+	summary, fileNames := d.header()
+	d.summary(summary)
+	d.units(fileNames)
+	return d.file, nil
+}
+
+type decoder struct {
+	data    []byte
+	file    *File
+	strings map[uint32][]string // by section index
+	infos   map[uint32]Symbol   // by section index; only what the symbol info says is set
+	names   int                 // bytes of all strings
+}
+
+// header reads header and section table (RFC 4.1) and returns the indices of the two fixed sections.
+func (d *decoder) header() (summary, fileNames uint32) {
+	c := &cursor{data: d.data, end: len(d.data), section: -1}
+	if string(c.bytes(4)) != "gcov" {
+		c.fail("wrong magic")
+	}
+	d.file.Version = c.uint32()
+	if d.file.Version != 4 {
+		c.fail("version %d", d.file.Version)
+	}
+	c.compact = c.byte()&0x80 != 0
+	d.file.Compact = c.compact
+	n := c.uint(7)
+
+	type entry struct{ offset, size, number uint64 }
+	var entries []entry
+	for number := range 2 + n { // 0 is the summary, 1 the file names section
+		offset := c.uint(8)
+		size := c.uint(8)
+		entries = append(entries, entry{offset, size, number})
+	}
+
+	// Format note 1: bounds, then order, then overlap.
+	for _, e := range entries {
+		if e.size == 0 {
+			c.fail("section with size 0 at offset %d", e.offset)
+		}
+		if e.offset < uint64(c.pos) {
+			c.fail("section at offset %d starts inside the header", e.offset)
+		}
+		if e.offset > uint64(len(d.data)) || e.size > uint64(len(d.data))-e.offset {
+			c.fail("section at offset %d reaches past the end of the file", e.offset)
+		}
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].offset < entries[j].offset })
+	for i, e := range entries {
+		if i > 0 && entries[i-1].offset+entries[i-1].size > e.offset {
+			c.fail("sections at offsets %d and %d overlap", entries[i-1].offset, e.offset)
+		}
+		switch e.number {
+		case 0:
+			summary = uint32(i)
+		case 1:
+			fileNames = uint32(i)
+		}
+		bitmask := d.data[e.offset]
+		d.file.Sections = append(d.file.Sections, Section{
+			Type:    bitmask & 0x7f,
+			Compact: bitmask&0x80 != 0,
+			Offset:  int64(e.offset),
+			Size:    int64(e.size),
+		})
+	}
+	return summary, fileNames
+}
+
+// open returns a cursor over the data of a section that must have the type want;
+// from is where the index stands, nil for the header.
+func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
+	if from == nil {
+		from = &cursor{section: -1}
+	}
+	if uint64(index) >= uint64(len(d.file.Sections)) {
+		from.fail("section index %d of %d", index, len(d.file.Sections))
+	}
+	s := d.file.Sections[index]
+	if s.Type != want {
+		from.fail("section %d has type %d, not %d", index, s.Type, want)
+	}
+	return &cursor{
+		data:    d.data,
+		pos:     int(s.Offset) + 1,
+		end:     int(s.Offset + s.Size),
+		section: int(index),
+		compact: s.Compact,
+	}
+}
+
+// close notes what is left of a section after its data.
+func (d *decoder) close(c *cursor) {
+	d.file.Sections[c.section].Trailing = int64(c.end - c.pos)
+}
+
+func (d *decoder) summary(index uint32) {
+	c := d.open(nil, index, SummaryInfo)
+	s := &d.file.Summary
+	s.TotalCount = c.uint64()
+	s.MaxCount = c.uint64()
+	s.MaxFnCount = c.uint64()
+	s.NumCounts = c.uint64()
+	s.NumFunctions = c.uint64()
+	n := c.uint64()
+	for range n {
+		var e Entry
+		e.Cutoff = c.uint32()
+		e.MinCount = c.uint64()
+		e.NumCounts = c.uint64()
+		s.Entries = append(s.Entries, e)
+	}
+	d.close(c)
+}
+
+func (d *decoder) units(index uint32) {
+	c := d.open(nil, index, FileNames)
+	n := c.uint32()
+	for range n {
+		var u Unit
+		u.Path = path(c)
+		u.StringTableSection = c.uint32()
+		u.SymbolNamesSection = c.uint32()
+		u.Start = c.uint32()
+		u.End = c.uint32()
+		if u.Start > u.End {
+			c.fail("unit %q has symbol IDs from %d to %d", u.Path, u.Start, u.End)
+		}
+		for _, other := range d.file.Units { // format note 9
+			if max(u.Start, other.Start) < min(u.End, other.End) {
+				c.fail("units %q and %q have symbol IDs in common", other.Path, u.Path)
+			}
+		}
+		u.Strings = d.stringTable(c, u.StringTableSection)
+		d.symbols(c, &u)
+		d.file.Units = append(d.file.Units, u)
+	}
+	d.close(c)
+}
+
+// path reads a length and as many bytes, the last of which is the only NUL (format note 8).
+func path(c *cursor) string {
+	n := c.uint32()
+	b := c.bytes(uint64(n))
+	if bytes.IndexByte(b, 0) != len(b)-1 || n == 0 {
+		c.fail("file name does not have its one NUL at its end")
+	}
+	return string(b[:len(b)-1])
+}
+
+// stringTable decodes a string table section (RFC 4.3).
+func (d *decoder) stringTable(from *cursor, index uint32) []string {
+	if strings, ok := d.strings[index]; ok {
+		return strings
+	}
+	c := d.open(from, index, StringTable)
+	n := c.uint32()
+	byID := map[uint32]string{}
+	d.trieNode(c, n, nil, byID, 0)
+	if uint64(len(byID)) != uint64(n) {
+		c.fail("%d terminals for %d strings", len(byID), n)
+	}
+	var strings []string
+	for id := range n {
+		strings = append(strings, byID[id])
+	}
+	d.strings[index] = strings
+	d.close(c)
+	return strings
+}
+
+func (d *decoder) trieNode(c *cursor, n uint32, name []byte, byID map[uint32]string, depth int) {
+	if depth > MaxDepth {
+		c.limit("trie is deeper than %d nodes", MaxDepth)
+	}
+	bitmask := c.byte()
+	if bitmask&0x80 != 0 {
+		id := c.uint32()
+		if id >= n {
+			c.fail("terminal ID %d of %d", id, n)
+		}
+		if _, ok := byID[id]; ok {
+			c.fail("terminal ID %d twice", id)
+		}
+		if d.names += len(name); d.names > MaxNames {
+			c.limit("strings have more than %d bytes", MaxNames)
+		}
+		byID[id] = string(name)
+	}
+	for range bitmask & 0x7f {
+		length := c.uint16()
+		label := c.bytes(uint64(length))
+		// Siblings write over each other's label, but only after it has been used.
+		d.trieNode(c, n, append(name, label...), byID, depth+1)
+	}
+}
+
+// symbols decodes the symbol names section of a unit (RFC 4.6) and the symbol infos it leads to.
+func (d *decoder) symbols(from *cursor, u *Unit) {
+	c := d.open(from, u.SymbolNamesSection, SymbolNames)
+	n := c.uint32()
+	seen := map[uint32]bool{} // of this unit: ranges of different units do not overlap
+	for range n {
+		stringIndex := c.uint32()
+		id := c.uint32()
+		info := c.uint32()
+		if uint64(stringIndex) >= uint64(len(u.Strings)) {
+			c.fail("string index %d of %d", stringIndex, len(u.Strings))
+		}
+		if id < u.Start || id >= u.End {
+			c.fail("symbol ID %d is not in [%d, %d)", id, u.Start, u.End)
+		}
+		if seen[id] {
+			c.fail("symbol ID %d twice", id)
+		}
+		seen[id] = true
+		s := Symbol{}
+		if info != NoInfo {
+			s = d.symbolInfo(c, info)
+		}
+		s.ID = id
+		s.Name = u.Strings[stringIndex]
+		s.StringIndex = stringIndex
+		s.InfoSection = info
+		u.Symbols = append(u.Symbols, s)
+	}
+	d.close(c)
+}
+
+// symbolInfo decodes a symbol info section (RFC 4.7).
+func (d *decoder) symbolInfo(from *cursor, index uint32) Symbol {
+	if s, ok := d.infos[index]; ok {
+		return s
+	}
+	c := d.open(from, index, SymbolInfo)
+	s := Symbol{HasInfo: true}
+	s.Head = c.uint64()
+	s.Timestamp = c.uint64()
+	s.NumLocations = c.uint32()
+	s.Locations = locations(c, s.NumLocations, &s.Skipped, 0)
+	d.infos[index] = s
+	d.close(c)
+	return s
+}
+
+// locations decodes n location records (RFC 4.8) and adds those of unknown type to skipped.
+func locations(c *cursor, n uint32, skipped *int, depth int) []Location {
+	if depth > MaxDepth {
+		c.limit("bodies nest deeper than %d", MaxDepth)
+	}
+	var ls []Location
+	for range n {
+		var l Location
+		bitmask := c.byte()
+		l.Type = bitmask & 0x7f
+		l.Line = c.uint24()
+		if bitmask&0x80 != 0 {
+			l.Disc = uint32(c.uint16())
+		}
+		switch l.Type {
+		case Zero:
+		case Normal:
+			l.Count = uint64(c.uint32())
+		case Wide:
+			l.Count = c.uint64()
+		case CalledFn:
+			l.Targets = targets(c, 1)
+		case CalledFns:
+			l.Targets = targets(c, c.uint32())
+		case InlinedFn:
+			l.Callee = c.uint32()
+			l.NumLocations = c.uint32()
+			l.Locations = locations(c, l.NumLocations, skipped, depth+1)
+		default:
+			size := c.uint32()
+			c.bytes(uint64(size))
+			*skipped++
+			continue
+		}
+		ls = append(ls, l)
+	}
+	return ls
+}
+
+func targets(c *cursor, n uint32) []Target {
+	var ts []Target
+	for range n {
+		var t Target
+		t.Callee = c.uint32()
+		t.Count = c.uint64()
+		ts = append(ts, t)
+	}
+	return ts
+}

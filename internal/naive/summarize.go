@@ -1,0 +1,102 @@
+package naive
+
+import (
+	"math/big"
+	"slices"
+)
+
+// Cutoffs are those of the detailed entries, in parts per million (format note 19).
+var Cutoffs = []uint32{
+	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000,
+	800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999,
+}
+
+// Summarize computes the summary of a profile as format note 19 says: every
+// place has one count, and functions that say nothing are none.
+func (p *Profile) Summarize() Summary {
+	var heads, counts []uint64
+	for _, fn := range p.Functions {
+		heads = append(heads, fn.Head)
+		counts = fn.Body.appendCounts(counts)
+	}
+	return summarize(heads, counts)
+}
+
+// Summarize computes the summary of a file as format note 19 says, from the
+// records as they stand: every count record is a count of its own, and every symbol with info is a function.
+func (f *File) Summarize() Summary {
+	var heads, counts []uint64
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			if s.HasInfo {
+				heads = append(heads, s.Head)
+				counts = appendCounts(counts, s.Locations)
+			}
+		}
+	}
+	return summarize(heads, counts)
+}
+
+func (b *Body) appendCounts(counts []uint64) []uint64 {
+	for _, n := range b.Counts {
+		counts = append(counts, n)
+	}
+	for _, callees := range b.Inlined {
+		for _, inlined := range callees {
+			counts = inlined.appendCounts(counts)
+		}
+	}
+	return counts
+}
+
+func appendCounts(counts []uint64, ls []Location) []uint64 {
+	for _, l := range ls {
+		switch l.Type {
+		case Zero, Normal, Wide:
+			counts = append(counts, l.Count)
+		case InlinedFn:
+			counts = appendCounts(counts, l.Locations)
+		}
+	}
+	return counts
+}
+
+func summarize(heads, counts []uint64) Summary {
+	var s Summary
+	for _, n := range heads {
+		s.NumFunctions++
+		s.MaxFnCount = max(s.MaxFnCount, n)
+	}
+	for _, n := range counts {
+		s.TotalCount = add(s.TotalCount, n)
+		s.MaxCount = max(s.MaxCount, n)
+		s.NumCounts++
+	}
+	slices.Sort(counts)
+	slices.Reverse(counts)
+	for _, cutoff := range Cutoffs {
+		s.Entries = append(s.Entries, entry(cutoff, s.TotalCount, counts))
+	}
+	return s
+}
+
+// entry takes the largest counts, equal ones together, until they reach their share of
+// the total. A share that rounds down to 0 is reached by no counts at all, and the smallest of none is 0.
+func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
+	want := new(big.Int).SetUint64(total)
+	want.Mul(want, big.NewInt(int64(cutoff)))
+	want.Div(want, big.NewInt(1_000_000))
+
+	e := Entry{Cutoff: cutoff}
+	sum := new(big.Int)
+	for i, n := range largestFirst {
+		together := i > 0 && largestFirst[i-1] == n // with the one before
+		if sum.Cmp(want) >= 0 && !together {
+			break
+		}
+		sum.Add(sum, new(big.Int).SetUint64(n))
+		e.MinCount = n
+		e.NumCounts++
+	}
+	return e
+}

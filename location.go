@@ -1,0 +1,67 @@
+package afdo
+
+import "strconv"
+
+// A LocationType says what a location record holds (RFC 4.8.2).
+type LocationType uint8
+
+// The location types of the RFC.
+const (
+	LocationZero      LocationType = 0x01 // no samples
+	LocationNormal    LocationType = 0x02 // samples, up to 32 bits
+	LocationWide      LocationType = 0x03 // samples, up to 64 bits
+	LocationCalledFn  LocationType = 0x04 // one call target
+	LocationCalledFns LocationType = 0x05 // several call targets
+	LocationInlinedFn LocationType = 0x06 // an inlined function with its own locations
+)
+
+var locationTypeNames = [...]string{
+	LocationZero:      "zero",
+	LocationNormal:    "normal",
+	LocationWide:      "wide",
+	LocationCalledFn:  "called function",
+	LocationCalledFns: "called functions",
+	LocationInlinedFn: "inlined function",
+}
+
+// String returns the name of the type, or "type 0x2a" for one that is not of the RFC.
+func (t LocationType) String() string {
+	if int(t) < len(locationTypeNames) && locationTypeNames[t] != "" {
+		return locationTypeNames[t]
+	}
+	return "type 0x" + strconv.FormatUint(uint64(t), 16)
+}
+
+// The bitmask byte of a location.
+const (
+	discriminatorFlag = 0x80
+	locationTypeMask  = 0x7f
+)
+
+// The least bytes that a location and a call target take.
+const (
+	minLocation, minCompactLocation = 4, 2
+	minTarget, minCompactTarget     = 4 + 8, 2
+)
+
+// A Location is one location record (RFC 4.8).
+type Location struct {
+	Type          LocationType
+	Line          uint32   // offset from the line of the function's declaration, 24 bits
+	Discriminator uint32   // 16 bits, 0 if the record has none
+	Count         uint64   // samples; of LocationZero, LocationNormal and LocationWide
+	Callee        SymbolID // the inlined function; of LocationInlinedFn
+	NumTargets    uint32   // call targets, see Cursor.NextTarget; of LocationCalledFn and LocationCalledFns
+	NumLocations  uint32   // records of the inlined body itself; of LocationInlinedFn
+}
+
+// A Target is a callee of a call site and how often it was called there.
+type Target struct {
+	Callee SymbolID
+	Count  uint64
+}
+
+// locationCount reads the number of locations of a body.
+func (f *fields) locationCount() int {
+	return f.count(uint64(f.uint32()), minLocation, minCompactLocation, "locations")
+}

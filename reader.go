@@ -1,0 +1,247 @@
+package afdo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Version is the version of the format that this package reads and writes.
+const Version = 4
+
+// magic begins every file from version 4 on.
+const magic = "gcov"
+
+const (
+	// fixedHeaderLen is the length of a normal header up to the section table.
+	fixedHeaderLen = 8 + 1 + 7 + 4*8
+	// headerPrefix is what Open reads first: at most that much holds all fields before the section table.
+	headerPrefix = 8 + 1 + 5*maxVarintLen
+
+	dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
+)
+
+// DefaultMaxNameBytes is the default of [MaxNameBytes].
+const DefaultMaxNameBytes = 256 << 20
+
+// An Option changes how a [Reader] works.
+type Option func(*options)
+
+type options struct {
+	maxNameBytes int
+	lenient      bool
+}
+
+// MaxNameBytes bounds the sum of the lengths of the symbol names of one unit,
+// written out. A string table of a few megabytes can spell names of many
+// gigabytes; a unit whose names exceed the bound gives [ErrLimit]. The
+// default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
+func MaxNameBytes(n int) Option {
+	return func(o *options) { o.maxNameBytes = n }
+}
+
+// Lenient opens a file whose section table has faults as long as the table can
+// be read at all, for [Reader.Check] to report all of them and what else is
+// wrong. What a section that lies outside the file should hold then gives [ErrSection]
+// to the calls that need it, and sections that overlap are read as they are: nothing but a check should be made of such a file.
+func Lenient() Option {
+	return func(o *options) { o.lenient = true }
+}
+
+// A Header is what the header says of the whole file (RFC 4.1).
+type Header struct {
+	Version uint32 // always 4
+	Compact bool   // the header's own integers are varints; sections have their own flag
+}
+
+// A Reader reads one version 4 file lazily: header and section table when it
+// is opened, the rest as it is asked for. All methods may be called from many goroutines.
+type Reader struct {
+	src    *source
+	header Header
+	table  sectionTable
+	opts   options
+
+	mu     sync.Mutex // guards the making of dir, and tables
+	dir    atomic.Pointer[directory]
+	tables tableCache
+}
+
+// Open opens a file and maps it into memory. What it hands out was copied from
+// the map, so nothing outlives it, and a file that is truncated or written to
+// while it is open gives a [ReadError] of [ErrChanged] from the call that
+// comes upon it. The caller closes the Reader.
+//
+// Open reads the header and the section table and checks that the sections lie
+// within the file and do not overlap. It takes time by the number of sections, and memory
+// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
+func Open(path string, opts ...Option) (*Reader, error) {
+	m, err := openMapping(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(&source{mapped: m, size: m.info.Size()}, opts)
+	if err != nil {
+		_ = m.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// OpenBytes reads a file that is in memory, without a copy: records and names
+// are decoded where they stand. The bytes must not change as long as the Reader or anything it returned is in use.
+// It costs what [Open] costs, without the memory.
+func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
+	if data == nil {
+		data = []byte{}
+	}
+	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
+}
+
+// NewReader reads a file of size bytes through src, which must allow reads
+// from many goroutines if the Reader is used so. Each section is read once,
+// whole, when it is first needed. Close does not close src. It costs what [Open] costs.
+func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("afdo: size %d is negative", size)
+	}
+	return newReader(&source{at: src, size: size}, opts)
+}
+
+// Close releases the file. It waits for no other call; calls that come later
+// return [ErrClosed], a second Close among them. What was handed out stays valid.
+func (r *Reader) Close() error { return r.src.close() }
+
+// Header returns the header.
+func (r *Reader) Header() Header { return r.header }
+
+// Size returns the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.src.size }
+
+func newReader(src *source, opts []Option) (*Reader, error) {
+	r := &Reader{src: src, opts: options{maxNameBytes: DefaultMaxNameBytes}}
+	for _, o := range opts {
+		o(&r.opts)
+	}
+	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
+		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt
+	}
+	if err := r.readHeader(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readHeader reads header and section table.
+//
+// Everything that knows how these are laid out stands in this file and in the
+// section table: another dialect of version 4 would be told apart here.
+func (r *Reader) readHeader() error {
+	prefix, err := r.src.view(0, int(min(r.src.size, headerPrefix)))
+	if err != nil {
+		return err
+	}
+	if err := checkVersion(prefix); err != nil {
+		return err
+	}
+	h := headerFields(prefix)
+	r.table.fields = h
+	r.table.size, r.table.lenient = r.src.size, r.opts.lenient
+	n := h.uint(7)
+	for i, t := range [2]SectionType{SectionSummary, SectionFileNames} {
+		off, size := h.uint64(), h.uint64()
+		if h.err == nil {
+			h.err = r.table.checkBounds(h.pos, "the "+t.String(), off, size)
+		}
+		r.table.fixed[i] = fixedEntry{extent: r.table.newExtent(off, size), t: t}
+	}
+	if h.err == nil {
+		err = r.readTable(h, n)
+	} else {
+		err = h.err
+	}
+	return headerClass(err)
+}
+
+// headerFields returns the fields of a header after magic and version.
+func headerFields(data []byte) fields {
+	h := fields{sec: Section{Index: HeaderSection}, data: data, pos: 8}
+	h.sec.Compact = h.byte()&compactFlag != 0
+	return h
+}
+
+// headerClass gives faults of single header fields the class of the header.
+func headerClass(err error) error {
+	if e, ok := err.(*FormatError); ok && e.Err != ErrHeader {
+		e.Detail = fmt.Sprintf("%v: %s%s", e.Err, e.Detail, dialectHint)
+		e.Err = ErrHeader
+	}
+	return err
+}
+
+// readTable reads the n entries of the section table, which follow h.
+func (r *Reader) readTable(h fields, n uint64) error {
+	entrySize := uint64(16)
+	if h.sec.Compact {
+		entrySize = 2
+	}
+	left := uint64(r.src.size) - uint64(h.pos)
+	if n > left/entrySize || n > math.MaxInt32 {
+		return h.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, r.src.size, dialectHint)
+	}
+	end := uint64(h.pos) + 16*n
+	if h.sec.Compact {
+		end = r.compactTableEnd(h, n)
+	}
+	if end > math.MaxUint32 {
+		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, ErrLimit)
+	}
+	data, err := r.src.view(0, int(end))
+	if err != nil {
+		return err
+	}
+	r.header = Header{Version: Version, Compact: h.sec.Compact}
+	r.table.fields = h
+	r.table.data = data
+	r.table.count = int(n)
+	return r.table.scan()
+}
+
+// compactTableEnd returns how far a compact section table of n entries may
+// reach: not beyond a section, and the first entry is as a rule the first section.
+func (r *Reader) compactTableEnd(h fields, n uint64) uint64 {
+	end := min(uint64(r.src.size), uint64(h.pos)+2*maxVarintLen*n)
+	for _, f := range r.table.fixed {
+		end = min(end, uint64(f.off))
+	}
+	if first, size := varint(h.data[h.pos:]); n > 0 && size > 0 {
+		end = min(end, first)
+	}
+	return max(end, uint64(h.pos))
+}
+
+// checkVersion tells a version 4 file from older ones and from what is no profile.
+func checkVersion(head []byte) error {
+	start := Section{Index: HeaderSection}
+	if len(head) < 8 {
+		return start.errorAt(0, ErrMagic, "%d bytes", len(head))
+	}
+	var version uint32
+	switch string(head[:4]) {
+	case magic:
+		version = binary.BigEndian.Uint32(head[4:])
+	case "adcg":
+		version = binary.LittleEndian.Uint32(head[4:])
+	case "gcda":
+		version = binary.BigEndian.Uint32(head[4:])
+	default:
+		return start.errorAt(0, ErrMagic, "the file begins with %q", head[:4])
+	}
+	if version != Version || string(head[:4]) != magic {
+		return &VersionError{Magic: string(head[:4]), Version: version}
+	}
+	return nil
+}

@@ -1,0 +1,398 @@
+package afdo
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+)
+
+// A SectionType says what a section holds (RFC 4.2). Types other than the
+// constants below are legal and skipped.
+type SectionType uint8
+
+// The section types of the RFC.
+const (
+	SectionStringTable SectionType = 0x01 // names of a unit's symbols, as a trie
+	SectionSummary     SectionType = 0x02 // statistics of the whole profile
+	SectionFileNames   SectionType = 0x03 // the units
+	SectionSymbolNames SectionType = 0x04 // symbols of a unit
+	SectionSymbolInfo  SectionType = 0x05 // samples of a function
+)
+
+var sectionTypeNames = [...]string{
+	SectionStringTable: "string table",
+	SectionSummary:     "summary",
+	SectionFileNames:   "file names",
+	SectionSymbolNames: "symbol names",
+	SectionSymbolInfo:  "symbol info",
+}
+
+// String returns the name of the type, or "type 0x2a" for one that is not of the RFC.
+func (t SectionType) String() string {
+	if int(t) < len(sectionTypeNames) && sectionTypeNames[t] != "" {
+		return sectionTypeNames[t]
+	}
+	return "type 0x" + strconv.FormatUint(uint64(t), 16)
+}
+
+// The bitmask byte of the header and of each section.
+const (
+	compactFlag     = 0x80
+	sectionTypeMask = 0x7f
+)
+
+func sectionBitmask(t SectionType, compact bool) byte {
+	if compact {
+		return byte(t) | compactFlag
+	}
+	return byte(t)
+}
+
+// A Section says where a section lies and what it holds (RFC 4.2).
+type Section struct {
+	Index   int // rank by offset among all sections (format note 1)
+	Type    SectionType
+	Compact bool  // its integers are varints
+	Offset  int64 // of its bitmask byte, from the start of the file
+	Size    int64 // in bytes, from the bitmask byte to the last byte of data
+}
+
+// errorAt returns a FormatError for the byte at pos of the section.
+func (s Section) errorAt(pos int, class error, format string, args ...any) error {
+	return &FormatError{
+		Section: s.Index, Type: s.Type, Offset: s.Offset + int64(pos),
+		Err: class, Detail: fmt.Sprintf(format, args...),
+	}
+}
+
+// extent is the place of a section as the section table has it.
+type extent struct{ off, size int64 }
+
+// checkpointEvery is how many entries of a compact section table one scan may
+// have to pass over to get at one. 32 make a checkpoint cost an eighth of a byte an entry.
+const checkpointEvery = 32
+
+// sectionTable finds sections by index. A table in file order, which every
+// writer that fills a file from front to back makes, stays as it is in the
+// file; another one is decoded and sorted.
+type sectionTable struct {
+	fields                    // the encoded entries
+	size        int64         // of the file
+	entries     int           // where the first entry begins in fields.data
+	end         int64         // where header and table end
+	count       int           // entries, without the fixed sections
+	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
+	sorted      []extent      // all entries by offset, if the table is out of order
+	fixed       [2]fixedEntry // summary and file names, by offset
+	lenient     bool          // note faults and go on
+	faults      []error
+}
+
+// fixedEntry is one of the two sections that have their own place in the header.
+type fixedEntry struct {
+	extent
+	t     SectionType
+	index int // rank by offset among all sections
+}
+
+// len is the number of sections, the fixed ones included.
+func (t *sectionTable) len() int { return t.count + len(t.fixed) }
+
+// fixedSection returns the entry of the summary or the file names section.
+func (t *sectionTable) fixedSection(typ SectionType) fixedEntry {
+	if t.fixed[0].t == typ {
+		return t.fixed[0]
+	}
+	return t.fixed[1]
+}
+
+// extent returns the place of the section of an index below len.
+func (t *sectionTable) extent(index int) extent {
+	entry := index
+	for _, f := range t.fixed {
+		if index == f.index {
+			return f.extent
+		}
+		if index > f.index {
+			entry--
+		}
+	}
+	return t.entry(entry)
+}
+
+// entry returns the i-th entry by offset. The table has been checked: nothing here can fail.
+func (t *sectionTable) entry(i int) extent {
+	if t.sorted != nil {
+		return t.sorted[i]
+	}
+	f := t.fields
+	if !f.sec.Compact {
+		f.pos = t.entries + 16*i
+		return extent{int64(f.uint64()), int64(f.uint64())}
+	}
+	f.pos = int(t.checkpoints[i/checkpointEvery])
+	f.pos += skipVarints(f.data[f.pos:], uint64(2*(i%checkpointEvery)))
+	return extent{int64(f.uint64()), int64(f.uint64())}
+}
+
+// scan reads the whole table once: it checks every entry, takes checkpoints,
+// and sorts the table if it is out of order.
+func (t *sectionTable) scan() error {
+	t.entries = t.pos
+	var s tableScan
+	for i := range t.count {
+		if t.sec.Compact && i%checkpointEvery == 0 {
+			t.checkpoints = append(t.checkpoints, uint32(t.pos))
+		}
+		if err := s.add(t); err != nil {
+			return err
+		}
+	}
+	t.end = int64(t.pos)
+	if s.unordered || len(t.faults) > 0 {
+		if err := t.sort(); err != nil {
+			return err
+		}
+	}
+	if t.count > 0 && t.entry(0).off < t.end {
+		err := t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", t.entry(0).off, t.end, dialectHint)
+		if err := t.report(err); err != nil {
+			return err
+		}
+	}
+	return t.placeFixed()
+}
+
+// report returns a fault of the table, or notes it if the Reader is lenient.
+func (t *sectionTable) report(fault error) error {
+	if !t.lenient {
+		return fault
+	}
+	t.faults = append(t.faults, fault)
+	return nil
+}
+
+// tableScan is the state of the pass over the entries of a section table.
+type tableScan struct {
+	end       uint64 // of the section before
+	unordered bool
+}
+
+// add reads and checks the next entry.
+func (s *tableScan) add(t *sectionTable) error {
+	pos := t.pos
+	off, size := t.uint64(), t.uint64()
+	if t.err != nil {
+		return t.err
+	}
+	if off < s.end {
+		s.unordered = true
+	}
+	s.end = off + size
+	return t.checkBounds(pos, "a", off, size)
+}
+
+// checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file.
+func (t *sectionTable) checkBounds(pos int, article string, off, size uint64) error {
+	if !t.outside(off, size) {
+		return nil
+	}
+	return t.report(t.sec.errorAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, size, off, t.size, dialectHint))
+}
+
+func (t *sectionTable) outside(off, size uint64) bool {
+	return size == 0 || size > uint64(t.size) || off > uint64(t.size)-size
+}
+
+// sort decodes the entries of a table that is out of order and sorts them.
+func (t *sectionTable) sort() error {
+	f := t.fields
+	f.pos = t.entries
+	sorted := make([]extent, t.count)
+	for i := range sorted {
+		sorted[i] = t.newExtent(f.uint64(), f.uint64())
+	}
+	slices.SortFunc(sorted, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
+	for i := 1; i < len(sorted); i++ {
+		if err := t.apart(sorted[i-1], sorted[i]); err != nil {
+			return err
+		}
+	}
+	t.sorted, t.checkpoints = sorted, nil
+	return nil
+}
+
+// newExtent returns the extent of a section. One that is not within the file, which only a lenient Reader
+// lives with, keeps its place in the order and has no bytes.
+func (t *sectionTable) newExtent(off, size uint64) extent {
+	if t.outside(off, size) {
+		return extent{int64(min(off, math.MaxInt64)), 0}
+	}
+	return extent{int64(off), int64(size)}
+}
+
+// apart checks that section b, which begins no earlier than a, begins after a's end.
+func (t *sectionTable) apart(a, b extent) error {
+	if a.off+a.size <= b.off {
+		return nil
+	}
+	return t.report(t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint))
+}
+
+// placeFixed ranks the fixed sections among the entries and checks that they
+// lie clear of the header, of the entries, and of each other.
+func (t *sectionTable) placeFixed() error {
+	if t.fixed[1].off < t.fixed[0].off {
+		t.fixed[0], t.fixed[1] = t.fixed[1], t.fixed[0]
+	}
+	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
+		return err
+	}
+	if err := t.apart(t.fixed[0].extent, t.fixed[1].extent); err != nil {
+		return err
+	}
+	for i := range t.fixed {
+		f := &t.fixed[i]
+		above := sort.Search(t.count, func(e int) bool { return t.entry(e).off >= f.off })
+		f.index = above + i
+		if above > 0 {
+			if err := t.apart(t.entry(above-1), f.extent); err != nil {
+				return err
+			}
+		}
+		if above < t.count {
+			if err := t.apart(f.extent, t.entry(above)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// NumSections returns the number of sections, the summary and the file names section included.
+func (r *Reader) NumSections() int { return r.table.len() }
+
+// Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the
+// file, the section's bitmask. The error is [ErrNotFound] for an index out of range.
+func (r *Reader) Section(index int) (Section, error) {
+	if index < 0 || index >= r.table.len() {
+		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, r.table.len(), ErrNotFound)
+	}
+	e := r.table.extent(index)
+	if e.size == 0 { // only a lenient Reader has such sections
+		return newSection(index, e, 0), nil
+	}
+	mask, err := r.src.view(e.off, 1)
+	if err != nil {
+		return Section{}, err
+	}
+	return newSection(index, e, mask[0]), nil
+}
+
+// Sections iterates over all sections by index. It reads one byte of each. An error ends the iteration.
+func (r *Reader) Sections() iter.Seq2[Section, error] {
+	return func(yield func(Section, error) bool) {
+		for i := range r.table.len() {
+			s, err := r.Section(i)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func newSection(index int, e extent, bitmask byte) Section {
+	return Section{
+		Index:   index,
+		Type:    SectionType(bitmask & sectionTypeMask),
+		Compact: bitmask&compactFlag != 0,
+		Offset:  e.off,
+		Size:    e.size,
+	}
+}
+
+// open reads a whole section, which must be of type want.
+func (r *Reader) open(index int, want SectionType) (fields, error) {
+	e := r.table.extent(index)
+	if e.size == 0 {
+		return fields{}, newSection(index, e, byte(want)).errorAt(0, ErrSection, "the section lies outside the file")
+	}
+	data, err := r.viewExtent(e)
+	if err != nil {
+		return fields{}, err
+	}
+	return newFields(index, e, data, want)
+}
+
+// viewExtent returns the bytes of an extent.
+func (r *Reader) viewExtent(e extent) ([]byte, error) {
+	if e.size > math.MaxInt {
+		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, ErrLimit)
+	}
+	return r.src.view(e.off, int(e.size))
+}
+
+// newFields returns the fields of a section read into data, which must be of type want.
+func newFields(index int, e extent, data []byte, want SectionType) (fields, error) {
+	f := fields{sec: newSection(index, e, data[0]), data: data, pos: 1}
+	if f.sec.Type != want {
+		return fields{}, f.sec.errorAt(0, ErrSection, "want a %s section", want)
+	}
+	return f, nil
+}
+
+// sectionRef is a reference to a section by index, and the type it must have.
+type sectionRef struct {
+	index uint32
+	want  SectionType
+}
+
+// openAll reads the sections that fields at pos of section from refer to, in
+// their order. Sections that stand together in the file are read together.
+func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
+	places := make([]extent, len(refs))
+	for i, ref := range refs {
+		if uint64(ref.index) >= uint64(r.table.len()) {
+			return nil, r.badIndex(from, pos, ref)
+		}
+		places[i] = r.table.extent(int(ref.index))
+	}
+	out := make([]fields, len(refs))
+	for i := 0; i < len(refs); {
+		n := together(places[i:])
+		if places[i].size == 0 {
+			_, err := r.open(int(refs[i].index), refs[i].want)
+			return nil, err
+		}
+		data, err := r.viewExtent(extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
+		if err != nil {
+			return nil, err
+		}
+		for end := i + n; i < end; i++ {
+			size := places[i].size
+			if out[i], err = newFields(int(refs[i].index), places[i], data[:size:size], refs[i].want); err != nil {
+				return nil, err
+			}
+			data = data[size:]
+		}
+	}
+	return out, nil
+}
+
+// badIndex is the error of a reference to a section that the file does not have.
+func (r *Reader) badIndex(from Section, pos int, ref sectionRef) error {
+	return from.errorAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.index, ref.want, r.table.len())
+}
+
+// together returns how many of the extents, from the first on, follow on each other in the file.
+func together(places []extent) int {
+	n := 1
+	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size && places[n].size > 0 {
+		n++
+	}
+	return n
+}

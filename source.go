@@ -1,0 +1,200 @@
+package afdo
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/exp/mmap"
+)
+
+// source hands out bytes of the file. It is the one place that touches the map
+// or the io.ReaderAt; everything above it sees []byte that stays valid as long
+// as someone holds it.
+type source struct {
+	size   int64
+	bytes  []byte      // of OpenBytes: handed out as they are
+	at     io.ReaderAt // of NewReader: read into fresh memory
+	mapped *mapping    // of Open: copied out under a guard
+	closed atomic.Bool
+}
+
+// view returns n bytes at off, which lie within the file.
+func (s *source) view(off int64, n int) ([]byte, error) {
+	if s.closed.Load() {
+		return nil, ErrClosed
+	}
+	if s.bytes != nil {
+		return s.bytes[off : off+int64(n) : off+int64(n)], nil
+	}
+	p := make([]byte, n)
+	if err := s.read(p, off); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// read fills p from off.
+func (s *source) read(p []byte, off int64) error {
+	var err error
+	if s.mapped != nil {
+		err = s.mapped.read(p, off)
+	} else {
+		err = readFull(s.at, p, off)
+	}
+	if err != nil && err != ErrClosed {
+		return &ReadError{Offset: off, Size: len(p), Err: err}
+	}
+	return err
+}
+
+func (s *source) close() error {
+	if s.closed.Swap(true) {
+		return ErrClosed
+	}
+	if s.mapped != nil {
+		return s.mapped.close()
+	}
+	return nil
+}
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// mapping is a mapped file that may shrink, change or be closed at any time.
+//
+// Reads hold it while they copy, so that Close never unmaps memory under a
+// copy; whoever lets go last unmaps. A copy from beyond the end of a file that
+// shrank faults, which the guard turns into an error; a copy from the last page
+// of one, or of a file written to in place, does not, so the file's size and
+// time are compared after each copy.
+type mapping struct {
+	data *mmap.ReaderAt
+	file *os.File
+	info fs.FileInfo // as opened
+
+	mu      sync.Mutex
+	users   int
+	closing bool
+}
+
+func openMapping(path string) (*mapping, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapFile(file, path)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func mapFile(file *os.File, path string) (*mapping, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "map", Path: path, Err: errors.New("not a regular file")}
+	}
+	data, err := mmap.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	// mmap opens the path a second time: it must have been the same file still.
+	now, err := os.Stat(path)
+	if err == nil && (!os.SameFile(info, now) || int64(data.Len()) != info.Size()) {
+		err = &fs.PathError{Op: "map", Path: path, Err: ErrChanged}
+	}
+	if err != nil {
+		data.Close()
+		return nil, err
+	}
+	return &mapping{data: data, file: file, info: info}, nil
+}
+
+func (m *mapping) read(p []byte, off int64) error {
+	m.mu.Lock()
+	if m.closing {
+		m.mu.Unlock()
+		return ErrClosed
+	}
+	m.users++
+	m.mu.Unlock()
+	defer m.release()
+	return m.copy(p, off)
+}
+
+// release lets go of the mapping. If that lets it be unmapped after Close, a
+// failure to unmap has nobody left to be told.
+func (m *mapping) release() {
+	m.mu.Lock()
+	m.users--
+	last := m.closing && m.users == 0
+	m.mu.Unlock()
+	if last {
+		_ = m.unmap()
+	}
+}
+
+func (m *mapping) close() error {
+	m.mu.Lock()
+	m.closing = true
+	last := m.users == 0
+	m.mu.Unlock()
+	if last {
+		return m.unmap()
+	}
+	return nil
+}
+
+func (m *mapping) unmap() error {
+	return errors.Join(m.data.Close(), m.file.Close())
+}
+
+// copy copies out of the map and checks that it was the file that was opened.
+func (m *mapping) copy(p []byte, off int64) error {
+	if err := guardedRead(m.data, p, off); err != nil {
+		return err
+	}
+	now, err := m.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() != m.info.Size() || !now.ModTime().Equal(m.info.ModTime()) {
+		return ErrChanged
+	}
+	return nil
+}
+
+// guardedRead turns a fault of the map into an error.
+func guardedRead(r io.ReaderAt, p []byte, off int64) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			if _, ok := fault.(interface {
+				runtime.Error
+				Addr() uintptr
+			}); !ok {
+				panic(fault)
+			}
+			err = ErrChanged
+		}
+	}()
+	return readFull(r, p, off)
+}

@@ -1,0 +1,352 @@
+package afdo
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+)
+
+// A SymbolID identifies a symbol within a file (RFC 4.6). IDs are opaque: they
+// differ between two files of the same profile.
+type SymbolID uint32
+
+// noInfo in the place of a section index marks a symbol that is only referred to (RFC 4.6).
+const noInfo = 0xFFFFFFFF
+
+// A Symbol is a function of a unit: one that has samples of its own, one
+// that is only called or inlined, or both.
+//
+// A Symbol is a small value. Its name does not depend on the file staying open or mapped.
+type Symbol struct {
+	unit *Unit
+	name string
+	id   SymbolID
+	info uint32 // section index
+	row  uint32
+}
+
+// ID returns the symbol's ID in the file.
+func (s Symbol) ID() SymbolID { return s.id }
+
+// Name returns the name of the function, as a rule its assembler name. Names are bytes, not
+// necessarily UTF-8.
+func (s Symbol) Name() string { return s.name }
+
+// Unit returns the unit that the symbol belongs to.
+func (s Symbol) Unit() *Unit { return s.unit }
+
+// HasInfo reports whether the function has samples of its own. It is false for
+// one that is only inlined or called (RFC 4.6).
+func (s Symbol) HasInfo() bool { return s.info != noInfo }
+
+// symbolTable is the string table and the symbol names of a unit, decoded.
+type symbolTable struct {
+	sec   Section // of the symbol names
+	names *names
+	rows  []symbolRow
+	order []uint32 // of the rows by symbol ID; nil if they are so ordered
+}
+
+// symbolRow is one row of a symbol names section. 12 bytes.
+type symbolRow struct {
+	str  uint32
+	id   SymbolID
+	info uint32
+}
+
+func (f *fields) symbolRow() symbolRow {
+	return symbolRow{f.uint32(), SymbolID(f.uint32()), f.uint32()}
+}
+
+// rowCount reads the number of rows.
+func (f *fields) rowCount() int {
+	return f.count(uint64(f.uint32()), 12, 3, "symbols")
+}
+
+// encodedTable is the string table and the symbol names of a unit as they
+// stand in the file.
+type encodedTable struct{ strings, symbols fields }
+
+// encodedTable reads the two sections that name the symbols of a unit. Where
+// they stand together in the file, that is one read.
+func (r *Reader) encodedTable(d *directory, e *unitEntry) (*encodedTable, error) {
+	sections, err := r.openAll(d.sec, e.name, []sectionRef{
+		{e.strings, SectionStringTable}, {e.symbols, SectionSymbolNames},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &encodedTable{sections[0], sections[1]}, nil
+}
+
+// decode decodes both sections.
+func (enc *encodedTable) decode(e *unitEntry, maxNameBytes int) (*symbolTable, error) {
+	f := enc.strings
+	names, err := f.names(maxNameBytes)
+	if err != nil {
+		return nil, err
+	}
+	t := &symbolTable{sec: enc.symbols.sec, names: names}
+	if err := t.decode(enc.symbols, e); err != nil {
+		return nil, err
+	}
+	return t, t.orderByID()
+}
+
+func (t *symbolTable) decode(f fields, e *unitEntry) error {
+	t.rows = make([]symbolRow, f.rowCount())
+	for i := range t.rows {
+		pos := f.pos
+		row := f.symbolRow()
+		f.checkRow(pos, row, e)
+		if f.err == nil && uint64(row.str) >= uint64(len(t.names.index)) {
+			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names.index))
+		}
+		if f.err != nil {
+			return f.err
+		}
+		t.rows[i] = row
+	}
+	return f.err
+}
+
+func (f *fields) checkRow(pos int, row symbolRow, e *unitEntry) {
+	if f.err == nil && !e.has(row.id) {
+		f.fail(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", row.id, e.start, e.end)
+	}
+}
+
+// orderByID orders the rows by symbol ID, no two of which may be the same.
+func (t *symbolTable) orderByID() error {
+	byID := func(a, b symbolRow) int { return cmp.Compare(a.id, b.id) }
+	if !slices.IsSortedFunc(t.rows, byID) {
+		t.order = make([]uint32, len(t.rows))
+		for i := range t.order {
+			t.order[i] = uint32(i)
+		}
+		slices.SortFunc(t.order, func(a, b uint32) int { return byID(t.rows[a], t.rows[b]) })
+	}
+	for i := 1; i < len(t.rows); i++ {
+		if id := t.rows[t.ranked(i)].id; id == t.rows[t.ranked(i-1)].id {
+			return t.sec.errorAt(0, ErrSymbol, "symbol ID %d stands twice", id)
+		}
+	}
+	return nil
+}
+
+// ranked returns the row of the i-th symbol by ID.
+func (t *symbolTable) ranked(i int) int {
+	if t.order != nil {
+		return int(t.order[i])
+	}
+	return i
+}
+
+// byID returns the row of a symbol ID.
+func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
+	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[t.ranked(i)].id >= id })
+	if i == len(t.rows) {
+		return 0, false
+	}
+	row = t.ranked(i)
+	return row, t.rows[row].id == id
+}
+
+// size is roughly the memory of the table.
+func (t *symbolTable) size() int {
+	return len(t.names.text) + 8*len(t.names.index) + 12*len(t.rows) + 4*len(t.order)
+}
+
+// tableCacheBytes bounds what a Reader keeps of other units' symbols.
+const tableCacheBytes = 32 << 20
+
+// tableCache keeps the symbol tables of units by which callees and inlined
+// functions were named, so that each is decoded once. When it is full it is emptied: a
+// walk over a whole file meets most units again soon, and needs no order of age for it.
+type tableCache struct {
+	tables map[int]*symbolTable
+	bytes  int
+}
+
+func (c *tableCache) put(index int, t *symbolTable) {
+	if c.bytes += t.size(); c.tables == nil || c.bytes > tableCacheBytes {
+		c.tables, c.bytes = make(map[int]*symbolTable), t.size()
+	}
+	c.tables[index] = t
+}
+
+// cached returns the symbol table of a unit if it is in the cache.
+func (r *Reader) cached(index int) *symbolTable {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.tables[index]
+}
+
+func (r *Reader) cache(index int, t *symbolTable) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tables.put(index, t)
+}
+
+// encodedTable returns the unit's tables as they stand in the file. The caller holds u.mu.
+func (u *Unit) encodedTable() (*encodedTable, error) {
+	if u.encoded == nil {
+		enc, err := u.r.encodedTable(u.dir, &u.entry)
+		if err != nil {
+			return nil, err
+		}
+		u.encoded = enc
+	}
+	return u.encoded, nil
+}
+
+// symbols returns the symbol table of the unit, reading it if need be.
+func (u *Unit) symbols() (*symbolTable, error) {
+	if u.r.src.closed.Load() {
+		return nil, ErrClosed
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.table == nil {
+		u.table = u.r.cached(u.index)
+	}
+	if u.table != nil {
+		return u.table, nil
+	}
+	enc, err := u.encodedTable()
+	if err != nil {
+		return nil, err
+	}
+	t, err := enc.decode(&u.entry, u.r.opts.maxNameBytes)
+	if err != nil {
+		return nil, err
+	}
+	u.r.cache(u.index, t)
+	u.table, u.encoded = t, nil
+	return t, nil
+}
+
+func (u *Unit) symbol(t *symbolTable, row int) Symbol {
+	r := t.rows[row]
+	return Symbol{unit: u, name: t.names.name(r.str), id: r.id, info: r.info, row: uint32(row)}
+}
+
+// NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to begin.
+func (u *Unit) NumSymbols() (int, error) {
+	t, err := u.symbols()
+	if err != nil {
+		return 0, err
+	}
+	return len(t.rows), nil
+}
+
+// Symbols iterates over the symbols of the unit in the order of the symbol
+// names section (RFC 4.6). It reads the unit's string table and symbol names,
+// all of them, when it begins; the iteration allocates nothing. An error ends it.
+func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
+	return func(yield func(Symbol, error) bool) {
+		t, err := u.symbols()
+		if err != nil {
+			yield(Symbol{}, err)
+			return
+		}
+		for row := range t.rows {
+			if !yield(u.symbol(t, row), nil) {
+				return
+			}
+		}
+	}
+}
+
+// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none.
+// It costs a binary search once the unit's symbols have been read.
+func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
+	t, err := u.symbols()
+	if err != nil {
+		return Symbol{}, err
+	}
+	row, ok := t.byID(id)
+	if !ok {
+		return Symbol{}, fmt.Errorf("afdo: symbol ID %d in unit %q: %w", id, u.path, ErrNotFound)
+	}
+	return u.symbol(t, row), nil
+}
+
+// Symbol returns the symbol of a name, [ErrNotFound] if the unit has none.
+//
+// Before the unit's symbols have been read it follows the name through the
+// encoded trie and scans the encoded rows, which costs a fraction of decoding them. Such a lookup checks no more of the tables than it passes.
+func (u *Unit) Symbol(name string) (Symbol, error) {
+	if u.r.src.closed.Load() {
+		return Symbol{}, ErrClosed
+	}
+	row, r, err := u.find(name)
+	if err != nil {
+		return Symbol{}, err
+	}
+	if row < 0 {
+		return Symbol{}, fmt.Errorf("afdo: symbol %q in unit %q: %w", name, u.path, ErrNotFound)
+	}
+	return Symbol{unit: u, name: name, id: r.id, info: r.info, row: uint32(row)}, nil
+}
+
+// find returns the row of a name, -1 if there is none.
+func (u *Unit) find(name string) (int, symbolRow, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.table != nil {
+		return u.table.find(name)
+	}
+	enc, err := u.encodedTable()
+	if err != nil {
+		return -1, symbolRow{}, err
+	}
+	return enc.find(name, &u.entry)
+}
+
+func (t *symbolTable) find(name string) (int, symbolRow, error) {
+	for i, r := range t.rows {
+		if t.names.name(r.str) == name {
+			return i, r, nil
+		}
+	}
+	return -1, symbolRow{}, nil
+}
+
+func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error) {
+	f := enc.strings
+	str, ok := f.find(name)
+	if !ok {
+		return -1, symbolRow{}, f.err
+	}
+	f = enc.symbols
+	for i := range f.rowCount() {
+		pos := f.pos
+		row := f.symbolRow()
+		f.checkRow(pos, row, e)
+		if f.err != nil || row.str == str {
+			return i, row, f.err
+		}
+	}
+	return -1, symbolRow{}, f.err
+}
+
+// Symbol returns the symbol of an ID: what a call target or an inlined
+// function refers to, whichever unit it is in. The error is [ErrNotFound] if the file has none.
+//
+// It reads the string table and the symbol names of that unit, and keeps the
+// tables of the units it has read, up to 32 MiB, so that resolving every
+// callee of a unit decodes each table once.
+func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
+	d, err := r.directory()
+	if err != nil {
+		return Symbol{}, err
+	}
+	i, ok := d.owner(id)
+	if !ok {
+		return Symbol{}, fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound)
+	}
+	return r.unit(d, i).SymbolByID(id)
+}

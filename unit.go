@@ -1,0 +1,360 @@
+package afdo
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A Unit is one entry of the file names section (RFC 4.5): a source file that
+// was compiled or included, and the symbols it defines.
+//
+// A Unit reads its sections as they are asked for, each at most once, and
+// keeps them; it stays usable until the Reader is closed. Two lookups of the
+// same unit give two Units. All methods may be called from many goroutines.
+type Unit struct {
+	r     *Reader
+	dir   *directory
+	index int
+	entry unitEntry
+	path  string
+
+	mu      sync.Mutex
+	encoded *encodedTable // as far as read and not yet decoded
+	table   *symbolTable  // nil until needed
+	infos   []fields      // symbol info sections by row, as far as they have been read
+}
+
+// unitEntry is one entry of the file names section. 32 bytes.
+type unitEntry struct {
+	name       int // of the path, in directory.data
+	nameLen    uint32
+	strings    uint32 // section index of the string table
+	symbols    uint32 // section index of the symbol names
+	start, end uint32 // symbol IDs
+}
+
+// directory is the file names section, decoded.
+type directory struct {
+	sec     Section
+	data    []byte
+	entries []unitEntry
+	order   []uint32 // entries that have symbols, by their IDs; nil if that is how all of them stand
+
+	mu      sync.Mutex
+	lookups int
+	table   []uint32 // see hashTable
+}
+
+func (d *directory) path(e *unitEntry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }
+
+// directory reads the file names section when first needed.
+func (r *Reader) directory() (*directory, error) {
+	if r.src.closed.Load() {
+		return nil, ErrClosed
+	}
+	if d := r.dir.Load(); d != nil {
+		return d, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.dir.Load(); d != nil {
+		return d, nil
+	}
+	f, err := r.open(r.table.fixedSection(SectionFileNames).index, SectionFileNames)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDirectory(f)
+	if err == nil {
+		r.dir.Store(d)
+	}
+	return d, err
+}
+
+func newDirectory(f fields) (*directory, error) {
+	d := &directory{sec: f.sec, data: f.data}
+	n := f.count(uint64(f.uint32()), 4+1+16, 1+1+4, "units")
+	if f.err != nil {
+		return nil, f.err
+	}
+	d.entries = make([]unitEntry, n)
+	for i := range d.entries {
+		f.unitEntry(&d.entries[i])
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	if err := d.orderByID(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (f *fields) unitEntry(e *unitEntry) {
+	n := f.uint32()
+	e.name, e.nameLen = f.pos, n-1
+	name := f.take(int(min(n, math.MaxInt32)), "a file name")
+	if f.err != nil {
+		return
+	}
+	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
+		f.fail(e.name, ErrName, "%q is not a string that ends at its only NUL", name)
+		return
+	}
+	e.strings, e.symbols = f.uint32(), f.uint32()
+	e.start, e.end = f.uint32(), f.uint32()
+	if e.start > e.end {
+		f.fail(f.pos, ErrSymbol, "symbol IDs from %d to %d", e.start, e.end)
+	}
+}
+
+// orderByID orders the units that have symbols by their IDs, which must not
+// overlap (format note 9).
+func (d *directory) orderByID() error {
+	d.rank()
+	end := uint32(0)
+	for i := range d.numRanked() {
+		e := &d.entries[d.ranked(i)]
+		if e.start < end {
+			return d.overlap(e)
+		}
+		end = e.end
+	}
+	return nil
+}
+
+// overlap is the error of symbol IDs that are another unit's, too.
+func (d *directory) overlap(e *unitEntry) error {
+	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %q are another unit's, too", e.start, e.end, d.path(e))
+}
+
+func (d *directory) rank() {
+	inOrder := slices.IsSortedFunc(d.entries, compareIDs) &&
+		!slices.ContainsFunc(d.entries, unitEntry.empty)
+	if !inOrder {
+		d.order = make([]uint32, 0, len(d.entries))
+		for i, e := range d.entries {
+			if !e.empty() {
+				d.order = append(d.order, uint32(i))
+			}
+		}
+		slices.SortFunc(d.order, func(a, b uint32) int { return compareIDs(d.entries[a], d.entries[b]) })
+	}
+}
+
+func (e unitEntry) empty() bool { return e.start == e.end }
+
+// has reports whether a symbol ID is in the unit's range.
+func (e *unitEntry) has(id SymbolID) bool { return e.start <= uint32(id) && uint32(id) < e.end }
+
+func compareIDs(a, b unitEntry) int { return cmp.Compare(a.start, b.start) }
+
+// numRanked is the number of units that have symbol IDs.
+func (d *directory) numRanked() int {
+	if d.order != nil {
+		return len(d.order)
+	}
+	return len(d.entries)
+}
+
+// ranked returns the index of the i-th unit by symbol IDs.
+func (d *directory) ranked(i int) int {
+	if d.order != nil {
+		return int(d.order[i])
+	}
+	return i
+}
+
+// owner returns the index of the unit whose range holds a symbol ID.
+func (d *directory) owner(id SymbolID) (index int, ok bool) {
+	i := sort.Search(d.numRanked(), func(i int) bool { return d.entries[d.ranked(i)].end > uint32(id) })
+	if i == d.numRanked() {
+		return 0, false
+	}
+	index = d.ranked(i)
+	return index, d.entries[index].start <= uint32(id)
+}
+
+// hashAfter is how many lookups of a path look at every unit before a hash
+// table is made, which costs about as much as a few of them.
+const hashAfter = 4
+
+// exact returns the indexes of the units of a path, as a rule one.
+func (d *directory) exact(path string) []int {
+	if table := d.hashTable(); table != nil {
+		return d.probe(table, path)
+	}
+	return d.matching(func(p []byte) bool { return string(p) == path })
+}
+
+// suffix returns the indexes of the units whose path ends in suffix at a '/'.
+func (d *directory) suffix(suffix string) []int {
+	return d.matching(func(p []byte) bool { return endsAtSlash(p, suffix) })
+}
+
+// endsAtSlash reports whether suffix is the whole of path or its last elements.
+func endsAtSlash(path []byte, suffix string) bool {
+	before := len(path) - len(suffix)
+	if suffix == "" || before < 0 || string(path[before:]) != suffix {
+		return len(path) == 0 && suffix == ""
+	}
+	return before == 0 || suffix[0] == '/' || path[before-1] == '/'
+}
+
+func (d *directory) matching(fits func(path []byte) bool) []int {
+	var found []int
+	for i := range d.entries {
+		if fits(d.path(&d.entries[i])) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// hashTable returns an open-addressing table of unit indexes plus one by the
+// hash of their paths, or nil as long as lookups do not repeat.
+func (d *directory) hashTable() []uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lookups++
+	if d.table == nil && d.lookups > hashAfter {
+		d.table = make([]uint32, 2<<bits.Len(uint(len(d.entries))))
+		for i := range d.entries {
+			slot := xxhash.Sum64(d.path(&d.entries[i])) % uint64(len(d.table))
+			for d.table[slot] != 0 {
+				slot = (slot + 1) % uint64(len(d.table))
+			}
+			d.table[slot] = uint32(i + 1)
+		}
+	}
+	return d.table
+}
+
+func (d *directory) probe(table []uint32, path string) []int {
+	var found []int
+	slot := xxhash.Sum64String(path) % uint64(len(table))
+	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
+		if i := int(table[slot] - 1); string(d.path(&d.entries[i])) == path {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// NumUnits returns the number of units, the unknown-file unit included if the
+// file has it. The first call on a Reader that has not looked up a unit yet
+// reads the file names section.
+func (r *Reader) NumUnits() (int, error) {
+	d, err := r.directory()
+	if err != nil {
+		return 0, err
+	}
+	return len(d.entries), nil
+}
+
+// Units iterates over the units in the order of the file names section. It
+// reads that section, and nothing of the units themselves. An error ends the iteration.
+func (r *Reader) Units() iter.Seq2[*Unit, error] {
+	return func(yield func(*Unit, error) bool) {
+		d, err := r.directory()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for i := range d.entries {
+			if r.src.closed.Load() {
+				yield(nil, ErrClosed)
+				return
+			}
+			if !yield(r.unit(d, i), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Unit returns the unit of a path, which is compared byte for byte. The empty
+// path is the unit of symbols with unknown file (format note 8). The error is
+// [ErrNotFound] if there is none, and an [AmbiguousError] if a faulty file has several.
+//
+// The first lookup reads the file names section. A lookup looks at every
+// path; when lookups repeat, they are hashed.
+func (r *Reader) Unit(path string) (*Unit, error) {
+	d, err := r.directory()
+	if err != nil {
+		return nil, err
+	}
+	return r.onlyUnit(d, path, d.exact(path))
+}
+
+// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/':
+// "b/c.h" finds "/a/b/c.h", not "/a/bb/c.h". A unit of exactly that path comes before
+// all others. The error is [ErrNotFound] if there is none, and an [AmbiguousError] that lists them if several fit.
+//
+// It costs what [Reader.Unit] costs, and a look at every path each time it finds no exact one.
+func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
+	d, err := r.directory()
+	if err != nil {
+		return nil, err
+	}
+	found := d.exact(suffix)
+	if len(found) == 0 {
+		found = d.suffix(suffix)
+	}
+	return r.onlyUnit(d, suffix, found)
+}
+
+// UnitOf returns the unit to which a symbol ID belongs (RFC 4.5). The unit
+// need not have a symbol of that ID, since its range may have gaps. The error
+// is [ErrNotFound] if the ID is in no unit's range. It costs a binary search over the units.
+func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
+	d, err := r.directory()
+	if err != nil {
+		return nil, err
+	}
+	i, ok := d.owner(id)
+	if !ok {
+		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
+	}
+	return r.unit(d, i), nil
+}
+
+func (r *Reader) onlyUnit(d *directory, path string, found []int) (*Unit, error) {
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("afdo: unit %q: %w", path, ErrNotFound)
+	case 1:
+		return r.unit(d, found[0]), nil
+	}
+	e := &AmbiguousError{Path: path}
+	for _, i := range found {
+		e.Paths = append(e.Paths, string(d.path(&d.entries[i])))
+	}
+	return nil, e
+}
+
+func (r *Reader) unit(d *directory, index int) *Unit {
+	e := d.entries[index]
+	return &Unit{r: r, dir: d, index: index, entry: e, path: string(d.path(&e))}
+}
+
+// Path returns the path of the source file, empty if it is unknown. Paths are
+// bytes, not necessarily UTF-8.
+func (u *Unit) Path() string { return u.path }
+
+// Index returns the rank of the unit in the file names section.
+func (u *Unit) Index() int { return u.index }
+
+// IDs returns the range of the unit's symbol IDs, the end excluded.
+func (u *Unit) IDs() (start, end SymbolID) {
+	return SymbolID(u.entry.start), SymbolID(u.entry.end)
+}
