@@ -1,8 +1,10 @@
 package afdo
 
 import (
+	"cmp"
 	"errors"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -20,36 +22,65 @@ type Problem struct {
 //
 // Faults are whatever makes another method fail, and what they tolerate or never see: bytes between sections and behind a section's data,
 // sections that nothing or several things refer to, references to symbols that do not exist, units of one
-// name, a missing unknown-file unit, a string table that holds a string twice. Remarks are over-long varints, one a section, and a
-// summary that does not agree with the data, as that of a slice of a profile does not.
-// Where a section cannot be decoded any further, its first fault is the last.
+// name, a missing unknown-file unit, a string table that holds a string twice. Remarks are over-long varints, one a section, a
+// summary that does not agree with the data, as that of a slice of a profile does not, and symbols
+// of one name in a unit, of which a lookup finds the first.
+// Where a section cannot be decoded any further, its first fault is the last, and nothing is said of what
+// the rest would have led to.
 //
 // A file without faults can be walked without error. For a file whose section table has faults, open it with [Lenient].
 //
-// An error that is not the file's ends the iteration. Check takes about as
-// long as walking all records does, and keeps some bytes a symbol and a section in memory.
+// An error that is not the file's ends the iteration. Check looks at every byte once, whatever refers to it, and spells
+// no names out: it takes about as long as walking all records does, and keeps some bytes a symbol and a section in
+// memory, and for a string table of an odd shape some thirty for each of its bytes. Where sections
+// overlap, it gives up with [ErrLimit] once it has read four times the file.
 func (r *Reader) Check() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
-		k := checker{r: r, yield: yield, users: make([]uint8, r.table.len())}
+		k := checker{
+			r: r, yield: yield,
+			left:    overlapping * min(r.src.size, math.MaxInt64/overlapping),
+			uses:    make([]uses, r.table.len()),
+			strings: make(map[uint32]int),
+		}
 		k.run()
 	}
 }
+
+// overlapping is how many times its size Check may read of a file. It reads each section once, so
+// only sections that overlap, which a lenient Reader lets pass, get there.
+const overlapping = 4
 
 // checker is one run of Check.
 type checker struct {
 	r       *Reader
 	yield   func(Problem, error) bool
-	stopped bool // by an error or by the caller
-	users   []uint8
+	stopped bool  // by an error or by the caller
+	left    int64 // bytes that may still be read
+	uses    []uses
+	lost    [SectionSymbolInfo + 1]bool // types of which some reference may not have been seen
+	strings map[uint32]int              // how many strings a string table has, by section; -1 if that is not known
 	ids     symbolIDs
-	infos   []unitInfos
 	tally   tally
 }
 
-// unitInfos is the info sections that the symbols of one unit refer to.
-type unitInfos struct {
-	from Section // symbol names
-	refs []sectionRef
+// uses is what is known of the references to a section.
+type uses uint8
+
+const (
+	usedOnce uses = 1 << iota
+	usedAgain
+	usedAsInfo
+)
+
+// use notes a reference to a section and reports whether it is the first one.
+func (k *checker) use(index int) bool {
+	first := k.uses[index] == 0
+	if first {
+		k.uses[index] |= usedOnce
+	} else {
+		k.uses[index] |= usedAgain
+	}
+	return first
 }
 
 // fault yields a fault, or the error of a read.
@@ -76,14 +107,28 @@ func (k *checker) run() {
 	for _, err := range k.r.table.faults {
 		k.fault(err)
 	}
+	k.header()
 	k.gaps()
 	summary := k.summary()
 	k.units()
 	k.ids.sort(k)
-	k.allInfos()
+	k.infos()
 	k.unused()
-	if summary != nil {
+	if summary != nil && !k.lost[SectionSymbolInfo] && !k.tally.incomplete {
 		k.tally.compare(k, summary)
+	}
+}
+
+// header looks for over-long varints in the header and the section table.
+func (k *checker) header() {
+	f := headerFields(k.r.table.data)
+	var found bool
+	for range 5 + 2*k.r.table.count {
+		if !f.sec.Compact || found {
+			return
+		}
+		pos := f.pos
+		k.overlong(&f, pos, varintLen(f.uint64()), &found)
 	}
 }
 
@@ -91,57 +136,60 @@ func (k *checker) run() {
 func (k *checker) gaps() {
 	end := k.r.table.end
 	for i := range k.r.table.len() {
-		e := k.r.table.extent(i)
-		if e.size == 0 {
-			continue
+		if e := k.r.table.extent(i); e.size > 0 {
+			k.gap(end, e.off)
+			end = max(end, e.off+e.size)
 		}
-		k.gap(i, end, e.off)
-		end = max(end, e.off+e.size)
 	}
-	k.gap(HeaderSection, end, k.r.src.size)
+	k.gap(end, k.r.src.size)
 }
 
-// gap reports the bytes from one offset to another, before section index.
-func (k *checker) gap(index int, from, to int64) {
+// gap reports the bytes from one offset to another. They are in no section, so it is a fault of the section table.
+func (k *checker) gap(from, to int64) {
 	if from < to {
-		k.fault(Section{Index: index, Offset: from}.errorAt(0, ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))
+		k.fault(Section{Index: HeaderSection}.errorAt(int(from), ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))
 	}
 }
 
-// section opens a section for a reference to it.
+// afford reports whether a section may still be read.
+func (k *checker) afford(index int) bool {
+	e := k.r.table.extent(index)
+	if k.left < 0 || k.stopped {
+		return false
+	}
+	if k.left -= e.size; k.left < 0 {
+		k.fault(newSection(index, e, 0).errorAt(0, ErrLimit, "sections overlap so much that not all of them are checked"))
+	}
+	return k.left >= 0
+}
+
+// section opens a section that something refers to.
 func (k *checker) section(index int, want SectionType) (fields, bool) {
-	if k.stopped {
+	if !k.afford(index) {
 		return fields{}, false
 	}
 	f, err := k.r.open(index, want)
-	k.use(index)
 	k.fault(err)
 	return f, err == nil && !k.stopped
 }
 
-// use counts a reference to a section.
-func (k *checker) use(index int) {
-	if k.users[index] < 2 {
-		k.users[index]++
+// inRange reports whether the file has the section to which a field at pos of from refers.
+func (k *checker) inRange(from Section, pos int, ref sectionRef) bool {
+	if uint64(ref.index) < uint64(k.r.table.len()) {
+		return true
 	}
+	k.fault(k.r.badIndex(from, pos, ref))
+	return false
 }
 
-// ref is section for an index that a field at pos of from holds.
-func (k *checker) ref(from Section, pos int, ref sectionRef) (fields, bool) {
-	if uint64(ref.index) >= uint64(k.r.table.len()) {
-		k.fault(k.r.badIndex(from, pos, ref))
-		return fields{}, false
-	}
-	return k.section(int(ref.index), ref.want)
-}
-
-// end reports what a section has behind its data, or why it could not be read so far.
-func (k *checker) end(f *fields) {
-	if f.err != nil {
-		k.fault(f.err)
-	} else if f.rest() > 0 {
+// end reports what a section has behind its data, or why it could not be read
+// so far. It reports whether it could be.
+func (k *checker) end(f *fields) bool {
+	if f.err == nil && f.rest() > 0 {
 		k.fault(f.sec.errorAt(f.pos, ErrUnused, "%d bytes behind the data of the section", f.rest()))
 	}
+	k.fault(f.err)
+	return f.err == nil
 }
 
 // overlong looks for varints that are longer than they need be. It goes by
@@ -154,21 +202,23 @@ func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 }
 
 // varintLen is the length of the shortest varint of a value.
-func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+func varintLen[T ~uint32 | ~uint64](v T) int { return (bits.Len64(uint64(v)|1) + 6) / 7 }
 
 func (k *checker) summary() *Summary {
-	f, ok := k.section(k.r.table.fixedSection(SectionSummary).index, SectionSummary)
+	index := k.r.table.fixedSection(SectionSummary).index
+	k.use(index)
+	f, ok := k.section(index, SectionSummary)
 	if !ok {
 		return nil
 	}
 	s := f.summary()
-	k.end(&f)
-	if f.err != nil {
+	if !k.end(&f) {
 		return nil
 	}
 	twin := NewWriter(true)
 	twin.Begin(SectionSummary, true)
 	twin.PutSummary(s)
+	f.pos -= f.rest()
 	var found bool
 	k.overlong(&f, 1, twin.Len()-1, &found)
 	k.tally.prepare(s)
@@ -177,25 +227,19 @@ func (k *checker) summary() *Summary {
 
 // units checks the file names section and the tables of each unit.
 func (k *checker) units() {
-	f, ok := k.section(k.r.table.fixedSection(SectionFileNames).index, SectionFileNames)
-	if !ok {
-		return
+	index := k.r.table.fixedSection(SectionFileNames).index
+	k.use(index)
+	d := &directory{}
+	complete := false
+	if f, ok := k.section(index, SectionFileNames); ok {
+		complete = k.entries(d, &f)
+		k.paths(d, complete)
+		k.ranges(d)
 	}
-	n := f.count(uint64(f.uint32()), 4+1+16, 1+1+4, "units")
-	var overlong bool
-	k.overlong(&f, 1, varintLen(uint64(n)), &overlong)
-	d := &directory{sec: f.sec, data: f.data}
-	for range n {
-		var e unitEntry
-		pos := f.pos
-		if f.unitEntry(&e); f.err != nil {
-			break
-		}
-		k.overlong(&f, pos, e.compactLen(), &overlong)
-		d.entries = append(d.entries, e)
+	if !complete {
+		k.lost[SectionStringTable], k.lost[SectionSymbolNames], k.lost[SectionSymbolInfo] = true, true, true
+		k.ids.lose(0, math.MaxUint32)
 	}
-	k.end(&f)
-	k.directory(d)
 	for i := range d.entries {
 		if k.stopped {
 			return
@@ -204,215 +248,143 @@ func (k *checker) units() {
 	}
 }
 
-// compactLen is the least that the entry takes in compact mode.
-func (e *unitEntry) compactLen() int {
-	return varintLen(uint64(e.nameLen)+1) + int(e.nameLen) + 1 +
-		varintLen(uint64(e.strings)) + varintLen(uint64(e.symbols)) +
-		varintLen(uint64(e.start)) + varintLen(uint64(e.end))
+// entries reads the file names section into d and reports whether it could be read to the end.
+func (k *checker) entries(d *directory, f *fields) bool {
+	d.sec, d.data = f.sec, f.data
+	n := f.unitCount()
+	var overlong bool
+	k.overlong(f, 1, varintLen(uint64(n)), &overlong)
+	for range n {
+		var e unitEntry
+		pos := f.pos
+		name := f.unitFields(&e)
+		if f.err != nil {
+			break
+		}
+		k.fault(e.nameFault(f.sec, name))
+		k.fault(e.rangeFault(f.sec))
+		least := varintLen(uint64(len(name))) + len(name) +
+			varintLen(e.strings) + varintLen(e.symbols) + varintLen(e.start) + varintLen(e.end)
+		k.overlong(f, pos, least, &overlong)
+		d.entries = append(d.entries, e)
+	}
+	return k.end(f)
 }
 
-// directory checks names and symbol ID ranges of the units.
-func (k *checker) directory(d *directory) {
+// paths checks that each path stands once and the empty one among them.
+func (k *checker) paths(d *directory, complete bool) {
 	seen := make(map[string]bool, len(d.entries))
 	for i := range d.entries {
 		e := &d.entries[i]
-		path := string(d.path(e))
-		if seen[path] {
-			k.fault(d.sec.errorAt(e.name, ErrName, "unit %q stands twice", path))
+		path := d.path(e)
+		if seen[string(path)] {
+			k.fault(d.sec.errorAt(e.name, ErrName, "unit %.200q stands twice", path))
+			continue
 		}
-		seen[path] = true
+		seen[string(path)] = true
 	}
-	if !seen[""] {
+	if !seen[""] && complete {
 		k.fault(d.sec.errorAt(1, ErrMissing, "there is no unit for symbols with unknown file"))
 	}
-	d.rank()
-	for i := 1; i < d.numRanked(); i++ {
-		a, b := &d.entries[d.ranked(i-1)], &d.entries[d.ranked(i)]
-		if b.start < a.end {
-			k.fault(d.overlap(b))
+}
+
+// ranges checks that no symbol ID belongs to two units.
+func (k *checker) ranges(d *directory) {
+	order := make([]uint32, 0, len(d.entries))
+	for i := range d.entries {
+		if e := &d.entries[i]; e.start < e.end {
+			order = append(order, uint32(i))
 		}
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(d.entries[a].start, d.entries[b].start) })
+	end := uint32(0)
+	for _, i := range order {
+		e := &d.entries[i]
+		if e.start < end {
+			k.fault(d.overlap(e))
+		}
+		end = max(end, e.end)
 	}
 }
 
 // unit checks string table and symbol names of one unit.
 func (k *checker) unit(d *directory, e *unitEntry) {
-	strings := k.strings(d, e)
-	f, ok := k.ref(d.sec, e.name, sectionRef{e.symbols, SectionSymbolNames})
-	if !ok {
-		return
+	n := -1
+	if k.inRange(d.sec, e.name, sectionRef{e.strings, SectionStringTable}) {
+		n = k.stringTable(e.strings)
 	}
-	infos := unitInfos{from: f.sec}
-	n := f.rowCount()
+	complete := false
+	if k.inRange(d.sec, e.name, sectionRef{e.symbols, SectionSymbolNames}) {
+		if !k.use(int(e.symbols)) {
+			return // the rows are another unit's, and were checked for it
+		}
+		if f, ok := k.section(int(e.symbols), SectionSymbolNames); ok {
+			complete = k.rows(&f, e, n)
+		}
+	}
+	if !complete {
+		k.lost[SectionSymbolInfo] = true
+		k.ids.lose(e.start, e.end)
+	}
+}
+
+// stringTable checks a string table unless that has been done, and returns how
+// many strings it has, -1 if that is not known.
+func (k *checker) stringTable(index uint32) int {
+	if !k.use(int(index)) {
+		return k.strings[index] - 1
+	}
+	if f, ok := k.section(int(index), SectionStringTable); ok {
+		k.strings[index] = k.trie(f) + 1
+	}
+	return k.strings[index] - 1
+}
+
+// rows checks a symbol names section and reports whether it could be read to
+// the end. n is the number of strings, -1 if that is not known.
+func (k *checker) rows(f *fields, e *unitEntry, n int) bool {
+	count := f.rowCount()
 	var overlong bool
-	k.overlong(&f, 1, varintLen(uint64(n)), &overlong)
-	for range n {
+	k.overlong(f, 1, varintLen(uint64(count)), &overlong)
+	names := newBitSet(n)
+	k.ids.grow(count)
+	for range count {
 		pos := f.pos
 		row := f.symbolRow()
 		if f.err != nil || k.stopped {
 			break
 		}
-		k.overlong(&f, pos, varintLen(uint64(row.str))+varintLen(uint64(row.id))+varintLen(uint64(row.info)), &overlong)
-		k.row(&f, pos, row, e, strings)
-		if row.info != noInfo {
-			infos.refs = append(infos.refs, sectionRef{row.info, SectionSymbolInfo})
+		k.row(f.sec, pos, row, e)
+		switch {
+		case n < 0:
+		case uint64(row.str) >= uint64(n):
+			k.fault(f.sec.errorAt(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, n))
+		case names.add(uint64(row.str)):
+			k.remark(f.sec, pos, ErrSymbol, "string index %d a second time: two symbols of one name", row.str)
+		}
+		if f.sec.Compact {
+			k.overlong(f, pos, varintLen(row.str)+varintLen(row.id)+varintLen(row.info), &overlong)
 		}
 	}
-	k.end(&f)
-	k.infos = append(k.infos, infos)
+	return k.end(f)
 }
 
-// row checks one row of a symbol names section; unknown as strings is -1.
-func (k *checker) row(f *fields, pos int, row symbolRow, e *unitEntry, strings int) {
-	if !e.has(row.id) {
-		k.fault(f.sec.errorAt(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", row.id, e.start, e.end))
+// row checks what a row of a symbol names section says apart from the name.
+func (k *checker) row(s Section, pos int, row symbolRow, e *unitEntry) {
+	if e.start <= e.end && !e.has(row.id) {
+		k.fault(s.errorAt(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", row.id, e.start, e.end))
 	}
-	if strings >= 0 && uint64(row.str) >= uint64(strings) {
-		k.fault(f.sec.errorAt(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, strings))
-	}
-	k.ids.add(f.sec, row.id)
-}
-
-// strings checks the string table of a unit and returns how many strings it has, -1 if that is not known.
-func (k *checker) strings(d *directory, e *unitEntry) int {
-	f, ok := k.ref(d.sec, e.name, sectionRef{e.strings, SectionStringTable})
-	if !ok {
-		return -1
-	}
-	names, err := f.names(k.r.opts.maxNameBytes)
-	if err != nil {
-		k.fault(err)
-		return -1
-	}
-	k.end(&f)
-	seen := make(map[string]bool, len(names.index))
-	for i := range names.index {
-		name := names.name(uint32(i))
-		if seen[name] {
-			k.fault(f.sec.errorAt(1, ErrTrie, "string %q stands twice", clip(name)))
-		}
-		seen[name] = true
-	}
-	k.trie(f)
-	return len(names.index)
-}
-
-// clip shortens a name for a message.
-func clip(name string) string {
-	const most = 100
-	if len(name) > most {
-		return name[:most] + "…"
-	}
-	return name
-}
-
-// trie looks for over-long varints and for leaves at which no string ends, in a trie that can be decoded.
-func (k *checker) trie(f fields) {
-	f.pos = 1
-	var overlong bool
-	pos := f.pos
-	k.overlong(&f, pos, varintLen(uint64(f.uint32())), &overlong)
-	root := f.pos
-	for pending := 1; pending > 0 && !k.stopped; pending-- {
-		pos = f.pos
-		children, terminal, id := f.node()
-		least := 1
-		if terminal {
-			least += varintLen(uint64(id))
-		} else if children == 0 && pos != root {
-			k.fault(f.sec.errorAt(pos, ErrTrie, "a leaf at which no string ends"))
-		}
-		k.overlong(&f, pos, least, &overlong)
-		pending += children
-		if pending > 1 {
-			pos = f.pos
-			n := len(f.label())
-			k.overlong(&f, pos, varintLen(uint64(n))+n, &overlong)
-		}
-	}
-}
-
-// allInfos checks the symbol infos, those of a unit with as few reads as their places allow.
-func (k *checker) allInfos() {
-	c := new(Cursor)
-	for _, infos := range k.infos {
-		refs := infos.refs
-		slices.SortFunc(refs, func(a, b sectionRef) int { return int(int64(a.index) - int64(b.index)) })
-		if sections, err := k.r.openAll(infos.from, 0, refs); err == nil {
-			for i, f := range sections {
-				k.use(int(refs[i].index))
-				k.info(c, f)
-			}
-			continue
-		}
-		for _, ref := range refs {
-			if f, ok := k.ref(infos.from, 0, ref); ok {
-				k.info(c, f)
-			}
-		}
-	}
-}
-
-// info checks one symbol info section.
-func (k *checker) info(c *Cursor, f fields) {
-	if k.stopped {
-		return
-	}
-	pos := f.pos
-	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
-	i.locations = uint32(f.locationCount())
-	i.f = f
-	var overlong bool
-	k.overlong(&f, pos, varintLen(i.HeadCount)+varintLen(i.Timestamp)+varintLen(uint64(i.locations)), &overlong)
-	k.tally.function(i.HeadCount)
-	c.Reset(i)
-	for pos = c.f.pos; c.Next() && !k.stopped; pos = c.f.pos {
-		k.location(c, pos, &overlong)
-	}
-	k.end(&c.f)
-}
-
-// location checks the record at pos, at which the cursor has arrived.
-func (k *checker) location(c *Cursor, pos int, overlong *bool) {
-	l, mask := c.Location(), c.f.data[pos]
-	least := 1 + varintLen(uint64(l.Line))
-	if mask&discriminatorFlag != 0 {
-		least += varintLen(uint64(l.Discriminator))
-	}
-	switch {
-	case l.Type.isCount():
-		k.tally.count(l.Count)
-		if l.Type != LocationZero {
-			least += varintLen(l.Count)
-		}
-	case l.Type == LocationInlinedFn:
-		k.defined(c, pos, l.Callee)
-		least += varintLen(uint64(l.Callee)) + varintLen(uint64(l.NumLocations))
-	default:
-		if l.Type == LocationCalledFns {
-			least += varintLen(uint64(l.NumTargets))
-		}
-		for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
-			k.defined(c, pos, t.Callee)
-			least += varintLen(uint64(t.Callee)) + varintLen(t.Count)
-		}
-	}
-	// Records of unknown types that were passed over on the way are not looked into.
-	if LocationType(mask&locationTypeMask) == l.Type {
-		k.overlong(&c.f, pos, least, overlong)
-	}
-}
-
-// defined checks that a symbol ID in the record at pos leads to a symbol.
-func (k *checker) defined(c *Cursor, pos int, id SymbolID) {
-	if !k.ids.has(id) {
-		k.fault(c.f.sec.errorAt(pos, ErrSymbol, "symbol ID %d, the file has no such symbol", id))
+	k.ids.add(row.id, s, pos)
+	if row.info != noInfo && k.inRange(s, pos, sectionRef{row.info, SectionSymbolInfo}) {
+		k.use(int(row.info))
+		k.uses[row.info] |= usedAsInfo
 	}
 }
 
 // unused reports sections of the RFC's types that not exactly one thing refers to.
 func (k *checker) unused() {
-	for i, users := range k.users {
-		if users == 1 || k.stopped {
+	for i, uses := range k.uses {
+		if uses&^usedAsInfo == usedOnce || k.stopped {
 			continue
 		}
 		s, err := k.r.Section(i)
@@ -423,10 +395,10 @@ func (k *checker) unused() {
 		if int(s.Type) >= len(sectionTypeNames) || sectionTypeNames[s.Type] == "" {
 			continue
 		}
-		if users == 0 {
-			k.fault(s.errorAt(0, ErrUnused, "nothing refers to the section"))
-		} else {
+		if uses&usedAgain != 0 {
 			k.fault(s.errorAt(0, ErrUnused, "more than one reference to the section"))
+		} else if !k.lost[s.Type] {
+			k.fault(s.errorAt(0, ErrUnused, "nothing refers to the section"))
 		}
 	}
 }

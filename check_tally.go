@@ -1,6 +1,7 @@
 package afdo
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -10,28 +11,54 @@ import (
 // symbolIDs is the set of the symbol IDs that a file defines.
 type symbolIDs struct {
 	all  []definedID
-	bits []uint64 // membership from the first ID on, where IDs stand close enough for it
+	bits []uint64  // membership from the first ID on, where IDs stand close enough for it
+	lost []idRange // whose symbols could not all be read
 }
 
 type definedID struct {
 	id      SymbolID
 	section uint32 // the symbol names section
+	pos     int    // of the row, in it
 }
 
-func (s *symbolIDs) add(names Section, id SymbolID) {
-	s.all = append(s.all, definedID{id, uint32(names.Index)})
+type idRange struct{ start, last SymbolID }
+
+func (s *symbolIDs) grow(n int) { s.all = slices.Grow(s.all, n) }
+
+func (s *symbolIDs) add(id SymbolID, names Section, pos int) {
+	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
+}
+
+// lose notes that some symbols with IDs from start to end could not be read.
+func (s *symbolIDs) lose(start, end uint32) {
+	if start < end {
+		s.lost = append(s.lost, idRange{SymbolID(start), SymbolID(end - 1)})
+	}
 }
 
 // sort prepares the set for has and reports IDs that stand twice.
 func (s *symbolIDs) sort(k *checker) {
-	slices.SortFunc(s.all, func(a, b definedID) int { return int(int64(a.id) - int64(b.id)) })
+	slices.SortFunc(s.all, func(a, b definedID) int {
+		if a.id == b.id {
+			return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.pos, b.pos))
+		}
+		return cmp.Compare(a.id, b.id)
+	})
 	for i := 1; i < len(s.all); i++ {
 		if d := s.all[i]; d.id == s.all[i-1].id {
 			index := int(d.section)
 			e := k.r.table.extent(index)
-			k.fault(newSection(index, e, byte(SectionSymbolNames)).errorAt(0, ErrSymbol, "symbol ID %d stands twice", d.id))
+			k.fault(newSection(index, e, byte(SectionSymbolNames)).errorAt(d.pos, ErrSymbol, "symbol ID %d stands twice", d.id))
 		}
 	}
+	s.makeBits()
+	slices.SortFunc(s.lost, func(a, b idRange) int { return cmp.Compare(a.start, b.start) })
+	for i := 1; i < len(s.lost); i++ { // ranges may overlap: the last of them is the one that reaches furthest
+		s.lost[i].last = max(s.lost[i].last, s.lost[i-1].last)
+	}
+}
+
+func (s *symbolIDs) makeBits() {
 	if len(s.all) == 0 {
 		return
 	}
@@ -53,11 +80,18 @@ func (s *symbolIDs) has(id SymbolID) bool {
 	return i < len(s.all) && s.all[i].id == id
 }
 
+// mayHave reports whether the ID may be among those that could not be read.
+func (s *symbolIDs) mayHave(id SymbolID) bool {
+	i := sort.Search(len(s.lost), func(i int) bool { return s.lost[i].start > id })
+	return i > 0 && id <= s.lost[i-1].last
+}
+
 // tally is what the summary of the data would be, as far as the summary at
 // hand asks: instead of all counts it keeps, for each of its minimum counts,
 // how many counts come up to it.
 type tally struct {
 	Summary
+	incomplete bool // some symbol info could not be read
 	mins  []uint64    // distinct minimum counts, ascending
 	steps []tallyStep // counts from mins[i] up to, not including, mins[i+1]
 }

@@ -3,6 +3,7 @@ package afdo
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 )
 
 // A Cursor steps through the location records of a function in pre-order: the
@@ -182,71 +183,68 @@ func (c *Cursor) readNormal() bool {
 	return false
 }
 
-// readCompact is readNormal for compact mode.
+// readCompact is readNormal for compact mode. It takes a record apart in one
+// 8-byte word, if that holds it.
 func (c *Cursor) readCompact() bool {
 	p := c.f.data[c.f.pos:]
-	if len(p) < 1+4*maxFastVarint {
+	if len(p) < 8 {
 		return false
 	}
-	mask, n := p[0], 1
-	t := LocationType(mask & locationTypeMask)
-	if t-LocationZero > LocationInlinedFn-LocationZero || t == LocationCalledFns {
-		return false
-	}
-	var line, disc, value, locations uint64
-	line, n = fastVarint(p, n)
-	if mask&discriminatorFlag != 0 {
-		disc, n = fastVarint(p, n)
-	}
-	if line > maxUint24 || disc > math.MaxUint16 {
+	w := binary.LittleEndian.Uint64(p)
+	t := LocationType(w) & locationTypeMask
+	has := -(w >> 7 & 1) // all ones with a discriminator, all zeros without
+	w >>= 8
+	// A clear continuation flag ends a varint. Each of these has the one such flag set
+	// that ends the field, or none if the word does not hold it.
+	ends := ^w & 0x0080808080808080
+	line := ends & -ends
+	ends ^= line
+	disc := ends & -ends & has
+	ends ^= disc
+	disc |= line &^ has
+	third := ends & -ends
+	ends ^= third
+
+	afterLine := uint(bits.TrailingZeros64(line)+1) & 63
+	afterDisc := uint(bits.TrailingZeros64(disc)+1) & 63
+	lineBits := w & (line - 1)
+	discBits := w & (disc - 1) >> afterLine
+	value := gather7(w & (third - 1) >> afterDisc)
+	if disc == 0 || line > 1<<15 || disc>>afterLine > 1<<15 {
 		return false
 	}
 	l := &c.location
-	switch t {
-	case LocationNormal, LocationWide:
-		value, n = fastVarint(p, n)
-		if value > math.MaxUint32 {
-			return false
-		}
-	case LocationInlinedFn:
-		value, n = fastVarint(p, n)
-		locations, n = fastVarint(p, n)
-		if value > math.MaxUint32 || locations > uint64(len(p)-n)/minCompactLocation {
-			return false
-		}
-		l.Type, l.Line, l.Discriminator, l.Count, l.Callee, l.NumTargets = t, uint32(line), uint32(disc), 0, SymbolID(value), 0
-		c.enter(uint32(locations))
-		c.f.pos += n
-		return true
-	case LocationCalledFn:
-		l.Type, l.Line, l.Discriminator, l.Count, l.Callee, l.NumTargets, l.NumLocations = t, uint32(line), uint32(disc), 0, 0, 1, 0
-		c.targets = 1
-		c.f.pos += n
-		return true
-	}
-	l.Type, l.Line, l.Discriminator, l.Count, l.Callee, l.NumTargets, l.NumLocations = t, uint32(line), uint32(disc), value, 0, 0, 0
-	c.f.pos += n
-	return true
-}
-
-// maxFastVarint is the longest varint that fastVarint decodes.
-const maxFastVarint = 4
-
-// fastVarint decodes the varint of p at n, which has maxFastVarint bytes, and returns what follows it.
-// A longer varint gives a value that fits no field but a wide count.
-func fastVarint(p []byte, n int) (uint64, int) {
-	w := uint64(binary.LittleEndian.Uint32(p[n:]))
+	size := int(afterDisc)/8 + 1
 	switch {
-	case w&0x80 == 0:
-		return w & 0x7f, n + 1
-	case w&0x8000 == 0:
-		return w&0x7f | w>>1&0x3f80, n + 2
-	case w&0x800000 == 0:
-		return w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000, n + 3
-	case w&0x80000000 == 0:
-		return w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000 | w>>3&0xfe00000, n + 4
+	case t.isCount():
+		counted := -uint64(t >> 1) // all zeros for LocationZero
+		if third == 0 && counted != 0 || value > math.MaxUint32 {
+			return false
+		}
+		l.Count, l.Callee, l.NumTargets, l.NumLocations = value&counted, 0, 0, 0
+		afterThird := bits.TrailingZeros64(third) + 1
+		size += (afterThird - int(afterDisc)) / 8 & int(counted)
+	case t == LocationInlinedFn:
+		last := ends & -ends
+		if last == 0 || value > math.MaxUint32 {
+			return false
+		}
+		afterThird := uint(bits.TrailingZeros64(third)+1) & 63
+		n := gather7(w & (last - 1) >> afterThird)
+		size = (bits.TrailingZeros64(last)+1)/8 + 1
+		if n > uint64(len(p)-size)/minCompactLocation {
+			return false
+		}
+		l.Count, l.Callee, l.NumTargets = 0, SymbolID(value), 0
+		c.enter(uint32(n))
+	default:
+		return false
 	}
-	return math.MaxUint64, n
+	l.Type = t
+	l.Line = uint32(lineBits&0x7f | lineBits>>1&0x3f80)
+	l.Discriminator = uint32((discBits&0x7f | discBits>>1&0x3f80) & has)
+	c.f.pos += size
+	return true
 }
 
 // enter opens the body of the inlined function at hand, of n records.

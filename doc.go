@@ -19,7 +19,7 @@
 // Unit: the header and the section table when the file is opened, the list of
 // units with the first lookup, the names of a unit with its first symbol, the
 // samples of a function when they are asked for. [Unit.Load] fetches all of a
-// unit in one go. Walking a function with a Cursor that is reused allocates nothing.
+// unit in one go. A Cursor that is reused allocates nothing once it is warm.
 //
 // # Lifetime
 //
@@ -42,8 +42,9 @@
 // gives a [FormatError], with the section and the byte offset; it matches
 // [ErrMalformed] and one of the classes beside it under errors.Is. No input
 // makes this package panic, loop or recurse without bound, or allocate by a
-// number that the rest of the file does not back. What is read lazily is checked lazily:
-// Open vouches for the section table, a lookup for what it has passed, and
+// number that the rest of the file does not back; [MaxNameBytes] bounds what a
+// string table may unfold to. What is read lazily is checked lazily: Open
+// vouches for the section table, a lookup for what it has passed, and
 // [Reader.Check] goes through everything and reports all it finds.
 //
 // # Writing

@@ -93,7 +93,7 @@ func (w *Writer) header() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(w.sections) > math.MaxUint32 {
+	if uint64(len(w.sections)) > math.MaxUint32 {
 		return nil, fmt.Errorf("afdo: %d sections: %w", len(w.sections), ErrLimit)
 	}
 	var header []byte

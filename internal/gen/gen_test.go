@@ -202,7 +202,7 @@ func TestHostileFilesAreLegal(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"xxxxx"}, f.Units[0].Strings)
 
-		const prefix, n = 200_000, 1000
+		const prefix, n = 70_000, 300
 		data := HugeNames(prefix, n, compact)
 		require.Less(t, len(data), prefix+30*n)
 		f, err = naive.Decode(data)

@@ -1,0 +1,135 @@
+package afdo
+
+// Symbol infos that stand together are read together, up to this many bytes and sections.
+const (
+	infoBatchBytes    = 1 << 20
+	infoBatchSections = 1 << 12
+)
+
+// infos checks the symbol info sections that symbols refer to, in file order, each once.
+func (k *checker) infos() {
+	c := new(Cursor)
+	var batch []sectionRef
+	bytes := int64(0)
+	for i, uses := range k.uses {
+		if uses&usedAsInfo == 0 || !k.afford(i) {
+			continue
+		}
+		batch = append(batch, sectionRef{uint32(i), SectionSymbolInfo})
+		bytes += k.r.table.extent(i).size
+		if bytes > infoBatchBytes || len(batch) == infoBatchSections {
+			k.infoBatch(c, batch)
+			batch, bytes = batch[:0], 0
+		}
+	}
+	k.infoBatch(c, batch)
+}
+
+func (k *checker) infoBatch(c *Cursor, batch []sectionRef) {
+	sections, err := k.r.openAll(Section{}, 0, batch)
+	for i, ref := range batch {
+		if k.stopped {
+			return
+		}
+		if err == nil {
+			k.info(c, sections[i])
+		} else if f, err := k.r.open(int(ref.index), ref.want); err != nil {
+			k.fault(err)
+			k.tally.incomplete = true
+		} else {
+			k.info(c, f)
+		}
+	}
+}
+
+// info checks one symbol info section.
+func (k *checker) info(c *Cursor, f fields) {
+	pos := f.pos
+	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
+	i.locations = uint32(f.locationCount())
+	i.f = f
+	overlong := !f.sec.Compact
+	k.overlong(&f, pos, varintLen(i.HeadCount)+varintLen(i.Timestamp)+varintLen(i.locations), &overlong)
+	k.tally.function(i.HeadCount)
+	c.Reset(i)
+	for !k.stopped {
+		pos, known, ok := c.nextAny()
+		if !ok {
+			break
+		}
+		if known {
+			k.location(c, pos, &overlong)
+		}
+	}
+	if !k.end(&c.f) {
+		k.tally.incomplete = true
+	}
+}
+
+// nextAny is Next for one record of whatever type, and returns where that begins.
+func (c *Cursor) nextAny() (pos int, known, ok bool) {
+	for c.remaining == 0 {
+		if len(c.stack) == 0 {
+			return 0, false, false
+		}
+		c.remaining = c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+	}
+	c.remaining--
+	pos = c.f.pos
+	known = c.read()
+	return pos, known, c.f.err == nil
+}
+
+// location checks the record at pos, at which the cursor has arrived.
+func (k *checker) location(c *Cursor, pos int, overlong *bool) {
+	l, mask := c.Location(), c.f.data[pos]
+	if l.Type.isCount() {
+		k.tally.count(l.Count)
+	} else if l.Type == LocationInlinedFn {
+		k.defined(c, pos, l.Callee)
+	}
+	if !*overlong {
+		k.overlong(&c.f, pos, leastLocation(l, mask&discriminatorFlag != 0), overlong)
+	}
+	if c.targets > 0 {
+		k.targets(c, overlong)
+	}
+}
+
+// leastLocation is the least that a record takes in compact mode, without its targets.
+func leastLocation(l *Location, hasDiscriminator bool) int {
+	least := 1 + varintLen(l.Line)
+	if hasDiscriminator {
+		least += varintLen(l.Discriminator)
+	}
+	switch l.Type {
+	case LocationNormal, LocationWide:
+		least += varintLen(l.Count)
+	case LocationCalledFns:
+		least += varintLen(l.NumTargets)
+	case LocationInlinedFn:
+		least += varintLen(l.Callee) + varintLen(l.NumLocations)
+	}
+	return least
+}
+
+func (k *checker) targets(c *Cursor, overlong *bool) {
+	for pos := c.f.pos; !k.stopped; pos = c.f.pos {
+		t, ok := c.NextTarget()
+		if !ok {
+			return
+		}
+		k.defined(c, pos, t.Callee)
+		if !*overlong {
+			k.overlong(&c.f, pos, varintLen(t.Callee)+varintLen(t.Count), overlong)
+		}
+	}
+}
+
+// defined checks that a symbol ID in the record or target at pos leads to a symbol.
+func (k *checker) defined(c *Cursor, pos int, id SymbolID) {
+	if !k.ids.has(id) && !k.ids.mayHave(id) {
+		k.fault(c.f.sec.errorAt(pos, ErrSymbol, "symbol ID %d, the file has no such symbol", id))
+	}
+}

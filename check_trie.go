@@ -1,0 +1,150 @@
+package afdo
+
+// bitSet is a set of numbers below its capacity.
+type bitSet []uint64
+
+func newBitSet(n int) bitSet { return make(bitSet, (max(n, 0)+63)/64) }
+
+// add adds a number and reports whether it was there already.
+func (s bitSet) add(i uint64) bool {
+	old := s[i/64]
+	s[i/64] |= 1 << (i % 64)
+	return s[i/64] == old
+}
+
+// trieChecker checks a string table without spelling its strings out: their
+// sum may be a thousand times the table's size.
+type trieChecker struct {
+	trie
+	k        *checker
+	root     int
+	found    bitSet // string indices
+	missing  int    // string indices yet to be found
+	names    int    // sum of the lengths of the strings
+	limited  bool   // that sum is too large, which has been said
+	overlong bool
+	firsts   []bitSet // by frame: the first bytes of the labels so far
+	odd      bool     // labels are such that two paths may spell one string
+}
+
+// trie checks a string table and returns how many strings it says to have, -1 if that cannot be told.
+func (k *checker) trie(f fields) int {
+	start := f
+	n := f.stringCount()
+	if f.err != nil {
+		k.fault(f.err)
+		return -1
+	}
+	k.overlong(&f, 1, varintLen(uint64(n)), new(bool))
+	c := trieChecker{trie: trie{fields: &f}, k: k, root: f.pos, found: newBitSet(n), missing: n}
+	c.run(n)
+	if k.end(&f) && c.missing > 0 {
+		k.fault(f.sec.errorAt(f.pos, ErrTrie, "%d of %d strings are missing", c.missing, n))
+	}
+	if c.odd && f.err == nil {
+		k.duplicates(start)
+	}
+	return n
+}
+
+func (c *trieChecker) run(n int) {
+	for ok := true; ok && c.err == nil && !c.k.stopped; ok = c.child() {
+		pos := c.pos
+		children, terminal, id := c.node()
+		if c.err != nil {
+			return
+		}
+		least := 1
+		if terminal {
+			least += varintLen(id)
+			c.terminal(pos, id, n)
+		} else if children == 0 && pos != c.root {
+			c.k.fault(c.sec.errorAt(pos, ErrTrie, "a leaf at which no string ends"))
+		}
+		c.k.overlong(c.fields, pos, least, &c.overlong)
+		c.descend(children)
+	}
+}
+
+// terminal checks the string index of a terminal at pos.
+func (c *trieChecker) terminal(pos int, id uint32, n int) {
+	switch {
+	case uint64(id) >= uint64(n):
+		c.k.fault(c.sec.errorAt(pos, ErrTrie, "string index %d, the table has %d strings", id, n))
+	case c.found.add(uint64(id)):
+		c.k.fault(c.sec.errorAt(pos, ErrTrie, "string index %d a second time", id))
+	default:
+		c.missing--
+	}
+	limit := c.k.r.opts.maxNameBytes
+	if c.prefix > limit-c.names && !c.limited {
+		c.limited = true
+		c.k.fault(nameLimit(c.sec, pos, limit))
+	}
+	if !c.limited {
+		c.names += c.prefix
+	}
+}
+
+func (c *trieChecker) descend(children int) {
+	c.trie.descend(children)
+	switch depth := len(c.frames); {
+	case depth > len(c.firsts):
+		c.firsts = append(c.firsts, newBitSet(256))
+	case children > 0:
+		clear(c.firsts[depth-1])
+	}
+}
+
+// child moves on to the next child.
+func (c *trieChecker) child() bool {
+	pos, depth := c.pos, len(c.frames)
+	_, label, ok := c.trie.child()
+	if !ok {
+		return false
+	}
+	if len(label) == 0 || c.firsts[depth-1].add(uint64(label[0])) {
+		c.odd = true
+	}
+	c.k.overlong(c.fields, pos, varintLen(uint64(len(label)))+len(label), &c.overlong)
+	return true
+}
+
+// duplicates looks for a string that two paths through a trie spell. It merges
+// all paths, byte by byte, into a trie of states that each have one way to them.
+func (k *checker) duplicates(f fields) {
+	f.stringCount()
+	t := trie{fields: &f}
+	next := map[uint64]uint64{} // by state and byte
+	ends := map[uint64]bool{}   // states at which a string ends
+	var states []uint64         // by frame: that of the parent
+	var name []byte
+	state := uint64(0)
+	for ok := true; ok && !k.stopped; {
+		pos := f.pos
+		children, terminal, _ := f.node()
+		if terminal && ends[state] {
+			k.fault(f.sec.errorAt(pos, ErrTrie, "string %.100q stands twice", name))
+		} else if terminal {
+			ends[state] = true
+		}
+		if t.descend(children); children > 0 {
+			states = append(states[:len(t.frames)-1], state)
+		}
+		depth := len(t.frames)
+		var parent int
+		var label []byte
+		if parent, label, ok = t.child(); !ok {
+			return
+		}
+		name = append(name[:parent], label...)
+		state = states[depth-1]
+		for _, b := range label {
+			step := state<<8 | uint64(b)
+			if next[step] == 0 {
+				next[step] = uint64(len(next)) + 1
+			}
+			state = next[step]
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package gcov
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const (
+	// A position is a location, a number of targets and a counter; a call site
+	// a location, a name index and the two counts of a body; a target a type,
+	// a counter with a name index and a counter.
+	positionSize = 2*wordSize + counterSize
+	targetSize   = wordSize + 2*counterSize
+	callSiteSize = 4 * wordSize
+
+	// The least a function takes in version 2; version 3 adds a timestamp.
+	minFunctionSize = counterSize + 3*wordSize
+)
+
+// indirectCall is the histogram type of a call target, the only one there is.
+const indirectCall = 7
+
+// maxHalf is the largest line or discriminator of a location.
+const maxHalf = math.MaxUint16
+
+func (d *decoder) functions() {
+	d.tag(tagFunctions, "the functions")
+	d.word("the length of the functions")
+	size := minFunctionSize
+	if d.version >= version3 {
+		size += counterSize
+	}
+	n := d.words(size, "functions")
+	var body profile.Body
+	for range n {
+		var f profile.Function
+		f.HeadCount = d.counter("a head count")
+		if d.version >= version3 {
+			f.Timestamp = d.counter("a timestamp")
+		}
+		name := d.nameIndex()
+		d.body(&body)
+		if d.err != nil {
+			return
+		}
+		f.Records = body.Records()
+		if f.HeadCount > 0 || f.Timestamp > 0 || len(f.Records) > 0 { // format note 12
+			d.p.AddFunction(d.symbol(name), f)
+		}
+	}
+}
+
+// nameIndex reads a name index. It lies within the name table unless there is an error.
+func (d *decoder) nameIndex() uint32 {
+	pos := d.pos
+	i := d.word("a name index")
+	if uint64(i) >= uint64(len(d.refs)) {
+		d.fail(pos, afdo.ErrSymbol, "name index %d, there are %d names", i, len(d.refs))
+	}
+	return i
+}
+
+// An openBody is a body whose records are being read.
+type openBody struct {
+	next      int    // where its next position is
+	positions uint32 // left from there
+	callSites uint32 // left; the next one is the decoder's next field once the bodies inside are read
+}
+
+// body reads a body. In the file all positions stand before all call sites; they
+// are added by location, which saves the profile.Body the sorting if the file
+// is in order. If it is not, the profile.Body sees to it.
+func (d *decoder) body(b *profile.Body) {
+	b.Reset()
+	d.open = d.open[:0]
+	d.enter()
+	for d.err == nil {
+		o := &d.open[len(d.open)-1]
+		if o.callSites == 0 {
+			d.addPositions(b, o, math.MaxUint32)
+			d.open = d.open[:len(d.open)-1]
+			if len(d.open) == 0 {
+				return
+			}
+			b.Leave()
+			continue
+		}
+		o.callSites--
+		location := d.word("the location of a call site")
+		name := d.nameIndex()
+		if d.err != nil {
+			return
+		}
+		d.addPositions(b, o, location)
+		b.Enter(location>>16, location&maxHalf, d.symbol(name))
+		d.enter()
+	}
+}
+
+// enter reads the counts of a body and checks its positions, which it leaves for addPositions.
+func (d *decoder) enter() {
+	pos := d.pos
+	positions, callSites := d.word("the number of positions"), d.word("the number of call sites")
+	d.count(pos, uint64(positions), positionSize, "positions")
+	o := openBody{next: d.pos, positions: positions, callSites: callSites}
+	for range positions {
+		if !d.has(positionSize, "a position") {
+			return
+		}
+		targets := d.wordAt(d.pos + wordSize)
+		d.pos += positionSize
+		if targets > 0 {
+			d.checkTargets(targets)
+		}
+	}
+	d.count(pos+wordSize, uint64(callSites), callSiteSize, "call sites")
+	d.open = append(d.open, o)
+}
+
+func (d *decoder) checkTargets(n uint32) {
+	for range d.count(d.pos-positionSize+wordSize, uint64(n), targetSize, "targets") {
+		if kind := d.wordAt(d.pos); kind != indirectCall {
+			d.fail(d.pos, ErrLayout, "histogram type %d of a target, not %d", kind, indirectCall)
+			return
+		}
+		if name := d.counterAt(d.pos + wordSize); name >= uint64(len(d.refs)) {
+			d.fail(d.pos+wordSize, afdo.ErrSymbol, "name index %d of a target, there are %d names", name, len(d.refs))
+			return
+		}
+		d.pos += targetSize
+	}
+}
+
+// addPositions adds the positions of a body up to a location, all that are left if it is the last there can be.
+func (d *decoder) addPositions(b *profile.Body, o *openBody, last uint32) {
+	for ; o.positions > 0; o.positions-- {
+		location := d.wordAt(o.next)
+		if location > last {
+			return
+		}
+		line, discriminator := location>>16, location&maxHalf
+		b.Count(line, discriminator, d.counterAt(o.next+2*wordSize))
+		targets := d.wordAt(o.next + wordSize)
+		o.next += positionSize
+		for range targets {
+			callee := d.symbol(uint32(d.counterAt(o.next + wordSize)))
+			b.Call(line, discriminator, callee, d.counterAt(o.next+wordSize+counterSize))
+			o.next += targetSize
+		}
+	}
+}
+
+func (e *encoder) functions() {
+	e.word(tagFunctions)
+	length := len(e.data)
+	e.word(0)
+	e.word(0)
+	start := len(e.data)
+	n := 0
+	var body profile.Body
+	for group := e.byName; len(group) > 0; {
+		end := 1
+		for end < len(group) && e.index[group[end]] == e.index[group[0]] {
+			end++
+		}
+		if e.function(&body, group[:end]) {
+			n++
+		}
+		group = group[end:]
+	}
+	e.put(length, e.fit((len(e.data)-start)/wordSize+1, "the length of the functions"))
+	e.put(length+wordSize, e.fit(n, "the functions"))
+}
+
+// function appends the function of the symbols of one name, if they have one.
+func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool {
+	body.Reset()
+	var head, timestamp uint64
+	for _, s := range symbols {
+		f := e.p.Function(s)
+		if f == nil {
+			continue
+		}
+		sum, carry := bits.Add64(head, f.HeadCount, 0)
+		if carry != 0 {
+			sum = math.MaxUint64
+		}
+		head = sum
+		if timestamp == 0 || f.Timestamp != 0 && f.Timestamp < timestamp {
+			timestamp = f.Timestamp
+		}
+		e.addRecords(body, s, f.Records)
+	}
+	if timestamp > 0 && e.version < version3 {
+		e.losses.Timestamps++
+		timestamp = 0
+	}
+	records := body.Records()
+	if head == 0 && timestamp == 0 && len(records) == 0 {
+		return false // it says nothing (format note 12)
+	}
+	e.counter(head)
+	if e.version >= version3 {
+		e.counter(timestamp)
+	}
+	e.word(uint32(e.index[symbols[0]]))
+	e.body(records)
+	return true
+}
+
+// addRecords adds a symbol's records with name indices for symbols, which puts
+// callees in their order and joins those of one name.
+func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []profile.Record) {
+	depth := 0
+	for walk := profile.Walk(records); ; {
+		r, d, ok := walk.Next()
+		for ; depth > d; depth-- {
+			body.Leave()
+		}
+		if !ok {
+			return
+		}
+		e.check(s, r)
+		switch r.Kind {
+		case profile.KindCount:
+			body.Count(r.Line, r.Discriminator, r.Count)
+		case profile.KindCall:
+			body.Call(r.Line, r.Discriminator, e.index[r.Callee], r.Count)
+		case profile.KindInlined:
+			body.Enter(r.Line, r.Discriminator, e.index[r.Callee])
+			depth++
+		}
+	}
+}
+
+// check refuses locations that do not fit (format note 17).
+func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
+	if r.Line > maxHalf {
+		e.refuse("line %d in function %q", r.Line, e.p.SymbolName(s))
+	}
+	if r.Discriminator > maxHalf {
+		e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
+	}
+}
+
+// openRecords are records of a body of which the call sites are left to append.
+type openRecords struct{ next, end int }
+
+// body appends a body whose callees are name indices.
+func (e *encoder) body(records []profile.Record) {
+	e.open = append(e.open[:0], openRecords{0, len(records)})
+	e.positions(records)
+	for len(e.open) > 0 {
+		o := &e.open[len(e.open)-1]
+		for o.next < o.end && records[o.next].Kind != profile.KindInlined {
+			o.next++
+		}
+		if o.next == o.end {
+			e.open = e.open[:len(e.open)-1]
+			continue
+		}
+		r := &records[o.next]
+		inner := openRecords{o.next + 1, o.next + 1 + int(r.Count)}
+		o.next = inner.end
+		e.word(location(r))
+		e.word(uint32(r.Callee))
+		e.positions(records[inner.next:inner.end])
+		e.open = append(e.open, inner)
+	}
+}
+
+// positions appends the counts of a body and its positions.
+func (e *encoder) positions(records []profile.Record) {
+	counts := len(e.data)
+	e.word(0)
+	e.word(0)
+	positions, callSites := uint32(0), uint32(0)
+	for i := 0; i < len(records); {
+		r := &records[i]
+		if r.Kind == profile.KindInlined {
+			callSites++
+			i += 1 + int(r.Count)
+			continue
+		}
+		positions++
+		i += e.position(records[i:])
+	}
+	e.put(counts, positions)
+	e.put(counts+wordSize, callSites)
+}
+
+// position appends the position that the first record is of, and returns of how many records it is.
+func (e *encoder) position(records []profile.Record) int {
+	where := location(&records[0])
+	samples := uint64(0)
+	first := 0 // target
+	if records[0].Kind == profile.KindCount {
+		samples = records[0].Count
+		first = 1
+	} else {
+		e.losses.ZeroCounts++
+	}
+	end := first
+	for end < len(records) && records[end].Kind == profile.KindCall && location(&records[end]) == where {
+		end++
+	}
+	e.word(where)
+	e.word(uint32(end - first))
+	e.counter(samples)
+	for _, r := range records[first:end] {
+		e.word(indirectCall)
+		e.counter(uint64(r.Callee))
+		e.counter(r.Count)
+	}
+	return end
+}
+
+func location(r *profile.Record) uint32 { return r.Line<<16 | r.Discriminator }

@@ -1,0 +1,54 @@
+package gcov
+
+import (
+	"encoding/binary"
+
+	"github.com/go-afdo/afdo"
+)
+
+// The first word of a file, as each byte order spells it, and that of version 4.
+const (
+	magicLittle   = "adcg"
+	magicBig      = "gcda"
+	magicVersion4 = "gcov"
+)
+
+const headerSize = 12 // magic, version, 0
+
+// A Header is what the first bytes of a file say.
+type Header struct {
+	Version   uint32 // 2 or 3
+	ByteOrder binary.ByteOrder
+}
+
+// DecodeHeader decodes the header of a file from its first bytes, 12 or more.
+// It tells whether the file is for this package at all: if not, the error is a
+// [*VersionError] or matches [afdo.ErrMagic].
+func DecodeHeader(data []byte) (Header, error) {
+	h := Header{ByteOrder: binary.LittleEndian}
+	switch string(data[:min(4, len(data))]) {
+	case magicLittle:
+	case magicBig, magicVersion4:
+		h.ByteOrder = binary.BigEndian
+	default:
+		return Header{}, &FormatError{Err: afdo.ErrMagic, Detail: "the file does not begin with " + magicLittle + " or " + magicBig}
+	}
+	if len(data) < headerSize {
+		return Header{}, &FormatError{Offset: int64(len(data)), Err: afdo.ErrTruncated, Detail: "the header is cut"}
+	}
+	h.Version = h.ByteOrder.Uint32(data[4:])
+	if h.Version != version2 && h.Version != version3 || string(data[:4]) == magicVersion4 {
+		return Header{}, &VersionError{h.Version}
+	}
+	return h, nil
+}
+
+func (e *encoder) header() {
+	if e.big {
+		e.data = append(e.data, magicBig...)
+	} else {
+		e.data = append(e.data, magicLittle...)
+	}
+	e.word(e.version)
+	e.word(0)
+}

@@ -1,0 +1,38 @@
+package gcov
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Losses counts what [Write] could not keep because the format has no place
+// for it. The zero Losses means that the file reads back as it was written,
+// but for an empty symbol of an unknown file that nothing refers to.
+type Losses struct {
+	Files      int  // version 2: units whose symbols lost their file
+	Symbols    int  // symbols that became one with another of their name in another file
+	Timestamps int  // version 2: functions that lost their timestamp
+	Summary    bool // version 2: the profile had a summary
+	ZeroCounts int  // locations with call targets and no count, which gained a count of 0
+}
+
+// String lists the losses in words, separated by "; ". It is empty if there are none.
+func (l Losses) String() string {
+	var list []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			list = append(list, "1 "+one)
+		case n > 1:
+			list = append(list, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(l.Files, "source file dropped", "source files dropped")
+	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
+	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
+	if l.Summary {
+		list = append(list, "summary dropped")
+	}
+	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
+	return strings.Join(list, "; ")
+}

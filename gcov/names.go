@@ -1,0 +1,224 @@
+package gcov
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// unknownFile is the file index of a name whose file is not known.
+const unknownFile = 0xffffffff
+
+// minStringSize is the size of an empty string: its length and the NUL.
+const minStringSize = wordSize + 1
+
+// unreferenced stands for the symbol of the empty name until something refers to it.
+const unreferenced = ^profile.SymbolRef(0)
+
+// names decodes the source files and the names.
+func (d *decoder) names() {
+	d.tag(tagNames, "the names")
+	d.word("the length of the names")
+	var files []profile.FileRef
+	entrySize := minStringSize
+	if d.version >= version3 {
+		files = d.files()
+		entrySize += wordSize
+	}
+	n := d.words(entrySize, "names")
+	start := d.pos
+	d.skipNames(n)
+	if d.err != nil {
+		return
+	}
+	// One string for all of the table rather than one for each name.
+	table := string(d.data[start:d.pos])
+	d.pos = start
+	d.refs = make([]profile.SymbolRef, n)
+	for i := range d.refs {
+		from, to := d.str("a name")
+		name := table[from-start : to-start]
+		file := d.file(files)
+		if d.err != nil {
+			return
+		}
+		if name == "" && file == profile.UnknownFile {
+			d.refs[i] = unreferenced
+			continue
+		}
+		d.refs[i] = d.p.AddSymbol(file, name)
+	}
+}
+
+func (d *decoder) files() []profile.FileRef {
+	n := d.words(minStringSize, "source files")
+	files := make([]profile.FileRef, n)
+	for i := range files {
+		start, end := d.str("a source file")
+		files[i] = d.p.AddFile(string(d.data[start:end]))
+	}
+	return files
+}
+
+func (d *decoder) skipNames(n int) {
+	data, start := d.data, d.pos
+	for range n {
+		d.str("a name")
+		if d.err != nil {
+			d.explainPadding(data, start, n)
+			return
+		}
+		if d.version >= version3 {
+			d.word("the file of a name")
+		}
+	}
+}
+
+// file reads the file index of a name.
+func (d *decoder) file(files []profile.FileRef) profile.FileRef {
+	if d.version < version3 {
+		return profile.UnknownFile
+	}
+	pos := d.pos
+	i := d.word("the file of a name")
+	if i == unknownFile {
+		return profile.UnknownFile
+	}
+	if uint64(i) >= uint64(len(files)) {
+		d.fail(pos, afdo.ErrSymbol, "file index %d of a name, there are %d files", i, len(files))
+		return profile.UnknownFile
+	}
+	return files[i]
+}
+
+// symbol returns the symbol of a name index that lies within the table.
+func (d *decoder) symbol(name uint32) profile.SymbolRef {
+	if d.refs[name] == unreferenced {
+		d.refs[name] = d.p.AddSymbol(profile.UnknownFile, "")
+	}
+	return d.refs[name]
+}
+
+// explainPadding adds what is likely to be wrong if the names at start, which
+// could not be read, can be as strings that are padded to words, with a length
+// in words: some builds of google/autofdo write version 2 like version 1.
+func (d *decoder) explainPadding(data []byte, start, n int) {
+	p := decoder{data: data, pos: start, big: d.big}
+	for range n {
+		size := wordSize * int64(p.word("a length"))
+		if size == 0 || size > int64(p.rest()) || data[p.pos+int(size)-1] != 0 {
+			return
+		}
+		p.pos += int(size)
+	}
+	if fault, ok := d.err.(*FormatError); ok {
+		fault.Detail += "; the names are padded to words as in version 1"
+	}
+}
+
+// names numbers the names and encodes source files and names.
+func (e *encoder) names() {
+	e.word(tagNames)
+	length := len(e.data)
+	e.word(0)
+	var files []uint32
+	if e.version >= version3 {
+		files = e.files()
+	} else {
+		e.losses.Files = e.p.NumFiles() - 1
+	}
+	n := e.numberNames()
+	e.word(e.fit(n, "the names"))
+	e.losses.Symbols = len(e.byName) - n
+	words := 1
+	if len(e.byName) == 0 || e.index[e.byName[0]] != 0 {
+		words += e.name("", unknownFile)
+		e.losses.Symbols++
+	}
+	for i, s := range e.byName {
+		if i > 0 && e.index[s] == e.index[e.byName[i-1]] {
+			continue
+		}
+		file := uint32(unknownFile)
+		if f := e.p.SymbolFile(s); f != profile.UnknownFile && files != nil {
+			file = files[f]
+		}
+		words += e.name(e.p.SymbolName(s), file)
+	}
+	e.put(length, e.fit(words, "the length of the names"))
+}
+
+// name appends a name and returns by how many words the section's length
+// counts it: one, and the string as if it were padded to words.
+func (e *encoder) name(name string, file uint32) int {
+	e.str(name, "a name")
+	if e.version >= version3 {
+		e.word(file)
+	}
+	return 1 + (len(name)+wordSize)/wordSize
+}
+
+// files appends the source files by path and returns their numbers by unit.
+func (e *encoder) files() []uint32 {
+	byPath := make([]profile.FileRef, e.p.NumFiles()-1)
+	for i := range byPath {
+		byPath[i] = profile.FileRef(i + 1) // all but the unknown one
+	}
+	slices.SortFunc(byPath, func(f, g profile.FileRef) int {
+		return strings.Compare(e.p.FilePath(f), e.p.FilePath(g))
+	})
+	numbers := make([]uint32, e.p.NumFiles())
+	e.word(e.fit(len(byPath), "the source files"))
+	for i, f := range byPath {
+		numbers[f] = uint32(i)
+		e.str(e.p.FilePath(f), "a path")
+	}
+	return numbers
+}
+
+// numberNames puts the symbols in the order of their names, gives those of one
+// name one index, and returns the number of names. Index 0 is the empty name.
+// Of the symbols of one name the one whose file they all get comes first.
+func (e *encoder) numberNames() int {
+	e.byName = make([]profile.SymbolRef, e.p.NumSymbols())
+	for i := range e.byName {
+		e.byName[i] = profile.SymbolRef(i)
+	}
+	slices.SortFunc(e.byName, func(s, t profile.SymbolRef) int {
+		if c := strings.Compare(e.p.SymbolName(s), e.p.SymbolName(t)); c != 0 {
+			return c
+		}
+		return e.compareFiles(s, t)
+	})
+	e.index = make([]profile.SymbolRef, len(e.byName))
+	index, last := profile.SymbolRef(0), ""
+	for _, s := range e.byName {
+		if name := e.p.SymbolName(s); name != last {
+			index, last = index+1, name
+		}
+		e.index[s] = index
+	}
+	return int(index) + 1
+}
+
+// compareFiles orders symbols of one name by how good a claim to it their files have.
+func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
+	claim := func(s profile.SymbolRef) int {
+		switch f := e.p.SymbolFile(s); {
+		case e.p.Function(s) != nil && f != profile.UnknownFile:
+			return 0
+		case e.p.Function(s) != nil:
+			return 1
+		case f != profile.UnknownFile:
+			return 2
+		}
+		return 3
+	}
+	if c := cmp.Compare(claim(s), claim(t)); c != 0 {
+		return c
+	}
+	return strings.Compare(e.p.FilePath(e.p.SymbolFile(s)), e.p.FilePath(e.p.SymbolFile(t)))
+}

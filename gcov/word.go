@@ -1,0 +1,205 @@
+package gcov
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const (
+	wordSize    = 4
+	counterSize = 8
+)
+
+// A decoder reads the fields of a file in order. The first error sticks: from
+// then on there is nothing left to read and every field is zero.
+type decoder struct {
+	data    []byte
+	pos     int
+	big     bool
+	version uint32
+	err     error
+
+	p    *profile.Profile
+	refs []profile.SymbolRef // symbols by name index
+
+	open []openBody
+}
+
+// fail records a fault found at pos.
+func (d *decoder) fail(pos int, class error, format string, args ...any) {
+	if d.err != nil {
+		return
+	}
+	d.err = &FormatError{Offset: int64(pos), Err: class, Detail: fmt.Sprintf(format, args...)}
+	d.data, d.pos = nil, 0
+}
+
+func (d *decoder) rest() int { return len(d.data) - d.pos }
+
+// has reports whether size bytes are left, and fails if not.
+func (d *decoder) has(size int, what string) bool {
+	if d.rest() < size {
+		d.fail(d.pos, afdo.ErrTruncated, "%s takes %d bytes, %d are left", what, size, d.rest())
+		return false
+	}
+	return true
+}
+
+// wordAt returns the word at pos, which lies within the data.
+func (d *decoder) wordAt(pos int) uint32 {
+	v := binary.LittleEndian.Uint32(d.data[pos:])
+	if d.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// counterAt returns the counter at pos, which lies within the data.
+func (d *decoder) counterAt(pos int) uint64 {
+	v := binary.LittleEndian.Uint64(d.data[pos:])
+	if d.big {
+		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
+	}
+	return v
+}
+
+func (d *decoder) word(what string) uint32 {
+	if !d.has(wordSize, what) {
+		return 0
+	}
+	d.pos += wordSize
+	return d.wordAt(d.pos - wordSize)
+}
+
+func (d *decoder) counter(what string) uint64 {
+	if !d.has(counterSize, what) {
+		return 0
+	}
+	d.pos += counterSize
+	return d.counterAt(d.pos - counterSize)
+}
+
+// count checks a count read at pos: the rest has room for that many things of at least size bytes.
+func (d *decoder) count(pos int, n uint64, size int, what string) int {
+	if n > uint64(d.rest()/size) {
+		d.fail(pos, afdo.ErrCount, "%d %s, the %d bytes left hold %d at most", n, what, d.rest(), d.rest()/size)
+		return 0
+	}
+	return int(n)
+}
+
+// words reads a count that is a word.
+func (d *decoder) words(size int, what string) int {
+	pos := d.pos
+	return d.count(pos, uint64(d.word(what)), size, what)
+}
+
+// str returns where the bytes of a string lie, its NUL not included.
+func (d *decoder) str(what string) (start, end int) {
+	pos := d.pos
+	n := d.word(what)
+	if uint64(n) > uint64(d.rest()) {
+		d.fail(pos, afdo.ErrTruncated, "%s takes %d bytes, %d are left", what, n, d.rest())
+	}
+	if d.err != nil {
+		return 0, 0
+	}
+	start = d.pos
+	d.pos += int(n)
+	if nul := bytes.IndexByte(d.data[start:d.pos], 0); nul < 0 || nul != int(n)-1 {
+		d.fail(pos, afdo.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
+		return 0, 0
+	}
+	return start, d.pos - 1
+}
+
+// tag reads a tag that has to be there.
+func (d *decoder) tag(tag uint32, what string) {
+	pos := d.pos
+	if found := d.word("the tag of " + what); d.err == nil && found != tag {
+		d.fail(pos, ErrLayout, "tag %#08x where %s, %#08x, is due", found, what, tag)
+	}
+}
+
+// An encoder appends the fields of a file. The first error sticks.
+type encoder struct {
+	data    []byte
+	big     bool
+	version uint32
+	err     error
+	losses  Losses
+
+	p      *profile.Profile
+	byName []profile.SymbolRef // all symbols, in the order of their names
+	index  []profile.SymbolRef // name indices by symbol
+	open   []openRecords
+}
+
+// grow makes room for the file, so that it is not copied time and again as it
+// grows. It counts every record as a target, the largest thing that is one.
+func (e *encoder) grow() {
+	n := headerSize + workingSetEntries*workingSetEntrySize
+	for f := range e.p.NumFiles() {
+		n += minStringSize + len(e.p.FilePath(profile.FileRef(f)))
+	}
+	for s := range e.p.NumSymbols() {
+		n += minStringSize + wordSize + len(e.p.SymbolName(profile.SymbolRef(s)))
+	}
+	for _, f := range e.p.Functions() {
+		n += minFunctionSize + counterSize + targetSize*len(f.Records)
+	}
+	e.data = make([]byte, 0, n)
+}
+
+// refuse records what the format has no room for.
+func (e *encoder) refuse(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), ErrUnrepresentable)
+	}
+}
+
+func (e *encoder) word(v uint32) {
+	if e.big {
+		v = bits.ReverseBytes32(v)
+	}
+	e.data = binary.LittleEndian.AppendUint32(e.data, v)
+}
+
+// put sets a word whose place was kept.
+func (e *encoder) put(pos int, v uint32) {
+	if e.big {
+		v = bits.ReverseBytes32(v)
+	}
+	binary.LittleEndian.PutUint32(e.data[pos:], v)
+}
+
+func (e *encoder) counter(v uint64) {
+	if e.big {
+		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
+	}
+	e.data = binary.LittleEndian.AppendUint64(e.data, v)
+}
+
+// fit refuses a count or length that is too large for a word.
+func (e *encoder) fit(n int, what string) uint32 {
+	if uint64(n) > math.MaxUint32 {
+		e.refuse("%d, too large a number for %s", n, what)
+	}
+	return uint32(n)
+}
+
+func (e *encoder) str(s, what string) {
+	if strings.IndexByte(s, 0) >= 0 {
+		e.refuse("a NUL in %s %q", what, s)
+	}
+	e.word(e.fit(len(s)+1, what))
+	e.data = append(e.data, s...)
+	e.data = append(e.data, 0)
+}

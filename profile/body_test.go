@@ -1,0 +1,168 @@
+package profile
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBodyAgainstNaive(t *testing.T) {
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			var b Body
+			for range 500 {
+				b.Reset()
+				n := newNaiveBody()
+				shape.fill(rng, &b, n, 0)
+				got := b.Records()
+				requireCanonical(t, got)
+				require.Equal(t, n.records(), append([]Record(nil), got...))
+
+				// It can be filled on after a look.
+				shape.fill(rng, &b, n, 0)
+				require.Equal(t, n.records(), append([]Record(nil), b.Records()...))
+			}
+		})
+	}
+}
+
+// requireCanonical checks the order that Record documents, by recursion.
+func requireCanonical(t *testing.T, records []Record) {
+	t.Helper()
+	var last *Record
+	for i := 0; i < len(records); i++ {
+		r := &records[i]
+		if last != nil {
+			require.Negative(t, last.place().compare(r.place()), "record %d", i)
+		}
+		last = r
+		switch r.Kind {
+		case KindCount:
+			require.Zero(t, r.Callee)
+		case KindInlined:
+			require.LessOrEqual(t, r.Count, uint64(len(records)-i-1))
+			requireCanonical(t, records[i+1:i+1+int(r.Count)])
+			i += int(r.Count)
+		}
+	}
+}
+
+func TestBodyOrdersKindsOfOneLocation(t *testing.T) {
+	var b Body
+	b.Enter(5, 1, 2)
+	b.Count(9, 0, 1)
+	b.Leave()
+	b.Enter(5, 1, 0)
+	b.Leave()
+	b.Call(5, 1, 7, 3)
+	b.Call(5, 1, 3, 4)
+	b.Count(5, 1, 10)
+	b.Count(5, 0, 11)
+	assert.Equal(t, []Record{
+		{Kind: KindCount, Line: 5, Count: 11},
+		{Kind: KindCount, Line: 5, Discriminator: 1, Count: 10},
+		{Kind: KindCall, Line: 5, Discriminator: 1, Callee: 3, Count: 4},
+		{Kind: KindCall, Line: 5, Discriminator: 1, Callee: 7, Count: 3},
+		{Kind: KindInlined, Line: 5, Discriminator: 1, Callee: 0, Count: 0},
+		{Kind: KindInlined, Line: 5, Discriminator: 1, Callee: 2, Count: 1},
+		{Kind: KindCount, Line: 9, Count: 1},
+	}, b.Records())
+}
+
+func TestBodyMisuse(t *testing.T) {
+	var b Body
+	assert.Empty(t, b.Records())
+	assert.PanicsWithValue(t, "profile: Leave without Enter", b.Leave)
+	b.Enter(1, 0, 0)
+	assert.PanicsWithValue(t, "profile: Records before Leave", func() { b.Records() })
+	b.Reset()
+	assert.Empty(t, b.Records())
+	assert.PanicsWithValue(t, "profile: Leave without Enter", b.Leave)
+}
+
+// The deep bodies below are such that moving a nested body once for each level
+// around it would take hours.
+const deep = 1_000_000
+
+func TestBodyDeepInOrder(t *testing.T) {
+	var b Body
+	for range deep {
+		b.Count(1, 0, 1)
+		b.Enter(2, 0, 7)
+	}
+	for range deep {
+		b.Leave()
+	}
+	requireChain(t, b.Records(), []Record{{Line: 1, Count: 1}, {Line: 2, Kind: KindInlined, Callee: 7}})
+}
+
+func TestBodyDeepWithSiblingsReversed(t *testing.T) {
+	var b Body
+	for range deep {
+		b.Enter(2, 0, 7)
+	}
+	for range deep {
+		b.Leave()
+		b.Count(1, 0, 1)
+	}
+	requireChain(t, b.Records(), []Record{{Line: 1, Count: 1}, {Line: 2, Kind: KindInlined, Callee: 7}})
+}
+
+func TestBodyDeepBodiesOfOneCallee(t *testing.T) {
+	var b Body
+	for range 3 {
+		for range deep / 3 {
+			b.Enter(2, 0, 7)
+			b.Count(1, 0, 1)
+		}
+		for range deep / 3 {
+			b.Leave()
+		}
+	}
+	require.Len(t, b.Records(), 2*(deep/3))
+	requireChain(t, b.Records(), []Record{{Line: 2, Kind: KindInlined, Callee: 7}, {Line: 1, Count: 3}})
+}
+
+func TestBodyManyBodiesOfOneCallee(t *testing.T) {
+	var b Body
+	for i := range deep {
+		b.Enter(2, 0, 7)
+		b.Count(uint32(i%1000), 0, 1)
+		b.Leave()
+	}
+	got := b.Records()
+	require.Len(t, got, 1001)
+	assert.Equal(t, Record{Kind: KindInlined, Line: 2, Callee: 7, Count: 1000}, got[0])
+	for i, r := range got[1:] {
+		require.Equal(t, Record{Line: uint32(i), Count: deep / 1000}, r)
+	}
+}
+
+// TestBodyDescending has a level in the worst order for a sort of runs.
+func TestBodyDescending(t *testing.T) {
+	var b Body
+	for i := range uint32(deep) {
+		b.Count(deep-i, 0, uint64(i))
+	}
+	for i, r := range b.Records() {
+		require.Equal(t, Record{Line: uint32(i + 1), Count: uint64(deep - i - 1)}, r)
+	}
+}
+
+// requireChain checks for one body inlined into the next, each the same records in each.
+func requireChain(t *testing.T, records, level []Record) {
+	t.Helper()
+	require.Zero(t, len(records)%len(level))
+	for i, r := range records {
+		want := level[i%len(level)]
+		if want.Kind == KindInlined {
+			want.Count = uint64(len(records) - i - 1)
+		}
+		if r != want {
+			require.Equal(t, want, r, "record %d", i)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package profile
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// cutoffs are the shares of the total count that a summary tells about, in parts per million (format note 19).
+var cutoffs = [...]uint32{
+	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
+	900000, 950000, 990000, 999000, 999900, 999990, 999999,
+}
+
+// Summarize computes the summary of the profile (RFC 4.4) as format note 19 says.
+//
+// Every count record, zeros and those of inlined bodies included, is one count.
+// The total saturates. An entry is about the smallest set of largest counts
+// that reach its share of the total, equal counts taken together. A share of
+// 0, of a total that is 0 or too small for its cutoff, is reached by no counts
+// at all: such an entry has 0 in both fields, as LLVM's profile summaries have.
+//
+// It takes O(n log n) and 8 bytes for each count that is not 0. p.Summary is left alone.
+func (p *Profile) Summarize() *afdo.Summary {
+	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}
+	counts := make([]uint64, 0, p.numPositive())
+	for _, f := range p.Functions() {
+		s.MaxFunctionCount = max(s.MaxFunctionCount, f.HeadCount)
+		for i := range f.Records {
+			r := &f.Records[i]
+			if r.Kind != KindCount {
+				continue
+			}
+			s.NumCounts++
+			s.TotalCount = addSaturating(s.TotalCount, r.Count)
+			if r.Count > 0 {
+				counts = append(counts, r.Count)
+			}
+		}
+	}
+	slices.Sort(counts)
+	if len(counts) > 0 {
+		s.MaxCount = counts[len(counts)-1]
+	}
+	s.Entries = histogram(s.TotalCount, counts)
+	return s
+}
+
+// numPositive returns the number of counts that are not 0.
+func (p *Profile) numPositive() int {
+	n := 0
+	for _, f := range p.Functions() {
+		for i := range f.Records {
+			if r := &f.Records[i]; r.Kind == KindCount && r.Count > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// histogram returns the entries of a summary, given its total and the counts
+// that are not 0, in ascending order. Zeros bring no share any nearer.
+func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
+	entries := make([]afdo.SummaryEntry, len(cutoffs))
+	e := afdo.SummaryEntry{}
+	sum := uint64(0) // saturates as the total does, so all counts together reach any share
+	for i, cutoff := range cutoffs {
+		e.Cutoff = cutoff
+		for share := shareOf(total, cutoff); sum < share; {
+			e.MinCount = counts[len(counts)-1]
+			for len(counts) > 0 && counts[len(counts)-1] == e.MinCount {
+				sum = addSaturating(sum, e.MinCount)
+				counts = counts[:len(counts)-1]
+				e.NumCounts++
+			}
+		}
+		entries[i] = e
+	}
+	return entries
+}
+
+// shareOf returns total*cutoff/1000000, rounded down.
+func shareOf(total uint64, cutoff uint32) uint64 {
+	hi, lo := bits.Mul64(total, uint64(cutoff))
+	share, _ := bits.Div64(hi, lo, 1000000)
+	return share
+}

@@ -1,0 +1,147 @@
+package profile
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// A SymbolRef names a symbol of one [Profile]: the first symbol is 0.
+type SymbolRef uint32
+
+// AddSymbol returns the symbol of a name in a unit, adding it if need be.
+// A symbol without a function is one that is only referred to. The name is
+// copied, so it may be part of a large buffer; the copy is the caller's to
+// keep through [Profile.SymbolName] as long as it likes.
+func (p *Profile) AddSymbol(f FileRef, name string) SymbolRef {
+	_ = p.paths[f]
+	return p.symbols.add(f, name)
+}
+
+// FindSymbol returns the symbol of a name in a unit, if there is one.
+func (p *Profile) FindSymbol(f FileRef, name string) (SymbolRef, bool) {
+	return p.symbols.find(f, name)
+}
+
+// NumSymbols returns the number of symbols, with and without functions.
+func (p *Profile) NumSymbols() int { return p.symbols.rows.len }
+
+// SymbolName returns the name of a symbol.
+func (p *Profile) SymbolName(s SymbolRef) string { return p.symbols.rows.at(int(s)).name }
+
+// SymbolFile returns the unit of a symbol.
+func (p *Profile) SymbolFile(s SymbolRef) FileRef { return p.symbols.rows.at(int(s)).file }
+
+// A symbol is a row of the symbol table.
+type symbol struct {
+	name     string
+	file     FileRef
+	function uint32 // number of its function, counted from 1; 0 if it has none
+}
+
+// A symbolTable numbers symbols and finds them by unit and name. Its index is
+// an open-addressing hash table of symbol numbers: a map keyed by unit and name
+// takes four times the memory and keeps a second pointer to each name.
+type symbolTable struct {
+	rows  table[symbol]
+	names nameArena
+	seed  maphash.Seed // random, so that no file can choose names that collide
+	slots []slot       // a power of two of them, at most three quarters used
+}
+
+// A slot is empty if its row is 0.
+type slot struct {
+	hash uint32
+	row  uint32 // SymbolRef + 1
+}
+
+const firstSlots = 16
+
+func newSymbolTable() symbolTable {
+	return symbolTable{seed: maphash.MakeSeed(), slots: make([]slot, firstSlots)}
+}
+
+// hash mixes the unit in with an odd factor: one name in many units, the common
+// case of a header's functions, never collides.
+func (t *symbolTable) hash(f FileRef, name string) uint32 {
+	return uint32(maphash.String(t.seed, name)) ^ uint32(f)*0x9E3779B1
+}
+
+// lookup returns the slot of a symbol, or the empty one where it belongs.
+func (t *symbolTable) lookup(f FileRef, name string, hash uint32) *slot {
+	mask := uint32(len(t.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.row == 0 {
+			return s
+		}
+		if s.hash == hash {
+			if row := t.rows.at(int(s.row - 1)); row.file == f && row.name == name {
+				return s
+			}
+		}
+	}
+}
+
+func (t *symbolTable) find(f FileRef, name string) (SymbolRef, bool) {
+	s := t.lookup(f, name, t.hash(f, name))
+	if s.row == 0 {
+		return 0, false
+	}
+	return SymbolRef(s.row - 1), true
+}
+
+func (t *symbolTable) add(f FileRef, name string) SymbolRef {
+	hash := t.hash(f, name)
+	s := t.lookup(f, name, hash)
+	if s.row == 0 {
+		t.rows.append(symbol{name: t.names.clone(name), file: f})
+		*s = slot{hash: hash, row: uint32(t.rows.len)}
+		row := s.row
+		if 4*t.rows.len > 3*len(t.slots) {
+			t.grow()
+		}
+		return SymbolRef(row - 1)
+	}
+	return SymbolRef(s.row - 1)
+}
+
+func (t *symbolTable) grow() {
+	old := t.slots
+	t.slots = make([]slot, 2*len(old))
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s.row == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].row != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}
+
+// A nameArena keeps copies of names in a few large allocations.
+type nameArena struct {
+	chunk strings.Builder
+	size  int // of the chunk
+}
+
+const (
+	firstNameChunk = 1 << 10
+	maxNameChunk   = 1 << 16
+)
+
+func (a *nameArena) clone(name string) string {
+	if len(name) > maxNameChunk/8 {
+		return strings.Clone(name)
+	}
+	if a.chunk.Len()+len(name) > a.size {
+		a.size = max(min(2*a.size, maxNameChunk), firstNameChunk, len(name))
+		a.chunk.Reset()
+		a.chunk.Grow(a.size)
+	}
+	start := a.chunk.Len()
+	a.chunk.WriteString(name)
+	return a.chunk.String()[start:]
+}

@@ -1,0 +1,78 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFiles(t *testing.T) {
+	p := New()
+	assert.Equal(t, 1, p.NumFiles())
+	assert.Equal(t, UnknownFile, p.AddFile(""))
+	assert.Equal(t, FileRef(1), p.AddFile("a.c"))
+	assert.Equal(t, FileRef(2), p.AddFile("b\xff.c"))
+	assert.Equal(t, FileRef(1), p.AddFile("a.c"))
+	assert.Equal(t, 3, p.NumFiles())
+	assert.Equal(t, []string{"", "a.c", "b\xff.c"}, []string{p.FilePath(0), p.FilePath(1), p.FilePath(2)})
+}
+
+// TestSymbolsAgainstMap adds names from a small and a large set, in several units.
+func TestSymbolsAgainstMap(t *testing.T) {
+	type key struct {
+		file FileRef
+		name string
+	}
+	for _, distinct := range []int{5, 300, 100_000} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		p := New()
+		for f := 1; f < 10; f++ {
+			p.AddFile(fmt.Sprint(f))
+		}
+		want := map[key]SymbolRef{}
+		for range 50_000 {
+			k := key{FileRef(rng.IntN(10)), strings.Repeat("n", rng.IntN(3)) + fmt.Sprint(rng.IntN(distinct))}
+			ref, known := want[k]
+			got, ok := p.FindSymbol(k.file, k.name)
+			require.Equal(t, known, ok)
+			if known {
+				require.Equal(t, ref, got)
+			} else {
+				want[k] = SymbolRef(len(want))
+			}
+			require.Equal(t, want[k], p.AddSymbol(k.file, k.name))
+		}
+		require.Equal(t, len(want), p.NumSymbols())
+		for k, s := range want {
+			require.Equal(t, k, key{p.SymbolFile(s), p.SymbolName(s)})
+		}
+	}
+}
+
+func TestNamesAreCopied(t *testing.T) {
+	buffer := []byte(strings.Repeat("name of a function ", 10_000))
+	text := unsafe.String(&buffer[0], len(buffer))
+	p := New()
+	var want []string
+	for _, n := range []int{0, 1, 19, 1000, 1025, 8191, 8192, 8193, 65536, 65537, 190_000, 3} {
+		want = append(want, strings.Clone(text[:n]))
+		p.AddSymbol(UnknownFile, text[:n])
+	}
+	clear(buffer)
+	for s, name := range want {
+		assert.Equal(t, name, p.SymbolName(SymbolRef(s)))
+	}
+}
+
+func TestUnknownReferencesPanic(t *testing.T) {
+	p := New()
+	assert.Panics(t, func() { p.FilePath(1) })
+	assert.Panics(t, func() { p.AddSymbol(1, "f") })
+	assert.Panics(t, func() { p.SymbolName(0) })
+	assert.Panics(t, func() { p.AddFunction(0, Function{HeadCount: 1}) })
+}

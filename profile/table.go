@@ -1,0 +1,24 @@
+package profile
+
+// A table is a list that grows without copying: a plain slice of a million
+// functions would take twice its size while it grows. The zero table is empty.
+type table[T any] struct {
+	pages [][]T
+	len   int
+}
+
+const pageLen = 1 << 10
+
+func (t *table[T]) at(i int) *T { return &t.pages[uint(i)/pageLen][uint(i)%pageLen] }
+
+func (t *table[T]) append(v T) {
+	switch {
+	case t.len == 0:
+		t.pages = [][]T{nil} // the first page grows, for small profiles
+	case t.len%pageLen == 0:
+		t.pages = append(t.pages, make([]T, 0, pageLen))
+	}
+	last := &t.pages[len(t.pages)-1]
+	*last = append(*last, v)
+	t.len++
+}

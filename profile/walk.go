@@ -1,0 +1,53 @@
+package profile
+
+// A Walker steps through records in pre-order and keeps the depth. It allocates
+// nothing down to a depth of 16, and never uses the machine stack.
+type Walker struct {
+	records []Record
+	next    int
+	end     int // where the innermost body ends
+	depth   int
+	shallow [16]int // where the bodies around it end, outermost first
+	deep    []int   // the same beyond the shallow ones
+}
+
+// Walk returns a walker over the records of a body. The records must not change while it is used.
+func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
+
+// Next returns the next record and its depth, 0 for the function's own. The
+// depth of a KindInlined record is that of the body it stands in; the records
+// of its own body are one deeper. The caller must not change the record.
+func (w *Walker) Next() (r *Record, depth int, ok bool) {
+	for w.next >= w.end {
+		if w.depth == 0 {
+			return nil, 0, false
+		}
+		w.leave()
+	}
+	r, depth = &w.records[w.next], w.depth
+	w.next++
+	if r.Kind == KindInlined {
+		w.enter(r.Count)
+	}
+	return r, depth, true
+}
+
+func (w *Walker) enter(records uint64) {
+	if w.depth < len(w.shallow) {
+		w.shallow[w.depth] = w.end
+	} else {
+		w.deep = append(w.deep, w.end)
+	}
+	w.depth++
+	w.end = w.next + int(records)
+}
+
+func (w *Walker) leave() {
+	w.depth--
+	if w.depth < len(w.shallow) {
+		w.end = w.shallow[w.depth]
+	} else {
+		w.end = w.deep[w.depth-len(w.shallow)]
+		w.deep = w.deep[:w.depth-len(w.shallow)]
+	}
+}

@@ -1,0 +1,317 @@
+package textfmt
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// flushSize is how much text is gathered before it is written.
+const flushSize = 32 << 10
+
+// maxIndent is the level of the deepest indented lines, those of 64 nested
+// bodies. White space is free, and if it went on like that the text of n nested
+// bodies would take n*n bytes: deeper lines are not indented at all.
+const maxIndent = 2 + 2*64
+
+const indentation = "  "
+
+var margin = "\n" + strings.Repeat(indentation, maxIndent)
+
+// callees tells what the callees of records are called in the text.
+type callees interface {
+	id(profile.SymbolRef) uint32
+
+	// header returns the name and the file ID, -1 for an unknown file.
+	header(profile.SymbolRef) (name string, file int, err error)
+}
+
+// emitter writes the layout of RFC 5.3. Its first error sticks.
+type emitter struct {
+	w       io.Writer
+	callees callees
+	buf     []byte
+	bodies  []openBody // the innermost last
+	err     error
+}
+
+// An openBody is a body of which nothing but inlined entries is left to be written.
+type openBody struct {
+	next, end int // its records that have not been looked at for inlined ones
+	section   int // the Kind of the section that is open, none before the first
+}
+
+// none is no section.
+const none = -1
+
+// sectionNames are the sections of a body by the Kind of their records, in the order of the text.
+var sectionNames = [...]string{
+	profile.KindCount:   "locations",
+	profile.KindCall:    "callsites",
+	profile.KindInlined: "inlined",
+}
+
+func (e *emitter) put(s string) { e.buf = append(e.buf, s...) }
+
+func (e *emitter) uint(v uint64) { e.buf = strconv.AppendUint(e.buf, v, 10) }
+
+// quoted writes a name that [checkName] found fit.
+func (e *emitter) quoted(name string) {
+	e.buf = append(e.buf, '"')
+	e.buf = append(e.buf, name...)
+	e.buf = append(e.buf, '"')
+}
+
+// line begins a line.
+func (e *emitter) line(level int) {
+	if level > maxIndent {
+		level = 0
+	}
+	e.buf = append(e.buf, margin[:1+len(indentation)*level]...)
+}
+
+func (e *emitter) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// relieve writes what has been gathered if it is much.
+func (e *emitter) relieve() {
+	if len(e.buf) >= flushSize {
+		e.flush()
+	}
+}
+
+func (e *emitter) flush() {
+	if e.err == nil && len(e.buf) > 0 {
+		_, e.err = e.w.Write(e.buf)
+	}
+	e.buf = e.buf[:0]
+}
+
+// finish writes what is left and returns the first error.
+func (e *emitter) finish() error {
+	e.flush()
+	return e.err
+}
+
+// filenames writes the first block.
+func (e *emitter) filenames(paths []string) {
+	e.put("filenames = {")
+	for i, path := range paths {
+		if i > 0 {
+			e.put(",")
+		}
+		e.line(1)
+		e.quoted(path)
+		e.relieve()
+	}
+	e.put("\n}\n")
+}
+
+// summary writes the second block.
+func (e *emitter) summary(s *afdo.Summary) {
+	e.put("\nsummary = {")
+	for _, f := range [...]struct {
+		name  string
+		value uint64
+	}{
+		{"total_count", s.TotalCount},
+		{"max_count", s.MaxCount},
+		{"max_fn_count", s.MaxFunctionCount},
+		{"num_counts", s.NumCounts},
+		{"num_functions", s.NumFunctions},
+		{"num_detailed_entries", uint64(len(s.Entries))},
+	} {
+		e.line(1)
+		e.field(f.name, f.value)
+		e.put(",")
+	}
+	e.line(1)
+	e.put("detailed_entries = {")
+	for i := range s.Entries {
+		if i > 0 {
+			e.put(",")
+		}
+		e.line(2)
+		e.detailedEntry(&s.Entries[i])
+		e.relieve()
+	}
+	e.line(1)
+	e.put("}\n}\n")
+}
+
+func (e *emitter) detailedEntry(s *afdo.SummaryEntry) {
+	e.put("{")
+	e.field("cutoff", uint64(s.Cutoff))
+	e.put(", ")
+	e.field("min_count", s.MinCount)
+	e.put(", ")
+	e.field("num_counts", s.NumCounts)
+	e.put("}")
+}
+
+func (e *emitter) field(name string, value uint64) {
+	e.put(name)
+	e.put(" = ")
+	e.uint(value)
+}
+
+// symbol writes a symbol, one without info if f is the zero Function (format note 21).
+func (e *emitter) symbol(ref profile.SymbolRef, f profile.Function) {
+	e.put("\n")
+	e.header(ref)
+	e.put(":")
+	e.uint(f.HeadCount)
+	e.put(":")
+	e.uint(f.Timestamp)
+	e.put(") = ")
+	e.body(f.Records)
+	e.put("\n")
+	e.relieve()
+}
+
+// header writes what symbols at top level and inlined ones have in common: "name":file(id
+func (e *emitter) header(ref profile.SymbolRef) {
+	name, file, err := e.callees.header(ref)
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.quoted(name)
+	e.buf = append(e.buf, ':')
+	e.buf = strconv.AppendInt(e.buf, int64(file), 10)
+	e.buf = append(e.buf, '(')
+	e.uint(uint64(e.callees.id(ref)))
+}
+
+// body writes a function body with everything inlined in it.
+//
+// A body is at most three sections, so its records are looked at three times.
+// The bodies nested in it are stepped over by their length, which keeps the
+// time linear, and open ones wait on a stack of their own.
+func (e *emitter) body(records []profile.Record) {
+	e.enter(records, 0, len(records))
+	for len(e.bodies) > 0 {
+		b := &e.bodies[len(e.bodies)-1]
+		i := b.next
+		for i < b.end && records[i].Kind != profile.KindInlined {
+			i++
+		}
+		if i == b.end || e.err != nil {
+			e.leave()
+			continue
+		}
+		r := &records[i]
+		b.next = after(records, i)
+		e.entry(r)
+		e.put(" = ")
+		e.header(r.Callee)
+		e.put(") = ")
+		e.enter(records, i+1, b.next)
+	}
+}
+
+// after returns the index of the sibling after record i.
+func after(records []profile.Record, i int) int {
+	if r := &records[i]; r.Kind == profile.KindInlined {
+		return i + 1 + int(r.Count)
+	}
+	return i + 1
+}
+
+// enter begins the body that is records[start:end] and writes its counts and calls.
+func (e *emitter) enter(records []profile.Record, start, end int) {
+	e.bodies = append(e.bodies, openBody{next: start, end: end, section: none})
+	e.put("{")
+	for i := start; i < end; i = after(records, i) {
+		if r := &records[i]; r.Kind == profile.KindCount {
+			e.entry(r)
+			e.put(" = ")
+			e.uint(r.Count)
+		}
+	}
+	for i := start; i < end; i = after(records, i) {
+		if records[i].Kind == profile.KindCall {
+			i += e.targets(records[i:end]) - 1
+		}
+	}
+}
+
+// leave ends the innermost body.
+func (e *emitter) leave() {
+	level := 2 * (len(e.bodies) - 1)
+	if e.bodies[len(e.bodies)-1].section != none {
+		e.line(level + 1)
+		e.put("}")
+		e.line(level)
+	}
+	e.put("}")
+	e.bodies = e.bodies[:len(e.bodies)-1]
+}
+
+// targets writes the call that the records start with, which is one entry for
+// all calls at the same location in a row, and returns how many of them there are.
+func (e *emitter) targets(records []profile.Record) int {
+	first := &records[0]
+	e.entry(first)
+	e.put(" -> {")
+	n := 0
+	for ; n < len(records); n++ {
+		r := &records[n]
+		if r.Kind != profile.KindCall || r.Line != first.Line || r.Discriminator != first.Discriminator {
+			break
+		}
+		if n > 0 {
+			e.put(", ")
+		}
+		e.uint(uint64(e.callees.id(r.Callee)))
+		e.put(" = ")
+		e.uint(r.Count)
+		e.relieve()
+	}
+	e.put("}")
+	return n
+}
+
+// entry begins an entry of the innermost body with the location of a record,
+// and the section of the entry if it is the section's first.
+func (e *emitter) entry(r *profile.Record) {
+	b := &e.bodies[len(e.bodies)-1]
+	level := 2 * (len(e.bodies) - 1)
+	if section := int(r.Kind); b.section == section {
+		e.put(",")
+	} else {
+		if b.section != none {
+			e.line(level + 1)
+			e.put("},")
+		}
+		e.line(level + 1)
+		e.put(sectionNames[section])
+		e.put(" = {")
+		b.section = section
+	}
+	e.relieve()
+	e.line(level + 2)
+	e.uint(uint64(r.Line))
+	if r.Discriminator != 0 {
+		e.put(".")
+		e.uint(uint64(r.Discriminator))
+	}
+}
+
+// checkName refuses a name that the text cannot hold.
+func checkName(name string) error {
+	if len(name) > MaxName {
+		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), ErrLimit)
+	}
+	if strings.IndexByte(name, '"') >= 0 {
+		return fmt.Errorf("textfmt: name %.200q: %w", name, ErrQuote)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package textfmt
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// FuzzTextParse: what parses is printed and parsed again to the same meaning,
+// and a text that says the same is the same. What does not parse says where.
+func FuzzTextParse(f *testing.F) {
+	f.Add([]byte(rfcExample(f)))
+	f.Add([]byte(head))
+	f.Add([]byte(head + `"f":-1(1:2:3) = {callsites = {1.2 -> {2 = 3, 1 = 4}}, inlined = {0 = "g":0(2) = {}}, new = {"}"}} more = {}`))
+	for seed := range uint64(20) {
+		data, truth := draw(seed, everything(true))
+		r, err := afdo.OpenBytes(data)
+		require.NoError(f, err)
+		var out bytes.Buffer
+		if !hasQuote(truth) && Print(&out, r) == nil && out.Len() < 10_000 {
+			f.Add(out.Bytes())
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := Parse(bytes.NewReader(text))
+		if err != nil {
+			require.Nil(t, p)
+			var syntax *SyntaxError
+			require.ErrorAs(t, err, &syntax)
+			checkPosition(t, string(text), syntax)
+			return
+		}
+		printed := printProfile(t, p)
+		again := parse(t, printed)
+		require.NoError(t, profile.Compare(p, again))
+		require.Equal(t, p.Summary, again.Summary)
+		require.Equal(t, printed, printProfile(t, again))
+	})
+}
+
+// checkPosition checks that an error stands at a byte of a text or right behind it.
+func checkPosition(t *testing.T, text string, e *SyntaxError) {
+	lines := strings.Split(text, "\n")
+	require.LessOrEqual(t, 1, e.Line)
+	require.LessOrEqual(t, e.Line, len(lines))
+	assert.LessOrEqual(t, 1, e.Column)
+	assert.LessOrEqual(t, e.Column, len(lines[e.Line-1])+1)
+}
+
+// FuzzTextPrint: a file whose text is printed means what profile.Read makes of
+// it, and so does the text.
+func FuzzTextPrint(f *testing.F) {
+	f.Add(gen.RFCExample(false))
+	f.Add(gen.RFCExample(true))
+	for seed := range uint64(20) {
+		if data, _ := draw(seed, everything(true)); len(data) < 10_000 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := afdo.OpenBytes(data)
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := Print(&out, r); err != nil {
+			require.Zero(t, out.Len(), "nothing is written of what is refused: %v", err)
+			return
+		}
+		want, err := profile.Read(r)
+		require.NoError(t, err)
+		got, err := Parse(&out)
+		require.NoError(t, err)
+		require.NoError(t, profile.Compare(want, got))
+		require.Equal(t, want.Summary, got.Summary)
+	})
+}

@@ -1,0 +1,307 @@
+package textfmt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/bits"
+)
+
+// MaxName is the length in bytes of the longest name, path and keyword that can
+// be parsed and printed. It bounds what a missing quote makes the parser hold.
+const MaxName = 1 << 20
+
+// bufferSize is how much of the input the lexer holds.
+const bufferSize = 64 << 10
+
+// eof is what peek returns at the end of the input.
+const eof = -1
+
+type position struct{ line, column int }
+
+func (p position) before(q position) bool {
+	return p.line < q.line || p.line == q.line && p.column < q.column
+}
+
+// lexer reads the tokens of the grammar (RFC 5.2) out of a stream. Its first
+// error sticks and looks like the end of the input from there on.
+type lexer struct {
+	src       io.Reader
+	buf       []byte // buf[pos:end] is what has been read of src and not consumed
+	pos, end  int
+	line      int // counted from 1
+	lineStart int // where the line starts in buf, negative if that has left the buffer
+	text      []byte
+	done      bool // src has ended or err is set
+	err       error
+}
+
+func newLexer(src io.Reader) lexer {
+	return lexer{src: src, buf: make([]byte, bufferSize), line: 1}
+}
+
+// fill replaces the consumed buffer and reports whether there is more input.
+func (l *lexer) fill() bool {
+	l.lineStart -= l.end
+	l.pos, l.end = 0, 0
+	for range 100 {
+		if l.done {
+			return false
+		}
+		n, err := l.src.Read(l.buf)
+		l.end = n
+		if err == io.EOF {
+			l.done = true
+		} else if err != nil {
+			l.stop(fmt.Errorf("textfmt: line %d: %w", l.line, err))
+			return false
+		}
+		if n > 0 {
+			return true
+		}
+	}
+	l.stop(fmt.Errorf("textfmt: line %d: %w", l.line, io.ErrNoProgress))
+	return false
+}
+
+// stop ends the input with an error, unless it has ended with one before.
+func (l *lexer) stop(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	l.lineStart -= l.pos
+	l.pos, l.end, l.done = 0, 0, true
+}
+
+func (l *lexer) fail(at position, class error, format string, args ...any) {
+	if l.err == nil {
+		l.stop(&SyntaxError{Line: at.line, Column: at.column, Msg: fmt.Sprintf(format, args...), Err: class})
+	}
+}
+
+// unexpected fails at the next token.
+func (l *lexer) unexpected(want string) {
+	c, at := l.peek()
+	if c == eof {
+		l.fail(at, io.ErrUnexpectedEOF, "expected %s, found the end of the text", want)
+		return
+	}
+	l.fail(at, nil, "expected %s, found %q", want, []byte{byte(c)})
+}
+
+func (l *lexer) here() position {
+	return position{line: l.line, column: l.pos - l.lineStart + 1}
+}
+
+// peek skips white space and returns the first byte of the next token and where it stands.
+func (l *lexer) peek() (int, position) {
+	c := l.next()
+	return c, l.here()
+}
+
+// next is peek without the position.
+func (l *lexer) next() int {
+	for {
+		for l.pos < l.end {
+			switch c := l.buf[l.pos]; c {
+			case ' ', '\t', '\r', '\v', '\f':
+				l.pos++
+			case '\n':
+				l.pos++
+				l.line++
+				l.lineStart = l.pos
+			default:
+				return int(c)
+			}
+		}
+		if !l.fill() {
+			return eof
+		}
+	}
+}
+
+// accept consumes a one-byte token if it is next.
+func (l *lexer) accept(c byte) bool {
+	if l.next() != int(c) {
+		return false
+	}
+	l.pos++
+	return true
+}
+
+func (l *lexer) expect(c byte) bool {
+	if l.accept(c) {
+		return true
+	}
+	l.unexpected(string([]byte{'"', c, '"'}))
+	return false
+}
+
+// more consumes what follows an element of a list and reports whether that is another element.
+func (l *lexer) more() bool {
+	if l.accept(',') {
+		return true
+	}
+	if !l.accept('}') {
+		l.unexpected(`"," or "}"`)
+	}
+	return false
+}
+
+// raw returns the next byte, white space or not, and whether there is one.
+func (l *lexer) raw() (byte, bool) {
+	if l.pos == l.end && !l.fill() {
+		return 0, false
+	}
+	return l.buf[l.pos], true
+}
+
+// number reads a number of at most the given width.
+func (l *lexer) number(width uint, what string) uint64 {
+	_, at := l.peek()
+	var v, overflow uint64
+	digits := 0
+	for {
+		c, ok := l.raw()
+		d := c - '0'
+		if !ok || d > 9 {
+			break
+		}
+		if v < 1<<60 {
+			v = v*10 + uint64(d)
+		} else {
+			var hi, carry uint64
+			hi, v = bits.Mul64(v, 10)
+			v, carry = bits.Add64(v, uint64(d), 0)
+			overflow |= hi | carry
+		}
+		digits++
+		l.pos++
+	}
+	if digits == 0 {
+		l.unexpected(what)
+		return 0
+	}
+	if overflow != 0 || v > 1<<width-1 {
+		l.fail(at, ErrLimit, "%s does not fit %d bits", what, width)
+		return 0
+	}
+	return v
+}
+
+// keyword reads a word of the pattern [a-z][a-z0-9_]* (RFC 5.1), valid until
+// the next call of keyword or quoted, and returns where it stands.
+func (l *lexer) keyword(want string) ([]byte, position) {
+	c, at := l.peek()
+	if c < 'a' || c > 'z' {
+		l.unexpected(want)
+		return nil, at
+	}
+	l.text = l.text[:0]
+	for {
+		c, ok := l.raw()
+		if !ok || !isWordByte(c) {
+			return l.text, at
+		}
+		if len(l.text) == MaxName {
+			l.fail(at, ErrLimit, "keyword is longer than %d bytes", MaxName)
+			return nil, at
+		}
+		l.text = append(l.text, c)
+		l.pos++
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+}
+
+func (l *lexer) expectWord(word string) {
+	want := `"` + word + `"`
+	if found, at := l.keyword(want); string(found) != word {
+		l.fail(at, nil, "expected %s, found %.80q", want, found)
+	}
+}
+
+// quoted reads a quoted string, valid until the next call of keyword or quoted.
+func (l *lexer) quoted(what string) []byte {
+	c, at := l.peek()
+	if c != '"' {
+		l.unexpected(what)
+		return nil
+	}
+	l.pos++
+	l.text = l.text[:0]
+	for {
+		chunk, closed := l.untilQuote()
+		if len(l.text)+len(chunk) > MaxName {
+			l.fail(at, ErrLimit, "%s is longer than %d bytes", what, MaxName)
+			return nil
+		}
+		l.text = append(l.text, chunk...)
+		if closed {
+			return l.text
+		}
+		if !l.fill() {
+			l.fail(at, io.ErrUnexpectedEOF, "string without a closing quote")
+			return nil
+		}
+	}
+}
+
+// untilQuote consumes and returns the buffered part of a quoted string, and the
+// closing quote if that is in the buffer.
+func (l *lexer) untilQuote() (chunk []byte, closed bool) {
+	chunk = l.buf[l.pos:l.end]
+	n := bytes.IndexByte(chunk, '"')
+	if n >= 0 {
+		chunk = chunk[:n]
+	}
+	if i := bytes.LastIndexByte(chunk, '\n'); i >= 0 {
+		l.line += bytes.Count(chunk, []byte{'\n'})
+		l.lineStart = l.pos + i + 1
+	}
+	l.pos += len(chunk)
+	if n >= 0 {
+		l.pos++
+	}
+	return chunk, n >= 0
+}
+
+// skipSection consumes what follows the keyword of an unknown section: an equals sign and a
+// block with balanced braces, in which quoted strings are opaque (RFC 6.2, format note 23).
+func (l *lexer) skipSection() {
+	l.expect('=')
+	_, at := l.peek()
+	l.expect('{')
+	for depth := 1; depth > 0; {
+		switch c, quote := l.peek(); c {
+		case eof:
+			l.fail(at, io.ErrUnexpectedEOF, `missing "}" for this "{"`)
+			return
+		case '{':
+			depth++
+			l.pos++
+		case '}':
+			depth--
+			l.pos++
+		case '"':
+			l.pos++
+			l.skipString(quote)
+		default:
+			l.pos++
+		}
+	}
+}
+
+func (l *lexer) skipString(at position) {
+	for {
+		if _, closed := l.untilQuote(); closed {
+			return
+		}
+		if !l.fill() {
+			l.fail(at, io.ErrUnexpectedEOF, "string without a closing quote")
+			return
+		}
+	}
+}

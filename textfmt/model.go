@@ -1,0 +1,190 @@
+package textfmt
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// PrintProfile writes a profile in the textual form (RFC 5), laid out like the
+// RFC's example. Profiles of the same meaning and summary give the same bytes:
+// units stand by path, symbols by name, and their IDs count from 1 in that
+// order. Units without symbols are left out. The summary is computed if the
+// profile has none.
+//
+// It takes O(n log n) for n symbols, 9 bytes each, and memory for a copy of the
+// largest function. Before anything is written it refuses a name with a double
+// quote ([ErrQuote]), and a line offset or discriminator that the format cannot
+// hold ([ErrLimit]). Errors of w are returned as they are.
+func PrintProfile(w io.Writer, p *profile.Profile) error {
+	m := newModel(p)
+	if err := m.check(); err != nil {
+		return err
+	}
+	summary := p.Summary
+	if summary == nil {
+		summary = p.Summarize()
+	}
+	e := emitter{w: w, callees: m}
+	e.filenames(m.paths)
+	e.summary(summary)
+	for rank, ref := range m.order {
+		if e.err != nil {
+			break
+		}
+		if f := p.Function(ref); f != nil {
+			numbered := *f
+			numbered.Records = m.numbered(f.Records)
+			e.symbol(profile.SymbolRef(rank), numbered)
+		} else if !m.inlined[ref] {
+			e.symbol(profile.SymbolRef(rank), profile.Function{})
+		}
+	}
+	return e.finish()
+}
+
+// model numbers the symbols of a profile by unit and name. The callees of its
+// records are numbers in that order, ranks, once they have gone through numbered.
+type model struct {
+	profile *profile.Profile
+	paths   []string            // by file ID
+	files   []int               // file IDs by FileRef
+	order   []profile.SymbolRef // by rank
+	ranks   []profile.SymbolRef // by SymbolRef
+	inlined []bool              // by SymbolRef: has a header as an inlined function
+
+	records []profile.Record // scratch of numbered
+	body    profile.Body
+}
+
+func newModel(p *profile.Profile) *model {
+	m := &model{
+		profile: p,
+		order:   make([]profile.SymbolRef, p.NumSymbols()),
+		ranks:   make([]profile.SymbolRef, p.NumSymbols()),
+		inlined: make([]bool, p.NumSymbols()),
+	}
+	m.numberFiles()
+	for i := range m.order {
+		m.order[i] = profile.SymbolRef(i)
+	}
+	slices.SortFunc(m.order, func(a, b profile.SymbolRef) int {
+		if c := cmp.Compare(m.files[p.SymbolFile(a)], m.files[p.SymbolFile(b)]); c != 0 {
+			return c
+		}
+		return strings.Compare(p.SymbolName(a), p.SymbolName(b))
+	})
+	for rank, ref := range m.order {
+		m.ranks[ref] = profile.SymbolRef(rank)
+	}
+	return m
+}
+
+// numberFiles gives file IDs by path to the units that have symbols.
+func (m *model) numberFiles() {
+	m.files = make([]int, m.profile.NumFiles())
+	var used []profile.FileRef
+	for i := range m.order {
+		if f := m.profile.SymbolFile(profile.SymbolRef(i)); m.files[f] == 0 {
+			m.files[f] = 1
+			used = append(used, f)
+		}
+	}
+	slices.SortFunc(used, func(a, b profile.FileRef) int {
+		return strings.Compare(m.profile.FilePath(a), m.profile.FilePath(b))
+	})
+	m.files[profile.UnknownFile] = -1
+	for _, f := range used {
+		if f != profile.UnknownFile {
+			m.files[f] = len(m.paths)
+			m.paths = append(m.paths, m.profile.FilePath(f))
+		}
+	}
+}
+
+// check refuses what the text cannot hold and finds out who is inlined.
+func (m *model) check() error {
+	for _, path := range m.paths {
+		if err := checkName(path); err != nil {
+			return err
+		}
+	}
+	for _, ref := range m.order {
+		if err := checkName(m.profile.SymbolName(ref)); err != nil {
+			return err
+		}
+	}
+	for ref, f := range m.profile.Functions() {
+		for i := range f.Records {
+			r := &f.Records[i]
+			if r.Line >= 1<<widthLine || r.Discriminator >= 1<<widthDiscriminator {
+				return fmt.Errorf("textfmt: symbol %.200q: location %d.%d: %w",
+					m.profile.SymbolName(ref), r.Line, r.Discriminator, ErrLimit)
+			}
+			if r.Kind == profile.KindInlined {
+				m.inlined[r.Callee] = true
+			}
+		}
+	}
+	return nil
+}
+
+// numbered returns records with ranks for callees, in the order of these. They
+// stay valid until the next call.
+func (m *model) numbered(records []profile.Record) []profile.Record {
+	m.records = append(m.records[:0], records...)
+	ordered := true
+	for i := range m.records {
+		r := &m.records[i]
+		if r.Kind == profile.KindCount {
+			continue
+		}
+		r.Callee = m.ranks[r.Callee]
+		if j := after(records, i); j < len(records) {
+			// After the last record of a nested body, next is no sibling. To take it for one does no harm.
+			next := &records[j]
+			ordered = ordered && !(next.Line == r.Line && next.Discriminator == r.Discriminator &&
+				next.Kind == r.Kind && m.ranks[next.Callee] < r.Callee)
+		}
+	}
+	if ordered {
+		return m.records
+	}
+	return m.reordered()
+}
+
+// reordered returns the scratch records in canonical order.
+func (m *model) reordered() []profile.Record {
+	m.body.Reset()
+	walk := profile.Walk(m.records)
+	open := 0
+	for {
+		r, depth, ok := walk.Next()
+		for ; open > depth; open-- {
+			m.body.Leave()
+		}
+		if !ok {
+			return m.body.Records()
+		}
+		switch r.Kind {
+		case profile.KindCount:
+			m.body.Count(r.Line, r.Discriminator, r.Count)
+		case profile.KindCall:
+			m.body.Call(r.Line, r.Discriminator, r.Callee, r.Count)
+		case profile.KindInlined:
+			m.body.Enter(r.Line, r.Discriminator, r.Callee)
+			open++
+		}
+	}
+}
+
+func (m *model) id(rank profile.SymbolRef) uint32 { return uint32(rank) + 1 }
+
+func (m *model) header(rank profile.SymbolRef) (name string, file int, err error) {
+	ref := m.order[rank]
+	return m.profile.SymbolName(ref), m.files[m.profile.SymbolFile(ref)], nil
+}

@@ -1,0 +1,367 @@
+package textfmt
+
+import (
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Widths of the fields that the numbers go to in the binary format, in bits.
+const (
+	widthSymbolID      = 32
+	widthCount         = 64
+	widthLine          = 24
+	widthDiscriminator = 16
+	widthCutoff        = 32
+)
+
+// Parse reads a profile in the textual form (RFC 5.2) up to the end of r.
+//
+// White space is free. Sections with an unknown keyword are skipped, at top
+// level and in function bodies (RFC 6.2). Sections of one kind in one body add
+// up, and so do records of one location (format note 13). What the grammar
+// leaves open is read like this:
+//
+//   - The list of file names and the sections of a body may be empty; a file
+//     name may stand in the list only once. The empty file name means the same
+//     as file ID -1.
+//   - A symbol ID is a label (format note 20): it may be used before the header
+//     that says which symbol it is, all headers with that ID must agree, and it
+//     may head one symbol at top level. IDs that no header explains are errors.
+//     Two IDs may stand for the same symbol, whose samples then add up.
+//   - num_detailed_entries must be the number of entries.
+//   - Numbers must fit the fields of the binary format.
+//
+// Parse buffers r itself. It takes memory for the profile and, for a while, 24
+// bytes for each record of a function that calls one whose ID has not been
+// explained yet; nesting takes no more. Errors are of type [*SyntaxError],
+// or those of r.
+func Parse(r io.Reader) (*profile.Profile, error) {
+	p := parser{
+		lexer:   newLexer(r),
+		profile: profile.New(),
+		slots:   make(map[uint32]uint32),
+	}
+	p.parse()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.profile, nil
+}
+
+type parser struct {
+	lexer
+	profile *profile.Profile
+	files   []profile.FileRef // by file ID
+
+	slots   map[uint32]uint32 // symbol ID to index of labels
+	labels  []label
+	unknown int // how many labels no header has explained yet
+
+	entries  []entry    // bodies of the deferred functions, then of the current one
+	waits    bool       // the current function calls a label that is not known yet
+	deferred []function // functions that wait for labels
+	records  profile.Body
+}
+
+// A label is a symbol ID of the text and what it stands for.
+type label struct {
+	symbol profile.SymbolRef
+	known  bool // a header has told symbol
+	top    bool // heads a symbol at top level
+	use    position
+}
+
+// A function is a parsed symbol whose records await labels.
+type function struct {
+	symbol    profile.SymbolRef
+	headCount uint64
+	timestamp uint64
+	entries   int
+}
+
+func (p *parser) parse() {
+	p.skipTo("filenames")
+	p.filenames()
+	p.skipTo("summary")
+	p.summary()
+	for {
+		switch c, _ := p.peek(); c {
+		case eof:
+			p.finish()
+			return
+		case '"':
+			p.symbol()
+		default:
+			p.skipUnknown("a symbol")
+		}
+	}
+}
+
+// skipTo consumes unknown sections and the keyword of the section that must come next.
+func (p *parser) skipTo(section string) {
+	want := `"` + section + `"`
+	for p.err == nil {
+		found, at := p.keyword(want)
+		if string(found) == section {
+			return
+		}
+		p.skipIfUnknown(found, at, want)
+	}
+}
+
+func (p *parser) skipUnknown(want string) {
+	found, at := p.keyword(want)
+	p.skipIfUnknown(found, at, want)
+}
+
+// skipIfUnknown consumes a section whose keyword the RFC does not define;
+// a section that is out of place is an error instead.
+func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
+	switch string(keyword) {
+	case "filenames", "summary", "locations", "callsites", "inlined":
+		p.fail(at, nil, "expected %s, found %q", want, keyword)
+	default:
+		p.skipSection()
+	}
+}
+
+func (p *parser) filenames() {
+	p.expect('=')
+	p.expect('{')
+	if p.accept('}') {
+		return
+	}
+	seen := make(map[profile.FileRef]bool)
+	for {
+		_, at := p.peek()
+		file := p.profile.AddFile(string(p.quoted("file name")))
+		if seen[file] {
+			p.fail(at, nil, "file name %.80q stands twice", p.text)
+		}
+		seen[file] = true
+		p.files = append(p.files, file)
+		if !p.more() {
+			return
+		}
+	}
+}
+
+func (p *parser) summary() {
+	var s afdo.Summary
+	p.expect('=')
+	p.expect('{')
+	s.TotalCount = p.field("total_count", widthCount)
+	p.expect(',')
+	s.MaxCount = p.field("max_count", widthCount)
+	p.expect(',')
+	s.MaxFunctionCount = p.field("max_fn_count", widthCount)
+	p.expect(',')
+	s.NumCounts = p.field("num_counts", widthCount)
+	p.expect(',')
+	s.NumFunctions = p.field("num_functions", widthCount)
+	p.expect(',')
+	_, at := p.peek()
+	entries := p.field("num_detailed_entries", widthCount)
+	p.expect(',')
+	p.expectWord("detailed_entries")
+	p.expect('=')
+	p.expect('{')
+	if !p.accept('}') {
+		s.Entries = p.detailedEntries()
+	}
+	if p.expect('}') && entries != uint64(len(s.Entries)) {
+		p.fail(at, nil, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
+	}
+	p.profile.Summary = &s
+}
+
+func (p *parser) detailedEntries() []afdo.SummaryEntry {
+	var entries []afdo.SummaryEntry
+	for {
+		var e afdo.SummaryEntry
+		p.expect('{')
+		e.Cutoff = uint32(p.field("cutoff", widthCutoff))
+		p.expect(',')
+		e.MinCount = p.field("min_count", widthCount)
+		p.expect(',')
+		e.NumCounts = p.field("num_counts", widthCount)
+		p.expect('}')
+		entries = append(entries, e)
+		if !p.more() {
+			return entries
+		}
+	}
+}
+
+func (p *parser) field(name string, width uint) uint64 {
+	p.expectWord(name)
+	p.expect('=')
+	return p.number(width, name)
+}
+
+// symbol parses a symbol at top level.
+func (p *parser) symbol() {
+	file, name := p.symbolName()
+	id, at := p.symbolID()
+	slot := p.define(id, at, file, name)
+	p.expect(':')
+	headCount := p.number(widthCount, "head count")
+	p.expect(':')
+	timestamp := p.number(widthCount, "timestamp")
+	p.expect(')')
+	p.expect('=')
+	p.expect('{')
+	if p.err != nil {
+		return
+	}
+	l := &p.labels[slot]
+	if l.top {
+		p.fail(at, nil, "symbol ID %d heads two symbols", id)
+		return
+	}
+	l.top = true
+
+	start := len(p.entries)
+	p.functionBody()
+	if p.err != nil {
+		return
+	}
+	f := function{
+		symbol:    l.symbol,
+		headCount: headCount,
+		timestamp: timestamp,
+		entries:   len(p.entries) - start,
+	}
+	if p.waits {
+		p.waits = false
+		p.deferred = append(p.deferred, f)
+		return
+	}
+	p.add(f, p.entries[start:])
+	p.entries = p.entries[:start]
+}
+
+// symbolName parses the part of a header up to the opening parenthesis. The
+// name is valid until the next keyword or name.
+func (p *parser) symbolName() (profile.FileRef, []byte) {
+	name := p.quoted("symbol name")
+	p.expect(':')
+	file := p.fileID()
+	p.expect('(')
+	return file, name
+}
+
+func (p *parser) fileID() profile.FileRef {
+	const want = "file ID"
+	c, at := p.peek()
+	if c == '-' {
+		p.pos++
+		if c, _ := p.raw(); c != '1' {
+			p.fail(at, nil, "expected %s, found \"-\" without \"1\"", want)
+		}
+		if id := p.number(widthCount, want); id != 1 {
+			p.fail(at, nil, "file ID -%d is neither -1 nor an index of filenames", id)
+		}
+		return profile.UnknownFile
+	}
+	id := p.number(widthCount, want)
+	if p.err != nil {
+		return profile.UnknownFile
+	}
+	if id >= uint64(len(p.files)) {
+		p.fail(at, nil, "file ID %d, but there are %d file names", id, len(p.files))
+		return profile.UnknownFile
+	}
+	return p.files[id]
+}
+
+func (p *parser) symbolID() (uint32, position) {
+	_, at := p.peek()
+	return uint32(p.number(widthSymbolID, "symbol ID")), at
+}
+
+// label returns the index of the label of a symbol ID.
+func (p *parser) label(id uint32, at position) uint32 {
+	slot, ok := p.slots[id]
+	if !ok {
+		slot = uint32(len(p.labels))
+		p.slots[id] = slot
+		p.labels = append(p.labels, label{use: at})
+		p.unknown++
+	}
+	return slot
+}
+
+// define says what a symbol ID stands for.
+func (p *parser) define(id uint32, at position, file profile.FileRef, name []byte) (slot uint32) {
+	if p.err != nil {
+		return 0
+	}
+	slot = p.label(id, at)
+	l := &p.labels[slot]
+	switch {
+	case !l.known:
+		l.symbol = p.profile.AddSymbol(file, string(name))
+		l.known = true
+		p.unknown--
+	case file != p.profile.SymbolFile(l.symbol) || string(name) != p.profile.SymbolName(l.symbol):
+		p.fail(at, nil, "symbol ID %d stands for %.80q and for %.80q of another name or file",
+			id, p.profile.SymbolName(l.symbol), name)
+	}
+	return slot
+}
+
+// add gives a function to the profile.
+func (p *parser) add(f function, entries []entry) {
+	b := &p.records
+	b.Reset()
+	for i := range entries {
+		e := &entries[i]
+		switch e.kind {
+		case entryCount:
+			b.Count(e.line, uint32(e.discriminator), e.count)
+		case entryCall:
+			b.Call(e.line, uint32(e.discriminator), p.labels[e.label].symbol, e.count)
+		case entryEnter:
+			b.Enter(e.line, uint32(e.discriminator), p.labels[e.label].symbol)
+		case entryLeave:
+			b.Leave()
+		}
+	}
+	p.profile.AddFunction(f.symbol, profile.Function{
+		HeadCount: f.headCount,
+		Timestamp: f.timestamp,
+		Records:   b.Records(),
+	})
+}
+
+// finish adds the functions that waited for labels.
+func (p *parser) finish() {
+	if p.err != nil {
+		return
+	}
+	if p.unknown > 0 {
+		p.failUnknown()
+		return
+	}
+	entries := p.entries
+	for _, f := range p.deferred {
+		p.add(f, entries[:f.entries])
+		entries = entries[f.entries:]
+	}
+}
+
+// failUnknown fails at the first use of a symbol ID that no header explains.
+func (p *parser) failUnknown() {
+	var first position
+	var id uint32
+	for i, slot := range p.slots {
+		l := &p.labels[slot]
+		if !l.known && (first.line == 0 || l.use.before(first)) {
+			first, id = l.use, i
+		}
+	}
+	p.fail(first, nil, "no symbol has the ID %d", id)
+}

@@ -1,0 +1,312 @@
+package textfmt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Print writes a version 4 file in the textual form (RFC 5), laid out like the
+// RFC's example. File names, units and symbols stand in the order of the file
+// and symbols have its IDs; the unit of unknown files is file ID -1 and not
+// listed (format note 24). Records stand as they do in the file, by section:
+// those of one location are not added up. A symbol without info is printed,
+// with an empty body, unless an inlined function's header names it anyway (format note 21).
+//
+// Print goes through the file twice. The first time it looks for faults and for
+// inlined symbols, so that nothing is written of a file that is malformed or
+// holds a name that the text cannot, see [ErrQuote] and [ErrLimit]. It takes
+// memory for the unit at hand, the names of the units that this one refers to,
+// 24 bytes for each record of the function at hand, the paths of all units, and some bits a symbol.
+//
+// Errors of r come with the unit and symbol whose samples they are about, those
+// of w as they are. A callee that no unit has is [afdo.ErrMalformed]. A file
+// whose text would be larger than any real one's, because functions or strings
+// share their bytes a thousandfold, gives [afdo.ErrLimit].
+func Print(w io.Writer, r *afdo.Reader) error {
+	p, err := newPrinter(w, r)
+	if err != nil {
+		return err
+	}
+	if err := p.eachUnit(p.surveyUnit); err != nil {
+		return err
+	}
+	if missing := p.survey.missing(); len(missing) > 0 {
+		return unknownCallee(missing[0])
+	}
+	p.head()
+	if err := p.eachUnit(p.unit); err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// PrintUnit writes the symbols of a unit of r as a text that is complete by
+// itself: the summary is that of the whole profile; the file names are those
+// needed, numbered anew; and callees from other units that are inlined nowhere
+// in the text follow the unit's own symbols as symbols without info (format
+// note 21). Symbol IDs are those of the file. Apart from that it works like
+// [Print]. It reads the unit and the names of the units that it refers to.
+func PrintUnit(w io.Writer, r *afdo.Reader, u *afdo.Unit) error {
+	if err := u.Load(); err != nil {
+		return err
+	}
+	return printPart(w, r, u, u.Symbols())
+}
+
+// PrintSymbol writes a symbol of r and its callees the way [PrintUnit] writes a
+// unit. It reads no other symbol's samples.
+func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
+	return printPart(w, r, s.Unit(), func(yield func(afdo.Symbol, error) bool) { yield(s, nil) })
+}
+
+// printPart writes symbols of a unit and the callees that they need.
+func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo.Symbol, error]) error {
+	p, err := newPrinter(w, r)
+	if err != nil {
+		return err
+	}
+	if err := p.survey.symbols(symbols); err != nil {
+		return err
+	}
+	others, err := p.addOthers(u)
+	if err != nil {
+		return err
+	}
+	p.head()
+	if err := p.symbols(symbols); err != nil {
+		return err
+	}
+	for _, s := range others {
+		p.withoutInfo(s)
+	}
+	return p.finish()
+}
+
+// printer writes functions of a file. What its emitter calls a SymbolRef is a symbol ID of the file.
+type printer struct {
+	emitter
+	reader  *afdo.Reader
+	survey  *survey
+	summary *afdo.Summary
+	paths   []string       // by file ID
+	files   map[string]int // file IDs by path
+
+	names   map[profile.SymbolRef]header // of symbols that the unit at hand is made of and refers to
+	cursor  afdo.Cursor
+	records []profile.Record // of the function at hand
+	open    []int            // its inlined records whose bodies are not complete
+}
+
+type header struct {
+	name string
+	file int
+}
+
+func newPrinter(w io.Writer, r *afdo.Reader) (*printer, error) {
+	summary, err := r.Summary()
+	if err != nil {
+		return nil, err
+	}
+	p := &printer{
+		reader:  r,
+		survey:  newSurvey(r.Size()),
+		summary: summary,
+		files:   map[string]int{"": -1},
+		names:   make(map[profile.SymbolRef]header),
+	}
+	p.emitter = emitter{w: &boundedWriter{w: w, left: maxText(r.Size())}, callees: p}
+	return p, nil
+}
+
+// eachUnit loads one unit after the other.
+func (p *printer) eachUnit(do func(*afdo.Unit) error) error {
+	for u, err := range p.reader.Units() {
+		if err == nil {
+			err = u.Load()
+		}
+		if err == nil {
+			err = do(u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *printer) surveyUnit(u *afdo.Unit) error {
+	if err := p.addFile(u.Path()); err != nil {
+		return err
+	}
+	return p.survey.symbols(u.Symbols())
+}
+
+// addFile gives the next file ID to a path. Units of one path, which a faulty file may have, share it.
+func (p *printer) addFile(path string) error {
+	if _, ok := p.files[path]; !ok {
+		p.files[path] = len(p.paths)
+		p.paths = append(p.paths, path)
+	}
+	return checkName(path)
+}
+
+// addOthers adds the files that are needed for a part of unit u, and returns
+// the callees of which nothing but the ID would be printed otherwise, in the
+// order of the units.
+func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
+	units := []*afdo.Unit{u}
+	var others []afdo.Symbol
+	for _, id := range p.survey.missing() {
+		s, err := p.callee(id)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkName(s.Name()); err != nil {
+			return nil, err
+		}
+		units = append(units, s.Unit())
+		if !p.survey.inlined.has(id) {
+			others = append(others, s)
+		}
+	}
+	byIndex := func(a, b *afdo.Unit) int { return cmp.Compare(a.Index(), b.Index()) }
+	slices.SortFunc(units, byIndex)
+	for _, u := range units {
+		if err := p.addFile(u.Path()); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(others, func(a, b afdo.Symbol) int { return byIndex(a.Unit(), b.Unit()) })
+	return others, nil
+}
+
+func (p *printer) callee(id afdo.SymbolID) (afdo.Symbol, error) {
+	s, err := p.reader.Symbol(id)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return s, unknownCallee(id)
+	}
+	return s, err
+}
+
+func (p *printer) head() {
+	p.filenames(p.paths)
+	p.emitter.summary(p.summary)
+}
+
+func (p *printer) unit(u *afdo.Unit) error {
+	// A new map, since clearing one takes as long as it once was large.
+	p.names = make(map[profile.SymbolRef]header)
+	return p.symbols(u.Symbols())
+}
+
+func (p *printer) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
+	for s, err := range symbols {
+		if err != nil {
+			return err
+		}
+		if err := p.symbol(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// symbol writes a symbol, unless it has no info and an inlined function's header names it.
+func (p *printer) symbol(s afdo.Symbol) error {
+	if !s.HasInfo() {
+		if !p.survey.inlined.has(s.ID()) {
+			p.withoutInfo(s)
+		}
+		return p.err
+	}
+	info, err := s.Info()
+	if err == nil {
+		err = p.flatten(info)
+	}
+	if err != nil {
+		return inSymbol(s, err)
+	}
+	p.function(s, profile.Function{HeadCount: info.HeadCount, Timestamp: info.Timestamp, Records: p.records})
+	return p.err
+}
+
+func (p *printer) withoutInfo(s afdo.Symbol) { p.function(s, profile.Function{}) }
+
+func (p *printer) function(s afdo.Symbol, f profile.Function) {
+	p.name(s)
+	p.emitter.symbol(profile.SymbolRef(s.ID()), f)
+}
+
+// flatten puts all records of a function into one row, so that a body can be
+// stepped over without reading it: the file does not say how long it is.
+func (p *printer) flatten(info afdo.Info) error {
+	p.records, p.open = p.records[:0], p.open[:0]
+	c := &p.cursor
+	c.Reset(info)
+	for c.Next() {
+		p.close(c.Depth())
+		l := c.Location()
+		r := profile.Record{Line: l.Line, Discriminator: l.Discriminator, Count: l.Count}
+		switch l.Type {
+		case afdo.LocationCalledFn, afdo.LocationCalledFns:
+			r.Kind = profile.KindCall
+			for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+				r.Callee, r.Count = profile.SymbolRef(t.Callee), t.Count
+				p.records = append(p.records, r)
+			}
+			continue
+		case afdo.LocationInlinedFn:
+			r.Kind, r.Callee = profile.KindInlined, profile.SymbolRef(l.Callee)
+			p.open = append(p.open, len(p.records))
+		}
+		p.records = append(p.records, r)
+	}
+	p.close(0)
+	return c.Err()
+}
+
+// close completes the inlined bodies below a depth.
+func (p *printer) close(depth int) {
+	for len(p.open) > depth {
+		head := p.open[len(p.open)-1]
+		p.open = p.open[:len(p.open)-1]
+		p.records[head].Count = uint64(len(p.records) - head - 1)
+	}
+}
+
+func (p *printer) id(ref profile.SymbolRef) uint32 { return uint32(ref) }
+
+func (p *printer) header(ref profile.SymbolRef) (name string, file int, err error) {
+	h, ok := p.names[ref]
+	if !ok {
+		s, err := p.callee(afdo.SymbolID(ref))
+		if err != nil {
+			return "", 0, err
+		}
+		h = p.name(s)
+	}
+	return h.name, h.file, nil
+}
+
+// name keeps the name of a symbol for as long as the unit is at hand.
+func (p *printer) name(s afdo.Symbol) header {
+	h := header{s.Name(), p.files[s.Unit().Path()]}
+	p.names[profile.SymbolRef(s.ID())] = h
+	return h
+}
+
+// inSymbol says which symbol a reader's error came with.
+func inSymbol(s afdo.Symbol, err error) error {
+	return fmt.Errorf("textfmt: unit %.200q, symbol %.200q: %w", s.Unit().Path(), s.Name(), err)
+}
+
+func unknownCallee(id afdo.SymbolID) error {
+	return fmt.Errorf("textfmt: %w: no unit has the callee's symbol ID %d: %w", afdo.ErrMalformed, id, afdo.ErrSymbol)
+}

@@ -1,0 +1,136 @@
+package textfmt
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A survey finds out what has to be known of functions before they are printed.
+type survey struct {
+	printed idSet // symbols that were surveyed
+	callees idSet // symbols that are called or inlined
+	inlined idSet
+	cursor  afdo.Cursor
+	records int64 // how many more records and call targets there may be
+	names   int64 // and bytes of names
+}
+
+// Bounds of what can be printed of a file, for those whose symbols share one
+// function's bytes, or whose tries spell the same bytes over and over.
+const (
+	minRecordSize    = 2 // of the smallest record or call target
+	textFree         = 1 << 30
+	textBytesPerByte = 1 << 10 // ten to twenty in real files, hundreds for a single deeply inlined body: indentation and names
+)
+
+// maxText is the largest text that is printed of a file of so many bytes.
+func maxText(size int64) int64 {
+	return textFree + textBytesPerByte*min(size, (math.MaxInt64-textFree)/textBytesPerByte)
+}
+
+func newSurvey(size int64) *survey {
+	return &survey{
+		printed: make(idSet),
+		callees: make(idSet),
+		inlined: make(idSet),
+		records: size / minRecordSize,
+		names:   maxText(size),
+	}
+}
+
+func (s *survey) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
+	for symbol, err := range symbols {
+		if err != nil {
+			return err
+		}
+		if err := s.symbol(symbol); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *survey) symbol(symbol afdo.Symbol) error {
+	if err := checkName(symbol.Name()); err != nil {
+		return err
+	}
+	if s.names -= int64(len(symbol.Name())); s.names < 0 {
+		return fmt.Errorf("textfmt: the names of the symbols are too long: %w", afdo.ErrLimit)
+	}
+	s.printed.add(symbol.ID())
+	if !symbol.HasInfo() {
+		return nil
+	}
+	info, err := symbol.Info()
+	if err == nil {
+		err = s.function(info)
+	}
+	if err != nil {
+		return inSymbol(symbol, err)
+	}
+	return nil
+}
+
+func (s *survey) function(info afdo.Info) error {
+	c := &s.cursor
+	c.Reset(info)
+	for c.Next() {
+		s.records--
+		if l := c.Location(); l.Type == afdo.LocationInlinedFn {
+			s.callees.add(l.Callee)
+			s.inlined.add(l.Callee)
+		}
+		for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+			s.records--
+			s.callees.add(t.Callee)
+		}
+		if s.records < 0 {
+			return fmt.Errorf("more records than the file has room for: %w", afdo.ErrLimit)
+		}
+	}
+	return c.Err()
+}
+
+// missing returns the callees that were not surveyed themselves, in ascending order.
+func (s *survey) missing() []afdo.SymbolID {
+	var ids []afdo.SymbolID
+	for word, callees := range s.callees {
+		for i := range afdo.SymbolID(64) {
+			if (callees&^s.printed[word])>>i&1 != 0 {
+				ids = append(ids, word<<6|i)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// An idSet is a set of symbol IDs, 64 to an entry: IDs stand close together
+// (format note 9), but may be anywhere.
+type idSet map[afdo.SymbolID]uint64
+
+func (s idSet) has(id afdo.SymbolID) bool { return s[id>>6]>>(id&63)&1 != 0 }
+
+func (s idSet) add(id afdo.SymbolID) {
+	if !s.has(id) {
+		s[id>>6] |= 1 << (id & 63)
+	}
+}
+
+// boundedWriter refuses to write more than so much.
+type boundedWriter struct {
+	w    io.Writer
+	left int64
+}
+
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, fmt.Errorf("textfmt: the text is too long for a file of its size: %w", afdo.ErrLimit)
+	}
+	return b.w.Write(p)
+}
