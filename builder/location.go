@@ -1,0 +1,224 @@
+package builder
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// The limits of a location's fields (RFC 4.8.1), and the flag beside its type.
+const (
+	maxLine           = 1<<24 - 1
+	maxDiscriminator  = 1<<16 - 1
+	discriminatorFlag = 0x80
+)
+
+// errNotCanonical is for records that no [profile.Body] makes.
+var errNotCanonical = errors.New("its records are not canonical")
+
+// A nest is what encoding nested bodies takes in place of the machine stack.
+type nest struct {
+	spans     []span // innermost last
+	inlinings []inlining
+	targets   []target
+}
+
+// A span is a stretch of siblings, with what is nested in them, that is still to be encoded.
+type span struct{ next, end int }
+
+// An inlining is one of several functions inlined at the same place.
+type inlining struct {
+	callee uint32 // its ID
+	span
+}
+
+// A target is one callee of a call record.
+type target struct {
+	callee uint32 // its ID
+	count  uint64
+}
+
+// records puts the number of locations of a function and then the locations
+// themselves (RFC 4.7, 4.8), in one pass.
+func (e *encoder) records(records []profile.Record) error {
+	here := span{0, len(records)}
+	if err := e.numLocations(records); err != nil {
+		return err
+	}
+	for {
+		for here.next == here.end {
+			n := len(e.nest.spans) - 1
+			if n < 0 {
+				return nil
+			}
+			here, e.nest.spans = e.nest.spans[n], e.nest.spans[:n]
+		}
+		r := &records[here.next]
+		switch r.Kind {
+		case profile.KindCount:
+			e.count(r)
+			here.next++
+		case profile.KindCall:
+			n := callsAt(records[here.next:here.end])
+			e.calls(records[here.next : here.next+n])
+			here.next += n
+		case profile.KindInlined:
+			nested := span{here.next + 1, here.next + 1 + int(r.Count)}
+			if nested.end < here.end && samePlace(r, &records[nested.end]) {
+				e.spreadInlinings(records, here)
+				here.next = here.end
+				continue
+			}
+			e.location(r, afdo.LocationInlinedFn)
+			e.out.PutUint32(e.ids[r.Callee])
+			if err := e.numLocations(records[nested.next:nested.end]); err != nil {
+				return err
+			}
+			if nested.end < here.end {
+				e.nest.spans = append(e.nest.spans, span{nested.end, here.end})
+			}
+			here = nested
+		}
+	}
+}
+
+// numLocations checks the siblings of a body and puts how many locations they
+// make. Going from sibling to sibling before each body looks at every record
+// once in all.
+func (e *encoder) numLocations(records []profile.Record) error {
+	n := uint64(0)
+	for i := 0; i < len(records); n++ {
+		r := &records[i]
+		if err := checkPlace(r); err != nil {
+			return err
+		}
+		switch r.Kind {
+		case profile.KindCount:
+			i++
+		case profile.KindCall:
+			calls := callsAt(records[i:])
+			if err := checkNumber("call targets", uint64(calls)); err != nil {
+				return err
+			}
+			i += calls
+		case profile.KindInlined:
+			if r.Count > uint64(len(records)-i-1) {
+				return fmt.Errorf("%w: line offset %d: a body reaches beyond the one around it", errNotCanonical, r.Line)
+			}
+			i += 1 + int(r.Count)
+		default:
+			return fmt.Errorf("%w: line offset %d: kind %d", errNotCanonical, r.Line, r.Kind)
+		}
+	}
+	if err := checkNumber("locations", n); err != nil {
+		return err
+	}
+	e.out.PutUint32(uint32(n))
+	return nil
+}
+
+// checkPlace refuses lines and discriminators that do not fit their fields (format note 17).
+func checkPlace(r *profile.Record) error {
+	if r.Line > maxLine {
+		return fmt.Errorf("%w: line offset %d does not fit 24 bits", ErrUnrepresentable, r.Line)
+	}
+	if r.Discriminator > maxDiscriminator {
+		return fmt.Errorf("%w: line offset %d: discriminator %d does not fit 16 bits", ErrUnrepresentable, r.Line, r.Discriminator)
+	}
+	return nil
+}
+
+// checkNumber refuses more of something than 32 bits count.
+func checkNumber(what string, n uint64) error {
+	if n > math.MaxUint32 {
+		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", ErrUnrepresentable, n, what)
+	}
+	return nil
+}
+
+func samePlace(a, b *profile.Record) bool {
+	return a.Kind == b.Kind && a.Line == b.Line && a.Discriminator == b.Discriminator
+}
+
+// callsAt counts the calls, of which the first record is one, that share its place.
+func callsAt(records []profile.Record) int {
+	n := 1
+	for n < len(records) && samePlace(&records[0], &records[n]) {
+		n++
+	}
+	return n
+}
+
+// location puts what all location records begin with (RFC 4.8.1).
+func (e *encoder) location(r *profile.Record, t afdo.LocationType) {
+	if r.Discriminator == 0 {
+		e.out.PutByte(byte(t))
+		e.out.PutUint24(r.Line)
+		return
+	}
+	e.out.PutByte(byte(t) | discriminatorFlag)
+	e.out.PutUint24(r.Line)
+	e.out.PutUint16(uint16(r.Discriminator))
+}
+
+// count puts samples in the smallest record that holds them (format note 15).
+func (e *encoder) count(r *profile.Record) {
+	switch {
+	case r.Count == 0:
+		e.location(r, afdo.LocationZero)
+	case r.Count <= math.MaxUint32:
+		e.location(r, afdo.LocationNormal)
+		e.out.PutUint32(uint32(r.Count))
+	default:
+		e.location(r, afdo.LocationWide)
+		e.out.PutUint64(r.Count)
+	}
+}
+
+// calls puts the call targets of one place, by ascending ID.
+func (e *encoder) calls(calls []profile.Record) {
+	if len(calls) == 1 {
+		e.location(&calls[0], afdo.LocationCalledFn)
+		e.out.PutUint32(e.ids[calls[0].Callee])
+		e.out.PutUint64(calls[0].Count)
+		return
+	}
+	e.nest.targets = e.nest.targets[:0]
+	for i := range calls {
+		e.nest.targets = append(e.nest.targets, target{e.ids[calls[i].Callee], calls[i].Count})
+	}
+	slices.SortFunc(e.nest.targets, func(a, b target) int { return cmp.Compare(a.callee, b.callee) })
+	e.location(&calls[0], afdo.LocationCalledFns)
+	e.out.PutUint32(uint32(len(calls)))
+	for _, t := range e.nest.targets {
+		e.out.PutUint32(t.callee)
+		e.out.PutUint64(t.count)
+	}
+}
+
+// spreadInlinings deals with several functions inlined at the same place, which
+// stand by SymbolRef and are to be encoded by ID: it puts each of them on the
+// stack as a span of its own, the lowest ID on top, above the siblings after them.
+func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
+	first := &records[siblings.next]
+	e.nest.inlinings = e.nest.inlinings[:0]
+	for siblings.next < siblings.end {
+		r := &records[siblings.next]
+		if !samePlace(first, r) {
+			break
+		}
+		end := siblings.next + 1 + int(r.Count)
+		e.nest.inlinings = append(e.nest.inlinings, inlining{e.ids[r.Callee], span{siblings.next, end}})
+		siblings.next = end
+	}
+	slices.SortFunc(e.nest.inlinings, func(a, b inlining) int { return cmp.Compare(b.callee, a.callee) })
+	e.nest.spans = append(e.nest.spans, siblings)
+	for _, in := range e.nest.inlinings {
+		e.nest.spans = append(e.nest.spans, in.span)
+	}
+}
