@@ -1,0 +1,180 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/profile"
+)
+
+var allFormats = []format{formatV4, formatV4Compact, formatV3, formatV2, formatText}
+
+func load(t *testing.T, path string) *profile.Profile {
+	t.Helper()
+	p, err := new(env).loadProfile(path)
+	require.NoError(t, err)
+	return p
+}
+
+// checkPairs converts a profile into each format, and each of those into each
+// other. What comes out means what went in, through version 2 what that can hold.
+func checkPairs(t *testing.T, path string) {
+	dir := t.TempDir()
+	truth := load(t, path)
+	plain := filepath.Join(dir, "plain.v2")
+	require.Equal(t, statusDone, afdoRun("convert", path, "--to", "v2", "-o", plain).status)
+	withoutFiles := load(t, plain)
+
+	for _, first := range allFormats {
+		for _, second := range allFormats {
+			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			name := formatNames[first] + " to " + formatNames[second]
+			for _, step := range [][]string{{path, a, formatNames[first]}, {a, b, formatNames[second]}} {
+				r := afdoRun("convert", step[0], "-o", step[1], "--to", step[2])
+				require.Equal(t, statusDone, r.status, "%s: %s", name, r.err)
+				require.Equal(t, step[2] == "v2" && step[0] != plain && !isOld(t, step[0]), r.err != "", "%s: %s", name, r.err)
+			}
+			want := truth
+			if first == formatV2 || second == formatV2 {
+				want = withoutFiles
+			}
+			got := load(t, b)
+			require.NoError(t, profile.Compare(want, got), name)
+			switch {
+			case second == formatV2:
+				require.Nil(t, got.Summary, name)
+			case first == formatV2:
+				require.Equal(t, withoutFiles.Summarize(), got.Summary, name)
+			default:
+				require.Equal(t, truth.Summary, got.Summary, name)
+			}
+		}
+	}
+}
+
+// isOld tells whether a file is of version 2 already, and has nothing to lose.
+func isOld(t *testing.T, path string) bool {
+	in, err := new(env).openInput(path)
+	require.NoError(t, err)
+	defer in.close()
+	return in.format == formatV2
+}
+
+func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }
+
+func TestConvertPairsCorpus(t *testing.T) { checkPairs(t, corpusFile(t, "libgui.v4c")) }
+
+func TestConvertRandom(t *testing.T) {
+	randomFiles(t, 100, func(t *testing.T, path string, truth *naive.File) {
+		want := load(t, path)
+		unknown := 0
+		for _, u := range truth.Units {
+			for _, s := range u.Symbols {
+				unknown += s.Skipped
+			}
+		}
+		for _, f := range []format{formatV4, formatV4Compact, formatText} {
+			out := filepath.Join(t.TempDir(), "out")
+			r := afdoRun("convert", path, "-o", out, "--to", formatNames[f])
+			if f == formatText && strings.Contains(r.err, "double quote") {
+				assert.Equal(t, statusFault, r.status)
+				assert.NoFileExists(t, out)
+				continue
+			}
+			require.Equal(t, statusDone, r.status, r.err)
+			assert.Equal(t, unknown > 0, strings.Contains(r.err, "afdo: locations of unknown types that were left out: "), r.err)
+			got := load(t, out)
+			require.NoError(t, profile.Compare(want, got))
+			require.Equal(t, want.Summary, got.Summary)
+		}
+	})
+}
+
+func TestConvertSaysWhatIsLeftOut(t *testing.T) {
+	f := naive.Symbol{Name: "f", HasInfo: true, Head: 1}
+	file := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 1, Symbols: []naive.Symbol{f}}, {Start: 1, End: 1}}}
+	l := gen.Lay(file, false)
+	e := &gen.Enc{}
+	e.U64(1)
+	e.U64(0)
+	e.U32(1)
+	e.U8(0x70) // a location of a type to come
+	e.U24(1)
+	e.U32(3)
+	e.String("abc")
+	l.Sections[4].Data = e.Buf
+	l.Add(gen.Section{Type: 6, Data: []byte("to come")})
+	l.Add(gen.Section{Type: 0, Data: nil})
+	path := writeFile(t, "later.afdo", l.Bytes())
+	for _, f := range allFormats {
+		r := afdoRun("convert", path, "--to", formatNames[f])
+		require.Equal(t, statusDone, r.status, r.err)
+		assert.Contains(t, r.err, "afdo: sections of unknown types that were left out: 2\n"+
+			"afdo: locations of unknown types that were left out: 1\n")
+	}
+}
+
+func TestConvertBigEndian(t *testing.T) {
+	for _, f := range []string{"v2", "v3"} {
+		little := afdoRun("convert", example(".txt"), "--to", f).out
+		big := afdoRun("convert", example(".txt"), "--to", f, "--big-endian").out
+		assert.Equal(t, "adcg", little[:4])
+		assert.Equal(t, "gcda", big[:4])
+		assert.Equal(t, "big-endian", showJSON(t, writeFile(t, "big", []byte(big))).ByteOrder)
+		back := afdoWith(strings.NewReader(big), "convert", "-", "--to", f)
+		if f == "v3" {
+			assert.Equal(t, result{out: little}, back)
+		}
+		assert.Equal(t, little, back.out)
+	}
+}
+
+func TestConvertOntoItself(t *testing.T) {
+	data, err := os.ReadFile(example(".afdo"))
+	require.NoError(t, err)
+	path := writeFile(t, "shop", data)
+	for _, f := range []string{"v4c", "text", "v3", "v4"} {
+		must(t, "convert", path, "--to", f, "-o", path)
+		assert.Equal(t, f, showJSON(t, path).Format)
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, data, got)
+}
+
+func TestConvertFaultyLeavesNothing(t *testing.T) {
+	faulty := faultyMain(t)
+	dir := t.TempDir()
+	for _, f := range allFormats {
+		r := afdoRun("convert", faulty, "--to", formatNames[f], "-o", filepath.Join(dir, "out"))
+		assert.Equal(t, statusFault, r.status)
+		assert.Contains(t, r.err, "afdo: "+faulty+": ")
+		assert.Empty(t, files(t, dir))
+	}
+}
+
+// The binary forms of the example are what generate.sh makes.
+func TestExampleIsUpToDate(t *testing.T) {
+	script, err := os.ReadFile("../../testdata/generate.sh")
+	require.NoError(t, err)
+	for _, form := range forms[1:] {
+		name := "shop" + form.extension
+		command := "convert shop.txt --to " + formatNames[form.format] + " -o " + name + "\n"
+		assert.Contains(t, string(script), command)
+		want, err := os.ReadFile(example(form.extension))
+		require.NoError(t, err)
+		assert.Equal(t, string(want), afdoRun("convert", example(".txt"), "--to", formatNames[form.format]).out, name)
+	}
+	text, err := os.ReadFile(example(".txt"))
+	require.NoError(t, err)
+	assert.Equal(t, string(text), must(t, "convert", example(".txt"), "--to", "text"), "the text is laid out as all are")
+	p := load(t, example(".txt"))
+	assert.Equal(t, p.Summarize(), p.Summary, "the summary is true")
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// The JSON of lookup.
+type (
+	jsonUnit struct {
+		Unit       string       `json:"unit"`
+		UnitBase64 string       `json:"unit_base64"`
+		FirstID    uint32       `json:"first_id"`
+		EndID      uint32       `json:"end_id"`
+		Symbols    []jsonSymbol `json:"symbols"`
+	}
+	jsonSymbol struct {
+		ID               uint32         `json:"id"`
+		Name             string         `json:"name"`
+		NameBase64       string         `json:"name_base64"`
+		Demangled        string         `json:"demangled"`
+		HasInfo          bool           `json:"has_info"`
+		HeadCount        uint64         `json:"head_count"`
+		Timestamp        uint64         `json:"timestamp"`
+		Locations        []jsonLocation `json:"locations"`
+		UnknownLocations int            `json:"unknown_locations"`
+	}
+	jsonLocation struct {
+		Line          uint32        `json:"line"`
+		Discriminator uint32        `json:"discriminator"`
+		Count         *uint64       `json:"count"`
+		Targets       *[]jsonCallee `json:"targets"`
+		Inlined       *jsonCallee   `json:"inlined"`
+	}
+	jsonCallee struct {
+		ID         uint32         `json:"id"`
+		Name       string         `json:"name"`
+		NameBase64 string         `json:"name_base64"`
+		Demangled  string         `json:"demangled"`
+		Unit       string         `json:"unit"`
+		UnitBase64 string         `json:"unit_base64"`
+		Count      uint64         `json:"count"`     // of a target
+		Locations  []jsonLocation `json:"locations"` // of an inlined function
+	}
+)
+
+// A naiveView makes of what a file says what lookup --json must print of it.
+type naiveView struct {
+	names, units map[uint32]string
+}
+
+func newNaiveView(f *naive.File) *naiveView {
+	v := &naiveView{make(map[uint32]string), make(map[uint32]string)}
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			v.names[s.ID], v.units[s.ID] = s.Name, u.Path
+		}
+	}
+	return v
+}
+
+func (v *naiveView) unit(u naive.Unit) jsonUnit {
+	j := jsonUnit{Unit: u.Path, FirstID: u.Start, EndID: u.End, Symbols: []jsonSymbol{}}
+	for _, s := range u.Symbols {
+		j.Symbols = append(j.Symbols, v.symbol(s))
+	}
+	return j
+}
+
+func (v *naiveView) symbol(s naive.Symbol) jsonSymbol {
+	j := jsonSymbol{ID: s.ID, Name: s.Name, HasInfo: s.HasInfo}
+	if s.HasInfo {
+		j.HeadCount, j.Timestamp, j.UnknownLocations = s.Head, s.Timestamp, s.Skipped
+		j.Locations = v.locations(s.Locations)
+	}
+	return j
+}
+
+func (v *naiveView) locations(locations []naive.Location) []jsonLocation {
+	list := []jsonLocation{}
+	for _, l := range locations {
+		j := jsonLocation{Line: l.Line, Discriminator: l.Disc}
+		switch l.Type {
+		case naive.CalledFn, naive.CalledFns:
+			targets := []jsonCallee{}
+			for _, t := range l.Targets {
+				target := v.callee(t.Callee)
+				target.Count = t.Count
+				targets = append(targets, target)
+			}
+			j.Targets = &targets
+		case naive.InlinedFn:
+			inlined := v.callee(l.Callee)
+			inlined.Locations = v.locations(l.Locations)
+			j.Inlined = &inlined
+		default:
+			j.Count = &l.Count
+		}
+		list = append(list, j)
+	}
+	return list
+}
+
+func (v *naiveView) callee(id uint32) jsonCallee {
+	return jsonCallee{ID: id, Name: v.names[id], Unit: v.units[id]}
+}
+
+// restore puts the true names back.
+func (u *jsonUnit) restore(t *testing.T) {
+	u.Unit, u.UnitBase64 = trueName(t, u.Unit, u.UnitBase64), ""
+	for i := range u.Symbols {
+		s := &u.Symbols[i]
+		s.Name, s.NameBase64 = trueName(t, s.Name, s.NameBase64), ""
+		restoreLocations(t, s.Locations)
+	}
+}
+
+func restoreLocations(t *testing.T, locations []jsonLocation) {
+	for _, l := range locations {
+		if l.Inlined != nil {
+			l.Inlined.restore(t)
+		}
+		if l.Targets != nil {
+			for i := range *l.Targets {
+				(*l.Targets)[i].restore(t)
+			}
+		}
+	}
+}
+
+func (c *jsonCallee) restore(t *testing.T) {
+	c.Name, c.NameBase64 = trueName(t, c.Name, c.NameBase64), ""
+	c.Unit, c.UnitBase64 = trueName(t, c.Unit, c.UnitBase64), ""
+	restoreLocations(t, c.Locations)
+}
+
+func lookupJSON(t *testing.T, args ...string) jsonUnit {
+	t.Helper()
+	var u jsonUnit
+	mustJSON(t, &u, append([]string{"lookup", "--json"}, args...)...)
+	u.restore(t)
+	return u
+}
+
+func TestLookupJSONRandom(t *testing.T) {
+	randomFiles(t, 200, func(t *testing.T, path string, truth *naive.File) {
+		view := newNaiveView(truth)
+		for _, u := range truth.Units {
+			want := view.unit(u)
+			require.Equal(t, want, lookupJSON(t, path, "--unit="+u.Path))
+			for _, s := range want.Symbols {
+				one := want
+				one.Symbols = []jsonSymbol{s}
+				require.Equal(t, one, lookupJSON(t, path, "--unit="+u.Path, "--symbol="+s.Name))
+			}
+		}
+	})
+}
+
+// The text is what package textfmt prints of that unit or symbol.
+func TestLookupTextRandom(t *testing.T) {
+	randomFiles(t, 100, func(t *testing.T, path string, _ *naive.File) {
+		reader, err := afdo.Open(path)
+		require.NoError(t, err)
+		defer reader.Close()
+		for u, err := range reader.Units() {
+			require.NoError(t, err)
+			var want strings.Builder
+			check := func(err error, args ...string) {
+				r := afdoRun(append([]string{"lookup", path, "--unit=" + u.Path()}, args...)...)
+				if errors.Is(err, textfmt.ErrQuote) {
+					assert.Equal(t, statusFault, r.status)
+					assert.Empty(t, r.out)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, result{out: want.String()}, r)
+			}
+			check(textfmt.PrintUnit(&want, reader, u))
+			for s, err := range u.Symbols() {
+				require.NoError(t, err)
+				want.Reset()
+				check(textfmt.PrintSymbol(&want, reader, s), "--symbol="+s.Name())
+			}
+		}
+	})
+}
+
+func TestLookupSearchRandom(t *testing.T) {
+	randomFiles(t, 50, func(t *testing.T, path string, truth *naive.File) {
+		want := make(map[string][]match)
+		for _, u := range truth.Units {
+			for _, s := range u.Symbols {
+				m := match{Unit: strings.ToValidUTF8(u.Path, "\ufffd"), ID: s.ID, HasInfo: s.HasInfo}
+				m.HeadCount, m.Timestamp, m.Samples = s.Head, s.Timestamp, naiveSum(0, s.Locations)
+				want[s.Name] = append(want[s.Name], m)
+			}
+		}
+		for name, matches := range want {
+			var got []match
+			mustJSON(t, &got, "lookup", "--json", path, "--symbol="+name)
+			require.Len(t, got, len(matches))
+			for i := range got {
+				// A path is compared as far as JSON can hold it.
+				got[i].Unit = strings.ReplaceAll(got[i].Unit, "\ufffd", "")
+				matches[i].Unit = strings.ReplaceAll(matches[i].Unit, "\ufffd", "")
+			}
+			assert.Equal(t, matches, got)
+			assert.Equal(t, 1+len(matches), strings.Count(must(t, "lookup", path, "--symbol="+name), "\n"))
+		}
+	})
+}
+
+// The same unit is found in every format that knows units.
+func TestLookupFormats(t *testing.T) {
+	want := must(t, "lookup", example(".afdo"), "--unit", "cart.cc", "--demangle")
+	assert.Contains(t, want, `"shop::Cart::total(shop::Discount const&) const"`)
+	for _, form := range forms {
+		if form.format == formatV2 {
+			continue
+		}
+		assert.Equal(t, want, must(t, "lookup", example(form.extension), "--unit", "cart.cc", "--demangle"), form.extension)
+	}
+	old := must(t, "lookup", example(".v2.afdo"), "--unit", "", "--symbol", "main")
+	assert.Contains(t, old, `"main":-1(`)
+}
+
+func TestLookupDemangledJSON(t *testing.T) {
+	u := lookupJSON(t, example(".afdo"), "--unit", "cart.cc", "--symbol", "_ZN4shop4Cart3addERKNS_4ItemE", "--demangle")
+	require.Len(t, u.Symbols, 1)
+	assert.Equal(t, "shop::Cart::add(shop::Item const&)", u.Symbols[0].Demangled)
+	var callees []string
+	for _, l := range u.Symbols[0].Locations {
+		if l.Targets != nil {
+			callees = append(callees, (*l.Targets)[0].Demangled)
+		}
+		if l.Inlined != nil {
+			callees = append(callees, l.Inlined.Demangled)
+		}
+	}
+	assert.ElementsMatch(t, []string{"operator new(unsigned long)", "memcpy", "shop::Cart::full() const"}, callees)
+}
+
+func TestLookupHostile(t *testing.T) {
+	deep := writeFile(t, "deep", gen.Nested(1e5, true))
+	out := must(t, "lookup", deep, "--unit", gen.HostilePath, "--json")
+	assert.Equal(t, 100_000, strings.Count(out, `"inlined": {"id": 0, "name": "f", "unit": "hostile.c", "locations": [`))
+	assert.Equal(t, strings.Count(out, "{"), strings.Count(out, "}"))
+	shallow := must(t, "lookup", writeFile(t, "shallow", gen.Nested(2000, true)), "--unit", gen.HostilePath, "--json")
+	assert.True(t, json.Valid([]byte(shallow)))
+	assert.Equal(t, 100_000, strings.Count(must(t, "lookup", deep, "--unit", gen.HostilePath), "inlined = {"))
+
+	shared := writeFile(t, "shared", sharedInfo(t, 10_000, 10_000))
+	for _, args := range [][]string{
+		{"lookup", shared, "--unit", "shared.c"},
+		{"lookup", shared, "--unit", "shared.c", "--json"},
+	} {
+		r := afdoRun(args...)
+		assert.Equal(t, statusFault, r.status, "%q", args)
+		assert.Contains(t, r.err, "limit exceeded", "%q", args)
+	}
+
+	dangling := &naive.File{Units: []naive.Unit{
+		{Path: "a.c", End: 1, Symbols: []naive.Symbol{{Name: "f", HasInfo: true, Locations: []naive.Location{gen.Inlined(1, 0, 99)}}}},
+		{Start: 1, End: 1},
+	}}
+	r := afdoRun("lookup", writeFile(t, "dangling", gen.Encode(dangling, false)), "--unit", "a.c", "--json")
+	assert.Equal(t, statusFault, r.status)
+	assert.Contains(t, r.err, `unit "a.c", symbol "f": callee: symbol ID 99: not found`)
+	assert.Empty(t, r.out)
+}
+
+func TestLookupNearMatchesOfManySymbols(t *testing.T) {
+	path := corpusFile(t, "libgui.v4c")
+	r := afdoRun("lookup", path, "--symbol", "android::Surface::disconnect")
+	assert.Equal(t, statusFault, r.status)
+	assert.Contains(t, r.err, `near: "_ZN7android7Surface10disconnectEiNS_22IGraphicBufferProducer14DisconnectModeE"`)
+	r = afdoRun("lookup", path, "--unit", "Surface.cpp")
+	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, "afdo: "+path+": unit \"Surface.cpp\": ambiguous, it may be\n"+
+		"  src/android/Surface.cpp\n  src/android/view/Surface.cpp\n", r.err)
+}
+
+func TestLookupCorpus(t *testing.T) {
+	path := corpusFile(t, "libgui.v4c")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	truth, err := naive.Decode(data)
+	require.NoError(t, err)
+	view := newNaiveView(truth)
+	for i := 0; i < len(truth.Units); i += 20 {
+		require.Equal(t, view.unit(truth.Units[i]), lookupJSON(t, path, "--unit="+truth.Units[i].Path))
+	}
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// mergeNaive adds p to sum by hand.
+func mergeNaive(sum, p *naive.Profile) {
+	for k := range p.Symbols {
+		sum.Symbols[k] = true
+	}
+	for k, f := range p.Functions {
+		g := sum.Functions[k]
+		if g == nil {
+			g = &naive.Function{Body: newNaiveBody()}
+			sum.Functions[k] = g
+		}
+		g.Head = saturate(g.Head, f.Head)
+		if g.Timestamp == 0 || f.Timestamp > 0 && f.Timestamp < g.Timestamp {
+			g.Timestamp = f.Timestamp
+		}
+		mergeNaiveBody(g.Body, f.Body)
+	}
+}
+
+func newNaiveBody() *naive.Body {
+	return &naive.Body{
+		Counts:  map[naive.Place]uint64{},
+		Calls:   map[naive.Place]map[naive.Key]uint64{},
+		Inlined: map[naive.Place]map[naive.Key]*naive.Body{},
+	}
+}
+
+func mergeNaiveBody(sum, b *naive.Body) {
+	for at, n := range b.Counts {
+		sum.Counts[at] = saturate(sum.Counts[at], n)
+	}
+	for at, calls := range b.Calls {
+		if sum.Calls[at] == nil {
+			sum.Calls[at] = map[naive.Key]uint64{}
+		}
+		for callee, n := range calls {
+			sum.Calls[at][callee] = saturate(sum.Calls[at][callee], n)
+		}
+	}
+	for at, inlined := range b.Inlined {
+		if sum.Inlined[at] == nil {
+			sum.Inlined[at] = map[naive.Key]*naive.Body{}
+		}
+		for callee, body := range inlined {
+			if sum.Inlined[at][callee] == nil {
+				sum.Inlined[at][callee] = newNaiveBody()
+			}
+			mergeNaiveBody(sum.Inlined[at][callee], body)
+		}
+	}
+}
+
+func saturate(x, y uint64) uint64 {
+	if x+y < x {
+		return 1<<64 - 1
+	}
+	return x + y
+}
+
+func emptyNaive() *naive.Profile {
+	return &naive.Profile{Symbols: map[naive.Key]bool{}, Functions: map[naive.Key]*naive.Function{}}
+}
+
+// requireNaive checks what a version 4 file says, its summary included.
+func requireNaive(t *testing.T, want *naive.Profile, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	file, err := naive.Decode(data)
+	require.NoError(t, err)
+	got, err := file.Canonical()
+	require.NoError(t, err)
+	require.True(t, reflect.DeepEqual(want.Symbols, got.Symbols), "symbols differ")
+	require.True(t, reflect.DeepEqual(want.Functions, got.Functions), "functions differ")
+	require.Equal(t, want.Summarize(), file.Summarize())
+}
+
+func TestMergeRandomFilesAgainstNaive(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 0x6d))
+		sum := emptyNaive()
+		args := []string{"merge", "-o", out, "--to", []string{"v4", "v4c"}[seed%2]}
+		for i := range 1 + rng.IntN(5) {
+			data, truth := gen.Random(rng, gen.All())
+			path := filepath.Join(dir, fmt.Sprint(i))
+			require.NoError(t, os.WriteFile(path, data, 0o666))
+			p, err := truth.Canonical()
+			require.NoError(t, err)
+			weight := rng.IntN(3)
+			for range weight {
+				mergeNaive(sum, p)
+			}
+			if weight > 0 {
+				args = append(args, fmt.Sprintf("%s=%d", path, weight))
+			}
+		}
+		if len(args) == 5 {
+			continue
+		}
+		r := afdoRun(args...)
+		require.Equal(t, statusDone, r.status, "seed %d: %s", seed, r.err)
+		requireNaive(t, sum, out)
+	}
+}
+
+// TestMergeCorpus sums real profiles up by hand.
+func TestMergeCorpus(t *testing.T) {
+	sum := emptyNaive()
+	out := filepath.Join(t.TempDir(), "out")
+	args := []string{"merge", "-o", out}
+	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
+		path := corpusFile(t, name)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		file, err := naive.DecodeV3(data)
+		require.NoError(t, err)
+		p, err := file.Canonical()
+		require.NoError(t, err)
+		mergeNaive(sum, p)
+		args = append(args, path)
+	}
+	must(t, append(args, "--to", "v4c")...)
+	requireNaive(t, sum, out)
+}
+
+// TestMergeFormats merges the example in all forms that hold all of it into all of these.
+func TestMergeFormats(t *testing.T) {
+	dir := t.TempDir()
+	inputs := []string{example(".txt"), example(".afdo"), example(".compact.afdo") + "=2", example(".v3.afdo")}
+	var first []byte
+	for i := range 4 {
+		out := filepath.Join(dir, "out")
+		args := append([]string{"merge", "--to", "v4", "-o", out}, inputs[i:]...)
+		must(t, append(args, inputs[:i]...)...) // in another order
+		got, err := os.ReadFile(out)
+		require.NoError(t, err)
+		if i == 0 {
+			first = got
+		}
+		require.True(t, bytes.Equal(first, got), "the order of the inputs shows")
+	}
+	e := &env{}
+	once, err := e.loadProfile(example(".txt"))
+	require.NoError(t, err)
+	want := profile.New()
+	for range 5 {
+		want.Merge(once)
+	}
+	for _, format := range []string{"v4", "v4c", "v3", "text"} {
+		out := filepath.Join(dir, format)
+		must(t, append([]string{"merge", "--to", format, "-o", out}, inputs...)...)
+		got, err := e.loadProfile(out)
+		require.NoError(t, err)
+		assert.NoError(t, profile.Compare(want, got))
+		assert.Equal(t, want.Summarize(), got.Summary)
+	}
+}
+
+func TestMergeKnowsUnitsApart(t *testing.T) {
+	dir := t.TempDir()
+	mixed := filepath.Join(dir, "mixed")
+	r := afdoRun("merge", example(".v2.afdo"), example(".afdo"), "--to", "v4", "-o", mixed)
+	assert.Equal(t, result{err: "afdo: v2 inputs know no units: their functions stay apart from those of known units: 1 of 2 inputs\n"}, r)
+	p, err := new(env).loadProfile(mixed)
+	require.NoError(t, err)
+	assert.Equal(t, 16, p.NumFunctions())
+
+	alike := filepath.Join(dir, "alike")
+	must(t, "merge", example(".v2.afdo"), example(".v2.afdo"), "--to", "v4", "-o", alike)
+	p, err = new(env).loadProfile(alike)
+	require.NoError(t, err)
+	assert.Equal(t, 8, p.NumFunctions())
+}
+
+func TestMergeLists(t *testing.T) {
+	dir := t.TempDir()
+	shop, err := filepath.Abs(example(".afdo"))
+	require.NoError(t, err)
+	list := filepath.Join(dir, "list")
+	require.NoError(t, os.WriteFile(list, []byte("# inputs\r\n\r\n  "+shop+"=2 \r\n"+shop+"\n\n#end"), 0o666))
+	want := must(t, "merge", "--to", "text", shop+"=9")
+	assert.Equal(t, must(t, "merge", "--to", "text", shop+"=6"), must(t, "merge", "--to", "text", "@"+list, "--input-list", list))
+	assert.Equal(t, want, must(t, "merge", "--to", "text", "@"+list, "--input-list", list, "--input-list", list))
+	r := afdoWith(strings.NewReader(shop), "merge", "--to", "text", "@-", shop+"=8")
+	assert.Equal(t, result{out: want}, r)
+}
+
+func TestMergeErrors(t *testing.T) {
+	shop := example(".afdo")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	bad, list := write("bad", "no profile"), write("list", "\n"+shop+"=0\n")
+	empty := write("empty", "# none\n")
+	out := write("out", "before")
+	for _, c := range []struct {
+		args   []string
+		status int
+		err    string
+	}{
+		{[]string{}, statusUsage, "no IN"},
+		{[]string{"@" + empty}, statusUsage, "no IN"},
+		{[]string{shop + "=0"}, statusUsage, `weight of ` + shop + `: bad ratio "0": want more than 0`},
+		{[]string{shop + "=1/0"}, statusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
+		{[]string{"-", "-"}, statusUsage, "standard input can be read only once"},
+		{[]string{"-", "@-"}, statusUsage, "standard input can be read only once"},
+		{[]string{"-=2", "--input-list", "-"}, statusUsage, "standard input can be read only once"},
+		{[]string{shop, "--keep", "101%"}, statusUsage, `invalid argument "101%" for "--keep" flag: want at most 100%`},
+		{[]string{shop, "--keep", "99.99"}, statusUsage, `invalid argument "99.99" for "--keep" flag: want at most 100%`},
+		{[]string{shop, "--only-names", "("}, statusUsage, "invalid argument \"(\" for \"--only-names\" flag: error parsing regexp: missing closing ): `(`"},
+		{[]string{shop, "--max-depth", "-1"}, statusUsage, `invalid argument "-1" for "--max-depth" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{[]string{"@no such list"}, statusFault, "open no such list: no such file or directory"},
+		{[]string{shop, "no such file=2"}, statusFault, "open no such file: no such file or directory"},
+		{[]string{shop, shop, bad, "no such file"}, statusFault, bad + `: not a profile: it begins with "no profile"`},
+		{[]string{"@" + list}, statusFault, list + `:2: weight of ` + shop + `: bad ratio "0": want more than 0`},
+	} {
+		r := afdoRun(append([]string{"merge", "--to", "v4", "-o", out}, c.args...)...)
+		assert.Equal(t, c.status, r.status, "%q", c.args)
+		first, _, _ := strings.Cut(r.err, "\n")
+		assert.Equal(t, "afdo: "+c.err, first, "%q", c.args)
+		requireFile(t, out, "before")
+	}
+}
+
+func TestParseWeighted(t *testing.T) {
+	one := profile.Ratio{Num: 1, Den: 1}
+	for text, want := range map[string]weightedInput{
+		"a.afdo":       {"a.afdo", one},
+		"a=3":          {"a", profile.Ratio{Num: 3, Den: 1}},
+		"a=0.5":        {"a", profile.Ratio{Num: 1, Den: 2}},
+		"a=3/4":        {"a", profile.Ratio{Num: 3, Den: 4}},
+		"a=25%":        {"a", profile.Ratio{Num: 1, Den: 4}},
+		"a=1=2":        {"a=1", profile.Ratio{Num: 2, Den: 1}},
+		"v=1/x.afdo":   {"v=1/x.afdo", one},
+		"v=1/x=2":      {"v=1/x", profile.Ratio{Num: 2, Den: 1}},
+		"a=b":          {"a=b", one},
+		"a=":           {"a=", one},
+		"a=-1":         {"a=-1", one},
+		"=3":           {"=3", one},
+		"":             {"", one},
+		"x y=10":       {"x y", profile.Ratio{Num: 10, Den: 1}},
+		"a=v1.2/p=1/2": {"a=v1.2/p", profile.Ratio{Num: 1, Den: 2}},
+	} {
+		got, err := parseWeighted(text)
+		assert.NoError(t, err, "%q", text)
+		assert.Equal(t, want, got, "%q", text)
+	}
+	for _, text := range []string{"a=0", "a=.", "a=1.2.3", "a=/", "a=1/2/3", "a=%", "a=99999999999999999999"} {
+		_, err := parseWeighted(text)
+		assert.ErrorContains(t, err, "weight of a: bad ratio", "%q", text)
+	}
+}
+
+// TestMergeSaysWhatIsLeftOut merges files that hold what is not of the RFC.
+func TestMergeSaysWhatIsLeftOut(t *testing.T) {
+	said := 0
+	for seed := range uint64(30) {
+		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 7)), gen.All())
+		path := writeFile(t, "in", data)
+		in, err := new(env).openInput(path)
+		require.NoError(t, err)
+		x := <-countExtensions(in.reader)
+		in.close()
+		require.NoError(t, x.err)
+		want := ""
+		if x.sections > 0 {
+			want += fmt.Sprintf("afdo: sections of unknown types that were left out: %d\n", 2*x.sections)
+		}
+		if x.locations > 0 {
+			want += fmt.Sprintf("afdo: locations of unknown types that were left out: %d\n", 2*x.locations)
+		}
+		r := afdoRun("merge", path, path, "--to", "v4", "-o", filepath.Join(t.TempDir(), "out"))
+		require.Equal(t, result{err: want}, r)
+		said += len(want)
+	}
+	assert.NotZero(t, said)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/internal/pprofile"
+	"github.com/go-afdo/afdo/profile"
+)
+
+var pprofHelp = fmt.Sprintf(`Write the samples of FILE in pprof's format, so that "go tool pprof -http=: OUT"
+and everything else that reads it shows flame graphs and graphs of them.
+
+A stack is what has been inlined in what: the function that a sample belongs to
+is the leaf, and those around it are the ones it is inlined in. Real calls are
+left out, since a profile does not say which samples came of a call: see
+"afdo top --calls" for them. Lines are offsets from the line of a function's
+declaration, which the profile does not know; discriminators are left out.
+
+What is inlined more than %d deep is added up in a function %s.
+A profile whose counts add up to more than 2^63-1 is refused.
+
+OUT appears whole or not at all.`, pprofile.MaxDepth, pprofile.Folded)
+
+func newPprofCommand(e *env) *cobra.Command {
+	var path string
+	var demangle, plain bool
+	cmd := &cobra.Command{
+		Use:   "pprof FILE -o OUT.pb.gz",
+		Short: "Write a profile for go tool pprof",
+		Long:  pprofHelp,
+		Args:  wantArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if path == stdio && isTerminal(e.out) {
+				return usageErrorf("a pprof profile is not for a terminal: use -o FILE")
+			}
+			return e.withInput(args[0], func(in *input) error { return e.pprof(in, path, demangle && !plain) })
+		},
+	}
+	addOutputFlag(cmd, &path)
+	addDemangleFlags(cmd, &demangle, &plain)
+	return cmd
+}
+
+// addOutputFlag gives a verb the flag -o alone.
+func addOutputFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "output", "o", stdio, `file to write, "-" for standard output`)
+}
+
+func (e *env) pprof(in *input, path string, demangle bool) error {
+	progress := e.startProgress()
+	progress.say("reading %s", printable(in.name))
+	defer progress.stop()
+	p, err := in.loadProfile()
+	if err != nil {
+		return err
+	}
+	options := pprofile.Options{Source: filepath.Base(in.name), Comments: pprofComments(in, p)}
+	if demangle {
+		options.Name = readable
+	}
+	progress.say("writing %s", printable(path))
+	var folded uint64
+	err = e.withOutput(path, func(w io.Writer) (err error) {
+		folded, err = pprofile.Write(w, p, options)
+		return err
+	})
+	progress.stop()
+	if err == nil && folded > 0 {
+		e.warnf("counts nested more than %d deep that were added up: %d", pprofile.MaxDepth, folded)
+	}
+	return err
+}
+
+func pprofComments(in *input, p *profile.Profile) []string {
+	s := p.Summary
+	if s == nil {
+		s = p.Summarize()
+	}
+	return []string{
+		fmt.Sprintf("Made by afdo pprof of %s, GCOV format %s.", printable(filepath.Base(in.name)), formatNames[in.format]),
+		fmt.Sprintf("Summary: total %s, largest count %s, largest head count %s, %s counts, %s functions.",
+			grouped(s.TotalCount), grouped(s.MaxCount), grouped(s.MaxFunctionCount), grouped(s.NumCounts), grouped(s.NumFunctions)),
+	}
+}
+
+// maxReadable is how long a demangled name is worth keeping in a file: a few
+// hundred bytes can spell more than anybody reads, and a profile has many names.
+const maxReadable = 4 << 10
+
+// readable is demangled, but for names that get too long.
+func readable(name string) string {
+	if d := demangled(name); len(d) <= maxReadable {
+		return d
+	}
+	return name
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+func showJSON(t *testing.T, path string) *showFacts {
+	t.Helper()
+	f := new(showFacts)
+	mustJSON(t, f, "show", "--json", path)
+	return f
+}
+
+func TestShowRandom(t *testing.T) {
+	randomFiles(t, 300, func(t *testing.T, path string, truth *naive.File) {
+		checkShow(t, showJSON(t, path), truth)
+		must(t, "show", path)
+	})
+}
+
+// checkShow compares what show says with what an independent decoder found in the file.
+func checkShow(t *testing.T, f *showFacts, truth *naive.File) {
+	t.Helper()
+	assert.Equal(t, truth.Compact, f.Compact)
+	assert.Equal(t, map[bool]string{false: "v4", true: "v4c"}[truth.Compact], f.Format)
+	assert.Equal(t, f.Size, f.V4Size)
+	assert.Equal(t, naiveSizes(truth, f.Size), sizesByKind(f))
+
+	s := truth.Summary
+	assert.Equal(t, []uint64{s.TotalCount, s.MaxCount, s.MaxFnCount, s.NumCounts, s.NumFunctions},
+		[]uint64{f.Summary.TotalCount, f.Summary.MaxCount, f.Summary.MaxFunctionCount, f.Summary.NumCounts, f.Summary.NumFunctions})
+	require.Len(t, f.Summary.Entries, len(s.Entries))
+	for i, e := range s.Entries {
+		assert.Equal(t, entryFacts{e.Cutoff, e.MinCount, e.NumCounts}, f.Summary.Entries[i])
+	}
+
+	var symbols, functions uint64
+	var records recordFacts
+	for _, u := range truth.Units {
+		for _, s := range u.Symbols {
+			symbols++
+			if s.HasInfo {
+				functions++
+			}
+			records.Unknown += uint64(s.Skipped)
+			addNaiveRecords(&records, s.Locations, 0)
+		}
+	}
+	assert.EqualValues(t, len(truth.Units), f.Units)
+	assert.Equal(t, symbols, f.Symbols)
+	assert.Equal(t, functions, f.Functions)
+	assert.Equal(t, records, f.Records)
+}
+
+func addNaiveRecords(f *recordFacts, locations []naive.Location, depth int) {
+	f.MaxDepth = max(f.MaxDepth, depth)
+	for _, l := range locations {
+		switch l.Type {
+		case naive.Zero:
+			f.Zero++
+		case naive.Normal:
+			f.Normal++
+		case naive.Wide:
+			f.Wide++
+		case naive.CalledFn:
+			f.CalledFn++
+		case naive.CalledFns:
+			f.CalledFns++
+		case naive.InlinedFn:
+			f.InlinedFn++
+			addNaiveRecords(f, l.Locations, depth+1)
+		}
+		f.CallTargets += uint64(len(l.Targets))
+	}
+}
+
+type kindSize struct {
+	count, compact uint64
+	bytes          int64
+}
+
+// naiveSizes marks in a map of the whole file what each byte belongs to. Sections are "type N".
+func naiveSizes(truth *naive.File, size int64) map[string]kindSize {
+	sizes := make(map[string]kindSize)
+	owner := make([]string, size)
+	for _, s := range truth.Sections {
+		kind := fmt.Sprint("type ", s.Type)
+		for i := range s.Size {
+			owner[s.Offset+i] = kind
+		}
+		k := sizes[kind]
+		k.count++
+		if s.Compact {
+			k.compact++
+		}
+		sizes[kind] = k
+	}
+	for i := int64(0); i < size && owner[i] == ""; i++ {
+		owner[i] = "header"
+	}
+	sizes["header"] = kindSize{count: 1}
+	for i, kind := range owner {
+		if kind == "" {
+			kind = "gap"
+		}
+		k := sizes[kind]
+		k.bytes++
+		if kind == "gap" && owner[i-1] != "" {
+			k.count++
+		}
+		sizes[kind] = k
+	}
+	return sizes
+}
+
+func sizesByKind(f *showFacts) map[string]kindSize {
+	sizes := make(map[string]kindSize)
+	for _, s := range f.Sections {
+		kind := s.Kind
+		if s.Type != nil {
+			kind = fmt.Sprint("type ", *s.Type)
+		}
+		sizes[kind] = kindSize{s.Count, s.Compact, s.Bytes}
+	}
+	return sizes
+}
+
+func TestShowSharesAddUp(t *testing.T) {
+	f := showJSON(t, example(".afdo"))
+	var percent float64
+	var bytes int64
+	for _, s := range f.Sections {
+		percent += s.Percent
+		bytes += s.Bytes
+	}
+	assert.Equal(t, f.Size, bytes)
+	assert.InDelta(t, 100, percent, 0.1)
+}
+
+// Whatever the format, the contents are the same.
+func TestShowFormats(t *testing.T) {
+	want := showJSON(t, example(".afdo"))
+	for _, form := range forms {
+		path := example(form.extension)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		f := showJSON(t, path)
+		assert.Equal(t, formatNames[form.format], f.Format)
+		assert.Equal(t, form.order, f.ByteOrder)
+		assert.Equal(t, info.Size(), f.Size)
+		assert.Equal(t, want.Records, f.Records, path)
+		assert.Equal(t, want.Functions, f.Functions, path)
+		assert.Equal(t, want.Summary, f.Summary, path)
+		if form.format != formatV2 { // which knows no files
+			assert.Equal(t, want.Units, f.Units, path)
+			assert.Equal(t, want.Symbols, f.Symbols, path)
+		}
+	}
+}
+
+func TestShowUnknown(t *testing.T) {
+	l := gen.Lay(&naive.File{Units: []naive.Unit{{}}}, false)
+	l.Add(gen.Section{Type: 0x2a, Compact: true, Data: []byte("later")})
+	out := must(t, "show", writeFile(t, "x", l.Bytes()))
+	assert.Regexp(t, `\n  type 0x2a \(unknown\) +1  compact +6 +\d+\.\d\d%\n`, out)
+	assert.NotContains(t, out, "Detailed summary")
+}
+
+func TestShowHostile(t *testing.T) {
+	deep := showJSON(t, writeFile(t, "deep", gen.Nested(1e6, true)))
+	assert.Equal(t, recordFacts{Normal: 1, InlinedFn: 1e6, MaxDepth: 1e6}, deep.Records)
+
+	shared := writeFile(t, "shared", sharedInfo(t, 10_000, 10_000))
+	r := afdoRun("show", shared)
+	assert.Equal(t, statusFault, r.status)
+	assert.Contains(t, r.err, "too many symbols share the sections of their samples: limit exceeded")
+}
+
+// sharedInfo returns a legal file in which n symbols have the same symbol info of some records.
+func sharedInfo(t *testing.T, n, records int) []byte {
+	t.Helper()
+	u := naive.Unit{Path: "shared.c", End: uint32(n)}
+	first := naive.Symbol{Name: "f0", HasInfo: true}
+	for range records {
+		first.Locations = append(first.Locations, gen.Count(1, 0, 1))
+	}
+	u.Symbols = append(u.Symbols, first)
+	for i := 1; i < n; i++ {
+		u.Symbols = append(u.Symbols, naive.Symbol{ID: uint32(i), Name: fmt.Sprint("f", i)})
+	}
+	f := &naive.File{Units: []naive.Unit{u, {Start: uint32(n), End: uint32(n)}}}
+	l := gen.Lay(f, false)
+	_, rows := gen.UnitSections(f, 0)
+	e := &gen.Enc{}
+	e.U32(uint32(n))
+	for i := range uint32(n) {
+		e.U32(i)
+		e.U32(i)
+		e.U32(uint32(rows + 1))
+	}
+	l.Sections[rows].Data = e.Buf
+	data := l.Bytes()
+	_, err := naive.Decode(data)
+	require.NoError(t, err)
+	return data
+}
+
+func TestShowCorpus(t *testing.T) {
+	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
+		path := corpusFile(t, name)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		checkShow(t, showJSON(t, path), truth)
+	}
+
+	path := corpusFile(t, "libgui.v3")
+	old := showJSON(t, path)
+	p := load(t, path)
+	assert.EqualValues(t, p.NumFunctions(), old.Functions)
+	assert.EqualValues(t, p.NumSymbols(), old.Symbols)
+	assert.EqualValues(t, 1596, old.Summary.NumFunctions, "the summary is the file's own")
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const topHelp = `Print the functions of FILE that have the most samples.
+
+  Own    samples of the function's own lines, in its body and wherever it has
+         been inlined. The own samples of all functions add up to the profile's
+         total, of which the percentages are.
+  Sum    Own of this function and of those above it.
+  Total  Own and the samples of what is inlined in the function. Samples count
+         once however often the function is inlined in itself.
+  Head   how often the function was entered, 0 if it has no body of its own.
+
+With --calls, print the most frequent call targets instead: the caller, the line
+of the call as an offset from that of the caller's declaration, its
+discriminator if it has one, and the callee. Calls that were inlined are none.
+
+With --unit, only functions and callers of that unit; PATH may be the end of its
+path at a "/". The percentages stay those of the whole profile.
+
+Names are in the order of the assembler's for --sort name. JSON has these members:
+
+  {"total", "functions": [{"name", "demangled", "unit", "own", "own_percent",
+    "sum_percent", "total", "total_percent", "head_count"}, ...], "left_out"}
+  {"total", "calls": [{"caller": {"name", "demangled", "unit"}, "line",
+    "discriminator", "callee": {...}, "count", "percent", "sum_percent"}, ...],
+    "left_out"}
+
+where "total" is of all samples or calls, and "left_out" how many functions or
+calls --number has left out. A name that is not UTF-8 is also there in base64,
+as "name_base64". There is no "demangled" with --no-demangle.`
+
+func newTopCommand(e *env) *cobra.Command {
+	t := top{order: "own"}
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "top FILE",
+		Short: "List the hottest functions or calls of a profile",
+		Long:  topHelp,
+		Args:  wantArgs("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.inUnit = cmd.Flags().Changed("unit")
+			t.demangle = t.demangle && !plain
+			if t.calls && cmd.Flags().Changed("sort") {
+				return usageErrorf("--sort is for functions: calls come by their number")
+			}
+			return e.withInput(args[0], func(in *input) error { return e.top(in, &t) })
+		},
+	}
+	f := cmd.Flags()
+	f.UintVarP(&t.number, "number", "n", 25, "how many lines to print, 0 for all")
+	f.StringVarP(&t.unit, "unit", "u", "", "path of a unit, or the end of one")
+	f.Var(&t.order, "sort", "order of the functions: "+strings.Join(topOrderNames(), ", "))
+	f.BoolVar(&t.calls, "calls", false, "print call targets")
+	f.BoolVar(&t.json, "json", false, "print JSON")
+	addDemangleFlags(cmd, &t.demangle, &plain)
+	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
+	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return topOrderNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// addDemangleFlags gives a verb the flags --demangle, which is on, and --no-demangle.
+func addDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
+	f := cmd.Flags()
+	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as people write them")
+	f.BoolVar(plain, "no-demangle", false, "print the names as the assembler has them")
+	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
+}
+
+// A top is what the flags ask for.
+type top struct {
+	number   uint
+	unit     string
+	inUnit   bool // unit counts, and may be empty
+	order    topOrder
+	calls    bool
+	json     bool
+	demangle bool
+}
+
+func (e *env) top(in *input, t *top) error {
+	progress := e.startProgress()
+	progress.say("reading %s", printable(in.name))
+	defer progress.stop()
+	p, err := in.loadProfile()
+	if err != nil {
+		return err
+	}
+	list := topList{top: t, profile: p}
+	if t.inUnit {
+		if list.file, err = findFile(p, t.unit); err != nil {
+			return err
+		}
+	}
+	var write func(io.Writer) error
+	if t.calls {
+		write = list.calls()
+	} else {
+		write = list.functions()
+	}
+	progress.stop()
+	return e.withOutput(stdio, write)
+}
+
+// topOrders are the orders of --sort. The largest number comes first.
+var topOrders = [...]struct {
+	name  string
+	count func(s *rank.Symbol) uint64 // nil for the order of names
+}{
+	{"own", func(s *rank.Symbol) uint64 { return s.Own }},
+	{"total", func(s *rank.Symbol) uint64 { return s.Total }},
+	{"head", func(s *rank.Symbol) uint64 { return s.Head }},
+	{"name", nil},
+}
+
+// topOrder is the value of --sort.
+type topOrder string
+
+func (o *topOrder) String() string { return string(*o) }
+
+func (o *topOrder) Set(name string) error {
+	if !slices.Contains(topOrderNames(), name) {
+		return fmt.Errorf("want one of %s", strings.Join(topOrderNames(), ", "))
+	}
+	*o = topOrder(name)
+	return nil
+}
+
+func (o *topOrder) Type() string { return "ORDER" }
+
+func topOrderNames() []string {
+	names := make([]string, len(topOrders))
+	for i, o := range topOrders {
+		names[i] = o.name
+	}
+	return names
+}
+
+// sort puts symbols in order. Those that compare as equal come by total, name and unit.
+func (o topOrder) sort(symbols []profile.SymbolRef, p *profile.Profile, r *rank.Ranking) {
+	count := func(*rank.Symbol) uint64 { return 0 }
+	for _, known := range topOrders {
+		if known.name == string(o) && known.count != nil {
+			count = known.count
+		}
+	}
+	byName := o == "name"
+	slices.SortFunc(symbols, func(a, b profile.SymbolRef) int {
+		x, y := &r.Symbols[a], &r.Symbols[b]
+		names := strings.Compare(p.SymbolName(a), p.SymbolName(b))
+		if byName && names != 0 {
+			return names
+		}
+		return cmp.Or(
+			cmp.Compare(count(y), count(x)),
+			cmp.Compare(y.Total, x.Total),
+			names,
+			strings.Compare(p.FilePath(p.SymbolFile(a)), p.FilePath(p.SymbolFile(b))),
+		)
+	})
+}
+
+// findFile returns the unit of a path, or the only one whose path ends in it at a '/', as [findUnit] does.
+func findFile(p *profile.Profile, path string) (profile.FileRef, error) {
+	var paths []string
+	found := profile.UnknownFile
+	for i := range p.NumFiles() {
+		f := profile.FileRef(i)
+		switch have := p.FilePath(f); {
+		case have == path:
+			return f, nil
+		case path != "" && (strings.HasSuffix(have, "/"+path) || path[0] == '/' && strings.HasSuffix(have, path)):
+			paths, found = append(paths, have), f
+		}
+	}
+	switch {
+	case len(paths) == 1 || path == unknownUnit:
+		return found, nil
+	case len(paths) > 1:
+		return 0, ambiguous(&afdo.AmbiguousError{Path: path, Paths: paths})
+	}
+	n := nearest{want: base(path)}
+	for i := range p.NumFiles() {
+		have := p.FilePath(profile.FileRef(i))
+		n.add(have, base(have))
+	}
+	return 0, notFound("unit", path, n.names())
+}

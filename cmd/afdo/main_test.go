@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"afdo":             main,
+		"write-until-kill": writeUntilKilled,
+	})
+}
+
+// The scripts show what people see: output, errors and exit statuses.
+func TestScripts(t *testing.T) {
+	example, err := filepath.Abs("../../testdata")
+	require.NoError(t, err)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TESTDATA", example)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": scriptStatus},
+	})
+}
+
+// scriptStatus runs a program that must end with a status: status N PROGRAM ARGS...
+func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N PROGRAM ARGS...")
+	}
+	status := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		status = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if status != args[0] {
+		ts.Fatalf("status %s, want %s", status, args[0])
+	}
+}
+
+// A result is what a run of the command leaves.
+type result struct {
+	status   int
+	out, err string
+}
+
+// afdoWith runs the command in this process, stdin on its standard input.
+func afdoWith(stdin io.Reader, args ...string) result {
+	var out, err bytes.Buffer
+	e := &env{in: stdin, out: &out, err: &err}
+	status := e.run(args)
+	return result{status, out.String(), err.String()}
+}
+
+func afdoRun(args ...string) result { return afdoWith(strings.NewReader(""), args...) }
+
+// must runs the command, which must succeed and say nothing on standard error, and returns its output.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	r := afdoRun(args...)
+	require.Equal(t, result{out: r.out}, r, "afdo %q", args)
+	return r.out
+}
+
+func mustJSON(t *testing.T, into any, args ...string) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(must(t, args...)))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(into))
+	require.ErrorIs(t, d.Decode(new(any)), io.EOF)
+}
+
+// example returns the path of the example in a form of it.
+func example(extension string) string { return filepath.Join("../../testdata", "shop"+extension) }
+
+// corpusFile returns the path of a real profile, and skips the test where there are none.
+func corpusFile(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("AFDO_CORPUS")
+	if dir == "" {
+		dir = "../../../shared/corpus"
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no corpus of real profiles: %v", err)
+	}
+	return path
+}
+
+// writeFile writes a file into a new folder.
+func writeFile(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	return path
+}
+
+// randomFiles runs a test on random files of every legal shape, and gives it what they say.
+func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth *naive.File)) {
+	t.Helper()
+	dir := t.TempDir()
+	for seed := range uint64(n) {
+		data, truth := gen.Random(rand.New(rand.NewPCG(seed, 0xaf)), gen.All())
+		path := filepath.Join(dir, fmt.Sprint(seed, ".afdo"))
+		require.NoError(t, os.WriteFile(path, data, 0o666))
+		test(t, path, truth)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"github.com/go-afdo/afdo"
+)
+
+// A tally is what a file consists of.
+type tally struct {
+	header   int64 // bytes before the first section: header and section table
+	gaps     extentTally
+	sections [128]sectionTally // by type
+
+	units, symbols, functions uint64
+	records                   [8]uint64 // by location type
+	targets                   uint64
+	depth                     int // of the deepest inlined body
+	unknown                   uint64
+}
+
+type extentTally struct {
+	count uint64
+	bytes int64
+}
+
+type sectionTally struct {
+	extentTally
+	compact uint64 // how many are in compact encoding
+}
+
+// takeTally walks over a whole file.
+func takeTally(r *afdo.Reader) (*tally, error) {
+	t := new(tally)
+	if err := t.addSections(r); err != nil {
+		return nil, err
+	}
+	w := newWalker(r)
+	for u, err := range r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		t.units++
+		if err := w.symbols(u, t.addSymbol); err != nil {
+			return nil, err
+		}
+	}
+	t.unknown = w.unknown
+	return t, nil
+}
+
+func (t *tally) addSections(r *afdo.Reader) error {
+	end := int64(0)
+	for s, err := range r.Sections() {
+		if err != nil {
+			return err
+		}
+		if s.Index == 0 {
+			t.header = s.Offset
+		} else {
+			t.gaps.add(s.Offset - end)
+		}
+		end = s.Offset + s.Size
+		k := &t.sections[s.Type]
+		k.add(s.Size)
+		if s.Compact {
+			k.compact++
+		}
+	}
+	t.gaps.add(r.Size() - end)
+	return nil
+}
+
+func (e *extentTally) add(bytes int64) {
+	if bytes > 0 {
+		e.count++
+		e.bytes += bytes
+	}
+}
+
+func (t *tally) addSymbol(_ afdo.Symbol, f *function) error {
+	t.symbols++
+	if f == nil {
+		return nil
+	}
+	t.functions++
+	for f.Next() {
+		l := f.Location()
+		t.records[l.Type]++
+		t.targets += uint64(l.NumTargets)
+		if l.Type == afdo.LocationInlinedFn {
+			t.depth = max(t.depth, f.Depth()+1)
+		}
+	}
+	return nil
+}
+
+// extensions is what of a file is not of the RFC.
+type extensions struct {
+	sections, locations uint64 // of unknown types
+	err                 error
+}
+
+// countExtensions counts what is not of the RFC while the caller does something else with the file.
+func countExtensions(r *afdo.Reader) <-chan extensions {
+	counted := make(chan extensions, 1)
+	go func() {
+		t, err := takeTally(r)
+		if err != nil {
+			counted <- extensions{err: err}
+			return
+		}
+		counted <- extensions{sections: t.unknownSections(), locations: t.unknown}
+	}()
+	return counted
+}
+
+// unknownSections counts the sections of types that are not of the RFC.
+func (t *tally) unknownSections() uint64 {
+	n := uint64(0)
+	for typ := range t.sections {
+		if !knownSection(afdo.SectionType(typ)) {
+			n += t.sections[typ].count
+		}
+	}
+	return n
+}
+
+func knownSection(t afdo.SectionType) bool {
+	return t >= afdo.SectionStringTable && t <= afdo.SectionSymbolInfo
+}

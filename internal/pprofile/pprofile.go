@@ -1,0 +1,168 @@
+// Package pprofile writes the samples of a profile in pprof's format
+// (github.com/google/pprof/proto/profile.proto), for "go tool pprof" and
+// everything else that reads it.
+//
+// Each count becomes a sample and the bodies around it the stack: the innermost
+// function is the leaf, and the call site at which it is inlined is a line of
+// the function around it. What pprof takes for calls is inlining, then. Real
+// calls are left out: a call target tells how often a location called a symbol
+// but not which of the symbol's samples came of it, so it belongs to no stack.
+// Counts of 0 are left out too.
+//
+// The profile knows lines by their offset from the line of a function's
+// declaration, and not where that is. So these offsets are the lines, and no function has a start line.
+// Discriminators are left out; locations that differ in nothing else are the same line to pprof.
+package pprofile
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// MaxDepth is how many functions a stack has at most. The counts of bodies
+// that are nested deeper are added up in a stack that ends in a function called
+// [Folded]: else a body nested n deep took n*n/2 entries of stacks. Compilers
+// inline some 50 deep.
+const MaxDepth = 256
+
+// Folded is the name of the function that stands for what is nested too deep.
+const Folded = "[nested deeper]"
+
+// ErrTooLarge says that the counts add up to more than a pprof profile can tell.
+var ErrTooLarge = errors.New("the counts add up to more than 2^63-1")
+
+// Options say what is written besides the samples.
+type Options struct {
+	Source   string              // name of the profile, which pprof shows as that of the program
+	Comments []string            // put before those about lines and what is left out
+	Name     func(string) string // how a symbol's name is to be shown; as it is if nil
+}
+
+// Write writes a profile, compressed with gzip. It returns how many counts were nested too deep.
+//
+// Samples are written as they come: the time is that of their stacks, and
+// memory goes to each source line once. The error is [ErrTooLarge], before
+// anything is written, or one of w.
+func Write(w io.Writer, p *profile.Profile, o Options) (folded uint64, err error) {
+	if err := checkTotal(p); err != nil {
+		return 0, err
+	}
+	z := gzip.NewWriter(w)
+	e := newEncoder(z, p, o)
+	for s, f := range p.Functions() {
+		e.function(s, f)
+	}
+	e.finish()
+	if e.err != nil {
+		return 0, e.err
+	}
+	return e.folded, z.Close()
+}
+
+// checkTotal refuses what pprof, which adds up signed numbers, would get wrong.
+func checkTotal(p *profile.Profile) error {
+	total := uint64(0)
+	for _, f := range p.Functions() {
+		for i := range f.Records {
+			r := &f.Records[i]
+			if r.Kind != profile.KindCount {
+				continue
+			}
+			if r.Count > math.MaxInt64-total {
+				return ErrTooLarge
+			}
+			total += r.Count
+		}
+	}
+	return nil
+}
+
+// Fields of the messages of profile.proto.
+const (
+	profileSampleType    = 1
+	profileSample        = 2
+	profileMapping       = 3
+	profileLocation      = 4
+	profileFunction      = 5
+	profileString        = 6
+	profileComment       = 13
+	profileDefaultSample = 14
+
+	valueType = 1
+	valueUnit = 2
+
+	sampleLocations = 1
+	sampleValues    = 2
+
+	mappingID              = 1
+	mappingFile            = 5
+	mappingHasFunctions    = 7
+	mappingHasFilenames    = 8
+	mappingHasLineNumbers  = 9
+	mappingHasInlineFrames = 10
+
+	locationID      = 1
+	locationMapping = 2
+	locationLine    = 4
+
+	lineFunction = 1
+	lineNumber   = 2
+
+	functionID         = 1
+	functionName       = 2
+	functionSystemName = 3
+	functionFile       = 4
+)
+
+// theMapping is the number of the only mapping.
+const theMapping = 1
+
+// header writes what there is one of.
+func (e *encoder) header() {
+	var samples message
+	samples.uint(valueType, e.string("samples"))
+	samples.uint(valueUnit, e.string("count"))
+	e.out.bytes(profileSampleType, samples)
+	e.out.uint(profileDefaultSample, e.string("samples"))
+
+	var mapping message
+	mapping.uint(mappingID, theMapping)
+	mapping.uint(mappingFile, e.string(e.options.Source))
+	// What there is of these is there: pprof need not look for the program.
+	mapping.bool(mappingHasFunctions, true)
+	mapping.bool(mappingHasFilenames, true)
+	mapping.bool(mappingHasLineNumbers, true)
+	mapping.bool(mappingHasInlineFrames, true)
+	e.out.bytes(profileMapping, mapping)
+	e.flush(0)
+}
+
+// comments returns what whoever looks at the profile should know.
+func (e *encoder) comments() []string {
+	comments := append(e.options.Comments[:len(e.options.Comments):len(e.options.Comments)],
+		"Frames above others are functions inlined in them, not called by them.",
+		"Line numbers are offsets from the line of the function's declaration.",
+		"Discriminators, call targets and counts of 0 are left out.")
+	if e.folded > 0 {
+		comments = append(comments, fmt.Sprintf("%d counts nested more than %d deep are added up in %s.", e.folded, MaxDepth, Folded))
+	}
+	return comments
+}
+
+// string returns the number of a string in the string table.
+func (e *encoder) string(s string) uint64 {
+	s = strings.ToValidUTF8(s, "\uFFFD") // as Protocol Buffers want it
+	n, ok := e.strings[s]
+	if !ok {
+		n = uint64(len(e.strings))
+		e.strings[s] = n
+		e.out.string(profileString, s)
+	}
+	return n
+}

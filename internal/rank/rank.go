@@ -1,0 +1,153 @@
+// Package rank adds up the samples of a profile: by symbol, by unit and by call.
+//
+// A sample belongs to the source line it was taken at, and the line to the
+// innermost function around it. So each count of a profile is among the own
+// samples of exactly one symbol, wherever that symbol has been inlined, and
+// the own samples of all symbols add up to the profile's total. All sums saturate.
+package rank
+
+import (
+	"math"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Symbol is the samples of one symbol.
+type Symbol struct {
+	// Own is the samples of the symbol's own lines: those of its body that
+	// stand at depth 0, and the same of every body of it that is inlined somewhere.
+	Own uint64
+
+	// Total is Own and the samples of everything inlined in the symbol, in its
+	// body and in those of it that are inlined somewhere. A count counts once
+	// however often the symbol is inlined in itself.
+	Total uint64
+
+	// Body is the samples of the symbol's function (RFC 4.7) and of everything
+	// inlined in it, 0 if it has none. The bodies of all symbols add up to the profile's total.
+	Body uint64
+
+	Head   uint64 // head count of the function
+	Places uint64 // inlined bodies of it there are
+}
+
+// Sampled tells whether a profile says anything of the symbol but its name.
+func (s *Symbol) Sampled() bool { return s.Total > 0 || s.Head > 0 }
+
+// A Unit is the samples of one unit.
+type Unit struct {
+	// Own is the samples of the lines of the unit's symbols, wherever they are inlined.
+	Own uint64
+
+	// Body is the samples in the bodies of the unit's functions, whatever is inlined there.
+	Body uint64
+
+	Symbols   int // all of them, also those that are only referred to
+	Functions int // those with samples of their own
+}
+
+// A Ranking is the samples of a profile by symbol and by unit.
+type Ranking struct {
+	Total   uint64   // of all counts
+	Symbols []Symbol // by SymbolRef
+	Units   []Unit   // by FileRef
+}
+
+// New adds up the samples of a profile. It takes one pass over its records, and
+// memory by the number of its symbols and units and the depth of its deepest body.
+func New(p *profile.Profile) *Ranking {
+	t := &tally{
+		Ranking: &Ranking{
+			Symbols: make([]Symbol, p.NumSymbols()),
+			Units:   make([]Unit, p.NumFiles()),
+		},
+		open: make([]uint32, p.NumSymbols()),
+	}
+	for s, f := range p.Functions() {
+		t.function(s, f)
+	}
+	t.units(p)
+	return t.Ranking
+}
+
+// A tally is a Ranking in the making.
+type tally struct {
+	*Ranking
+	bodies []body   // that are open, outermost first
+	open   []uint32 // how many of them are of a symbol
+}
+
+// A body is of a function, or inlined in one.
+type body struct {
+	symbol  profile.SymbolRef
+	samples uint64 // so far, of all that is inlined in it too
+}
+
+func (t *tally) function(s profile.SymbolRef, f *profile.Function) {
+	t.enter(s)
+	for w := profile.Walk(f.Records); ; {
+		r, depth, ok := w.Next()
+		if !ok {
+			break
+		}
+		t.leave(depth + 1)
+		switch r.Kind {
+		case profile.KindCount:
+			at := &t.bodies[depth]
+			at.samples = add(at.samples, r.Count)
+			own := &t.Symbols[at.symbol]
+			own.Own = add(own.Own, r.Count)
+		case profile.KindInlined:
+			t.Symbols[r.Callee].Places++
+			t.enter(r.Callee)
+		}
+	}
+	t.leave(1)
+	t.Symbols[s].Body = t.bodies[0].samples
+	t.Symbols[s].Head = f.HeadCount
+	t.Total = add(t.Total, t.bodies[0].samples)
+	t.leave(0)
+}
+
+func (t *tally) enter(s profile.SymbolRef) {
+	t.bodies = append(t.bodies, body{symbol: s})
+	t.open[s]++
+}
+
+// leave closes all but the outermost bodies.
+func (t *tally) leave(but int) {
+	for len(t.bodies) > but {
+		last := len(t.bodies) - 1
+		left := t.bodies[last]
+		t.bodies = t.bodies[:last]
+		if last > 0 {
+			outer := &t.bodies[last-1]
+			outer.samples = add(outer.samples, left.samples)
+		}
+		if t.open[left.symbol]--; t.open[left.symbol] == 0 {
+			total := &t.Symbols[left.symbol]
+			total.Total = add(total.Total, left.samples)
+		}
+	}
+}
+
+// units adds up the symbols.
+func (t *tally) units(p *profile.Profile) {
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		u := &t.Units[p.SymbolFile(profile.SymbolRef(i))]
+		u.Own = add(u.Own, s.Own)
+		u.Body = add(u.Body, s.Body)
+		u.Symbols++
+	}
+	for s := range p.Functions() {
+		t.Units[p.SymbolFile(s)].Functions++
+	}
+}
+
+func add(x, y uint64) uint64 {
+	if x > math.MaxUint64-y {
+		return math.MaxUint64
+	}
+	return x + y
+}

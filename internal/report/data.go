@@ -1,0 +1,291 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// data is what the page's script draws. Rows are kept by column, which takes half the bytes.
+type data struct {
+	Source  string        `json:"source"`
+	Total   count         `json:"total"`
+	Bytes   count         `json:"bytes"` // of all units
+	Summary *afdo.Summary `json:"-"`     // the template draws it
+	Curve   curve         `json:"curve"`
+	Units   units         `json:"units"`
+	Symbols symbols       `json:"symbols"`
+	Frames  frames        `json:"frames"`
+}
+
+// A curve is the summary's entries.
+type curve struct {
+	Cutoff counts `json:"cutoff"`
+	Counts counts `json:"counts"`
+	Least  counts `json:"least"`
+	All    count  `json:"all"` // counts there are
+}
+
+// units are the rows of the units' table, hottest first. Paths go on behind
+// them with those of units that are not rows and that symbols refer to.
+type units struct {
+	Path      []string `json:"path"`
+	Body      counts   `json:"body"`
+	Own       counts   `json:"own"`
+	Bytes     counts   `json:"bytes"`
+	Functions counts   `json:"functions"`
+	Symbols   counts   `json:"symbols"`
+	Left      unitTail `json:"left"`
+}
+
+// A unitTail is what the units are together that are not rows.
+type unitTail struct {
+	Count     count `json:"count"`
+	Body      count `json:"body"`
+	Own       count `json:"own"`
+	Bytes     count `json:"bytes"`
+	Functions count `json:"functions"`
+	Symbols   count `json:"symbols"`
+}
+
+// symbols are the rows of the functions' table, hottest first. Names and units
+// go on behind them with those of symbols that are not rows and that frames refer to.
+type symbols struct {
+	Name      []string   `json:"name"`
+	Assembler []string   `json:"assembler"` // name there, empty if Name
+	Unit      counts     `json:"unit"`
+	Own       counts     `json:"own"`
+	Total     counts     `json:"total"`
+	Head      counts     `json:"head"`
+	Places    counts     `json:"places"`
+	Left      symbolTail `json:"left"`
+}
+
+// A symbolTail is what the symbols are together that have samples and are not rows.
+type symbolTail struct {
+	Count count `json:"count"`
+	Own   count `json:"own"`
+	Head  count `json:"head"`
+}
+
+// maxEntries is how many entries of a summary are drawn. Writers make 16.
+const maxEntries = 100
+
+// A collector makes data of a profile.
+type collector struct {
+	data
+	profile *profile.Profile
+	options Options
+	ranking *rank.Ranking
+	unitRow map[profile.FileRef]int
+	row     map[profile.SymbolRef]int
+}
+
+func newCollector(p *profile.Profile, o Options) *collector {
+	return &collector{
+		profile: p,
+		options: o,
+		ranking: rank.New(p),
+		unitRow: make(map[profile.FileRef]int),
+		row:     make(map[profile.SymbolRef]int),
+	}
+}
+
+func newData(p *profile.Profile, o Options) *data {
+	c := newCollector(p, o)
+	c.Source = clip(o.Source)
+	c.Total = count(c.ranking.Total)
+	c.summary()
+	c.units()
+	c.symbols()
+	c.frames()
+	return &c.data
+}
+
+func (c *collector) summary() {
+	s := c.profile.Summary
+	if s == nil {
+		s = c.profile.Summarize()
+	}
+	drawn := *s
+	drawn.Entries = s.Entries[:min(len(s.Entries), maxEntries)]
+	c.Summary = &drawn
+	c.Curve.All = count(s.NumCounts)
+	for _, e := range drawn.Entries {
+		c.Curve.Cutoff = append(c.Curve.Cutoff, uint64(e.Cutoff))
+		c.Curve.Counts = append(c.Curve.Counts, uint64(e.NumCounts))
+		c.Curve.Least = append(c.Curve.Least, e.MinCount)
+	}
+}
+
+// units lists the units that have something, those with the most samples in their functions' bodies first.
+func (c *collector) units() {
+	var files []profile.FileRef
+	for i := range c.ranking.Units {
+		if f := profile.FileRef(i); c.ranking.Units[i] != (rank.Unit{}) || c.unitBytes(f) > 0 {
+			files = append(files, f)
+			c.Bytes.add(c.unitBytes(f))
+		}
+	}
+	slices.SortFunc(files, func(a, b profile.FileRef) int {
+		x, y := &c.ranking.Units[a], &c.ranking.Units[b]
+		return cmp.Or(
+			cmp.Compare(y.Body, x.Body),
+			cmp.Compare(c.unitBytes(b), c.unitBytes(a)),
+			strings.Compare(c.profile.FilePath(a), c.profile.FilePath(b)),
+		)
+	})
+	rows := min(len(files), c.options.Units)
+	u := &c.Units
+	for _, f := range files[:rows] {
+		r := &c.ranking.Units[f]
+		c.path(f)
+		u.Body = append(u.Body, r.Body)
+		u.Own = append(u.Own, r.Own)
+		u.Bytes = append(u.Bytes, c.unitBytes(f))
+		u.Functions = append(u.Functions, uint64(r.Functions))
+		u.Symbols = append(u.Symbols, uint64(r.Symbols))
+	}
+	for _, f := range files[rows:] {
+		r := &c.ranking.Units[f]
+		u.Left.Count++
+		u.Left.Body.add(r.Body)
+		u.Left.Own.add(r.Own)
+		u.Left.Bytes.add(c.unitBytes(f))
+		u.Left.Functions.add(uint64(r.Functions))
+		u.Left.Symbols.add(uint64(r.Symbols))
+	}
+}
+
+func (c *collector) unitBytes(f profile.FileRef) uint64 {
+	if int(f) >= len(c.options.UnitBytes) {
+		return 0
+	}
+	return uint64(c.options.UnitBytes[f])
+}
+
+// path returns the number of a unit's path, adding it if need be.
+func (c *collector) path(f profile.FileRef) uint64 {
+	i, ok := c.unitRow[f]
+	if !ok {
+		i = len(c.Units.Path)
+		c.unitRow[f] = i
+		c.Units.Path = append(c.Units.Path, clip(c.profile.FilePath(f)))
+	}
+	return uint64(i)
+}
+
+// symbols lists the symbols that have samples, those with the most total samples first.
+func (c *collector) symbols() {
+	var sampled []profile.SymbolRef
+	for i := range c.ranking.Symbols {
+		if c.ranking.Symbols[i].Sampled() {
+			sampled = append(sampled, profile.SymbolRef(i))
+		}
+	}
+	slices.SortFunc(sampled, func(a, b profile.SymbolRef) int {
+		x, y := &c.ranking.Symbols[a], &c.ranking.Symbols[b]
+		return cmp.Or(
+			cmp.Compare(y.Total, x.Total),
+			cmp.Compare(y.Own, x.Own),
+			cmp.Compare(y.Head, x.Head),
+			strings.Compare(c.profile.SymbolName(a), c.profile.SymbolName(b)),
+			cmp.Compare(a, b),
+		)
+	})
+	rows := min(len(sampled), c.options.Functions)
+	s := &c.Symbols
+	for _, ref := range sampled[:rows] {
+		r := &c.ranking.Symbols[ref]
+		c.symbol(ref)
+		s.Own = append(s.Own, r.Own)
+		s.Total = append(s.Total, r.Total)
+		s.Head = append(s.Head, r.Head)
+		s.Places = append(s.Places, r.Places)
+	}
+	for _, ref := range sampled[rows:] {
+		r := &c.ranking.Symbols[ref]
+		s.Left.Count++
+		s.Left.Own.add(r.Own)
+		s.Left.Head.add(r.Head)
+	}
+}
+
+// symbol returns the number of a symbol's name, adding it if need be.
+func (c *collector) symbol(ref profile.SymbolRef) uint64 {
+	i, ok := c.row[ref]
+	if !ok {
+		s := &c.Symbols
+		i = len(s.Name)
+		c.row[ref] = i
+		assembler := c.profile.SymbolName(ref)
+		name := assembler
+		if c.options.Name != nil {
+			name = c.options.Name(assembler)
+		}
+		if name == assembler {
+			assembler = ""
+		}
+		s.Name = append(s.Name, clip(name))
+		s.Assembler = append(s.Assembler, clip(assembler))
+		s.Unit = append(s.Unit, c.path(c.profile.SymbolFile(ref)))
+	}
+	return uint64(i)
+}
+
+// maxName is how many bytes of a name are drawn.
+const maxName = 1000
+
+// clip shortens a name that is too long to be drawn.
+func clip(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "") + "…"
+}
+
+// A count is a number of a profile in the form of its JSON. A script's numbers
+// are exact up to 2^53; a larger one is a string.
+type count uint64
+
+const maxExact = 1 << 53
+
+func (n count) append(dst []byte) []byte {
+	if n <= maxExact {
+		return strconv.AppendUint(dst, uint64(n), 10)
+	}
+	dst = append(dst, '"')
+	dst = strconv.AppendUint(dst, uint64(n), 10)
+	return append(dst, '"')
+}
+
+func (n count) MarshalJSON() ([]byte, error) { return n.append(nil), nil }
+
+func (n *count) add(v uint64) {
+	if v > math.MaxUint64-uint64(*n) {
+		*n = math.MaxUint64
+		return
+	}
+	*n += count(v)
+}
+
+// counts is a column of counts.
+type counts []uint64
+
+func (c counts) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, n := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = count(n).append(b)
+	}
+	return append(b, ']'), nil
+}

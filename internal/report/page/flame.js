@@ -1,0 +1,154 @@
+// The flame graph: functions, and below each what is inlined in it.
+
+const frameHeight = 19, thinnest = 0.7; // pixels
+
+function flameGraph() {
+  const element = at('flame'), detail = at('flame-detail'), reset = at('flame-reset');
+  const root = frameTree();
+  let focus = root, matches = null, drawn = new Map();
+
+  // shade tells how much of a frame's samples are its own lines'.
+  function shade(f) {
+    if (f === root) return 0;
+    const share = f.own / f.total;
+    return share > 0.8 ? 5 : share > 0.4 ? 4 : share > 0.15 ? 3 : share > 0.02 ? 2 : 1;
+  }
+
+  function draw() {
+    const width = element.clientWidth;
+    const fragment = document.createDocumentFragment();
+    drawn = new Map();
+    let depth = 0;
+    for (const f of pathTo(focus)) put(fragment, f, 0, width, depth++, f !== focus);
+    let lowest = depth;
+    // What is still to be drawn: children and where they begin. A stack, not a recursion.
+    const open = [[focus, 0, depth]];
+    while (open.length > 0) {
+      const [f, from, level] = open.pop();
+      let x = from;
+      for (const child of f.children) {
+        const w = child.total / focus.total * width;
+        if (w < thinnest) break; // and so are those behind it
+        put(fragment, child, x, w, level, false);
+        lowest = Math.max(lowest, level + 1);
+        open.push([child, x, level + 1]);
+        x += w;
+      }
+    }
+    element.replaceChildren(fragment);
+    element.style.height = lowest * frameHeight + 'px';
+    reset.disabled = focus === root;
+    enter(drawn.get(focus));
+    mark();
+  }
+
+  function put(parent, f, x, w, level, around) {
+    const e = make('div', {
+      class: 'frame heat' + shade(f) + (around ? ' around' : ''), role: 'treeitem', tabindex: -1, 'aria-level': level + 1,
+      'aria-label': `${f.name}: ${grouped(f.shownTotal)} samples, ${part(f.total, root.total)}`,
+    });
+    Object.assign(e.style, {left: x + 'px', width: w + 'px', top: level * frameHeight + 'px'});
+    if (w < 4) e.style.borderRightWidth = '0';
+    if (w < 12) e.style.padding = '0';
+    if (w > 30) e.textContent = f === root ? f.name : shortName(f.name);
+    e.frame = f;
+    drawn.set(f, e);
+    parent.append(e);
+  }
+
+  function show(f) {
+    detail.replaceChildren(make('b', {title: f.name}, f.name));
+    detail.append(`${grouped(f.shownTotal)} samples (${part(f.total, root.total)})` +
+      (f === root ? '' : `, ${grouped(f.shownOwn)} of them own · ${f.unit}`));
+  }
+
+  function zoom(f) {
+    if (f === focus) return;
+    focus = f;
+    draw();
+    drawn.get(f).focus({preventScroll: true});
+    show(f);
+  }
+
+  function mark() {
+    element.classList.toggle('searching', matches !== null);
+    for (const [f, e] of drawn) e.classList.toggle('match', matches !== null && f !== root && matches[f.symbol]);
+  }
+
+  const enter = roving(element, (key, target) => {
+    const f = target.frame;
+    if (!f) return null;
+    const siblings = f.parent ? f.parent.children : [f];
+    const moves = {
+      ArrowUp: () => f.parent,
+      ArrowDown: () => f.children[0],
+      ArrowLeft: () => siblings[siblings.indexOf(f) - 1],
+      ArrowRight: () => siblings[siblings.indexOf(f) + 1],
+      Home: () => root,
+    };
+    if (moves[key]) return drawn.get(moves[key]());
+    if (key === 'Enter' || key === ' ') zoom(f);
+    else if (key === 'Escape' && focus !== root) zoom(focus.parent);
+    else return null;
+    return {};
+  });
+  const showTarget = e => { if (e.target.frame) show(e.target.frame); };
+  element.addEventListener('mouseover', showTarget);
+  element.addEventListener('focusin', showTarget);
+  element.addEventListener('click', e => { if (e.target.frame) zoom(e.target.frame); });
+  reset.onclick = () => zoom(root);
+
+  legend(at('flame-legend'), 'Own lines: little', 'most of the samples', [1, 2, 3, 4, 5]);
+  at('flame-note').textContent = 'Frames too narrow to be seen are blank until you zoom in.' +
+    (Number(data.frames.left) > 0 ? ` ${grouped(data.frames.left)} frames with fewer samples are left out of this page.` : '');
+  show(root);
+  onWidth(element, draw);
+  return {
+    mark(symbols) {
+      matches = symbols;
+      mark();
+    },
+    // covered returns how many samples are in frames that match and below them.
+    covered(symbols) {
+      let sum = 0;
+      const open = [root];
+      while (open.length > 0) {
+        const f = open.pop();
+        if (f !== root && symbols[f.symbol]) sum += f.total;
+        else open.push(...f.children);
+      }
+      return Math.min(1, root.total > 0 ? sum / root.total : 0);
+    },
+  };
+}
+
+// frameTree returns the frames under one for the whole profile, the widest of each first.
+function frameTree() {
+  const {depth, symbol, own, total} = data.frames;
+  const root = {name: 'All samples', total: Number(data.total), own: 0, shownTotal: data.total, children: [], parent: null};
+  const open = [root]; // by depth
+  for (let i = 0; i < depth.length; i++) {
+    const parent = open[depth[i]];
+    const f = {
+      name: nameOf(symbol[i]), unit: pathOf(data.symbols.unit[symbol[i]]), symbol: symbol[i],
+      total: Number(total[i]), own: Number(own[i]), shownTotal: total[i], shownOwn: own[i], children: [], parent,
+    };
+    parent.children.push(f);
+    open.length = depth[i] + 1;
+    open.push(f);
+  }
+  const unsorted = [root];
+  while (unsorted.length > 0) {
+    const f = unsorted.pop();
+    f.children.sort((a, b) => b.total - a.total);
+    unsorted.push(...f.children);
+  }
+  return root;
+}
+
+// pathTo returns a frame and those around it, outermost first.
+function pathTo(f) {
+  const path = [];
+  for (; f; f = f.parent) path.unshift(f);
+  return path;
+}

@@ -1,0 +1,38 @@
+// The parts of the page, and the search through all of them.
+
+onWidth(at('curve'), drawCurve);
+const parts = {units: unitTable(), functions: functionTable(), map: unitMap(), flame: flameGraph()};
+
+function search(text) {
+  const words = query(text);
+  if (words.length === 0) {
+    parts.units.filter(null);
+    parts.functions.filter(null);
+    parts.map.mark(null);
+    parts.flame.mark(null);
+    at('found').textContent = '';
+    return;
+  }
+  const units = matchingUnits(words), symbols = matchingSymbols(words);
+  const foundUnits = parts.units.filter(units), foundFunctions = parts.functions.filter(symbols);
+  parts.map.mark(units);
+  parts.flame.mark(symbols);
+  const share = parts.flame.covered(symbols);
+  at('found').textContent = `${grouped(foundFunctions)} functions, ${grouped(foundUnits)} units` +
+    (share > 0 ? `, ${part(share, 1)} of the samples` : '');
+}
+
+let waiting;
+at('search').addEventListener('input', event => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => search(event.target.value), 80);
+});
+document.addEventListener('keydown', event => {
+  if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && event.target !== at('search')) {
+    event.preventDefault();
+    at('search').focus();
+    at('search').select();
+  } else if (event.key === 'Escape' && event.target === at('search')) {
+    searchFor('');
+  }
+});

@@ -1,0 +1,150 @@
+// Tables that sort by any column and show some rows at a time.
+
+const firstRows = 25, moreRows = 200;
+
+// table draws rows 0 to n-1 into an element. A column is {label, text: row =>
+// name} or {label, counts, total, tail}: with a total, shares of it are shown
+// too. The first column's cells are what head returns.
+function table(element, {what, n, columns, by, head, left}) {
+  for (const c of columns) {
+    if (!c.counts) continue;
+    c.values = numbers(c.counts);
+    c.largest = c.values.reduce((a, b) => Math.max(a, b), 0);
+  }
+  let order = [], sorted = by, ascending = false, shown = firstRows, wanted = null;
+
+  const heads = columns.map((c, i) => {
+    const button = make('button', {type: 'button'}, c.label);
+    button.onclick = () => {
+      ascending = sorted === i ? !ascending : !c.counts;
+      sorted = i;
+      shown = firstRows;
+      sort();
+      draw();
+    };
+    const head = make('th', {scope: 'col', class: c.wide && 'wide'}, button);
+    if (c.counts) {
+      const digits = Math.max(7, ...[c.largest, c.tail, c.total].map(n => grouped(n || 0).length));
+      head.style.setProperty('--width', `calc(${digits}ch + ${c.total === undefined ? 1.5 : 6.5}em)`);
+    }
+    return head;
+  });
+  const body = make('tbody'), under = make('div', {class: 'under'});
+  element.replaceChildren(
+    make('table', {class: 'rows', 'aria-label': what}, make('thead', {}, make('tr', {}, ...heads)), body), under);
+
+  const more = make('button', {type: 'button'});
+  more.onclick = () => {
+    const had = body.querySelectorAll('.name').length;
+    shown += moreRows;
+    draw();
+    body.querySelectorAll('.name')[had]?.focus({preventScroll: true});
+  };
+  const said = make('span');
+  under.append(more, said);
+
+  function sort() {
+    order = [];
+    for (let i = 0; i < n; i++) {
+      if (!wanted || wanted[i]) order.push(i);
+    }
+    const c = columns[sorted], sign = ascending ? 1 : -1;
+    const compare = c.counts
+      ? (a, b) => c.values[a] - c.values[b]
+      : ((texts, collator) => (a, b) => collator.compare(texts[a], texts[b]))(Array.from({length: n}, (_, i) => c.text(i)), new Intl.Collator('en'));
+    order.sort((a, b) => sign * compare(a, b) || a - b);
+    heads.forEach((h, i) => i === sorted ? h.setAttribute('aria-sort', ascending ? 'ascending' : 'descending') : h.removeAttribute('aria-sort'));
+  }
+
+  function draw() {
+    const rows = order.slice(0, shown).map(row);
+    if (Number(left) > 0 && !wanted && shown >= order.length) rows.push(tail());
+    body.replaceChildren(...rows);
+    const hidden = order.length - Math.min(shown, order.length);
+    more.hidden = hidden === 0;
+    more.textContent = `Show ${grouped(Math.min(hidden, moreRows))} more`;
+    said.textContent = order.length === 0 ? `No ${what} match.`
+      : `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} ${what}` + (wanted ? ' that match' : '') +
+        (Number(left) > 0 ? `; ${grouped(left)} more with fewer samples are left out of this page` : '');
+  }
+
+  function row(i) {
+    const cells = columns.slice(1).map(c => {
+      const cell = number(c, c.counts[i]);
+      if (c.meter) {
+        const meter = make('span', {class: 'meter'});
+        meter.style.width = c.largest > 0 ? 100 * c.values[i] / c.largest + '%' : '0';
+        cell.append(meter);
+      }
+      return cell;
+    });
+    return make('tr', {}, make('th', {scope: 'row'}, ...head(i)), ...cells);
+  }
+
+  function number(c, n) {
+    const cell = make('td', {class: c.wide && 'wide'});
+    if (n === undefined) return cell;
+    cell.append(grouped(n));
+    if (c.total !== undefined) cell.append(make('small', {}, part(n, c.total)));
+    return cell;
+  }
+
+  function tail() {
+    const cells = columns.slice(1).map(c => number(c, c.tail));
+    return make('tr', {class: 'tail'}, make('th', {scope: 'row'}, `${grouped(left)} ${what} with fewer samples`), ...cells);
+  }
+
+  sort();
+  draw();
+  // filter shows the rows that are wanted, all of them if wanted is null.
+  return {
+    filter(rows) {
+      wanted = rows;
+      shown = firstRows;
+      sort();
+      draw();
+      return order.length;
+    },
+  };
+}
+
+// nameButton shows a name that can be searched for.
+function nameButton(name, title = name) {
+  const b = make('button', {type: 'button', class: 'name', title}, name);
+  b.onclick = () => searchFor(name);
+  return b;
+}
+
+const unitTable = () => table(at('unit-table'), {
+  what: 'units',
+  n: data.units.body.length,
+  by: 1,
+  left: data.units.left.count,
+  head: i => [nameButton(pathOf(i))],
+  columns: [
+    {label: 'Unit', text: pathOf},
+    {label: 'Samples', counts: data.units.body, total: data.total, tail: data.units.left.body, meter: true},
+    {label: 'Own', counts: data.units.own, total: data.total, tail: data.units.left.own, wide: true},
+    {label: 'Bytes', counts: data.units.bytes, total: data.bytes, tail: data.units.left.bytes},
+    {label: 'Functions', counts: data.units.functions, tail: data.units.left.functions, wide: true},
+    {label: 'Symbols', counts: data.units.symbols, tail: data.units.left.symbols, wide: true},
+  ],
+});
+
+const functionTable = () => table(at('function-table'), {
+  what: 'functions',
+  n: data.symbols.own.length,
+  by: 1,
+  left: data.symbols.left.count,
+  head: i => [
+    nameButton(nameOf(i), `${nameOf(i)}\n${data.symbols.assembler[i]}`),
+    make('small', {class: 'path'}, pathOf(data.symbols.unit[i])),
+  ],
+  columns: [
+    {label: 'Function', text: nameOf},
+    {label: 'Own', counts: data.symbols.own, total: data.total, tail: data.symbols.left.own, meter: true},
+    {label: 'Total', counts: data.symbols.total, total: data.total},
+    {label: 'Entered', counts: data.symbols.head, tail: data.symbols.left.head, wide: true},
+    {label: 'Inlined', counts: data.symbols.places, wide: true},
+  ],
+});

@@ -1,0 +1,127 @@
+// Package report draws a profile as a page of HTML: a curve of its summary, a
+// map of its units, a flame graph of what is inlined where, and tables.
+//
+// The page is complete by itself. It loads nothing, neither from the network
+// nor from the file system, and forbids itself to by a content security policy
+// that also keeps every script from running but its own. Names in it are
+// text to the browser, whatever they hold.
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strconv"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Options say what of a profile is drawn and how.
+type Options struct {
+	Source string // name of the profile
+	Format string // and of its format
+	Size   int64  // and how many bytes it takes
+
+	// UnitBytes is how many of them each unit takes, by FileRef.
+	UnitBytes []int64
+
+	Functions int // how many functions to list at most, the hottest ones
+	Units     int // and units
+	Frames    int // and frames of the flame graph
+
+	Name func(string) string // how a symbol's name is to be shown; as it is if nil
+}
+
+// Numbers that draw fast and are more than anybody looks at.
+const (
+	DefaultFunctions = 5000
+	DefaultUnits     = 2000
+	DefaultFrames    = 20000
+)
+
+//go:embed page
+var assets embed.FS
+
+// scripts are the parts of the page's script in their order.
+var scripts = []string{"core.js", "curve.js", "table.js", "treemap.js", "flame.js", "main.js"}
+
+// Write writes the page of a profile. Its size depends on the numbers in the options, not on that of the profile.
+//
+// It takes a few passes over the records and memory by the number of symbols
+// and the records of the largest function. The error is one of w.
+func Write(w io.Writer, p *profile.Profile, o Options) error {
+	d := newData(p, o)
+	encoded, err := json.Marshal(d) // which escapes what would end a script element
+	if err != nil {
+		return err
+	}
+	style, script := asset("style.css"), wholeScript()
+	return page.Execute(w, map[string]any{
+		"Source":    d.Source,
+		"Format":    o.Format,
+		"Size":      o.Size,
+		"Summary":   d.Summary,
+		"Total":     uint64(d.Total),
+		"Units":     len(d.Units.Body) + int(d.Units.Left.Count),
+		"Functions": p.NumFunctions(),
+		"Style":     template.CSS(style), //nolint:gosec // it is ours
+		"Script":    template.JS(script), //nolint:gosec // it is ours
+		"Data":      template.JS(encoded),
+		"Policy":    policy(style, script),
+	})
+}
+
+var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"grouped": grouped,
+	"share":   func(e afdo.SummaryEntry) string { return cutoffShare(e.Cutoff) },
+}).ParseFS(assets, "page/page.html"))
+
+// policy allows the page its own style and script and nothing else.
+func policy(style, script string) string {
+	return fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+		integrity(style), integrity(script))
+}
+
+func integrity(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func wholeScript() string {
+	var b bytes.Buffer
+	b.WriteString("(() => {\n'use strict';\n")
+	for _, name := range scripts {
+		b.WriteString(asset(name))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
+
+// asset returns a file of the page.
+func asset(name string) string {
+	data, err := assets.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(data)
+}
+
+// cutoffShare returns the share of a cutoff, which counts parts per million.
+func cutoffShare(cutoff uint32) string {
+	return strconv.FormatFloat(float64(cutoff)/1e4, 'f', -1, 64) + "%"
+}
+
+// grouped writes a number with a comma before every third digit.
+func grouped(n any) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
