@@ -17,7 +17,7 @@ type Function struct {
 
 // AddFunction adds samples to a symbol's function, merging with what it has:
 // saturating sums, the smallest timestamp that is not 0. A function without
-// records, head count and timestamp says nothing and is not added (note 12).
+// records, head count and timestamp says nothing and is not added (format note 12).
 // The records must be canonical and are copied.
 //
 // Adding takes O(n log n) for all records added, however many pieces a function comes in.
@@ -129,12 +129,20 @@ func (t *functionTable) fold(f *Function, pieces ...[]Record) {
 		t.joined = append(t.joined, piece...)
 	}
 	t.folded, _ = t.sorter.canonical(t.folded[:0], t.joined)
-	if len(t.folded) == len(f.Records) {
-		copy(f.Records, t.folded)
+	t.replace(f, t.folded)
+	if len(t.joined) > maxRecordChunk {
+		t.joined, t.folded, t.sorter = nil, nil, sorter{} // too much to keep for the next
+	}
+}
+
+// replace gives a function other records, which it copies.
+func (t *functionTable) replace(f *Function, records []Record) {
+	if len(records) == len(f.Records) {
+		copy(f.Records, records)
 		return
 	}
 	t.records.drop(f.Records)
-	f.Records = t.records.clone(t.folded)
+	f.Records = t.records.clone(records)
 	if t.records.dropped > t.records.kept {
 		t.records.compact(&t.rows)
 	}

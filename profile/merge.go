@@ -2,10 +2,20 @@ package profile
 
 import "slices"
 
-// Merge adds all of q to p: units, symbols and functions, by path and name. p's Summary becomes nil
-// because it no longer holds. q is not changed. It takes O(n log n) for the records n of q and of
-// those functions of p that q has too.
-func (p *Profile) Merge(q *Profile) {
+// Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of one name
+// in different units stay apart. Head counts, counts and calls add up, saturating; of the timestamps
+// the smallest counts that is not 0. p's Summary becomes nil because it no longer holds. q is not changed.
+//
+// What a sum of several profiles means depends neither on their order nor on
+// how they were grouped: merging two sums is merging all that went into them.
+// Their order decides the numbers of units and symbols alone.
+//
+// It takes O(n log n) for the records n of q and of those functions of p that
+// q has too, and leaves no more garbage behind than p holds, however often it is called.
+func (p *Profile) Merge(q *Profile) { p.MergeScaled(q, one) }
+
+// adopt adds the units and symbols of q to p, and returns the references that its symbols have in p.
+func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil
 	files := make([]FileRef, q.NumFiles())
 	for f := range files {
@@ -16,14 +26,7 @@ func (p *Profile) Merge(q *Profile) {
 		row := q.symbols.rows.at(s)
 		symbols[s] = p.AddSymbol(files[row.file], row.name)
 	}
-	var body Body
-	for s, f := range q.Functions() {
-		p.AddFunction(symbols[s], Function{
-			HeadCount: f.HeadCount,
-			Timestamp: f.Timestamp,
-			Records:   renumber(&body, f.Records, symbols),
-		})
-	}
+	return symbols
 }
 
 // renumber returns records with other callees, in the order that these ask for.

@@ -86,11 +86,10 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit.
+// readFunctions adds the functions of a unit. It reads their sections one by
+// one, for [afdo.Unit.Load] would have read a section that is shared a thousand
+// times before anybody could say that this is too often.
 func (l *loader) readFunctions(u *afdo.Unit) error {
-	if err := u.Load(); err != nil {
-		return err
-	}
 	for s, err := range u.Symbols() {
 		if err != nil {
 			return err

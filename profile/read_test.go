@@ -250,7 +250,11 @@ func TestReadLimits(t *testing.T) {
 			}
 			l.Sections[rows].Data = e.Buf
 
-			p, err := tryRead(l.Bytes())
+			data := l.Bytes()
+			r, err := afdo.NewReader(bytes.NewReader(data), int64(len(data)))
+			require.NoError(t, err)
+			var p *Profile
+			assert.Less(t, allocated(func() { p, err = Read(r) }), uint64(100*len(data)))
 			if symbols == 10 {
 				require.NoError(t, err)
 				assert.Equal(t, 10, p.NumFunctions())

@@ -1,0 +1,59 @@
+package profile
+
+import "slices"
+
+// like returns a profile that has the units and symbols of p under the same numbers, and nothing else.
+func (p *Profile) like() *Profile {
+	q := New()
+	q.adopt(p)
+	return q
+}
+
+// pruned returns p without the symbols that have no function and that no
+// record refers to, and without the units that are left without a symbol. What stays keeps its order.
+func (p *Profile) pruned() *Profile {
+	used, files := p.used()
+	if !slices.Contains(used, false) && !slices.Contains(files, false) {
+		return p
+	}
+	q := New()
+	units := make([]FileRef, len(files))
+	for f, is := range files {
+		if is {
+			units[f] = q.AddFile(p.FilePath(FileRef(f)))
+		}
+	}
+	symbols := make([]SymbolRef, len(used))
+	for s, is := range used {
+		if is {
+			row := p.symbols.rows.at(s)
+			symbols[s] = q.AddSymbol(units[row.file], row.name)
+		}
+	}
+	var body Body
+	for s, f := range p.Functions() {
+		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&body, f.Records, symbols)})
+	}
+	return q
+}
+
+// used tells for each symbol whether it has a function or a record refers to it, and for each unit whether such a symbol is in it.
+func (p *Profile) used() (symbols, files []bool) {
+	symbols = make([]bool, p.NumSymbols())
+	for s, f := range p.Functions() {
+		symbols[s] = true
+		for i := range f.Records {
+			if r := &f.Records[i]; r.Kind != KindCount {
+				symbols[r.Callee] = true
+			}
+		}
+	}
+	files = make([]bool, p.NumFiles())
+	files[UnknownFile] = true
+	for s, is := range symbols {
+		if is {
+			files[p.SymbolFile(SymbolRef(s))] = true
+		}
+	}
+	return symbols, files
+}

@@ -1,0 +1,72 @@
+package profile
+
+import "strings"
+
+// Suffixes that compilers give to what they make out of a function. Most have a number after them.
+var (
+	numberedSuffixes = map[string]bool{
+		"isra": true, "constprop": true, "part": true, "cold": true, "lto_priv": true, "localalias": true, // GCC
+		"llvm": true, // LLVM, of static functions that ThinLTO has made visible
+	}
+	plainSuffixes = map[string]bool{"cold": true, "localalias": true}
+)
+
+// StripSuffixes returns a profile whose names have no compiler suffixes:
+// .isra.N, .constprop.N, .part.N, .cold, .cold.N, .lto_priv.N, .localalias,
+// .localalias.N and .llvm.N, any number of them one after the other. What then has one name in
+// one unit is merged, as [Profile.Merge] does it: functions, and in all bodies
+// the targets and inlined bodies of one location.
+//
+// renamed is the number of symbols that had a suffix, merged how many of all
+// symbols are gone because another has their name. There is no summary. p is not changed. It takes O(n log n).
+func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
+	q = New()
+	for f := range p.NumFiles() {
+		q.AddFile(p.FilePath(FileRef(f)))
+	}
+	symbols := make([]SymbolRef, p.NumSymbols())
+	for s := range symbols {
+		row := p.symbols.rows.at(s)
+		name := withoutSuffixes(row.name)
+		if name != row.name {
+			renamed++
+		}
+		symbols[s] = q.AddSymbol(row.file, name)
+	}
+	var body Body
+	for s, f := range p.Functions() {
+		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&body, f.Records, symbols)})
+	}
+	return q, renamed, p.NumSymbols() - q.NumSymbols()
+}
+
+// withoutSuffixes returns a name without compiler suffixes. It is never cut to nothing.
+func withoutSuffixes(name string) string {
+	for {
+		rest, last := cutLast(name)
+		if isNumber(last) {
+			rest, last = cutLast(rest)
+			if !numberedSuffixes[last] {
+				return name
+			}
+		} else if !plainSuffixes[last] {
+			return name
+		}
+		if rest == "" {
+			return name
+		}
+		name = rest
+	}
+}
+
+// cutLast cuts a name at its last dot. Without one, nothing comes after it.
+func cutLast(name string) (before, after string) {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,101 @@
+package profile
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWithoutSuffixes(t *testing.T) {
+	for name, want := range map[string]string{
+		"f":                                   "f",
+		"f.isra.0":                            "f",
+		"f.constprop.12":                      "f",
+		"f.part.3":                            "f",
+		"f.cold":                              "f",
+		"f.cold.5":                            "f",
+		"f.lto_priv.0":                        "f",
+		"f.localalias":                        "f",
+		"f.localalias.2":                      "f",
+		"f.llvm.12345678901234567890123":      "f",
+		"f.isra.0.constprop.1.part.2.cold":    "f",
+		"_ZN4shop5PriceD2Ev.part.0":           "_ZN4shop5PriceD2Ev",
+		"f.isra":                              "f.isra",
+		"f.isra.x":                            "f.isra.x",
+		"f.0":                                 "f.0",
+		"f._omp_fn.0":                         "f._omp_fn.0", // a function of its own
+		"f.__uniq.123":                        "f.__uniq.123",
+		"f.resolver":                          "f.resolver",
+		"f.cold.isra":                         "f.cold.isra",
+		"f..cold":                             "f.",
+		".cold":                               ".cold",
+		".isra.0":                             ".isra.0",
+		"cold":                                "cold",
+		"isra.0":                              "isra.0",
+		"":                                    "",
+		".":                                   ".",
+		"f.":                                  "f.",
+		"core::f.llvm.1.":                     "core::f.llvm.1.",
+		"f.cold.isra.0":                       "f",
+		"operator.part.1.isra.7.lto_priv.300": "operator",
+	} {
+		assert.Equal(t, want, withoutSuffixes(name), "%q", name)
+	}
+}
+
+func TestStripSuffixesAgainstNaive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	suffixes := []string{"", ".isra.0", ".part.1.cold", ".cold"}
+	joined := 0
+	for range 600 {
+		p := randomProfile(rng)
+		// The same profile with suffixes, and what it must be without them.
+		suffixed, want := New(), New()
+		symbols, plain := make([]SymbolRef, p.NumSymbols()), make([]SymbolRef, p.NumSymbols())
+		renamed := 0
+		for s := range p.NumSymbols() {
+			path, name := p.FilePath(p.SymbolFile(SymbolRef(s))), string(rune('f'+rng.IntN(2)))
+			suffix := suffixes[rng.IntN(len(suffixes))]
+			symbols[s] = suffixed.AddSymbol(suffixed.AddFile(path), name+suffix)
+			plain[s] = want.AddSymbol(want.AddFile(path), name)
+		}
+		for s := range suffixed.NumSymbols() {
+			if withoutSuffixes(suffixed.SymbolName(SymbolRef(s))) != suffixed.SymbolName(SymbolRef(s)) {
+				renamed++
+			}
+		}
+		var b Body
+		for s, f := range p.Functions() {
+			suffixed.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&b, f.Records, symbols)})
+			// By hand: a naive body with other callees.
+			body := naiveOf(f.Records).renamed(plain)
+			want.AddFunction(plain[s], Function{f.HeadCount, f.Timestamp, body.records()})
+		}
+		q, gotRenamed, merged := suffixed.StripSuffixes()
+		require.Equal(t, spell(want), spell(q))
+		require.Equal(t, renamed, gotRenamed)
+		require.Equal(t, suffixed.NumSymbols()-want.NumSymbols(), merged)
+		require.Nil(t, q.Summary)
+		joined += merged
+	}
+	assert.Greater(t, joined, 300)
+}
+
+// renamed returns a body with other callees.
+func (n *naiveBody) renamed(symbols []SymbolRef) *naiveBody {
+	m := newNaiveBody()
+	for k, count := range n.counts {
+		if k.kind == KindCall {
+			k.callee = symbols[k.callee]
+		}
+		m.merge(&naiveBody{counts: map[naiveKey]*big.Int{k: count}})
+	}
+	for k, nested := range n.nested {
+		k.callee = symbols[k.callee]
+		m.enter(k).merge(nested.renamed(symbols))
+	}
+	return m
+}
