@@ -28,16 +28,20 @@ type Problem struct {
 // Where a section cannot be decoded any further, its first fault is the last, and nothing is said of what
 // the rest would have led to.
 //
+// An index (see [Reader.Index]) and what it says, checksums above all, are compared with the rest of the file. Of
+// what it finds units and symbols by, the first fault is reported, and only where all else is
+// without fault; of unqualified names only with [UnqualifiedNames] of their scheme, and of fingerprints nothing.
+//
 // A file without faults can be walked without error. For a file whose section table has faults, open it with [Lenient].
 //
 // An error that is not the file's ends the iteration. Check looks at every byte once, whatever refers to it, and spells
-// no names out: it takes about as long as walking all records does, and keeps some bytes a symbol and a section in
+// no names out, unless there is an index: it takes about as long as walking all records does, and keeps some bytes a symbol and a section in
 // memory, and for a string table of an odd shape some thirty for each of its bytes. Where sections
 // overlap, it gives up with [ErrLimit] once it has read four times the file.
 func (r *Reader) Check() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		k := checker{
-			r: r, yield: yield,
+			r: r.unchecked(), yield: yield,
 			left:    overlapping * min(r.src.size, math.MaxInt64/overlapping),
 			uses:    make([]uses, r.table.len()),
 			strings: make(map[uint32]int),
@@ -52,35 +56,38 @@ const overlapping = 4
 
 // checker is one run of Check.
 type checker struct {
-	r       *Reader
-	yield   func(Problem, error) bool
-	stopped bool  // by an error or by the caller
-	left    int64 // bytes that may still be read
-	uses    []uses
-	lost    [SectionSymbolInfo + 1]bool // types of which some reference may not have been seen
-	strings map[uint32]int              // how many strings a string table has, by section; -1 if that is not known
-	ids     symbolIDs
-	tally   tally
+	r          *Reader
+	yield      func(Problem, error) bool
+	stopped    bool  // by an error or by the caller
+	faults     int   // so far
+	left       int64 // bytes that may still be read
+	uses       []uses
+	lost       [SectionSymbolInfo + 1]bool // types of which some reference may not have been seen
+	incomplete bool                        // not all samples were seen
+	strings    map[uint32]int              // how many strings a string table has, by section; -1 if that is not known
+	ids        symbolIDs
+	tally      tally
 }
 
-// uses is what is known of the references to a section.
+// uses is what is known of the references to a section: whether there are
+// some, whether there are several, and which types they want.
 type uses uint8
 
 const (
-	usedOnce uses = 1 << iota
-	usedAgain
-	usedAsInfo
+	usedOnce  uses = 1 << 0
+	usedAgain uses = 1 << 1
 )
 
-// use notes a reference to a section and reports whether it is the first one.
-func (k *checker) use(index int) bool {
-	first := k.uses[index] == 0
-	if first {
-		k.uses[index] |= usedOnce
-	} else {
+func usedAs(want SectionType) uses { return 1 << (2 + want) }
+
+// use notes a reference to a section and reports whether it is the first one that wants that type.
+func (k *checker) use(index int, want SectionType) bool {
+	before := k.uses[index]
+	k.uses[index] |= usedOnce | usedAs(want)
+	if before != 0 {
 		k.uses[index] |= usedAgain
 	}
-	return first
+	return before&usedAs(want) == 0
 }
 
 // fault yields a fault, or the error of a read.
@@ -89,6 +96,7 @@ func (k *checker) fault(err error) {
 	switch {
 	case k.stopped || err == nil:
 	case errors.As(err, &e):
+		k.faults++
 		k.stopped = !k.yield(Problem{FormatError: e}, nil)
 	default:
 		k.yield(Problem{}, err)
@@ -104,9 +112,7 @@ func (k *checker) remark(s Section, pos int, class error, format string, args ..
 }
 
 func (k *checker) run() {
-	for _, err := range k.r.table.faults {
-		k.fault(err)
-	}
+	k.table()
 	k.header()
 	k.gaps()
 	summary := k.summary()
@@ -114,9 +120,23 @@ func (k *checker) run() {
 	k.ids.sort(k)
 	k.infos()
 	k.unused()
-	if summary != nil && !k.lost[SectionSymbolInfo] && !k.tally.incomplete {
-		k.tally.compare(k, summary)
+	if summary != nil && !k.incomplete {
+		k.compareSummary(*summary)
 	}
+	k.index()
+}
+
+// table reports the faults of the section table by reading it again.
+func (k *checker) table() {
+	if !k.r.table.faulty {
+		return
+	}
+	again := Reader{src: k.r.src, opts: k.r.opts}
+	again.table.onFault = func(fault error) error {
+		k.fault(fault)
+		return nil
+	}
+	k.fault(again.readHeader())
 }
 
 // header looks for over-long varints in the header and the section table.
@@ -147,25 +167,23 @@ func (k *checker) gaps() {
 // gap reports the bytes from one offset to another. They are in no section, so it is a fault of the section table.
 func (k *checker) gap(from, to int64) {
 	if from < to {
-		k.fault(Section{Index: HeaderSection}.errorAt(int(from), ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))
+		k.fault(Section{Index: HeaderSection, Offset: from}.errorAt(0, ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))
 	}
 }
 
 // afford reports whether a section may still be read.
-func (k *checker) afford(index int) bool {
+func (k *checker) afford(index int, want SectionType) bool {
 	e := k.r.table.extent(index)
-	if k.left < 0 || k.stopped {
-		return false
+	if k.left -= e.size; k.left < 0 && k.left+e.size >= 0 {
+		k.incomplete = true
+		k.fault(newSection(index, e, byte(want)).errorAt(0, ErrLimit, "sections overlap so much that not all of them are checked"))
 	}
-	if k.left -= e.size; k.left < 0 {
-		k.fault(newSection(index, e, 0).errorAt(0, ErrLimit, "sections overlap so much that not all of them are checked"))
-	}
-	return k.left >= 0
+	return k.left >= 0 && !k.stopped
 }
 
 // section opens a section that something refers to.
 func (k *checker) section(index int, want SectionType) (fields, bool) {
-	if !k.afford(index) {
+	if !k.afford(index, want) {
 		return fields{}, false
 	}
 	f, err := k.r.open(index, want)
@@ -178,6 +196,7 @@ func (k *checker) inRange(from Section, pos int, ref sectionRef) bool {
 	if uint64(ref.index) < uint64(k.r.table.len()) {
 		return true
 	}
+	k.incomplete = true
 	k.fault(k.r.badIndex(from, pos, ref))
 	return false
 }
@@ -204,13 +223,15 @@ func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 // varintLen is the length of the shortest varint of a value.
 func varintLen[T ~uint32 | ~uint64](v T) int { return (bits.Len64(uint64(v)|1) + 6) / 7 }
 
-func (k *checker) summary() *Summary {
+// summary checks the summary section and returns its fields.
+func (k *checker) summary() *fields {
 	index := k.r.table.fixedSection(SectionSummary).index
-	k.use(index)
+	k.use(index, SectionSummary)
 	f, ok := k.section(index, SectionSummary)
 	if !ok {
 		return nil
 	}
+	start := f
 	s := f.summary()
 	if !k.end(&f) {
 		return nil
@@ -218,17 +239,15 @@ func (k *checker) summary() *Summary {
 	twin := NewWriter(true)
 	twin.Begin(SectionSummary, true)
 	twin.PutSummary(s)
-	f.pos -= f.rest()
-	var found bool
-	k.overlong(&f, 1, twin.Len()-1, &found)
+	k.overlong(&f, 1, twin.Len()-1, new(bool))
 	k.tally.prepare(s)
-	return s
+	return &start
 }
 
 // units checks the file names section and the tables of each unit.
 func (k *checker) units() {
 	index := k.r.table.fixedSection(SectionFileNames).index
-	k.use(index)
+	k.use(index, SectionFileNames)
 	d := &directory{}
 	complete := false
 	if f, ok := k.section(index, SectionFileNames); ok {
@@ -237,8 +256,8 @@ func (k *checker) units() {
 		k.ranges(d)
 	}
 	if !complete {
-		k.lost[SectionStringTable], k.lost[SectionSymbolNames], k.lost[SectionSymbolInfo] = true, true, true
-		k.ids.lose(0, math.MaxUint32)
+		k.lost[SectionStringTable], k.lost[SectionSymbolNames] = true, true
+		k.lose(0, math.MaxUint32)
 	}
 	for i := range d.entries {
 		if k.stopped {
@@ -315,23 +334,30 @@ func (k *checker) unit(d *directory, e *unitEntry) {
 	}
 	complete := false
 	if k.inRange(d.sec, e.name, sectionRef{e.symbols, SectionSymbolNames}) {
-		if !k.use(int(e.symbols)) {
-			return // the rows are another unit's, and were checked for it
+		if !k.use(int(e.symbols), SectionSymbolNames) {
+			k.ids.lose(e.start, e.end) // the rows are another unit's and were checked for that
+			return
 		}
 		if f, ok := k.section(int(e.symbols), SectionSymbolNames); ok {
 			complete = k.rows(&f, e, n)
 		}
 	}
 	if !complete {
-		k.lost[SectionSymbolInfo] = true
-		k.ids.lose(e.start, e.end)
+		k.lose(e.start, e.end)
 	}
+}
+
+// lose notes that there may be symbols, with IDs from start to end, that were not seen.
+func (k *checker) lose(start, end uint32) {
+	k.lost[SectionSymbolInfo] = true
+	k.incomplete = true
+	k.ids.lose(start, end)
 }
 
 // stringTable checks a string table unless that has been done, and returns how
 // many strings it has, -1 if that is not known.
 func (k *checker) stringTable(index uint32) int {
-	if !k.use(int(index)) {
+	if !k.use(int(index), SectionStringTable) {
 		return k.strings[index] - 1
 	}
 	if f, ok := k.section(int(index), SectionStringTable); ok {
@@ -376,15 +402,14 @@ func (k *checker) row(s Section, pos int, row symbolRow, e *unitEntry) {
 	}
 	k.ids.add(row.id, s, pos)
 	if row.info != noInfo && k.inRange(s, pos, sectionRef{row.info, SectionSymbolInfo}) {
-		k.use(int(row.info))
-		k.uses[row.info] |= usedAsInfo
+		k.use(int(row.info), SectionSymbolInfo)
 	}
 }
 
 // unused reports sections of the RFC's types that not exactly one thing refers to.
 func (k *checker) unused() {
 	for i, uses := range k.uses {
-		if uses&^usedAsInfo == usedOnce || k.stopped {
+		if uses&(usedOnce|usedAgain) == usedOnce || k.stopped {
 			continue
 		}
 		s, err := k.r.Section(i)

@@ -12,7 +12,7 @@ func (k *checker) infos() {
 	var batch []sectionRef
 	bytes := int64(0)
 	for i, uses := range k.uses {
-		if uses&usedAsInfo == 0 || !k.afford(i) {
+		if uses&usedAs(SectionSymbolInfo) == 0 || !k.afford(i, SectionSymbolInfo) {
 			continue
 		}
 		batch = append(batch, sectionRef{uint32(i), SectionSymbolInfo})
@@ -35,7 +35,7 @@ func (k *checker) infoBatch(c *Cursor, batch []sectionRef) {
 			k.info(c, sections[i])
 		} else if f, err := k.r.open(int(ref.index), ref.want); err != nil {
 			k.fault(err)
-			k.tally.incomplete = true
+			k.incomplete = true
 		} else {
 			k.info(c, f)
 		}
@@ -62,7 +62,7 @@ func (k *checker) info(c *Cursor, f fields) {
 		}
 	}
 	if !k.end(&c.f) {
-		k.tally.incomplete = true
+		k.incomplete = true
 	}
 }
 
@@ -72,10 +72,8 @@ func (c *Cursor) nextAny() (pos int, known, ok bool) {
 		if len(c.stack) == 0 {
 			return 0, false, false
 		}
-		c.remaining = c.stack[len(c.stack)-1]
-		c.stack = c.stack[:len(c.stack)-1]
+		c.leave()
 	}
-	c.remaining--
 	pos = c.f.pos
 	known = c.read()
 	return pos, known, c.f.err == nil

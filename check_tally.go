@@ -91,9 +91,9 @@ func (s *symbolIDs) mayHave(id SymbolID) bool {
 // how many counts come up to it.
 type tally struct {
 	Summary
-	incomplete bool // some symbol info could not be read
-	mins  []uint64    // distinct minimum counts, ascending
-	steps []tallyStep // counts from mins[i] up to, not including, mins[i+1]
+	incomplete bool        // some symbol info could not be read
+	mins       []uint64    // distinct minimum counts, ascending
+	steps      []tallyStep // counts from mins[i] up to, not including, mins[i+1]
 }
 
 type tallyStep struct {
@@ -146,28 +146,40 @@ func addSaturating(a, b uint64) uint64 {
 	return sum
 }
 
-// compare remarks where a summary does not agree with the data.
-func (t *tally) compare(k *checker, s *Summary) {
-	fixed := k.r.table.fixedSection(SectionSummary)
-	section := newSection(fixed.index, fixed.extent, byte(SectionSummary))
-	figure := func(what string, found, want uint64) {
-		if found != want {
-			k.remark(section, 0, ErrSummary, "%s is %d, the data make it %d", what, found, want)
+// compareSummary remarks where a summary, of which f are the fields, does not agree with the data.
+func (k *checker) compareSummary(f fields) {
+	t := &k.tally
+	agrees := true
+	for _, figure := range []struct {
+		what string
+		want uint64
+	}{
+		{"total count", t.TotalCount},
+		{"maximum count", t.MaxCount},
+		{"maximum function count", t.MaxFunctionCount},
+		{"number of counts", t.NumCounts},
+		{"number of functions", t.NumFunctions},
+	} {
+		pos := f.pos
+		if found := f.uint64(); found != figure.want {
+			agrees = false
+			k.remark(f.sec, pos, ErrSummary, "%s is %d, the data make it %d", figure.what, found, figure.want)
 		}
 	}
-	figure("total count", s.TotalCount, t.TotalCount)
-	figure("maximum count", s.MaxCount, t.MaxCount)
-	figure("maximum function count", s.MaxFunctionCount, t.MaxFunctionCount)
-	figure("number of counts", s.NumCounts, t.NumCounts)
-	figure("number of functions", s.NumFunctions, t.NumFunctions)
-	if t.TotalCount == math.MaxUint64 {
-		return // what makes up a share of a sum that overflowed cannot be told
+	// The entries are shares of the total. What makes up a share of a sum that overflowed cannot be told.
+	if agrees && t.TotalCount < math.MaxUint64 {
+		k.compareEntries(f)
 	}
-	reach := t.reach()
-	for _, e := range s.Entries {
-		i, _ := slices.BinarySearch(t.mins, e.MinCount)
-		if !reach[i].settles(t.TotalCount, e) {
-			k.remark(section, 0, ErrSummary, "cutoff %d has %d counts from %d up, which the data do not bear out", e.Cutoff, e.NumCounts, e.MinCount)
+}
+
+func (k *checker) compareEntries(f fields) {
+	reach := k.tally.reach()
+	for range f.uint64() {
+		pos := f.pos
+		e := SummaryEntry{Cutoff: f.uint32(), MinCount: f.uint64(), NumCounts: f.uint64()}
+		i, _ := slices.BinarySearch(k.tally.mins, e.MinCount)
+		if !reach[i].settles(k.tally.TotalCount, e) {
+			k.remark(f.sec, pos, ErrSummary, "cutoff %d has %d counts from %d up, which the data do not bear out", e.Cutoff, e.NumCounts, e.MinCount)
 		}
 	}
 }

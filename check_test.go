@@ -101,6 +101,9 @@ func TestCheckDamagedFiles(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, uint64(seed)))
 		o := gen.All()
 		o.LongNames, o.Deep = false, false
+		if seed%2 == 0 { // without what is a fault already
+			o.Gaps, o.Trailing, o.NoUnknownUnit = false, false, false
+		}
 		data, _ := gen.Random(r, o)
 		for range 10 {
 			damaged := damage(r, data)
@@ -192,6 +195,39 @@ func TestCheckLenient(t *testing.T) {
 		}
 		require.Equal(t, 2, headers)
 		require.True(t, has(faults, afdo.ErrSection), "what refers to the lost sections is reported, too")
+	}
+}
+
+// Symbol IDs may be as far apart as 32 bits go.
+func TestCheckFarIDs(t *testing.T) {
+	ids := []uint32{0xFFFFFFF0, 3, 0x80000000, 0, 0x7FFFFFFF, 3}
+	unit := naive.Unit{Path: "a.c", End: 0xFFFFFFFF}
+	for i, id := range ids {
+		unit.Symbols = append(unit.Symbols, naive.Symbol{ID: id, Name: string(rune('a' + i))})
+	}
+	unit.Symbols[0].HasInfo = true
+	call := naive.Location{Type: naive.CalledFns}
+	for _, callee := range []uint32{0xFFFFFFF0, 3, 0x80000000, 0, 0x7FFFFFFF, 0x80000001, 1, 0xFFFFFFFF} {
+		call.Targets = append(call.Targets, naive.Target{Callee: callee})
+	}
+	unit.Symbols[0].Locations = []naive.Location{call}
+	file := &naive.File{Units: []naive.Unit{unit, {Path: ""}}}
+	file.Summary = file.Summarize()
+	for _, compact := range []bool{false, true} {
+		r, err := afdo.OpenBytes(gen.Encode(file, compact))
+		require.NoError(t, err)
+		faults, remarks := check(t, r)
+		require.Empty(t, remarks)
+		var details []string
+		for _, p := range faults {
+			details = append(details, p.Detail)
+		}
+		require.Equal(t, []string{
+			"symbol ID 3 stands twice",
+			"symbol ID 2147483649, the file has no such symbol",
+			"symbol ID 1, the file has no such symbol",
+			"symbol ID 4294967295, the file has no such symbol",
+		}, details)
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	limit := c.k.r.opts.maxNameBytes
 	if c.prefix > limit-c.names && !c.limited {
 		c.limited = true
-		c.k.fault(nameLimit(c.sec, pos, limit))
+		c.k.fault(c.sec.errorAt(pos, ErrLimit, "%s", nameLimit(limit)))
 	}
 	if !c.limited {
 		c.names += c.prefix
@@ -141,10 +141,10 @@ func (k *checker) duplicates(f fields) {
 		state = states[depth-1]
 		for _, b := range label {
 			step := state<<8 | uint64(b)
-			if next[step] == 0 {
-				next[step] = uint64(len(next)) + 1
+			if state = next[step]; state == 0 {
+				state = uint64(len(next)) + 1
+				next[step] = state
 			}
-			state = next[step]
 		}
 	}
 }

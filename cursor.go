@@ -3,7 +3,6 @@ package afdo
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 )
 
 // A Cursor steps through the location records of a function in pre-order: the
@@ -72,12 +71,10 @@ func (c *Cursor) Next() bool {
 			if len(c.stack) == 0 {
 				return false
 			}
-			c.remaining = c.stack[len(c.stack)-1]
-			c.stack = c.stack[:len(c.stack)-1]
+			c.leave()
 		}
-		c.remaining--
 		if c.read() {
-			return c.f.err == nil
+			return true
 		}
 	}
 }
@@ -89,15 +86,13 @@ func (c *Cursor) Skip() {
 	location, depth := c.location, c.depth
 	for len(c.stack) > depth {
 		if c.remaining > 0 {
-			c.remaining--
 			c.read()
 			if c.targets > 0 {
 				c.skipTargets()
 			}
 			continue
 		}
-		c.remaining = c.stack[len(c.stack)-1]
-		c.stack = c.stack[:len(c.stack)-1]
+		c.leave()
 	}
 	c.location, c.depth = location, depth
 }
@@ -121,9 +116,10 @@ func (c *Cursor) NextTarget() (Target, bool) {
 // stop ends the walk.
 func (c *Cursor) stop() { c.remaining, c.stack, c.targets = 0, c.stack[:0], 0 }
 
-// read reads the record at hand. It returns false for one of unknown type,
-// which it passes over.
+// read reads the next record of the body at hand, which has one. It returns
+// false for one of unknown type, which it passes over, and at an error, which ends the walk.
 func (c *Cursor) read() bool {
+	c.remaining--
 	c.depth = len(c.stack)
 	if c.f.sec.Compact {
 		if c.readCompact() {
@@ -132,12 +128,7 @@ func (c *Cursor) read() bool {
 	} else if c.readNormal() {
 		return true
 	}
-	known := c.readAny()
-	if c.f.err != nil {
-		c.stop()
-		return true
-	}
-	return known
+	return c.readAny()
 }
 
 // countSize is the size of the count in a normal-mode record by type, for the
@@ -192,66 +183,93 @@ func (c *Cursor) readCompact() bool {
 	}
 	w := binary.LittleEndian.Uint64(p)
 	t := LocationType(w) & locationTypeMask
-	has := -(w >> 7 & 1) // all ones with a discriminator, all zeros without
+	has := uint(w>>4) & 8 // discriminator: the width of an end in ends
 	w >>= 8
-	// A clear continuation flag ends a varint. Each of these has the one such flag set
-	// that ends the field, or none if the word does not hold it.
-	ends := ^w & 0x0080808080808080
-	line := ends & -ends
-	ends ^= line
-	disc := ends & -ends & has
-	ends ^= disc
-	disc |= line &^ has
-	third := ends & -ends
-	ends ^= third
-
-	afterLine := uint(bits.TrailingZeros64(line)+1) & 63
-	afterDisc := uint(bits.TrailingZeros64(disc)+1) & 63
-	lineBits := w & (line - 1)
-	discBits := w & (disc - 1) >> afterLine
-	value := gather7(w & (third - 1) >> afterDisc)
-	if disc == 0 || line > 1<<15 || disc>>afterLine > 1<<15 {
+	// Where the varints of the record end, in bits behind its bitmask.
+	ends := varintEnds[(^w&0x0080808080808080)*0x0002040810204081>>56&0x7f]
+	line := ends & 0xff
+	ends >>= has
+	disc, third := ends&0xff, ends>>8&0xff
+	if disc > 56 || line > 16 || disc-line > 16 {
 		return false
 	}
+	lineBits := w & lowBits(line)
+	discBits := w & lowBits(disc) >> line
+	value := varint28(w & lowBits(third) >> disc)
 	l := &c.location
-	size := int(afterDisc)/8 + 1
+	size := disc
 	switch {
 	case t.isCount():
-		counted := -uint64(t >> 1) // all zeros for LocationZero
-		if third == 0 && counted != 0 || value > math.MaxUint32 {
+		counted := -uint32(t >> 1) // all zeros for LocationZero
+		length := (third - disc) & counted
+		size += length
+		if size > 56 || length > 32 {
 			return false
 		}
-		l.Count, l.Callee, l.NumTargets, l.NumLocations = value&counted, 0, 0, 0
-		afterThird := bits.TrailingZeros64(third) + 1
-		size += (afterThird - int(afterDisc)) / 8 & int(counted)
+		l.Count, l.Callee, l.NumTargets, l.NumLocations = uint64(value&counted), 0, 0, 0
 	case t == LocationInlinedFn:
-		last := ends & -ends
-		if last == 0 || value > math.MaxUint32 {
+		size = ends >> 16 & 0xff
+		if size > 56 || third-disc > 32 || size-third > 32 {
 			return false
 		}
-		afterThird := uint(bits.TrailingZeros64(third)+1) & 63
-		n := gather7(w & (last - 1) >> afterThird)
-		size = (bits.TrailingZeros64(last)+1)/8 + 1
-		if n > uint64(len(p)-size)/minCompactLocation {
+		n := varint28(w & lowBits(size) >> third)
+		if int(n) > (len(p)-8)/minCompactLocation {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets = 0, SymbolID(value), 0
-		c.enter(uint32(n))
+		c.enter(n)
+	case t == LocationCalledFn:
+		l.Count, l.Callee, l.NumTargets, l.NumLocations = 0, 0, 1, 0
+		c.targets = 1
 	default:
 		return false
 	}
 	l.Type = t
-	l.Line = uint32(lineBits&0x7f | lineBits>>1&0x3f80)
-	l.Discriminator = uint32((discBits&0x7f | discBits>>1&0x3f80) & has)
-	c.f.pos += size
+	l.Line = varint28(lineBits)
+	l.Discriminator = varint28(discBits)
+	c.f.pos += int(size>>3) + 1
 	return true
 }
+
+// lowBits has the lowest n bits set, of which there are fewer than 128.
+func lowBits(n uint32) uint64 { return 1<<n - 1 }
+
+// varint28 decodes a varint of at most four bytes, which is all that w holds.
+func varint28(w uint64) uint32 {
+	return uint32(w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000 | w>>3&0xfe00000)
+}
+
+// varintEnds tells, for each set of bytes that end a varint among the seven
+// behind a bitmask, after how many bits the first, second, third and fourth
+// varint end: a byte each, more than 56 for one that does not end there.
+var varintEnds = func() (table [128]uint32) {
+	for set := range table {
+		ends, n := uint32(0), 0
+		for i := range 7 {
+			if set>>i&1 != 0 && n < 4 {
+				ends |= uint32(8*(i+1)) << (8 * n)
+				n++
+			}
+		}
+		for ; n < 4; n++ {
+			ends |= 64 << (8 * n)
+		}
+		table[set] = ends
+	}
+	return table
+}()
 
 // enter opens the body of the inlined function at hand, of n records.
 func (c *Cursor) enter(n uint32) {
 	c.location.NumLocations = n
 	c.stack = append(c.stack, c.remaining)
 	c.remaining = n
+}
+
+// leave closes the innermost body.
+func (c *Cursor) leave() {
+	last := len(c.stack) - 1
+	c.remaining, c.stack = c.stack[last], c.stack[:last]
 }
 
 // readAny reads any record, field by field.
@@ -278,9 +296,11 @@ func (c *Cursor) readAny() bool {
 	default:
 		f.take(int(min(f.uint32(), math.MaxInt32)), "an unknown location")
 		c.unknown++
-		return false
 	}
-	return true
+	if f.err != nil {
+		c.stop()
+	}
+	return f.err == nil && l.Type-LocationZero <= LocationInlinedFn-LocationZero
 }
 
 func (c *Cursor) setTargets(n uint32) {

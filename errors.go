@@ -63,6 +63,9 @@ var (
 
 	// ErrTrie: a string table does not hold each of its strings once.
 	ErrTrie = errors.New("bad string table")
+
+	// ErrChecksum: bytes are not those that were written, as the index of the file shows.
+	ErrChecksum = errors.New("bad checksum")
 )
 
 // Further classes, which only [Reader.Check] reports.
@@ -78,6 +81,9 @@ var (
 
 	// ErrSummary: the summary does not agree with the data.
 	ErrSummary = errors.New("summary disagrees")
+
+	// ErrIndex: the index does not agree with the data, or cannot be read. [Reader.Index] returns it, too.
+	ErrIndex = errors.New("bad index")
 )
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].
@@ -89,7 +95,7 @@ type FormatError struct {
 	Section int         // section index by file order, or HeaderSection
 	Type    SectionType // type of that section, 0 for HeaderSection
 	Offset  int64       // of the offending byte, from the start of the file
-	Err     error       // the class, one of ErrMagic to ErrTrie, or ErrLimit
+	Err     error       // the class, one of ErrMagic to ErrIndex, or ErrLimit
 	Detail  string      // what was expected and what was found
 }
 

@@ -1,6 +1,7 @@
 package afdo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -51,13 +52,29 @@ func (u *Unit) info(s Symbol) (fields, error) {
 	defer u.mu.Unlock()
 	u.growInfos(int(s.row) + 1)
 	if u.infos[s.row].data == nil {
-		f, err := u.readInfo(s)
+		f, err := u.readOnce(s)
 		if err != nil {
 			return fields{}, err
 		}
 		u.infos[s.row] = f
 	}
 	return u.infos[s.row], nil
+}
+
+// readOnce is readInfo for what may have been read for another symbol: those of
+// a faulty file may share a section by the thousand.
+func (u *Unit) readOnce(s Symbol) (fields, error) {
+	if row, ok := u.readFor[s.info]; ok {
+		return u.infos[row], nil
+	}
+	f, err := u.readInfo(s)
+	if err == nil {
+		if u.readFor == nil {
+			u.readFor = make(map[uint32]uint32)
+		}
+		u.readFor[s.info] = s.row
+	}
+	return f, err
 }
 
 func (u *Unit) readInfo(s Symbol) (fields, error) {
@@ -98,7 +115,7 @@ func (u *Unit) Load() error {
 		}
 	}
 	// Section indexes are by offset, so sections that stand together are neighbours now.
-	slices.SortFunc(rows, func(a, b int) int { return int(int64(t.rows[a].info) - int64(t.rows[b].info)) })
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(t.rows[a].info, t.rows[b].info) })
 	refs := make([]sectionRef, len(rows))
 	for i, row := range rows {
 		refs[i] = sectionRef{t.rows[row].info, SectionSymbolInfo}

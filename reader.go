@@ -31,13 +31,18 @@ const DefaultMaxNameBytes = 256 << 20
 type Option func(*options)
 
 type options struct {
-	maxNameBytes int
-	lenient      bool
+	maxNameBytes     int
+	lenient          bool
+	skipChecksums    bool
+	requireChecksums bool
+	ignoreIndex      bool
+	unqualified      nameScheme
 }
 
 // MaxNameBytes bounds the sum of the lengths of the symbol names of one unit,
 // written out. A string table of a few megabytes can spell names of many
-// gigabytes; a unit whose names exceed the bound gives [ErrLimit]. The
+// gigabytes; a unit whose names exceed the bound gives [ErrLimit]. So do further units once those asked for take,
+// together, four times the bound and eight times the file, several times what those of real files do. The
 // default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
@@ -68,6 +73,10 @@ type Reader struct {
 	mu     sync.Mutex // guards the making of dir, and tables
 	dir    atomic.Pointer[directory]
 	tables tableCache
+
+	idxMu sync.Mutex // guards the making of idx
+	idx   atomic.Pointer[index]
+	scans scans
 }
 
 // Open opens a file and maps it into memory. What it hands out was copied from
@@ -129,8 +138,16 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
 		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt
 	}
+	if r.opts.lenient {
+		r.table.onFault = func(error) error { return nil } // Check comes upon it again
+	}
 	if err := r.readHeader(); err != nil {
 		return nil, err
+	}
+	if r.opts.requireChecksums {
+		if err := r.requireChecksums(); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
@@ -149,7 +166,7 @@ func (r *Reader) readHeader() error {
 	}
 	h := headerFields(prefix)
 	r.table.fields = h
-	r.table.size, r.table.lenient = r.src.size, r.opts.lenient
+	r.table.size = r.src.size
 	n := h.uint(7)
 	for i, t := range [2]SectionType{SectionSummary, SectionFileNames} {
 		off, size := h.uint64(), h.uint64()
@@ -214,6 +231,9 @@ func (r *Reader) readTable(h fields, n uint64) error {
 // reach: not beyond a section, and the first entry is as a rule the first section.
 func (r *Reader) compactTableEnd(h fields, n uint64) uint64 {
 	end := min(uint64(r.src.size), uint64(h.pos)+2*maxVarintLen*n)
+	if r.opts.lenient { // sections may be anywhere
+		return end
+	}
 	for _, f := range r.table.fixed {
 		end = min(end, uint64(f.off))
 	}

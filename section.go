@@ -34,6 +34,9 @@ var sectionTypeNames = [...]string{
 
 // String returns the name of the type, or "type 0x2a" for one that is not of the RFC.
 func (t SectionType) String() string {
+	if t == SectionIndex {
+		return "index"
+	}
 	if int(t) < len(sectionTypeNames) && sectionTypeNames[t] != "" {
 		return sectionTypeNames[t]
 	}
@@ -89,8 +92,9 @@ type sectionTable struct {
 	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
 	sorted      []extent      // all entries by offset, if the table is out of order
 	fixed       [2]fixedEntry // summary and file names, by offset
-	lenient     bool          // note faults and go on
-	faults      []error
+
+	onFault func(error) error // what to do about a fault; nil to give up
+	faulty  bool              // there was one
 }
 
 // fixedEntry is one of the two sections that have their own place in the header.
@@ -149,9 +153,9 @@ func (t *sectionTable) scan() error {
 			return err
 		}
 	}
-	if t.count > 0 && t.entry(0).off < t.end {
-		err := t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", t.entry(0).off, t.end, dialectHint)
-		if err := t.report(err); err != nil {
+	header := extent{0, t.end}
+	for i := 0; i < t.count && t.entry(i).off < t.end; i++ {
+		if err := t.apart(header, t.entry(i)); err != nil {
 			return err
 		}
 	}
@@ -268,19 +272,19 @@ func (t *sectionTable) scanAny() error {
 		}
 	}
 	t.end = int64(t.pos)
-	if s.unordered || len(t.faults) > 0 {
+	if s.unordered || t.faulty {
 		return t.sort()
 	}
 	return nil
 }
 
-// report returns a fault of the table, or notes it if the Reader is lenient.
+// report returns a fault of the table unless there is something else to do about it.
 func (t *sectionTable) report(fault error) error {
-	if !t.lenient {
+	t.faulty = true
+	if t.onFault == nil {
 		return fault
 	}
-	t.faults = append(t.faults, fault)
-	return nil
+	return t.onFault(fault)
 }
 
 // tableScan is the state of the pass over the entries of a section table.
@@ -324,9 +328,13 @@ func (t *sectionTable) sort() error {
 		sorted[i] = t.newExtent(f.uint64(), f.uint64())
 	}
 	slices.SortFunc(sorted, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
-	for i := 1; i < len(sorted); i++ {
-		if err := t.apart(sorted[i-1], sorted[i]); err != nil {
+	var before extent // the one of those before that reaches furthest
+	for _, e := range sorted {
+		if err := t.apart(before, e); err != nil {
 			return err
+		}
+		if e.off+e.size >= before.off+before.size {
+			before = e
 		}
 	}
 	t.sorted, t.checkpoints = sorted, nil
@@ -344,8 +352,11 @@ func (t *sectionTable) newExtent(off, size uint64) extent {
 
 // apart checks that section b, which begins no earlier than a, begins after a's end.
 func (t *sectionTable) apart(a, b extent) error {
-	if a.off+a.size <= b.off {
+	if a.off+a.size <= b.off || b.size == 0 { // one that is not within the file has been reported
 		return nil
+	}
+	if b.off < t.end {
+		return t.report(t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint))
 	}
 	return t.report(t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint))
 }
@@ -432,7 +443,7 @@ func (r *Reader) open(index int, want SectionType) (fields, error) {
 	if err != nil {
 		return fields{}, err
 	}
-	return newFields(index, e, data, want)
+	return r.newFields(index, e, data, want)
 }
 
 // viewExtent returns the bytes of an extent.
@@ -443,8 +454,12 @@ func (r *Reader) viewExtent(e extent) ([]byte, error) {
 	return r.src.view(e.off, int(e.size))
 }
 
-// newFields returns the fields of a section read into data, which must be of type want.
-func newFields(index int, e extent, data []byte, want SectionType) (fields, error) {
+// newFields returns the fields of a section read into data, which must be of
+// type want and have the checksum that the index of the file may have of it.
+func (r *Reader) newFields(index int, e extent, data []byte, want SectionType) (fields, error) {
+	if err := r.verify(index, e, data); err != nil {
+		return fields{}, err
+	}
 	f := fields{sec: newSection(index, e, data[0]), data: data, pos: 1}
 	if f.sec.Type != want {
 		return fields{}, f.sec.errorAt(0, ErrSection, "want a %s section", want)
@@ -459,7 +474,8 @@ type sectionRef struct {
 }
 
 // openAll reads the sections that fields at pos of section from refer to, in
-// their order. Sections that stand together in the file are read together.
+// their order. Sections that stand together in the file are read together, and
+// one that is referred to several times in a row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
 	places := make([]extent, len(refs))
 	for i, ref := range refs {
@@ -470,6 +486,11 @@ func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, er
 	}
 	out := make([]fields, len(refs))
 	for i := 0; i < len(refs); {
+		if i > 0 && refs[i] == refs[i-1] { // two symbols of a faulty file share their samples
+			out[i] = out[i-1]
+			i++
+			continue
+		}
 		n := together(places[i:])
 		if places[i].size == 0 {
 			_, err := r.open(int(refs[i].index), refs[i].want)
@@ -481,7 +502,7 @@ func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, er
 		}
 		for end := i + n; i < end; i++ {
 			size := places[i].size
-			if out[i], err = newFields(int(refs[i].index), places[i], data[:size:size], refs[i].want); err != nil {
+			if out[i], err = r.newFields(int(refs[i].index), places[i], data[:size:size], refs[i].want); err != nil {
 				return nil, err
 			}
 			data = data[size:]

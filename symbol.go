@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 )
@@ -43,8 +44,8 @@ func (s Symbol) HasInfo() bool { return s.info != noInfo }
 
 // symbolTable is the string table and the symbol names of a unit, decoded.
 type symbolTable struct {
-	sec   Section // of the symbol names
-	names *names
+	sec   Section  // of the symbol names
+	names []string // by string index
 	rows  []symbolRow
 	order []uint32 // of the rows by symbol ID; nil if they are so ordered
 }
@@ -71,8 +72,8 @@ type encodedTable struct{ strings, symbols fields }
 
 // encodedTable reads the two sections that name the symbols of a unit. Where
 // they stand together in the file, that is one read.
-func (r *Reader) encodedTable(d *directory, e *unitEntry) (*encodedTable, error) {
-	sections, err := r.openAll(d.sec, e.name, []sectionRef{
+func (r *Reader) encodedTable(names Section, e *unitEntry) (*encodedTable, error) {
+	sections, err := r.openAll(names, e.name, []sectionRef{
 		{e.strings, SectionStringTable}, {e.symbols, SectionSymbolNames},
 	})
 	if err != nil {
@@ -101,8 +102,8 @@ func (t *symbolTable) decode(f fields, e *unitEntry) error {
 		pos := f.pos
 		row := f.symbolRow()
 		f.checkRow(pos, row, e)
-		if f.err == nil && uint64(row.str) >= uint64(len(t.names.index)) {
-			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names.index))
+		if f.err == nil && uint64(row.str) >= uint64(len(t.names)) {
+			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names))
 		}
 		if f.err != nil {
 			return f.err
@@ -156,44 +157,58 @@ func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 
 // size is roughly the memory of the table.
 func (t *symbolTable) size() int {
-	return len(t.names.text) + 8*len(t.names.index) + 12*len(t.rows) + 4*len(t.order)
+	n := 16*len(t.names) + 12*len(t.rows) + 4*len(t.order)
+	for _, name := range t.names {
+		n += len(name)
+	}
+	return n
 }
 
-// tableCacheBytes bounds what a Reader keeps of other units' symbols.
-const tableCacheBytes = 32 << 20
-
-// tableCache keeps the symbol tables of units by which callees and inlined
-// functions were named, so that each is decoded once. When it is full it is emptied: a
-// walk over a whole file meets most units again soon, and needs no order of age for it.
+// tableCache keeps the symbol tables of all units that were asked for, so that
+// each is decoded once however callees and inlined functions go back and forth. Tables
+// of real files are a few times as large as their sections. What a hostile
+// file makes of strings that share prefixes, or of units that share a
+// string table, is limited.
 type tableCache struct {
-	tables map[int]*symbolTable
-	bytes  int
+	tables map[int]*symbolTable // by unit
+	bytes  int64                // of tables, or of their sections where these are larger
 }
 
-func (c *tableCache) put(index int, t *symbolTable) {
-	if c.bytes += t.size(); c.tables == nil || c.bytes > tableCacheBytes {
-		c.tables, c.bytes = make(map[int]*symbolTable), t.size()
+// tablesPerByte is how many times the file its symbol tables may be, apart from four times what the
+// names of one unit may be.
+const tablesPerByte = 8
+
+func (r *Reader) maxTableBytes() int64 {
+	return 4*int64(r.opts.maxNameBytes) + tablesPerByte*min(r.src.size, math.MaxInt64/(2*tablesPerByte))
+}
+
+// cached returns the symbol table of a unit if it is in the cache, and whether there is room for more.
+func (r *Reader) cached(index int) (t *symbolTable, room bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.tables[index], r.tables.bytes < r.maxTableBytes()
+}
+
+// cache keeps the symbol table of a unit and returns it, or the one that is there already.
+func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.tables
+	if there := c.tables[index]; there != nil {
+		return there
+	}
+	if c.tables == nil {
+		c.tables = make(map[int]*symbolTable)
 	}
 	c.tables[index] = t
-}
-
-// cached returns the symbol table of a unit if it is in the cache.
-func (r *Reader) cached(index int) *symbolTable {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tables.tables[index]
-}
-
-func (r *Reader) cache(index int, t *symbolTable) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tables.put(index, t)
+	c.bytes += int64(max(size, t.size()))
+	return t
 }
 
 // encodedTable returns the unit's tables as they stand in the file. The caller holds u.mu.
 func (u *Unit) encodedTable() (*encodedTable, error) {
 	if u.encoded == nil {
-		enc, err := u.r.encodedTable(u.dir, &u.entry)
+		enc, err := u.r.encodedTable(u.names, &u.entry)
 		if err != nil {
 			return nil, err
 		}
@@ -209,28 +224,32 @@ func (u *Unit) symbols() (*symbolTable, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.table == nil {
-		u.table = u.r.cached(u.index)
-	}
 	if u.table != nil {
 		return u.table, nil
+	}
+	t, room := u.r.cached(u.index)
+	if t != nil {
+		u.table = t
+		return t, nil
 	}
 	enc, err := u.encodedTable()
 	if err != nil {
 		return nil, err
 	}
-	t, err := enc.decode(&u.entry, u.r.opts.maxNameBytes)
+	if !room {
+		return nil, enc.strings.sec.errorAt(0, ErrLimit, "the names of the units exceed %d bytes, see MaxNameBytes", u.r.maxTableBytes())
+	}
+	t, err = enc.decode(&u.entry, u.r.opts.maxNameBytes)
 	if err != nil {
 		return nil, err
 	}
-	u.r.cache(u.index, t)
-	u.table, u.encoded = t, nil
-	return t, nil
+	u.table, u.encoded = u.r.cache(u.index, t, len(enc.strings.data)+len(enc.symbols.data)), nil
+	return u.table, nil
 }
 
 func (u *Unit) symbol(t *symbolTable, row int) Symbol {
 	r := t.rows[row]
-	return Symbol{unit: u, name: t.names.name(r.str), id: r.id, info: r.info, row: uint32(row)}
+	return Symbol{unit: u, name: t.names[r.str], id: r.id, info: r.info, row: uint32(row)}
 }
 
 // NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to begin.
@@ -308,7 +327,7 @@ func (u *Unit) find(name string) (int, symbolRow, error) {
 
 func (t *symbolTable) find(name string) (int, symbolRow, error) {
 	for i, r := range t.rows {
-		if t.names.name(r.str) == name {
+		if t.names[r.str] == name {
 			return i, r, nil
 		}
 	}
@@ -336,17 +355,15 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error)
 // Symbol returns the symbol of an ID: what a call target or an inlined
 // function refers to, whichever unit it is in. The error is [ErrNotFound] if the file has none.
 //
-// It reads the string table and the symbol names of that unit, and keeps the
-// tables of the units it has read, up to 32 MiB, so that resolving every
-// callee of a unit decodes each table once.
+// It reads the string table and the symbol names of that unit. A Reader keeps these tables, so that each is read
+// once; they take a few times the bytes of the sections.
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
-	d, err := r.directory()
+	u, err := r.owner(id)
 	if err != nil {
 		return Symbol{}, err
 	}
-	i, ok := d.owner(id)
-	if !ok {
+	if u == nil {
 		return Symbol{}, fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound)
 	}
-	return r.unit(d, i).SymbolByID(id)
+	return u.SymbolByID(id)
 }

@@ -1,7 +1,7 @@
 package afdo
 
 import (
-	"math"
+	"fmt"
 	"strings"
 )
 
@@ -10,21 +10,6 @@ import (
 // child. Nothing says how long a child is, so what is not wanted is parsed, but not decoded.
 
 const terminalFlag = 0x80 // of a node's bitmask; the rest is its number of children
-
-// nameRef is where a name stands among the names of a string table. 8 bytes.
-type nameRef struct{ off, len uint32 }
-
-// names is a string table written out: the names one after the other, in the
-// order of the trie, and where each is by its string index.
-type names struct {
-	text  string
-	index []nameRef
-}
-
-func (n *names) name(i uint32) string {
-	ref := n.index[i]
-	return n.text[ref.off : ref.off+ref.len]
-}
 
 // node reads the bitmask of a node and the string index of a terminal.
 func (f *fields) node() (children int, terminal bool, id uint32) {
@@ -76,13 +61,22 @@ func (t *trie) child() (parent int, label []byte, ok bool) {
 	return parent, label, t.err == nil
 }
 
-// names reads a string table whose names are not longer than limit, all together.
-func (f *fields) names(limit int) (*names, error) {
-	count := f.count(uint64(f.uint32()), 1+4, 1+1, "strings")
-	d := trieDecoder{trie: trie{fields: f}, limit: limit}
-	d.index = make([]nameRef, count)
-	for i := range d.index {
-		d.index[i].off = math.MaxUint32
+// stringCount reads the number of strings.
+func (f *fields) stringCount() int {
+	return f.count(uint64(f.uint32()), 1+4, 1+1, "strings")
+}
+
+// names reads a string table, whose names are not longer than limit all
+// together, into names by string index.
+func (f *fields) names(limit int) ([]string, error) {
+	count := f.stringCount()
+	d := trieDecoder{
+		trie:  trie{fields: f},
+		names: make([]string, count),
+		seen:  make([]uint64, (count+63)/64),
+		left:  limit,
+		limit: limit,
+		chunk: min(2*len(f.data), maxNameChunk),
 	}
 	d.run()
 	if f.err == nil && d.found < count {
@@ -91,16 +85,24 @@ func (f *fields) names(limit int) (*names, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return &names{text: d.text.String(), index: d.index}, nil
+	return d.names, nil
 }
+
+// maxNameChunk is how much room for names is made at a time. How long the names
+// of a table are shows only when they have been read.
+const maxNameChunk = 32 << 10
 
 type trieDecoder struct {
 	trie
 	path  []byte // the current node's string
-	text  strings.Builder
-	index []nameRef
+	names []string
+	seen  []uint64 // names that are there, a bit each
 	found int
+	left  int // of limit
 	limit int
+
+	text  *strings.Builder // the latest names, one after the other; never grown beyond its first size
+	chunk int              // that size
 }
 
 func (d *trieDecoder) run() {
@@ -130,21 +132,35 @@ func (d *trieDecoder) visit() {
 
 // add keeps the string of the current node, which is at pos.
 func (d *trieDecoder) add(pos int, id uint32) {
-	if uint64(id) >= uint64(len(d.index)) {
-		d.fail(pos, ErrTrie, "string index %d, the table has %d strings", id, len(d.index))
+	if uint64(id) >= uint64(len(d.names)) {
+		d.fail(pos, ErrTrie, "string index %d, the table has %d strings", id, len(d.names))
 		return
 	}
-	if d.index[id].off != math.MaxUint32 {
+	if d.seen[id/64]>>(id%64)&1 != 0 {
 		d.fail(pos, ErrTrie, "string index %d a second time", id)
 		return
 	}
-	if len(d.path) > d.limit-d.text.Len() {
-		d.fail(pos, ErrLimit, "the names of the unit exceed %d bytes, see MaxNameBytes", d.limit)
+	if d.left -= len(d.path); d.left < 0 {
+		d.fail(pos, ErrLimit, "%s", nameLimit(d.limit))
 		return
 	}
-	d.index[id] = nameRef{uint32(d.text.Len()), uint32(len(d.path))}
-	d.text.Write(d.path)
+	d.seen[id/64] |= 1 << (id % 64)
+	d.names[id] = d.spell()
 	d.found++
+}
+
+// spell returns the current node's string.
+func (d *trieDecoder) spell() string {
+	if d.text == nil || len(d.path) > d.text.Cap()-d.text.Len() {
+		d.text = new(strings.Builder)
+		d.text.Grow(max(d.chunk, len(d.path)))
+	}
+	d.text.Write(d.path)
+	return d.text.String()[d.text.Len()-len(d.path):]
+}
+
+func nameLimit(limit int) string {
+	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
 }
 
 // find looks a name up in a string table without decoding it: it follows the

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"math"
 	"math/bits"
 	"slices"
 	"sort"
 	"sync"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // A Unit is one entry of the file names section (RFC 4.5): a source file that
@@ -22,15 +21,16 @@ import (
 // same unit give two Units. All methods may be called from many goroutines.
 type Unit struct {
 	r     *Reader
-	dir   *directory
+	names Section // the file names section, from where entry counts
 	index int
 	entry unitEntry
 	path  string
 
 	mu      sync.Mutex
-	encoded *encodedTable // as far as read and not yet decoded
-	table   *symbolTable  // nil until needed
-	infos   []fields      // symbol info sections by row, as far as they have been read
+	encoded *encodedTable     // as far as read and not yet decoded
+	table   *symbolTable      // nil until needed
+	infos   []fields          // symbol info sections by row, as far as they have been read
+	readFor map[uint32]uint32 // rows by section, of those read one at a time
 }
 
 // unitEntry is one entry of the file names section. 32 bytes.
@@ -82,7 +82,7 @@ func (r *Reader) directory() (*directory, error) {
 
 func newDirectory(f fields) (*directory, error) {
 	d := &directory{sec: f.sec, data: f.data}
-	n := f.count(uint64(f.uint32()), 4+1+16, 1+1+4, "units")
+	n := f.unitCount()
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -99,22 +99,42 @@ func newDirectory(f fields) (*directory, error) {
 	return d, nil
 }
 
+// unitCount reads the number of units.
+func (f *fields) unitCount() int {
+	return f.count(uint64(f.uint32()), 4+1+16, 1+1+4, "units")
+}
+
+// unitEntry reads and checks an entry.
 func (f *fields) unitEntry(e *unitEntry) {
+	name := f.unitFields(e)
+	if f.err == nil {
+		f.err = cmp.Or(e.nameFault(f.sec, name), e.rangeFault(f.sec))
+	}
+}
+
+// unitFields reads an entry and returns its path, the NUL included.
+func (f *fields) unitFields(e *unitEntry) (name []byte) {
 	n := f.uint32()
-	e.name, e.nameLen = f.pos, n-1
-	name := f.take(int(min(n, math.MaxInt32)), "a file name")
-	if f.err != nil {
-		return
-	}
-	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
-		f.fail(e.name, ErrName, "%q is not a string that ends at its only NUL", name)
-		return
-	}
+	e.name, e.nameLen = f.pos, max(n, 1)-1
+	name = f.take(int(min(n, math.MaxInt32)), "a file name")
 	e.strings, e.symbols = f.uint32(), f.uint32()
 	e.start, e.end = f.uint32(), f.uint32()
-	if e.start > e.end {
-		f.fail(f.pos, ErrSymbol, "symbol IDs from %d to %d", e.start, e.end)
+	return name
+}
+
+// nameFault returns what is wrong with the path (format note 8).
+func (e *unitEntry) nameFault(s Section, name []byte) error {
+	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
+		return s.errorAt(e.name, ErrName, "%.200q is not a string that ends at its only NUL", name)
 	}
+	return nil
+}
+
+func (e *unitEntry) rangeFault(s Section) error {
+	if e.start > e.end {
+		return s.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d", e.start, e.end)
+	}
+	return nil
 }
 
 // orderByID orders the units that have symbols by their IDs, which must not
@@ -134,7 +154,7 @@ func (d *directory) orderByID() error {
 
 // overlap is the error of symbol IDs that are another unit's, too.
 func (d *directory) overlap(e *unitEntry) error {
-	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %q are another unit's, too", e.start, e.end, d.path(e))
+	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", e.start, e.end, d.path(e))
 }
 
 func (d *directory) rank() {
@@ -221,33 +241,45 @@ func (d *directory) matching(fits func(path []byte) bool) []int {
 }
 
 // hashTable returns an open-addressing table of unit indexes plus one by the
-// hash of their paths, or nil as long as lookups do not repeat.
+// hash of their paths, or nil as long as lookups do not repeat and for a faulty
+// file that has a path twice.
 func (d *directory) hashTable() []uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lookups++
-	if d.table == nil && d.lookups > hashAfter {
-		d.table = make([]uint32, 2<<bits.Len(uint(len(d.entries))))
-		for i := range d.entries {
-			slot := xxhash.Sum64(d.path(&d.entries[i])) % uint64(len(d.table))
-			for d.table[slot] != 0 {
-				slot = (slot + 1) % uint64(len(d.table))
-			}
-			d.table[slot] = uint32(i + 1)
-		}
+	if d.lookups++; d.lookups == hashAfter+1 {
+		d.table = d.newTable()
 	}
 	return d.table
 }
 
+// hashSeed makes it unforeseeable what a path hashes to. Else a file could be
+// made whose paths all collide.
+var hashSeed = maphash.MakeSeed()
+
+func (d *directory) newTable() []uint32 {
+	table := make([]uint32, 2<<bits.Len(uint(len(d.entries))))
+	for i := range d.entries {
+		path := d.path(&d.entries[i])
+		slot := maphash.Bytes(hashSeed, path) % uint64(len(table))
+		for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
+			if bytes.Equal(path, d.path(&d.entries[table[slot]-1])) {
+				return nil
+			}
+		}
+		table[slot] = uint32(i + 1)
+	}
+	return table
+}
+
+// probe returns what the table has for a path.
 func (d *directory) probe(table []uint32, path string) []int {
-	var found []int
-	slot := xxhash.Sum64String(path) % uint64(len(table))
+	slot := maphash.String(hashSeed, path) % uint64(len(table))
 	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
 		if i := int(table[slot] - 1); string(d.path(&d.entries[i])) == path {
-			found = append(found, i)
+			return []int{i}
 		}
 	}
-	return found
+	return nil
 }
 
 // NumUnits returns the number of units, the unknown-file unit included if the
@@ -287,13 +319,14 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 // [ErrNotFound] if there is none, and an [AmbiguousError] if a faulty file has several.
 //
 // The first lookup reads the file names section. A lookup looks at every
-// path; when lookups repeat, they are hashed.
+// path; when lookups repeat, they are hashed. In a file with an index (see
+// [Reader.Index]) the first lookups read the units that they find and no others.
 func (r *Reader) Unit(path string) (*Unit, error) {
-	d, err := r.directory()
+	units, err := r.exact(path)
 	if err != nil {
 		return nil, err
 	}
-	return r.onlyUnit(d, path, d.exact(path))
+	return onlyUnit(path, units)
 }
 
 // UnitBySuffix returns the unit whose path is suffix or ends in it at a '/':
@@ -302,49 +335,48 @@ func (r *Reader) Unit(path string) (*Unit, error) {
 //
 // It costs what [Reader.Unit] costs, and a look at every path each time it finds no exact one.
 func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
-	d, err := r.directory()
+	units, err := r.exact(suffix)
 	if err != nil {
 		return nil, err
 	}
-	found := d.exact(suffix)
-	if len(found) == 0 {
-		found = d.suffix(suffix)
+	if len(units) == 0 {
+		d, err := r.directory()
+		if err != nil {
+			return nil, err
+		}
+		units = r.unitsAt(d, d.suffix(suffix))
 	}
-	return r.onlyUnit(d, suffix, found)
+	return onlyUnit(suffix, units)
 }
 
 // UnitOf returns the unit to which a symbol ID belongs (RFC 4.5). The unit
 // need not have a symbol of that ID, since its range may have gaps. The error
 // is [ErrNotFound] if the ID is in no unit's range. It costs a binary search over the units.
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
-	d, err := r.directory()
-	if err != nil {
-		return nil, err
+	u, err := r.owner(id)
+	if u == nil && err == nil {
+		err = fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
 	}
-	i, ok := d.owner(id)
-	if !ok {
-		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
-	}
-	return r.unit(d, i), nil
+	return u, err
 }
 
-func (r *Reader) onlyUnit(d *directory, path string, found []int) (*Unit, error) {
+func onlyUnit(path string, found []*Unit) (*Unit, error) {
 	switch len(found) {
 	case 0:
 		return nil, fmt.Errorf("afdo: unit %q: %w", path, ErrNotFound)
 	case 1:
-		return r.unit(d, found[0]), nil
+		return found[0], nil
 	}
 	e := &AmbiguousError{Path: path}
-	for _, i := range found {
-		e.Paths = append(e.Paths, string(d.path(&d.entries[i])))
+	for _, u := range found {
+		e.Paths = append(e.Paths, u.path)
 	}
 	return nil, e
 }
 
 func (r *Reader) unit(d *directory, index int) *Unit {
 	e := d.entries[index]
-	return &Unit{r: r, dir: d, index: index, entry: e, path: string(d.path(&e))}
+	return &Unit{r: r, names: d.sec, index: index, entry: e, path: string(d.path(&e))}
 }
 
 // Path returns the path of the source file, empty if it is unknown. Paths are
@@ -353,6 +385,12 @@ func (u *Unit) Path() string { return u.path }
 
 // Index returns the rank of the unit in the file names section.
 func (u *Unit) Index() int { return u.index }
+
+// Sections returns the indices of the sections that hold the unit's string
+// table and its symbol names (RFC 4.5), as the entry has them: nothing has been looked up.
+func (u *Unit) Sections() (stringTable, symbolNames int) {
+	return int(u.entry.strings), int(u.entry.symbols)
+}
 
 // IDs returns the range of the unit's symbol IDs, the end excluded.
 func (u *Unit) IDs() (start, end SymbolID) {

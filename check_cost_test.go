@@ -1,0 +1,236 @@
+package afdo_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// handmade is a file put together section by section: a summary, a file names
+// section to be filled with entries, and whatever is added.
+type handmade struct {
+	*gen.Layout
+	units   gen.Enc
+	entries uint32
+}
+
+func newHandmade(compact bool) *handmade {
+	h := &handmade{Layout: gen.Lay(&naive.File{}, compact)}
+	h.units.Compact = compact
+	return h
+}
+
+// section adds a section and returns its index.
+func (h *handmade) section(typ uint8, fill func(e *gen.Enc)) uint32 {
+	e := &gen.Enc{Compact: h.Compact}
+	fill(e)
+	return uint32(h.Add(gen.Section{Type: typ, Compact: h.Compact, Data: e.Buf}))
+}
+
+func (h *handmade) unit(path string, strings, symbols, start, end uint32) {
+	h.entries++
+	h.units.U32(uint32(len(path)) + 1)
+	h.units.String(path)
+	h.units.U8(0)
+	for _, v := range []uint32{strings, symbols, start, end} {
+		h.units.U32(v)
+	}
+}
+
+func (h *handmade) bytes() []byte {
+	e := &gen.Enc{Compact: h.Compact}
+	e.U32(h.entries)
+	e.Bytes(h.units.Buf)
+	h.Sections[h.FileNames].Data = e.Buf
+	return h.Layout.Bytes()
+}
+
+// oneString is the data of a string table with one string.
+func oneString(s string) func(e *gen.Enc) {
+	return func(e *gen.Enc) {
+		e.U32(1)
+		if s != "" {
+			e.U8(1)
+			e.U16(uint16(len(s)))
+			e.String(s)
+		}
+		e.U8(0x80)
+		e.U32(0)
+	}
+}
+
+func noRows(e *gen.Enc) { e.U32(0) }
+
+// manyCounts is the data of a symbol info with n records.
+func manyCounts(n uint32) func(e *gen.Enc) {
+	return func(e *gen.Enc) {
+		e.U64(1)
+		e.U64(0)
+		e.U32(n)
+		for range n {
+			e.U8(naive.Zero)
+			e.U24(1)
+		}
+	}
+}
+
+// checkCost checks a file through a Reader that counts, and returns faults and
+// remarks. However often things refer to a section, it must be read a
+// few times at most, and memory must stay within a multiple of the file.
+func checkCost(t *testing.T, data []byte, opts ...afdo.Option) (faults, remarks []afdo.Problem) {
+	t.Helper()
+	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+	used := allocated(func() {
+		r, err := afdo.NewReader(counting, int64(len(data)), opts...)
+		require.NoError(t, err)
+		faults, remarks = check(t, r)
+	})
+	require.LessOrEqual(t, counting.bytes, int64(6*len(data)))
+	require.Less(t, used, uint64(4<<20+timesFile*len(data)))
+	return faults, remarks
+}
+
+// Sections that thousands refer to are checked once.
+func TestCheckSharedSections(t *testing.T) {
+	const users = 20_000
+	for name, build := range map[string]func(h *handmade){
+		"string table": func(h *handmade) {
+			shared := h.section(naive.StringTable, oneString(strings.Repeat("x", 60_000)))
+			for i := range users {
+				h.unit(fmt.Sprint(i), shared, h.section(naive.SymbolNames, noRows), 0, 0)
+			}
+		},
+		"string table of odd shape": func(h *handmade) {
+			shared := h.section(naive.StringTable, func(e *gen.Enc) {
+				e.U32(2)
+				e.U8(2)
+				for i := range uint32(2) {
+					e.U16(30_001)
+					e.String(strings.Repeat("x", 30_000) + fmt.Sprint(i))
+					e.U8(0x80)
+					e.U32(i)
+				}
+			})
+			for i := range users {
+				h.unit(fmt.Sprint(i), shared, h.section(naive.SymbolNames, noRows), 0, 0)
+			}
+		},
+		"symbol names": func(h *handmade) {
+			shared := h.section(naive.SymbolNames, func(e *gen.Enc) {
+				e.U32(20_000)
+				for i := range uint32(20_000) {
+					e.U32(i)
+					e.U32(i)
+					e.U32(naive.NoInfo)
+				}
+			})
+			for i := range users {
+				h.unit(fmt.Sprint(i), h.section(naive.StringTable, oneString("")), shared, 0, 0)
+			}
+		},
+		"symbol info": func(h *handmade) {
+			shared := h.section(naive.SymbolInfo, manyCounts(30_000))
+			rows := func(start uint32) func(e *gen.Enc) {
+				return func(e *gen.Enc) {
+					e.U32(users)
+					for i := range uint32(users) {
+						e.U32(i)
+						e.U32(start + i)
+						e.U32(shared)
+					}
+				}
+			}
+			for i := range uint32(2) {
+				h.unit(fmt.Sprint(i), h.section(naive.StringTable, oneString("")), h.section(naive.SymbolNames, rows(i*users)), i*users, (i+1)*users)
+			}
+		},
+	} {
+		for _, compact := range []bool{false, true} {
+			h := newHandmade(compact)
+			build(h)
+			h.unit("", h.section(naive.StringTable, func(e *gen.Enc) { e.U32(0); e.U8(0) }), h.section(naive.SymbolNames, noRows), 1<<30, 1<<30)
+			data := h.bytes()
+			faults, _ := checkCost(t, data)
+			require.True(t, has(faults, afdo.ErrUnused), "%s: the sharing is reported", name)
+		}
+	}
+}
+
+// Sections that overlap, which only a lenient Reader lets pass, are not all read.
+func TestCheckOverlap(t *testing.T) {
+	const sections = 2_000
+	for _, compact := range []bool{false, true} {
+		h := newHandmade(compact)
+		rows := h.section(naive.SymbolNames, func(e *gen.Enc) {
+			e.U32(sections)
+			for i := range uint32(sections) {
+				e.U32(0)
+				e.U32(i)
+				e.U32(4 + i)
+			}
+		})
+		h.unit("a.c", h.section(naive.StringTable, oneString("f")), rows, 0, sections)
+		info := h.section(naive.SymbolInfo, manyCounts(100_000))
+		for range sections - 1 {
+			h.section(naive.SymbolInfo, manyCounts(0))
+		}
+		var offset, size uint64
+		h.Edit = func(i int, off, n uint64) (uint64, uint64) {
+			switch {
+			case i == int(info):
+				offset, size = off, n
+			case i > int(info):
+				return offset, size
+			}
+			return off, n
+		}
+		data := h.bytes()
+		_, err := afdo.OpenBytes(data)
+		require.ErrorIs(t, err, afdo.ErrHeader)
+		faults, _ := checkCost(t, data, afdo.Lenient())
+		require.True(t, has(faults, afdo.ErrHeader))
+		require.True(t, has(faults, afdo.ErrLimit))
+	}
+}
+
+// A section table that is nothing but faults does not fill the memory.
+func TestCheckTableOfFaults(t *testing.T) {
+	const sections = 100_000
+	for _, compact := range []bool{false, true} {
+		h := newHandmade(compact)
+		h.Table = make([]int, sections)
+		for i := range h.Table {
+			h.Table[i] = -1
+		}
+		h.unit("", 0, 0, 0, 0)
+		data := h.bytes()
+		before := inUse()
+		r, err := afdo.OpenBytes(data, afdo.Lenient())
+		require.NoError(t, err)
+		require.Less(t, inUse(), before+uint64(4<<20+timesFile*len(data)))
+		headers := 0
+		for p, err := range r.Check() {
+			require.NoError(t, err)
+			if p.Err == afdo.ErrHeader {
+				headers++
+			}
+		}
+		require.GreaterOrEqual(t, headers, sections)
+	}
+}
+
+// inUse returns how many bytes are allocated and in use.
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,312 @@
+package afdo
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// The inlining block lists for each unit the functions of other units into whose samples
+// functions of the unit were inlined, at whatever depth. Such a function
+// concerns whoever compiles the unit, and without the list all records would have to be read to find it.
+
+// inlining is the block in memory: for each unit the ascending symbol IDs of those functions.
+type inlining struct {
+	starts []uint32 // by unit, where its list begins; one more for the end
+	ids    []uint32
+}
+
+func (l *inlining) of(unit int) []uint32 { return l.ids[l.starts[unit]:l.starts[unit+1]] }
+
+// InlinedElsewhere iterates over the functions of other units into which functions of
+// this unit were inlined, directly or in something else that was inlined, by ascending symbol ID. An error ends the iteration.
+//
+// With an index (see [Reader.Index]) it reads those functions and the names of their
+// units. Without, the first call for any unit of the Reader reads all samples of the
+// file, and keeps four bytes for each function and unit. The functions are the same.
+func (u *Unit) InlinedElsewhere() iter.Seq2[Symbol, error] {
+	return func(yield func(Symbol, error) bool) {
+		found, err := u.inlinedElsewhere()
+		for _, symbol := range found {
+			if !yield(symbol, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Symbol{}, err)
+		}
+	}
+}
+
+func (u *Unit) inlinedElsewhere() ([]Symbol, error) {
+	r := u.r
+	if r.src.closed.Load() {
+		return nil, ErrClosed
+	}
+	x, err := r.searching(blockInlined)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		ids, err := x.inlined(u.index)
+		if err == nil {
+			var found []Symbol
+			if found, err = r.inlinedInto(ids, u, x); err == nil {
+				return found, nil
+			}
+		}
+		if !r.forsake(x, err) {
+			return nil, err
+		}
+	}
+	all, err := r.allInlining()
+	if err != nil {
+		return nil, err
+	}
+	return r.inlinedInto(all.of(u.index), u, nil)
+}
+
+// inlinedInto returns the symbols of some IDs, and, if these are from the index, makes
+// sure that functions of u were inlined into them.
+func (r *Reader) inlinedInto(ids []uint32, u *Unit, x *index) ([]Symbol, error) {
+	found := make([]Symbol, 0, len(ids))
+	budget := r.newBudget()
+	var c Cursor
+	var owner *Unit
+	for _, id := range ids {
+		if owner == nil || !owner.entry.has(SymbolID(id)) {
+			var err error
+			if owner, err = r.owner(SymbolID(id)); err != nil {
+				return nil, err
+			}
+			if owner == nil {
+				return nil, noSymbol(x, id)
+			}
+		}
+		t, err := owner.symbols()
+		if err != nil {
+			return nil, err
+		}
+		row, ok := t.byID(SymbolID(id))
+		if !ok {
+			return nil, noSymbol(x, id)
+		}
+		s := owner.symbol(t, row)
+		if x != nil {
+			if err := budget.spend(s.info); err != nil {
+				return nil, err
+			}
+			ok, err := s.inlines(u, &c)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || owner.index == u.index {
+				return nil, x.fault(0, "nothing of unit %d was inlined into symbol ID %d of another", u.index, id)
+			}
+		}
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// inlines reports whether a function of a unit was inlined into a symbol.
+func (s Symbol) inlines(u *Unit, c *Cursor) (bool, error) {
+	if !s.HasInfo() {
+		return false, nil
+	}
+	info, err := s.Info()
+	if err != nil {
+		return false, err
+	}
+	for c.Reset(info); c.Next(); {
+		if l := c.Location(); l.Type == LocationInlinedFn && u.entry.has(l.Callee) {
+			return true, nil
+		}
+	}
+	return false, c.Err()
+}
+
+// inlined returns the list of a unit.
+func (x *index) inlined(unit int) ([]uint32, error) {
+	b := x.byKind[blockInlined]
+	f, err := x.fields(b.off, 1)
+	if err != nil {
+		return nil, err
+	}
+	width := f.byte()
+	lists := b.off + 1 + packedSize(uint64(x.units)+1, width)
+	if width > 48 || lists > b.off+b.size || unit >= x.units {
+		return nil, x.fault(b.off, "unit %d of %d, places of %d bits", unit, x.units, width)
+	}
+	from, err := x.bits(b.off+1, uint64(unit)*uint64(width), width)
+	if err != nil {
+		return nil, err
+	}
+	to, err := x.bits(b.off+1, uint64(unit+1)*uint64(width), width)
+	if err != nil {
+		return nil, err
+	}
+	if from > to || int64(to) > b.off+b.size-lists {
+		return nil, x.fault(lists, "the list of unit %d from %d to %d", unit, from, to)
+	}
+	data := make([]byte, to-from)
+	if err := x.read(data, lists+int64(from)); err != nil {
+		return nil, err
+	}
+	ids, ok := ascending(data)
+	if !ok {
+		return nil, x.fault(lists+int64(from), "the list of unit %d does not ascend", unit)
+	}
+	return ids, nil
+}
+
+// ascending decodes ascending numbers: the first one, and what is between each and the next.
+func ascending(data []byte) (numbers []uint32, ok bool) {
+	next := uint64(0)
+	for len(data) > 0 {
+		v, n := varint(data)
+		if n <= 0 || v > math.MaxUint32 || next+v > math.MaxUint32 {
+			return nil, false
+		}
+		next += v
+		numbers = append(numbers, uint32(next))
+		next++
+		data = data[n:]
+	}
+	return numbers, true
+}
+
+func appendAscending(dst []byte, numbers []uint32) []byte {
+	next := uint32(0)
+	for _, v := range numbers {
+		dst = binary.AppendUvarint(dst, uint64(v-next))
+		next = v + 1
+	}
+	return dst
+}
+
+// append appends the block.
+func (l *inlining) append(dst []byte) []byte {
+	units := len(l.starts) - 1
+	var lists []byte
+	places := make([]uint64, units+1)
+	for u := range units {
+		lists = appendAscending(lists, l.of(u))
+		places[u+1] = uint64(len(lists))
+	}
+	width := uint8(bits.Len(uint(len(lists))))
+	p := packer{dst: append(dst, width)}
+	for _, at := range places {
+		p.put(at, width)
+	}
+	p.align()
+	return append(p.dst, lists...)
+}
+
+// allInlining goes through all samples for every unit's list, once.
+func (r *Reader) allInlining() (*inlining, error) {
+	r.scans.mu.Lock()
+	defer r.scans.mu.Unlock()
+	if r.scans.inlined == nil {
+		l, err := r.newInlining()
+		if err != nil {
+			return nil, err
+		}
+		r.scans.inlined = l
+	}
+	return r.scans.inlined, nil
+}
+
+// inliningScan goes through all samples.
+type inliningScan struct {
+	d      *directory
+	cursor Cursor
+	pairs  []inlinedPair
+	noted  []uint32 // by unit, the number of the last function into which it was found inlined
+	number uint32   // of the function at hand
+	latest *unitEntry
+	unit   int // of latest
+}
+
+// inlinedPair says that functions of a unit were inlined into a symbol.
+type inlinedPair struct{ unit, id uint32 }
+
+func (r *Reader) newInlining() (*inlining, error) {
+	d, err := r.directory()
+	if err != nil {
+		return nil, err
+	}
+	s := inliningScan{d: d, noted: make([]uint32, len(d.entries)), latest: new(unitEntry)}
+	budget := r.newBudget()
+	err = r.eachTable(func(u *Unit, t *symbolTable) error {
+		for _, row := range t.rows {
+			if row.info != noInfo {
+				if err := budget.spend(row.info); err != nil {
+					return err
+				}
+			}
+		}
+		if err := u.Load(); err != nil {
+			return err
+		}
+		return s.functions(u, t)
+	})
+	return s.lists(), err
+}
+
+func (s *inliningScan) functions(u *Unit, t *symbolTable) error {
+	for i, row := range t.rows {
+		if row.info == noInfo {
+			continue
+		}
+		info, err := u.symbol(t, i).Info()
+		if err != nil {
+			return err
+		}
+		s.number++
+		s.noted[u.index] = s.number // what is inlined within a unit is no news
+		for s.cursor.Reset(info); s.cursor.Next(); {
+			if l := s.cursor.Location(); l.Type == LocationInlinedFn {
+				s.note(row.id, l.Callee)
+			}
+		}
+		if err := s.cursor.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note notes that a callee was inlined into a symbol.
+func (s *inliningScan) note(id, callee SymbolID) {
+	if !s.latest.has(callee) {
+		unit, ok := s.d.owner(callee)
+		if !ok {
+			return
+		}
+		s.latest, s.unit = &s.d.entries[unit], unit
+	}
+	if s.noted[s.unit] != s.number {
+		s.noted[s.unit] = s.number
+		s.pairs = append(s.pairs, inlinedPair{uint32(s.unit), uint32(id)})
+	}
+}
+
+// lists returns what has been noted by unit.
+func (s *inliningScan) lists() *inlining {
+	slices.SortFunc(s.pairs, func(a, b inlinedPair) int {
+		return cmp.Or(cmp.Compare(a.unit, b.unit), cmp.Compare(a.id, b.id))
+	})
+	l := &inlining{starts: make([]uint32, len(s.noted)+1), ids: make([]uint32, len(s.pairs))}
+	for i, p := range s.pairs {
+		l.starts[p.unit+1]++
+		l.ids[i] = p.id
+	}
+	for u := range s.noted {
+		l.starts[u+1] += l.starts[u]
+	}
+	return l
+}

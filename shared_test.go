@@ -1,0 +1,117 @@
+package afdo_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// Symbols of a unit that share the section of their samples share its bytes in memory, too.
+func TestSharedInfo(t *testing.T) {
+	const symbols = 5_000
+	for _, compact := range []bool{false, true} {
+		h := newHandmade(compact)
+		names := h.section(naive.StringTable, oneString("f"))
+		info := h.section(naive.SymbolInfo, manyCounts(20_000))
+		h.unit("a.c", names, h.section(naive.SymbolNames, func(e *gen.Enc) {
+			e.U32(symbols)
+			for i := range uint32(symbols) {
+				e.U32(0)
+				e.U32(i)
+				e.U32(info)
+			}
+		}), 0, symbols)
+		data := h.bytes()
+		for _, load := range []bool{false, true} {
+			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			r, err := afdo.NewReader(counting, int64(len(data)))
+			require.NoError(t, err)
+			u, err := r.Unit("a.c")
+			require.NoError(t, err)
+			used := allocated(func() {
+				if load {
+					require.NoError(t, u.Load())
+				}
+				for s, err := range u.Symbols() {
+					require.NoError(t, err)
+					i, err := s.Info()
+					require.NoError(t, err)
+					require.Equal(t, 20_000, i.NumLocations())
+				}
+			})
+			require.LessOrEqual(t, counting.bytes, int64(2*len(data)))
+			require.Less(t, used, uint64(4<<20+timesFile*len(data)))
+		}
+	}
+}
+
+// A path that stands thousands of times, and paths made to collide in a hash
+// table, must not make lookups slow: each of these would take minutes.
+func TestUnitLookupOfHostilePaths(t *testing.T) {
+	const units = 300_000
+	for name, path := range map[string]func(i uint64) string{
+		"same":      func(uint64) string { return "a.c" },
+		"colliding": collidingPath,
+	} {
+		h := newHandmade(true)
+		for i, n := uint64(0), 0; n < units; i++ {
+			if p := path(i); !strings.Contains(p, "\x00") {
+				h.unit(p, 0, 0, 0, 0)
+				n++
+			}
+		}
+		h.unit("b.c", 0, 0, 0, 0)
+		r, err := afdo.OpenBytes(h.bytes())
+		require.NoError(t, err)
+		for range 10 {
+			u, err := r.Unit("b.c")
+			require.NoError(t, err, name)
+			require.Equal(t, units, u.Index())
+			_, err = r.Unit("c.c")
+			require.ErrorIs(t, err, afdo.ErrNotFound, name)
+		}
+		_, err = r.Unit("a.c")
+		if name == "same" {
+			var ambiguous *afdo.AmbiguousError
+			require.ErrorAs(t, err, &ambiguous)
+			require.Len(t, ambiguous.Paths, units)
+		}
+	}
+}
+
+// collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the lower.
+func collidingPath(i uint64) string {
+	const p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+	h := i << 32
+	h ^= h >> 32
+	h *= inverse(p3)
+	h ^= h>>29 ^ h>>58
+	h *= inverse(p2)
+	h ^= h >> 33
+	h -= p4
+	h *= inverse(p1)
+	h = bits.RotateLeft64(h, -27)
+	var seed uint64 = p5
+	h ^= seed + 8
+	h *= inverse(p1)
+	h = bits.RotateLeft64(h, -31)
+	h *= inverse(p2)
+	return string(binary.LittleEndian.AppendUint64(nil, h))
+}
+
+// inverse returns the number by which to multiply to undo a multiplication by an odd number.
+func inverse(x uint64) uint64 {
+	y := x
+	for range 6 {
+		y *= 2 - x*y
+	}
+	return y
+}
