@@ -16,8 +16,6 @@ const Version = 4
 const magic = "gcov"
 
 const (
-	// fixedHeaderLen is the length of a normal header up to the section table.
-	fixedHeaderLen = 8 + 1 + 7 + 4*8
 	// headerPrefix is what Open reads first: at most that much holds all fields before the section table.
 	headerPrefix = 8 + 1 + 5*maxVarintLen
 

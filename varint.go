@@ -87,7 +87,7 @@ func (f *fields) uint(width int) uint64 {
 func (f *fields) varint(width int) uint64 {
 	v, n := varint(f.data[f.pos:])
 	if n <= 0 || v > math.MaxUint64>>(64-8*width) {
-		class, detail := varintFault(f.data[f.pos:], width)
+		detail, class := varintFault(f.data[f.pos:], width)
 		f.fail(f.pos, class, "%s", detail)
 		return 0
 	}
@@ -118,11 +118,11 @@ func gather7(w uint64) uint64 {
 }
 
 // varintFault says what is wrong with the varint at the start of p in a field of a width.
-func varintFault(p []byte, width int) (class error, detail string) {
+func varintFault(p []byte, width int) (detail string, class error) {
 	if _, n := binary.Uvarint(p); n == 0 {
-		return ErrTruncated, fmt.Sprintf("a varint does not end within the %d bytes left", len(p))
+		return fmt.Sprintf("a varint does not end within the %d bytes left", len(p)), ErrTruncated
 	}
-	return ErrVarint, fmt.Sprintf("a varint does not fit a %d-byte field", width)
+	return fmt.Sprintf("a varint does not fit a %d-byte field", width), ErrVarint
 }
 
 // skipVarints returns the length of the first n varints of p, or -1 if p holds

@@ -30,7 +30,7 @@ func TestSample(t *testing.T) {
 
 		h, err := DecodeHeader(data[:12])
 		require.NoError(t, err)
-		assert.Equal(t, Header{Version: o.Version, ByteOrder: o.ByteOrder}, h)
+		assert.Equal(t, Header(o), h)
 
 		p, err := Read(iotest.OneByteReader(bytes.NewReader(data)))
 		require.NoError(t, err)
