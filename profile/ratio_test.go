@@ -48,6 +48,7 @@ func TestParseRatio(t *testing.T) {
 		{text: ".5", err: `bad ratio ".5"` + want},
 		{text: "1.2.3", err: `bad ratio "1.2.3"` + want},
 		{text: "1/0", err: `bad ratio "1/0"` + want},
+		{text: "/", err: `bad ratio "/"` + want},
 		{text: "1/2/3", err: `bad ratio "1/2/3"` + want},
 		{text: "1/2%", err: `bad ratio "1/2%"` + want},
 		{text: "1%%", err: `bad ratio "1%%"` + want},

@@ -149,17 +149,20 @@ func TestMergeCorpus(t *testing.T) {
 func TestMergeFormats(t *testing.T) {
 	dir := t.TempDir()
 	inputs := []string{example(".txt"), example(".afdo"), example(".compact.afdo") + "=2", example(".v3.afdo")}
-	var first []byte
-	for i := range 4 {
-		out := filepath.Join(dir, "out")
-		args := append([]string{"merge", "--to", "v4", "-o", out}, inputs[i:]...)
-		must(t, append(args, inputs[:i]...)...) // in another order
-		got, err := os.ReadFile(out)
-		require.NoError(t, err)
-		if i == 0 {
-			first = got
+	for _, format := range []string{"v4", "v4c", "v3", "v2", "text"} {
+		var first []byte
+		for i := range 4 {
+			out := filepath.Join(dir, "out")
+			args := append([]string{"merge", "--to", format, "-o", out}, inputs[i:]...)
+			r := afdoRun(append(args, inputs[:i]...)...) // in another order
+			require.Equal(t, statusDone, r.status, r.err)
+			got, err := os.ReadFile(out)
+			require.NoError(t, err)
+			if i == 0 {
+				first = got
+			}
+			require.True(t, bytes.Equal(first, got), "the order of the inputs shows in %s", format)
 		}
-		require.True(t, bytes.Equal(first, got), "the order of the inputs shows")
 	}
 	e := &env{}
 	once, err := e.loadProfile(example(".txt"))
@@ -229,7 +232,7 @@ func TestMergeErrors(t *testing.T) {
 		{[]string{shop + "=1/0"}, statusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
 		{[]string{"-", "-"}, statusUsage, "standard input can be read only once"},
 		{[]string{"-", "@-"}, statusUsage, "standard input can be read only once"},
-		{[]string{"-=2", "--input-list", "-"}, statusUsage, "standard input can be read only once"},
+		{[]string{"--input-list", "-", "--", "-=2"}, statusUsage, "standard input can be read only once"},
 		{[]string{shop, "--keep", "101%"}, statusUsage, `invalid argument "101%" for "--keep" flag: want at most 100%`},
 		{[]string{shop, "--keep", "99.99"}, statusUsage, `invalid argument "99.99" for "--keep" flag: want at most 100%`},
 		{[]string{shop, "--only-names", "("}, statusUsage, "invalid argument \"(\" for \"--only-names\" flag: error parsing regexp: missing closing ): `(`"},

@@ -129,6 +129,7 @@ func newRoot(e *env) *cobra.Command {
 		newUnitsCommand(e),
 		newLookupCommand(e),
 		newConvertCommand(e),
+		newCheckCommand(e),
 		newTopCommand(e),
 		newPprofCommand(e),
 		newReportCommand(e),
