@@ -20,6 +20,10 @@ left out, since a profile does not say which samples came of a call: see
 "afdo top --calls" for them. Lines are offsets from the line of a function's
 declaration, which the profile does not know; discriminators are left out.
 
+Names are the assembler's: pprof demangles and shortens them, and more or less of
+that with -symbolize=demangle=full, templates or none. --demangle is for programs
+that do not; pprof draws such long names slowly.
+
 What is inlined more than %d deep is added up in a function %s.
 A profile whose counts add up to more than 2^63-1 is refused.
 
@@ -27,7 +31,7 @@ OUT appears whole or not at all.`, pprofile.MaxDepth, pprofile.Folded)
 
 func newPprofCommand(e *env) *cobra.Command {
 	var path string
-	var demangle, plain bool
+	var demangle bool
 	cmd := &cobra.Command{
 		Use:   "pprof FILE -o OUT.pb.gz",
 		Short: "Write a profile for go tool pprof",
@@ -37,11 +41,11 @@ func newPprofCommand(e *env) *cobra.Command {
 			if path == stdio && isTerminal(e.out) {
 				return usageErrorf("a pprof profile is not for a terminal: use -o FILE")
 			}
-			return e.withInput(args[0], func(in *input) error { return e.pprof(in, path, demangle && !plain) })
+			return e.withInput(args[0], func(in *input) error { return e.pprof(in, path, demangle) })
 		},
 	}
 	addOutputFlag(cmd, &path)
-	addDemangleFlags(cmd, &demangle, &plain)
+	cmd.Flags().BoolVar(&demangle, "demangle", false, "write the names of C++ and Rust functions as people write them")
 	return cmd
 }
 

@@ -40,8 +40,8 @@ Names are in the order of the assembler's for --sort name. JSON has these member
     "left_out"}
 
 where "total" is of all samples or calls, and "left_out" how many functions or
-calls --number has left out. A name that is not UTF-8 is also there in base64,
-as "name_base64". There is no "demangled" with --no-demangle.`
+calls --number has left out. A name or unit that is not UTF-8 is also there in
+base64, as "name_base64" and so on. There is no "demangled" with --no-demangle.`
 
 func newTopCommand(e *env) *cobra.Command {
 	t := top{order: "own"}
@@ -196,8 +196,9 @@ func findFile(p *profile.Profile, path string) (profile.FileRef, error) {
 	}
 	n := nearest{want: base(path)}
 	for i := range p.NumFiles() {
-		have := p.FilePath(profile.FileRef(i))
-		n.add(have, base(have))
+		if have := p.FilePath(profile.FileRef(i)); have != "" {
+			n.add(have, base(have))
+		}
 	}
 	return 0, notFound("unit", path, n.names())
 }

@@ -24,8 +24,8 @@ type browser struct {
 	mu      sync.Mutex
 	latest  int
 	answers map[int]chan message
-	said    []string // messages of the console, exceptions, and what the page tried to load
-	events  chan message
+	said    []string    // messages of the console, exceptions, and what the page tried to load
+	loaded  chan string // loader IDs of documents that have loaded
 	broken  error
 }
 
@@ -75,7 +75,7 @@ func startBrowser(t *testing.T) *browser {
 	cmd.ExtraFiles = []*os.File{in, out} // 3 and 4
 	require.NoError(t, cmd.Start())
 	require.NoError(t, errors.Join(in.Close(), out.Close()))
-	b := &browser{write: write, answers: map[int]chan message{}, events: make(chan message, 1000)}
+	b := &browser{write: write, answers: map[int]chan message{}, loaded: make(chan string, 1000)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -129,8 +129,11 @@ func (b *browser) read(from *os.File) {
 			if json.Unmarshal(params, &request) == nil {
 				b.said = append(b.said, "request "+request.Request.URL)
 			}
-		case m.Method == "Page.loadEventFired":
-			b.events <- m
+		case m.Method == "Page.lifecycleEvent":
+			var event struct{ LoaderID, Name string }
+			if json.Unmarshal(params, &event) == nil && event.Name == "load" {
+				b.loaded <- event.LoaderID
+			}
 		}
 		b.mu.Unlock()
 	}
@@ -178,6 +181,7 @@ func (b *browser) open(t *testing.T, path, colours string, width int) *tab {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		p.do(t, domain+".enable", nil)
 	}
+	p.do(t, "Page.setLifecycleEventsEnabled", map[string]any{"enabled": true})
 	p.do(t, "Emulation.setEmulatedMedia", map[string]any{
 		"features": []any{map[string]any{"name": "prefers-color-scheme", "value": colours}},
 	})
@@ -186,13 +190,18 @@ func (b *browser) open(t *testing.T, path, colours string, width int) *tab {
 	})
 	absolute, err := filepath.Abs(path)
 	require.NoError(t, err)
-	p.do(t, "Page.navigate", map[string]any{"url": "file://" + absolute})
-	select {
-	case <-b.events:
-	case <-time.After(answerTime):
-		t.Fatalf("%s does not load", path)
+	var loader struct{ LoaderID string }
+	b.call(t, p.session, "Page.navigate", map[string]any{"url": "file://" + absolute}, &loader)
+	for timeout := time.After(answerTime); ; {
+		select {
+		case id := <-b.loaded:
+			if id == loader.LoaderID {
+				return p
+			}
+		case <-timeout:
+			t.Fatalf("%s does not load", path)
+		}
 	}
-	return p
 }
 
 func (p *tab) do(t *testing.T, method string, params map[string]any) {

@@ -99,6 +99,7 @@ func newCollector(p *profile.Profile, o Options) *collector {
 
 func newData(p *profile.Profile, o Options) *data {
 	c := newCollector(p, o)
+	c.Units.Path, c.Symbols.Name, c.Symbols.Assembler = []string{}, []string{}, []string{} // nil would be null
 	c.Source = clip(o.Source)
 	c.Total = count(c.ranking.Total)
 	c.summary()

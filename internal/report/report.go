@@ -70,8 +70,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		"Total":     uint64(d.Total),
 		"Units":     len(d.Units.Body) + int(d.Units.Left.Count),
 		"Functions": p.NumFunctions(),
-		"Style":     template.CSS(style), //nolint:gosec // it is ours
-		"Script":    template.JS(script), //nolint:gosec // it is ours
+		"Style":     template.CSS(style),
+		"Script":    template.JS(script),
 		"Data":      template.JS(encoded),
 		"Policy":    policy(style, script),
 	})

@@ -163,9 +163,9 @@ func TestFewFrames(t *testing.T) {
 				totals[i] = n.total
 			}
 			slices.Sort(totals)
-			kept := slices.Clone(f.Total)
+			kept := append([]uint64{}, f.Total...)
 			slices.Sort(kept)
-			require.Equal(t, totals[len(totals)-len(kept):], []uint64(kept))
+			require.Equal(t, totals[len(totals)-len(kept):], kept)
 			depth := -1
 			for _, d := range f.Depth {
 				require.LessOrEqual(t, int(d), depth+1)

@@ -6,6 +6,7 @@ const at = id => document.getElementById(id);
 // Counts are numbers, or strings where a number would not be exact.
 const format = new Intl.NumberFormat('en-US');
 const grouped = n => format.format(typeof n === 'string' ? BigInt(n) : n);
+const several = (n, what) => grouped(n) + ' ' + what + (Number(n) === 1 ? '' : 's');
 const numbers = column => Float64Array.from(column, Number);
 
 // part returns a share as a percentage.

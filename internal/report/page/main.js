@@ -18,7 +18,7 @@ function search(text) {
   parts.map.mark(units);
   parts.flame.mark(symbols);
   const share = parts.flame.covered(symbols);
-  at('found').textContent = `${grouped(foundFunctions)} functions, ${grouped(foundUnits)} units` +
+  at('found').textContent = `${several(foundFunctions, 'function')}, ${several(foundUnits, 'unit')}` +
     (share > 0 ? `, ${part(share, 1)} of the samples` : '');
 }
 

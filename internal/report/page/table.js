@@ -63,7 +63,7 @@ function table(element, {what, n, columns, by, head, left}) {
     const hidden = order.length - Math.min(shown, order.length);
     more.hidden = hidden === 0;
     more.textContent = `Show ${grouped(Math.min(hidden, moreRows))} more`;
-    said.textContent = order.length === 0 ? `No ${what} match.`
+    said.textContent = order.length === 0 ? (wanted ? `No ${what} match.` : `There are no ${what}.`)
       : `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} ${what}` + (wanted ? ' that match' : '') +
         (Number(left) > 0 ? `; ${grouped(left)} more with fewer samples are left out of this page` : '');
   }

@@ -71,8 +71,8 @@ function unitMap() {
 
   function show(unit) {
     detail.replaceChildren(make('b', {}, pathOf(unit)),
-      `${grouped(body[unit])} samples (${part(body[unit], data.total)}), ${grouped(bytes[unit])} bytes (${part(bytes[unit], data.bytes)}), ` +
-      `${grouped(data.units.functions[unit])} functions`);
+      `${several(body[unit], 'sample')} (${part(body[unit], data.total)}), ${several(bytes[unit], 'byte')} (${part(bytes[unit], data.bytes)}), ` +
+      several(data.units.functions[unit], 'function'));
   }
 
   function mark() {
@@ -125,9 +125,9 @@ function unitMap() {
   };
 }
 
-// heats returns the colour of each unit, 1 to 5 by its samples per byte and 0
-// if it has none. Half of the bytes are of colour 1 and half of the samples of
-// colour 5, or about: so both kinds of area show the middle ones.
+// heats returns the colour of each unit, 1 to 5 by its samples per byte and 0 if
+// it has none. The scale is logarithmic and reaches from where half of the bytes
+// are to where half of the samples are, so that either kind of area has several colours.
 function heats(samples, sizes) {
   const density = i => samples[i] / Math.max(sizes[i], 1);
   const order = [...samples.keys()].filter(i => samples[i] > 0).sort((a, b) => density(a) - density(b));
@@ -140,12 +140,9 @@ function heats(samples, sizes) {
     return 1;
   };
   const low = median(sizes), high = Math.max(median(samples), low);
-  const step = Math.log(high / low) / 3;
-  return Array.from(samples, (n, i) => {
-    if (n === 0) return 0;
-    const above = Math.log(density(i) / low);
-    return step > 0 ? Math.max(1, Math.min(5, 2 + Math.floor(above / step + 1e-9))) : 3;
-  });
+  const middle = Math.log(low * high) / 2, step = Math.max(Math.log(high / low), Math.log(30)) / 3;
+  const heat = i => 3 + Math.round((Math.log(density(i)) - middle) / step);
+  return Array.from(samples, (n, i) => n === 0 ? 0 : Math.max(1, Math.min(5, heat(i))));
 }
 
 function size(element, {x, y, w, h}) {

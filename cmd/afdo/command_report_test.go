@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/rank"
+)
+
+// reportData is some of what a page's script gets.
+type reportData struct {
+	Total json.Number `json:"total"`
+	Bytes int64       `json:"bytes"`
+	Units struct {
+		Path  []string `json:"path"`
+		Bytes []int64  `json:"bytes"`
+	} `json:"units"`
+	Symbols struct {
+		Name []string      `json:"name"`
+		Own  []json.Number `json:"own"`
+		Left struct {
+			Count int `json:"count"`
+		} `json:"left"`
+	} `json:"symbols"`
+}
+
+var reportElement = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
+
+func reportOf(t *testing.T, args ...string) *reportData {
+	t.Helper()
+	found := reportElement.FindStringSubmatch(must(t, append([]string{"report"}, args...)...))
+	require.NotNil(t, found)
+	d := new(reportData)
+	require.NoError(t, json.Unmarshal([]byte(found[1]), d))
+	return d
+}
+
+func TestReport(t *testing.T) {
+	d := reportOf(t, example(".v3.afdo"))
+	assert.Equal(t, json.Number("49935804392"), d.Total)
+	assert.Equal(t, "src/cart.cc", d.Units.Path[0])
+	assert.Equal(t, "shop::Cart::total(shop::Discount const&) const", d.Symbols.Name[0])
+	assert.Len(t, d.Symbols.Own, 10)
+	// The sizes are those of the version 4 file that the profile would make.
+	assert.Equal(t, reportOf(t, example(".afdo")).Units, d.Units)
+
+	d = reportOf(t, "--no-demangle", "-n", "3", example(".v3.afdo"))
+	assert.Equal(t, "_ZNK4shop4Cart5totalERKNS_8DiscountE", d.Symbols.Name[0])
+	assert.Len(t, d.Symbols.Own, 3)
+	assert.Equal(t, 7, d.Symbols.Left.Count)
+	assert.Len(t, reportOf(t, "-n0", example(".v3.afdo")).Symbols.Own, 10)
+}
+
+// TestUnitBytes checks that the units share out the sections, all but the summary and the file names.
+func TestUnitBytes(t *testing.T) {
+	for _, name := range []string{".afdo", ".compact.afdo"} {
+		r, err := afdo.Open(example(name))
+		require.NoError(t, err)
+		defer r.Close()
+		sections := int64(0)
+		for s, err := range r.Sections() {
+			require.NoError(t, err)
+			if s.Type != afdo.SectionSummary && s.Type != afdo.SectionFileNames {
+				sections += s.Size
+			}
+		}
+		p := readProfile(t, example(name))
+		bytes, err := unitBytes(p, r)
+		require.NoError(t, err)
+		sum := int64(0)
+		for _, n := range bytes {
+			sum += n
+		}
+		assert.Equal(t, sections, sum)
+		assert.Equal(t, sum, reportOf(t, example(name)).Bytes)
+	}
+}
+
+func TestReportRandom(t *testing.T) {
+	randomFiles(t, 30, func(t *testing.T, path string, _ *naive.File) {
+		total := rank.New(readProfile(t, path)).Total
+		assert.Equal(t, json.Number(strconv.FormatUint(total, 10)), reportOf(t, path).Total)
+	})
+}
