@@ -138,11 +138,15 @@ var countSize = [8]uint8{LocationNormal: 4, LocationWide: 8}
 // isCount reports whether a record of the type holds a count and nothing else.
 func (t LocationType) isCount() bool { return t-LocationZero <= LocationWide-LocationZero }
 
-// readNormal is readAny for the records that most are, in normal mode and clear of the section's end.
-// It returns false, and has done nothing, for the others. It branches as
-// little as it can on what a record holds, since no processor could guess it.
+// readNormal is readAny for the records that most are, in normal mode. It
+// returns false for the others, and has moved nothing. It branches as little
+// as it can on what a record holds, since no processor could guess it.
+//
+// To take a record apart in one or two words, it may look at bytes behind the
+// section, as long as they are in memory, before it knows how long the record is.
 func (c *Cursor) readNormal() bool {
-	p := c.f.data[c.f.pos:]
+	data := c.f.data
+	p := data[c.f.pos:cap(data)]
 	if len(p) < 4+2+8 {
 		return false
 	}
@@ -154,15 +158,19 @@ func (c *Cursor) readNormal() bool {
 	l := &c.location
 	l.Type, l.Line = t, head&maxUint24
 	l.Discriminator = uint32(binary.BigEndian.Uint16(p[4:])) & -has
+	left := len(data) - c.f.pos - size // behind line and discriminator
 	switch {
 	case t.isCount():
 		bytes := uint(countSize[t&7])
+		if left < int(bytes) {
+			return false
+		}
 		l.Count = body >> (64 - 8*bytes)
 		l.Callee, l.NumTargets, l.NumLocations = 0, 0, 0
 		c.f.pos += size + int(bytes)
 		return true
 	case t == LocationInlinedFn:
-		if body&math.MaxUint32 > uint64(len(p)-size-8)/minLocation {
+		if left < 8 || body&math.MaxUint32 > uint64(left-8)/minLocation {
 			return false
 		}
 		l.Count, l.NumTargets = 0, 0
@@ -170,14 +178,22 @@ func (c *Cursor) readNormal() bool {
 		c.enter(uint32(body))
 		c.f.pos += size + 8
 		return true
+	case t == LocationCalledFn:
+		if left < minTarget {
+			return false
+		}
+		l.Count, l.Callee, l.NumTargets, l.NumLocations = 0, 0, 1, 0
+		c.targets = 1
+		c.f.pos += size
+		return true
 	}
 	return false
 }
 
-// readCompact is readNormal for compact mode. It takes a record apart in one
-// 8-byte word, if that holds it.
+// readCompact is readNormal for compact mode.
 func (c *Cursor) readCompact() bool {
-	p := c.f.data[c.f.pos:]
+	data := c.f.data
+	p := data[c.f.pos:cap(data)]
 	if len(p) < 8 {
 		return false
 	}
@@ -193,17 +209,16 @@ func (c *Cursor) readCompact() bool {
 	if disc > 56 || line > 16 || disc-line > 16 {
 		return false
 	}
-	lineBits := w & lowBits(line)
-	discBits := w & lowBits(disc) >> line
-	value := varint28(w & lowBits(third) >> disc)
+	value := varint28(w & lowBits(third) >> (disc & 63))
 	l := &c.location
 	size := disc
+	left := len(data) - c.f.pos - 1
 	switch {
 	case t.isCount():
 		counted := -uint32(t >> 1) // all zeros for LocationZero
 		length := (third - disc) & counted
 		size += length
-		if size > 56 || length > 32 {
+		if size > 56 || length > 32 || int(size>>3) > left {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets, l.NumLocations = uint64(value&counted), 0, 0, 0
@@ -212,27 +227,30 @@ func (c *Cursor) readCompact() bool {
 		if size > 56 || third-disc > 32 || size-third > 32 {
 			return false
 		}
-		n := varint28(w & lowBits(size) >> third)
-		if int(n) > (len(p)-8)/minCompactLocation {
+		n := varint28(w & lowBits(size) >> (third & 63))
+		if left -= int(size >> 3); left < 0 || int(n) > left/minCompactLocation {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets = 0, SymbolID(value), 0
 		c.enter(n)
 	case t == LocationCalledFn:
+		if int(size>>3)+minCompactTarget > left {
+			return false
+		}
 		l.Count, l.Callee, l.NumTargets, l.NumLocations = 0, 0, 1, 0
 		c.targets = 1
 	default:
 		return false
 	}
 	l.Type = t
-	l.Line = varint28(lineBits)
-	l.Discriminator = varint28(discBits)
+	l.Line = varint28(w & lowBits(line))
+	l.Discriminator = varint28(w & lowBits(disc) >> (line & 63))
 	c.f.pos += int(size>>3) + 1
 	return true
 }
 
-// lowBits has the lowest n bits set, of which there are fewer than 128.
-func lowBits(n uint32) uint64 { return 1<<n - 1 }
+// lowBits has the lowest n bits set, of which there are fewer than 64.
+func lowBits(n uint32) uint64 { return 1<<(n&63) - 1 }
 
 // varint28 decodes a varint of at most four bytes, which is all that w holds.
 func varint28(w uint64) uint32 {

@@ -502,7 +502,7 @@ func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, er
 		}
 		for end := i + n; i < end; i++ {
 			size := places[i].size
-			if out[i], err = r.newFields(int(refs[i].index), places[i], data[:size:size], refs[i].want); err != nil {
+			if out[i], err = r.newFields(int(refs[i].index), places[i], data[:size], refs[i].want); err != nil {
 				return nil, err
 			}
 			data = data[size:]

@@ -30,7 +30,7 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 		return nil, ErrClosed
 	}
 	if s.bytes != nil {
-		return s.bytes[off : off+int64(n) : off+int64(n)], nil
+		return s.bytes[off : off+int64(n)], nil
 	}
 	p := make([]byte, n)
 	if err := s.read(p, off); err != nil {
