@@ -30,7 +30,7 @@ type Problem struct {
 //
 // An index (see [Reader.Index]) and what it says, checksums above all, are compared with the rest of the file. Of
 // what it finds units and symbols by, the first fault is reported, and only where all else is
-// without fault; of unqualified names only with [UnqualifiedNames] of their scheme, and of fingerprints nothing.
+// without fault; of unqualified names only with [CheckUnqualified] of their scheme, and of fingerprints nothing.
 //
 // A file without faults can be walked without error. For a file whose section table has faults, open it with [Lenient].
 //

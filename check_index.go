@@ -92,15 +92,15 @@ func (k *checker) lookups(x *index) error {
 			return err
 		}
 	}
-	if b := x.byKind[blockPaths]; b.size > 0 {
-		if err := x.checkTable(b, d.pathTable()); err != nil {
+	if x.byKind[blockPaths].size > 0 {
+		if err := x.checkTable(blockPaths, d.pathTable()); err != nil {
 			return err
 		}
 	}
-	if b := x.byKind[blockNames]; b.size > 0 {
+	if x.byKind[blockNames].size > 0 {
 		names, err := k.r.nameTable()
 		if err == nil {
-			err = x.checkTable(b, names)
+			err = x.checkTable(blockNames, names)
 		}
 		if err != nil {
 			return err
@@ -119,14 +119,14 @@ func (k *checker) lookups(x *index) error {
 func (k *checker) unqualified(x *index) error {
 	of := k.r.opts.unqualified
 	scheme, b, err := x.scheme(blockUnqualified)
-	if err != nil || b.size == 0 || of.unqualified == nil || scheme != of.name {
+	if err != nil || b.size == 0 || of.Unqualified == nil || scheme != of.Name {
 		return err
 	}
-	table, err := k.r.unqualifiedTable()
+	table, err := k.r.unqualifiedTable(of)
 	if err != nil {
 		return err
 	}
-	return x.checkTable(b, table)
+	return x.checkTable(blockUnqualified, table)
 }
 
 func (k *checker) inlined(x *index) error {
@@ -192,18 +192,18 @@ func comparePlaced(a, b placed) int {
 }
 
 // checkTable compares a hash table with what it should hold.
-func (x *index) checkTable(b block, want hashTable) error {
-	t, err := x.table(b)
+func (x *index) checkTable(kind blockKind, want hashTable) error {
+	t, err := x.table(kind)
 	if err != nil {
 		return err
 	}
 	if t.entries != uint64(len(want)) {
-		return x.fault(b.off, "a table of %d entries, %d are due", t.entries, len(want))
+		return x.fault(t.starts, "a table of %d entries, %d are due", t.entries, len(want))
 	}
 	due := make([]placed, len(want))
 	for i, e := range want {
 		if e.value>>t.valueBits != 0 {
-			return x.fault(b.off, "a table of values of %d bits, there is %d", t.valueBits, e.value)
+			return x.fault(t.starts, "a table of values of %d bits, there is %d", t.valueBits, e.value)
 		}
 		due[i] = placed{bucket(e.hash, t.buckets), e.hash&(1<<t.remainderBits-1)<<t.valueBits | uint64(e.value)}
 	}

@@ -101,7 +101,8 @@ type index struct {
 	checked []uint32 // bits of the sections whose checksum has been found right
 	unfit   error    // why the index cannot be used, or nil
 
-	distrusted atomic.Bool // its lookups have turned out not to make sense
+	tables     [numBlockKinds]atomic.Pointer[indexTable] // those that have been opened
+	distrusted atomic.Bool                               // its lookups have turned out not to make sense
 	unitsFound atomic.Int32
 }
 
@@ -359,7 +360,7 @@ type IndexInfo struct {
 	BuildID  []byte // of the program that was profiled, nil if unknown
 
 	// Unqualified and Fingerprints are the names of the schemes of these, empty if the index has none.
-	// See [UnqualifiedNames] and [Unit.Fingerprint].
+	// See [NameScheme] and [Unit.Fingerprint].
 	Unqualified, Fingerprints string
 
 	Blocks []IndexBlock // what the index consists of, in its order

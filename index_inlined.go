@@ -28,21 +28,40 @@ func (l *inlining) of(unit int) []uint32 { return l.ids[l.starts[unit]:l.starts[
 // units. Without, the first call for any unit of the Reader reads all samples of the
 // file, and keeps four bytes for each function and unit. The functions are the same.
 func (u *Unit) InlinedElsewhere() iter.Seq2[Symbol, error] {
-	return func(yield func(Symbol, error) bool) {
-		found, err := u.inlinedElsewhere()
-		for _, symbol := range found {
-			if !yield(symbol, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(Symbol{}, err)
-		}
-	}
+	return eachOf(func() ([]Symbol, error) {
+		return u.r.withLists(func(l inliningLists) ([]Symbol, error) { return u.inlinedElsewhere(l) })
+	})
 }
 
-func (u *Unit) inlinedElsewhere() ([]Symbol, error) {
-	r := u.r
+// InlinedInto iterates over the functions of the whole file, other than the callees
+// themselves, into which one of the callees was inlined, directly or in something else that was
+// inlined, by ascending symbol ID. IDs that no symbol has are passed over. An error ends the iteration.
+//
+// It costs what [Unit.InlinedElsewhere] does for the units of the callees together, and a look
+// at all functions of these units.
+func (r *Reader) InlinedInto(callees []SymbolID) iter.Seq2[Symbol, error] {
+	return eachOf(func() ([]Symbol, error) {
+		sorted := slices.Clone(callees)
+		slices.Sort(sorted)
+		return r.withLists(func(l inliningLists) ([]Symbol, error) { return r.inlinedInto(slices.Compact(sorted), l) })
+	})
+}
+
+// inliningLists is where the lists come from: the index, or, if that is nil, a scan of the file.
+type inliningLists struct {
+	x       *index
+	scanned *inlining
+}
+
+func (l inliningLists) of(unit int) ([]uint32, error) {
+	if l.x != nil {
+		return l.x.inlined(unit)
+	}
+	return l.scanned.of(unit), nil
+}
+
+// withLists calls ask with the lists of the index, or, if there are none or they make no sense, of a scan.
+func (r *Reader) withLists(ask func(inliningLists) ([]Symbol, error)) ([]Symbol, error) {
 	if r.src.closed.Load() {
 		return nil, ErrClosed
 	}
@@ -51,78 +70,133 @@ func (u *Unit) inlinedElsewhere() ([]Symbol, error) {
 		return nil, err
 	}
 	if x != nil {
-		ids, err := x.inlined(u.index)
-		if err == nil {
-			var found []Symbol
-			if found, err = r.inlinedInto(ids, u, x); err == nil {
-				return found, nil
-			}
-		}
+		found, err := ask(inliningLists{x: x})
 		if !r.forsake(x, err) {
-			return nil, err
+			return found, err
 		}
 	}
 	all, err := r.allInlining()
 	if err != nil {
 		return nil, err
 	}
-	return r.inlinedInto(all.of(u.index), u, nil)
+	return ask(inliningLists{scanned: all})
 }
 
-// inlinedInto returns the symbols of some IDs, and, if these are from the index, makes
-// sure that functions of u were inlined into them.
-func (r *Reader) inlinedInto(ids []uint32, u *Unit, x *index) ([]Symbol, error) {
-	found := make([]Symbol, 0, len(ids))
-	budget := r.newBudget()
-	var c Cursor
-	var owner *Unit
-	for _, id := range ids {
-		if owner == nil || !owner.entry.has(SymbolID(id)) {
-			var err error
-			if owner, err = r.owner(SymbolID(id)); err != nil {
-				return nil, err
-			}
-			if owner == nil {
-				return nil, noSymbol(x, id)
-			}
-		}
-		t, err := owner.symbols()
-		if err != nil {
-			return nil, err
-		}
-		row, ok := t.byID(SymbolID(id))
-		if !ok {
-			return nil, noSymbol(x, id)
-		}
-		s := owner.symbol(t, row)
-		if x != nil {
-			if err := budget.spend(s.info); err != nil {
-				return nil, err
-			}
-			ok, err := s.inlines(u, &c)
-			if err != nil {
-				return nil, err
-			}
-			if !ok || owner.index == u.index {
-				return nil, x.fault(0, "nothing of unit %d was inlined into symbol ID %d of another", u.index, id)
-			}
-		}
-		found = append(found, s)
+func (u *Unit) inlinedElsewhere(l inliningLists) ([]Symbol, error) {
+	ids, err := l.of(u.index)
+	if err != nil {
+		return nil, err
+	}
+	found, err := u.r.thatInline(ids, l.x, u.entry.has)
+	if err != nil || l.x == nil {
+		return found, err
+	}
+	own := slices.ContainsFunc(found, func(s Symbol) bool { return s.unit.index == u.index })
+	if own || len(found) < len(ids) {
+		return nil, l.x.fault(0, "not all that the index has for unit %d are functions of others into which its own were inlined", u.index)
 	}
 	return found, nil
 }
 
-// inlines reports whether a function of a unit was inlined into a symbol.
-func (s Symbol) inlines(u *Unit, c *Cursor) (bool, error) {
-	if !s.HasInfo() {
-		return false, nil
+// inlinedInto is InlinedInto for callees that ascend.
+func (r *Reader) inlinedInto(callees []SymbolID, l inliningLists) ([]Symbol, error) {
+	has := func(id SymbolID) bool {
+		_, ok := slices.BinarySearch(callees, id)
+		return ok
 	}
-	info, err := s.Info()
+	var ids []uint32
+	var u *Unit
+	for _, callee := range callees {
+		if u != nil && u.entry.has(callee) {
+			continue
+		}
+		var err error
+		if u, err = r.owner(callee); err != nil {
+			return nil, err
+		}
+		if u == nil {
+			continue
+		}
+		elsewhere, err := l.of(u.index)
+		if err != nil {
+			return nil, err
+		}
+		t, err := u.symbols()
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, elsewhere...)
+		for _, row := range t.rows {
+			if row.info != noInfo {
+				ids = append(ids, uint32(row.id))
+			}
+		}
+	}
+	ids = slices.DeleteFunc(distinct(ids), func(id uint32) bool { return has(SymbolID(id)) })
+	return r.thatInline(ids, l.x, has)
+}
+
+// thatInline returns those of some symbols into which a callee was inlined. Their IDs
+// ascend; they are from the index, or, if that is nil, from a scan of the file.
+func (r *Reader) thatInline(ids []uint32, x *index, callee func(SymbolID) bool) ([]Symbol, error) {
+	budget := r.newBudget()
+	c := new(Cursor)
+	return r.byUnit(ids, x, func(u *Unit, found []Symbol, ids []uint32) ([]Symbol, error) {
+		before := len(found)
+		found, err := u.appendIDs(found, ids, x)
+		if err != nil {
+			return nil, err
+		}
+		n, err := u.keepThatInline(found[before:], c, budget, callee)
+		return found[:before+n], err
+	})
+}
+
+// keepThatInline moves the symbols into which a callee was inlined to the front, and
+// returns how many they are. It reads the samples of all of them, in as few reads as their places in the file allow.
+func (u *Unit) keepThatInline(symbols []Symbol, c *Cursor, budget *budget, callee func(SymbolID) bool) (int, error) {
+	var order []int // of those with samples, by section
+	for i, s := range symbols {
+		if s.HasInfo() {
+			order = append(order, i)
+		}
+		if err := budget.spend(s.info); err != nil {
+			return 0, err
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(symbols[a].info, symbols[b].info) })
+	refs := make([]sectionRef, len(order))
+	for i, at := range order {
+		refs[i] = sectionRef{symbols[at].info, SectionSymbolInfo}
+	}
+	infos, err := u.r.openAll(Section{Index: int(u.entry.symbols), Type: SectionSymbolNames}, 0, refs)
 	if err != nil {
-		return false, err
+		return 0, err
+	}
+	keep := make([]bool, len(symbols))
+	for i, at := range order {
+		if keep[at], err = inlines(infos[i], c, callee); err != nil {
+			return 0, err
+		}
+	}
+	n := 0
+	for i, s := range symbols {
+		if keep[i] {
+			symbols[n] = s
+			n++
+		}
+	}
+	return n, nil
+}
+
+// inlines reports whether a callee was inlined into a function.
+func inlines(f fields, c *Cursor, callee func(SymbolID) bool) (bool, error) {
+	info := newInfo(f)
+	if info.f.err != nil {
+		return false, info.f.err
 	}
 	for c.Reset(info); c.Next(); {
-		if l := c.Location(); l.Type == LocationInlinedFn && u.entry.has(l.Callee) {
+		if l := c.Location(); l.Type == LocationInlinedFn && callee(l.Callee) {
 			return true, nil
 		}
 	}

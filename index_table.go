@@ -31,6 +31,7 @@ const (
 
 // indexTable is a hash table of the index.
 type indexTable struct {
+	scheme                   string // of the keys
 	x                        *index
 	entries, buckets         uint64
 	valueBits, remainderBits uint8
@@ -38,13 +39,31 @@ type indexTable struct {
 	starts, rows             int64 // where these arrays begin
 }
 
-// table returns the hash table that makes up a block.
-func (x *index) table(b block) (*indexTable, error) {
+// table returns the hash table of a block.
+func (x *index) table(kind blockKind) (*indexTable, error) {
+	if t := x.tables[kind].Load(); t != nil {
+		return t, nil
+	}
+	t, err := x.openTable(kind)
+	if err == nil {
+		x.tables[kind].Store(t)
+	}
+	return t, err
+}
+
+func (x *index) openTable(kind blockKind) (*indexTable, error) {
+	scheme, b := "", x.byKind[kind]
+	if kind == blockUnqualified {
+		var err error
+		if scheme, b, err = x.scheme(kind); err != nil {
+			return nil, err
+		}
+	}
 	f, err := x.fields(b.off, int(min(b.size, 2*maxVarintLen+2)))
 	if err != nil {
 		return nil, err
 	}
-	t := &indexTable{x: x, entries: uint64(f.uint32()), buckets: uint64(f.uint32())}
+	t := &indexTable{scheme: scheme, x: x, entries: uint64(f.uint32()), buckets: uint64(f.uint32())}
 	t.valueBits, t.remainderBits = f.byte(), f.byte()
 	if f.err != nil {
 		return nil, x.misread(&f)

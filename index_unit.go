@@ -133,7 +133,7 @@ func (r *Reader) searchingUnits(kind blockKind) (*index, error) {
 
 // indexedUnits returns the units of a path through the index.
 func (r *Reader) indexedUnits(x *index, path string) ([]*Unit, error) {
-	t, err := x.table(x.byKind[blockPaths])
+	t, err := x.table(blockPaths)
 	if err != nil {
 		return nil, err
 	}

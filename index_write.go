@@ -12,10 +12,8 @@ type IndexOptions struct {
 	Producer string // what writes the file, such as a program and its version
 	BuildID  []byte // of the program that was profiled, as in its ELF note
 
-	// UnqualifiedScheme and Unqualified are the arguments of [UnqualifiedNames]. Without, the
-	// index has no unqualified names.
-	UnqualifiedScheme string
-	Unqualified       func(name string) string
+	// Unqualified is how symbols get unqualified names, which the zero NameScheme leaves out of the index.
+	Unqualified NameScheme
 
 	// FingerprintScheme names what Fingerprint makes of a unit, up to 255 bytes. Without, the index has no fingerprints.
 	FingerprintScheme string
@@ -147,14 +145,14 @@ func (n *indexWriter) lookups(r *Reader, d *directory, o *IndexOptions) error {
 	n.add(blockUnits, d.appendUnits(nil, n.compact))
 	n.add(blockPaths, appendTable(nil, n.compact, d.pathTable()))
 	n.add(blockNames, appendTable(nil, n.compact, names))
-	if o.Unqualified == nil {
+	if o.Unqualified.Unqualified == nil {
 		return nil
 	}
-	data, err := appendScheme(nil, o.UnqualifiedScheme)
+	data, err := appendScheme(nil, o.Unqualified.Name)
 	if err != nil {
 		return err
 	}
-	table, err := r.newTable(o.Unqualified, true)
+	table, err := r.newTable(o.Unqualified.Unqualified, true)
 	if err != nil {
 		return err
 	}

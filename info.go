@@ -34,10 +34,16 @@ func (s Symbol) Info() (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+	i := newInfo(f)
+	return i, i.f.err
+}
+
+// newInfo reads the fields of a symbol info section up to its locations.
+func newInfo(f fields) Info {
 	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
 	i.locations = uint32(f.locationCount())
 	i.f = f
-	return i, f.err
+	return i
 }
 
 // info returns the symbol info section of a symbol.

@@ -7,20 +7,21 @@ import (
 	"slices"
 )
 
-// nameScheme is a way to take the unqualified name out of a name.
-type nameScheme struct {
-	name        string
-	unqualified func(name string) string
+// A NameScheme is a way to take the unqualified name out of a name: as a rule the last part of
+// what the name is demangled to.
+type NameScheme struct {
+	// Name tells schemes apart, and changes whenever the results of Unqualified do: an
+	// index made with one scheme is of no use for lookups with another. It has up to 255 bytes.
+	Name string
+
+	// Unqualified depends on the name alone, and may be called from many goroutines. It returns "" for
+	// a name that is not to be found by an unqualified one.
+	Unqualified func(name string) string
 }
 
-// UnqualifiedNames says what the unqualified name of a symbol is, as a rule
-// the last part of its demangled name, for [Reader.SymbolsUnqualified]. The function
-// depends on nothing but the name, and returns "" for one that is not to be found so. It may be called from many goroutines.
-//
-// The scheme is a name for the function, up to 255 bytes, which changes when
-// its results do: an index that was made with another scheme is of no use for such lookups.
-func UnqualifiedNames(scheme string, unqualified func(name string) string) Option {
-	return func(o *options) { o.unqualified = nameScheme{scheme, unqualified} }
+// CheckUnqualified has [Reader.Check] compare the unqualified names of an index made with this scheme.
+func CheckUnqualified(scheme NameScheme) Option {
+	return func(o *options) { o.unqualified = scheme }
 }
 
 // SymbolsNamed iterates over the symbols of a name in all units, those without samples
@@ -40,35 +41,40 @@ func (r *Reader) SymbolsCut(cut string) iter.Seq2[Symbol, error] {
 	return r.each(&search{key: cut, cut: true, fits: func(n string) bool { return cutName(n) == cut }})
 }
 
-// SymbolsUnqualified iterates over the symbols of an unqualified name, as [UnqualifiedNames]
-// says, without which there are none. In all else it is like [Reader.SymbolsNamed], but
-// without an index of the same scheme the first call takes the unqualified name of every symbol, and keeps 16 bytes a symbol.
-func (r *Reader) SymbolsUnqualified(name string) iter.Seq2[Symbol, error] {
-	of := r.opts.unqualified.unqualified
-	if of == nil || name == "" {
-		return func(func(Symbol, error) bool) {}
-	}
-	return r.each(&search{key: name, fits: func(n string) bool { return of(n) == name }})
+// SymbolsUnqualified iterates over the symbols of an unqualified name, which is not empty, by a
+// scheme. In all else it is like [Reader.SymbolsNamed], but without an index of the same scheme
+// the first call takes the unqualified name of every symbol.
+func (r *Reader) SymbolsUnqualified(name string, scheme NameScheme) iter.Seq2[Symbol, error] {
+	return r.each(&search{key: name, by: scheme, fits: func(n string) bool {
+		return name != "" && scheme.Unqualified(n) == name
+	}})
 }
 
 // A search is a lookup of symbols in all units by something in their names.
 type search struct {
 	key  string
-	cut  bool                   // names that fit are key up to their first '.'
-	fits func(name string) bool // what key stands for is in the name
+	cut  bool                   // key is what names are up to their first '.'
+	by   NameScheme             // or else of this scheme
+	fits func(name string) bool // the name is one to be found
 }
 
 // each iterates over what a search finds.
 func (r *Reader) each(s *search) iter.Seq2[Symbol, error] {
+	return eachOf(func() ([]Symbol, error) { return r.search(s) })
+}
+
+// eachOf iterates over what find finds when the iteration begins.
+func eachOf(find func() ([]Symbol, error)) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
-		found, err := r.search(s)
+		found, err := find()
+		if err != nil {
+			yield(Symbol{}, err)
+			return
+		}
 		for _, symbol := range found {
 			if !yield(symbol, nil) {
 				return
 			}
-		}
-		if err != nil {
-			yield(Symbol{}, err)
 		}
 	}
 }
@@ -92,18 +98,23 @@ func (r *Reader) search(s *search) ([]Symbol, error) {
 
 // searchIndex is search through the index. It is not ok if the index is no help.
 func (r *Reader) searchIndex(x *index, s *search) (found []Symbol, ok bool, err error) {
-	tables := []block{x.byKind[blockNames]}
-	if !s.cut {
-		scheme, b, err := x.scheme(blockUnqualified)
-		if b.size == 0 || err != nil || scheme != r.opts.unqualified.name {
-			return nil, err != nil, err
-		}
-		tables = append(tables, b)
-	}
-	var ids []uint32
 	hash := hashKey(s.key)
-	for _, b := range tables {
-		t, err := x.table(b)
+	t, err := x.table(blockNames)
+	if err != nil {
+		return nil, true, err
+	}
+	ids, err := t.find(hash, nil)
+	if err != nil {
+		return nil, true, err
+	}
+	if !s.cut {
+		if x.byKind[blockUnqualified].size == 0 {
+			return nil, false, nil
+		}
+		t, err := x.table(blockUnqualified)
+		if err == nil && t.scheme != s.by.Name {
+			return nil, false, nil
+		}
 		if err == nil {
 			ids, err = t.find(hash, ids)
 		}
@@ -115,11 +126,17 @@ func (r *Reader) searchIndex(x *index, s *search) (found []Symbol, ok bool, err 
 	return found, true, err
 }
 
-// choose returns those of some symbols that a search is for. The IDs are from
-// the index, or, if that is nil, from a scan of the file.
+// choose returns those of some symbols that a search is for.
 func (r *Reader) choose(ids []uint32, s *search, x *index) ([]Symbol, error) {
-	ids = distinct(ids)
-	var found []Symbol
+	return r.byUnit(distinct(ids), x, func(u *Unit, found []Symbol, ids []uint32) ([]Symbol, error) {
+		return u.choose(found, ids, s, x)
+	})
+}
+
+// byUnit has the symbols of ascending IDs appended to a list, unit by unit. The IDs are
+// from the index, or, if that is nil, from a scan of the file.
+func (r *Reader) byUnit(ids []uint32, x *index, appendOf func(u *Unit, list []Symbol, ids []uint32) ([]Symbol, error)) ([]Symbol, error) {
+	var list []Symbol
 	for len(ids) > 0 {
 		u, err := r.owner(SymbolID(ids[0]))
 		if err != nil {
@@ -132,12 +149,12 @@ func (r *Reader) choose(ids []uint32, s *search, x *index) ([]Symbol, error) {
 		for n < len(ids) && u.entry.has(SymbolID(ids[n])) {
 			n++
 		}
-		if found, err = u.choose(found, ids[:n], s, x); err != nil {
+		if list, err = appendOf(u, list, ids[:n]); err != nil {
 			return nil, err
 		}
 		ids = ids[n:]
 	}
-	return found, nil
+	return list, nil
 }
 
 // noSymbol is the error of a symbol ID, found in the index or by a scan, that no symbol has.
@@ -150,8 +167,8 @@ func noSymbol(x *index, id uint32) error {
 
 // choose appends those of some of the unit's symbols that a search is for.
 func (u *Unit) choose(found []Symbol, ids []uint32, s *search, x *index) ([]Symbol, error) {
-	if t, _ := u.r.cached(u.index); t == nil && s.cut && u.r.scans.firstVisit(u.index) {
-		before := len(found)
+	before := len(found)
+	if s.cut && u.firstSearch() {
 		found, err := u.appendCut(found, s)
 		if err != nil || x == nil {
 			return found, err
@@ -163,6 +180,28 @@ func (u *Unit) choose(found []Symbol, ids []uint32, s *search, x *index) ([]Symb
 		}
 		return found, nil
 	}
+	found, err := u.appendIDs(found, ids, x)
+	if err != nil {
+		return nil, err
+	}
+	fitting := slices.DeleteFunc(found[before:], func(symbol Symbol) bool { return !s.fits(symbol.name) })
+	return found[:before+len(fitting)], nil
+}
+
+// firstSearch reports whether searches have not come to the unit before, and its names have not been decoded.
+func (u *Unit) firstSearch() bool {
+	t, _ := u.r.cached(u.index)
+	return t == nil && u.r.scans.firstVisit(u.index)
+}
+
+// appendIDs appends the unit's symbols of some IDs, which ascend. They are
+// from the index, or, if that is nil, from a scan of the file.
+func (u *Unit) appendIDs(found []Symbol, ids []uint32, x *index) ([]Symbol, error) {
+	if u.firstSearch() {
+		if found, ok := u.appendEncoded(found, ids); ok {
+			return found, nil
+		}
+	}
 	t, err := u.symbols()
 	if err != nil {
 		return nil, err
@@ -172,19 +211,45 @@ func (u *Unit) choose(found []Symbol, ids []uint32, s *search, x *index) ([]Symb
 		if !ok {
 			return nil, noSymbol(x, id)
 		}
-		if symbol := u.symbol(t, row); s.fits(symbol.name) {
-			found = append(found, symbol)
-		}
+		found = append(found, u.symbol(t, row))
 	}
 	return found, nil
+}
+
+// appendEncoded is appendIDs without decoding what else the unit has. It is
+// not ok if anything is amiss.
+func (u *Unit) appendEncoded(found []Symbol, ids []uint32) (all []Symbol, ok bool) {
+	enc, err := u.encodedNames()
+	if err != nil {
+		return nil, false
+	}
+	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
+		_, ok := slices.BinarySearch(ids, uint32(row.id))
+		return ok
+	})
+	if err != nil || len(rows) != len(ids) {
+		return nil, false
+	}
+	names := make(map[uint32]string)
+	for _, row := range rows {
+		names[row.str] = ""
+	}
+	missing := len(names)
+	f := enc.strings
+	f.someStrings(func(int, []byte) bool { return true }, func(index uint32, name []byte) bool {
+		if _, ok := names[index]; ok {
+			names[index] = string(name)
+			missing--
+		}
+		return missing > 0
+	})
+	return u.appendRows(found, rows, names), missing == 0
 }
 
 // appendCut appends the symbols of the unit that a search is for which names a
 // cut name, by ascending ID. It follows that through the encoded trie and scans the encoded rows.
 func (u *Unit) appendCut(found []Symbol, s *search) ([]Symbol, error) {
-	u.mu.Lock()
-	enc, err := u.encodedTable()
-	u.mu.Unlock()
+	enc, err := u.encodedNames()
 	if err != nil {
 		return nil, err
 	}
@@ -198,35 +263,74 @@ func (u *Unit) appendCut(found []Symbol, s *search) ([]Symbol, error) {
 	if f.err != nil || len(names) == 0 {
 		return found, f.err
 	}
-	before := len(found)
-	f = enc.symbols
+	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
+		_, ok := names[row.str]
+		return ok
+	})
+	return u.appendRows(found, rows, names), err
+}
+
+// encodedNames returns the unit's tables as they stand in the file.
+func (u *Unit) encodedNames() (*encodedTable, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.encodedTable()
+}
+
+// rowAt is a row and which one of the symbol names section it is.
+type rowAt struct {
+	symbolRow
+	row uint32
+}
+
+// someRows returns the rows that are wanted, by ascending symbol ID.
+func (enc *encodedTable) someRows(e *unitEntry, wanted func(symbolRow) bool) ([]rowAt, error) {
+	var rows []rowAt
+	f := enc.symbols
 	for i := range f.rowCount() {
 		pos := f.pos
 		row := f.symbolRow()
-		if f.checkRow(pos, row, &u.entry); f.err != nil {
-			break
+		if f.checkRow(pos, row, e); f.err != nil {
+			return nil, f.err
 		}
-		if name, ok := names[row.str]; ok {
-			found = append(found, Symbol{unit: u, name: name, id: row.id, info: row.info, row: uint32(i)})
+		if wanted(row) {
+			rows = append(rows, rowAt{row, uint32(i)})
 		}
 	}
-	slices.SortFunc(found[before:], func(a, b Symbol) int { return cmp.Compare(a.id, b.id) })
-	return found, f.err
+	slices.SortFunc(rows, func(a, b rowAt) int { return cmp.Compare(a.id, b.id) })
+	return rows, f.err
+}
+
+// appendRows appends the symbols of rows, whose names are known by string index.
+func (u *Unit) appendRows(found []Symbol, rows []rowAt, names map[uint32]string) []Symbol {
+	for _, row := range rows {
+		found = append(found, Symbol{unit: u, name: names[row.str], id: row.id, info: row.info, row: row.row})
+	}
+	return found
 }
 
 // findCut calls yield for each string of a string table that is cut or goes on
-// with a '.' after it. It parses the rest, but decodes nothing of it.
+// with a '.' after it.
 func (f *fields) findCut(cut string, yield func(index uint32, name []byte)) {
+	f.someStrings(func(n int, label []byte) bool { return cutMayBegin(cut, n, label) }, func(index uint32, name []byte) bool {
+		if len(name) >= len(cut) {
+			yield(index, name)
+		}
+		return true
+	})
+}
+
+// someStrings calls yield for strings of a string table, until it returns
+// false: those all of whose labels pass enter, which gets the number of
+// bytes before each. It parses the rest, but decodes nothing of it.
+func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
 	f.uint32() // the number of strings
 	t := trie{fields: f}
 	var name []byte
 	for {
 		children, terminal, id := f.node()
-		if f.err != nil {
+		if f.err != nil || terminal && !yield(id, name) {
 			return
-		}
-		if terminal && t.prefix >= len(cut) {
-			yield(id, name)
 		}
 		t.descend(children)
 		for {
@@ -234,7 +338,7 @@ func (f *fields) findCut(cut string, yield func(index uint32, name []byte)) {
 			if !ok {
 				return
 			}
-			if cutMayBegin(cut, parent, label) {
+			if enter(parent, label) {
 				name = append(name[:parent], label...)
 				break
 			}

@@ -34,7 +34,7 @@ type options struct {
 	skipChecksums    bool
 	requireChecksums bool
 	ignoreIndex      bool
-	unqualified      nameScheme
+	unqualified      NameScheme
 }
 
 // MaxNameBytes bounds the sum of the lengths of the symbol names of one unit,

@@ -14,10 +14,10 @@ import (
 // scans is what is known of a file from going through it.
 type scans struct {
 	mu          sync.Mutex
-	visited     map[int]bool // units in which a search has looked
-	few         int          // searches that have gone through all units
-	names       hashTable    // all symbols by cut name, nil until needed
-	unqualified hashTable    // symbols by unqualified name where that is not the cut name
+	visited     map[int]bool         // units in which a search has looked
+	few         int                  // searches that have gone through all units
+	names       hashTable            // all symbols by cut name, nil until needed
+	unqualified map[string]hashTable // by scheme, symbols by unqualified name where that is not the cut name
 	inlined     *inlining
 }
 
@@ -55,7 +55,7 @@ func (r *Reader) scan(s *search) ([]Symbol, error) {
 	hash := hashKey(s.key)
 	ids := names.find(hash, nil)
 	if !s.cut {
-		t, err := r.unqualifiedTable()
+		t, err := r.unqualifiedTable(s.by)
 		if err != nil {
 			return nil, err
 		}
@@ -154,17 +154,21 @@ func (r *Reader) nameTable() (hashTable, error) {
 }
 
 // unqualifiedTable returns the table of symbols by unqualified name, making it if need be.
-func (r *Reader) unqualifiedTable() (hashTable, error) {
+func (r *Reader) unqualifiedTable(scheme NameScheme) (hashTable, error) {
 	r.scans.mu.Lock()
 	defer r.scans.mu.Unlock()
-	if r.scans.unqualified == nil {
-		t, err := r.newTable(r.opts.unqualified.unqualified, true)
-		if err != nil {
-			return nil, err
-		}
-		r.scans.unqualified = t
+	if t := r.scans.unqualified[scheme.Name]; t != nil {
+		return t, nil
 	}
-	return r.scans.unqualified, nil
+	t, err := r.newTable(scheme.Unqualified, true)
+	if err != nil {
+		return nil, err
+	}
+	if r.scans.unqualified == nil {
+		r.scans.unqualified = make(map[string]hashTable)
+	}
+	r.scans.unqualified[scheme.Name] = t
+	return t, nil
 }
 
 // newTable returns a table of all symbols by what keyOf makes of their names. Where that is

@@ -115,3 +115,76 @@ func inverse(x uint64) uint64 {
 	}
 	return y
 }
+
+// comb is the data of a string table of n+1 strings that share a long prefix and the letters that come after it.
+func comb(prefix int, n uint32) func(e *gen.Enc) {
+	return func(e *gen.Enc) {
+		e.U32(n + 1)
+		e.U8(1)
+		e.U16(uint16(prefix))
+		e.String(strings.Repeat("x", prefix))
+		for i := range n {
+			e.U8(2)
+			leaf(e, "a", i)
+			e.U16(1)
+			e.String("b")
+		}
+		e.U8(0x80)
+		e.U32(n)
+	}
+}
+
+// A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit.
+func TestNamesOfAllUnitsAreLimited(t *testing.T) {
+	const units = 2_000
+	h := newHandmade(true)
+	names := h.section(naive.StringTable, comb(4_000, 200))
+	for i := range units {
+		h.unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.section(naive.SymbolNames, noRows), 0, 0)
+	}
+	data := h.bytes()
+	read := 0
+	used := allocated(func() {
+		r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
+		require.NoError(t, err)
+		for u, err := range r.Units() {
+			require.NoError(t, err)
+			if _, err := u.NumSymbols(); err != nil {
+				require.ErrorIs(t, err, afdo.ErrLimit)
+				break
+			}
+			read++
+		}
+	})
+	require.Less(t, read, 20)
+	require.NotZero(t, read)
+	require.Less(t, used, uint64(40<<20))
+}
+
+// Callees that lead from one unit to another and back decode each table once.
+func TestSymbolDecodesOnce(t *testing.T) {
+	const rows = 1_000
+	h := newHandmade(true)
+	for i := range uint32(2) {
+		h.unit(string(rune('a'+i)), h.section(naive.StringTable, comb(40_000, 1_000)), h.section(naive.SymbolNames, func(e *gen.Enc) {
+			e.U32(rows)
+			for j := range uint32(rows) {
+				e.U32(j)
+				e.U32(i*rows + j)
+				e.U32(naive.NoInfo)
+			}
+		}), i*rows, (i+1)*rows)
+	}
+	r, err := afdo.OpenBytes(h.bytes())
+	require.NoError(t, err)
+	used := allocated(func() {
+		for j := range afdo.SymbolID(rows) {
+			for i := range afdo.SymbolID(2) {
+				s, err := r.Symbol(i*rows + j)
+				require.NoError(t, err)
+				require.Greater(t, len(s.Name()), 40_000)
+			}
+		}
+	})
+	require.Less(t, used, uint64(400<<20), "each of the two takes 40 MB, twice that while it grows")
+}

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -24,6 +25,10 @@ type Options struct {
 	// Compact makes varints of the integers of the header and of all
 	// sections (RFC 4.9).
 	Compact bool
+
+	// Index, unless nil, has the file end in an index: see [afdo.Reader.Reindex].
+	// That takes the memory of the file a second time, and time to go through all of it.
+	Index *afdo.IndexOptions
 }
 
 // ErrUnrepresentable is what the errors of [Write] match that are about the
@@ -53,6 +58,9 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	f.orderSymbols()
 	f.orderUnits()
+	if o.Index != nil {
+		return f.writeIndexed(w, o)
+	}
 	return f.write(w, o)
 }
 

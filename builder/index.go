@@ -1,0 +1,25 @@
+package builder
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/go-afdo/afdo"
+)
+
+// writeIndexed writes the file with an index, which is made of what a Reader finds in the rest of it.
+func (f *file) writeIndexed(w io.Writer, o Options) error {
+	var plain bytes.Buffer
+	if err := f.write(&plain, o); err != nil {
+		return err
+	}
+	r, err := afdo.OpenBytes(plain.Bytes())
+	if err == nil {
+		err = r.Reindex(w, o.Index)
+	}
+	if err != nil {
+		return fmt.Errorf("builder: %w", err)
+	}
+	return nil
+}

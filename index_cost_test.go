@@ -1,0 +1,109 @@
+package afdo_test
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// A lookup of a symbol in all of 10,000 units reads header and section table, some
+// pages of the index, and the names of one unit; what was inlined elsewhere costs no more.
+func TestIndexCost(t *testing.T) {
+	const units, which = 10_000, 7_777
+	for _, compact := range []bool{false, true} {
+		data := reindex(t, gen.Big(units, compact), fullIndex())
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		place := func(i uint32) [2]int64 {
+			s := truth.Sections[i]
+			return [2]int64{s.Offset, s.Offset + s.Size}
+		}
+		unit := truth.Units[which]
+		own := [][2]int64{place(unit.StringTableSection), place(unit.SymbolNamesSection)}
+		index := place(uint32(len(truth.Sections) - 1))
+		var fileNames [2]int64
+		for i, s := range truth.Sections {
+			if s.Type == naive.FileNames {
+				fileNames = place(uint32(i))
+			}
+		}
+
+		for name, ask := range map[string]func(r *afdo.Reader) int{
+			"named": func(r *afdo.Reader) int {
+				got, err := found(r.SymbolsNamed(gen.BigName(which, 1)))
+				require.NoError(t, err)
+				return len(got)
+			},
+			"cut": func(r *afdo.Reader) int {
+				got, err := found(r.SymbolsCut(gen.BigName(which, 1)))
+				require.NoError(t, err)
+				return len(got)
+			},
+			"missing": func(r *afdo.Reader) int {
+				got, err := found(r.SymbolsNamed("no such name"))
+				require.NoError(t, err)
+				return len(got) + 1
+			},
+			"owner": func(r *afdo.Reader) int {
+				_, err := r.UnitOf(afdo.SymbolID(unit.Symbols[0].ID))
+				require.NoError(t, err)
+				return 1
+			},
+			"unit": func(r *afdo.Reader) int {
+				u, err := r.Unit(gen.BigPath(which))
+				require.NoError(t, err)
+				got, err := found(u.InlinedElsewhere())
+				require.NoError(t, err)
+				return len(got) + 1
+			},
+		} {
+			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			r, err := afdo.NewReader(counting, int64(len(data)))
+			require.NoError(t, err)
+			counting.spans, counting.bytes, counting.reads = nil, 0, 0
+			require.Equal(t, 1, ask(r), name)
+
+			pages, names := int64(0), int64(0)
+			for _, span := range counting.spans {
+				switch {
+				case within(span, [][2]int64{index}):
+					pages += span[1] - span[0]
+				case within(span, [][2]int64{fileNames}):
+					names += span[1] - span[0]
+				default:
+					require.Truef(t, within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
+				}
+			}
+			require.LessOrEqual(t, pages, int64(14*1024), name)
+			require.LessOrEqual(t, names, int64(200), name)
+			require.LessOrEqual(t, counting.reads, 20, name)
+		}
+	}
+}
+
+// Many goroutines may be the first to use an index.
+func TestIndexConcurrently(t *testing.T) {
+	_, data, _ := randomIndexed(t, 8)
+	truth, err := naive.Decode(data)
+	require.NoError(t, err)
+	q := newQuestions(truth)
+	for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.IgnoreIndex()} {
+		for _, r := range sources(t, data, withUnqualified, o) {
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					if failed := q.ask(t, r, nil); failed != 0 {
+						t.Error(failed)
+					}
+				})
+			}
+			wg.Wait()
+		}
+	}
+}

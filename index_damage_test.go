@@ -1,0 +1,371 @@
+package afdo_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// smallIndexed is a small file in which every kind of block has something to
+// say: namesakes, clones, unqualified names, inlining across units, an empty unit.
+func smallIndexed(t testing.TB, compact bool) (data []byte, truth *naive.File) {
+	f := &naive.File{Units: []naive.Unit{
+		{Path: "src/a.c", Start: 3, End: 7, Symbols: []naive.Symbol{
+			{ID: 3, Name: "f", HasInfo: true, Head: 7, Locations: []naive.Location{
+				gen.Count(1, 0, 5), gen.Inlined(2, 1, 1, gen.Count(0, 0, 300), gen.Inlined(1, 0, 2, gen.Count(1, 0, 4))),
+			}},
+			{ID: 4, Name: "f.part.0", HasInfo: true, Timestamp: 9, Locations: []naive.Location{
+				{Type: naive.CalledFn, Line: 4, Targets: []naive.Target{{Callee: 8, Count: 70000}}},
+			}},
+			{ID: 6, Name: "_Z4_runv"},
+		}},
+		{Path: "b.h", Start: 1, End: 3, Symbols: []naive.Symbol{
+			{ID: 1, Name: "h_1", HasInfo: true, Head: 1, Locations: []naive.Location{gen.Count(0, 0, 1)}},
+			{ID: 2, Name: "h_2"},
+		}},
+		{Path: "c.c", Start: 8, End: 10, Symbols: []naive.Symbol{
+			{ID: 8, Name: "f", HasInfo: true, Head: 2, Locations: []naive.Location{gen.Inlined(5, 0, 2, gen.Count(3, 0, 1))}},
+			{ID: 9, Name: "f.cold"},
+		}},
+		{Path: "", Start: 20, End: 20},
+	}}
+	f.Summary = f.Summarize()
+	data = reindex(t, gen.Encode(f, compact), fullIndex())
+	truth, err := naive.Decode(data)
+	require.NoError(t, err)
+	return data, truth
+}
+
+// indexSection returns where the index is.
+func indexSection(f *naive.File) (from, to int) {
+	s := f.Sections[len(f.Sections)-1]
+	return int(s.Offset), int(s.Offset + s.Size)
+}
+
+// fixPages gives the pages of an index the checksums of what they hold now.
+func fixPages(section []byte) {
+	for i := uint64(0); len(section) > 4; i++ {
+		p := section[:min(1024, len(section))]
+		d := xxhash.NewWithSeed(i)
+		d.Write(p[:len(p)-4])
+		binary.BigEndian.PutUint32(p[len(p)-4:], uint32(d.Sum64()))
+		section = section[len(p):]
+	}
+}
+
+// A damaged index is noticed, or does no harm; without checksums it does none.
+func TestIndexDamaged(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(t, compact)
+		q := newQuestions(truth)
+		from, to := indexSection(truth)
+		for i := from; i < to; i++ {
+			for _, mask := range []byte{1, 0x10, 0x80, 0xff} {
+				bad := slices.Clone(data)
+				bad[i] ^= mask
+				r, err := afdo.OpenBytes(bad, withUnqualified)
+				require.NoError(t, err)
+				failed := q.ask(t, r, afdo.ErrChecksum)
+				gone := i < from+5 // it is no index then
+				if gone && i > from || i == from && bad[i]&0x7f != 0x7f {
+					require.Zero(t, failed)
+				} else {
+					require.NotZero(t, failed, "byte %d", i-from)
+					faults, _ := check(t, r)
+					require.True(t, has(faults, afdo.ErrChecksum))
+				}
+				_, err = afdo.OpenBytes(bad, afdo.RequireChecksums())
+				require.ErrorIs(t, err, afdo.ErrChecksum)
+				r, err = afdo.OpenBytes(bad, withUnqualified, afdo.SkipChecksums())
+				require.NoError(t, err)
+				require.Zero(t, q.ask(t, r, nil), "byte %d", i-from)
+			}
+		}
+	}
+}
+
+// subset asks a Reader everything, whose index lies. Nothing that it gives is
+// false, though things may be missing, of which it returns the number.
+func (q *questions) subset(t testing.TB, r *afdo.Reader) (missing int) {
+	t.Helper()
+	ok := func(err error) bool {
+		if err != nil {
+			missing++
+			require.True(t, errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrChecksum) || errors.Is(err, afdo.ErrIndex), "%v", err)
+		}
+		return err == nil
+	}
+	part := func(want []string, symbols func(func(afdo.Symbol, error) bool)) {
+		got, err := found(symbols)
+		if !ok(err) {
+			return
+		}
+		for _, s := range got {
+			require.Contains(t, want, s)
+		}
+		if len(got) < len(want) {
+			missing++
+		}
+	}
+	for id, path := range q.owners {
+		u, err := r.UnitOf(afdo.SymbolID(id))
+		if ok(err) {
+			require.Equal(t, path, u.Path())
+		}
+	}
+	for _, name := range q.all(q.cut) {
+		part(q.named[name], r.SymbolsNamed(name))
+		part(q.cut[name], r.SymbolsCut(name))
+		part(q.unqualified[name], r.SymbolsUnqualified(name, testScheme))
+	}
+	for path := range q.units {
+		u, err := r.Unit(path)
+		if ok(err) {
+			require.Equal(t, path, u.Path())
+			part(q.inlined[path], u.InlinedElsewhere())
+		}
+	}
+	for _, callees := range q.callees {
+		part(callees.into, r.InlinedInto(callees.ids))
+	}
+	return missing
+}
+
+// An index that lies with all its checksums right cannot make a Reader say
+// anything false. What it leaves out, a check finds.
+func TestIndexLies(t *testing.T) {
+	hidden := 0
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(t, compact)
+		q := newQuestions(truth)
+		from, to := indexSection(truth)
+		for i := from; i < to-4; i++ {
+			for bit := range 8 {
+				bad := slices.Clone(data)
+				bad[i] ^= 1 << bit
+				fixPages(bad[from:to])
+				for _, o := range [][]afdo.Option{{withUnqualified}, {withUnqualified, afdo.SkipChecksums()}} {
+					r, err := afdo.OpenBytes(bad, o...)
+					require.NoError(t, err)
+					missing := q.subset(t, r)
+					if missing == 0 {
+						continue
+					}
+					hidden++
+					faults, _ := check(t, r)
+					require.True(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum), "byte %d bit %d: %d missing", i-from, bit, missing)
+					r, err = afdo.OpenBytes(bad, append(o, afdo.IgnoreIndex())...)
+					require.NoError(t, err)
+					if !has(faults, afdo.ErrChecksum) || len(o) > 1 {
+						require.Zero(t, q.ask(t, r, nil), "byte %d bit %d", i-from, bit)
+					}
+				}
+			}
+		}
+	}
+	require.NotZero(t, hidden)
+}
+
+// Larger indexes have many pages. Lies anywhere in them are no more than omissions.
+func TestIndexLiesAnywhere(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 8))
+	for seed := range uint64(300) {
+		_, data, _ := randomIndexed(t, 4*seed)
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		q := newQuestions(truth)
+		from, to := indexSection(truth)
+		for range 1 + r.IntN(3) {
+			data[from+6+r.IntN(to-from-6)] ^= byte(1 + r.IntN(255))
+		}
+		fixPages(data[from:to])
+		lying, err := afdo.OpenBytes(data, withUnqualified)
+		require.NoError(t, err)
+		if q.subset(t, lying) > 0 {
+			faults, _ := check(t, lying)
+			require.NotEmpty(t, faults, "seed %d", seed)
+		}
+	}
+}
+
+// A flipped bit anywhere in a file with checksums is an error, or changes nothing that is read.
+func TestBitFlips(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(t, compact)
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		want, err := read(r)
+		require.NoError(t, err)
+		want.Sections = nil
+		_, size := indexSection(truth)
+		require.Equal(t, len(data), size)
+		q := newQuestions(truth)
+		noticed := 0
+		for i := range data {
+			for bit := range 8 {
+				bad := slices.Clone(data)
+				bad[i] ^= 1 << bit
+				for _, o := range [][]afdo.Option{nil, {afdo.RequireChecksums()}} {
+					r, err := afdo.OpenBytes(bad, append(o, withUnqualified)...)
+					if err != nil {
+						noticed++
+						continue
+					}
+					got, err := read(r)
+					if err != nil {
+						noticed++
+					} else {
+						got.Sections = nil
+						require.True(t, reflect.DeepEqual(want, got), "byte %d bit %d", i, bit)
+					}
+					q.askWhatever(t, r)
+				}
+			}
+		}
+		require.Greater(t, noticed, len(data)*8)
+	}
+}
+
+// askWhatever asks a Reader of a damaged file everything: answers are right or errors.
+func (q *questions) askWhatever(t testing.TB, r *afdo.Reader) {
+	for id, path := range q.owners {
+		if u, err := r.UnitOf(afdo.SymbolID(id)); err == nil {
+			require.Equal(t, path, u.Path())
+		}
+	}
+	for _, name := range q.all(q.cut) {
+		for _, m := range []struct {
+			want    []string
+			symbols func(func(afdo.Symbol, error) bool)
+		}{
+			{q.named[name], r.SymbolsNamed(name)}, {q.cut[name], r.SymbolsCut(name)}, {q.unqualified[name], r.SymbolsUnqualified(name, testScheme)},
+		} {
+			if got, err := found(m.symbols); err == nil {
+				require.Equal(t, m.want, got, "%q", name)
+			}
+		}
+	}
+	for path := range q.units {
+		u, err := r.Unit(path)
+		if err != nil {
+			continue
+		}
+		require.Equal(t, path, u.Path())
+		if got, err := found(u.InlinedElsewhere()); err == nil {
+			require.Equal(t, q.inlined[path], got)
+		}
+	}
+}
+
+// layout takes a file apart into sections to be changed.
+func layoutOf(f *naive.File, data []byte) *gen.Layout {
+	l := &gen.Layout{Compact: f.Compact}
+	for i, s := range f.Sections {
+		switch s.Type {
+		case naive.SummaryInfo:
+			l.Summary = i
+		case naive.FileNames:
+			l.FileNames = i
+		}
+		l.Add(gen.Section{Type: s.Type, Compact: s.Compact, Data: slices.Clone(data[s.Offset+1 : s.Offset+s.Size])})
+	}
+	return l
+}
+
+// An index that was carried over into another file than it was made for is not used, or found out.
+func TestIndexStale(t *testing.T) {
+	data, truth := smallIndexed(t, true)
+	last := len(truth.Sections) - 1
+	for name, edit := range map[string]func(l *gen.Layout){
+		"a section is longer": func(l *gen.Layout) { l.Sections[2].Data = append(l.Sections[2].Data, 0) },
+		"a section came":      func(l *gen.Layout) { l.Sections = slices.Insert(l.Sections, last, gen.Section{Type: 0x33}) },
+		"a section came last": func(l *gen.Layout) { l.Add(gen.Section{Type: 0x33}) },
+		"another version":     func(l *gen.Layout) { l.Sections[last].Data[4]++; fixSection(&l.Sections[last]) },
+	} {
+		l := layoutOf(truth, data)
+		edit(l)
+		changed := l.Bytes()
+		now, err := naive.Decode(changed)
+		require.NoError(t, err, name)
+		r, err := afdo.OpenBytes(changed, withUnqualified)
+		require.NoError(t, err)
+		require.Zero(t, newQuestions(now).ask(t, r, nil), name)
+		_, err = r.Index()
+		require.True(t, errors.Is(err, afdo.ErrIndex) || name == "a section came last" && errors.Is(err, afdo.ErrNotFound), "%s: %v", name, err)
+		faults, _ := check(t, r)
+		require.Equal(t, name != "a section came last", has(faults, afdo.ErrIndex), name)
+		_, err = afdo.OpenBytes(changed, afdo.RequireChecksums())
+		require.ErrorIs(t, err, afdo.ErrChecksum, name)
+
+		var b bytes.Buffer
+		require.NoError(t, r.Reindex(&b, fullIndex()), name)
+		r, err = afdo.OpenBytes(b.Bytes(), withUnqualified, afdo.RequireChecksums())
+		require.NoError(t, err)
+		require.Zero(t, newQuestions(now).ask(t, r, nil), name)
+	}
+
+	// A change of the same length: the checksum of what was changed is wrong.
+	renamed := bytes.Replace(data, []byte("src/a.c"), []byte("src/x.c"), 1)
+	r, err := afdo.OpenBytes(renamed)
+	require.NoError(t, err)
+	_, err = r.NumUnits()
+	require.ErrorIs(t, err, afdo.ErrChecksum)
+	var b bytes.Buffer
+	require.ErrorIs(t, r.Reindex(&b, fullIndex()), afdo.ErrChecksum)
+	require.Zero(t, b.Len())
+	r, err = afdo.OpenBytes(renamed, afdo.SkipChecksums())
+	require.NoError(t, err)
+	require.NoError(t, r.Reindex(&b, fullIndex()))
+	r, err = afdo.OpenBytes(b.Bytes(), afdo.RequireChecksums())
+	require.NoError(t, err)
+	_, err = r.Unit("src/x.c")
+	require.NoError(t, err)
+}
+
+func fixSection(s *gen.Section) {
+	whole := append([]byte{s.Type}, s.Data...)
+	if s.Compact {
+		whole[0] |= 0x80
+	}
+	fixPages(whole)
+	copy(s.Data, whole[1:])
+}
+
+// What others may use the section type for is none of this package's business.
+func TestForeignIndex(t *testing.T) {
+	for _, content := range []string{"", "a", "afdo", "afd", "afdo!!!!!", "something else entirely", strings.Repeat("x", 5000)} {
+		f, _ := gen.Random(rand.New(rand.NewPCG(1, 1)), gen.Options{})
+		truth, err := naive.Decode(f)
+		require.NoError(t, err)
+		l := layoutOf(truth, f)
+		l.Add(gen.Section{Type: uint8(afdo.SectionIndex), Data: []byte(content)})
+		data := l.Bytes()
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		ours := strings.HasPrefix(content, "afdo!")
+		_, err = r.Index()
+		_, readErr := read(r)
+		if ours {
+			require.ErrorIs(t, err, afdo.ErrChecksum)
+			require.ErrorIs(t, readErr, afdo.ErrChecksum)
+			continue
+		}
+		require.ErrorIs(t, err, afdo.ErrNotFound)
+		require.NoError(t, readErr)
+		again, err := naive.Decode(reindex(t, data, fullIndex()))
+		require.NoError(t, err)
+		require.Len(t, again.Sections, len(l.Sections)+1, "it is kept")
+	}
+}

@@ -1,0 +1,101 @@
+package afdo_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// FuzzIndex puts any bytes in the place of the content of an index, all
+// checksums right. A Reader does not say anything false because of it, and what it
+// leaves out, a check reports.
+func FuzzIndex(f *testing.F) {
+	type file struct {
+		data  []byte
+		truth *naive.File
+		q     *questions
+	}
+	var files []file
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(f, compact)
+		files = append(files, file{data, truth, newQuestions(truth)})
+		last := layoutOf(truth, data).Sections[len(truth.Sections)-1]
+		f.Add(last.Data, compact)
+	}
+	f.Fuzz(func(t *testing.T, content []byte, compact bool) {
+		if len(content) < 5 {
+			return
+		}
+		of := files[0]
+		if compact {
+			of = files[1]
+		}
+		l := layoutOf(of.truth, of.data)
+		last := &l.Sections[len(l.Sections)-1]
+		last.Data = bytes.Clone(content)
+		fixSection(last)
+		data := l.Bytes()
+		for _, o := range []afdo.Option{afdo.MaxNameBytes(afdo.DefaultMaxNameBytes), afdo.SkipChecksums()} {
+			r, err := afdo.OpenBytes(data, withUnqualified, o)
+			require.NoError(t, err)
+			if of.q.subset(t, r) > 0 {
+				faults, _ := check(t, r)
+				require.NotEmpty(t, faults)
+			}
+		}
+	})
+}
+
+// FuzzReindex gives any file in which a check finds no fault an index. Lookups say
+// the same with and without it.
+func FuzzReindex(f *testing.F) {
+	for _, compact := range []bool{false, true} {
+		data, _ := smallIndexed(f, compact)
+		f.Add(data)
+		f.Add(gen.RFCExample(compact))
+		f.Add(gen.Big(3, compact))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		plain, err := afdo.OpenBytes(data, withUnqualified, afdo.SkipChecksums(), afdo.IgnoreIndex())
+		if err != nil {
+			return
+		}
+		if faults, _ := check(t, plain); len(faults) > 0 {
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, plain.Reindex(&b, fullIndex()))
+		indexed, err := afdo.OpenBytes(b.Bytes(), withUnqualified, afdo.RequireChecksums())
+		require.NoError(t, err)
+		faults, _ := check(t, indexed)
+		require.Empty(t, faults)
+		for u, err := range plain.Units() {
+			require.NoError(t, err)
+			v, err := indexed.Unit(u.Path())
+			require.NoError(t, err)
+			require.Equal(t, u.Index(), v.Index())
+			same(t, u.InlinedElsewhere(), v.InlinedElsewhere())
+			for s, err := range u.Symbols() {
+				require.NoError(t, err)
+				same(t, plain.SymbolsNamed(s.Name()), indexed.SymbolsNamed(s.Name()))
+				same(t, plain.SymbolsCut(s.Name()), indexed.SymbolsCut(s.Name()))
+				same(t, plain.SymbolsUnqualified(testUnqualified(s.Name()), testScheme), indexed.SymbolsUnqualified(testUnqualified(s.Name()), testScheme))
+			}
+		}
+	})
+}
+
+// same checks that two searches have the same result, which is no error.
+func same(t *testing.T, a, b func(func(afdo.Symbol, error) bool)) {
+	t.Helper()
+	want, err := found(a)
+	require.NoError(t, err)
+	got, err := found(b)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}

@@ -1,0 +1,391 @@
+package afdo_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+var testScheme = afdo.NameScheme{Name: "test", Unqualified: testUnqualified}
+
+// testUnqualified is an unqualified name that some names have and others, being it themselves, do not.
+func testUnqualified(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	return name[strings.LastIndexAny(name, "_9a")+1:]
+}
+
+func testFingerprint(u *afdo.Unit) (uint64, error) { return uint64(len(u.Path())) << 40, nil }
+
+func fullIndex() *afdo.IndexOptions {
+	return &afdo.IndexOptions{
+		Producer: "a test", BuildID: []byte{1, 2, 3},
+		Unqualified:       testScheme,
+		FingerprintScheme: "length", Fingerprint: testFingerprint,
+	}
+}
+
+var withUnqualified = afdo.CheckUnqualified(testScheme)
+
+func reindex(t testing.TB, data []byte, o *afdo.IndexOptions) []byte {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, r.Reindex(&b, o))
+	return b.Bytes()
+}
+
+// randomIndexed draws a file of any legal shape, with and without an index.
+func randomIndexed(t testing.TB, seed uint64) (plain, indexed []byte, truth *naive.File) {
+	r := rand.New(rand.NewPCG(seed, 0x1d))
+	o := gen.All()
+	o.LongNames, o.Deep = false, false
+	if seed%4 == 0 {
+		o.Units, o.Symbols = 30, 30
+	}
+	plain, truth = gen.Random(r, o)
+	return plain, reindex(t, plain, fullIndex()), truth
+}
+
+// found puts what a search yields into a form that two Readers can be compared by.
+func found(symbols func(func(afdo.Symbol, error) bool)) ([]string, error) {
+	var list []string
+	for s, err := range symbols {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, describe(s))
+	}
+	return list, nil
+}
+
+func describe(s afdo.Symbol) string {
+	return fmt.Sprintf("%d %q %v unit %d %q", s.ID(), s.Name(), s.HasInfo(), s.Unit().Index(), s.Unit().Path())
+}
+
+// questions are all that an index can be asked, with the answers that the naive decoder gives.
+type questions struct {
+	units                    map[string]bool // by path
+	owners                   map[uint32]string
+	named, cut, unqualified  map[string][]string
+	inlined                  map[string][]string // by the unit's path
+	callees                  []calleeQuestion
+	scheme                   afdo.NameScheme
+	namesakes, clones, cross int // how many answers there are of more than one symbol, and of other units
+}
+
+func newQuestions(f *naive.File) *questions {
+	q := &questions{
+		scheme: testScheme,
+		units:  map[string]bool{}, owners: map[uint32]string{}, inlined: map[string][]string{},
+		named: map[string][]string{}, cut: map[string][]string{}, unqualified: map[string][]string{},
+	}
+	type symbol struct {
+		unit int
+		naive.Symbol
+	}
+	var symbols []symbol
+	for i, u := range f.Units {
+		q.units[u.Path] = true
+		for _, s := range u.Symbols {
+			symbols = append(symbols, symbol{i, s})
+		}
+	}
+	sort.Slice(symbols, func(i, j int) bool { return symbols[i].ID < symbols[j].ID })
+	for _, s := range symbols {
+		text := fmt.Sprintf("%d %q %v unit %d %q", s.ID, s.Name, s.HasInfo, s.unit, f.Units[s.unit].Path)
+		cut, _, _ := strings.Cut(s.Name, ".")
+		q.owners[s.ID] = f.Units[s.unit].Path
+		q.named[s.Name] = append(q.named[s.Name], text)
+		q.cut[cut] = append(q.cut[cut], text)
+		if name := testUnqualified(s.Name); name != "" {
+			q.unqualified[name] = append(q.unqualified[name], text)
+		}
+		for i, u := range f.Units {
+			if i != s.unit && inlines(s.Locations, u.Start, u.End) {
+				q.inlined[u.Path] = append(q.inlined[u.Path], text)
+				q.cross++
+			}
+		}
+	}
+	for i := range 8 { // every other symbol, every fourth and so on, in any order, with some that are not there
+		c := calleeQuestion{ids: []afdo.SymbolID{afdo.SymbolID(^uint32(0)), 5}}
+		for j, s := range symbols {
+			if j>>(i/2)&1 == i%2 {
+				c.ids = append([]afdo.SymbolID{afdo.SymbolID(s.ID)}, c.ids...)
+			}
+		}
+		for _, s := range symbols {
+			if !slices.Contains(c.ids, afdo.SymbolID(s.ID)) && slices.ContainsFunc(c.ids, func(id afdo.SymbolID) bool {
+				return uint32(id)+1 != 0 && inlines(s.Locations, uint32(id), uint32(id)+1)
+			}) {
+				c.into = append(c.into, fmt.Sprintf("%d %q %v unit %d %q", s.ID, s.Name, s.HasInfo, s.unit, f.Units[s.unit].Path))
+			}
+		}
+		q.callees = append(q.callees, c)
+	}
+	for _, list := range q.named {
+		q.namesakes += len(list) - 1
+	}
+	for _, list := range q.cut {
+		q.clones += len(list) - 1
+	}
+	q.clones -= q.namesakes
+	return q
+}
+
+// calleeQuestion asks for what some symbols were inlined into.
+type calleeQuestion struct {
+	ids  []afdo.SymbolID
+	into []string
+}
+
+func inlines(body []naive.Location, start, end uint32) bool {
+	for _, l := range body {
+		if l.Type == naive.InlinedFn && (start <= l.Callee && l.Callee < end || inlines(l.Locations, start, end)) {
+			return true
+		}
+	}
+	return false
+}
+
+// all are the names to look for: those that are there, and some that are not.
+func (q *questions) all(m map[string][]string) []string {
+	names := []string{"", ".", "f", "no such name"}
+	for name := range m {
+		names = append(names, name, name+"x", "x"+name)
+	}
+	sort.Strings(names)
+	return slices.Compact(names)
+}
+
+// ask asks a Reader everything. Answers are compared with the truth, errors are counted, and must be of this class.
+func (q *questions) ask(t testing.TB, r *afdo.Reader, class error) (failed int) {
+	t.Helper()
+	ok := func(err error) bool {
+		if err != nil && class != nil && errors.Is(err, class) {
+			failed++
+			return false
+		}
+		require.NoError(t, err)
+		return true
+	}
+	for id, path := range q.owners {
+		u, err := r.UnitOf(afdo.SymbolID(id))
+		if ok(err) {
+			require.Equal(t, path, u.Path())
+		}
+	}
+	for _, m := range []struct {
+		answers map[string][]string
+		search  func(string) func(func(afdo.Symbol, error) bool)
+	}{
+		{q.named, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsNamed(s) }},
+		{q.cut, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsCut(s) }},
+		{q.unqualified, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsUnqualified(s, q.scheme) }},
+	} {
+		for _, name := range q.all(m.answers) {
+			got, err := found(m.search(name))
+			if ok(err) {
+				require.Equal(t, m.answers[name], got, "%q", name)
+			}
+		}
+	}
+	for path := range q.units {
+		u, err := r.Unit(path)
+		if !ok(err) {
+			continue
+		}
+		require.Equal(t, path, u.Path())
+		got, err := found(u.InlinedElsewhere())
+		if ok(err) {
+			require.Equal(t, q.inlined[path], got, "%q", path)
+		}
+	}
+	for _, callees := range q.callees {
+		got, err := found(r.InlinedInto(callees.ids))
+		if ok(err) {
+			require.Equal(t, callees.into, got, "%v", callees.ids)
+		}
+	}
+	return failed
+}
+
+// Whoever does not know of the index reads the file as before.
+func TestIndexIsSkipped(t *testing.T) {
+	for seed := range uint64(500) {
+		_, indexed, truth := randomIndexed(t, seed)
+		got, err := naive.Decode(indexed)
+		require.NoError(t, err, "seed %d", seed)
+		last := len(got.Sections) - 1
+		require.EqualValues(t, afdo.SectionIndex, got.Sections[last].Type)
+		require.Equal(t, truth.Compact, got.Sections[last].Compact)
+		require.Len(t, truth.Sections, last)
+		for i, s := range truth.Sections {
+			s.Offset = got.Sections[i].Offset
+			require.Equal(t, s, got.Sections[i], "seed %d", seed)
+		}
+		got.Sections, truth.Sections = nil, nil
+		require.Equal(t, truth, got, "seed %d", seed)
+	}
+}
+
+// Lookups give the same with an index, without one, and when it is not to be used.
+func TestIndexAgrees(t *testing.T) {
+	var namesakes, clones, cross int
+	for seed := range uint64(1000) {
+		plain, indexed, truth := randomIndexed(t, seed)
+		q := newQuestions(truth)
+		namesakes, clones, cross = namesakes+q.namesakes, clones+q.clones, cross+q.cross
+		for name, c := range map[string]struct {
+			data   []byte
+			option afdo.Option
+			scheme string
+		}{
+			"indexed":        {indexed, afdo.RequireChecksums(), testScheme.Name},
+			"another scheme": {indexed, afdo.SkipChecksums(), "another"},
+			"ignored":        {indexed, afdo.IgnoreIndex(), testScheme.Name},
+			"plain":          {plain, afdo.SkipChecksums(), testScheme.Name},
+		} {
+			r, err := afdo.OpenBytes(c.data, c.option)
+			require.NoError(t, err)
+			q.scheme.Name = c.scheme
+			require.Zero(t, q.ask(t, r, nil), "seed %d, %s", seed, name)
+		}
+		if t.Failed() {
+			t.Fatal("seed", seed)
+		}
+	}
+	require.NotZero(t, namesakes)
+	require.NotZero(t, clones)
+	require.NotZero(t, cross)
+}
+
+// Every way to open a file uses the index, and a Reader that was closed does not.
+func TestIndexSources(t *testing.T) {
+	_, indexed, truth := randomIndexed(t, 4)
+	q := newQuestions(truth)
+	for name, r := range sources(t, indexed, withUnqualified, afdo.RequireChecksums()) {
+		require.Zero(t, q.ask(t, r, nil), name)
+		u, err := r.Unit(truth.Units[0].Path)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		_, err = r.Index()
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = u.Fingerprint()
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = r.Unit(truth.Units[0].Path)
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = r.UnitOf(1)
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = found(r.SymbolsNamed("f"))
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = found(u.InlinedElsewhere())
+		require.ErrorIs(t, err, afdo.ErrClosed)
+	}
+}
+
+func TestIndexInfo(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		plain := gen.Big(40, compact)
+		r, err := afdo.OpenBytes(plain)
+		require.NoError(t, err)
+		_, err = r.Index()
+		require.ErrorIs(t, err, afdo.ErrNotFound)
+		u, err := r.Unit(gen.BigPath(3))
+		require.NoError(t, err)
+		_, err = u.Fingerprint()
+		require.ErrorIs(t, err, afdo.ErrNotFound)
+
+		r, err = afdo.OpenBytes(reindex(t, plain, fullIndex()))
+		require.NoError(t, err)
+		info, err := r.Index()
+		require.NoError(t, err)
+		require.Equal(t, "a test", info.Producer)
+		require.Equal(t, []byte{1, 2, 3}, info.BuildID)
+		require.Equal(t, testScheme.Name, info.Unqualified)
+		require.Equal(t, "length", info.Fingerprints)
+		require.Equal(t, r.NumSections()-1, info.Section.Index)
+		require.Equal(t, afdo.SectionIndex, info.Section.Type)
+		require.Equal(t, compact, info.Section.Compact)
+		require.Equal(t, "index", info.Section.Type.String())
+		var kinds []string
+		size := int64(0)
+		for _, b := range info.Blocks {
+			kinds = append(kinds, b.Kind)
+			size += b.Size
+		}
+		require.Equal(t, []string{"units", "paths", "names", "unqualified names", "inlining", "fingerprints", "checksums", "producer", "build ID"}, kinds)
+		require.Less(t, size, info.Section.Size)
+		u, err = r.Unit(gen.BigPath(3))
+		require.NoError(t, err)
+		got, err := u.Fingerprint()
+		require.NoError(t, err)
+		want, _ := testFingerprint(u)
+		require.Equal(t, want, got)
+		faults, remarks := check(t, r)
+		require.Empty(t, faults)
+		require.Empty(t, remarks)
+	}
+}
+
+// An index can be left out in parts, renewed and taken away.
+func TestReindex(t *testing.T) {
+	for seed := range uint64(100) {
+		_, indexed, truth := randomIndexed(t, seed)
+		require.Equal(t, indexed, reindex(t, indexed, fullIndex()), "an index in place of the same")
+		bare := reindex(t, indexed, nil)
+		f, err := naive.Decode(bare)
+		require.NoError(t, err)
+		require.Len(t, f.Sections, len(truth.Sections))
+		require.Equal(t, bare, reindex(t, bare, nil))
+		require.Equal(t, indexed, reindex(t, bare, fullIndex()))
+
+		q := newQuestions(truth)
+		for _, o := range []*afdo.IndexOptions{{}, {NoLookups: true}, {NoInlining: true}, {NoChecksums: true}, {NoLookups: true, NoInlining: true, NoChecksums: true}} {
+			part := reindex(t, indexed, o)
+			r, err := afdo.OpenBytes(part, withUnqualified)
+			require.NoError(t, err)
+			require.Zero(t, q.ask(t, r, nil))
+			_, err = afdo.OpenBytes(part, afdo.RequireChecksums())
+			if o.NoChecksums {
+				require.ErrorIs(t, err, afdo.ErrChecksum)
+			} else {
+				require.NoError(t, err)
+			}
+			info, err := r.Index()
+			require.NoError(t, err)
+			require.Empty(t, info.Producer)
+			require.Nil(t, info.BuildID)
+			require.Empty(t, info.Unqualified)
+			faults, _ := check(t, r)
+			require.False(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum))
+		}
+	}
+}
+
+// Names of schemes have a length of one byte.
+func TestIndexSchemeTooLong(t *testing.T) {
+	r, err := afdo.OpenBytes(gen.Big(2, true))
+	require.NoError(t, err)
+	long := strings.Repeat("x", 256)
+	for _, o := range []*afdo.IndexOptions{
+		{Unqualified: afdo.NameScheme{Name: long, Unqualified: testUnqualified}},
+		{FingerprintScheme: long, Fingerprint: testFingerprint},
+	} {
+		var b bytes.Buffer
+		require.ErrorIs(t, r.Reindex(&b, o), afdo.ErrLimit)
+		require.Zero(t, b.Len())
+	}
+}
