@@ -29,14 +29,16 @@ type output struct {
 	path      string
 	format    format
 	bigEndian bool
+	index     bool
 }
 
-// addFlags gives a verb the flags -o, --to and --big-endian.
+// addFlags gives a verb the flags -o, --to, --index and --big-endian.
 func (o *output) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.path, "output", "o", stdio, `file to write, "-" for standard output`)
 	f.Var(&o.format, "to", "format to write: v4, v4c, v3, v2 or text")
 	f.BoolVar(&o.bigEndian, "big-endian", false, "write v2 or v3 in big-endian byte order")
+	f.BoolVar(&o.index, "index", false, `write v4 or v4c with an index, see "afdo help index"`)
 	_ = cmd.MarkFlagRequired("to")
 	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats)
 }
@@ -45,6 +47,9 @@ func (o *output) addFlags(cmd *cobra.Command) {
 func (o *output) check(e *env) error {
 	if o.bigEndian && !o.format.old() {
 		return usageErrorf("--big-endian is for v2 and v3: %s has one byte order", formatNames[o.format])
+	}
+	if o.index && !o.format.v4() {
+		return usageErrorf("--index is for v4 and v4c: %s has no place for one", formatNames[o.format])
 	}
 	if o.format != formatText && o.onTerminal(e) {
 		return usageErrorf("%s is not for a terminal: use -o FILE", formatNames[o.format])
@@ -75,7 +80,7 @@ func encode(w io.Writer, o output, p *profile.Profile) (gcov.Losses, error) {
 	}
 	switch o.format {
 	case formatV4, formatV4Compact:
-		return gcov.Losses{}, builder.Write(w, p, builder.Options{Compact: o.format == formatV4Compact})
+		return gcov.Losses{}, encodeV4(w, o, p)
 	case formatV2:
 		old.Version = 2
 		return gcov.Write(w, p, old)
@@ -84,6 +89,17 @@ func encode(w io.Writer, o output, p *profile.Profile) (gcov.Losses, error) {
 	default:
 		return gcov.Losses{}, textfmt.PrintProfile(w, p)
 	}
+}
+
+func encodeV4(w io.Writer, o output, p *profile.Profile) error {
+	options := builder.Options{Compact: o.format == formatV4Compact}
+	if o.index {
+		options.Index = newIndexOptions()
+		if err := addFingerprints(options.Index, p); err != nil {
+			return err
+		}
+	}
+	return builder.Write(w, p, options)
 }
 
 // warnf says something on standard error that is no reason to stop.
@@ -162,6 +178,7 @@ func writeThrough(path string, write func(io.Writer) error) error {
 
 // replaceFile writes a temporary file beside target, and gives it target's name when it is complete and on disk.
 func replaceFile(target string, mode fs.FileMode, write func(io.Writer) error) error {
+	removeStale(filepath.Dir(target))
 	f, err := createBeside(target)
 	if err != nil {
 		return err

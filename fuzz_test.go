@@ -1,0 +1,600 @@
+package afdo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// The fuzz targets of the package. They need nothing from other test files, so that
+// OSS-Fuzz can build this one alone (see fuzz/README.md).
+
+// addSeeds adds the version 4 files among the test data, sound and corrupt, as they are.
+func addSeeds(f *testing.F) {
+	for _, pattern := range []string{"*.afdo", "corrupt/*"} {
+		paths, _ := filepath.Glob(filepath.Join("testdata", pattern))
+		for _, path := range paths {
+			if data, err := os.ReadFile(path); err == nil {
+				f.Add(data)
+			}
+		}
+	}
+}
+
+// checkError checks that an error is one that a file may give, and that it names a place in it.
+func checkError(t *testing.T, err error, data []byte) {
+	t.Helper()
+	var format *FormatError
+	var version *VersionError
+	switch {
+	case errors.As(err, &format):
+		checkOffset(t, format, data)
+		if errors.Is(err, ErrMalformed) == errors.Is(err, ErrLimit) {
+			t.Fatalf("%v: malformed or over a limit, one of the two", err)
+		}
+	case !errors.As(err, &version):
+		t.Fatalf("%v: no way to fail", err)
+	}
+}
+
+func checkOffset(t *testing.T, e *FormatError, data []byte) {
+	t.Helper()
+	if e.Section == HeaderSection {
+		if e.Offset < 0 || e.Offset > int64(len(data)) {
+			t.Fatalf("%v: the file has %d bytes", e, len(data))
+		}
+		return
+	}
+	r, err := OpenBytes(data, Lenient())
+	if err != nil {
+		t.Fatalf("%v, but the file does not open: %v", e, err)
+	}
+	s, err := r.Section(e.Section)
+	if err != nil || e.Offset < s.Offset || e.Offset > s.Offset+s.Size {
+		t.Fatalf("%v: the section is %+v, %v", e, s, err)
+	}
+}
+
+// walk reads everything that a Reader has, each unit at once if load says so, and returns a hash of it.
+func walk(r *Reader, load bool) (uint64, error) {
+	var h maphash.Hash
+	h.SetSeed(walkSeed)
+	put := func(v any) { fmt.Fprintf(&h, "%+v ", v) }
+	for s, err := range r.Sections() {
+		if err != nil {
+			return 0, err
+		}
+		put(s)
+	}
+	summary, err := r.Summary()
+	if err != nil {
+		return 0, err
+	}
+	put(*summary)
+	c := new(Cursor)
+	for u, err := range r.Units() {
+		if err == nil && load {
+			err = u.Load()
+		}
+		if err != nil {
+			return 0, err
+		}
+		put(u.entry)
+		put(u.Path())
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return 0, err
+			}
+			put(s.id)
+			put(s.name)
+			if !s.HasInfo() {
+				continue
+			}
+			i, err := s.Info()
+			if err != nil {
+				return 0, err
+			}
+			put(i.HeadCount)
+			put(i.Timestamp)
+			if err := walkBody(c, i, put); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return h.Sum64(), nil
+}
+
+var walkSeed = maphash.MakeSeed()
+
+func walkBody(c *Cursor, i Info, put func(any)) error {
+	for c.Reset(i); c.Next(); {
+		put(c.Depth())
+		put(*c.Location())
+		for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+			put(t)
+		}
+	}
+	put(c.Unknown())
+	return c.Err()
+}
+
+// Any bytes open and are walked to the end, or give an error with a place, the same one from
+// memory and through an io.ReaderAt. Check never gives up, and reports no more than there is.
+func FuzzOpenWalk(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		kept := bytes.Clone(data)
+		outcome := func(load bool, r *Reader, err error) (uint64, error) {
+			var hash uint64
+			if err == nil {
+				hash, err = walk(r, load)
+			}
+			if err != nil {
+				checkError(t, err, data)
+			}
+			return hash, err
+		}
+		inMemory, err := OpenBytes(data)
+		want, wantErr := outcome(false, inMemory, err)
+		for _, load := range []bool{false, true} { // which fault is met first depends on it
+			throughReader, err := NewReader(bytes.NewReader(data), int64(len(data)))
+			got, gotErr := outcome(load, throughReader, err)
+			if got != want || (gotErr == nil) != (wantErr == nil) || !load && fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+				t.Fatalf("from memory %d, %v, through a reader %d, %v", want, wantErr, got, gotErr)
+			}
+		}
+		r, err := OpenBytes(data, Lenient())
+		if err != nil {
+			checkError(t, err, data)
+			return
+		}
+		problems := 0
+		for p, err := range r.Check() {
+			if err != nil {
+				t.Fatalf("Check gives up: %v", err)
+			}
+			checkOffset(t, p.FormatError, data)
+			problems++
+		}
+		if problems > 64+4*len(data) {
+			t.Fatalf("%d problems in %d bytes", problems, len(data))
+		}
+		if !bytes.Equal(data, kept) {
+			t.Fatal("the data were written to")
+		}
+	})
+}
+
+// Every unit and every symbol that a walk finds is found by each lookup, with the
+// index and without, where Check has nothing to say against the file.
+func FuzzLookup(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := OpenBytes(data)
+		if err != nil {
+			return
+		}
+		for p, err := range r.Check() {
+			if err != nil || !p.Remark || p.Err == ErrSymbol { // of two symbols of a name, one is found
+				return
+			}
+		}
+		for _, o := range []Option{func(*options) {}, IgnoreIndex()} {
+			r, err := OpenBytes(data, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for u, err := range r.Units() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				lookUpUnit(t, r, u)
+			}
+			if u, err := r.Unit("no such path\x00"); !errors.Is(err, ErrNotFound) {
+				t.Fatalf("no such unit: %v, %v", u, err)
+			}
+		}
+	})
+}
+
+func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
+	exact, err := r.Unit(want.Path())
+	if err != nil || exact.Index() != want.Index() {
+		t.Fatalf("unit %q: %v, %v", want.Path(), exact, err)
+	}
+	if suffix, err := r.UnitBySuffix(want.Path()); err != nil || suffix.Index() != want.Index() {
+		t.Fatalf("unit by suffix %q: %v, %v", want.Path(), suffix, err)
+	}
+	for s, err := range want.Symbols() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cold, err := r.Unit(want.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, find := range []func() (Symbol, error){
+			func() (Symbol, error) { return cold.Symbol(s.Name()) }, // by the trie
+			func() (Symbol, error) { return cold.SymbolByID(s.ID()) },
+			func() (Symbol, error) { return cold.Symbol(s.Name()) }, // by the decoded names
+			func() (Symbol, error) { return r.Symbol(s.ID()) },
+		} {
+			found, err := find()
+			if err != nil || found.ID() != s.ID() || found.Name() != s.Name() || found.HasInfo() != s.HasInfo() || found.Unit().Index() != want.Index() {
+				t.Fatalf("symbol %q in unit %q, way %d: %+v, %v", s.Name(), want.Path(), i, found, err)
+			}
+		}
+		if owner, err := r.UnitOf(s.ID()); err != nil || owner.Index() != want.Index() {
+			t.Fatalf("unit of symbol ID %d: %v, %v", s.ID(), owner, err)
+		}
+	}
+	absent := string(bytes.Repeat([]byte{0xfe}, 300))
+	if s, err := want.Symbol(absent); err == nil {
+		t.Fatalf("a symbol that is not there: %+v", s)
+	}
+}
+
+// A string table, the bitmask of its section first, is decoded, looked up in and
+// checked in three ways that must agree.
+func FuzzTrie(f *testing.F) {
+	for _, compact := range []bool{false, true} {
+		mask := sectionBitmask(SectionStringTable, compact)
+		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
+			units := []naive.Unit{{End: uint32(len(names))}}
+			for i, n := range names {
+				units[0].Symbols = append(units[0].Symbols, naive.Symbol{ID: uint32(i), Name: n})
+			}
+			f.Add(append([]byte{mask}, gen.Lay(&naive.File{Units: units}, compact).Sections[2].Data...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		data[0] = sectionBitmask(SectionStringTable, data[0]&compactFlag != 0)
+		open := func() fields {
+			return fields{sec: newSection(7, extent{100, int64(len(data))}, data[0]), data: data, pos: 1}
+		}
+		const limit = 1 << 20
+		fields := open()
+		names, err := fields.names(limit)
+		faults := trieFaults(open(), limit)
+		if err != nil {
+			if len(faults) == 0 {
+				t.Fatalf("Check accepts what cannot be decoded: %v", err)
+			}
+			return
+		}
+		indexes := map[string]uint32{}
+		twice := 0
+		for i, name := range names {
+			if _, ok := indexes[name]; ok {
+				twice++
+			}
+			indexes[name] = uint32(i)
+		}
+		for name, index := range indexes {
+			fields := open()
+			found, ok := fields.find(name)
+			if !ok || names[found] != name || twice == 0 && found != index {
+				t.Fatalf("%q is string %d, found %d, %v: %v", name, index, found, ok, fields.err)
+			}
+			fields = open()
+			if _, ok := fields.find(name + "\xff"); ok != hasName(indexes, name+"\xff") {
+				t.Fatalf("%q found: %v", name+"\xff", ok)
+			}
+		}
+		stands := 0
+		for _, e := range faults {
+			switch {
+			case e.Err == ErrUnused, e.Detail == "a leaf at which no string ends":
+			case bytes.HasSuffix([]byte(e.Detail), []byte("stands twice")):
+				stands++
+			default:
+				t.Fatalf("Check refuses what can be decoded: %v", e)
+			}
+		}
+		if stands != twice {
+			t.Fatalf("%d strings stand twice, Check says %d", twice, stands)
+		}
+	})
+}
+
+func hasName(names map[string]uint32, name string) bool {
+	_, ok := names[name]
+	return ok
+}
+
+// trieFaults returns the faults that Check finds in a string table.
+func trieFaults(f fields, limit int) []*FormatError {
+	var faults []*FormatError
+	k := &checker{r: &Reader{opts: options{maxNameBytes: limit}}, yield: func(p Problem, err error) bool {
+		if err == nil && !p.Remark {
+			faults = append(faults, p.FormatError)
+		}
+		return err == nil
+	}}
+	k.trie(f)
+	return faults
+}
+
+// A field of any width reads as a plain implementation of varints reads it, and
+// what is written reads back in as many bytes as it needs.
+func FuzzVarint(f *testing.F) {
+	f.Add([]byte{0})
+	f.Add([]byte{0x7f, 0xff})
+	f.Add([]byte{0xff, 0xff, 0x03, 0x80, 0x80, 0x00})
+	f.Add(binary.AppendUvarint(nil, 1<<32))
+	f.Add(bytes.Repeat([]byte{0xff}, 11))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, width := range []int{2, 3, 4, 7, 8} {
+			want, size, ok := plainVarint(data, width)
+			fields := fields{sec: Section{Compact: true}, data: data}
+			got := fields.uint(width)
+			if ok != (fields.err == nil) || ok && (got != want || fields.pos != size) {
+				t.Fatalf("%x as %d bytes: %d in %d, %v; want %d in %d, %v", data, width, got, fields.pos, fields.err, want, size, ok)
+			}
+			if !ok {
+				continue
+			}
+			for _, compact := range []bool{false, true} {
+				out := appendUint(nil, compact, width, want)
+				back := newFieldsOf(out, compact)
+				if back.uint(width) != want || back.rest() != 0 || back.err != nil {
+					t.Fatalf("%d in %d bytes, compact %v, reads back otherwise from %x", want, width, compact, out)
+				}
+				if compact && len(out) != varintLen(want) {
+					t.Fatalf("%d takes %d bytes, not %d", want, len(out), varintLen(want))
+				}
+			}
+		}
+		pos, n := 0, uint64(0)
+		for ; pos < len(data); n++ {
+			if got := skipVarints(data, n); got != pos {
+				t.Fatalf("%d varints of %x take %d bytes, not %d", n, data, got, pos)
+			}
+			for pos < len(data) && data[pos] >= 0x80 {
+				pos++
+			}
+			pos++
+		}
+		if got := skipVarints(data, n+1); got != -1 {
+			t.Fatalf("%x has %d varints? they take %d bytes", data, n+1, got)
+		}
+	})
+}
+
+func newFieldsOf(data []byte, compact bool) fields {
+	return fields{sec: Section{Compact: compact}, data: data}
+}
+
+// plainVarint is format note 5 as it stands.
+func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
+	for i := 0; i < len(data) && i < 10; i++ {
+		b := data[i]
+		if i == 9 && b > 1 {
+			return 0, 0, false
+		}
+		v |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			return v, i + 1, width == 8 || v < 1<<(8*width)
+		}
+	}
+	return 0, 0, false
+}
+
+// Whatever Check accepts can be walked without an error, and means what the naive decoder reads.
+func FuzzCheck(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(checkAgrees)
+}
+
+// Files of every legal shape, drawn as the input decides and then damaged as it
+// decides: what Check accepts can be walked, and the lazy reader agrees with the naive decoder.
+func FuzzGeneratedFile(f *testing.F) {
+	for seed := range byte(16) {
+		f.Add(bytes.Repeat([]byte{seed * 17, 0x5a, seed}, 20))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		o := gen.All()
+		o.Units, o.Symbols, o.Records = 3, 4, 5
+		o.LongNames, o.Deep, o.SameNames, o.Dangling, o.DeadEnds, o.TrueSummary = false, false, true, true, true, true
+		edits := input[:len(input)/4]
+		data, _ := gen.Random(rand.New(&inputSource{data: input[len(edits):], then: rand.NewPCG(uint64(len(input)), 1)}), o)
+		for ; len(edits) >= 4; edits = edits[4:] {
+			at := int(binary.BigEndian.Uint16(edits)) % len(data)
+			switch edits[2] % 3 {
+			case 0:
+				data[at] = edits[3]
+			case 1:
+				data = append(data[:at], data[at+min(int(edits[3])%8, len(data)-1-at):]...)
+			case 2:
+				data = append(data[:at], append(bytes.Repeat(edits[3:4], 1+int(edits[3])%4), data[at:]...)...)
+			}
+		}
+		checkAgrees(t, data)
+		readerAgrees(t, data)
+	})
+}
+
+// inputSource lets an input decide what is drawn; when it ends, a generator goes on.
+type inputSource struct {
+	data []byte
+	then *rand.PCG
+}
+
+func (s *inputSource) Uint64() uint64 {
+	if len(s.data) == 0 {
+		return s.then.Uint64()
+	}
+	b := s.data[0]
+	s.data = s.data[1:]
+	return uint64(b) * 0x0101010101010101
+}
+
+func checkAgrees(t *testing.T, data []byte) {
+	r, err := OpenBytes(data)
+	if err != nil {
+		return
+	}
+	for p, err := range r.Check() {
+		if err != nil {
+			t.Fatalf("Check gives up: %v", err)
+		}
+		if !p.Remark {
+			return
+		}
+	}
+	if _, err := walk(r, false); err != nil {
+		t.Fatalf("Check accepts what cannot be walked: %v", err)
+	}
+	truth, err := naive.Decode(data)
+	if errors.Is(err, naive.ErrLimit) {
+		return
+	}
+	if err != nil {
+		t.Fatalf("Check accepts what the naive decoder refuses: %v", err)
+	}
+	if _, err := truth.Canonical(); err != nil {
+		t.Fatalf("Check accepts what means nothing: %v", err)
+	}
+	compare(t, r, truth)
+}
+
+// The lazy reader reads what the naive decoder reads, and refuses what that refuses.
+func FuzzReaderNaive(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(readerAgrees)
+}
+
+func readerAgrees(t *testing.T, data []byte) {
+	truth, naiveErr := naive.Decode(data)
+	if errors.Is(naiveErr, naive.ErrLimit) {
+		return
+	}
+	// The naive decoder knows nothing of an index and its checksums.
+	r, err := OpenBytes(data, IgnoreIndex(), SkipChecksums())
+	if err == nil {
+		_, err = walk(r, true)
+	}
+	switch {
+	case errors.Is(err, ErrLimit):
+	case naiveErr == nil && err != nil:
+		t.Fatalf("the naive decoder takes what the Reader refuses: %v", err)
+	case naiveErr != nil && err == nil:
+		t.Fatalf("the Reader takes what the naive decoder refuses: %v", naiveErr)
+	case err == nil:
+		compare(t, r, truth)
+	}
+}
+
+// compare checks that a Reader, which reads without an error, says what the naive decoder does.
+func compare(t *testing.T, r *Reader, truth *naive.File) {
+	i := 0
+	for s := range r.Sections() {
+		want := truth.Sections[i]
+		if uint8(s.Type) != want.Type || s.Compact != want.Compact || s.Offset != want.Offset || s.Size != want.Size {
+			t.Fatalf("section %d: %+v, want %+v", i, s, want)
+		}
+		i++
+	}
+	if i != len(truth.Sections) {
+		t.Fatalf("%d sections, want %d", i, len(truth.Sections))
+	}
+	summary, err := r.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareSummaries(t, summary, &truth.Summary)
+	i = 0
+	for u, err := range r.Units() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareUnit(t, u, &truth.Units[i])
+		i++
+	}
+	if i != len(truth.Units) {
+		t.Fatalf("%d units, want %d", i, len(truth.Units))
+	}
+}
+
+func compareSummaries(t *testing.T, s *Summary, want *naive.Summary) {
+	got := naive.Summary{TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFnCount: s.MaxFunctionCount, NumCounts: s.NumCounts, NumFunctions: s.NumFunctions}
+	for _, e := range s.Entries {
+		got.Entries = append(got.Entries, naive.Entry(e))
+	}
+	if !reflect.DeepEqual(&got, want) {
+		t.Fatalf("summary %+v, want %+v", got, *want)
+	}
+}
+
+func compareUnit(t *testing.T, u *Unit, want *naive.Unit) {
+	start, end := u.IDs()
+	if u.Path() != want.Path || uint32(start) != want.Start || uint32(end) != want.End {
+		t.Fatalf("unit %q with IDs %d to %d, want %q, %d to %d", u.Path(), start, end, want.Path, want.Start, want.End)
+	}
+	i := 0
+	for s, err := range u.Symbols() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &want.Symbols[i]
+		if s.Name() != w.Name || uint32(s.ID()) != w.ID || s.HasInfo() != w.HasInfo {
+			t.Fatalf("symbol %d: %q, ID %d, want %q, %d", i, s.Name(), s.ID(), w.Name, w.ID)
+		}
+		if s.HasInfo() {
+			compareInfo(t, s, w)
+		}
+		i++
+	}
+	if i != len(want.Symbols) {
+		t.Fatalf("%d symbols, want %d", i, len(want.Symbols))
+	}
+}
+
+func compareInfo(t *testing.T, s Symbol, want *naive.Symbol) {
+	i, err := s.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.HeadCount != want.Head || i.Timestamp != want.Timestamp || uint32(i.NumLocations()) != want.NumLocations {
+		t.Fatalf("symbol %q: %+v, want %+v", s.Name(), i, want)
+	}
+	c := i.Cursor()
+	compareBody(t, c, want.Locations, 0)
+	if c.Next() || c.Err() != nil || c.Unknown() != uint64(want.Skipped) {
+		t.Fatalf("symbol %q: more than the truth, or %v, or %d unknown records, not %d", s.Name(), c.Err(), c.Unknown(), want.Skipped)
+	}
+}
+
+func compareBody(t *testing.T, c *Cursor, want []naive.Location, depth int) {
+	for i := range want {
+		w := &want[i]
+		if !c.Next() {
+			t.Fatalf("no record for %+v: %v", w, c.Err())
+		}
+		l := c.Location()
+		if c.Depth() != depth || uint8(l.Type) != w.Type || l.Line != w.Line || l.Discriminator != w.Disc || l.Count != w.Count ||
+			uint32(l.Callee) != w.Callee || l.NumLocations != w.NumLocations || int(l.NumTargets) != len(w.Targets) {
+			t.Fatalf("record %+v at depth %d, want %+v at %d", *l, c.Depth(), w, depth)
+		}
+		for _, target := range w.Targets {
+			if got, ok := c.NextTarget(); !ok || uint32(got.Callee) != target.Callee || got.Count != target.Count {
+				t.Fatalf("target %+v, want %+v", got, target)
+			}
+		}
+		compareBody(t, c, w.Locations, depth+1)
+	}
+}
