@@ -1,9 +1,10 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -110,30 +111,27 @@ type match struct {
 	HeadCount uint64 `json:"head_count"`
 	Timestamp uint64 `json:"timestamp"`
 	Samples   uint64 `json:"samples"`
+
+	index int // of the unit in the file
 }
 
 // search lists the units that have a symbol.
 func (e *env) search(r *afdo.Reader, l *lookup) error {
 	var matches []match
 	w := newWalker(r)
-	for u, err := range r.Units() {
+	for s, err := range r.SymbolsNamed(l.symbol) {
 		if err != nil {
 			return err
 		}
-		s, err := u.Symbol(l.symbol)
-		if errors.Is(err, afdo.ErrNotFound) {
-			continue
-		}
-		if err == nil {
-			err = w.symbol(s, func(s afdo.Symbol, f *function) error {
-				matches = append(matches, newMatch(s, f))
-				return nil
-			})
-		}
+		err = w.symbol(s, func(s afdo.Symbol, f *function) error {
+			matches = append(matches, newMatch(s, f))
+			return nil
+		})
 		if err != nil {
-			return fmt.Errorf("unit %.200q: %w", u.Path(), err)
+			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 		}
 	}
+	slices.SortStableFunc(matches, func(a, b match) int { return cmp.Compare(a.index, b.index) })
 	if len(matches) == 0 {
 		return noSymbol(r.Units(), l.symbol)
 	}
@@ -144,7 +142,7 @@ func (e *env) search(r *afdo.Reader, l *lookup) error {
 }
 
 func newMatch(s afdo.Symbol, f *function) match {
-	m := match{Unit: s.Unit().Path(), ID: uint32(s.ID())}
+	m := match{Unit: s.Unit().Path(), ID: uint32(s.ID()), index: s.Unit().Index()}
 	if f != nil {
 		m.HasInfo, m.HeadCount, m.Timestamp, m.Samples = true, f.HeadCount, f.Timestamp, f.samples()
 	}

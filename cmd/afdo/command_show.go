@@ -50,6 +50,9 @@ func (e *env) show(in *input, asJSON bool) error {
 	}
 	progress.stop()
 	facts := newShowFacts(in, r, summary, t)
+	if facts.Index, err = newIndexFacts(r); err != nil {
+		return err
+	}
 	if asJSON {
 		return e.printJSON(facts)
 	}
@@ -70,13 +73,14 @@ type showFacts struct {
 	Symbols   uint64       `json:"symbols"`
 	Functions uint64       `json:"functions"` // symbols with info
 	Records   recordFacts  `json:"records"`
+	Index     *indexFacts  `json:"index,omitempty"` // of v4, if it has one
 }
 
 // sizeFacts is how many bytes of a v4 file are of a kind.
 type sizeFacts struct {
 	Kind    string  `json:"kind"`           // a section type, "header" or "gap"
 	Type    *uint8  `json:"type,omitempty"` // of sections
-	Known   bool    `json:"known"`          // the type is of the RFC
+	Known   bool    `json:"known"`          // the type is of the RFC, or the section an index
 	Count   uint64  `json:"count"`
 	Compact uint64  `json:"compact"` // how many of them are in compact encoding
 	Bytes   int64   `json:"bytes"`
@@ -149,7 +153,7 @@ func (t *tally) sizes(size int64) []sizeFacts {
 		}
 		number := uint8(typ)
 		list = append(list, sizeFacts{
-			Kind: afdo.SectionType(typ).String(), Type: &number, Known: knownSection(afdo.SectionType(typ)),
+			Kind: afdo.SectionType(typ).String(), Type: &number, Known: t.knownSection(afdo.SectionType(typ)),
 			Count: s.count, Compact: s.compact, Bytes: s.bytes, Percent: percent(s.bytes),
 		})
 	}
@@ -175,6 +179,7 @@ func (f *showFacts) print(w io.Writer) error {
 		{"Summary", f.Summary.table()},
 		{"Detailed summary", f.Summary.entryTable()},
 		{"Contents", f.contentTable()},
+		{"Index", f.Index.table()},
 	} {
 		if len(part.table.rows) == 0 {
 			continue

@@ -129,6 +129,7 @@ func newRoot(e *env) *cobra.Command {
 		newUnitsCommand(e),
 		newLookupCommand(e),
 		newConvertCommand(e),
+		newIndexCommand(e),
 		newCheckCommand(e),
 		newTopCommand(e),
 		newPprofCommand(e),
@@ -153,12 +154,16 @@ func markRunErrors(cmd *cobra.Command) {
 	}
 }
 
-func versionLine() string {
-	version := "(devel)"
+// programVersion is the version of the command's module, as far as the build knows it.
+func programVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
+		return info.Main.Version
 	}
-	return fmt.Sprintf("afdo %s, GCOV format version %d, %s %s/%s", version, afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return "(devel)"
+}
+
+func versionLine() string {
+	return fmt.Sprintf("afdo %s, GCOV format version %d, %s %s/%s", programVersion(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // wantArgs accepts one argument for each name.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/go-afdo/afdo"
 )
 
@@ -9,6 +11,7 @@ type tally struct {
 	header   int64 // bytes before the first section: header and section table
 	gaps     extentTally
 	sections [128]sectionTally // by type
+	indexed  bool              // the section of the index's type is an index
 
 	units, symbols, functions uint64
 	records                   [8]uint64 // by location type
@@ -30,6 +33,8 @@ type sectionTally struct {
 // takeTally walks over a whole file.
 func takeTally(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
+	_, err := r.Index()
+	t.indexed = !errors.Is(err, afdo.ErrNotFound)
 	if err := t.addSections(r); err != nil {
 		return nil, err
 	}
@@ -113,17 +118,20 @@ func countExtensions(r *afdo.Reader) <-chan extensions {
 	return counted
 }
 
-// unknownSections counts the sections of types that are not of the RFC.
+// unknownSections counts the sections of types that are neither of the RFC nor an index.
 func (t *tally) unknownSections() uint64 {
 	n := uint64(0)
 	for typ := range t.sections {
-		if !knownSection(afdo.SectionType(typ)) {
+		if !t.knownSection(afdo.SectionType(typ)) {
 			n += t.sections[typ].count
 		}
 	}
 	return n
 }
 
-func knownSection(t afdo.SectionType) bool {
-	return t >= afdo.SectionStringTable && t <= afdo.SectionSymbolInfo
+func (t *tally) knownSection(typ afdo.SectionType) bool {
+	if typ == afdo.SectionIndex {
+		return t.indexed
+	}
+	return typ >= afdo.SectionStringTable && typ <= afdo.SectionSymbolInfo
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/slice"
+)
+
+const fingerprintHelp = `Print a key of 64 bits for each unit of FILE, or for those named: the xxhash of
+what the slice of the unit means to a compiler. It is the same for every
+encoding of a profile, and changes with all that the compiler could see. A build
+cache that takes it for an input of a compile keeps its entries when a new
+profile brings nothing new for that unit.
+
+With --unit, the key is that of the slice which "afdo slice" writes with the same
+flags. Without --for, it is meant for GCC 10 to 15, which know neither
+summary nor timestamps nor files; GCC 16 and later need --for gcc16.`
+
+func newFingerprintCommand(e *env) *cobra.Command {
+	var s slicing
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "fingerprint FILE [--unit PATH]... [--deps FILE.d]...",
+		Short: "Print a key for each unit that changes when its slice does",
+		Long:  fingerprintHelp,
+		Args:  wantArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(s.deps) > 0 && len(s.units) == 0 {
+				return usageErrorf("--deps goes with --unit")
+			}
+			return e.withInput(args[0], func(in *input) error { return e.fingerprint(in, &s, asJSON) })
+		},
+	}
+	s.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// fingerprintFacts is the key of a unit, in the form of its JSON.
+type fingerprintFacts struct {
+	Path       string `json:"path"`
+	PathBase64 string `json:"path_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
+	Key        string `json:"key"`                   // 16 hexadecimal digits
+}
+
+func (e *env) fingerprint(in *input, s *slicing, asJSON bool) error {
+	target := slice.Version2
+	if s.compiler.name != "" {
+		target = s.compiler.target
+	}
+	progress := e.startProgress()
+	defer progress.stop()
+	progress.say("reading %s", printable(in.name))
+	program, err := in.openProgram(len(s.units) == 0)
+	if err != nil {
+		return err
+	}
+	var facts []fingerprintFacts
+	if len(s.units) == 0 {
+		facts, err = fingerprintAll(program, slice.Request{Target: target, Bits: int(s.bits)})
+	} else {
+		facts, err = s.fingerprints(e, program, target)
+	}
+	if err != nil {
+		return err
+	}
+	progress.stop()
+	if asJSON {
+		return e.printJSON(facts)
+	}
+	return e.withOutput(stdio, func(w io.Writer) error {
+		for _, f := range facts {
+			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, printable(f.Path)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fingerprints returns the keys of the units named.
+func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Target) ([]fingerprintFacts, error) {
+	var facts []fingerprintFacts
+	for _, unit := range s.units {
+		one := *s
+		one.units = []string{unit}
+		request, err := one.request(e, program, target)
+		if err != nil {
+			return nil, err
+		}
+		key, err := program.Fingerprint(request)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, newFingerprintFacts(unit, key))
+	}
+	return facts, nil
+}
+
+// fingerprintAll returns the keys of all units by path.
+func fingerprintAll(program *slice.Program, request slice.Request) ([]fingerprintFacts, error) {
+	paths := slices.Collect(program.Units())
+	slices.Sort(paths)
+	facts := make([]fingerprintFacts, len(paths))
+	errs := make([]error, len(paths))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				q := request
+				q.Units = paths[i : i+1]
+				key, err := program.Fingerprint(q)
+				facts[i], errs[i] = newFingerprintFacts(paths[i], key), err
+			}
+		})
+	}
+	for i := range paths {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return facts, nil
+}
+
+func newFingerprintFacts(path string, key uint64) fingerprintFacts {
+	f := fingerprintFacts{Path: path, Key: fmt.Sprintf("%016x", key)}
+	if !utf8.ValidString(path) {
+		f.PathBase64 = base64.StdEncoding.EncodeToString([]byte(path))
+	}
+	return f
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
+)
+
+const indexHelp = `Put an index into FILE, a profile of version 4, or renew the one it has: a section
+at its end that other readers skip. With it, units are found by path and symbols
+by name without a look at all of them, "afdo slice" and "afdo exec" need not read
+the whole profile, and a byte that has changed since is an error and not a wrong
+count. docs/extensions.md has the details.
+
+FILE is replaced as a whole or not at all, or left alone with -o. Everything
+else in it stays as it is.
+
+With --without, things are left out to save their bytes: "lookups" of units and
+symbols, "inlining" of functions into others, "checksums" of sections, and
+"fingerprints" of units, which "afdo fingerprint" tells as well.
+
+A file that has checksums already is compared with them. If it was changed on
+purpose, --skip-checksums takes it as it is.`
+
+// indexing is what the flags of index ask for.
+type indexing struct {
+	output        string
+	strip         bool
+	buildID       string
+	without       []string
+	skipChecksums bool
+}
+
+func newIndexCommand(e *env) *cobra.Command {
+	var x indexing
+	cmd := &cobra.Command{
+		Use:   "index FILE",
+		Short: "Add, renew or remove the index of a version 4 file",
+		Long:  indexHelp,
+		Args:  wantArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if x.output == "" {
+				x.output = args[0]
+			}
+			if err := x.check(e); err != nil {
+				return err
+			}
+			return (&input{name: args[0]}).wrap(e.index(args[0], &x))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&x.output, "output", "o", "", `file to write instead of FILE, "-" for standard output`)
+	f.BoolVar(&x.strip, "strip", false, "remove the index")
+	f.StringVar(&x.buildID, "build-id", "", "build ID of the program that was profiled, in hexadecimal digits; that of the old index if not given")
+	f.StringSliceVar(&x.without, "without", nil, "leave out "+strings.Join(indexParts, ", ")+"; may be several")
+	f.BoolVar(&x.skipChecksums, "skip-checksums", false, "do not compare the file with the checksums that it has")
+	_ = cmd.RegisterFlagCompletionFunc("without", cobra.FixedCompletions(indexParts, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// indexParts are what an index can be without.
+var indexParts = []string{"lookups", "inlining", "checksums", "fingerprints"}
+
+func (x *indexing) check(e *env) error {
+	for _, part := range x.without {
+		if !slices.Contains(indexParts, part) {
+			return usageErrorf("--without %s: want %s", part, strings.Join(indexParts, ", "))
+		}
+	}
+	if _, err := hex.DecodeString(x.buildID); err != nil {
+		return usageErrorf("--build-id %s: not hexadecimal digits", x.buildID)
+	}
+	if x.strip && (x.buildID != "" || len(x.without) > 0) {
+		return usageErrorf("--strip leaves nothing for --build-id and --without")
+	}
+	if x.output == stdio && isTerminal(e.out) {
+		return usageErrorf("v4 is not for a terminal: use -o FILE")
+	}
+	return nil
+}
+
+// index writes a file with another index. It is read to its end before anything is
+// written: the two may be the same.
+func (e *env) index(path string, x *indexing) error {
+	progress := e.startProgress()
+	defer progress.stop()
+	progress.say("indexing %s", printable(path))
+	var file bytes.Buffer
+	if err := e.reindex(&file, path, x); err != nil {
+		return err
+	}
+	return e.withOutput(x.output, func(w io.Writer) error {
+		_, err := file.WriteTo(w)
+		return err
+	})
+}
+
+func (e *env) reindex(w io.Writer, path string, x *indexing) error {
+	r, err := e.openToIndex(path, x.skipChecksums)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if x.strip {
+		return r.Reindex(w, nil)
+	}
+	o, err := x.options(r)
+	if err != nil {
+		return err
+	}
+	return r.Reindex(w, o)
+}
+
+func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error) {
+	var options []afdo.Option
+	if skipChecksums {
+		options = append(options, afdo.SkipChecksums())
+	}
+	if path != stdio {
+		return afdo.Open(path, options...)
+	}
+	data, err := io.ReadAll(e.in)
+	if err != nil {
+		return nil, err
+	}
+	return afdo.OpenBytes(data, options...)
+}
+
+// options returns the options of the index of a file.
+func (x *indexing) options(r *afdo.Reader) (*afdo.IndexOptions, error) {
+	o := newIndexOptions()
+	o.NoLookups = slices.Contains(x.without, "lookups")
+	o.NoInlining = slices.Contains(x.without, "inlining")
+	o.NoChecksums = slices.Contains(x.without, "checksums")
+	o.BuildID, _ = hex.DecodeString(x.buildID)
+	if old, err := r.Index(); err == nil && x.buildID == "" {
+		o.BuildID = old.BuildID
+	}
+	if slices.Contains(x.without, "fingerprints") {
+		return o, nil
+	}
+	p, err := profile.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return o, addFingerprints(o, p)
+}
+
+// newIndexOptions returns the options of every index that this command writes.
+func newIndexOptions() *afdo.IndexOptions {
+	return &afdo.IndexOptions{Producer: "afdo " + programVersion(), Unqualified: slice.Names}
+}
+
+// addFingerprints has an index hold the keys that "afdo fingerprint" prints.
+func addFingerprints(o *afdo.IndexOptions, p *profile.Profile) error {
+	keyOf, err := unitKeys(p)
+	o.FingerprintScheme = slice.FingerprintScheme
+	o.Fingerprint = func(u *afdo.Unit) (uint64, error) { return keyOf(u.Path()) }
+	return err
+}
+
+// unitKeys returns the fingerprints of all units.
+func unitKeys(p *profile.Profile) (keyOf func(path string) (uint64, error), err error) {
+	program := slice.FromProfile(p)
+	request := slice.Request{Target: slice.FingerprintTarget}
+	all, err := fingerprintAll(program, request)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]string, len(all))
+	for _, f := range all {
+		keys[f.Path] = f.Key
+	}
+	return func(path string) (uint64, error) {
+		if key, ok := keys[path]; ok {
+			return strconv.ParseUint(key, 16, 64)
+		}
+		q := request // of the unit without a file
+		q.Units = []string{path}
+		return program.Fingerprint(q)
+	}, nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
+)
+
+const sliceHelp = `Write the part of the profile FILE that one compile uses: with it a compiler
+makes the same code as with all of FILE, and has next to nothing to read.
+
+The slice has the units named, those of the files that the dependency files
+list, the symbols whose file is unknown, and what else the compiler may reach
+from there by name. A path is a unit of exactly that path, or one that ends in it at
+a "/"; one that may be several is said, and so is one that is none. Source
+files that can be read are looked at for what they define. FILE says nothing of a file: then
+the slice has little in it, and the compiler does what it does with all of FILE.
+
+With --all, every slice of a build is written into the folder DIR, each under
+the path of its object with ".afdo" behind it. Headers are those that "afdo
+exec" finds. A slice that has not changed keeps its file as it is.
+
+--quantize makes slices differ less from one collection to the next, at the
+price that the compiler sees rounded counts. docs/slices.md has the figures.`
+
+func newSliceCommand(e *env) *cobra.Command {
+	var out output
+	var s slicing
+	var all buildSlices
+	cmd := &cobra.Command{
+		Use:   "slice FILE {--unit PATH... [--deps FILE.d]... -o OUT | --all -d DIR --compile-commands FILE} --to FORMAT",
+		Short: "Write the part of a profile that one compile uses",
+		Long:  sliceHelp,
+		Args:  wantArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			target, err := s.compiler.targetOf(out.format)
+			if err != nil {
+				return err
+			}
+			if all.enabled {
+				return e.sliceAll(args[0], &all, &s, out, target)
+			}
+			return e.sliceOne(args[0], &all, &s, out, target)
+		},
+	}
+	out.addFlags(cmd)
+	s.addFlags(cmd)
+	all.addFlags(cmd)
+	return cmd
+}
+
+// sliceOne writes the slice of the units given.
+func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out output, target slice.Target) error {
+	switch {
+	case all.dir != "" || all.database != "":
+		return usageErrorf("-d and --compile-commands go with --all")
+	case len(s.units) == 0:
+		return usageErrorf("no --unit: name a source file, or use --all")
+	}
+	if err := out.check(e); err != nil {
+		return err
+	}
+	return e.withInput(path, func(in *input) error {
+		program, err := in.openProgram(false)
+		if err != nil {
+			return err
+		}
+		request, err := s.request(e, program, target)
+		if err != nil {
+			return err
+		}
+		part, err := program.Select(request)
+		if err != nil {
+			return err
+		}
+		return e.withOutput(out.path, func(w io.Writer) error {
+			_, err := encode(w, out, part) // that an old format knows no files is no news here
+			return err
+		})
+	})
+}
+
+// encodeSlice returns a slice as a file.
+func encodeSlice(out output, part *profile.Profile) ([]byte, error) {
+	var file bytes.Buffer
+	_, err := encode(&file, out, part)
+	return file.Bytes(), err
+}

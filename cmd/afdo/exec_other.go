@@ -1,0 +1,24 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+)
+
+// replaceProcess runs another program and ends with its exit status. An
+// interrupt reaches both; it is the program's to end on it.
+func (e *env) replaceProcess(argv []string) error {
+	signal.Ignore(os.Interrupt)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.in, e.out, e.err
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return statusError(exit.ExitCode())
+	}
+	return err
+}

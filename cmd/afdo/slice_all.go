@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// buildSlices are the flags for all slices of a build.
+type buildSlices struct {
+	enabled  bool
+	dir      string
+	database string
+}
+
+func (b *buildSlices) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&b.enabled, "all", false, "write the slices of all compiles of a build")
+	f.StringVarP(&b.dir, "dir", "d", "", "folder for these slices")
+	f.StringVar(&b.database, "compile-commands", "", "compilation database, compile_commands.json, that lists them")
+}
+
+// A job is one slice of a build.
+type job struct {
+	command *driver.Command
+	path    string // of the slice
+}
+
+// sliceAll writes the slices of a build. The profile is read once.
+func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out output, target slice.Target) error {
+	switch {
+	case all.dir == "":
+		return usageErrorf("--all needs a folder: -d DIR")
+	case all.database == "":
+		return usageErrorf("--all needs --compile-commands FILE")
+	case len(s.units) > 0 || len(s.deps) > 0:
+		return usageErrorf("--all goes without --unit and --deps")
+	case out.path != stdio:
+		return usageErrorf("--all writes into the folder of -d, not to -o")
+	}
+	jobs, err := e.readJobs(all)
+	if err != nil {
+		return err
+	}
+	progress := e.startProgress()
+	defer progress.stop()
+	progress.say("reading %s", printable(path))
+	return e.withInput(path, func(in *input) error {
+		program, err := in.openProgram(true)
+		if err != nil {
+			return err
+		}
+		a := sliceAllState{
+			slicer:   slicer{program: program, target: target, bits: int(s.bits), out: out},
+			cache:    driver.OpenCache(),
+			progress: progress,
+			jobs:     len(jobs),
+		}
+		err = a.run(jobs)
+		progress.stop()
+		for _, line := range a.remarks {
+			e.warnf("%s", line)
+		}
+		return err
+	})
+}
+
+// readJobs reads the compilation database.
+func (e *env) readJobs(all *buildSlices) ([]job, error) {
+	data, err := os.ReadFile(all.database)
+	if err != nil {
+		return nil, err
+	}
+	root, err := filepath.Abs(filepath.Dir(all.database))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := driver.ParseDatabase(data, root)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", all.database, err)
+	}
+	var jobs []job
+	seen := make(map[string]bool)
+	for _, entry := range entries {
+		c := driver.ParseCommand(entry.Args, entry.Directory)
+		if c.Reason != "" {
+			continue
+		}
+		path := filepath.Join(all.dir, underRoot(c.Path(c.Object), root)) + sliceSuffix
+		if seen[path] {
+			e.warnf("%s is compiled twice: the slice of the first command is taken", printable(c.Object))
+			continue
+		}
+		seen[path] = true
+		jobs = append(jobs, job{c, path})
+	}
+	return jobs, nil
+}
+
+// underRoot returns a path relative to a folder, and for one outside of it the whole path without its root.
+func underRoot(path, root string) string {
+	rel, err := filepath.Rel(root, path)
+	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return rel
+	}
+	path = path[len(filepath.VolumeName(path)):]
+	return strings.TrimLeft(path, `/\`)
+}
+
+// sliceAllState is work on the slices of a build.
+type sliceAllState struct {
+	slicer
+	cache    *driver.Cache
+	progress *progress
+	jobs     int
+
+	mu      sync.Mutex
+	done    int
+	remarks []string
+}
+
+// run does the jobs, several at once, and returns the error of one that failed.
+func (a *sliceAllState) run(jobs []job) error {
+	queue := make(chan job)
+	failed := make(chan error, 1)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), max(1, len(jobs))) {
+		workers.Go(func() {
+			for j := range queue {
+				if err := a.do(j); err != nil {
+					select {
+					case failed <- fmt.Errorf("%s: %w", j.path, err):
+					default:
+					}
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		if len(failed) > 0 {
+			break
+		}
+		queue <- j
+	}
+	close(queue)
+	workers.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+func (a *sliceAllState) do(j job) error {
+	data, remarks, err := a.slice(j.command, a.inputs(j.command))
+	if err != nil {
+		return err
+	}
+	if err := makeParents(j.path); err != nil {
+		return err
+	}
+	_, err = writeSlice(j.path, data)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done++
+	a.progress.say("%d of %d slices", a.done, a.jobs)
+	a.remarks = append(a.remarks, remarks...)
+	return err
+}
+
+// inputs finds the files of a command, nil if that fails.
+func (a *sliceAllState) inputs(c *driver.Command) *driver.Inputs {
+	compiler, err := driver.FindCompiler(c, a.cache)
+	if err != nil {
+		a.remark("%s: %v", c.Sources[0], err)
+		return nil
+	}
+	in, err := driver.FindInputs(c, compiler, a.cache)
+	if err != nil {
+		a.remark("%s: the headers are not known: %v", c.Sources[0], err)
+		return nil
+	}
+	return in
+}
+
+func (a *sliceAllState) remark(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
+}
+
+// sliceSuffix is put behind the path of an object.
+const sliceSuffix = ".afdo"
+
+// A slicer makes the slices of commands.
+type slicer struct {
+	program *slice.Program
+	target  slice.Target
+	bits    int
+	out     output
+}
+
+// slice returns the slice of a command as a file, and what is to be said about it. The
+// inputs are nil if they are not known.
+func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (data []byte, remarks []string, err error) {
+	request := slice.Request{Target: s.target, Bits: s.bits, Complete: in != nil}
+	files := c.Sources
+	if in == nil {
+		request.Defined = driver.ScanFiles(files, c.Dir).Defined
+	} else {
+		files, request.Defined = in.Files, in.Defined
+	}
+	sources := make(map[string]bool)
+	for _, source := range c.Sources {
+		sources[source] = true
+	}
+	for _, m := range s.program.Match(files, c.Dir) {
+		switch {
+		case len(m.Units) == 1:
+			request.Units = append(request.Units, m.Units[0])
+		case len(m.Units) > 1:
+			remarks = append(remarks, fmt.Sprintf("%s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units)))
+		case sources[m.Path]:
+			remarks = append(remarks, fmt.Sprintf("%s is not in the profile", printable(m.Path)))
+		}
+	}
+	part, err := s.program.Select(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err = encodeSlice(s.out, part)
+	return data, remarks, err
+}

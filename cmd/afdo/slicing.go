@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// slicing is what the verbs about slices have in common.
+type slicing struct {
+	units    []string
+	deps     []string
+	compiler compilerName
+	bits     quantum
+}
+
+func (s *slicing) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&s.units, "unit", nil, "path of a source file; may be repeated")
+	f.StringArrayVar(&s.deps, "deps", nil, "dependency file with the headers that it includes; may be repeated")
+	f.Var(&s.compiler, "for", "compiler that reads the slice, such as gcc12 or gcc16")
+	s.bits.addFlag(cmd)
+}
+
+// A compilerName is the value of --for. The zero compilerName is none.
+type compilerName struct {
+	name   string
+	target slice.Target
+}
+
+func (c *compilerName) String() string { return c.name }
+
+func (c *compilerName) Set(name string) error {
+	version, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(name, "gcc"), "-"))
+	if err != nil || version < 10 || !strings.HasPrefix(name, "gcc") {
+		return errors.New("want gcc10 or a later one")
+	}
+	c.name, c.target = name, slice.Version2
+	if version >= 16 {
+		c.target = slice.Version3
+	}
+	return nil
+}
+
+func (c *compilerName) Type() string { return "COMPILER" }
+
+// targetOf returns the target of a slice that is written in a format.
+func (c *compilerName) targetOf(f format) (slice.Target, error) {
+	target := slice.Version3
+	if f == formatV2 {
+		target = slice.Version2
+	}
+	if c.name == "" {
+		return target, nil
+	}
+	if f.old() && target != c.target {
+		return 0, usageErrorf("--for %s: that compiler reads v%d, not %s", c.name, c.target, formatNames[f])
+	}
+	return c.target, nil
+}
+
+// A quantum is the value of --quantize, 0 for counts as they are.
+type quantum int
+
+func (q *quantum) addFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(q, "quantize", "round counts to that many significant bits, 1 to 64")
+}
+
+func (q *quantum) String() string { return strconv.Itoa(int(*q)) }
+
+func (q *quantum) Set(text string) error {
+	bits, err := strconv.Atoi(text)
+	if err != nil || bits < 1 || bits > 64 {
+		return errors.New("want 1 to 64")
+	}
+	*q = quantum(bits)
+	return nil
+}
+
+func (q *quantum) Type() string { return "BITS" }
+
+// openProgram opens the profile of an input for slices. One that stays in
+// memory serves many slices better, a lazy one a single slice.
+func (in *input) openProgram(many bool) (*slice.Program, error) {
+	if in.format.v4() && !many {
+		return slice.FromReader(in.reader)
+	}
+	p, err := in.loadProfile()
+	if err != nil {
+		return nil, err
+	}
+	return slice.FromProfile(p), nil
+}
+
+// request makes a request of the units and dependency files given, and says
+// on standard error what it did not find.
+func (s *slicing) request(e *env, program *slice.Program, target slice.Target) (slice.Request, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return slice.Request{}, err
+	}
+	files, err := readDepfiles(s.deps)
+	if err != nil {
+		return slice.Request{}, err
+	}
+	units, err := e.matchUnits(program, s.units, dir)
+	if err != nil {
+		return slice.Request{}, err
+	}
+	headers := e.matchHeaders(program, files, dir)
+	inputs := driver.ScanFiles(append(files, s.units...), dir)
+	return slice.Request{
+		Units:    append(units, headers...),
+		Defined:  inputs.Defined,
+		Complete: len(s.deps) > 0,
+		Target:   target,
+		Bits:     int(s.bits),
+	}, nil
+}
+
+// readDepfiles returns what dependency files list.
+func readDepfiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		rules, err := driver.ParseDepfile(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		files = append(files, driver.Prerequisites(rules)...)
+	}
+	return files, nil
+}
+
+// matchUnits finds the units that were asked for. One that the profile does
+// not have is no error: the compiler has nothing of it in the whole profile either.
+func (e *env) matchUnits(program *slice.Program, paths []string, dir string) ([]string, error) {
+	var units []string
+	for _, m := range program.Match(paths, dir) {
+		switch len(m.Units) {
+		case 0:
+			e.warnf("unit %s is not in the profile", printable(m.Path))
+		case 1:
+			units = append(units, m.Units[0])
+		default:
+			return nil, fmt.Errorf("unit %s is ambiguous: %s", printable(m.Path), printableList(m.Units))
+		}
+	}
+	return units, nil
+}
+
+// matchHeaders finds the units of what dependency files list. Most headers of
+// the system have none, so those are told by their number.
+func (e *env) matchHeaders(program *slice.Program, paths []string, dir string) []string {
+	var units []string
+	unknown := 0
+	for _, m := range program.Match(paths, dir) {
+		switch len(m.Units) {
+		case 0:
+			unknown++
+		case 1:
+			units = append(units, m.Units[0])
+		default:
+			e.warnf("file %s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units))
+		}
+	}
+	if unknown > 0 {
+		e.warnf("%d of %d files in --deps are not in the profile", unknown, len(paths))
+	}
+	return units
+}
+
+// printableList writes paths for people to read, the first few of many.
+func printableList(paths []string) string {
+	const most = 5
+	var list []string
+	for _, path := range paths[:min(len(paths), most)] {
+		list = append(list, printable(path))
+	}
+	if more := len(paths) - most; more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// writeSlice writes a slice unless the file holds it already: what has not
+// changed keeps its time, and builds that go by it have nothing to do.
+func writeSlice(path string, data []byte) (changed bool, err error) {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+		return false, nil
+	}
+	f, err := createBeside(path)
+	if err != nil {
+		return false, err
+	}
+	stop := removeOnSignal(f.Name())
+	defer stop()
+	defer os.Remove(f.Name()) // once renamed there is nothing to remove
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return false, err
+	}
+	if err := f.Close(); err != nil {
+		return false, err
+	}
+	return true, os.Rename(f.Name(), path)
+}
+
+// makeParents makes the folders of a file.
+func makeParents(path string) error { return os.MkdirAll(filepath.Dir(path), 0o777) }

@@ -1,0 +1,423 @@
+package driver
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Command is a command line of GCC, as far as slices need to understand it.
+type Command struct {
+	Dir      string   // in which it runs; absolute
+	Launcher []string // ccache and its like, before the compiler
+	Compiler string   // as it was called
+	Args     []string // after the compiler, as they were given
+
+	// Reason says why the command is none that a profile is for. It is empty for one that compiles.
+	Reason string
+
+	Sources []string // files of C, C++ and Objective-C
+	Object  string   // what comes out, the first object if there are several
+
+	// Profile is the file of the last -fauto-profile, empty if there is none.
+	Profile string
+
+	// LTO tells whether -flto is on.
+	LTO bool
+
+	words       []word // Args with response files written out
+	output      string // of -o
+	language    string // of -x
+	stage       stage
+	information bool // it asks the compiler something
+	stdin       bool // a source is standard input
+	declined    bool // -fno-auto-profile
+	depfile     string
+	depends     depends
+}
+
+// A word is an argument, with the next one if that is its value.
+type word struct {
+	text     string
+	value    string
+	hasValue bool
+	at       int  // index in Args, -1 if it comes out of a response file
+	source   bool // a file that is compiled
+}
+
+// A stage is how far a command goes.
+type stage uint8
+
+const (
+	stageLink stage = iota
+	stageObject
+	stageAssembly
+	stageSyntax
+	stagePreprocess
+)
+
+// depends is whether a command writes a dependency file beside what it compiles.
+type depends uint8
+
+const (
+	dependsNo depends = iota
+	dependsUser
+	dependsAll // headers of the system, too
+)
+
+// launchers are programs that run the compiler behind them.
+var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
+
+// ParseCommand reads a command line that runs in a folder, which is absolute.
+// Launchers before the compiler, and NAME=VALUE words behind these, are put aside.
+func ParseCommand(argv []string, dir string) *Command {
+	c := &Command{Dir: dir}
+	for len(argv) > 1 && (isLauncher(argv[0]) || len(c.Launcher) > 0 && isSetting(argv[0])) {
+		c.Launcher, argv = append(c.Launcher, argv[0]), argv[1:]
+	}
+	if len(argv) > 0 {
+		c.Compiler, c.Args = argv[0], argv[1:]
+	}
+	if !isCompiler(c.Compiler) {
+		c.Reason = "it is no compiler of GCC"
+		return c
+	}
+	c.expand(c.Args, 0)
+	for i := range c.words {
+		c.read(&c.words[i])
+	}
+	c.Object = c.object()
+	c.Reason = c.judge()
+	return c
+}
+
+func isLauncher(word string) bool { return slices.Contains(launchers, programName(word)) }
+
+func isSetting(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, `/\`)
+}
+
+// programName returns the name of a program without folder and .exe.
+func programName(word string) string {
+	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
+}
+
+// isCompiler tells whether a program is called gcc, g++, cc or c++, maybe with a
+// target before it and a version behind it.
+func isCompiler(word string) bool {
+	name := strings.TrimRight(programName(word), "0123456789.")
+	name = strings.TrimSuffix(name, "-")
+	name = name[strings.LastIndexByte(name, '-')+1:]
+	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
+}
+
+// Path returns a path of the command as seen from anywhere.
+func (c *Command) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.Dir, name)
+}
+
+// Bounds of what response files bring.
+const (
+	maxResponseDepth = 16
+	maxResponseSize  = 16 << 20
+	maxWords         = 1 << 20
+)
+
+// expand adds arguments, and what is in response files in the place of these.
+func (c *Command) expand(args []string, depth int) {
+	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
+		w := word{text: args[i], at: i}
+		if depth > 0 {
+			w.at = -1
+		}
+		if name, ok := strings.CutPrefix(w.text, "@"); ok && depth < maxResponseDepth {
+			if text, ok := c.response(name); ok {
+				c.expand(splitResponse(text), depth+1)
+				continue
+			}
+		}
+		if takesValue[w.text] && i+1 < len(args) {
+			i++
+			w.value, w.hasValue = args[i], true
+		}
+		c.words = append(c.words, w)
+	}
+}
+
+// response reads a response file. What cannot be read is the name of a source to GCC.
+func (c *Command) response(name string) (text string, ok bool) {
+	info, err := os.Stat(c.Path(name))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxResponseSize {
+		return "", false
+	}
+	data, err := os.ReadFile(c.Path(name))
+	return string(data), err == nil
+}
+
+// takesValue are the options whose value is the next argument.
+var takesValue = func() map[string]bool {
+	options := make(map[string]bool)
+	for _, option := range strings.Fields(`
+		-o -x -I -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
+		-include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore
+		-isysroot -imultilib -imultiarch -cxx-isystem -iframework -framework -arch
+		-MF -MT -MQ -Xpreprocessor -Xassembler -Xlinker -aux-info -wrapper -specs
+		-dumpbase -dumpbase-ext -dumpdir -auxbase -auxbase-strip
+		--param --sysroot --specs --output --language --include --include-directory
+		--define-macro --undefine-macro`) {
+		options[option] = true
+	}
+	return options
+}()
+
+// read takes note of an argument.
+func (c *Command) read(w *word) {
+	switch {
+	case w.text == "-" || !strings.HasPrefix(w.text, "-"):
+		c.readFile(w)
+	case w.hasValue:
+		c.readValue(w.text, w.value)
+	default:
+		c.readOption(w.text)
+	}
+}
+
+func (c *Command) readValue(option, value string) {
+	switch option {
+	case "-o", "--output":
+		c.output = value
+	case "-x", "--language":
+		c.language = value
+	case "-MF":
+		c.depfile = value
+	}
+}
+
+func (c *Command) readOption(option string) {
+	switch option {
+	case "-c", "--compile":
+		c.stage = max(c.stage, stageObject)
+	case "-S", "--assemble":
+		c.stage = max(c.stage, stageAssembly)
+	case "-fsyntax-only":
+		c.stage = max(c.stage, stageSyntax)
+	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies":
+		c.stage = stagePreprocess
+	case "-MD", "--write-dependencies":
+		c.depends = dependsAll
+	case "-MMD", "--write-user-dependencies":
+		c.depends = dependsUser
+	case "-###", "--version", "--help", "--target-help":
+		c.information = true
+	case "-fauto-profile":
+		c.setProfile("fbdata.afdo") // GCC's own default
+	case "-fno-auto-profile":
+		c.Profile, c.declined = "", true
+	case "-flto":
+		c.LTO = true
+	case "-fno-lto":
+		c.LTO = false
+	default:
+		c.readJoined(option)
+	}
+}
+
+// readJoined reads an option that has its value in the same argument.
+func (c *Command) readJoined(option string) {
+	for _, o := range []struct {
+		prefix string
+		set    func(value string)
+	}{
+		{"-fauto-profile=", c.setProfile},
+		{"-flto=", func(string) { c.LTO = true }},
+		{"-Wp,", c.readPassed},
+		{"-MF", func(value string) { c.depfile = value }},
+		{"-dump", c.readDump},
+		{"-print-", func(string) { c.information = true }},
+		{"--print-", func(string) { c.information = true }},
+		{"--help=", func(string) { c.information = true }},
+		{"-o", func(value string) { c.output = value }},
+		{"--output=", func(value string) { c.output = value }},
+		{"-x", func(value string) { c.language = value }},
+		{"--language=", func(value string) { c.language = value }},
+	} {
+		if value, ok := strings.CutPrefix(option, o.prefix); ok {
+			o.set(value)
+			return
+		}
+	}
+}
+
+func (c *Command) setProfile(file string) { c.Profile, c.declined = file, false }
+
+// readDump reads -dumpversion and the like; -dumpbase is none of them.
+func (c *Command) readDump(what string) {
+	switch what {
+	case "version", "fullversion", "machine", "specs":
+		c.information = true
+	}
+}
+
+// readPassed reads options that are passed to the preprocessor: with "MD,file" as the kernel does.
+func (c *Command) readPassed(list string) {
+	for option, rest := "", list; rest != ""; {
+		option, rest, _ = strings.Cut(rest, ",")
+		switch option {
+		case "-MD":
+			c.depends = dependsAll
+		case "-MMD":
+			c.depends = dependsUser
+		default:
+			continue
+		}
+		c.depfile, rest, _ = strings.Cut(rest, ",")
+	}
+}
+
+// languages are the values of -x for what GCC compiles with a profile.
+var languages = []string{"c", "c++", "objective-c", "objective-c++", "cpp-output", "c++-cpp-output", "objective-c-cpp-output", "objective-c++-cpp-output"}
+
+// extensions are those of such files. Apart from .C and .M, case counts for nothing.
+var extensions = []string{
+	".c", ".i", ".ii", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", ".m", ".mi", ".mm", ".M", ".mii",
+}
+
+func (c *Command) readFile(w *word) {
+	switch {
+	case w.text == "-":
+		c.stdin = true
+	case c.language == "" || c.language == "none":
+		w.source = slices.Contains(extensions, filepath.Ext(w.text))
+	default:
+		w.source = slices.Contains(languages, c.language)
+	}
+	if w.source {
+		c.Sources = append(c.Sources, w.text)
+	}
+}
+
+// object returns what the command writes.
+func (c *Command) object() string {
+	if c.output != "" {
+		return c.output
+	}
+	if len(c.Sources) == 0 {
+		return ""
+	}
+	base := filepath.Base(c.Sources[0])
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	switch c.stage {
+	case stageObject:
+		return base + ".o"
+	case stageAssembly:
+		return base + ".s"
+	}
+	return "a.out"
+}
+
+// judge returns why the command compiles nothing that a profile is for.
+func (c *Command) judge() string {
+	switch {
+	case c.information:
+		return "it asks the compiler for information"
+	case c.stage == stagePreprocess:
+		return "it only preprocesses"
+	case c.stage == stageSyntax:
+		return "it only checks the syntax"
+	case c.stdin:
+		return "its source is standard input"
+	case len(c.Sources) == 0:
+		return "it compiles no C or C++"
+	case c.declined:
+		return "it has -fno-auto-profile"
+	}
+	return ""
+}
+
+// WithProfile returns the command line with another profile, in the place of
+// the last -fauto-profile or as the first option. No profile, "", takes that option away.
+func (c *Command) WithProfile(file string) []string {
+	var option []string
+	if file != "" {
+		option = []string{"-fauto-profile=" + file}
+	}
+	from, to := 0, 0
+	for _, w := range c.words {
+		if !isProfileOption(w.text) {
+			continue
+		}
+		from, to = w.at, w.at+1
+		if w.at < 0 { // only what comes behind the response file counts
+			from, to = len(c.Args), len(c.Args)
+		}
+	}
+	argv := append(slices.Clone(c.Launcher), c.Compiler)
+	argv = append(argv, c.Args[:from]...)
+	argv = append(argv, option...)
+	return append(argv, c.Args[to:]...)
+}
+
+func isProfileOption(option string) bool {
+	return option == "-fauto-profile" || strings.HasPrefix(option, "-fauto-profile=")
+}
+
+// Argv returns the command line as it was given.
+func (c *Command) Argv() []string {
+	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
+}
+
+// Depfile returns the dependency file that the command writes beside what it
+// compiles, and whether that lists the headers of the system. It is empty if there is none.
+func (c *Command) Depfile() (path string, system bool) {
+	switch {
+	case c.depends == dependsNo:
+		return "", false
+	case c.depfile != "":
+		path = c.depfile
+	case c.output != "" && c.stage != stageLink:
+		path = strings.TrimSuffix(c.output, filepath.Ext(c.output)) + ".d"
+	case len(c.Sources) > 0:
+		base := filepath.Base(c.Sources[0])
+		path = strings.TrimSuffix(base, filepath.Ext(base)) + ".d"
+	}
+	return path, c.depends == dependsAll
+}
+
+// dependArgs returns the arguments with which the compiler lists what the command's sources include.
+func (c *Command) dependArgs() []string {
+	var args []string
+	for _, w := range c.words {
+		switch {
+		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
+			if !w.source {
+				continue
+			}
+		case !forPreprocessor(w.text):
+			continue
+		}
+		args = append(args, w.text)
+		if w.hasValue {
+			args = append(args, w.value)
+		}
+	}
+	return append(args, "-M")
+}
+
+// forPreprocessor tells whether an option stays when a command shall list its headers.
+func forPreprocessor(option string) bool {
+	switch option {
+	case "-c", "-S", "-MD", "-MMD", "-MP", "-v", "--compile", "--assemble", "--write-dependencies", "--write-user-dependencies", "-wrapper":
+		return false
+	}
+	for _, prefix := range []string{"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps"} {
+		if strings.HasPrefix(option, prefix) {
+			return false
+		}
+	}
+	return !isProfileOption(option)
+}

@@ -1,0 +1,187 @@
+package driver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func parse(line string) *Command { return ParseCommand(strings.Fields(line), "/build") }
+
+func TestParseCommand(t *testing.T) {
+	for line, want := range map[string]Command{
+		"gcc -O2 -c src/a.c":                            {Sources: []string{"src/a.c"}, Object: "a.o"},
+		"gcc -O2 -c src/a.c -o out/a.o":                 {Sources: []string{"src/a.c"}, Object: "out/a.o"},
+		"g++-12 -oout/a.o -S a.cc":                      {Sources: []string{"a.cc"}, Object: "out/a.o"},
+		"c++ -S a.cpp":                                  {Sources: []string{"a.cpp"}, Object: "a.s"},
+		"cc a.c b.c lib.a -lm":                          {Sources: []string{"a.c", "b.c"}, Object: "a.out"},
+		"gcc -c a.c -fauto-profile=p.afdo":              {Sources: []string{"a.c"}, Object: "a.o", Profile: "p.afdo"},
+		"gcc -c a.c -fauto-profile":                     {Sources: []string{"a.c"}, Object: "a.o", Profile: "fbdata.afdo"},
+		"gcc -fno-auto-profile -c a.c -fauto-profile=p": {Sources: []string{"a.c"}, Object: "a.o", Profile: "p"},
+		"gcc -x c -c a.txt -x none b.s":                 {Sources: []string{"a.txt"}, Object: "a.o"},
+		"gcc -xc++ -c a.c -flto":                        {Sources: []string{"a.c"}, Object: "a.o", LTO: true},
+		"gcc -flto=auto -c a.C -D X -include y.c":       {Sources: []string{"a.C"}, Object: "a.o", LTO: true},
+		"gcc -c a.c -flto -fno-lto":                     {Sources: []string{"a.c"}, Object: "a.o"},
+		"gcc -c -o a.o":                                 {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc a.o b.o -o prog -flto":                     {Object: "prog", LTO: true, Reason: "it compiles no C or C++"},
+		"gcc -c a.S -o a.o":                             {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc -x assembler -c a.c -o a.o":                {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc -x c++-header -c a.h -o a.gch":             {Object: "a.gch", Reason: "it compiles no C or C++"},
+		"gcc -E -c a.c":                                 {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
+		"gcc -MM a.c":                                   {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
+		"gcc -fsyntax-only -c a.c":                      {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only checks the syntax"},
+		"gcc -c -x c -":                                 {Reason: "its source is standard input"},
+		"gcc --version":                                 {Reason: "it asks the compiler for information"},
+		"gcc -dumpfullversion -dumpversion":             {Reason: "it asks the compiler for information"},
+		"gcc -print-file-name=libc.a":                   {Reason: "it asks the compiler for information"},
+		"gcc -### -c a.c":                               {Sources: []string{"a.c"}, Object: "a.o", Reason: "it asks the compiler for information"},
+		"gcc -c a.c -fauto-profile=p -fno-auto-profile": {Sources: []string{"a.c"}, Object: "a.o", Reason: "it has -fno-auto-profile"},
+		"gcc -c a.c -dumpbase x.c":                      {Sources: []string{"a.c"}, Object: "a.o"},
+	} {
+		got := parse(line)
+		words := strings.Fields(line)
+		assert.Equal(t, words[0], got.Compiler, line)
+		assert.Equal(t, words[1:], got.Args, line)
+		assert.Equal(t, words, got.Argv(), line)
+		assert.Equal(t, want.Sources, got.Sources, line)
+		assert.Equal(t, want.Object, got.Object, line)
+		assert.Equal(t, want.Profile, got.Profile, line)
+		assert.Equal(t, want.LTO, got.LTO, line)
+		assert.Equal(t, want.Reason, got.Reason, line)
+	}
+}
+
+func TestCompilerNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"gcc": true, "/usr/bin/g++": true, "cc": true, "c++": true, "gcc-12": true, "g++-12.2": true,
+		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
+		"clang": false, "clang++": false, "icc": false, "gfortran": false, "ld": false, "gcc-ar": false, "": false, "tcc": false,
+	} {
+		assert.Equal(t, want, isCompiler(name), name)
+	}
+}
+
+func TestLaunchers(t *testing.T) {
+	c := parse("/usr/bin/ccache CCACHE_DEBUG=1 distcc gcc -c a.c")
+	assert.Equal(t, []string{"/usr/bin/ccache", "CCACHE_DEBUG=1", "distcc"}, c.Launcher)
+	assert.Equal(t, "gcc", c.Compiler)
+	assert.Equal(t, strings.Fields("/usr/bin/ccache CCACHE_DEBUG=1 distcc gcc -fauto-profile=p -c a.c"), c.WithProfile("p"))
+
+	for _, line := range []string{"ccache", "ccache --show-stats", "make -j", "clang -c a.c", ""} {
+		c := parse(line)
+		assert.Equal(t, "it is no compiler of GCC", c.Reason, line)
+	}
+}
+
+func TestWithProfile(t *testing.T) {
+	for line, want := range map[string]string{
+		"gcc -c a.c":                                   "gcc -fauto-profile=p -c a.c",
+		"gcc -c a.c -fauto-profile=x -O2":              "gcc -c a.c -fauto-profile=p -O2",
+		"gcc -fauto-profile -c a.c":                    "gcc -fauto-profile=p -c a.c",
+		"gcc -fauto-profile=x -c a.c -fauto-profile=y": "gcc -fauto-profile=x -c a.c -fauto-profile=p",
+	} {
+		assert.Equal(t, want, strings.Join(parse(line).WithProfile("p"), " "), line)
+	}
+	assert.Equal(t, "gcc a.o -flto", strings.Join(parse("gcc a.o -fauto-profile=x -flto").WithProfile(""), " "))
+}
+
+func TestDepfile(t *testing.T) {
+	type depfile struct {
+		path   string
+		system bool
+	}
+	for line, want := range map[string]depfile{
+		"gcc -c a.c":                              {},
+		"gcc -c a.c -MF a.d":                      {},
+		"gcc -MD -c src/a.c":                      {"a.d", true},
+		"gcc -MMD -c src/a.c":                     {"a.d", false},
+		"gcc -MD -c a.c -o out/x.y.o":             {"out/x.y.d", true},
+		"gcc -MD -MF d/a.d -MT a.o -c a.c -o x.o": {"d/a.d", true},
+		"gcc -MD -MFd/a.d -c a.c":                 {"d/a.d", true},
+		"gcc -Wp,-MMD,.a.o.d -c a.c -o a.o":       {".a.o.d", false},
+		"gcc -Wp,-MD,.a.o.d,-DX -c a.c -o a.o":    {".a.o.d", true},
+		"gcc -MD a.c -o prog":                     {"a.d", true},
+	} {
+		path, system := parse(line).Depfile()
+		assert.Equal(t, want, depfile{path, system}, line)
+	}
+}
+
+func TestDependArgs(t *testing.T) {
+	c := parse("gcc -O2 -Iinc -D X=1 -MD -MF a.d -MT x -MP -c a.c b.o -o a.o -fauto-profile=p -Wp,-MD,x.d -x c z -save-temps -include pre.h")
+	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h -M"), c.dependArgs())
+}
+
+func TestResponseFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	write("args", "-c 'my file.c' \"-Da=\\\"b\\\"\"\n @inner \\@x -o\n")
+	write("inner", "-fauto-profile=old @missing")
+	write("loop", "@loop a.c")
+	c := ParseCommand([]string{"gcc", "-O2", "@args", "out.o"}, dir)
+	assert.Equal(t, []string{"my file.c"}, c.Sources)
+	assert.Equal(t, "old", c.Profile)
+	assert.Equal(t, []string{"gcc", "-O2", "@args", "out.o", "-fauto-profile=p"}, c.WithProfile("p"))
+	assert.Equal(t, []string{"-O2", "my file.c", `-Da="b"`, "-M"}, c.dependArgs())
+
+	c = ParseCommand([]string{"gcc", "-c", "@loop"}, dir)
+	assert.Len(t, c.Sources, maxResponseDepth)
+}
+
+func TestSplitResponse(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                    nil,
+		" a\tb\nc ":           {"a", "b", "c"},
+		`'a b' "c d" e\ f`:    {"a b", "c d", "e f"},
+		`'a\b' "a\"b" ''`:     {`a\b`, `a"b`, ""},
+		`a'b'c "unfinished`:   {"abc", "unfinished"},
+		`C:\\x -D"A=\"b c\""`: {`C:\x`, `-DA="b c"`},
+	} {
+		assert.Equal(t, want, splitResponse(text), text)
+	}
+}
+
+func TestSplitShell(t *testing.T) {
+	for line, want := range map[string][]string{
+		"":                        nil,
+		"gcc -c a.c":              {"gcc", "-c", "a.c"},
+		`gcc -D'X="a b"' a\ b.c`:  {"gcc", `-DX="a b"`, "a b.c"},
+		`gcc "-DX=\"a\"" "\x" ''`: {"gcc", `-DX="a"`, `\x`, ""},
+		"gcc \\\n -c \"a\\\nb\"":  {"gcc", "-c", "ab"},
+		`gcc -DX=\\\"y\\\" "\$x"`: {"gcc", `-DX=\"y\"`, "$x"},
+	} {
+		got, err := splitShell(line)
+		assert.NoError(t, err, line)
+		assert.Equal(t, want, got, line)
+	}
+	for _, line := range []string{`a "b`, `a 'b`, `a\`, `"a\`} {
+		_, err := splitShell(line)
+		assert.Error(t, err, line)
+	}
+}
+
+func TestParseDatabase(t *testing.T) {
+	got, err := ParseDatabase([]byte(`[
+		{"directory": "/b", "file": "a.c", "command": "gcc -c 'a.c' -o a.o", "output": "a.o"},
+		{"directory": "sub", "file": "../b.c", "arguments": ["g++", "-c", "../b.c"]}
+	]`), "/proj")
+	require.NoError(t, err)
+	assert.Equal(t, []Entry{
+		{Directory: "/b", File: "a.c", Output: "a.o", Args: []string{"gcc", "-c", "a.c", "-o", "a.o"}},
+		{Directory: filepath.FromSlash("/proj/sub"), File: "../b.c", Args: []string{"g++", "-c", "../b.c"}},
+	}, got)
+	for text, want := range map[string]string{
+		`{}`:                                     "not a compilation database",
+		`[{"file": "a.c", "command": "gcc 'a"}]`: "command 1, a.c: a quote that does not end",
+		`[{"file": "a.c"}]`:                      "command 1, a.c: it is empty",
+	} {
+		_, err := ParseDatabase([]byte(text), "/")
+		assert.ErrorContains(t, err, want, text)
+	}
+}

@@ -1,0 +1,113 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Compiler is a compiler of GCC that has been asked for its version.
+type Compiler struct {
+	Path    string // of the program
+	Version string // such as 12.2.0
+	reads   uint32
+}
+
+// Reads returns the version of the profile format that the compiler reads: 2 for GCC 10 to 15, 3 from GCC 16 on.
+func (c *Compiler) Reads() uint32 { return c.reads }
+
+// ErrNotGCC is what the errors of [FindCompiler] match if a program is no
+// compiler of GCC, or one older than version 10.
+var ErrNotGCC = errors.New("not GCC 10 or later")
+
+// FindCompiler finds the compiler of a command and asks it for its version,
+// unless the cache has that of a program of the same size and time.
+func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
+	path, err := lookPath(c.Compiler, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano())
+	version, ok := cache.Get("compilers", key)
+	if !ok {
+		if version, err = askVersion(path); err != nil {
+			return nil, err
+		}
+		cache.Put("compilers", key, version)
+	}
+	return newCompiler(path, string(version))
+}
+
+func newCompiler(path, version string) (*Compiler, error) {
+	first, _, _ := strings.Cut(version, ".")
+	major, err := strconv.Atoi(first)
+	if err != nil || major < 10 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotGCC)
+	}
+	c := &Compiler{Path: path, Version: version, reads: 2}
+	if major >= 16 {
+		c.reads = 3
+	}
+	return c, nil
+}
+
+// askVersion returns the version of a compiler, empty if it is none of GCC.
+func askVersion(path string) ([]byte, error) {
+	// Others take the options of GCC, and some even claim to be an old version of it.
+	about, err := ask(path, "--version")
+	if err != nil || !bytes.Contains(about, []byte("Free Software Foundation")) {
+		return nil, err
+	}
+	version, err := ask(path, "-dumpfullversion", "-dumpversion")
+	return bytes.TrimSpace(version), err
+}
+
+// ask runs a compiler for what it says. Failing is an answer.
+func ask(path string, args ...string) ([]byte, error) {
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// lookPath finds a program, behind a launcher that goes by its name.
+func lookPath(name, dir string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		path, err := exec.LookPath(name)
+		if err != nil || !isMasked(path) {
+			return path, err
+		}
+		name = filepath.Base(name)
+	}
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && !isMasked(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// isMasked tells whether a program is a link to a launcher, as those in /usr/lib/ccache are.
+func isMasked(path string) bool {
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && isLauncher(target)
+}

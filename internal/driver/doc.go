@@ -1,0 +1,4 @@
+// Package driver knows how GCC is called: what a command line compiles and
+// where to, which version of the profile format a compiler reads, and which
+// files a compile includes.
+package driver

@@ -1,0 +1,98 @@
+package slice
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func definitionsOf(text string) []string {
+	var names []string
+	Definitions([]byte(text), func(name []byte) { names = append(names, string(name)) })
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func TestDefinitions(t *testing.T) {
+	for text, want := range map[string]string{
+		"int f(int x) { return g(x); }":                             "f",
+		"static inline int\nf (void)\n{\n}":                         "f",
+		"int f(int);":                                               "",
+		"int (*p)(int) = f; int a[] = { g(1), h(2) };":              "",
+		"int x = f(1) + g(2);":                                      "",
+		"void f() { if (g(x)) { h(); } while (k()) {} }":            "f",
+		"int f() __attribute__((cold)) { }":                         "f",
+		"int A::f(int x) const noexcept(g(x)) -> int { }":           "f",
+		"A::A(int x) : a(x), b{f(x)} { }":                           "A a",
+		"A::~A() { } B::~ B() { }":                                  "~ B ~A",
+		"template <class T> T f(T x) { }":                           "T f ~T",
+		"template <> int f<int>(int x) { }":                         "f",
+		"int f<a, g<b>>(int x) { }":                                 "f",
+		"A A::operator+(A b) { } A::operator()(int) { }":            "operator() operator+",
+		"bool operator<(A, A) { } A* operator->() { }":              "operator-> operator<",
+		"int operator [] (int) { }":                                 "operator[]",
+		"A::operator int() { }":                                     "int",
+		`int operator""_km(int) { }`:                                `_km`,
+		"auto l = [&](int k) { return k; };":                        "operator()",
+		"auto l = [&] { return 1; };":                               "operator()",
+		"call(a, [&](int k) mutable { return g(k); }, h(1));":       "operator()",
+		"int a[3] = {1}; a[f(1)](2);":                               "",
+		"struct S { int f() { } int g(); };":                        "S f ~S",
+		"union __attribute__((packed)) U { };":                      "U __attribute__ packed ~U ~__attribute__ ~packed",
+		"class API C : public B { };":                               "API C ~API ~C",
+		"// int f() {\nint g() { }":                                 "g",
+		"// int f() \\\n {\nint g() { }":                            "g",
+		"/* int f() { */ int g() { }":                               "g",
+		"#define F(x) int f() { \\\n } int g() { }\nint h() { }":    "h",
+		"  # if f() {\nint h() { }":                                 "h",
+		`char *s = "int f() {\" int g() {"; int h() { }`:            "h",
+		`char c = '"'; int h() { } char d = '\'';`:                  "h",
+		"auto s = R\"x(int f() { )\" )x\"; int h() { }":             "h",
+		`auto s = u8R"(int f() { )"; int h() { }`:                   "h",
+		"int n = 1'000'000; int h() { }":                            "h",
+		"int f(int a, int g(int), int (*k)(int)) { }":               "f",
+		"int f(int x = g()) { }":                                    "f",
+		"bool f(int x) { return a < b; } int g(c d) { }":            "f g",
+		"))) int f() { }":                                           "f",
+		"int f(int a,\n#if X\nint b) {\n#else\nint c) {\n#endif\n}": "f",
+		"f(": "", "'": "", `"\`: "", "/*": "", `R"(`: "", `R"`: "", "operator": "", "#\\": "", "": "",
+	} {
+		assert.Equal(t, want, strings.Join(definitionsOf(text), " "), text)
+	}
+}
+
+// TestDefinitionsHostile walks through texts that are all opening.
+func TestDefinitionsHostile(t *testing.T) {
+	for _, part := range []string{"f(", "f<", "f()", "(", "{", "[](", "operator", "~", "class a ", "'", `"`, `R"(`, "/*", "#\\\n"} {
+		text := strings.Repeat(part, 1<<16)
+		n := 0
+		Definitions([]byte(text), func([]byte) { n++ })
+		assert.LessOrEqual(t, n, len(text), part)
+	}
+}
+
+func FuzzDefinitions(f *testing.F) {
+	f.Add([]byte("int f(int x) { return [&](int k) { return k; }(g<int>(x)); }"))
+	f.Add([]byte("A::~A() : a(1) { R\"x(y)x\"; '\\''; operator<<(1); }"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		Definitions(text, func(name []byte) {
+			if len(name) == 0 || len(name) > len(text)+len("operator()") {
+				t.Errorf("a name of %d bytes in a text of %d", len(name), len(text))
+			}
+		})
+	})
+}
+
+func BenchmarkDefinitions(b *testing.B) {
+	text, err := os.ReadFile("definitions.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Definitions(text, func([]byte) {})
+	}
+}

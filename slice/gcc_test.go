@@ -1,0 +1,252 @@
+package slice_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/train"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// needCompiler returns a compiler that reads profiles. Where there is none the test is
+// skipped, and fails if it runs for others: then something is missing that should be there.
+func needCompiler(t testing.TB, name string) *driver.Compiler {
+	c, err := driver.FindCompiler(driver.ParseCommand([]string{name}, t.TempDir()), nil)
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	return c
+}
+
+// A program is one of testdata, built and trained in a folder of its own.
+type program struct {
+	dir      string
+	sources  []string
+	compiler *driver.Compiler
+	binary   string
+}
+
+func buildProgram(t testing.TB, folder, compiler string) *program {
+	p := &program{dir: t.TempDir(), compiler: needCompiler(t, compiler)}
+	require.NoError(t, os.CopyFS(p.dir, os.DirFS(filepath.Join("testdata", folder))))
+	require.NoError(t, fs.WalkDir(os.DirFS(p.dir), ".", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".c" || filepath.Ext(path) == ".cc" {
+			p.sources = append(p.sources, path)
+		}
+		return err
+	}))
+	p.binary = filepath.Join(p.dir, "program")
+	p.run(t, append([]string{"-O2", "-g", "-o", p.binary}, p.sources...)...)
+	return p
+}
+
+// run runs the compiler in the program's folder.
+func (p *program) run(t testing.TB, args ...string) {
+	cmd := exec.Command(p.compiler.Path, args...)
+	cmd.Dir = p.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// assembly compiles a source, with a profile unless that is nil.
+func (p *program) assembly(t testing.TB, source, level string, prof *profile.Profile) string {
+	out := filepath.Join(t.TempDir(), "out.s")
+	args := []string{level, "-S", "-o", out, source}
+	if prof != nil {
+		var file bytes.Buffer
+		_, err := gcov.Write(&file, prof, gcov.WriteOptions{Version: p.compiler.Reads()})
+		require.NoError(t, err)
+		path := filepath.Join(filepath.Dir(out), "profile.afdo")
+		require.NoError(t, os.WriteFile(path, file.Bytes(), 0o666))
+		args = append(args, "-fauto-profile="+path)
+	}
+	p.run(t, args...)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// slice takes the slice of a source the way afdo exec does, or without a look at what the sources define.
+func (p *program) slice(t testing.TB, whole *slice.Program, source string, look bool) *profile.Profile {
+	c := driver.ParseCommand([]string{p.compiler.Path, "-c", source}, p.dir)
+	in, err := driver.FindInputs(c, p.compiler, nil)
+	require.NoError(t, err)
+	q := slice.Request{Target: slice.Target(p.compiler.Reads())}
+	if look {
+		q.Defined, q.Complete = in.Defined, true
+	}
+	for _, m := range whole.Match(in.Files, p.dir) {
+		q.Units = append(q.Units, m.Units...)
+	}
+	s, err := whole.Select(q)
+	require.NoError(t, err)
+	return s
+}
+
+// A scenario changes the profile of a program.
+type scenario struct {
+	name  string
+	train train.Options
+	spoil func(p *profile.Profile)
+	look  bool // only a look at the sources tells what the compiler finds
+}
+
+// foreign adds samples of functions that a program whose profile is the same one has in other files.
+func foreign(names ...string) func(p *profile.Profile) {
+	return func(p *profile.Profile) {
+		var body profile.Body
+		for i, name := range names {
+			body.Reset()
+			for line := range uint32(40) {
+				body.Count(line, 0, uint64(line*line*line)%1009*uint64(i+1))
+				body.Enter(line, 0, p.AddSymbol(p.AddFile("/other/h.h"), "helper"))
+				body.Count(1+line%7, 0, uint64(line)*1000)
+				body.Leave()
+			}
+			file := p.AddFile([]string{"/other/a.c", "/other/draw.cc", ""}[i%3])
+			p.AddFunction(p.AddSymbol(file, name), profile.Function{HeadCount: 5, Records: body.Records()})
+		}
+	}
+}
+
+// mention adds names without samples.
+func mention(names ...string) func(p *profile.Profile) {
+	return func(p *profile.Profile) {
+		for _, name := range names {
+			p.AddSymbol(p.AddFile("/other/names.c"), name)
+		}
+	}
+}
+
+// elsewhere adds functions of other files into which functions were inlined, as link-time
+// optimization does, and files that have their last name in common with the program's.
+func elsewhere(names ...string) func(p *profile.Profile) {
+	return func(p *profile.Profile) {
+		var body profile.Body
+		outer := p.AddSymbol(p.AddFile("/other/outer.c"), "outer")
+		refs := make(map[string]profile.SymbolRef)
+		for s := range p.NumSymbols() {
+			refs[p.SymbolName(profile.SymbolRef(s))] = profile.SymbolRef(s)
+		}
+		for i, name := range names {
+			body.Reset()
+			body.Count(3, 0, 5)
+			for line := range uint32(12) {
+				body.Enter(line, 0, outer)
+				body.Count(1, 0, 77)
+				body.Enter(line%3, 0, refs[name])
+				for inner := range uint32(30) {
+					body.Count(inner, 0, uint64(inner*inner)*uint64(100+i))
+				}
+				body.Enter(4, 0, refs[names[0]])
+				body.Count(2, 0, 12345)
+				body.Leave()
+				body.Leave()
+				body.Leave()
+			}
+			caller := p.AddSymbol(p.AddFile("/other/far.c"), "far_"+name)
+			p.AddFunction(caller, profile.Function{HeadCount: 9, Timestamp: uint64(i), Records: body.Records()})
+		}
+		for _, path := range []string{"/aaa/walk.c", "/zzz/walk.c", "/zzz/draw.cc"} {
+			p.AddFunction(p.AddSymbol(p.AddFile(path), "in"+path), profile.Function{HeadCount: 1})
+		}
+	}
+}
+
+// TestCodeC and TestCodeCxx compare what the machine's own compiler makes
+// with a slice, with the whole profile in which the program's is embedded, and with none.
+func TestCodeC(t *testing.T) {
+	testCode(t, "c", "gcc", []scenario{
+		{name: "plain"},
+		{name: "indirect", train: train.Options{Seed: 1, Indirect: []string{"third", "common", "rare", "walk"}}},
+		{
+			name:  "names of others",
+			look:  true,
+			train: train.Options{Seed: 2, Cold: []string{"helper", "common", "report"}, Indirect: []string{"rare"}},
+			spoil: foreign("helper", "common", "report", "find", "mix", "third.part.0", "third"),
+		},
+		{
+			name:  "suffixes",
+			train: train.Options{Seed: 3},
+			spoil: mention("walk.part.0", "grow.part.1", "main.constprop.0", "rare.isra.0", "helper.lto_priv.0"),
+		},
+		{
+			name:  "inlined elsewhere",
+			train: train.Options{Seed: 4},
+			spoil: elsewhere("find", "insert", "helper", "walk", "report", "mix", "rare"),
+		},
+	})
+}
+
+func TestCodeCxx(t *testing.T) {
+	testCode(t, "cxx", "g++", []scenario{
+		{name: "plain", train: train.Options{Indirect: []string{"_ZNK12_GLOBAL__N_13Box4areaEl", "_ZNK12_GLOBAL__N_14Ring4areaEl"}}},
+		{
+			name:  "names of others",
+			look:  true,
+			train: train.Options{Seed: 2, Cold: []string{"_ZN12_GLOBAL__N_1", "_ZL", "_Z4makel", "main"}},
+			spoil: foreign("operator()", "helper", "_ZN12_GLOBAL__N_16helperEl", "_ZL5splitRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+				"split", "area", "clamp_to<long int>", "stroke", "Box", "at", "main", "each<main(int, char**)::<lambda(int&)> >"),
+		},
+		{
+			name:  "suffixes",
+			train: train.Options{Seed: 3},
+			spoil: mention("_Z4makel.part.0", "_ZNK12_GLOBAL__N_14Ring4areaEl.constprop.0", "main.isra.0",
+				"_Z4drawRKSt6vectorISt10unique_ptrI5ShapeSt14default_deleteIS1_EESaIS4_EEl.part.3"),
+		},
+		{
+			name:  "inlined elsewhere",
+			train: train.Options{Seed: 4},
+			spoil: elsewhere("helper", "main", "_Z4makel", "_Z7measureR4GridIlEl", "operator()"),
+		},
+	})
+}
+
+func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
+	p := buildProgram(t, folder, compiler)
+	levels := []string{"-O2", "-O3"}
+	if testing.Short() {
+		scenarios, levels = scenarios[:1], levels[:1]
+	}
+	for _, sc := range scenarios {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			whole := profile.New()
+			require.NoError(t, train.Add(whole, p.binary, sc.train))
+			if sc.spoil != nil {
+				sc.spoil(whole)
+			}
+			whole.Merge(synth.Profile(synth.Medium))
+			whole.Summary = whole.Summarize()
+			sliced := slice.FromProfile(whole)
+			used := false
+			for _, source := range p.sources {
+				part := p.slice(t, sliced, source, true)
+				assert.Less(t, part.NumFunctions(), whole.NumFunctions()/10)
+				for _, level := range levels {
+					with := p.assembly(t, source, level, whole)
+					assert.True(t, with == p.assembly(t, source, level, part), "%s %s makes other code with its slice", source, level)
+					if bare := p.slice(t, sliced, source, false); !sc.look && profile.Compare(part, bare) != nil {
+						assert.True(t, with == p.assembly(t, source, level, bare), "%s %s makes other code with its larger slice", source, level)
+					}
+					used = used || with != p.assembly(t, source, level, nil)
+				}
+			}
+			assert.True(t, used, "the profile changes nothing")
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package slice
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// TestIndexed compares slices and keys of a file that brings an index with those of the same profile in memory.
+func TestIndexed(t *testing.T) {
+	for seed := range uint64(150) {
+		p := randomProfile(seed)
+		inMemory := FromProfile(p)
+		var file bytes.Buffer
+		require.NoError(t, builder.Write(&file, p, builder.Options{Compact: seed%2 == 0, Index: &afdo.IndexOptions{Unqualified: Names}}))
+		r, err := afdo.OpenBytes(file.Bytes(), afdo.RequireChecksums())
+		require.NoError(t, err)
+		program, err := FromReader(r)
+		require.NoError(t, err)
+		require.IsType(t, &indexed{}, program.index)
+		for q := range randomRequests(p, seed) {
+			want, err := inMemory.Select(q)
+			require.NoError(t, err)
+			got, err := program.Select(q)
+			require.NoError(t, err)
+			require.NoError(t, profile.Compare(want, got), "seed %d, %+v", seed, q)
+			key, err := inMemory.Fingerprint(q)
+			require.NoError(t, err)
+			other, err := program.Fingerprint(q)
+			require.NoError(t, err)
+			require.Equal(t, key, other, "seed %d, %+v", seed, q)
+		}
+	}
+}
+
+// An index made for other purposes does not have what slices need.
+func TestIndexOfAnotherScheme(t *testing.T) {
+	p := randomProfile(1)
+	for _, scheme := range []afdo.NameScheme{{}, {Name: "another", Unqualified: func(string) string { return "" }}} {
+		var file bytes.Buffer
+		require.NoError(t, builder.Write(&file, p, builder.Options{Index: &afdo.IndexOptions{Unqualified: scheme}}))
+		r, err := afdo.OpenBytes(file.Bytes())
+		require.NoError(t, err)
+		program, err := FromReader(r)
+		require.NoError(t, err)
+		require.IsType(t, &scan{}, program.index)
+	}
+}

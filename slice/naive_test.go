@@ -1,0 +1,203 @@
+package slice
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// naiveSlice is what Select does, done the slow way: it looks at every pair of
+// symbols until there is nothing left to add. It returns the names a slice has, and of which it has all samples.
+type naiveSlice struct {
+	p       *profile.Profile
+	q       Request
+	own     map[profile.SymbolRef]bool
+	follow  map[profile.SymbolRef]bool
+	names   map[profile.SymbolRef]bool
+	callers map[profile.SymbolRef]bool
+}
+
+func selectNaively(p *profile.Profile, q Request) *naiveSlice {
+	n := &naiveSlice{
+		p: p, q: q,
+		own:     make(map[profile.SymbolRef]bool),
+		follow:  make(map[profile.SymbolRef]bool),
+		names:   make(map[profile.SymbolRef]bool),
+		callers: make(map[profile.SymbolRef]bool),
+	}
+	for s := range n.all() {
+		path := p.FilePath(p.SymbolFile(s))
+		if slices.Contains(q.Units, path) && path != "" {
+			n.own[s], n.follow[s] = true, true
+		}
+		if path == "" || n.mayBeAnybodys(s) && slices.Contains(q.Defined, unqualified(p.SymbolName(s))) {
+			n.own[s] = true
+		}
+	}
+	for n.grow() {
+	}
+	for s := range n.own {
+		n.names[s] = true
+		n.addNames(s, n.records(s))
+	}
+	if q.Target != Version2 {
+		for s, f := range p.Functions() {
+			for _, r := range f.Records {
+				if r.Kind == profile.KindInlined && n.own[r.Callee] && !n.own[s] {
+					n.callers[s] = true
+				}
+			}
+		}
+	}
+	for s := range n.callers {
+		n.addNames(s, n.pruned(n.records(s)))
+		n.addName(s)
+	}
+	return n
+}
+
+func (n *naiveSlice) all() func(func(profile.SymbolRef) bool) {
+	return func(yield func(profile.SymbolRef) bool) {
+		for s := range n.p.NumSymbols() {
+			if !yield(profile.SymbolRef(s)) {
+				return
+			}
+		}
+	}
+}
+
+func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
+	if f := n.p.Function(s); f != nil {
+		return f.Records
+	}
+	return nil
+}
+
+// mayBeAnybodys tells whether several units may have a function of that name.
+func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
+	name := n.p.SymbolName(s)
+	return !isMangled(name) || isInternal(name)
+}
+
+func (n *naiveSlice) grow() bool {
+	grown := false
+	add := func(set map[profile.SymbolRef]bool, s profile.SymbolRef) {
+		grown = grown || !set[s]
+		set[s] = true
+	}
+	for s := range n.follow {
+		add(n.own, s)
+		for _, r := range n.records(s) {
+			switch {
+			case r.Kind == profile.KindCount:
+			case !n.q.Complete && r.Kind == profile.KindInlined,
+				slices.Contains(n.q.Defined, unqualified(n.p.SymbolName(r.Callee))):
+				add(n.follow, r.Callee)
+			}
+		}
+	}
+	for s := range n.own {
+		name := n.p.SymbolName(s)
+		for o := range n.all() {
+			other := n.p.SymbolName(o)
+			same := unqualified(name) == unqualified(other) && unqualified(name) != ""
+			if cutName(name) == cutName(other) ||
+				same && isMangled(name) && !isMangled(other) ||
+				same && !isMangled(name) && n.mayBeAnybodys(o) {
+				add(n.own, o)
+			}
+		}
+	}
+	return grown
+}
+
+func (n *naiveSlice) addNames(s profile.SymbolRef, records []profile.Record) {
+	for _, r := range records {
+		if r.Kind != profile.KindCount {
+			n.addName(r.Callee)
+		}
+	}
+}
+
+func (n *naiveSlice) addName(s profile.SymbolRef) {
+	name := n.p.SymbolName(s)
+	n.names[s] = true
+	if n.own[s] {
+		return
+	}
+	for o := range n.all() {
+		other := n.p.SymbolName(o)
+		if cutName(name) == cutName(other) || !isMangled(name) && unqualified(name) == unqualified(other) && n.mayBeAnybodys(o) {
+			n.names[o] = true
+		}
+	}
+}
+
+// pruned keeps the records in or around a body of the slice's own.
+func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
+	var kept []profile.Record
+	for i := 0; i < len(records); {
+		r := records[i]
+		if r.Kind != profile.KindInlined {
+			i++
+			continue
+		}
+		inside := records[i+1 : i+1+int(r.Count)]
+		i += 1 + len(inside)
+		if !n.own[r.Callee] {
+			inside = n.pruned(inside)
+			r.Count = uint64(len(inside))
+		}
+		if len(inside) > 0 || n.own[r.Callee] {
+			kept = append(append(kept, r), inside...)
+		}
+	}
+	return kept
+}
+
+// profile makes the slice.
+func (n *naiveSlice) profile() *profile.Profile {
+	p := profile.New()
+	refs := make(map[symbolID]profile.SymbolRef)
+	for s := range n.names {
+		refs[symbolID(s)] = p.AddSymbol(p.AddFile(n.p.FilePath(n.p.SymbolFile(s))), n.p.SymbolName(s))
+	}
+	for s := range n.names {
+		f := n.p.Function(s)
+		if f == nil || !n.own[s] && !n.callers[s] {
+			continue
+		}
+		records := f.Records
+		if n.callers[s] {
+			records = n.pruned(records)
+		}
+		var body profile.Body
+		translate(&body, records, refs, n.q.Bits)
+		p.AddFunction(refs[symbolID(s)], profile.Function{
+			HeadCount: quantize(f.HeadCount, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
+		})
+	}
+	return p
+}
+
+// TestSelectNaively compares slices of random profiles with what the slow way gives.
+func TestSelectNaively(t *testing.T) {
+	for seed := range uint64(150) {
+		p := randomProfile(seed)
+		program := FromProfile(p)
+		for q := range randomRequests(p, seed) {
+			want := selectNaively(p, q)
+			got, err := program.Select(q)
+			require.NoError(t, err)
+			require.NoError(t, profile.Compare(want.profile(), got), "seed %d, %+v", seed, q)
+			assert.Equal(t, p.Summarize(), got.Summary)
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}

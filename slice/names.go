@@ -1,0 +1,220 @@
+package slice
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// cutName returns a name up to its first '.', which is all that GCC 10 to 15
+// look at: foo.part.0 and foo.constprop.1 are foo to them.
+func cutName(name string) string {
+	cut, _, _ := strings.Cut(name, ".")
+	return cut
+}
+
+// isMangled tells whether a name is an assembler name of C++. All other names
+// are functions of C or names as they stand in DWARF.
+func isMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
+
+// maxMangled bounds what is demangled: the time for some names grows with the
+// square of their length.
+const maxMangled = 4 << 10
+
+// unqualified returns the name of a function without scope, template arguments
+// and parameters, as DWARF has it but for the template arguments: "run" for
+// _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. A name
+// that is not mangled loses its template arguments. The result is empty if
+// the name cannot be taken apart.
+func unqualified(name string) string {
+	name = cutName(name)
+	if !isMangled(name) {
+		return withoutTemplateArgs(name)
+	}
+	if len(name) > maxMangled {
+		return ""
+	}
+	if simple := lastOfSimple(name); simple != "" {
+		return simple
+	}
+	tree, err := demangle.ToAST(name, demangle.NoParams)
+	if err != nil {
+		return ""
+	}
+	return lastComponent(tree)
+}
+
+// lastOfSimple returns the last component of the shapes that most names have:
+// _Z4name…, _ZL4name… and _ZN5scope4nameE…, all of identifiers. It is empty for
+// any other shape, which the demangler knows.
+func lastOfSimple(name string) string {
+	rest := name[len("_Z"):]
+	nested := strings.HasPrefix(rest, "N")
+	if nested {
+		rest = strings.TrimLeft(rest[1:], "rVKRO")
+	}
+	for last := ""; ; {
+		if nested && last != "" && strings.HasPrefix(rest, "E") {
+			return last
+		}
+		rest = strings.TrimPrefix(rest, "L")
+		id, after, ok := identifier(rest)
+		if !ok {
+			return ""
+		}
+		last, rest = id, after
+		if !nested {
+			if strings.HasPrefix(rest, "B") { // an ABI tag belongs to the name
+				return ""
+			}
+			return last
+		}
+	}
+}
+
+// identifier reads an identifier with its length before it.
+func identifier(s string) (id, rest string, ok bool) {
+	n, digits := 0, 0
+	for digits < len(s) && digits < 5 && isDigit(s[digits]) {
+		n = 10*n + int(s[digits]-'0')
+		digits++
+	}
+	if digits == 0 || s[0] == '0' || n > len(s)-digits {
+		return "", s, false
+	}
+	return s[digits : digits+n], s[digits+n:], true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// lastComponent returns the unqualified name of a demangled function.
+func lastComponent(tree demangle.AST) string {
+	destructor := ""
+	for {
+		switch t := tree.(type) {
+		case *demangle.Typed:
+			tree = t.Name
+		case *demangle.Qualified:
+			tree = t.Name
+		case *demangle.Template:
+			tree = t.Name
+		case *demangle.MethodWithQualifiers:
+			tree = t.Method
+		case *demangle.Clone:
+			tree = t.Base
+		case *demangle.TaggedName:
+			tree = t.Name
+		case *demangle.Friend:
+			tree = t.Name
+		case *demangle.Constraint:
+			tree = t.Name
+		case *demangle.ModuleEntity:
+			tree = t.Name
+		case *demangle.Constructor:
+			tree = t.Name
+		case *demangle.Destructor:
+			destructor, tree = "~", t.Name
+		case *demangle.Name:
+			return destructor + t.Name
+		case *demangle.Operator, *demangle.Cast:
+			return demangle.ASTToString(t)
+		default:
+			return ""
+		}
+	}
+}
+
+// angled are the operators with a '<' or '>' in them, the longer ones first.
+var angled = [...]string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
+
+// withoutTemplateArgs returns "f" for "f<int>" and "operator<<" for "operator<< <int>".
+func withoutTemplateArgs(name string) string {
+	start := 0
+	if symbol, ok := strings.CutPrefix(name, "operator"); ok {
+		start = len("operator")
+		for _, op := range angled {
+			if strings.HasPrefix(symbol, op) {
+				start += len(op)
+				break
+			}
+		}
+	}
+	if i := strings.IndexByte(name[start:], '<'); i >= 0 {
+		return strings.TrimRight(name[:start+i], " ")
+	}
+	return name
+}
+
+// isInternal tells whether a mangled name is one that several units may each
+// have a function of their own for: something static, in an unnamed namespace, or local to
+// one of those or to main. It may say so of a few others.
+func isInternal(name string) bool {
+	if strings.HasPrefix(name, "_ZZ4main") || strings.Contains(name, "_GLOBAL__N_") {
+		return true
+	}
+	for i := len("_Z"); ; i++ {
+		at := strings.IndexByte(name[i:], 'L')
+		if at < 0 {
+			return false
+		}
+		i += at
+		if i+1 < len(name) && isDigit(name[i+1]) && followsScope(name[:i]) {
+			return true
+		}
+	}
+}
+
+// followsScope tells whether an L at the end of what is before it may mark a
+// static function: at the start of a name, or after a scope.
+func followsScope(before string) bool {
+	switch before[len(before)-1] {
+	case 'Z', 'N', 't': // _ZL, _ZZL, _ZNL, _ZNStL
+		return true
+	}
+	return before[0] == '_' && strings.Contains(before, "N")
+}
+
+// mentioned calls yield for every identifier that may be part of a mangled
+// name, and for some things that are none, until it returns true.
+func mentioned(name string, yield func(id string) bool) bool {
+	for i := len("_Z"); i < len(name); i++ {
+		if !isDigit(name[i]) {
+			continue
+		}
+		// Any digit may be the first of a length: an identifier may end with one, too.
+		if id, _, ok := identifier(name[i:]); ok && yield(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// operatorCodes are the operators as mangled names have them.
+var operatorCodes = map[string][]string{
+	" new": {"nw"}, " new[]": {"na"}, " delete": {"dl"}, " delete[]": {"da"}, " co_await": {"aw"},
+	"~": {"co"}, "+": {"pl", "ps"}, "-": {"mi", "ng"}, "*": {"ml", "de"}, "/": {"dv"}, "%": {"rm"},
+	"&": {"an", "ad"}, "|": {"or"}, "^": {"eo"}, "=": {"aS"}, "+=": {"pL"}, "-=": {"mI"}, "*=": {"mL"},
+	"/=": {"dV"}, "%=": {"rM"}, "&=": {"aN"}, "|=": {"oR"}, "^=": {"eO"}, "<<": {"ls"}, ">>": {"rs"},
+	"<<=": {"lS"}, ">>=": {"rS"}, "==": {"eq"}, "!=": {"ne"}, "<": {"lt"}, ">": {"gt"}, "<=": {"le"},
+	">=": {"ge"}, "<=>": {"ss"}, "!": {"nt"}, "&&": {"aa"}, "||": {"oo"}, "++": {"pp"}, "--": {"mm"},
+	",": {"cm"}, "->*": {"pm"}, "->": {"pt"}, "()": {"cl"}, "[]": {"ix"},
+}
+
+// codesOf returns what a mangled name has in it if name, an unqualified one, is
+// that of an operator or of a conversion. A literal operator's is its identifier.
+func codesOf(name string) []string {
+	symbol, ok := strings.CutPrefix(name, "operator")
+	if !ok {
+		return nil
+	}
+	if codes := operatorCodes[symbol]; codes != nil {
+		return codes
+	}
+	switch {
+	case strings.HasPrefix(symbol, " "):
+		return []string{"cv"}
+	case strings.HasPrefix(symbol, `""`):
+		return []string{"li"}
+	}
+	return nil // operators, operator_table
+}

@@ -1,0 +1,41 @@
+package slice
+
+import (
+	"math/bits"
+
+	"github.com/go-afdo/afdo"
+)
+
+// quantize rounds a count to its first significant bits, to nearest and up
+// from the middle. No bits at all leave it alone, and 0 stays 0. What would round up beyond 64 bits is rounded down.
+func quantize(count uint64, significant int) uint64 {
+	drop := bits.Len64(count) - significant
+	if significant <= 0 || drop <= 0 {
+		return count
+	}
+	half := uint64(1) << (drop - 1)
+	if rounded := count + half; rounded > count {
+		count = rounded
+	}
+	return count >> drop << drop
+}
+
+// quantizeSummary rounds all that a summary counts.
+func quantizeSummary(s *afdo.Summary, significant int) *afdo.Summary {
+	round := func(count uint64) uint64 { return quantize(count, significant) }
+	q := &afdo.Summary{
+		TotalCount:       round(s.TotalCount),
+		MaxCount:         round(s.MaxCount),
+		MaxFunctionCount: round(s.MaxFunctionCount),
+		NumCounts:        round(s.NumCounts),
+		NumFunctions:     round(s.NumFunctions),
+	}
+	for _, e := range s.Entries {
+		q.Entries = append(q.Entries, afdo.SummaryEntry{
+			Cutoff:    e.Cutoff,
+			MinCount:  round(e.MinCount),
+			NumCounts: round(e.NumCounts),
+		})
+	}
+	return q
+}

@@ -1,0 +1,150 @@
+package slice
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// randomPaths have elements in common.
+var randomPaths = []string{"", "a.c", "src/a.c", "src/b.cc", "include/a.h", "/usr/include/a.h", "lib/b.cc"}
+
+// randomName makes a name that is likely to share something with others.
+func randomName(r *rand.Rand) string {
+	id := string("fgh"[r.IntN(3)])
+	if r.IntN(3) == 0 {
+		id = []string{"run", "main", "operator()", "get", "size"}[r.IntN(5)]
+	}
+	suffix := []string{"", "", "", ".part.0", ".constprop.0", ".cold"}[r.IntN(6)]
+	mangled := fmt.Sprintf("%d%s", len(id), id)
+	if id == "operator()" {
+		mangled = "cl"
+	}
+	switch r.IntN(9) {
+	case 0, 1:
+		return id + suffix
+	case 2:
+		return id + "<int>" + suffix
+	case 3:
+		return "_ZL" + mangled + "i" + suffix
+	case 4:
+		return "_ZN12_GLOBAL__N_11A" + mangled + "Ei" + suffix
+	case 5:
+		return "_ZN1A" + mangled + "Ev" + suffix
+	case 6:
+		return "_ZN1A" + mangled + "IiEEvT_" + suffix
+	case 7:
+		return "_ZZ" + mangled + "vENKUlvE_clEv" + suffix
+	default:
+		return "_Z" + mangled + "v" + suffix
+	}
+}
+
+func randomProfile(seed uint64) *profile.Profile {
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := profile.New()
+	for range 1 + r.IntN(30) {
+		p.AddSymbol(p.AddFile(randomPaths[min(1, r.IntN(4))*r.IntN(len(randomPaths))]), randomName(r))
+	}
+	var body profile.Body
+	for s := range p.NumSymbols() {
+		if r.IntN(3) == 0 {
+			continue
+		}
+		body.Reset()
+		randomBody(r, &body, p.NumSymbols(), 0)
+		p.AddFunction(profile.SymbolRef(s), profile.Function{
+			HeadCount: r.Uint64N(1000), Timestamp: r.Uint64N(3) * r.Uint64N(100), Records: body.Records(),
+		})
+	}
+	return p
+}
+
+func randomBody(r *rand.Rand, b *profile.Body, symbols, depth int) {
+	for range r.IntN(4) {
+		line, disc, callee := r.Uint32N(5), r.Uint32N(2), profile.SymbolRef(r.IntN(symbols))
+		switch r.IntN(4) {
+		case 0:
+			b.Call(line, disc, callee, r.Uint64N(1000))
+		case 1:
+			if depth < 4 {
+				b.Enter(line, disc, callee)
+				randomBody(r, b, symbols, depth+1)
+				b.Leave()
+			}
+		default:
+			b.Count(line, disc, r.Uint64N(1000))
+		}
+	}
+}
+
+// randomRequests yields requests for every unit, and for some together.
+func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
+	r := rand.New(rand.NewPCG(seed, 2))
+	return func(yield func(Request) bool) {
+		for f := range p.NumFiles() {
+			q := Request{Units: []string{p.FilePath(profile.FileRef(f)), "missing.c"}}
+			if r.IntN(3) == 0 {
+				q.Units = append(q.Units, p.FilePath(profile.FileRef(r.IntN(p.NumFiles()))))
+			}
+			q.Complete = r.IntN(2) == 0
+			if r.IntN(2) == 0 {
+				q.Defined = []string{"f", "run", "operator()", "h<int>"}[:1+r.IntN(4)]
+			}
+			for _, q.Target = range []Target{Version2, Version3} {
+				if !yield(q) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readerOf writes a profile as version 4 and opens that.
+func readerOf(t testing.TB, p *profile.Profile, compact bool) *afdo.Reader {
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{Compact: compact}))
+	r, err := afdo.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	require.NoError(t, err)
+	return r
+}
+
+// programOf does the same and makes it a program.
+func programOf(t testing.TB, p *profile.Profile, compact bool) *Program {
+	program, err := FromReader(readerOf(t, p, compact))
+	require.NoError(t, err)
+	return program
+}
+
+// TestReaderAndProfile compares slices and keys of a file with those of the same profile in memory.
+func TestReaderAndProfile(t *testing.T) {
+	for seed := range uint64(100) {
+		p := randomProfile(seed)
+		inMemory := FromProfile(p)
+		onDisk := []*Program{programOf(t, p, false), programOf(t, p, true)}
+		for q := range randomRequests(p, seed) {
+			want, err := inMemory.Select(q)
+			require.NoError(t, err)
+			key, err := inMemory.Fingerprint(q)
+			require.NoError(t, err)
+			for _, program := range onDisk {
+				got, err := program.Select(q)
+				require.NoError(t, err)
+				require.NoError(t, profile.Compare(want, got), "seed %d, %+v", seed, q)
+				require.Equal(t, want.Summary, got.Summary)
+				require.Equal(t, want.NumFiles(), got.NumFiles())
+				other, err := program.Fingerprint(q)
+				require.NoError(t, err)
+				require.Equal(t, key, other, "seed %d, %+v", seed, q)
+			}
+		}
+	}
+}

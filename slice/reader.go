@@ -1,0 +1,222 @@
+package slice
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A readerSource is a version 4 file. It keeps its units, and so the names and
+// samples that have been read of them.
+type readerSource struct {
+	r     *afdo.Reader
+	units []*afdo.Unit
+	byID  []int // the units that have symbols, by ascending ID
+
+	names   atomic.Int64 // how many more bytes of names there may be
+	samples atomic.Int64 // and of sections of samples
+}
+
+// Every byte of a file belongs to one section and every such section to one
+// symbol, and a slice reads a function at most a few times; the limits leave
+// room for files that are merely odd.
+const (
+	freeNames      = 64 << 20
+	namesPerByte   = 64
+	freeSamples    = 1 << 20
+	samplesPerByte = 16
+)
+
+func newReaderSource(r *afdo.Reader) (*readerSource, error) {
+	s := &readerSource{r: r}
+	s.names.Store(freeNames + namesPerByte*r.Size())
+	s.samples.Store(freeSamples + samplesPerByte*r.Size())
+	n, err := r.NumUnits()
+	if err != nil {
+		return nil, err
+	}
+	s.units = make([]*afdo.Unit, 0, n)
+	for u, err := range r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		if start, end := u.IDs(); start < end {
+			s.byID = append(s.byID, len(s.units))
+		}
+		s.units = append(s.units, u)
+	}
+	slices.SortFunc(s.byID, func(a, b int) int {
+		start, _ := s.units[a].IDs()
+		other, _ := s.units[b].IDs()
+		return cmp.Compare(start, other)
+	})
+	return s, nil
+}
+
+func (s *readerSource) numUnits() int        { return len(s.units) }
+func (s *readerSource) path(unit int) string { return s.units[unit].Path() }
+
+func (s *readerSource) symbols(unit int) iter.Seq2[symbol, error] {
+	return func(yield func(symbol, error) bool) {
+		for sym, err := range s.units[unit].Symbols() {
+			if err == nil {
+				err = s.spend(&s.names, len(sym.Name()), "the string tables spell out", namesPerByte)
+			}
+			if !yield(s.from(unit, sym), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *readerSource) from(unit int, sym afdo.Symbol) symbol {
+	return symbol{id: symbolID(sym.ID()), unit: unit, name: sym.Name(), info: sym.HasInfo()}
+}
+
+// spend takes from what is left to be read, which no honest file uses up.
+func (s *readerSource) spend(left *atomic.Int64, n int, what string, limit int) error {
+	if left.Add(-int64(n)) < 0 {
+		return fmt.Errorf("slice: %s more than %d times the file: %w", what, limit, afdo.ErrLimit)
+	}
+	return nil
+}
+
+func (s *readerSource) symbol(id symbolID) (symbol, error) {
+	unit, ok := s.owner(id)
+	if !ok {
+		return symbol{}, fmt.Errorf("slice: symbol ID %d: %w", id, afdo.ErrNotFound)
+	}
+	sym, err := s.units[unit].SymbolByID(afdo.SymbolID(id))
+	if err != nil {
+		return symbol{}, err
+	}
+	return s.from(unit, sym), nil
+}
+
+// owner returns the unit whose range holds an ID.
+func (s *readerSource) owner(id symbolID) (unit int, ok bool) {
+	i, _ := slices.BinarySearchFunc(s.byID, afdo.SymbolID(id), func(unit int, id afdo.SymbolID) int {
+		if _, end := s.units[unit].IDs(); end <= id {
+			return -1
+		}
+		return +1
+	})
+	if i == len(s.byID) {
+		return 0, false
+	}
+	start, _ := s.units[s.byID[i]].IDs()
+	return s.byID[i], uint32(start) <= uint32(id)
+}
+
+// info returns the samples of a symbol.
+func (s *readerSource) info(sym afdo.Symbol) (afdo.Info, error) {
+	info, err := sym.Info()
+	if err != nil {
+		return afdo.Info{}, err
+	}
+	return info, s.spend(&s.samples, int(info.Section().Size), "symbols share their samples, which together are", samplesPerByte)
+}
+
+func (s *readerSource) function(sym symbol, scratch *scratch) (profile.Function, error) {
+	f, err := s.read(sym, scratch)
+	if err != nil {
+		return profile.Function{}, s.at(s.path(sym.unit), sym.name, err)
+	}
+	return f, nil
+}
+
+func (s *readerSource) read(sym symbol, scratch *scratch) (profile.Function, error) {
+	at, err := s.units[sym.unit].SymbolByID(afdo.SymbolID(sym.id))
+	if err != nil {
+		return profile.Function{}, err
+	}
+	info, err := s.info(at)
+	if err != nil {
+		return profile.Function{}, err
+	}
+	if err := s.body(info, scratch); err != nil {
+		return profile.Function{}, err
+	}
+	return profile.Function{
+		HeadCount: info.HeadCount,
+		Timestamp: info.Timestamp,
+		Records:   slices.Clone(scratch.body.Records()),
+	}, nil
+}
+
+// at says where an error is.
+func (s *readerSource) at(path, name string, err error) error {
+	return fmt.Errorf("slice: unit %q, symbol %q: %w", path, name, err)
+}
+
+// body reads the records of a function into the scratch.
+func (s *readerSource) body(info afdo.Info, scratch *scratch) error {
+	c, body := &scratch.cursor, &scratch.body
+	c.Reset(info)
+	body.Reset()
+	open := 0
+	for c.Next() {
+		for ; open > c.Depth(); open-- {
+			body.Leave()
+		}
+		switch at := c.Location(); at.Type {
+		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
+			body.Count(at.Line, at.Discriminator, at.Count)
+		case afdo.LocationCalledFn, afdo.LocationCalledFns:
+			for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+				body.Call(at.Line, at.Discriminator, profile.SymbolRef(t.Callee), t.Count)
+			}
+		case afdo.LocationInlinedFn:
+			body.Enter(at.Line, at.Discriminator, profile.SymbolRef(at.Callee))
+			open++
+		}
+	}
+	for ; open > 0; open-- {
+		body.Leave()
+	}
+	return c.Err()
+}
+
+// inlinings reads the units one after the other and keeps none of them.
+func (s *readerSource) inlinings(yield func(symbolID, []symbolID)) error {
+	var c afdo.Cursor
+	var callees []symbolID
+	for u, err := range s.r.Units() {
+		if err == nil {
+			err = u.Load()
+		}
+		if err != nil {
+			return err
+		}
+		for sym, err := range u.Symbols() {
+			if err != nil {
+				return err
+			}
+			if !sym.HasInfo() {
+				continue
+			}
+			info, err := s.info(sym)
+			if err != nil {
+				return s.at(u.Path(), sym.Name(), err)
+			}
+			callees = callees[:0]
+			for c.Reset(info); c.Next(); {
+				if at := c.Location(); at.Type == afdo.LocationInlinedFn {
+					callees = append(callees, symbolID(at.Callee))
+				}
+			}
+			if err := c.Err(); err != nil {
+				return s.at(u.Path(), sym.Name(), err)
+			}
+			yield(symbolID(sym.ID()), callees)
+		}
+	}
+	return nil
+}
+
+func (s *readerSource) summary() (*afdo.Summary, error) { return s.r.Summary() }
