@@ -1,0 +1,147 @@
+package bench
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// A corpus is a profile to measure on, in every format. It makes each when it is first asked for.
+type corpus struct {
+	name string
+	load func(testing.TB) *profile.Profile
+
+	mu    sync.Mutex
+	made  *profile.Profile
+	files map[string][]byte // by format
+}
+
+var (
+	bootstrap = synthetic("bootstrap", synth.Bootstrap)
+	medium    = synthetic("medium", synth.Medium)
+	small     = synthetic("small", synth.Small) // for tests
+
+	corpora = []*corpus{bootstrap, medium, measured("libgui"), measured("libart_arm"), measured("keystore2")}
+)
+
+func synthetic(name string, o synth.Options) *corpus {
+	return &corpus{name: name, load: func(testing.TB) *profile.Profile { return synth.Profile(o) }}
+}
+
+// measured is a real profile, which may not be there.
+func measured(name string) *corpus {
+	return &corpus{name: name, load: func(tb testing.TB) *profile.Profile {
+		dir := cmp.Or(os.Getenv("AFDO_CORPUS"), filepath.Join("..", "..", "shared", "corpus"))
+		data, err := os.ReadFile(filepath.Join(dir, name+".v3"))
+		if err != nil {
+			tb.Skipf("no corpus: %v", err)
+		}
+		p, err := gcov.Decode(data)
+		require.NoError(tb, err)
+		return p
+	}}
+}
+
+func (c *corpus) profile(tb testing.TB) *profile.Profile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made == nil {
+		c.made = c.load(tb)
+	}
+	return c.made
+}
+
+// formats are the formats of the command afdo, and v4ci, which is v4c with an index.
+var formats = map[string]func(w io.Writer, p *profile.Profile) error{
+	"v4": func(w io.Writer, p *profile.Profile) error { return builder.Write(w, p, builder.Options{}) },
+	"v4c": func(w io.Writer, p *profile.Profile) error {
+		return builder.Write(w, p, builder.Options{Compact: true})
+	},
+	"v4ci": func(w io.Writer, p *profile.Profile) error {
+		return builder.Write(w, p, builder.Options{Compact: true, Index: &afdo.IndexOptions{Producer: "bench"}})
+	},
+	"v3":   func(w io.Writer, p *profile.Profile) error { return writeGCOV(w, p, 3) },
+	"v2":   func(w io.Writer, p *profile.Profile) error { return writeGCOV(w, p, 2) },
+	"text": textfmt.PrintProfile,
+}
+
+func writeGCOV(w io.Writer, p *profile.Profile, version uint32) error {
+	_, err := gcov.Write(w, p, gcov.WriteOptions{Version: version})
+	return err
+}
+
+// modes are the encodings of version 4 and their formats.
+var modes = []struct{ name, format string }{{"normal", "v4"}, {"compact", "v4c"}}
+
+// data returns the profile in a format.
+func (c *corpus) data(tb testing.TB, format string) []byte {
+	p := c.profile(tb)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files[format] == nil {
+		var file bytes.Buffer
+		require.NoError(tb, formats[format](&file, p))
+		if c.files == nil {
+			c.files = make(map[string][]byte)
+		}
+		c.files[format] = file.Bytes()
+	}
+	return c.files[format]
+}
+
+// path returns the path of a file with the profile in a format.
+func (c *corpus) path(tb testing.TB, format string) string {
+	data := c.data(tb, format)
+	path := filepath.Join(scratch, c.name+"."+format)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	require.NoError(tb, os.WriteFile(path, data, 0o600))
+	return path
+}
+
+// averageUnit returns the unit that is closest to the mean in both symbols and records, and its
+// middle function.
+func (c *corpus) averageUnit(tb testing.TB) (path, symbol string) {
+	p := c.profile(tb)
+	symbols, records := make([]int, p.NumFiles()), make([]int, p.NumFiles())
+	for s := range p.NumSymbols() {
+		symbols[p.SymbolFile(profile.SymbolRef(s))]++
+	}
+	all := 0
+	functions := make([][]profile.SymbolRef, p.NumFiles())
+	for s, f := range p.Functions() {
+		file := p.SymbolFile(s)
+		records[file] += len(f.Records)
+		all += len(f.Records)
+		functions[file] = append(functions[file], s)
+	}
+	best, least := 0, 0.0
+	for f := range symbols {
+		off := distance(symbols[f]*p.NumFiles(), p.NumSymbols()) + distance(records[f]*p.NumFiles(), all)
+		if len(functions[f]) > 0 && (least == 0 || off < least) {
+			best, least = f, off
+		}
+	}
+	require.NotZero(tb, least)
+	return p.FilePath(profile.FileRef(best)), p.SymbolName(functions[best][len(functions[best])/2])
+}
+
+// distance tells how far from a mean a figure is, in means.
+func distance(figure, mean int) float64 {
+	d := float64(figure)/float64(mean) - 1
+	return max(d, -d)
+}

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// indexed returns the compact file of a corpus with an index, and where it is.
+func (c *corpus) indexed(tb testing.TB) (data []byte, path string) {
+	plain := c.data(tb, "v4c")
+	path = filepath.Join(scratch, c.name+".v4x")
+	if data, err := os.ReadFile(path); err == nil {
+		return data, path
+	}
+	r, err := afdo.OpenBytes(plain)
+	require.NoError(tb, err)
+	var file bytes.Buffer
+	require.NoError(tb, r.Reindex(&file, &afdo.IndexOptions{}))
+	require.NoError(tb, os.WriteFile(path, file.Bytes(), 0o600))
+	return file.Bytes(), path
+}
+
+// indexOps are questions about the whole program that an index answers. The first
+// call of a Reader for the first name is one that every process has to make; later ones have other names.
+var indexOps = []struct {
+	name string
+	do   func(b *testing.B, r *afdo.Reader, path, symbol string)
+}{
+	{"unit", func(b *testing.B, r *afdo.Reader, path, _ string) {
+		_, err := r.Unit(path)
+		require.NoError(b, err)
+	}},
+	{"symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed(symbol)) }},
+	{"symbol+clones", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsCut(symbol)) }},
+	{"no-symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed("no " + symbol)) }},
+	{"inlined-elsewhere", func(b *testing.B, r *afdo.Reader, path, _ string) {
+		u, err := r.Unit(path)
+		require.NoError(b, err)
+		count(b, u.InlinedElsewhere())
+	}},
+}
+
+func count(b *testing.B, symbols func(func(afdo.Symbol, error) bool)) {
+	for s, err := range symbols {
+		if err != nil {
+			b.Fatal(err)
+		}
+		sink += uint64(s.ID())
+	}
+}
+
+// BenchmarkIndex measures questions about the whole program with and without an index.
+func BenchmarkIndex(b *testing.B) {
+	for _, c := range []*corpus{bootstrap, measured("libart_arm")} {
+		b.Run("corpus="+c.name, func(b *testing.B) {
+			plain, path := c.data(b, "v4c"), c.path(b, "v4c")
+			data, indexedPath := c.indexed(b)
+			units, symbols := c.sample(b, 1000)
+			for _, index := range []struct {
+				name, path string
+				data       []byte
+			}{{"no", path, plain}, {"yes", indexedPath, data}} {
+				for _, op := range indexOps {
+					s := &subject{tb: b, data: index.data, path: index.path}
+					name := "/op=" + op.name + "/index=" + index.name
+					b.Run("call=first"+name, func(b *testing.B) { s.first(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }) })
+					b.Run("call=later"+name, func(b *testing.B) { s.later(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }) })
+				}
+			}
+		})
+	}
+}
+
+// first measures calls that are each the first of a Reader.
+func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader)) {
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		r, err := afdo.Open(s.path)
+		require.NoError(b, err)
+		b.StartTimer()
+		do(i, r)
+		b.StopTimer()
+		_ = r.Close()
+		b.StartTimer()
+	}
+}
+
+// later measures calls of one Reader.
+func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader)) {
+	r, err := afdo.Open(s.path)
+	require.NoError(b, err)
+	defer r.Close()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		do(i, r)
+	}
+}
+
+// sample returns some paths of units that have functions, and some names of symbols.
+func (c *corpus) sample(tb testing.TB, n int) (units, symbols []string) {
+	p := c.profile(tb)
+	seen := map[string]bool{}
+	var paths, names []string
+	for s := range p.Functions() {
+		if path := p.FilePath(p.SymbolFile(s)); !seen[path] {
+			seen[path] = true
+			paths = append(paths, path)
+		}
+	}
+	for s := range p.NumSymbols() {
+		names = append(names, p.SymbolName(profile.SymbolRef(s)))
+	}
+	return shuffled(paths, n), shuffled(names, n)
+}

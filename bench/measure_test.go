@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+)
+
+// sink keeps results alive.
+var sink uint64
+
+// measure runs op as a benchmark and reports the time of the processor besides that of the clock.
+func measure(b *testing.B, op func()) {
+	b.Helper()
+	b.ReportAllocs()
+	start := processorTime()
+	for b.Loop() {
+		op()
+	}
+	if spent := processorTime() - start; spent > 0 {
+		b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/op")
+	}
+}
+
+// beside reports how the time of one op compares with that of xxhash64 over n bytes of data.
+func beside(b *testing.B, data []byte, n int) {
+	b.Helper()
+	b.SetBytes(int64(n))
+	perOp := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+	b.ReportMetric(perOp/hashTime(data[:n]), "x-of-xxhash")
+}
+
+// hashTimes has what hashTime found, by number of bytes.
+var hashTimes = make(map[int]float64)
+
+// hashTime returns how many nanoseconds xxhash64 takes over data, at best.
+func hashTime(data []byte) float64 {
+	best, ok := hashTimes[len(data)]
+	if ok {
+		return best
+	}
+	for range 10 {
+		rounds, start := 0, time.Now()
+		for time.Since(start) < time.Millisecond {
+			sink += xxhash.Sum64(data)
+			rounds++
+		}
+		if t := float64(time.Since(start).Nanoseconds()) / float64(rounds); best == 0 || t < best {
+			best = t
+		}
+	}
+	hashTimes[len(data)] = best
+	return best
+}
+
+// counter counts what is read of a file.
+type counter struct {
+	io.ReaderAt
+	reads, bytes int
+}
+
+func (c *counter) ReadAt(p []byte, off int64) (int, error) {
+	c.reads++
+	c.bytes += len(p)
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// touched reports what an operation on a reader reads of a file.
+func touched(tb testing.TB, data io.ReaderAt, size int, op func(*afdo.Reader)) (reads, bytes int) {
+	tb.Helper()
+	c := &counter{ReaderAt: data}
+	r, err := afdo.NewReader(c, int64(size))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	op(r)
+	return c.reads, c.bytes
+}

@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A subject is a version 4 file to read.
+type subject struct {
+	tb   testing.TB
+	data []byte
+	path string // where it is
+
+	unit   string // an average unit of it
+	symbol string // and a function of that
+}
+
+func newSubject(tb testing.TB, c *corpus, format string) *subject {
+	s := &subject{tb: tb, data: c.data(tb, format), path: c.path(tb, format)}
+	s.unit, s.symbol = c.averageUnit(tb)
+	return s
+}
+
+// sources are the ways to open a file, each with what is to be done to close it.
+var sources = []struct {
+	name string
+	open func(*subject) (r *afdo.Reader, done func())
+}{
+	{"mmap", func(s *subject) (*afdo.Reader, func()) {
+		r, err := afdo.Open(s.path)
+		require.NoError(s.tb, err)
+		return r, func() { _ = r.Close() }
+	}},
+	{"bytes", func(s *subject) (*afdo.Reader, func()) {
+		r, err := afdo.OpenBytes(s.data)
+		require.NoError(s.tb, err)
+		return r, func() { _ = r.Close() }
+	}},
+	{"readerat", func(s *subject) (*afdo.Reader, func()) {
+		f, err := os.Open(s.path)
+		require.NoError(s.tb, err)
+		info, err := f.Stat()
+		require.NoError(s.tb, err)
+		r, err := afdo.NewReader(f, info.Size())
+		require.NoError(s.tb, err)
+		return r, func() { _ = r.Close(); _ = f.Close() }
+	}},
+}
+
+// readOps are what is done with a file that has just been opened. The time includes opening it, except
+// where warm says that the Reader has looked up a unit before.
+var readOps = []struct {
+	name string
+	warm bool
+	do   func(*subject, *afdo.Reader)
+}{
+	{"open", false, func(*subject, *afdo.Reader) {}},
+	{"open+unit", false, func(s *subject, r *afdo.Reader) {
+		u, err := r.Unit(s.unit)
+		require.NoError(s.tb, err)
+		s.walkUnit(u)
+	}},
+	{"open+symbol", false, (*subject).readSymbol},
+	{"unit", true, func(s *subject, r *afdo.Reader) {
+		u, err := r.Unit(s.unit)
+		require.NoError(s.tb, err)
+		s.walkUnit(u)
+	}},
+	{"symbol", true, (*subject).readSymbol},
+	{"search-miss", true, func(s *subject, r *afdo.Reader) { // a name that no unit has
+		for u, err := range r.Units() {
+			require.NoError(s.tb, err)
+			_, err := u.Symbol("_ZN3ana13place_operandE")
+			require.ErrorIs(s.tb, err, afdo.ErrNotFound)
+		}
+	}},
+	{"names", false, func(s *subject, r *afdo.Reader) {
+		for u, err := range r.Units() {
+			require.NoError(s.tb, err)
+			n, err := u.NumSymbols()
+			require.NoError(s.tb, err)
+			sink += uint64(n)
+		}
+	}},
+	{"walk", false, func(s *subject, r *afdo.Reader) {
+		for u, err := range r.Units() {
+			require.NoError(s.tb, err)
+			s.walkUnit(u)
+		}
+	}},
+	{"check", false, func(s *subject, r *afdo.Reader) {
+		for p, err := range r.Check() {
+			require.NoError(s.tb, err)
+			require.True(s.tb, p.Remark, p)
+		}
+	}},
+}
+
+func (s *subject) readSymbol(r *afdo.Reader) {
+	u, err := r.Unit(s.unit)
+	require.NoError(s.tb, err)
+	symbol, err := u.Symbol(s.symbol)
+	require.NoError(s.tb, err)
+	info, err := symbol.Info()
+	require.NoError(s.tb, err)
+	var c afdo.Cursor
+	sink += s.walk(&c, &info)
+}
+
+// walkUnit reads everything that belongs to a unit.
+func (s *subject) walkUnit(u *afdo.Unit) {
+	if err := u.Load(); err != nil {
+		s.tb.Fatal(err)
+	}
+	var c afdo.Cursor
+	for symbol, err := range u.Symbols() {
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		if !symbol.HasInfo() {
+			continue
+		}
+		info, err := symbol.Info()
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		sink += s.walk(&c, &info)
+	}
+}
+
+// walk steps through the records of a function and returns the sum of their counts.
+func (s *subject) walk(c *afdo.Cursor, info *afdo.Info) (samples uint64) {
+	for c.Reset(*info); c.Next(); {
+		samples += c.Location().Count
+	}
+	if err := c.Err(); err != nil {
+		s.tb.Fatal(err)
+	}
+	return samples
+}
+
+// infos returns the samples of all functions, and how many bytes they take.
+func (s *subject) infos() (infos []afdo.Info, size int) {
+	r, err := afdo.OpenBytes(s.data)
+	require.NoError(s.tb, err)
+	for u, err := range r.Units() {
+		require.NoError(s.tb, err)
+		for symbol, err := range u.Symbols() {
+			require.NoError(s.tb, err)
+			if !symbol.HasInfo() {
+				continue
+			}
+			info, err := symbol.Info()
+			require.NoError(s.tb, err)
+			infos = append(infos, info)
+			size += int(info.Section().Size)
+		}
+	}
+	return infos, size
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, c := range corpora {
+		b.Run("corpus="+c.name, func(b *testing.B) {
+			c.profile(b)
+			for _, m := range modes {
+				s := newSubject(b, c, m.format)
+				for _, from := range sources {
+					for _, op := range readOps {
+						b.Run("mode="+m.name+"/source="+from.name+"/op="+op.name, func(b *testing.B) {
+							s.tb = b
+							reads, n := touched(b, bytes.NewReader(s.data), len(s.data), func(r *afdo.Reader) { op.do(s, r) })
+							if op.warm {
+								r, done := from.open(s)
+								defer done()
+								op.do(s, r)
+								before, skip := touched(b, bytes.NewReader(s.data), len(s.data), func(r *afdo.Reader) {
+									_, err := r.NumUnits()
+									require.NoError(b, err)
+								})
+								reads, n = reads-before, n-skip
+								measure(b, func() { op.do(s, r) })
+							} else {
+								measure(b, func() {
+									r, done := from.open(s)
+									op.do(s, r)
+									done()
+								})
+							}
+							beside(b, s.data, n)
+							b.ReportMetric(float64(n), "file-B/op")
+							b.ReportMetric(float64(reads), "reads/op")
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkWalk steps through all records of a file of which everything else has been read.
+func BenchmarkWalk(b *testing.B) {
+	for _, c := range corpora {
+		b.Run("corpus="+c.name, func(b *testing.B) {
+			c.profile(b)
+			for _, m := range modes {
+				s := newSubject(b, c, m.format)
+				infos, size := s.infos()
+				b.Run("mode="+m.name, func(b *testing.B) {
+					s.tb = b
+					var cursor afdo.Cursor
+					records := 0
+					for _, info := range infos {
+						for cursor.Reset(info); cursor.Next(); {
+							records++
+						}
+					}
+					measure(b, func() {
+						for i := range infos {
+							sink += s.walk(&cursor, &infos[i])
+						}
+					})
+					beside(b, s.data, size)
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(records), "ns/record")
+				})
+			}
+		})
+	}
+}

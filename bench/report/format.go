@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// missing stands for a figure that the results do not have.
+const missing = "–"
+
+// digits writes a figure with three digits that count, and groups of thousands.
+func digits(v float64) string {
+	places := 2
+	switch abs := math.Abs(v); {
+	case abs >= 99.95:
+		places = 0
+	case abs >= 9.995:
+		places = 1
+	}
+	whole, fraction, found := strings.Cut(strconv.FormatFloat(v, 'f', places, 64), ".")
+	if found {
+		fraction = "." + fraction
+	}
+	return grouped(whole) + fraction
+}
+
+// count writes a whole number.
+func count(v float64) string { return grouped(strconv.FormatFloat(v, 'f', 0, 64)) }
+
+// grouped puts commas between groups of three digits.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// scaled writes a figure with the largest unit of which there is one, each a thousand of the one before.
+func scaled(v float64, units ...string) string {
+	for len(units) > 1 && math.Abs(v) >= 999.5 {
+		v, units = v/1000, units[1:]
+	}
+	return digits(v) + " " + units[0]
+}
+
+func duration(ns float64) string { return scaled(ns, "ns", "µs", "ms", "s") }
+
+func size(bytes float64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%.0f B", bytes)
+	}
+	return scaled(bytes, "B", "kB", "MB", "GB")
+}
+
+func rate(megabytes float64) string { return scaled(megabytes, "MB/s", "GB/s") }
+
+// table writes a Markdown table. The first column is text, the others are figures.
+type table struct{ strings.Builder }
+
+func newTable(columns ...string) *table {
+	t := &table{}
+	t.row(columns...)
+	t.row(append([]string{"---"}, strings.Split(strings.Repeat(" --:", len(columns)-1), " ")[1:]...)...)
+	return t
+}
+
+func (t *table) row(cells ...string) {
+	fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// figure writes the median of a benchmark in a unit.
+func (r *results) figure(name, unit string, format func(float64) string) string {
+	v, ok := r.median(name, unit)
+	if !ok {
+		return missing
+	}
+	return format(v)
+}

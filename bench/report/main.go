@@ -1,0 +1,74 @@
+// Command report writes the results of the benchmarks into the documents:
+//
+//	go run ./bench/report RESULTS
+//
+// from the root of the repository replaces what stands between
+// "<!-- begin NAME -->" and "<!-- end NAME -->" in docs/performance.md and docs/trie-or-hash.md
+// by tables of RESULTS, and draws docs/trie-or-hash.svg. Figures are medians of the runs.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "report:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("want the file with the results")
+	}
+	file, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := parse(file)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"performance.md", "trie-or-hash.md"} {
+		path := filepath.Join("docs", name)
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text, err := fill(string(old), r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // a document
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join("docs", "trie-or-hash.svg"), []byte(plotNames(r)), 0o644) //nolint:gosec // a document
+}
+
+var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)
+
+// fill replaces what stands between the markers of a document.
+func fill(text string, r *results) (string, error) {
+	var err error
+	text = marked.ReplaceAllStringFunc(text, func(found string) string {
+		m := marked.FindStringSubmatch(found)
+		table, ok := tables[m[2]]
+		switch {
+		case m[2] != m[4]:
+			err = fmt.Errorf("%q ends as %q", m[2], m[4])
+		case !ok:
+			err = fmt.Errorf("no table is called %q", m[2])
+		default:
+			return m[1] + table(r) + m[3]
+		}
+		return found
+	})
+	return text, err
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const sample = `date: 2026-08-01
+cpu-model: not a fact
+goos: linux
+BenchmarkWalk/corpus=bootstrap/mode=normal-2   	     100	   1000 ns/op	     1200 MB/s	   900 cpu-ns/op	 0 allocs/op
+BenchmarkWalk/corpus=bootstrap/mode=normal-2   	     100	   3000 ns/op	     1000 MB/s	   700 cpu-ns/op	 0 allocs/op
+BenchmarkWalk/corpus=bootstrap/mode=normal-2   	     100	   2000 ns/op	     1400 MB/s	   800 cpu-ns/op	 0 allocs/op
+BenchmarkSkipped
+goos: linux
+BenchmarkNames/names=10/table=trie/find=hit-16 	    5000	   250.5 ns/op	 39.3 table-B/name	 48 plain-B/name
+BenchmarkNames/names=150000/table=trie/find=hit 	    5000	   500000 ns/op	 33 table-B/name	 48 plain-B/name
+PASS
+`
+
+func parseSample(t *testing.T) *results {
+	t.Helper()
+	r, err := parse(strings.NewReader(sample))
+	require.NoError(t, err)
+	return r
+}
+
+func TestParse(t *testing.T) {
+	r := parseSample(t)
+	assert.Equal(t, []string{"date: 2026-08-01", "goos: linux"}, r.config)
+	assert.Equal(t, "2026-08-01", r.fact("date"))
+	assert.Equal(t, "unknown", r.fact("load"))
+	for unit, want := range map[string]float64{"ns/op": 2000, "MB/s": 1200, "cpu-ns/op": 800, "allocs/op": 0} {
+		v, ok := r.median("Walk/corpus=bootstrap/mode=normal", unit)
+		assert.True(t, ok)
+		assert.InDelta(t, want, v, 0, unit)
+	}
+	_, ok := r.median("Skipped", "ns/op")
+	assert.False(t, ok)
+	_, err := parse(strings.NewReader("BenchmarkX 1 x ns/op\n"))
+	assert.ErrorContains(t, err, "BenchmarkX")
+}
+
+func TestFormat(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.00", 1.234: "1.23", 12.34: "12.3", 99.96: "100", 1234.5: "1,234", 1e6: "1,000,000", -1234: "-1,234"} {
+		assert.Equal(t, want, digits(v))
+	}
+	assert.Equal(t, "150,000", count(150_000))
+	assert.Equal(t, "0", count(0))
+	assert.Equal(t, "999 ns", duration(999))
+	assert.Equal(t, "1.00 µs", duration(999.6))
+	assert.Equal(t, "1.50 s", duration(1.5e9))
+	assert.Equal(t, "5,000 s", duration(5e12))
+	assert.Equal(t, "17 B", size(17))
+	assert.Equal(t, "57.5 MB", size(57_498_082))
+	assert.Equal(t, "1.20 GB/s", rate(1200))
+}
+
+func TestFill(t *testing.T) {
+	text, err := fill("a\n<!-- begin names -->\nold\n<!-- end names -->\nb\n", parseSample(t))
+	require.NoError(t, err)
+	assert.Contains(t, text, "a\n<!-- begin names -->\n| names | 10 | 50 | 500 | 5,000 | 150,000 |\n| --- | --: | --: | --: | --: | --: |\n| trie, hit | 250 ns | – | – | – | 500 µs |\n")
+	assert.True(t, strings.HasSuffix(text, "<!-- end names -->\nb\n"))
+	assert.NotContains(t, text, "old")
+
+	again, err := fill(text, parseSample(t))
+	require.NoError(t, err)
+	assert.Equal(t, text, again)
+
+	_, err = fill("<!-- begin nothing -->\n<!-- end nothing -->", parseSample(t))
+	require.ErrorContains(t, err, `no table is called "nothing"`)
+	_, err = fill("<!-- begin names -->\n<!-- end walk -->", parseSample(t))
+	require.ErrorContains(t, err, `"names" ends as "walk"`)
+}
+
+func TestPlot(t *testing.T) {
+	svg := plotNames(parseSample(t))
+	assert.Contains(t, svg, "<svg ")
+	assert.NotContains(t, svg, "NaN")
+	assert.Contains(t, svg, ">10 ns<")
+}
+
+// TestDocuments checks that the documents have all tables, once each.
+func TestDocuments(t *testing.T) {
+	seen := map[string]int{}
+	for _, name := range []string{"performance.md", "trie-or-hash.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		require.NoError(t, err)
+		for _, m := range marked.FindAllStringSubmatch(string(text), -1) {
+			seen[m[2]]++
+		}
+		_, err = fill(string(text), parseSample(t))
+		require.NoError(t, err)
+	}
+	for name := range tables {
+		assert.Positive(t, seen[name], name)
+	}
+}

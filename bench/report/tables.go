@@ -1,0 +1,322 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// tables are what may stand between markers, by the name of the markers.
+var tables = map[string]func(*results) string{
+	"machine":   machine,
+	"targets":   targets,
+	"lookup":    lookup,
+	"touched":   touched,
+	"walk":      walk,
+	"whole":     whole,
+	"process":   process,
+	"compile":   compile,
+	"corpora":   corpora,
+	"names":     nameTimes,
+	"namesizes": nameSizes,
+	"search":    search,
+	"index":     index,
+}
+
+const (
+	clock     = "ns/op"
+	processor = "cpu-ns/op"
+)
+
+var modes = []string{"normal", "compact"}
+
+func machine(r *results) string {
+	return fmt.Sprintf("Measured on %s, commit %s: %s, %s cores, %s, Linux %s, Go %s, load %s at the start. %s runs; figures are medians.\n",
+		r.fact("date"), r.fact("commit"), r.fact("cpu"), r.fact("cores"), r.fact("memory"), r.fact("kernel"), r.fact("go"), r.fact("load"), r.fact("rounds"))
+}
+
+func read(corpus, mode, source, op string) string {
+	return "Read/corpus=" + corpus + "/mode=" + mode + "/source=" + source + "/op=" + op
+}
+
+// ratio writes how many times a goes into b, by the clock and by processor time.
+func (r *results) ratio(a func(unit string) (float64, bool), b string) string {
+	var both []string
+	for _, unit := range []string{clock, processor} {
+		x, ok := a(unit)
+		y, found := r.median(b, unit)
+		if !ok || !found || y == 0 {
+			return missing
+		}
+		both = append(both, digits(x/y))
+	}
+	return fmt.Sprintf("%s (%s)", both[0], both[1])
+}
+
+// more returns by how much a takes longer than b.
+func (r *results) more(a, b string) func(unit string) (float64, bool) {
+	return func(unit string) (float64, bool) {
+		x, ok := r.median(a, unit)
+		y, found := r.median(b, unit)
+		return x - y, ok && found
+	}
+}
+
+func (r *results) just(a string) func(unit string) (float64, bool) {
+	return func(unit string) (float64, bool) { return r.median(a, unit) }
+}
+
+func targets(r *results) string {
+	t := newTable("", "target", "normal", "compact")
+	row := func(what, target string, figure func(mode string) string) {
+		t.row(what, target, figure("normal"), figure("compact"))
+	}
+	unit := func(mode string) string { return read("bootstrap", mode, "mmap", "open+unit") }
+	row("reading version 3 whole, by open and one average unit", "≥ 1,000", func(mode string) string {
+		return r.ratio(r.just("Whole/corpus=bootstrap/op=v3-file-read"), unit(mode))
+	})
+	row("what GCC adds to a compile for the profile, by open and one average unit", "≥ 2,000", func(mode string) string {
+		return r.ratio(r.more("Compile/corpus=bootstrap/profile=whole", "Compile/corpus=bootstrap/profile=none"), unit(mode))
+	})
+	row("allocations of open and one average unit", "< 100", func(mode string) string { return r.figure(unit(mode), "allocs/op", count) })
+	walk := func(mode string) string { return "Walk/corpus=bootstrap/mode=" + mode }
+	t.row("walk of all records", "≥ 1.2 GB/s, compact ≥ 400 MB/s",
+		r.figure(walk("normal"), "MB/s", rate), r.figure(walk("compact"), "MB/s", rate))
+	row("allocations of the walk", "0", func(mode string) string { return r.figure(walk(mode), "allocs/op", count) })
+	row("the process `afdo lookup` for one unit, more than a Go program that prints a line", "≤ 3 ms", func(mode string) string {
+		return r.difference("Process/corpus=bootstrap/mode="+mode+"/op=lookup-unit", "Process/op=hello")
+	})
+	row("the same for one symbol", "≤ 3 ms", func(mode string) string {
+		return r.difference("Process/corpus=bootstrap/mode="+mode+"/op=lookup-symbol", "Process/op=hello")
+	})
+	return t.String()
+}
+
+// difference writes by how much a takes longer than b, by the clock and by processor time.
+func (r *results) difference(a, b string) string {
+	x, ok := r.more(a, b)(clock)
+	y, found := r.more(a, b)(processor)
+	if !ok || !found {
+		return missing
+	}
+	return fmt.Sprintf("%s (%s)", duration(x), duration(y))
+}
+
+// lookups are the operations on parts of a file, and what the tables call them.
+var lookups = []struct{ op, what string }{
+	{"open", "open"},
+	{"open+unit", "open, then all of one average unit"},
+	{"open+symbol", "open, then one function of it"},
+	{"unit", "all of that unit, the file being open"},
+	{"symbol", "one function, the file being open"},
+	{"search-miss", "a name that no unit has, in all units"},
+}
+
+func lookup(r *results) string {
+	t := newTable("", "normal, mapped", "in memory", "`io.ReaderAt`", "compact, mapped", "in memory", "`io.ReaderAt`")
+	for _, l := range lookups {
+		cells := []string{l.what}
+		for _, mode := range modes {
+			for _, source := range []string{"mmap", "bytes", "readerat"} {
+				cells = append(cells, r.figure(read("bootstrap", mode, source, l.op), processor, duration))
+			}
+		}
+		t.row(cells...)
+	}
+	return t.String()
+}
+
+func touched(r *results) string {
+	t := newTable("", "normal: bytes read", "in reads", "allocations", "× xxhash64", "compact: bytes read", "in reads", "allocations", "× xxhash64")
+	for _, l := range lookups {
+		cells := []string{l.what}
+		for _, mode := range modes {
+			name := read("bootstrap", mode, "mmap", l.op)
+			cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count),
+				r.figure(name, "allocs/op", count), r.figure(read("bootstrap", mode, "bytes", l.op), "x-of-xxhash", digits))
+		}
+		t.row(cells...)
+	}
+	return t.String()
+}
+
+func walk(r *results) string {
+	t := newTable("", "normal: time", "MB/s", "× xxhash64", "allocations", "compact: time", "MB/s", "× xxhash64", "allocations")
+	row := func(what string, name func(mode string) string) {
+		cells := []string{what}
+		for _, mode := range modes {
+			n := name(mode)
+			cells = append(cells, r.figure(n, processor, duration), r.figure(n, "MB/s", digits),
+				r.figure(n, "x-of-xxhash", digits), r.figure(n, "allocs/op", count))
+		}
+		t.row(cells...)
+	}
+	row("step through every record, tables read before", func(mode string) string { return "Walk/corpus=bootstrap/mode=" + mode })
+	for _, op := range []struct{ op, what string }{
+		{"names", "open, then the names of all symbols"},
+		{"walk", "open, then names and records of all units"},
+		{"check", "open, then a full check"},
+	} {
+		row(op.what, func(mode string) string { return read("bootstrap", mode, "bytes", op.op) })
+	}
+	return t.String()
+}
+
+func whole(r *results) string {
+	t := newTable("", "time", "processor", "MB/s", "of", "memory allocated", "allocations")
+	for _, op := range []struct{ op, what, of string }{
+		{"v3-read", "read version 3", "v3"},
+		{"v3-file-read", "the same from a file", "v3"},
+		{"v3-write", "write version 3", "v3"},
+		{"v4-read", "read version 4, normal", "v4"},
+		{"v4c-read", "read version 4, compact", "v4c"},
+		{"v4-write", "write version 4, normal", "v4"},
+		{"v4c-write", "write version 4, compact", "v4c"},
+		{"v4ci-write", "write version 4, compact and with an index", "v4ci"},
+		{"text-print", "print text, from version 4", "text"},
+		{"text-print-profile", "print text, from memory", "text"},
+		{"text-parse", "parse text", "text"},
+		{"v3-to-v4c", "version 3 to compact version 4", "v3"},
+	} {
+		name := "Whole/corpus=bootstrap/op=" + op.op
+		t.row(op.what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "MB/s", digits),
+			op.of, r.figure(name, "B/op", size), r.figure(name, "allocs/op", count))
+	}
+	return t.String()
+}
+
+func process(r *results) string {
+	t := newTable("process", "time", "processor", "peak memory", "MB/s of input")
+	row := func(what, name string) {
+		t.row(what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size), r.figure(name, "MB/s", digits))
+	}
+	row("a Go program that prints a line", "Process/op=hello")
+	row("`afdo lookup --help`", "Process/op=help")
+	for _, mode := range append(slices.Clone(modes), "indexed") {
+		row("`afdo lookup`, one unit, "+mode, "Process/corpus=bootstrap/mode="+mode+"/op=lookup-unit")
+		row("`afdo lookup`, one symbol, "+mode, "Process/corpus=bootstrap/mode="+mode+"/op=lookup-symbol")
+	}
+	row("`afdo convert --to v4c`, of version 3", "Process/corpus=bootstrap/op=convert-v3-to-v4c")
+	row("`afdo convert --to v3`, of compact version 4", "Process/corpus=bootstrap/op=convert-v4c-to-v3")
+	row("`llvm-profdata show --function`, of extbinary", "LLVM/corpus=bootstrap/op=show-function")
+	return t.String()
+}
+
+func compile(r *results) string {
+	t := newTable("`gcc -O2 -c` of one function", "time", "processor", "peak memory")
+	for _, p := range []struct{ profile, what string }{
+		{"none", "no profile"},
+		{"slice", "version 2 of what this function needs"},
+		{"whole", "version 2, whole"},
+	} {
+		name := "Compile/corpus=bootstrap/profile=" + p.profile
+		t.row(p.what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size))
+	}
+	return t.String()
+}
+
+func index(r *results) string {
+	t := newTable("question", "first call, no index", "with index", "later calls, no index", "with index")
+	for _, op := range []struct{ op, what string }{
+		{"unit", "the unit of a path"},
+		{"symbol", "the symbols of a name, in the whole program"},
+		{"symbol+clones", "the same, and the clones of it"},
+		{"no-symbol", "a name that no unit has"},
+		{"inlined-elsewhere", "the functions of other units into which those of a unit were inlined"},
+	} {
+		cells := []string{op.what}
+		for _, call := range []string{"first", "later"} {
+			for _, with := range []string{"no", "yes"} {
+				cells = append(cells, r.figure("Index/corpus=bootstrap/call="+call+"/op="+op.op+"/index="+with, clock, duration))
+			}
+		}
+		t.row(cells...)
+	}
+	return t.String()
+}
+
+func corpora(r *results) string {
+	names := []string{"medium", "libgui", "libart_arm", "keystore2"}
+	t := newTable(append([]string{""}, names...)...)
+	row := func(what, unit string, format func(float64) string, name func(corpus string) string) {
+		cells := []string{what}
+		for _, c := range names {
+			cells = append(cells, r.figure(name(c), unit, format))
+		}
+		t.row(cells...)
+	}
+	for _, mode := range modes {
+		row(mode+": open", processor, duration, func(c string) string { return read(c, mode, "mmap", "open") })
+		row(mode+": open, then all of one average unit", processor, duration, func(c string) string { return read(c, mode, "mmap", "open+unit") })
+		row(mode+": one function, the file being open", processor, duration, func(c string) string { return read(c, mode, "mmap", "symbol") })
+		row(mode+": step through every record, MB/s", "MB/s", digits, func(c string) string { return "Walk/corpus=" + c + "/mode=" + mode })
+		row(mode+": full check", processor, duration, func(c string) string { return read(c, mode, "bytes", "check") })
+	}
+	for _, op := range []struct{ op, what string }{
+		{"v3-read", "read version 3"}, {"v3-to-v4c", "version 3 to compact version 4"}, {"text-parse", "parse text"},
+	} {
+		row(op.what, processor, duration, func(c string) string { return "Whole/corpus=" + c + "/op=" + op.op })
+	}
+	return t.String()
+}
+
+// nameSets and nameTables are those of the benchmark Names.
+var (
+	nameSets   = []int{10, 50, 500, 5_000, 150_000}
+	nameTables = []struct{ table, what string }{
+		{"trie", "trie"}, {"skip-trie", "trie with sizes"}, {"hash", "hash table, names in it"}, {"hash-over-trie", "hash table over the trie"},
+	}
+)
+
+func lookupOf(names int, table, find string) string {
+	return fmt.Sprintf("Names/names=%d/table=%s/find=%s", names, table, find)
+}
+
+func nameTimes(r *results) string {
+	var columns []string
+	for _, n := range nameSets {
+		columns = append(columns, count(float64(n)))
+	}
+	t := newTable(append([]string{"names"}, columns...)...)
+	for _, find := range []string{"hit", "miss"} {
+		for _, table := range nameTables {
+			cells := []string{table.what + ", " + find}
+			for _, n := range nameSets {
+				cells = append(cells, r.figure(lookupOf(n, table.table, find), clock, duration))
+			}
+			t.row(cells...)
+		}
+	}
+	return t.String()
+}
+
+func nameSizes(r *results) string {
+	var columns []string
+	for _, n := range nameSets {
+		columns = append(columns, count(float64(n)))
+	}
+	t := newTable(append([]string{"bytes a name"}, columns...)...)
+	row := func(what, table, unit string) {
+		cells := []string{what}
+		for _, n := range nameSets {
+			cells = append(cells, r.figure(lookupOf(n, table, "hit"), unit, digits))
+		}
+		t.row(cells...)
+	}
+	row("the names alone", "hash", "plain-B/name")
+	for _, table := range nameTables {
+		row(table.what, table.table, "table-B/name")
+	}
+	return t.String()
+}
+
+func search(r *results) string {
+	t := newTable("one name in the whole program", "hit", "miss")
+	miss := read("bootstrap", "compact", "bytes", "search-miss")
+	t.row("a trie for each of 3,000 units, one after the other", "half of that on the average", r.figure(miss, processor, duration))
+	for _, table := range nameTables {
+		t.row("one "+strings.TrimPrefix(table.what, "one ")+" for all",
+			r.figure(lookupOf(150_000, table.table, "hit"), clock, duration), r.figure(lookupOf(150_000, table.table, "miss"), clock, duration))
+	}
+	return t.String()
+}
