@@ -39,7 +39,7 @@ var indexOps = []struct {
 	}},
 	{"symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed(symbol)) }},
 	{"symbol+clones", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsCut(symbol)) }},
-	{"no-symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed("no " + symbol)) }},
+	{"no-symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed("no "+symbol)) }},
 	{"inlined-elsewhere", func(b *testing.B, r *afdo.Reader, path, _ string) {
 		u, err := r.Unit(path)
 		require.NoError(b, err)
@@ -70,8 +70,12 @@ func BenchmarkIndex(b *testing.B) {
 				for _, op := range indexOps {
 					s := &subject{tb: b, data: index.data, path: index.path}
 					name := "/op=" + op.name + "/index=" + index.name
-					b.Run("call=first"+name, func(b *testing.B) { s.first(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }) })
-					b.Run("call=later"+name, func(b *testing.B) { s.later(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }) })
+					b.Run("call=first"+name, func(b *testing.B) {
+						s.first(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) })
+					})
+					b.Run("call=later"+name, func(b *testing.B) {
+						s.later(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) })
+					})
 				}
 			}
 		})
