@@ -44,7 +44,7 @@ func (r *Reader) Check() iter.Seq2[Problem, error] {
 			r: r.unchecked(), yield: yield,
 			left:    overlapping * min(r.src.size, math.MaxInt64/overlapping),
 			uses:    make([]uses, r.table.len()),
-			strings: make(map[uint32]int),
+			strings: make(map[uint32]stringTable),
 		}
 		k.run()
 	}
@@ -64,9 +64,16 @@ type checker struct {
 	uses       []uses
 	lost       [SectionSymbolInfo + 1]bool // types of which some reference may not have been seen
 	incomplete bool                        // not all samples were seen
-	strings    map[uint32]int              // how many strings a string table has, by section; -1 if that is not known
+	strings    map[uint32]stringTable      // by section
+	tables     int64                       // bytes that a Reader needs for the tables of the units so far
 	ids        symbolIDs
 	tally      tally
+}
+
+// stringTable is what is known of a string table.
+type stringTable struct {
+	count int // of strings, -1 if that is not known
+	names int // sum of their lengths
 }
 
 // uses is what is known of the references to a section: whether there are
@@ -328,9 +335,9 @@ func (k *checker) ranges(d *directory) {
 
 // unit checks string table and symbol names of one unit.
 func (k *checker) unit(d *directory, e *unitEntry) {
-	n := -1
+	names := stringTable{count: -1}
 	if k.inRange(d.sec, e.name, sectionRef{e.strings, SectionStringTable}) {
-		n = k.stringTable(e.strings)
+		names = k.stringTable(e.strings)
 	}
 	complete := false
 	if k.inRange(d.sec, e.name, sectionRef{e.symbols, SectionSymbolNames}) {
@@ -339,7 +346,9 @@ func (k *checker) unit(d *directory, e *unitEntry) {
 			return
 		}
 		if f, ok := k.section(int(e.symbols), SectionSymbolNames); ok {
-			complete = k.rows(&f, e, n)
+			rows := f
+			complete = k.rows(&f, e, names.count)
+			k.size(e, names, rows)
 		}
 	}
 	if !complete {
@@ -354,16 +363,34 @@ func (k *checker) lose(start, end uint32) {
 	k.ids.lose(start, end)
 }
 
-// stringTable checks a string table unless that has been done, and returns how
-// many strings it has, -1 if that is not known.
-func (k *checker) stringTable(index uint32) int {
-	if !k.use(int(index), SectionStringTable) {
-		return k.strings[index] - 1
+// size reports a unit whose names a Reader would not spell out any more, for all that it
+// has of the units before. It counts rather too much than too little.
+func (k *checker) size(e *unitEntry, names stringTable, rows fields) {
+	if names.count < 0 {
+		return
 	}
-	if f, ok := k.section(int(index), SectionStringTable); ok {
-		k.strings[index] = k.trie(f) + 1
+	limit := k.r.maxTableBytes()
+	table := k.r.table.extent(int(e.strings))
+	if k.tables < limit {
+		sections := table.size + int64(len(rows.data))
+		k.tables += max(sections, 16*int64(names.count)+16*int64(rows.rowCount())+int64(names.names))
+		return
 	}
-	return k.strings[index] - 1
+	if k.tables < math.MaxInt64 {
+		k.fault(newSection(int(e.strings), table, byte(SectionStringTable)).errorAt(0, ErrLimit, "%s", tableLimit(limit)))
+		k.tables = math.MaxInt64 // said once
+	}
+}
+
+// stringTable checks a string table unless that has been done.
+func (k *checker) stringTable(index uint32) stringTable {
+	if k.use(int(index), SectionStringTable) {
+		k.strings[index] = stringTable{count: -1}
+		if f, ok := k.section(int(index), SectionStringTable); ok {
+			k.strings[index] = k.trie(f)
+		}
+	}
+	return k.strings[index]
 }
 
 // rows checks a symbol names section and reports whether it could be read to
@@ -372,7 +399,7 @@ func (k *checker) rows(f *fields, e *unitEntry, n int) bool {
 	count := f.rowCount()
 	var overlong bool
 	k.overlong(f, 1, varintLen(uint64(count)), &overlong)
-	names := newBitSet(n)
+	names := newIndexSet(n, count)
 	k.ids.grow(count)
 	for range count {
 		pos := f.pos
@@ -385,7 +412,7 @@ func (k *checker) rows(f *fields, e *unitEntry, n int) bool {
 		case n < 0:
 		case uint64(row.str) >= uint64(n):
 			k.fault(f.sec.errorAt(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, n))
-		case names.add(uint64(row.str)):
+		case names.add(row.str):
 			k.remark(f.sec, pos, ErrSymbol, "string index %d a second time: two symbols of one name", row.str)
 		}
 		if f.sec.Compact {

@@ -234,3 +234,58 @@ func inUse() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// Check takes no longer than twice a walk of the whole file.
+func BenchmarkCheck(b *testing.B) {
+	for name, compact := range map[string]bool{"normal": false, "compact": true} {
+		data := gen.Big(50_000, compact)
+		b.Run("what=walk/mode="+name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				r, err := afdo.OpenBytes(data)
+				require.NoError(b, err)
+				require.NoError(b, walkAll(r))
+			}
+		})
+		b.Run("what=check/mode="+name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				r, err := afdo.OpenBytes(data)
+				require.NoError(b, err)
+				faults, remarks := check(b, r)
+				require.Empty(b, faults)
+				require.Empty(b, remarks)
+			}
+		})
+	}
+}
+
+// walkAll steps through all records.
+func walkAll(r *afdo.Reader) error {
+	c := new(afdo.Cursor)
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return err
+			}
+			if !s.HasInfo() {
+				continue
+			}
+			info, err := s.Info()
+			if err != nil {
+				return err
+			}
+			for c.Reset(info); c.Next(); {
+				for _, ok := c.NextTarget(); ok; _, ok = c.NextTarget() {
+				}
+			}
+			if c.Err() != nil {
+				return c.Err()
+			}
+		}
+	}
+	return nil
+}

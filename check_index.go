@@ -98,7 +98,7 @@ func (k *checker) lookups(x *index) error {
 		}
 	}
 	if x.byKind[blockNames].size > 0 {
-		names, err := k.r.nameTable()
+		names, err := k.r.newTable(cutName, false, hashKey)
 		if err == nil {
 			err = x.checkTable(blockNames, names)
 		}
@@ -122,7 +122,7 @@ func (k *checker) unqualified(x *index) error {
 	if err != nil || b.size == 0 || of.Unqualified == nil || scheme != of.Name {
 		return err
 	}
-	table, err := k.r.unqualifiedTable(of)
+	table, err := k.r.newTable(of.Unqualified, true, hashKey)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (x *index) checkTable(kind blockKind, want hashTable) error {
 	i := uint64(0)
 	for in := range t.buckets + 1 {
 		for i < t.entries && due[i].bucket < in {
-			row, err := x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
+			row, err := t.row(i)
 			if err != nil {
 				return err
 			}

@@ -91,9 +91,8 @@ func (s *symbolIDs) mayHave(id SymbolID) bool {
 // how many counts come up to it.
 type tally struct {
 	Summary
-	incomplete bool        // some symbol info could not be read
-	mins       []uint64    // distinct minimum counts, ascending
-	steps      []tallyStep // counts from mins[i] up to, not including, mins[i+1]
+	mins  []uint64    // distinct minimum counts, ascending
+	steps []tallyStep // counts from mins[i] up to, not including, mins[i+1]
 }
 
 type tallyStep struct {

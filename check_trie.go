@@ -12,6 +12,31 @@ func (s bitSet) add(i uint64) bool {
 	return s[i/64] == old
 }
 
+// indexSet is a set of some of many numbers: units that share a table of a
+// million strings, of which each has one, must not cost a million each.
+type indexSet struct {
+	bits   bitSet
+	sparse map[uint32]bool // nil if bits has them
+}
+
+// newIndexSet returns a set for some of n numbers.
+func newIndexSet(n, some int) indexSet {
+	if n/64 <= some {
+		return indexSet{bits: newBitSet(n)}
+	}
+	return indexSet{sparse: make(map[uint32]bool, some)}
+}
+
+// add adds a number and reports whether it was there already.
+func (s *indexSet) add(i uint32) bool {
+	if s.sparse == nil {
+		return s.bits.add(uint64(i))
+	}
+	there := s.sparse[i]
+	s.sparse[i] = true
+	return there
+}
+
 // trieChecker checks a string table without spelling its strings out: their
 // sum may be a thousand times the table's size.
 type trieChecker struct {
@@ -27,13 +52,13 @@ type trieChecker struct {
 	odd      bool     // labels are such that two paths may spell one string
 }
 
-// trie checks a string table and returns how many strings it says to have, -1 if that cannot be told.
-func (k *checker) trie(f fields) int {
+// trie checks a string table.
+func (k *checker) trie(f fields) stringTable {
 	start := f
 	n := f.stringCount()
 	if f.err != nil {
 		k.fault(f.err)
-		return -1
+		return stringTable{count: -1}
 	}
 	k.overlong(&f, 1, varintLen(uint64(n)), new(bool))
 	c := trieChecker{trie: trie{fields: &f}, k: k, root: f.pos, found: newBitSet(n), missing: n}
@@ -44,7 +69,7 @@ func (k *checker) trie(f fields) int {
 	if c.odd && f.err == nil {
 		k.duplicates(start)
 	}
-	return n
+	return stringTable{n, c.names}
 }
 
 func (c *trieChecker) run(n int) {

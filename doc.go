@@ -21,6 +21,15 @@
 // samples of a function when they are asked for. [Unit.Load] fetches all of a
 // unit in one go. A Cursor that is reused allocates nothing once it is warm.
 //
+// # The whole program
+//
+// [Reader.SymbolsNamed], [Reader.SymbolsCut] and [Reader.SymbolsUnqualified]
+// find symbols wherever they are, [Unit.InlinedElsewhere] and [Reader.InlinedInto] the
+// functions into which others were inlined. A file may end in an index, an extension of this project that
+// docs/extensions.md of the repository specifies: then these, and lookups of units, read what they
+// find and little else, and without it they go through the file. An index
+// also has a checksum of each section, which is compared when the section is first read. See [Reader.Index].
+//
 // # Lifetime
 //
 // From Open and NewReader every section is copied once, into memory that Go
@@ -49,6 +58,6 @@
 //
 // # Writing
 //
-// [Writer] puts sections into a file. Whole profiles are written by package
+// [Writer] puts sections into a file, and [Reader.Reindex] an index. Whole profiles are written by package
 // builder, from the model of package profile.
 package afdo

@@ -103,16 +103,43 @@ func (t *indexTable) find(hash uint64, values []uint32) ([]uint32, error) {
 		return nil, t.x.fault(t.starts, "bucket %d from entry %d to %d of %d", b, start, end, t.entries)
 	}
 	remainder := hash & (1<<t.remainderBits - 1)
-	for i := start; i < end; i++ {
-		row, err := t.x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
-		if err != nil {
-			return nil, err
+	first := uint64(0)
+	for i, err := t.search(start, end, remainder); ; i++ {
+		if err != nil || i == end {
+			return values, err
 		}
-		if row>>t.valueBits == remainder {
-			values = append(values, uint32(row&(1<<t.valueBits-1)))
+		row, err := t.row(i)
+		if err != nil || row>>t.valueBits != remainder {
+			return values, err
+		}
+		if row < first {
+			return nil, t.x.fault(t.rows, "entry %d does not come after the one before", i)
+		}
+		first = row + 1
+		values = append(values, uint32(row&(1<<t.valueBits-1)))
+	}
+}
+
+func (t *indexTable) row(i uint64) (uint64, error) {
+	return t.x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
+}
+
+// search returns the first entry from start to end whose remainder is not below the one given. They ascend: a
+// bucket into which somebody has made thousands of names fall is no slower than another.
+func (t *indexTable) search(start, end, remainder uint64) (uint64, error) {
+	for start < end {
+		middle := (start + end) / 2
+		row, err := t.row(middle)
+		if err != nil {
+			return 0, err
+		}
+		if row>>t.valueBits < remainder {
+			start = middle + 1
+		} else {
+			end = middle
 		}
 	}
-	return values, nil
+	return start, nil
 }
 
 // hashed is an entry of a table: a hash and what it leads to.

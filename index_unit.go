@@ -146,7 +146,10 @@ func (r *Reader) indexedUnits(x *index, path string) ([]*Unit, error) {
 		return nil, err
 	}
 	var units []*Unit
-	for _, rank := range distinct(ranks) {
+	for i, rank := range distinct(ranks) {
+		if i > len(units)+maxFalse {
+			return nil, x.fault(t.rows, "hundreds of other paths in the place of %.200q", path)
+		}
 		if uint64(rank) >= uint64(x.units) {
 			return nil, x.fault(t.rows, "unit %d of %d", rank, x.units)
 		}
@@ -283,7 +286,7 @@ func (d *directory) appendUnits(dst []byte, compact bool) []byte {
 		order = append(order, d.ranked(i))
 	}
 	mask := sectionBitmask(d.sec.Type, d.sec.Compact)
-	offsetBits, rankBits := uint8(bits.Len(uint(len(d.data)))), uint8(bits.Len(uint(len(d.entries))))
+	offsetBits, rankBits := uint8(bits.Len(uint(len(d.data)))), uint8(bits.Len(uint(max(len(d.entries), 1)-1)))
 	idBits := uint8(0)
 	if n := len(order); n > 0 {
 		idBits = uint8(bits.Len32(d.entries[order[n-1]].start))

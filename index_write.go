@@ -135,11 +135,11 @@ func (n *indexWriter) lookups(r *Reader, d *directory, o *IndexOptions) error {
 	if len(d.entries) >= 1<<maxRankBits {
 		return fmt.Errorf("afdo: an index of %d units: %w", len(d.entries), ErrLimit)
 	}
-	names, err := r.nameTable()
+	names, err := r.newTable(cutName, false, hashKey)
 	if err != nil {
 		return err
 	}
-	if len(names) > math.MaxUint32 {
+	if uint64(len(names)) > math.MaxUint32 {
 		return fmt.Errorf("afdo: an index of %d symbols: %w", len(names), ErrLimit)
 	}
 	n.add(blockUnits, d.appendUnits(nil, n.compact))
@@ -152,7 +152,7 @@ func (n *indexWriter) lookups(r *Reader, d *directory, o *IndexOptions) error {
 	if err != nil {
 		return err
 	}
-	table, err := r.newTable(o.Unqualified.Unqualified, true)
+	table, err := r.newTable(o.Unqualified.Unqualified, true, hashKey)
 	if err != nil {
 		return err
 	}

@@ -123,8 +123,15 @@ func (r *Reader) searchIndex(x *index, s *search) (found []Symbol, ok bool, err 
 		}
 	}
 	found, err = r.choose(ids, s, x)
+	if err == nil && len(ids) > len(found)+maxFalse {
+		x.distrusted.Store(true)
+	}
 	return found, true, err
 }
+
+// maxFalse is how many candidates of another name than the one looked for are put up with. There is one in
+// 40 lookups, unless names were made to have the same hash: then lookups do better without the index.
+const maxFalse = 256
 
 // choose returns those of some symbols that a search is for.
 func (r *Reader) choose(ids []uint32, s *search, x *index) ([]Symbol, error) {

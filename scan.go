@@ -3,6 +3,7 @@ package afdo
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 	"sync"
@@ -52,7 +53,7 @@ func (r *Reader) scan(s *search) ([]Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash := hashKey(s.key)
+	hash := seededHash(s.key)
 	ids := names.find(hash, nil)
 	if !s.cut {
 		t, err := r.unqualifiedTable(s.by)
@@ -144,7 +145,7 @@ func (r *Reader) nameTable() (hashTable, error) {
 	r.scans.mu.Lock()
 	defer r.scans.mu.Unlock()
 	if r.scans.names == nil {
-		t, err := r.newTable(cutName, false)
+		t, err := r.newTable(cutName, false, seededHash)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +161,7 @@ func (r *Reader) unqualifiedTable(scheme NameScheme) (hashTable, error) {
 	if t := r.scans.unqualified[scheme.Name]; t != nil {
 		return t, nil
 	}
-	t, err := r.newTable(scheme.Unqualified, true)
+	t, err := r.newTable(scheme.Unqualified, true, seededHash)
 	if err != nil {
 		return nil, err
 	}
@@ -171,9 +172,12 @@ func (r *Reader) unqualifiedTable(scheme NameScheme) (hashTable, error) {
 	return t, nil
 }
 
+// seededHash is the hash of tables that stay in memory. Names that collide cannot be made for it.
+func seededHash(key string) uint64 { return maphash.String(hashSeed, key) }
+
 // newTable returns a table of all symbols by what keyOf makes of their names. Where that is
 // the cut name, or nothing, besides leaves the symbol out.
-func (r *Reader) newTable(keyOf func(name string) string, besides bool) (hashTable, error) {
+func (r *Reader) newTable(keyOf func(name string) string, besides bool, hash func(key string) uint64) (hashTable, error) {
 	table := hashTable{}
 	err := r.eachTable(func(_ *Unit, t *symbolTable) error {
 		table = slices.Grow(table, len(t.rows))
@@ -183,7 +187,7 @@ func (r *Reader) newTable(keyOf func(name string) string, besides bool) (hashTab
 			if besides && (key == "" || key == cutName(name)) {
 				continue
 			}
-			table = append(table, hashed{hashKey(key), uint32(row.id)})
+			table = append(table, hashed{hash(key), uint32(row.id)})
 		}
 		return nil
 	})

@@ -158,6 +158,10 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	})
 	require.Less(t, read, 20)
 	require.NotZero(t, read)
+	r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
+	require.NoError(t, err)
+	faults, _ := check(t, r)
+	require.True(t, has(faults, afdo.ErrLimit), "what cannot be walked is reported")
 	require.Less(t, used, uint64(40<<20))
 }
 

@@ -182,6 +182,10 @@ func (r *Reader) maxTableBytes() int64 {
 	return 4*int64(r.opts.maxNameBytes) + tablesPerByte*min(r.src.size, math.MaxInt64/(2*tablesPerByte))
 }
 
+func tableLimit(limit int64) string {
+	return fmt.Sprintf("the names of the units exceed %d bytes, see MaxNameBytes", limit)
+}
+
 // cached returns the symbol table of a unit if it is in the cache, and whether there is room for more.
 func (r *Reader) cached(index int) (t *symbolTable, room bool) {
 	r.mu.Lock()
@@ -237,7 +241,7 @@ func (u *Unit) symbols() (*symbolTable, error) {
 		return nil, err
 	}
 	if !room {
-		return nil, enc.strings.sec.errorAt(0, ErrLimit, "the names of the units exceed %d bytes, see MaxNameBytes", u.r.maxTableBytes())
+		return nil, enc.strings.sec.errorAt(0, ErrLimit, "%s", tableLimit(u.r.maxTableBytes()))
 	}
 	t, err = enc.decode(&u.entry, u.r.opts.maxNameBytes)
 	if err != nil {

@@ -148,6 +148,13 @@ func TestAverageUnitIsAverage(t *testing.T) {
 	assert.InEpsilon(t, p.NumSymbols()/p.NumFiles(), symbols, 0.2)
 }
 
+func TestCFunction(t *testing.T) {
+	p := small.profile(t)
+	s := cFunction(t, p)
+	assert.Regexp(t, `^[a-z_]+[0-9]*$`, p.SymbolName(s))
+	assert.NotNil(t, p.Function(s))
+}
+
 func TestWriteLLVM(t *testing.T) {
 	p := profile.New()
 	f, g := p.AddSymbol(profile.UnknownFile, "f"), p.AddSymbol(profile.UnknownFile, "g")

@@ -27,8 +27,7 @@ func (c *corpus) indexed(tb testing.TB) (data []byte, path string) {
 	return file.Bytes(), path
 }
 
-// indexOps are questions about the whole program that an index answers. The first
-// call of a Reader for the first name is one that every process has to make; later ones have other names.
+// indexOps are questions about the whole program that an index answers.
 var indexOps = []struct {
 	name string
 	do   func(b *testing.B, r *afdo.Reader, path, symbol string)
@@ -67,22 +66,19 @@ func BenchmarkIndex(b *testing.B) {
 				name, path string
 				data       []byte
 			}{{"no", path, plain}, {"yes", indexedPath, data}} {
+				s := &subject{tb: b, data: index.data, path: index.path}
 				for _, op := range indexOps {
-					s := &subject{tb: b, data: index.data, path: index.path}
 					name := "/op=" + op.name + "/index=" + index.name
-					b.Run("call=first"+name, func(b *testing.B) {
-						s.first(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) })
-					})
-					b.Run("call=later"+name, func(b *testing.B) {
-						s.later(b, func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) })
-					})
+					do := func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }
+					b.Run("call=first"+name, func(b *testing.B) { s.first(b, do) })
+					b.Run("call=later"+name, func(b *testing.B) { s.later(b, do) })
 				}
 			}
 		})
 	}
 }
 
-// first measures calls that are each the first of a Reader.
+// first measures calls that are each the first of a Reader, as every process has to make them.
 func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader)) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

@@ -9,12 +9,12 @@
 #	bench/results/NAME.benchstat  tables of benchstat
 #	docs/performance.md, docs/trie-or-hash.md, docs/trie-or-hash.svg
 #
-# NAME is the name of the machine unless it is given. AFDO_CORPUS may name the folder with the real
-# profiles, and ROUNDS the number of rounds. It takes some ten minutes and wants a quiet machine.
+# NAME is that of the system, such as linux-amd64, unless it is given. AFDO_CORPUS may name the folder with
+# the real profiles, and ROUNDS the number of rounds. It takes some ten minutes and wants a quiet machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-name=${1:-$(uname -n)}
+name=${1:-$(go env GOOS)-$(go env GOARCH)}
 rounds=${ROUNDS:-6}
 results=bench/results/$name.txt
 benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
@@ -33,7 +33,7 @@ fact() { printf '%s: %s\n' "$1" "${2:-unknown}"; }
 commit() {
 	local id
 	id=$(git describe --always --abbrev=12 2>/dev/null || true)
-	git diff --quiet HEAD -- '*.go' 2>/dev/null || id=$id+changes
+	GIT_OPTIONAL_LOCKS=0 git diff --quiet HEAD -- '*.go' 2>/dev/null || id=$id+changes
 	printf '%s' "$id"
 }
 
@@ -45,7 +45,7 @@ commit() {
 	fact kernel "$(uname -r)"
 	fact go "$(go env GOVERSION | sed 's/^go//')"
 	fact gcc "$(gcc -dumpfullversion 2>/dev/null || true)"
-	fact llvm "$(llvm-profdata --version 2>/dev/null | awk '/LLVM version/ {print $NF}' || true)"
+	fact llvm "$(llvm-profdata merge --version 2>/dev/null | awk '/LLVM version/ {print $NF}' || true)"
 	fact load "$(cut -d' ' -f1 /proc/loadavg 2>/dev/null || true)"
 	fact rounds "$rounds"
 } >"$work/results"
@@ -58,7 +58,9 @@ run() { # pattern benchtime
 }
 for ((round = 1; round <= rounds; round++)); do
 	printf 'round %d of %d\n' "$round" "$rounds" >&2
-	run '^Benchmark(Read|Walk)$' 60ms
+	run '^BenchmarkRead$/^corpus=bootstrap$' 80ms
+	run '^BenchmarkRead$/^corpus=(medium|lib.*|keystore2)$/./^source=mmap$' 60ms
+	run '^BenchmarkWalk$' 200ms
 	run '^Benchmark(Names|Index)$' 20ms
 	run '^BenchmarkWhole$' 1x
 	run '^BenchmarkProcess$' 8x
@@ -71,7 +73,7 @@ cp "$work/results" "$results"
 	printf '# Reading, normal and compact. A ratio below one means that compact is the faster one.\n\n'
 	go run "$benchstat" -filter '.unit:(cpu-sec/op OR B/s OR allocs/op) .name:(Read OR Walk)' -row '.name,/corpus,/source,/op' -col '/mode' "$results"
 	printf '\n# Everything else.\n\n'
-	go run "$benchstat" -filter '-.name:(Read OR Walk)' "$results"
+	go run "$benchstat" -filter '.unit:(sec/op OR cpu-sec/op OR B/s OR allocs/op OR peak-B OR table-B/name) -.name:(Read OR Walk)' "$results"
 } >"${results%.txt}.benchstat"
 
 go run ./bench/report "$results"

@@ -230,7 +230,7 @@ func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 			if sc.spoil != nil {
 				sc.spoil(whole)
 			}
-			whole.Merge(synth.Profile(synth.Medium))
+			whole.Merge(synth.Profile(synth.Options{Seed: 1, Units: 130, Functions: 5_000})) // 2 MB
 			whole.Summary = whole.Summarize()
 			sliced := slice.FromProfile(whole)
 			used := false

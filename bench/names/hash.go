@@ -26,7 +26,7 @@ func newHash(names []string) (Table, error) {
 	t := &hash{slots: numSlots(len(names))}
 	t.data = make([]byte, int(t.slots)*hashSlot)
 	for i, name := range names {
-		if len(t.data) > math.MaxUint32 {
+		if uint64(len(t.data)) > math.MaxUint32 {
 			return nil, errors.New("too many names for offsets of 32 bits")
 		}
 		h := xxhash.Sum64String(name)

@@ -45,11 +45,11 @@ func run(args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join("docs", "trie-or-hash.svg"), []byte(plotNames(r)), 0o644) //nolint:gosec // a document
+	return os.WriteFile(filepath.Join("docs", "trie-or-hash.svg"), []byte(plotNames(r)), 0o644)
 }
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)

@@ -61,6 +61,33 @@ func TestFormat(t *testing.T) {
 	assert.Equal(t, "1.20 GB/s", rate(1200))
 }
 
+func TestByProcessorTime(t *testing.T) {
+	r := parseSample(t)
+	const walk = "Walk/corpus=bootstrap/mode=normal" // 2000 ns by the clock, 800 of the processor
+	assert.Equal(t, "3.00 GB/s", r.speed(walk, rate))
+	assert.Equal(t, missing, r.speed("Missing", rate))
+	v, ok := r.adjusted(walk, "MB/s", false)
+	assert.True(t, ok)
+	assert.InDelta(t, 480, v, 0.1)
+	const names = "Names/names=10/table=trie/find=hit" // without processor time
+	v, ok = r.adjusted(names, "table-B/name", true)
+	assert.True(t, ok)
+	assert.InDelta(t, 39.3, v, 0.01)
+}
+
+func TestTargets(t *testing.T) {
+	r, err := parse(strings.NewReader(`BenchmarkWhole/corpus=bootstrap/op=v3-file-read 1 4000000 ns/op 3000000 cpu-ns/op
+BenchmarkRead/corpus=bootstrap/mode=normal/source=mmap/op=open+unit 1 2000 ns/op 1000 cpu-ns/op 66 allocs/op
+BenchmarkCompile/corpus=bootstrap/profile=whole 1 9000000 ns/op 8000000 cpu-ns/op
+BenchmarkCompile/corpus=bootstrap/profile=none 1 1000000 ns/op 1000000 cpu-ns/op
+`))
+	require.NoError(t, err)
+	text := targets(r)
+	assert.Contains(t, text, "| ≥ 1,000 | 2,000 (3,000) | – |")
+	assert.Contains(t, text, "| ≥ 2,000 | 4,000 (7,000) | – |")
+	assert.Contains(t, text, "| < 100 | 66 | – |")
+}
+
 func TestFill(t *testing.T) {
 	text, err := fill("a\n<!-- begin names -->\nold\n<!-- end names -->\nb\n", parseSample(t))
 	require.NoError(t, err)

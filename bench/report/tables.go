@@ -80,8 +80,9 @@ func targets(r *results) string {
 	})
 	row("allocations of open and one average unit", "< 100", func(mode string) string { return r.figure(unit(mode), "allocs/op", count) })
 	walk := func(mode string) string { return "Walk/corpus=bootstrap/mode=" + mode }
+	both := func(name string) string { return r.figure(name, "MB/s", rate) + " (" + r.speed(name, rate) + ")" }
 	t.row("walk of all records", "≥ 1.2 GB/s, compact ≥ 400 MB/s",
-		r.figure(walk("normal"), "MB/s", rate), r.figure(walk("compact"), "MB/s", rate))
+		both(walk("normal")), both(walk("compact")))
 	row("allocations of the walk", "0", func(mode string) string { return r.figure(walk(mode), "allocs/op", count) })
 	row("the process `afdo lookup` for one unit, more than a Go program that prints a line", "≤ 3 ms", func(mode string) string {
 		return r.difference("Process/corpus=bootstrap/mode="+mode+"/op=lookup-unit", "Process/op=hello")
@@ -90,6 +91,39 @@ func targets(r *results) string {
 		return r.difference("Process/corpus=bootstrap/mode="+mode+"/op=lookup-symbol", "Process/op=hello")
 	})
 	return t.String()
+}
+
+// adjusted returns a figure that was measured by the clock as it is by processor time: inverse if it
+// is one that falls as the time grows.
+func (r *results) adjusted(name, unit string, inverse bool) (float64, bool) {
+	v, ok := r.median(name, unit)
+	byClock, found := r.median(name, clock)
+	spent, measured := r.median(name, processor)
+	if !ok || !found || !measured || spent == 0 {
+		return v, ok
+	}
+	if inverse {
+		return v * byClock / spent, true
+	}
+	return v * spent / byClock, true
+}
+
+// speed writes how many MB a second an operation goes through, by processor time.
+func (r *results) speed(name string, format func(float64) string) string {
+	v, ok := r.adjusted(name, "MB/s", true)
+	if !ok {
+		return missing
+	}
+	return format(v)
+}
+
+// besideHash writes how many times the time of xxhash64 an operation takes, by processor time.
+func (r *results) besideHash(name string) string {
+	v, ok := r.adjusted(name, "x-of-xxhash", false)
+	if !ok {
+		return missing
+	}
+	return digits(v)
 }
 
 // difference writes by how much a takes longer than b, by the clock and by processor time.
@@ -133,7 +167,7 @@ func touched(r *results) string {
 		for _, mode := range modes {
 			name := read("bootstrap", mode, "mmap", l.op)
 			cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count),
-				r.figure(name, "allocs/op", count), r.figure(read("bootstrap", mode, "bytes", l.op), "x-of-xxhash", digits))
+				r.figure(name, "allocs/op", count), r.besideHash(read("bootstrap", mode, "bytes", l.op)))
 		}
 		t.row(cells...)
 	}
@@ -146,8 +180,7 @@ func walk(r *results) string {
 		cells := []string{what}
 		for _, mode := range modes {
 			n := name(mode)
-			cells = append(cells, r.figure(n, processor, duration), r.figure(n, "MB/s", digits),
-				r.figure(n, "x-of-xxhash", digits), r.figure(n, "allocs/op", count))
+			cells = append(cells, r.figure(n, processor, duration), r.speed(n, digits), r.besideHash(n), r.figure(n, "allocs/op", count))
 		}
 		t.row(cells...)
 	}
@@ -179,7 +212,7 @@ func whole(r *results) string {
 		{"v3-to-v4c", "version 3 to compact version 4", "v3"},
 	} {
 		name := "Whole/corpus=bootstrap/op=" + op.op
-		t.row(op.what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "MB/s", digits),
+		t.row(op.what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.speed(name, digits),
 			op.of, r.figure(name, "B/op", size), r.figure(name, "allocs/op", count))
 	}
 	return t.String()
@@ -188,7 +221,7 @@ func whole(r *results) string {
 func process(r *results) string {
 	t := newTable("process", "time", "processor", "peak memory", "MB/s of input")
 	row := func(what, name string) {
-		t.row(what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size), r.figure(name, "MB/s", digits))
+		t.row(what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size), r.speed(name, digits))
 	}
 	row("a Go program that prints a line", "Process/op=hello")
 	row("`afdo lookup --help`", "Process/op=help")
@@ -206,7 +239,7 @@ func compile(r *results) string {
 	t := newTable("`gcc -O2 -c` of one function", "time", "processor", "peak memory")
 	for _, p := range []struct{ profile, what string }{
 		{"none", "no profile"},
-		{"slice", "version 2 of what this function needs"},
+		{"slice", "version 2, the slice of its unit"},
 		{"whole", "version 2, whole"},
 	} {
 		name := "Compile/corpus=bootstrap/profile=" + p.profile
@@ -238,24 +271,26 @@ func index(r *results) string {
 func corpora(r *results) string {
 	names := []string{"medium", "libgui", "libart_arm", "keystore2"}
 	t := newTable(append([]string{""}, names...)...)
-	row := func(what, unit string, format func(float64) string, name func(corpus string) string) {
+	row := func(what string, name func(corpus string) string, figure func(name string) string) {
 		cells := []string{what}
 		for _, c := range names {
-			cells = append(cells, r.figure(name(c), unit, format))
+			cells = append(cells, figure(name(c)))
 		}
 		t.row(cells...)
 	}
+	spent := func(name string) string { return r.figure(name, processor, duration) }
 	for _, mode := range modes {
-		row(mode+": open", processor, duration, func(c string) string { return read(c, mode, "mmap", "open") })
-		row(mode+": open, then all of one average unit", processor, duration, func(c string) string { return read(c, mode, "mmap", "open+unit") })
-		row(mode+": one function, the file being open", processor, duration, func(c string) string { return read(c, mode, "mmap", "symbol") })
-		row(mode+": step through every record, MB/s", "MB/s", digits, func(c string) string { return "Walk/corpus=" + c + "/mode=" + mode })
-		row(mode+": full check", processor, duration, func(c string) string { return read(c, mode, "bytes", "check") })
+		row(mode+": open", func(c string) string { return read(c, mode, "mmap", "open") }, spent)
+		row(mode+": open, then all of one average unit", func(c string) string { return read(c, mode, "mmap", "open+unit") }, spent)
+		row(mode+": one function, the file being open", func(c string) string { return read(c, mode, "mmap", "symbol") }, spent)
+		row(mode+": step through every record, MB/s", func(c string) string { return "Walk/corpus=" + c + "/mode=" + mode },
+			func(name string) string { return r.speed(name, digits) })
+		row(mode+": full check", func(c string) string { return read(c, mode, "mmap", "check") }, spent)
 	}
 	for _, op := range []struct{ op, what string }{
 		{"v3-read", "read version 3"}, {"v3-to-v4c", "version 3 to compact version 4"}, {"text-parse", "parse text"},
 	} {
-		row(op.what, processor, duration, func(c string) string { return "Whole/corpus=" + c + "/op=" + op.op })
+		row(op.what, func(c string) string { return "Whole/corpus=" + c + "/op=" + op.op }, spent)
 	}
 	return t.String()
 }

@@ -134,6 +134,9 @@ func newRoot(e *env) *cobra.Command {
 		newTopCommand(e),
 		newPprofCommand(e),
 		newReportCommand(e),
+		newSliceCommand(e),
+		newFingerprintCommand(e),
+		newExecCommand(e),
 		newMergeCommand(e),
 		newDiffCommand(e),
 	)

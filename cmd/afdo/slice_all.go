@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -90,7 +91,7 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 	var jobs []job
 	seen := make(map[string]bool)
 	for _, entry := range entries {
-		c := driver.ParseCommand(entry.Args, entry.Directory)
+		c := driver.ParseCommand(withoutLauncher(entry.Args), entry.Directory)
 		if c.Reason != "" {
 			continue
 		}
@@ -103,6 +104,16 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 		jobs = append(jobs, job{c, path})
 	}
 	return jobs, nil
+}
+
+// withoutLauncher returns a command without "afdo exec ... --" before it.
+func withoutLauncher(args []string) []string {
+	if len(args) > 1 && strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "afdo" && args[1] == "exec" {
+		if i := slices.Index(args, "--"); i >= 0 {
+			return args[i+1:]
+		}
+	}
+	return args
 }
 
 // underRoot returns a path relative to a folder, and for one outside of it the whole path without its root.

@@ -1,0 +1,56 @@
+package builder
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// An index changes nothing else of a file, and the same profile makes the same index.
+func TestIndex(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0x1d))
+		truth := draw(t, r)
+		for _, compact := range []bool{false, true} {
+			plain := write(t, model(r, truth), Options{Compact: compact})
+			o := Options{Compact: compact, Index: &afdo.IndexOptions{Producer: "a test"}}
+			indexed := write(t, model(r, truth), o)
+			require.Equal(t, indexed, write(t, model(r, truth), o))
+
+			want, err := naive.Decode(plain)
+			require.NoError(t, err)
+			got, err := naive.Decode(indexed)
+			require.NoError(t, err)
+			require.Equal(t, want.Units, got.Units)
+			require.Equal(t, want.Summary, got.Summary)
+			require.Len(t, got.Sections, len(want.Sections)+1)
+			meaning, err := got.Canonical()
+			require.NoError(t, err)
+			require.Equal(t, truth, meaning)
+
+			file := open(t, indexed)
+			info, err := file.Index()
+			require.NoError(t, err)
+			require.Equal(t, compact, info.Section.Compact)
+			require.EqualValues(t, len(indexed), info.Section.Offset+info.Section.Size, "it is the last section")
+			var again bytes.Buffer
+			require.NoError(t, file.Reindex(&again, nil))
+			require.Equal(t, plain, again.Bytes())
+		}
+	}
+}
+
+// An error of what the caller has a say in comes through.
+func TestIndexError(t *testing.T) {
+	fault := errors.New("a fault")
+	o := Options{Index: &afdo.IndexOptions{Fingerprint: func(*afdo.Unit) (uint64, error) { return 0, fault }}}
+	var b bytes.Buffer
+	require.ErrorIs(t, NewBuilder().Write(&b, o), fault)
+	require.Zero(t, b.Len())
+}

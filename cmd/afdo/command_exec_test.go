@@ -1,0 +1,302 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A site is a folder in which compilers run through the launcher.
+type site struct {
+	testing.TB
+	dir string
+	env []string
+}
+
+func newSite(t testing.TB) *site {
+	s := &site{TB: t, dir: t.TempDir()}
+	s.setenv("AFDO_CACHE_DIR", t.TempDir())
+	s.setenv("AFDO_PROFILE", "")
+	return s
+}
+
+func (s *site) setenv(name, value string) { s.env = append(s.env, name+"="+value) }
+
+func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *site) write(name, text string) {
+	s.Helper()
+	require.NoError(s, makeParents(s.path(name)))
+	require.NoError(s, os.WriteFile(s.path(name), []byte(text), 0o777))
+}
+
+func (s *site) read(name string) string {
+	s.Helper()
+	data, err := os.ReadFile(s.path(name))
+	require.NoError(s, err)
+	return string(data)
+}
+
+// command returns a command that runs in the folder.
+func (s *site) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), s.env...)
+	return cmd
+}
+
+// run runs a command, which must succeed, and returns what it says.
+func (s *site) run(args ...string) string {
+	s.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	require.NoError(s, err, "%q: %s", args, out)
+	return string(out)
+}
+
+// fails runs a command that must end with a status, and returns what it says.
+func (s *site) fails(status int, args ...string) string {
+	s.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(s, err, &exit, "%q: %s", args, out)
+	assert.Equal(s, status, exit.ExitCode(), "%q: %s", args, out)
+	return string(out)
+}
+
+// fakeGCC writes a program that answers like GCC of a version and, for all else, prints its arguments.
+func (s *site) fakeGCC(name, version string) string {
+	s.write(name, fmt.Sprintf(`#!/bin/sh
+case "$*" in
+--version) echo "gcc (GCC) %[1]s"; echo "Copyright (C) Free Software Foundation, Inc."; exit ;;
+-dumpfullversion*) echo %[1]s; exit ;;
+*" -M") echo "$*" >> %[2]s; echo "a.o: a.c a.h"; exit ;;
+*--fail*) exit 7 ;;
+*--kill*) kill -TERM $$ ;;
+esac
+printf '%%s\n' "$*"
+`, version, s.path("asked")))
+	return s.path(name)
+}
+
+func TestExecPassesThrough(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("bin/gcc", "12.2.0")
+	clang := s.fakeGCC("bin/clang", "12.2.0")
+	old := s.fakeGCC("bin/gcc-9", "9.4.0")
+	none := filepath.Join(s.dir, "bin/cc")
+	s.write("bin/cc", "#!/bin/sh\ncase $1 in --version) echo other version 14;; -dump*) echo 14;; *) echo \"$*\";; esac\n")
+	v2 := s.path("v2.afdo")
+	s.write("v2.afdo", "adcg\x02\x00\x00\x00")
+	for _, c := range []struct{ args, reason string }{
+		{gcc + " a.o b.o -o prog", "it compiles no C or C++"},
+		{gcc + " -E a.c", "it only preprocesses"},
+		{gcc + " -c x.S", "it compiles no C or C++"},
+		{gcc + " -dumpmachine", "it asks the compiler for information"},
+		{gcc + " -c a.c -fno-auto-profile", "it has -fno-auto-profile"},
+		{gcc + " -c a.c -fauto-profile=" + v2, "its -fauto-profile=" + v2 + " is not of version 4"},
+		{gcc + " -c a.c -fauto-profile=missing", "its -fauto-profile=missing is not of version 4"},
+		{clang + " -c a.c", "it is no compiler of GCC"},
+		{old + " -c a.c", old + ": not GCC 10 or later"},
+		{none + " -c a.c", none + ": not GCC 10 or later"},
+		{"/bin/echo -c a.c", "it is no compiler of GCC"},
+	} {
+		args := strings.Fields(c.args)
+		want := strings.Join(args[1:], " ") + "\n"
+		profile := []string{"--profile", "/nonexistent"}
+		if strings.HasPrefix(c.reason, "it") {
+			profile = nil // nobody asks for one
+		}
+		assert.Equal(t, want, s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...), c.args)
+		assert.Equal(t, "afdo: running the command as it is: "+c.reason+"\n"+want,
+			s.run(append(append([]string{"afdo", "exec", "-v"}, append(profile, "--")...), args...)...), c.args)
+	}
+}
+
+func TestExecFailures(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.write("a.c", "int f(void) { return 1; }\n")
+	s.write("bad.v4", "gcov\x00\x00\x00\x04short")
+	for _, c := range []struct {
+		status int
+		args   string
+		err    string
+	}{
+		{2, "--profile p", "afdo: no COMPILER\n"},
+		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
+		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open missing: no such file or directory\n"},
+		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
+		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a profile"},
+		{1, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},
+		{1, "-- nosuch a b", "afdo: exec: \"nosuch\": executable file not found in $PATH\n"},
+		{7, "-- " + gcc + " --fail", ""},
+		{7, gcc + " --fail", ""},
+	} {
+		out := s.fails(c.status, append([]string{"afdo", "exec"}, strings.Fields(c.args)...)...)
+		assert.True(t, strings.HasPrefix(out, c.err), "%s: %s", c.args, out)
+	}
+	err := s.command("afdo", "exec", "--", gcc, "--kill").Run()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, syscall.SIGTERM, exit.Sys().(syscall.WaitStatus).Signal())
+}
+
+// TestExecCommands looks at the command lines that compilers get, and at their slices.
+func TestExecCommands(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
+	ccache := s.path("ccache")
+	s.write("ccache", "#!/bin/sh\necho ccache \"$*\"\n")
+	s.write("a.c", "#include \"a.h\"\n")
+	s.write("a.h", "\n")
+	s.write("sub/b.c", "\n")
+	s.write("args", "-c a.c -fauto-profile=own.v4\n")
+	profile := writeV4(t, tinyProfile("/src/a.c", "/src/a.h", "/src/b.c"))
+	own, err := os.ReadFile(profile)
+	require.NoError(t, err)
+	s.write("own.v4", string(own))
+
+	for _, c := range []struct {
+		args, want, slice string
+		functions         []string
+	}{
+		{gcc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+		{gcc + " -c a.c -o sub/x.o", "-fauto-profile=sub/x.o.afdo -c a.c -o sub/x.o", "sub/x.o.afdo", []string{"f0", "f1"}},
+		{gcc16 + " -c a.c", "-fauto-profile=a.o.afdo -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+		{gcc + " a.c -o prog", "-fauto-profile=prog.afdo a.c -o prog", "prog.afdo", []string{"f0", "f1"}},
+		{gcc + " -c a.c -fauto-profile=own.v4 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
+		{gcc + " @args", "@args -fauto-profile=a.o.afdo", "a.o.afdo", []string{"f0", "f1"}},
+		{ccache + " " + gcc + " -c a.c", "ccache " + gcc + " -fauto-profile=a.o.afdo -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+	} {
+		os.Remove(s.path(c.slice))
+		out := s.run(append([]string{"afdo", "exec", "--profile", profile, "--"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, c.want+"\n", out, c.args)
+		assert.ElementsMatch(t, c.functions, functionsOf(t, s.path(c.slice)), c.args)
+		want := formatV2
+		if strings.HasPrefix(c.args, gcc16) {
+			want = formatV3
+		}
+		in, err := new(env).openInput(s.path(c.slice))
+		require.NoError(t, err)
+		assert.Equal(t, want, in.format, c.args)
+		in.close()
+	}
+
+	// What is thrown away has its slice elsewhere.
+	out := s.run("afdo", "exec", "--profile", profile, gcc, "-c", "a.c", "-o", "/dev/null")
+	option, rest, _ := strings.Cut(out, " ")
+	assert.Equal(t, "-c a.c -o /dev/null\n", rest)
+	assert.Contains(t, option, "/slices/")
+	assert.ElementsMatch(t, []string{"f0", "f1"}, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")))
+
+	// The environment has the profile, and LTO links none.
+	s.setenv("AFDO_PROFILE", profile)
+	assert.Equal(t, "-fauto-profile=a.o.afdo -c a.c\n", s.run("afdo", "exec", gcc, "-c", "a.c"))
+	assert.Equal(t, "a.o -flto\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4", "-flto"))
+	assert.Equal(t, "a.o -fauto-profile=own.v4\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4"))
+}
+
+// TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
+func TestExecCaches(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.write("a.c", "#include \"a.h\"\nint f(int x) { return x; }\n")
+	s.write("a.h", "int f(int x);\n")
+	p := tinyProfile("/src/a.c", "/src/a.h", "/src/b.c")
+	profile := writeV4(t, p)
+	exec := func() string {
+		return s.run("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-c", "a.c")
+	}
+	asked := func() int {
+		data, err := os.ReadFile(s.path("asked"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0
+		}
+		return bytes.Count(data, []byte("\n"))
+	}
+
+	assert.Contains(t, exec(), "from the compiler's -M")
+	assert.Equal(t, 1, asked())
+	first := modTime(t, s.path("a.o.afdo"))
+	assert.Contains(t, exec(), "up to date")
+
+	// A profile that brings nothing new for this file.
+	change(t, p, "/src/b.c")
+	replaceV4(t, profile, p)
+	assert.Contains(t, exec(), "a.o.afdo unchanged")
+	assert.Equal(t, first, modTime(t, s.path("a.o.afdo")))
+
+	// One that does.
+	change(t, p, "/src/a.h")
+	replaceV4(t, profile, p)
+	assert.Contains(t, exec(), "a.o.afdo written")
+	assert.Contains(t, exec(), "up to date")
+
+	// Somebody touches the slice.
+	s.write("a.o.afdo", "nonsense")
+	assert.Contains(t, exec(), "a.o.afdo written")
+
+	// Changes of the source that can and cannot include something else.
+	s.write("a.c", "#include \"a.h\"\nint f(int x) { return x + 1; } int g(int x) { return x; }\n")
+	assert.Contains(t, exec(), "from the last run")
+	assert.Equal(t, 1, asked())
+	s.write("a.c", "#include \"a.h\"\n#include \"b.h\"\n")
+	assert.Contains(t, exec(), "from the compiler's -M")
+	assert.Equal(t, 2, asked())
+
+	// Another version of the compiler.
+	s.fakeGCC("gcc", "16.2.0-r1")
+	assert.Contains(t, exec(), "GCC 16.2.0-r1, slice a.o.afdo written")
+	assert.Equal(t, 3, asked())
+
+	// The dependency file of the last build.
+	time.Sleep(5 * time.Millisecond)
+	s.write("a.d", "a.o: a.c a.h\n")
+	out := s.run("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-MD", "-O1", "-c", "a.c")
+	assert.Contains(t, out, "2 files, from a.d")
+	assert.Equal(t, 3, asked())
+
+	// No cache at all.
+	s.setenv("AFDO_CACHE_DIR", "/dev/null/nowhere")
+	assert.Contains(t, exec(), "from the compiler's -M")
+}
+
+// TestExecInParallel has many compilers at once, as make -j does.
+func TestExecInParallel(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.write("a.c", "\n")
+	s.write("a.h", "\n")
+	profile := writeV4(t, tinyProfile("/src/a.c", "/src/b.c"))
+	var running sync.WaitGroup
+	for i := range 24 {
+		running.Go(func() {
+			object := fmt.Sprintf("obj%d.o", i%12)
+			out, err := s.command("afdo", "exec", "--profile", profile, "--", gcc, "-c", "a.c", "-o", object).CombinedOutput()
+			assert.NoError(t, err)
+			assert.Equal(t, fmt.Sprintf("-fauto-profile=%[1]s.afdo -c a.c -o %[1]s\n", object), string(out))
+		})
+	}
+	running.Wait()
+	for i := range 12 {
+		assert.Equal(t, []string{"f0"}, functionsOf(t, s.path(fmt.Sprintf("obj%d.o.afdo", i))))
+	}
+	left, err := filepath.Glob(s.path(".afdo-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// keysOf returns the keys that fingerprint prints, by path.
+func keysOf(t *testing.T, args ...string) map[string]string {
+	t.Helper()
+	keys := make(map[string]string)
+	for line := range strings.Lines(must(t, append([]string{"fingerprint"}, args...)...)) {
+		key, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		require.True(t, ok, line)
+		require.Len(t, key, 16, line)
+		keys[path] = key
+	}
+	return keys
+}
+
+func TestFingerprintEncodings(t *testing.T) {
+	p, source := small()
+	path := writeV4(t, p)
+	for _, compiler := range []string{"gcc12", "gcc16"} {
+		want := keysOf(t, path, "--for", compiler)
+		assert.Len(t, want, p.NumFiles()-1)
+		for _, f := range []format{formatV4Compact, formatV3, formatText} {
+			other := filepath.Join(t.TempDir(), "other")
+			require.Equal(t, statusDone, afdoRun("convert", path, "-o", other, "--to", formatNames[f]).status)
+			assert.Equal(t, want, keysOf(t, other, "--for", compiler), formatNames[f])
+			assert.Equal(t, map[string]string{source: want[source]}, keysOf(t, other, "--unit", source, "--for", compiler))
+		}
+	}
+	assert.Equal(t, keysOf(t, path), keysOf(t, path, "--for", "gcc12"))
+}
+
+func TestFingerprintChanges(t *testing.T) {
+	p, source := small()
+	path := writeV4(t, p)
+	before := keysOf(t, path)
+	beforeGCC16 := keysOf(t, path, "--for", "gcc16")
+	p.Summary = nil
+	change(t, p, source)
+	replaceV4(t, path, p)
+	after := keysOf(t, path)
+	changed := 0
+	for unit := range before {
+		if before[unit] != after[unit] {
+			changed++
+		}
+	}
+	assert.NotEqual(t, before[source], after[source])
+	assert.Less(t, changed, len(before)/4, "of %d keys", len(before))
+	for unit, key := range keysOf(t, path, "--for", "gcc16") {
+		// The largest head count and the like stand in the summary, or nothing has changed for GCC 16.
+		if unit == source {
+			assert.NotEqual(t, beforeGCC16[unit], key)
+		}
+	}
+}
+
+// TestFingerprintSlices compares keys with the slices themselves: for GCC 12 one is the same when the other is.
+func TestFingerprintSlices(t *testing.T) {
+	p, source := small()
+	path := writeV4(t, p)
+	for _, step := range []struct {
+		what string
+		do   func()
+		same bool
+	}{
+		{"a sample of the unit", func() { change(t, p, source) }, false},
+		{"a name nobody looks for", func() { p.AddSymbol(p.AddFile("/new.c"), "unheard_of") }, true},
+		{"a name of unknown file", func() { p.AddSymbol(profile.UnknownFile, "unheard_of") }, false},
+	} {
+		args := []string{path, "--unit", source, "--quantize", "64"}
+		key, part := keysOf(t, args...), must(t, append([]string{"slice", "--to", "v2"}, args...)...)
+		step.do()
+		replaceV4(t, path, p)
+		assert.Equal(t, step.same, key[source] == keysOf(t, args...)[source], step.what)
+		assert.Equal(t, step.same, part == must(t, append([]string{"slice", "--to", "v2"}, args...)...), step.what)
+	}
+}
+
+func TestFingerprintJSON(t *testing.T) {
+	path := writeV4(t, tinyProfile("/src/a.c", "/src/\xff.c", ""))
+	var facts []fingerprintFacts
+	mustJSON(t, &facts, "fingerprint", path, "--json")
+	keys := keysOf(t, path)
+	require.Len(t, facts, 2)
+	assert.Equal(t, fingerprintFacts{Path: "/src/a.c", Key: keys["/src/a.c"]}, facts[0])
+	assert.Equal(t, fingerprintFacts{Path: "/src/\ufffd.c", PathBase64: "L3NyYy//LmM=", Key: keys[`"/src/\xff.c"`]}, facts[1])
+}
+
+func TestFingerprintDeps(t *testing.T) {
+	path := writeV4(t, tinyProfile("/src/a.c", "/src/a.h"))
+	deps := writeFile(t, "a.d", []byte("a.o: src/a.c src/a.h\n"))
+	alone := keysOf(t, path, "--unit", "src/a.c")
+	with := keysOf(t, path, "--unit", "src/a.c", "--deps", deps)
+	assert.NotEqual(t, alone, with)
+	require.NoError(t, os.WriteFile(deps, []byte("a.o: src/a.c\n"), 0o666))
+	assert.Equal(t, alone, keysOf(t, path, "--unit", "src/a.c", "--deps", deps))
+}
+
+func TestFingerprintErrors(t *testing.T) {
+	path := writeV4(t, tinyProfile("/src/a.c", "/lib/a.c"))
+	for _, c := range []struct {
+		args   []string
+		status int
+		err    string
+	}{
+		{nil, statusUsage, "no FILE"},
+		{[]string{path, "--deps", "x"}, statusUsage, "--deps goes with --unit"},
+		{[]string{path, "--for", "icc"}, statusUsage, "want gcc10"},
+		{[]string{path, "--unit", "a.c"}, statusFault, "unit a.c is ambiguous"},
+		{[]string{"missing"}, statusFault, "no such file"},
+	} {
+		r := afdoRun(append([]string{"fingerprint"}, c.args...)...)
+		assert.Equal(t, c.status, r.status, "%v", c.args)
+		assert.Contains(t, r.err, c.err, "%v", c.args)
+	}
+	r := afdoRun("fingerprint", path, "--unit", "x.c")
+	assert.Equal(t, statusDone, r.status)
+	assert.Equal(t, "afdo: unit x.c is not in the profile\n", r.err)
+	assert.Contains(t, r.out, "  x.c\n")
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever is wrong with a file, every verb ends with an answer or says on
+// standard error what it is, and then writes nothing.
+func TestVerbsOnCorruptFiles(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/corrupt/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	answers, refusals := 0, 0
+	for _, path := range paths {
+		for _, args := range [][]string{
+			{"show", path},
+			{"show", "--json", path},
+			{"units", path},
+			{"lookup", path, "--unit", "a.c"},
+			{"lookup", path, "--unit", "a.c", "--symbol", "f", "--json"},
+			{"convert", path, "--to", "text"},
+			{"convert", path, "--to", "v4c", "-o", out},
+			{"convert", path, "--to", "v3", "-o", out},
+			{"merge", path, path, "--to", "v4", "-o", out},
+			{"diff", path, example(".afdo")},
+			{"top", path},
+			{"pprof", path, "-o", out},
+			{"check", "--json", path},
+		} {
+			r := afdoRun(args...)
+			what := strings.Join(args, " ")
+			switch r.status {
+			case statusDone:
+				answers++
+			case statusFault:
+				refusals++
+				if args[0] != "check" && args[0] != "diff" {
+					assert.True(t, strings.HasPrefix(r.err, "afdo: "), "%s: %s", what, r.err)
+					assert.Empty(t, r.out, what)
+				}
+			default:
+				t.Errorf("%s: status %d, %s", what, r.status, r.err)
+			}
+			for _, name := range files(t, dir) {
+				assert.Equal(t, "out", name, what)
+			}
+		}
+	}
+	assert.NotZero(t, answers)
+	assert.Greater(t, refusals, answers)
+}

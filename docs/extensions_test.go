@@ -1,0 +1,280 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/synth"
+)
+
+const extensionsGuide = "docs/extensions.md"
+
+// An indexAnnotator spells an index out, as annotator does the rest of a file. It knows of the
+// index what docs/extensions.md says, and nothing of the code that reads it.
+type indexAnnotator struct {
+	annotator
+	units int
+}
+
+func (a *indexAnnotator) list(n int, numbers []uint64, name string) {
+	texts := make([]string, len(numbers))
+	for i, v := range numbers {
+		texts[i] = strconv.FormatUint(v, 10)
+	}
+	a.row(n, strings.Join(texts, " "), name)
+}
+
+// packed reads n numbers of width bits.
+func packed(data []byte, n, width int) (numbers []uint64, size int) {
+	at := 0
+	for range n {
+		v := uint64(0)
+		for range width {
+			v = v<<1 | uint64(data[at/8]>>(7-at%8)&1)
+			at++
+		}
+		numbers = append(numbers, v)
+	}
+	return numbers, (at + 7) / 8
+}
+
+func (a *indexAnnotator) packed(n, width int, name string) []uint64 {
+	numbers, size := packed(a.data[a.pos:], n, width)
+	if size > 0 {
+		a.list(size, numbers, name)
+	}
+	return numbers
+}
+
+func (a *indexAnnotator) index(section int) {
+	a.bitmask("GCOV_SECTION_BITMASK")
+	a.compact = a.data[0]&0x80 != 0
+	a.text(4, "INDEX_MAGIC")
+	a.uint8("INDEX_VERSION")
+	a.uint(4, "INDEX_NUM_SECTIONS")
+	a.uint(8, "INDEX_SPAN")
+	a.units = int(a.uint(4, "INDEX_NUM_UNITS"))
+	var kinds, sizes []int
+	for range a.uint8("INDEX_NUM_BLOCKS") {
+		kinds = append(kinds, int(a.uint8("BLOCK_KIND")))
+		sizes = append(sizes, int(a.uint(8, "BLOCK_SIZE")))
+	}
+	for i, kind := range kinds {
+		a.lines.WriteString("\n")
+		end := a.pos + sizes[i]
+		a.block(kind, section, sizes[i])
+		if a.pos != end {
+			panic(fmt.Sprintf("block %d ends at %d, not %d", kind, a.pos, end))
+		}
+	}
+}
+
+func (a *indexAnnotator) uint8(name string) int {
+	v := int(a.data[a.pos])
+	a.row(1, strconv.Itoa(v), name)
+	return v
+}
+
+func (a *indexAnnotator) block(kind, section, size int) {
+	switch kind {
+	case 1:
+		ranked := int(a.uint(4, "UNITS_NUM_RANKED"))
+		offset, id, rank := a.uint8("UNITS_OFFSET_BITS"), a.uint8("UNITS_ID_BITS"), a.uint8("UNITS_RANK_BITS")
+		a.pairs(a.units+1, offset, 32, "UNITS_ENTRIES")
+		a.pairs(ranked, id, rank, "UNITS_BY_ID")
+	case 2, 3:
+		a.table()
+	case 4:
+		a.text(uint64(a.uint8("SCHEME_LENGTH")), "SCHEME_NAME")
+		a.table()
+	case 5:
+		width := a.uint8("INLINED_BITS")
+		starts := a.packed(a.units+1, width, "INLINED_STARTS")
+		for unit := range a.units {
+			end := a.pos + int(starts[unit+1]-starts[unit])
+			var ids []uint64
+			at := a.pos
+			for next := uint64(0); at < end; next++ {
+				v, n := binary.Uvarint(a.data[at:])
+				next += v
+				ids = append(ids, next)
+				at += n
+			}
+			if len(ids) > 0 {
+				a.list(end-a.pos, ids, "INLINED_LIST")
+			}
+		}
+	case 6:
+		for range section {
+			sum := binary.BigEndian.Uint32(a.data[a.pos:])
+			a.row(4, fmt.Sprintf("%08x", sum), "CHECKSUM")
+		}
+	case 7:
+		a.text(uint64(a.uint8("SCHEME_LENGTH")), "SCHEME_NAME")
+		for range a.units {
+			a.row(8, fmt.Sprintf("%016x", binary.BigEndian.Uint64(a.data[a.pos:])), "FINGERPRINT")
+		}
+	case 8:
+		a.text(uint64(size), "PRODUCER")
+	case 9:
+		a.row(size, "", "BUILD_ID")
+	}
+}
+
+// pairs reads n pairs of numbers.
+func (a *indexAnnotator) pairs(n, first, second int, name string) {
+	numbers, size := packed(a.data[a.pos:], n, first+second)
+	texts := make([]string, n)
+	for i, v := range numbers {
+		low := v & (1<<second - 1)
+		format := "%d:%d"
+		if second == 32 {
+			format = "%d:%08x"
+		}
+		texts[i] = fmt.Sprintf(format, v>>second, low)
+	}
+	if size > 0 {
+		a.row(size, strings.Join(texts, " "), name)
+	}
+}
+
+func (a *indexAnnotator) table() {
+	n, buckets := int(a.uint(4, "TABLE_NUM_ENTRIES")), int(a.uint(4, "TABLE_NUM_BUCKETS"))
+	value, remainder := a.uint8("TABLE_VALUE_BITS"), a.uint8("TABLE_REMAINDER_BITS")
+	a.packed(buckets+1, bits.Len(uint(n)), "TABLE_STARTS")
+	a.pairs(n, remainder, value, "TABLE_ENTRIES")
+}
+
+// content takes an index section apart into its pages, whose checksums it compares, and returns what they hold.
+func content(t *testing.T, section []byte) []byte {
+	t.Helper()
+	var all []byte
+	for page := uint64(0); len(section) > 0; page++ {
+		p := section[:min(1024, len(section))]
+		section = section[len(p):]
+		held := p[:len(p)-4]
+		d := xxhash.NewWithSeed(page)
+		_, _ = d.Write(held)
+		require.Equal(t, uint32(d.Sum64()), binary.BigEndian.Uint32(p[len(held):]), "page %d", page)
+		all = append(all, held...)
+	}
+	return all
+}
+
+// indexedExample returns the example of the format guide with an index, and that section.
+func indexedExample(t *testing.T, compact bool) (file, section []byte, index int) {
+	t.Helper()
+	r, err := afdo.OpenBytes(example(t, compact))
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, r.Reindex(&b, &afdo.IndexOptions{Producer: "afdo v0.1.0"}))
+	r, err = afdo.OpenBytes(b.Bytes())
+	require.NoError(t, err)
+	info, err := r.Index()
+	require.NoError(t, err)
+	return b.Bytes(), b.Bytes()[info.Section.Offset:], info.Section.Index
+}
+
+// TestIndexWalkThrough compares the index that the page spells out with one that was written.
+func TestIndexWalkThrough(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		name := map[bool]string{false: "hex index", true: "hex compact index"}[compact]
+		file, section, index := indexedExample(t, compact)
+		a := indexAnnotator{annotator: annotator{data: content(t, section)}}
+		a.index(index)
+		want := a.take()
+		last := len(section) - 4
+		want += fmt.Sprintf("\n%04x  % x              %08x        PAGE_CHECKSUM\n", last, section[last:], binary.BigEndian.Uint32(section[last:]))
+		assert.Equal(t, want, blocks(t, extensionsGuide, name)[0])
+		assert.Contains(t, read(t, extensionsGuide), fmt.Sprintf("%d bytes", len(section)))
+
+		var checksums []string
+		for _, m := range regexp.MustCompile(`(?m)^.* ([0-9a-f]{8}) +CHECKSUM$`).FindAllStringSubmatch(want, -1) {
+			checksums = append(checksums, m[1])
+		}
+		r, err := afdo.OpenBytes(file)
+		require.NoError(t, err)
+		require.Len(t, checksums, r.NumSections()-1)
+		for i, sum := range checksums {
+			s, err := r.Section(i)
+			require.NoError(t, err)
+			assert.Equal(t, fmt.Sprintf("%08x", uint32(xxhash.Sum64(file[s.Offset:s.Offset+s.Size]))), sum)
+		}
+	}
+}
+
+// TestIndexAsSpecified reads the index of a larger file by the page alone: every path and every name leads where it should.
+func TestIndexAsSpecified(t *testing.T) {
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, synth.Profile(synth.Small), builder.Options{Compact: true, Index: &afdo.IndexOptions{}}))
+	r, err := afdo.OpenBytes(file.Bytes())
+	require.NoError(t, err)
+	info, err := r.Index()
+	require.NoError(t, err)
+	at := indexAnnotator{annotator: annotator{data: content(t, file.Bytes()[info.Section.Offset:])}}
+	at.index(info.Section.Index)
+	paths, names := specifiedTable(t, at.data, 2), specifiedTable(t, at.data, 3)
+	for u, err := range r.Units() {
+		require.NoError(t, err)
+		require.Contains(t, paths(u.Path()), uint64(u.Index()))
+		for s, err := range u.Symbols() {
+			require.NoError(t, err)
+			cut, _, _ := strings.Cut(s.Name(), ".")
+			require.Contains(t, names(cut), uint64(s.ID()))
+		}
+	}
+}
+
+// specifiedTable returns a lookup in the hash table of a block of a compact index.
+func specifiedTable(t *testing.T, content []byte, kind byte) func(key string) []uint64 {
+	t.Helper()
+	pos := 1 + 4 + 1
+	uvarint := func() uint64 {
+		v, n := binary.Uvarint(content[pos:])
+		pos += n
+		return v
+	}
+	for range 3 {
+		uvarint()
+	}
+	blocks := int(content[pos])
+	pos++
+	before, found := uint64(0), false
+	for range blocks {
+		is := content[pos] == kind
+		pos++
+		size := uvarint()
+		found = found || is
+		if !found {
+			before += size
+		}
+	}
+	require.True(t, found)
+	pos += int(before)
+	n, buckets := int(uvarint()), int(uvarint())
+	value, remainder := int(content[pos]), int(content[pos+1])
+	starts, size := packed(content[pos+2:], buckets+1, bits.Len(uint(n)))
+	entries, _ := packed(content[pos+2+size:], n, remainder+value)
+	return func(key string) (values []uint64) {
+		hash := xxhash.Sum64String(key)
+		bucket, _ := bits.Mul64(hash, uint64(buckets))
+		for _, e := range entries[starts[bucket]:starts[bucket+1]] {
+			if e>>value == hash&(1<<remainder-1) {
+				values = append(values, e&(1<<value-1))
+			}
+		}
+		return values
+	}
+}
