@@ -147,6 +147,8 @@ var corruptFiles = []corruptFile{
 	// Symbol IDs.
 	{name: "id-ranges-overlap", corruption: units(func(r []unitRow) []unitRow { r[1].start = 1; return r }),
 		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol)},
+	{name: "id-range-over-two-others", corruption: units(func(r []unitRow) []unitRow { r[0].stop, r[2].start, r[2].stop = 9, 5, 6; return r }),
+		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol, badSymbol)},
 	{name: "id-range-backwards", corruption: units(func(r []unitRow) []unitRow { r[2].start, r[2].stop = 4, 3; return r }),
 		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol)},
 	{name: "id-outside-unit", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{1, 3, naive.NoInfo}),
@@ -183,6 +185,12 @@ var corruptFiles = []corruptFile{
 		e.U8(2)
 		leaf(e, "f", 2)
 		leaf(e, "g", 1)
+	}), faults: is(badTrie)},
+	{name: "trie-duplicate-siblings", corruption: trieOfA(3, func(e *gen.Enc) {
+		e.U8(3)
+		leaf(e, "f", 0)
+		leaf(e, "g", 1)
+		leaf(e, "f", 2)
 	}), faults: is(badTrie)},
 	{name: "trie-label-past-end", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); leaf(e, "f", 0); e.U16(1000); e.String("ggggg") }),
 		walk: truncated, faults: is(truncated)},

@@ -88,9 +88,11 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 }
 
 // collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the lower.
-func collidingPath(i uint64) string {
+func collidingPath(i uint64) string { return ofHash(i << 32) }
+
+// ofHash returns a string of eight bytes whose xxhash is h.
+func ofHash(h uint64) string {
 	const p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
-	h := i << 32
 	h ^= h >> 32
 	h *= inverse(p3)
 	h ^= h>>29 ^ h>>58

@@ -158,25 +158,31 @@ func (d *directory) overlap(e *unitEntry) error {
 }
 
 func (d *directory) rank() {
-	inOrder := slices.IsSortedFunc(d.entries, compareIDs) &&
-		!slices.ContainsFunc(d.entries, unitEntry.empty)
-	if !inOrder {
-		d.order = make([]uint32, 0, len(d.entries))
-		for i, e := range d.entries {
-			if !e.empty() {
-				d.order = append(d.order, uint32(i))
-			}
+	inOrder, end := true, uint32(0)
+	for i := range d.entries {
+		e := &d.entries[i]
+		inOrder = inOrder && e.start >= end && e.start != e.end
+		end = e.start
+	}
+	if inOrder {
+		return
+	}
+	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as fast as entries.
+	keys := make([]uint64, 0, len(d.entries))
+	for i := range d.entries {
+		if e := &d.entries[i]; e.start != e.end {
+			keys = append(keys, uint64(e.start)<<32|uint64(i))
 		}
-		slices.SortFunc(d.order, func(a, b uint32) int { return compareIDs(d.entries[a], d.entries[b]) })
+	}
+	slices.Sort(keys)
+	d.order = make([]uint32, len(keys))
+	for i, key := range keys {
+		d.order[i] = uint32(key)
 	}
 }
 
-func (e unitEntry) empty() bool { return e.start == e.end }
-
 // has reports whether a symbol ID is in the unit's range.
 func (e *unitEntry) has(id SymbolID) bool { return e.start <= uint32(id) && uint32(id) < e.end }
-
-func compareIDs(a, b unitEntry) int { return cmp.Compare(a.start, b.start) }
 
 // numRanked is the number of units that have symbol IDs.
 func (d *directory) numRanked() int {

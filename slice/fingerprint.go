@@ -92,6 +92,7 @@ func (h *hasher) whole() error {
 	for _, name := range files {
 		h.string(name)
 	}
+	h.times = append(h.times, 0) // an unknown one stays unknown
 	for _, f := range h.samples {
 		h.times = append(h.times, f.Timestamp)
 	}

@@ -259,7 +259,7 @@ func (s *selection) read(sym symbol) (profile.Function, error) {
 		return f, nil
 	}
 	f, err := s.source.function(sym, &s.scratch)
-	if err == nil {
+	if err == nil && (f.HeadCount > 0 || f.Timestamp > 0 || len(f.Records) > 0) { // format note 12
 		s.samples[sym.id] = f
 	}
 	return f, err
@@ -457,7 +457,7 @@ func (s *selection) files() []string {
 	var files []string
 	for unit := range s.source.numUnits() {
 		name := s.source.path(unit)
-		if _, ok := bases[path.Base(name)]; ok {
+		if _, ok := bases[path.Base(name)]; ok && name != "" {
 			files = append(files, name)
 		}
 	}

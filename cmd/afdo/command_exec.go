@@ -179,11 +179,11 @@ func (l *launch) slice(profile string, compiler *driver.Compiler) (string, error
 		l.say("GCC %s, slice %s is up to date", compiler.Version, path)
 		return path, nil
 	}
-	data, err := l.take(profile, compiler, in)
+	part, err := l.take(profile, compiler, in)
 	if err != nil {
 		return "", err
 	}
-	changed, err := writeSlice(path, data)
+	changed, err := writeSlice(path, part.data)
 	if err != nil {
 		return "", fmt.Errorf("cannot write the slice: %w", err)
 	}
@@ -192,7 +192,7 @@ func (l *launch) slice(profile string, compiler *driver.Compiler) (string, error
 	if changed {
 		what = "written"
 	}
-	l.say("GCC %s, slice %s %s: %d bytes of version %d", compiler.Version, path, what, len(data), compiler.Reads())
+	l.say("GCC %s, slice %s %s: %d bytes of version %d", compiler.Version, path, what, len(part.data), compiler.Reads())
 	return path, nil
 }
 
@@ -213,7 +213,7 @@ func (l *launch) slicePath() (string, error) {
 }
 
 // take takes the slice out of the profile.
-func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs) (data []byte, err error) {
+func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs) (part *sliced, err error) {
 	err = l.withInput(path, func(input *input) error {
 		program, err := input.openProgram(false)
 		if err != nil {
@@ -223,12 +223,17 @@ func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs)
 		if compiler.Reads() == 3 {
 			s.target, s.out.format = slice.Version3, formatV3
 		}
-		var remarks []string
-		data, remarks, err = s.slice(l.command, in)
-		for _, remark := range remarks {
-			l.say("%s", remark)
-		}
+		part, err = s.slice(l.command, in)
 		return err
 	})
-	return data, err
+	if err != nil {
+		return nil, err
+	}
+	for _, remark := range part.ambiguous {
+		l.warnf("%s", remark)
+	}
+	for _, source := range part.unknown {
+		l.say("%s is not in the profile", source)
+	}
+	return part, nil
 }

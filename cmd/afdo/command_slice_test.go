@@ -265,7 +265,7 @@ func TestSliceAll(t *testing.T) {
 	r := afdoRun(args...)
 	require.Equal(t, statusDone, r.status, r.err)
 	assert.Contains(t, r.err, "obj/a.o is compiled twice")
-	assert.Contains(t, r.err, "../sub/c.c is not in the profile")
+	assert.Contains(t, r.err, "1 of 3 sources are not in the profile: ../sub/c.c\n")
 	assert.Contains(t, r.err, "b.c: exec: \"nosuch-gcc\": executable file not found")
 
 	slices := map[string][]string{

@@ -67,11 +67,21 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out output, ta
 		}
 		err = a.run(jobs)
 		progress.stop()
-		for _, line := range a.remarks {
-			e.warnf("%s", line)
-		}
+		a.report(e)
 		return err
 	})
+}
+
+// report says what the workers have met, in an order that does not depend on theirs.
+func (a *sliceAllState) report(e *env) {
+	slices.Sort(a.remarks)
+	for _, line := range slices.Compact(a.remarks) {
+		e.warnf("%s", line)
+	}
+	if n := len(a.unknown); n > 0 {
+		slices.Sort(a.unknown)
+		e.warnf("%d of %d sources are not in the profile: %s", n, a.jobs, printableList(a.unknown))
+	}
 }
 
 // readJobs reads the compilation database.
@@ -136,6 +146,7 @@ type sliceAllState struct {
 	mu      sync.Mutex
 	done    int
 	remarks []string
+	unknown []string // sources that the profile does not have
 }
 
 // run does the jobs, several at once, and returns the error of one that failed.
@@ -172,19 +183,20 @@ func (a *sliceAllState) run(jobs []job) error {
 }
 
 func (a *sliceAllState) do(j job) error {
-	data, remarks, err := a.slice(j.command, a.inputs(j.command))
+	part, err := a.slice(j.command, a.inputs(j.command))
 	if err != nil {
 		return err
 	}
 	if err := makeParents(j.path); err != nil {
 		return err
 	}
-	_, err = writeSlice(j.path, data)
+	_, err = writeSlice(j.path, part.data)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done++
 	a.progress.say("%d of %d slices", a.done, a.jobs)
-	a.remarks = append(a.remarks, remarks...)
+	a.remarks = append(a.remarks, part.ambiguous...)
+	a.unknown = append(a.unknown, part.unknown...)
 	return err
 }
 
@@ -220,9 +232,15 @@ type slicer struct {
 	out     output
 }
 
-// slice returns the slice of a command as a file, and what is to be said about it. The
-// inputs are nil if they are not known.
-func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (data []byte, remarks []string, err error) {
+// A sliced is the slice of a command.
+type sliced struct {
+	data      []byte
+	ambiguous []string // what is to be said of files that may be several units
+	unknown   []string // sources that the profile does not have
+}
+
+// slice makes the slice of a command. The inputs are nil if they are not known.
+func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (*sliced, error) {
 	request := slice.Request{Target: s.target, Bits: s.bits, Complete: in != nil}
 	files := c.Sources
 	if in == nil {
@@ -230,24 +248,22 @@ func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (data []byte, remar
 	} else {
 		files, request.Defined = in.Files, in.Defined
 	}
-	sources := make(map[string]bool)
-	for _, source := range c.Sources {
-		sources[source] = true
-	}
+	result := new(sliced)
 	for _, m := range s.program.Match(files, c.Dir) {
 		switch {
 		case len(m.Units) == 1:
 			request.Units = append(request.Units, m.Units[0])
 		case len(m.Units) > 1:
-			remarks = append(remarks, fmt.Sprintf("%s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units)))
-		case sources[m.Path]:
-			remarks = append(remarks, fmt.Sprintf("%s is not in the profile", printable(m.Path)))
+			result.ambiguous = append(result.ambiguous,
+				fmt.Sprintf("%s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units)))
+		case slices.Contains(c.Sources, m.Path):
+			result.unknown = append(result.unknown, printable(m.Path))
 		}
 	}
 	part, err := s.program.Select(request)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	data, err = encodeSlice(s.out, part)
-	return data, remarks, err
+	result.data, err = encodeSlice(s.out, part)
+	return result, err
 }

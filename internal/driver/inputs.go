@@ -40,24 +40,24 @@ func (in *Inputs) Sum() uint64 {
 // FindInputs finds what a command includes, and goes through the text of it all.
 //
 // What the cache has from an earlier run holds as long as no file has another
-// size or time, or if none of those that have differs in its preprocessor directives.
+// size or time, or if none of those that have differs in its preprocessor directives,
+// unless it was a dependency file that told and that is another one now.
 // Else it is the dependency file of the last build, if that lists the system's headers and
 // is younger than all it lists; and else the compiler is asked with -M.
 func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
 	f := finder{Command: c, compiler: compiler}
 	key := f.key()
-	if data, ok := cache.Get("inputs", key); ok {
-		if last, ok := decodeRecord(data); ok {
-			if f.unchanged(last) {
-				return last.inputs("the last run"), nil
-			}
-			if now, ok := f.again(last); ok {
-				cache.Put("inputs", key, now.encode())
-				return now.inputs("the last run"), nil
-			}
+	last, ok := f.last(cache, key)
+	if ok && f.unchanged(last) {
+		return last.inputs("the last run"), nil
+	}
+	if ok {
+		if now, ok := f.again(last); ok {
+			cache.Put("inputs", key, now.encode())
+			return now.inputs("the last run"), nil
 		}
 	}
-	files, from := f.fromDepfile()
+	files, from, when := f.fromDepfile()
 	if files == nil {
 		var err error
 		if files, err = f.fromCompiler(); err != nil {
@@ -65,9 +65,10 @@ func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
 		}
 		from = "the compiler's -M"
 	}
-	r := f.scan(files)
-	cache.Put("inputs", key, r.encode())
-	return r.inputs(from), nil
+	now := f.scan(files)
+	now.depfile = when
+	cache.Put("inputs", key, now.encode())
+	return now.inputs(from), nil
 }
 
 // ScanFiles goes through the text of files of a folder for what they define. Those that cannot be read define nothing.
@@ -89,6 +90,28 @@ func (f *finder) key() string {
 		parts = append(parts, os.Getenv(name))
 	}
 	return strings.Join(append(parts, f.dependArgs()...), "\x00")
+}
+
+// last returns what the cache has of the command, if that may still hold.
+func (f *finder) last(cache *Cache, key string) (*record, bool) {
+	data, ok := cache.Get("inputs", key)
+	if !ok {
+		return nil, false
+	}
+	last, ok := decodeRecord(data)
+	if !ok || last.depfile == 0 {
+		return last, ok
+	}
+	files, _, when := f.fromDepfile()
+	if when == 0 || when == last.depfile {
+		return last, true
+	}
+	same := slices.EqualFunc(last.files, files, func(was inputFile, is string) bool { return was.path == is })
+	if same && f.unchanged(last) {
+		last.depfile = when
+		cache.Put("inputs", key, last.encode())
+	}
+	return last, same
 }
 
 // unchanged tells whether all files of a record are as they were.
@@ -124,39 +147,41 @@ func (f *finder) again(last *record) (*record, bool) {
 			return nil, false
 		}
 	}
+	now.depfile = last.depfile
 	return now, true
 }
 
-// fromDepfile returns what the dependency file of the last build lists, nil if that is not to be trusted.
-func (f *finder) fromDepfile() (files []string, from string) {
+// fromDepfile returns what the dependency file of the last build lists, and
+// the path and time of that, or nil if it is not to be trusted.
+func (f *finder) fromDepfile() (files []string, path string, when int64) {
 	path, system := f.Depfile()
 	if path == "" || !system {
-		return nil, ""
+		return nil, "", 0
 	}
 	info, err := os.Stat(f.Path(path))
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, ""
+		return nil, "", 0
 	}
 	data, err := os.ReadFile(f.Path(path))
 	if err != nil {
-		return nil, ""
+		return nil, "", 0
 	}
 	rules, err := ParseDepfile(data)
 	if err != nil {
-		return nil, ""
+		return nil, "", 0
 	}
-	files = Prerequisites(rules)
+	files, when = Prerequisites(rules), info.ModTime().UnixNano()
 	for _, source := range f.Sources {
 		if !slices.Contains(files, source) {
-			return nil, ""
+			return nil, "", 0
 		}
 	}
 	for _, name := range files {
-		if _, when := f.stat(name); when == 0 || when > info.ModTime().UnixNano() {
-			return nil, ""
+		if size, changed := f.stat(name); size == missing || changed > when {
+			return nil, "", 0
 		}
 	}
-	return files, path
+	return files, path, when
 }
 
 // fromCompiler asks the compiler what the command's sources include.

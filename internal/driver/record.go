@@ -9,6 +9,7 @@ type record struct {
 	files   []inputFile
 	markers []string // files that are named in preprocessed ones
 	defined []string
+	depfile int64 // the time of the dependency file that named the files, 0 if the compiler did
 }
 
 // An inputFile is a file as it was when it was looked at.
@@ -28,7 +29,7 @@ func (r *record) inputs(from string) *Inputs {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 1
+const recordForm = 2
 
 func (r *record) encode() []byte {
 	var e encoder
@@ -43,6 +44,7 @@ func (r *record) encode() []byte {
 	}
 	e.strings(r.markers)
 	e.strings(r.defined)
+	e.uint(uint64(r.depfile))
 	return e.data
 }
 
@@ -57,6 +59,7 @@ func decodeRecord(data []byte) (*record, bool) {
 	}
 	r.markers = d.strings()
 	r.defined = d.strings()
+	r.depfile = int64(d.uint())
 	return r, !d.failed
 }
 

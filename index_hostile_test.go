@@ -1,0 +1,88 @@
+package afdo_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+)
+
+// Names and paths that all fall into the same place of a table do not make
+// lookups slow: if each looked at all of them, this would take minutes.
+func TestIndexOfCollidingNames(t *testing.T) {
+	const n = 60_000
+	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}}}
+	for i := range uint32(n) {
+		f.Units[0].Symbols = append(f.Units[0].Symbols, naive.Symbol{ID: i, Name: ofHash(uint64(i) << 8)})
+		path := ofHash(uint64(i) << 8)
+		if bytes.IndexByte([]byte(path), 0) < 0 {
+			f.Units = append(f.Units, naive.Unit{Path: path, Start: n, End: n})
+		}
+	}
+	f.Units = append(f.Units, naive.Unit{Start: n, End: n})
+	r, err := afdo.OpenBytes(reindex(t, gen.Encode(f, true), &afdo.IndexOptions{}))
+	require.NoError(t, err)
+	for _, u := range f.Units {
+		got, err := r.Unit(u.Path)
+		require.NoError(t, err)
+		require.Equal(t, u.Path, got.Path())
+	}
+	for _, s := range f.Units[0].Symbols {
+		got, err := found(r.SymbolsNamed(s.Name))
+		require.NoError(t, err)
+		require.Equal(t, []string{fmt.Sprintf("%d %q false unit 0 \"a.c\"", s.ID, s.Name)}, got)
+	}
+}
+
+// Symbols that share the section of their samples by the thousand do not make a
+// lookup, or an index, go through it as often.
+func TestIndexOfSharedSamples(t *testing.T) {
+	const symbols, counts = 40_000, 200_000
+	h := newHandmade(true)
+	names := h.section(naive.StringTable, oneString("f"))
+	info := h.section(naive.SymbolInfo, manyCounts(counts))
+	h.unit("a.c", names, h.section(naive.SymbolNames, func(e *gen.Enc) {
+		e.U32(symbols)
+		for i := range uint32(symbols) {
+			e.U32(0)
+			e.U32(i)
+			e.U32(info)
+		}
+	}), 0, symbols)
+	r, err := afdo.OpenBytes(h.bytes())
+	require.NoError(t, err)
+	u, err := r.Unit("a.c")
+	require.NoError(t, err)
+	_, err = found(u.InlinedElsewhere())
+	require.ErrorIs(t, err, afdo.ErrLimit)
+	_, err = found(r.InlinedInto([]afdo.SymbolID{1}))
+	require.ErrorIs(t, err, afdo.ErrLimit)
+	var b bytes.Buffer
+	require.ErrorIs(t, r.Reindex(&b, &afdo.IndexOptions{}), afdo.ErrLimit)
+	require.Zero(t, b.Len())
+	require.NoError(t, r.Reindex(&b, &afdo.IndexOptions{NoInlining: true}))
+	_, err = found(r.SymbolsNamed("f"))
+	require.NoError(t, err)
+}
+
+// Units that share a string table by the thousand do not make a search go through it as often.
+func TestSearchOfSharedNames(t *testing.T) {
+	const units, strings = 30_000, 100_000
+	h := newHandmade(true)
+	names := h.section(naive.StringTable, comb(1, strings))
+	rows := h.section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })
+	for i := range units {
+		h.unit(fmt.Sprint(i), names, rows, 0, 0)
+	}
+	r, err := afdo.OpenBytes(h.bytes())
+	require.NoError(t, err)
+	for range 10 {
+		_, err = found(r.SymbolsNamed("x"))
+		require.ErrorIs(t, err, afdo.ErrLimit)
+	}
+}

@@ -1,0 +1,166 @@
+package slice
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// shuffled returns the same profile with units, symbols and functions in another order.
+func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
+	r := rand.New(rand.NewPCG(seed, 3))
+	q := profile.New()
+	q.Summary = p.Summary
+	for _, f := range r.Perm(p.NumFiles()) {
+		q.AddFile(p.FilePath(profile.FileRef(f)))
+	}
+	refs := make(map[symbolID]profile.SymbolRef)
+	for _, s := range r.Perm(p.NumSymbols()) {
+		ref := profile.SymbolRef(s)
+		refs[symbolID(s)] = q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
+	}
+	for s, f := range p.Functions() {
+		var body profile.Body
+		translate(&body, f.Records, refs, 0)
+		q.AddFunction(refs[symbolID(s)], profile.Function{HeadCount: f.HeadCount, Timestamp: f.Timestamp, Records: body.Records()})
+	}
+	return q
+}
+
+func TestFingerprintOrder(t *testing.T) {
+	for seed := range uint64(100) {
+		p := randomProfile(seed)
+		program, other := FromProfile(p), FromProfile(shuffled(p, seed))
+		for q := range randomRequests(p, seed) {
+			want, err := program.Fingerprint(q)
+			require.NoError(t, err)
+			got, err := other.Fingerprint(q)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "seed %d, %+v", seed, q)
+		}
+	}
+}
+
+// meaning is what a slice means to a compiler: for version 2 one symbol for all of
+// a name, of no file; for version 3 timestamps by their rank. It is what keys are about.
+func meaning(p *profile.Profile, target Target) *profile.Profile {
+	m := profile.New()
+	refs := make(map[symbolID]profile.SymbolRef)
+	for s := range p.NumSymbols() {
+		ref := profile.SymbolRef(s)
+		path := ""
+		if target != Version2 {
+			path = p.FilePath(p.SymbolFile(ref))
+		}
+		refs[symbolID(s)] = m.AddSymbol(m.AddFile(path), p.SymbolName(ref))
+	}
+	for s, f := range p.Functions() {
+		var body profile.Body
+		translate(&body, f.Records, refs, 0)
+		part := profile.Function{HeadCount: f.HeadCount, Records: body.Records()}
+		if target != Version2 && f.Timestamp > 0 {
+			part.Timestamp = 1
+			for _, g := range p.Functions() {
+				if g.Timestamp < f.Timestamp {
+					part.Timestamp++
+				}
+			}
+		}
+		m.AddFunction(refs[symbolID(s)], part)
+	}
+	return m
+}
+
+// TestFingerprintMeaning changes one thing and compares: keys are equal if and only if slices mean the same.
+func TestFingerprintMeaning(t *testing.T) {
+	same, different := 0, 0
+	for seed := range uint64(300) {
+		p := randomProfile(seed)
+		r := rand.New(rand.NewPCG(seed, 4))
+		changed := shuffled(p, seed)
+		s := profile.SymbolRef(r.IntN(p.NumSymbols()))
+		var body profile.Body
+		switch r.IntN(6) {
+		case 0:
+			body.Count(r.Uint32N(3), 0, 1)
+		case 1:
+			body.Call(1, 0, profile.SymbolRef(r.IntN(p.NumSymbols())), 1)
+		case 2:
+			body.Enter(1, 0, profile.SymbolRef(r.IntN(p.NumSymbols())))
+			body.Leave()
+		case 3:
+			changed.AddSymbol(changed.AddFile(randomPaths[r.IntN(len(randomPaths))]), randomName(r))
+		case 4:
+			changed.AddFunction(s, profile.Function{HeadCount: 1})
+		case 5:
+			changed.AddFunction(s, profile.Function{Timestamp: 1 + r.Uint64N(50)})
+		}
+		changed.AddFunction(s, profile.Function{Records: body.Records()})
+		// The same summary for both: it would make all keys for version 3 differ.
+		p.Summary, changed.Summary = &afdo.Summary{}, &afdo.Summary{}
+		a, b := FromProfile(p), FromProfile(changed)
+		for q := range randomRequests(p, seed) {
+			x, err := a.Select(q)
+			require.NoError(t, err)
+			y, err := b.Select(q)
+			require.NoError(t, err)
+			equal := profile.Compare(meaning(x, q.Target), meaning(y, q.Target)) == nil &&
+				(q.Target == Version2 || x.NumFiles() == y.NumFiles())
+			if equal {
+				same++
+			} else {
+				different++
+			}
+			key, err := a.Fingerprint(q)
+			require.NoError(t, err)
+			other, err := b.Fingerprint(q)
+			require.NoError(t, err)
+			require.Equal(t, equal, key == other, "seed %d, %+v", seed, q)
+		}
+	}
+	assert.Greater(t, same, 100)
+	assert.Greater(t, different, 100)
+}
+
+func TestFingerprintSummary(t *testing.T) {
+	p := randomProfile(1)
+	q := Request{Units: []string{"a.c"}}
+	keys := func() (keys [2]uint64) {
+		for i, target := range []Target{Version2, Version3} {
+			q.Target = target
+			key, err := FromProfile(p).Fingerprint(q)
+			require.NoError(t, err)
+			keys[i] = key
+		}
+		return keys
+	}
+	p.Summary = p.Summarize()
+	before := keys()
+	p.Summary.MaxCount++
+	after := keys()
+	assert.Equal(t, before[0], after[0])
+	assert.NotEqual(t, before[1], after[1])
+}
+
+// TestFingerprintStable holds keys that build caches out there may have.
+func TestFingerprintStable(t *testing.T) {
+	p := profile.New()
+	var body profile.Body
+	callee := p.AddSymbol(p.AddFile("b.c"), "g.part.0")
+	body.Count(1, 2, 3)
+	body.Call(1, 2, callee, 4)
+	body.Enter(5, 0, callee)
+	body.Count(6, 0, 7)
+	body.Leave()
+	p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "f"), profile.Function{HeadCount: 8, Timestamp: 9, Records: body.Records()})
+	for target, want := range map[Target]uint64{Version2: 0xcca525c78da9a45e, Version3: 0xacd5d2ee365b354c} {
+		got, err := FromProfile(p).Fingerprint(Request{Units: []string{"a.c"}, Target: target})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "%#x", got)
+	}
+}

@@ -1,0 +1,130 @@
+package slice
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// sliceFile slices every unit of a version 4 file, and returns the first error.
+func sliceFile(data []byte) error {
+	r, err := afdo.OpenBytes(data)
+	if err != nil {
+		return err
+	}
+	program, err := FromReader(r)
+	if err != nil {
+		return err
+	}
+	for path := range program.Units() {
+		for _, target := range []Target{Version2, Version3} {
+			q := Request{Units: []string{path}, Defined: []string{"f"}, Target: target}
+			if _, err := program.Select(q); err != nil {
+				return err
+			}
+			if _, err := program.Fingerprint(q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TestSliceRandomFiles slices files of every legal shape and compares with the same in memory.
+func TestSliceRandomFiles(t *testing.T) {
+	for seed := range uint64(60) {
+		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 0x51)), gen.All())
+		r, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		p, err := profile.Read(r)
+		require.NoError(t, err)
+		program, err := FromReader(r)
+		require.NoError(t, err)
+		inMemory := FromProfile(p)
+		for path := range program.Units() {
+			for _, target := range []Target{Version2, Version3} {
+				q := Request{Units: []string{path}, Target: target}
+				want, err := inMemory.Select(q)
+				require.NoError(t, err)
+				got, err := program.Select(q)
+				require.NoError(t, err)
+				require.NoError(t, profile.Compare(want, got), "seed %d, %q", seed, path)
+				key, err := inMemory.Fingerprint(q)
+				require.NoError(t, err)
+				other, err := program.Fingerprint(q)
+				require.NoError(t, err)
+				require.Equal(t, key, other, "seed %d, %q", seed, path)
+			}
+		}
+	}
+}
+
+// TestSliceDamaged flips bytes: errors are those of malformed files, and nothing else happens.
+func TestSliceDamaged(t *testing.T) {
+	failed := 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 0x52))
+		data, _ := gen.Random(r, gen.All())
+		for range 40 {
+			damaged := bytes.Clone(data)
+			for range 1 + r.IntN(3) {
+				damaged[r.IntN(len(damaged))] ^= byte(1 << r.IntN(8))
+			}
+			if err := sliceFile(damaged[:len(damaged)-r.IntN(2)*r.IntN(len(damaged))]); err != nil {
+				failed++
+				require.True(t, errors.Is(err, afdo.ErrMalformed) || errors.Is(err, afdo.ErrLimit) || errors.Is(err, afdo.ErrVersion), "%v", err)
+			}
+		}
+	}
+	assert.Greater(t, failed, 100)
+}
+
+// TestSliceUnknownCallee has a record of a symbol that no unit has.
+func TestSliceUnknownCallee(t *testing.T) {
+	f := &naive.File{Units: []naive.Unit{{
+		Path: "a.c", Start: 0, End: 1,
+		Symbols: []naive.Symbol{{Name: "f", ID: 0, HasInfo: true, Locations: []naive.Location{gen.Inlined(1, 0, 77)}}},
+	}}}
+	err := sliceFile(gen.Encode(f, false))
+	assert.ErrorIs(t, err, afdo.ErrMalformed)
+	assert.ErrorContains(t, err, "77")
+}
+
+func TestSliceHostile(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"nested":    gen.Nested(200_000, false),
+		"trie":      gen.TrieChain(50_000, true),
+		"long name": gen.HugeNames(1<<16, 1000, true),
+	} {
+		err := sliceFile(data)
+		if err != nil {
+			assert.True(t, errors.Is(err, afdo.ErrMalformed) || errors.Is(err, afdo.ErrLimit), "%s: %v", name, err)
+		}
+	}
+}
+
+func TestIDSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	var set idSet
+	truth := make(map[symbolID]bool)
+	assert.False(t, set.has(0))
+	for range 20_000 {
+		id := symbolID(r.Uint32())
+		if r.IntN(2) == 0 {
+			id = symbolID(r.IntN(10_000))
+		}
+		require.Equal(t, truth[id], set.has(id))
+		require.Equal(t, !truth[id], set.add(id))
+		truth[id] = true
+		require.True(t, set.has(id))
+	}
+}
