@@ -61,7 +61,8 @@ for ((round = 1; round <= rounds; round++)); do
 	run '^BenchmarkRead$/^corpus=bootstrap$' 80ms
 	run '^BenchmarkRead$/^corpus=(medium|lib.*|keystore2)$/./^source=mmap$' 60ms
 	run '^BenchmarkWalk$' 200ms
-	run '^Benchmark(Names|Index)$' 20ms
+	run '^BenchmarkNames$' 40ms
+	run '^BenchmarkIndex$' 20ms
 	run '^BenchmarkWhole$' 1x
 	run '^BenchmarkProcess$' 8x
 	run '^Benchmark(Compile|LLVM)$' 2x

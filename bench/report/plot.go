@@ -48,7 +48,7 @@ func plotNames(r *results) string {
 	var timed, sized []curve
 	for i, table := range nameTables {
 		for _, find := range []string{"hit", "miss"} {
-			timed = append(timed, curve{table.what, colours[i], find == "miss", r.curve(table.table, find, clock)})
+			timed = append(timed, curve{table.what, colours[i], find == "miss", r.curve(table.table, find, processor)})
 		}
 		sized = append(sized, curve{table.what, colours[i], false, r.curve(table.table, "hit", "table-B/name")})
 	}
