@@ -3,6 +3,7 @@ package slice_test
 import (
 	"bytes"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -248,5 +249,44 @@ func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 			}
 			assert.True(t, used, "the profile changes nothing")
 		})
+	}
+}
+
+// TestCodeRandom spoils the profile of the C program at random.
+func TestCodeRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many compiles")
+	}
+	p := buildProgram(t, "c", "gcc")
+	trained := profile.New()
+	require.NoError(t, train.Add(trained, p.binary, train.Options{}))
+	names := []string{"nothing"}
+	for s := range trained.NumSymbols() {
+		names = append(names, trained.SymbolName(profile.SymbolRef(s)))
+	}
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		some := func(suffixes ...string) (some []string) {
+			for range r.IntN(7) {
+				some = append(some, names[r.IntN(len(names))]+suffixes[r.IntN(len(suffixes))])
+			}
+			return some
+		}
+		whole := profile.New()
+		require.NoError(t, train.Add(whole, p.binary, train.Options{Seed: seed, Cold: some(""), Indirect: some("")}))
+		foreign(some("", "", ".part.0", ".cold")...)(whole)
+		mention(some("", ".constprop.0", ".isra.0", ".lto_priv.1")...)(whole)
+		if inlined := some(""); len(inlined) > 0 {
+			mention(inlined...)(whole)
+			elsewhere(inlined...)(whole)
+		}
+		whole.Merge(synth.Profile(synth.Options{Seed: 1, Units: 20, Functions: 300}))
+		whole.Summary = whole.Summarize()
+		sliced := slice.FromProfile(whole)
+		for _, source := range p.sources {
+			level := []string{"-O2", "-O3"}[r.IntN(2)]
+			part := p.slice(t, sliced, source, true)
+			assert.True(t, p.assembly(t, source, level, whole) == p.assembly(t, source, level, part), "seed %d, %s %s", seed, source, level)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,10 +121,18 @@ func (s *slicing) request(e *env, program *slice.Program, target slice.Target) (
 	return slice.Request{
 		Units:    append(units, headers...),
 		Defined:  inputs.Defined,
-		Complete: len(s.deps) > 0,
+		Complete: listsSystem(files),
 		Target:   target,
 		Bits:     int(s.bits),
 	}, nil
+}
+
+// listsSystem tells whether a dependency file lists headers of the system. One
+// of -MMD does not, and one of -MD does: at least what the compiler itself includes.
+func listsSystem(files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
+		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
+	})
 }
 
 // readDepfiles returns what dependency files list.

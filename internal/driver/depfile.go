@@ -47,15 +47,21 @@ func ParseDepfile(data []byte) ([]Rule, error) {
 			rule, words = &rules[len(rules)-1], nil
 			continue
 		}
-		if len(words) > 0 {
+		if len(words) > 0 && !isAssignment(words) {
 			return nil, fmt.Errorf("%w: line %d has no colon", ErrDepfile, line)
 		}
+		words = nil
 		if token == depEnd {
 			return rules, nil
 		}
 		rule = nil
 		line = 1 + bytes.Count(data[:p.pos], []byte{'\n'})
 	}
+}
+
+// isAssignment tells whether a line sets a variable of make, as GCC has it do for C++ modules.
+func isAssignment(words []string) bool {
+	return len(words) > 1 && (words[1] == "=" || words[1] == "+=")
 }
 
 // Prerequisites returns the prerequisites of all rules in their order, each once.

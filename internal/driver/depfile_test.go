@@ -32,8 +32,11 @@ func TestParseDepfile(t *testing.T) {
 		`a\:b.o: a:b.c`:              {{[]string{"a:b.o"}, []string{"a:b.c"}}},
 		"a.o: a.c # comment \\\n on": {{[]string{"a.o"}, []string{"a.c"}}},
 		"a.o:":                       {{Targets: []string{"a.o"}}},
-		"a.o:\\\n a.c":               {{[]string{"a.o"}, []string{"a.c"}}},
-		`a.o: a.c\`:                  {{[]string{"a.o"}, []string{`a.c\`}}},
+		"a.o: a.c\nCXX_IMPORTS += b.c++m \\\n c\nb.c++m: a.o\n": {
+			{[]string{"a.o"}, []string{"a.c"}}, {[]string{"b.c++m"}, []string{"a.o"}},
+		},
+		"a.o:\\\n a.c": {{[]string{"a.o"}, []string{"a.c"}}},
+		`a.o: a.c\`:    {{[]string{"a.o"}, []string{`a.c\`}}},
 	} {
 		got, err := ParseDepfile([]byte(text))
 		assert.NoError(t, err, text)
