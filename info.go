@@ -56,31 +56,23 @@ func (u *Unit) info(s Symbol) (fields, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.growInfos(int(s.row) + 1)
-	if u.infos[s.row].data == nil {
-		f, err := u.readOnce(s)
-		if err != nil {
-			return fields{}, err
-		}
-		u.infos[s.row] = f
-	}
-	return u.infos[s.row], nil
-}
-
-// readOnce is readInfo for what may have been read for another symbol: those of
-// a faulty file may share a section by the thousand.
-func (u *Unit) readOnce(s Symbol) (fields, error) {
-	if row, ok := u.readFor[s.info]; ok {
-		return u.infos[row], nil
+	if f, ok := u.infos[s.info]; ok {
+		return f, nil
 	}
 	f, err := u.readInfo(s)
 	if err == nil {
-		if u.readFor == nil {
-			u.readFor = make(map[uint32]uint32)
-		}
-		u.readFor[s.info] = s.row
+		u.keepInfo(s.info, f)
 	}
 	return f, err
+}
+
+// keepInfo keeps a section that has been read. Sections and not symbols count: those
+// of a faulty file may share one by the thousand.
+func (u *Unit) keepInfo(index uint32, f fields) {
+	if u.infos == nil {
+		u.infos = make(map[uint32]fields)
+	}
+	u.infos[index] = f
 }
 
 func (u *Unit) readInfo(s Symbol) (fields, error) {
@@ -90,16 +82,6 @@ func (u *Unit) readInfo(s Symbol) (fields, error) {
 		return fields{}, u.r.badIndex(rows, 0, sectionRef{s.info, SectionSymbolInfo})
 	}
 	return u.r.open(int(s.info), SectionSymbolInfo)
-}
-
-// growInfos makes room for the infos of n rows, or of all if their number is known.
-func (u *Unit) growInfos(n int) {
-	if u.table != nil {
-		n = max(n, len(u.table.rows))
-	}
-	if n > len(u.infos) {
-		u.infos = slices.Grow(u.infos, n-len(u.infos))[:n]
-	}
 }
 
 // Load reads all of the unit's sections that have not been read yet, in as few
@@ -113,25 +95,21 @@ func (u *Unit) Load() error {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.growInfos(len(t.rows))
-	var rows []int
-	for row, r := range t.rows {
-		if r.info != noInfo && u.infos[row].data == nil {
-			rows = append(rows, row)
+	var refs []sectionRef
+	for _, r := range t.rows {
+		if _, ok := u.infos[r.info]; !ok && r.info != noInfo {
+			refs = append(refs, sectionRef{r.info, SectionSymbolInfo})
 		}
 	}
 	// Section indexes are by offset, so sections that stand together are neighbours now.
-	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(t.rows[a].info, t.rows[b].info) })
-	refs := make([]sectionRef, len(rows))
-	for i, row := range rows {
-		refs[i] = sectionRef{t.rows[row].info, SectionSymbolInfo}
-	}
+	slices.SortFunc(refs, func(a, b sectionRef) int { return cmp.Compare(a.index, b.index) })
+	refs = slices.Compact(refs)
 	infos, err := u.r.openAll(t.sec, 0, refs)
 	if err != nil {
 		return err
 	}
-	for i, row := range rows {
-		u.infos[row] = infos[i]
+	for i, ref := range refs {
+		u.keepInfo(ref.index, infos[i])
 	}
 	return nil
 }

@@ -29,8 +29,7 @@ type Unit struct {
 	mu      sync.Mutex
 	encoded *encodedTable     // as far as read and not yet decoded
 	table   *symbolTable      // nil until needed
-	infos   []fields          // symbol info sections by row, as far as they have been read
-	readFor map[uint32]uint32 // rows by section, of those read one at a time
+	infos   map[uint32]fields // symbol info sections by index, as far as they have been read
 }
 
 // unitEntry is one entry of the file names section. 32 bytes.

@@ -77,8 +77,17 @@ func (f *fields) uint(width int) uint64 {
 		return 0
 	}
 	var v uint64
-	for _, b := range f.data[f.pos : f.pos+width] {
-		v = v<<8 | uint64(b)
+	switch p := f.data[f.pos:]; width {
+	case 2:
+		v = uint64(binary.BigEndian.Uint16(p))
+	case 4:
+		v = uint64(binary.BigEndian.Uint32(p))
+	case 8:
+		v = binary.BigEndian.Uint64(p)
+	default:
+		for _, b := range p[:width] {
+			v = v<<8 | uint64(b)
+		}
 	}
 	f.pos += width
 	return v
