@@ -311,7 +311,7 @@ func (enc *encodedTable) someRows(e *unitEntry, wanted func(symbolRow) bool) ([]
 // appendRows appends the symbols of rows, whose names are known by string index.
 func (u *Unit) appendRows(found []Symbol, rows []rowAt, names map[uint32]string) []Symbol {
 	for _, row := range rows {
-		found = append(found, Symbol{unit: u, name: names[row.str], id: row.id, info: row.info, row: row.row})
+		found = append(found, Symbol{unit: u, name: names[row.str], id: row.id, info: row.info})
 	}
 	return found
 }

@@ -25,7 +25,6 @@ type Symbol struct {
 	name string
 	id   SymbolID
 	info uint32 // section index
-	row  uint32
 }
 
 // ID returns the symbol's ID in the file.
@@ -253,7 +252,7 @@ func (u *Unit) symbols() (*symbolTable, error) {
 
 func (u *Unit) symbol(t *symbolTable, row int) Symbol {
 	r := t.rows[row]
-	return Symbol{unit: u, name: t.names[r.str], id: r.id, info: r.info, row: uint32(row)}
+	return Symbol{unit: u, name: t.names[r.str], id: r.id, info: r.info}
 }
 
 // NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to begin.
@@ -312,7 +311,7 @@ func (u *Unit) Symbol(name string) (Symbol, error) {
 	if row < 0 {
 		return Symbol{}, fmt.Errorf("afdo: symbol %q in unit %q: %w", name, u.path, ErrNotFound)
 	}
-	return Symbol{unit: u, name: name, id: r.id, info: r.info, row: uint32(row)}, nil
+	return Symbol{unit: u, name: name, id: r.id, info: r.info}, nil
 }
 
 // find returns the row of a name, -1 if there is none.
