@@ -41,11 +41,16 @@ type Problem struct {
 func (r *Reader) Check() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		k := checker{
-			r: r.unchecked(), yield: yield,
+			yield:   yield,
 			left:    overlapping * min(r.src.size, math.MaxInt64/overlapping),
-			uses:    make([]uses, r.table.len()),
 			strings: make(map[uint32]stringTable),
 		}
+		t, err := r.scanned()
+		if err != nil {
+			k.fault(err)
+			return
+		}
+		k.t, k.r, k.uses = t, r.unchecked(t), make([]uses, t.len())
 		k.run()
 	}
 }
@@ -57,6 +62,7 @@ const overlapping = 4
 // checker is one run of Check.
 type checker struct {
 	r          *Reader
+	t          *sectionTable // of r
 	yield      func(Problem, error) bool
 	stopped    bool  // by an error or by the caller
 	faults     int   // so far
@@ -135,22 +141,21 @@ func (k *checker) run() {
 
 // table reports the faults of the section table by reading it again.
 func (k *checker) table() {
-	if !k.r.table.faulty {
+	if !k.t.faulty {
 		return
 	}
 	again := Reader{src: k.r.src, opts: k.r.opts}
-	again.table.onFault = func(fault error) error {
+	k.fault(again.readHeader(&sectionTable{onFault: func(fault error) error {
 		k.fault(fault)
 		return nil
-	}
-	k.fault(again.readHeader())
+	}}))
 }
 
 // header looks for over-long varints in the header and the section table.
 func (k *checker) header() {
-	f := headerFields(k.r.table.data)
+	f := headerFields(k.t.data)
 	var found bool
-	for range 5 + 2*k.r.table.count {
+	for range 5 + 2*k.t.count {
 		if !f.sec.Compact || found {
 			return
 		}
@@ -161,9 +166,9 @@ func (k *checker) header() {
 
 // gaps reports bytes of the file that are in no section.
 func (k *checker) gaps() {
-	end := k.r.table.end
-	for i := range k.r.table.len() {
-		if e := k.r.table.extent(i); e.size > 0 {
+	end := k.t.end
+	for i := range k.t.len() {
+		if e := k.t.extent(i); e.size > 0 {
 			k.gap(end, e.off)
 			end = max(end, e.off+e.size)
 		}
@@ -180,7 +185,7 @@ func (k *checker) gap(from, to int64) {
 
 // afford reports whether a section may still be read.
 func (k *checker) afford(index int, want SectionType) bool {
-	e := k.r.table.extent(index)
+	e := k.t.extent(index)
 	if k.left -= e.size; k.left < 0 && k.left+e.size >= 0 {
 		k.incomplete = true
 		k.fault(newSection(index, e, byte(want)).errorAt(0, ErrLimit, "sections overlap so much that not all of them are checked"))
@@ -200,7 +205,7 @@ func (k *checker) section(index int, want SectionType) (fields, bool) {
 
 // inRange reports whether the file has the section to which a field at pos of from refers.
 func (k *checker) inRange(from Section, pos int, ref sectionRef) bool {
-	if uint64(ref.index) < uint64(k.r.table.len()) {
+	if uint64(ref.index) < uint64(k.t.len()) {
 		return true
 	}
 	k.incomplete = true
@@ -232,7 +237,7 @@ func varintLen[T ~uint32 | ~uint64](v T) int { return (bits.Len64(uint64(v)|1) +
 
 // summary checks the summary section and returns its fields.
 func (k *checker) summary() *fields {
-	index := k.r.table.fixedSection(SectionSummary).index
+	index := k.t.fixedSection(SectionSummary).index
 	k.use(index, SectionSummary)
 	f, ok := k.section(index, SectionSummary)
 	if !ok {
@@ -253,7 +258,7 @@ func (k *checker) summary() *fields {
 
 // units checks the file names section and the tables of each unit.
 func (k *checker) units() {
-	index := k.r.table.fixedSection(SectionFileNames).index
+	index := k.t.fixedSection(SectionFileNames).index
 	k.use(index, SectionFileNames)
 	d := &directory{}
 	complete := false
@@ -370,7 +375,7 @@ func (k *checker) size(e *unitEntry, names stringTable, rows fields) {
 		return
 	}
 	limit := k.r.maxTableBytes()
-	table := k.r.table.extent(int(e.strings))
+	table := k.t.extent(int(e.strings))
 	if k.tables < limit {
 		sections := table.size + int64(len(rows.data))
 		k.tables += max(sections, 16*int64(names.count)+16*int64(rows.rowCount())+int64(names.names))

@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// unchecked returns a Reader of the same file that neither compares checksums
+// unchecked returns a Reader of the same file, of which the section table has been scanned, that neither compares checksums
 // nor uses the index: what looks for everything that is wrong must not stop at the first of it.
-func (r *Reader) unchecked() *Reader {
+func (r *Reader) unchecked(t *sectionTable) *Reader {
 	o := r.opts
 	o.skipChecksums, o.ignoreIndex = true, true
-	return &Reader{src: r.src, header: r.header, table: r.table, opts: o}
+	u := &Reader{src: r.src, header: r.header, opts: o}
+	u.table.Store(t)
+	return u
 }
 
 // index checks the index, if there is one, and with it all checksums. What it finds things by
@@ -37,6 +39,7 @@ func (k *checker) index() {
 		return
 	}
 	k.checksums(x)
+	k.sections(x)
 	k.schemes(x)
 	if k.faults == 0 && !k.stopped {
 		k.fault(k.lookups(x))
@@ -49,12 +52,49 @@ func (k *checker) checksums(x *index) {
 		return
 	}
 	for i := range x.sec.Index {
-		e := k.r.table.extent(i)
+		e := k.t.extent(i)
 		data, err := k.r.viewExtent(e)
 		if err == nil {
 			err = x.compare(i, e, data)
 		}
 		if k.fault(err); k.stopped {
+			return
+		}
+	}
+}
+
+// sections compares what the index says of the section table.
+func (k *checker) sections(x *index) {
+	b := x.byKind[blockSections]
+	if b.size == 0 || k.stopped {
+		return
+	}
+	if k.t.sorted != nil {
+		k.fault(x.fault(b.off, "the section table is not in the order of the file"))
+		return
+	}
+	said := *k.t
+	if err := x.openSections(&said); err != nil {
+		k.fault(err)
+		return
+	}
+	for i := range k.t.fixed {
+		if f := k.t.fixed[i]; f.index != said.fixed[i].index {
+			k.fault(x.fault(b.off, "the %s is section %d, not %d", f.t, f.index, said.fixed[i].index))
+			return
+		}
+	}
+	for i := 0; k.t.sec.Compact && i <= k.t.groups(); i++ {
+		at := k.t.end
+		if i < k.t.groups() {
+			at = int64(k.t.checkpoints[i])
+		}
+		got, err := said.sparse.position(i)
+		if at -= int64(k.t.entries); err == nil && got != at {
+			err = x.fault(b.off, "entry %d of the section table begins %d bytes behind the first one, not %d", i*checkpointEvery, at, got)
+		}
+		if err != nil {
+			k.fault(err)
 			return
 		}
 	}

@@ -16,7 +16,7 @@ func (k *checker) infos() {
 			continue
 		}
 		batch = append(batch, sectionRef{uint32(i), SectionSymbolInfo})
-		bytes += k.r.table.extent(i).size
+		bytes += k.t.extent(i).size
 		if bytes > infoBatchBytes || len(batch) == infoBatchSections {
 			k.infoBatch(c, batch)
 			batch, bytes = batch[:0], 0

@@ -47,7 +47,7 @@ func (s *symbolIDs) sort(k *checker) {
 	for i := 1; i < len(s.all); i++ {
 		if d := s.all[i]; d.id == s.all[i-1].id {
 			index := int(d.section)
-			e := k.r.table.extent(index)
+			e := k.t.extent(index)
 			k.fault(newSection(index, e, byte(SectionSymbolNames)).errorAt(d.pos, ErrSymbol, "symbol ID %d stands twice", d.id))
 		}
 	}

@@ -61,6 +61,7 @@ const (
 	blockFingerprints
 	blockProducer
 	blockBuildID
+	blockSections
 	numBlockKinds
 )
 
@@ -74,6 +75,7 @@ var blockNamesByKind = [numBlockKinds]string{
 	blockFingerprints: "fingerprints",
 	blockProducer:     "producer",
 	blockBuildID:      "build ID",
+	blockSections:     "sections",
 }
 
 func (k blockKind) String() string {
@@ -132,9 +134,10 @@ func (r *Reader) openIndex() (*index, error) {
 	if x := r.idx.Load(); x != nil {
 		return x, nil
 	}
-	x, err := r.findIndex()
+	t := r.table.Load()
+	x, err := r.findIndex(t)
 	if err == nil {
-		err = x.readHeader(&r.table)
+		err = x.readHeader(t.len(), t.extent(0).off)
 	}
 	if _, ok := err.(*FormatError); ok || err == errNoIndex {
 		x = &index{sec: x.sec, unfit: err}
@@ -147,30 +150,38 @@ func (r *Reader) openIndex() (*index, error) {
 
 var errNoIndex = fmt.Errorf("afdo: index: %w", ErrNotFound)
 
-// findIndex returns the last section if it is an index: it must be of the type
+// findIndex returns the last section if it is an index. The table has been scanned: where it has not been, the index
+// was found before.
+func (r *Reader) findIndex(t *sectionTable) (*index, error) {
+	last := t.len() - 1
+	if t.fixed[1].index == last || t.faulty {
+		return &index{}, errNoIndex // without a look at it
+	}
+	return r.indexAt(last, t.extent(last))
+}
+
+// indexAt returns the section of a place if it is an index: it must be of the type
 // and begin with the magic.
-func (r *Reader) findIndex() (x *index, err error) {
-	last := r.table.len() - 1
-	x = &index{src: r.src}
-	if r.table.fixed[1].index == last || r.table.faulty {
-		return x, errNoIndex // without a look at it
-	}
-	if x.sec, err = r.Section(last); err != nil {
-		return x, err
-	}
-	const least = 1 + len(indexMagic) + 1 + sumSize
-	if x.sec.Type != SectionIndex || x.sec.Size < int64(least) {
+func (r *Reader) indexAt(section int, e extent) (*index, error) {
+	const start = 1 + len(indexMagic)
+	x := &index{src: r.src, sec: Section{Index: section, Offset: e.off, Size: e.size}}
+	if e.size < int64(start+1+sumSize) {
 		return x, errNoIndex
 	}
-	magic, err := r.src.view(x.sec.Offset+1, len(indexMagic))
-	if err == nil && string(magic) != indexMagic {
+	head, err := r.src.view(e.off, start)
+	if err != nil {
+		return x, err
+	}
+	x.sec = newSection(section, e, head[0])
+	if x.sec.Type != SectionIndex || string(head[1:]) != indexMagic {
 		err = errNoIndex
 	}
 	return x, err
 }
 
-// readHeader reads the header of the index and checks that it is of this file.
-func (x *index) readHeader(t *sectionTable) error {
+// readHeader reads the header of the index and checks that it is of a file
+// of so many sections, the first of which begins at an offset.
+func (x *index) readHeader(numSections int, first int64) error {
 	pages := (x.sec.Size + pageSize - 1) / pageSize
 	x.size = x.sec.Size - pages*sumSize
 	if x.sec.Size-(pages-1)*pageSize <= sumSize {
@@ -186,9 +197,9 @@ func (x *index) readHeader(t *sectionTable) error {
 		return x.fault(0, "version %d of the index, not %d", v, indexVersion)
 	}
 	sections, span, units := f.uint32(), f.uint64(), f.uint32()
-	if f.err == nil && (int(sections) != t.len() || int64(span) != x.sec.Offset-t.extent(0).off) {
+	if f.err == nil && (int(sections) != numSections || int64(span) != x.sec.Offset-first) {
 		return x.fault(0, "the index is stale: it is of a file with %d sections and %d bytes of them before it, not %d and %d",
-			sections, span, t.len(), x.sec.Offset-t.extent(0).off)
+			sections, span, numSections, x.sec.Offset-first)
 	}
 	if x.readBlocks(&f); f.err != nil {
 		return x.misread(&f)
@@ -201,7 +212,7 @@ func (x *index) readHeader(t *sectionTable) error {
 		if sums.size != int64(x.sec.Index)*sumSize {
 			return x.fault(sums.off, "%d bytes of checksums for %d sections", sums.size, x.sec.Index)
 		}
-		x.checked = make([]uint32, (t.len()+31)/32)
+		x.checked = make([]uint32, (numSections+31)/32)
 	}
 	return nil
 }
@@ -212,6 +223,7 @@ func (x *index) readBlocks(f *fields) {
 		f.fail(f.pos, ErrIndex, "%d blocks, more than %d", n, maxBlocks)
 	}
 	left := uint64(x.size)
+	x.blocks = make([]block, 0, min(n, maxBlocks))
 	for range n {
 		b := block{kind: blockKind(f.byte())}
 		size := f.uint64()
@@ -266,12 +278,16 @@ func (x *index) page(i int64) (*page, error) {
 
 func (x *index) readPage(i int64) (*page, error) {
 	n := min(pageSize, x.sec.Size-i*pageSize)
-	data, err := x.src.view(x.sec.Offset+i*pageSize, int(n))
+	off := x.sec.Offset + i*pageSize
+	data, err := x.src.glance(off, int(n))
 	if err != nil {
 		return nil, err
 	}
 	content, sum := data[:n-sumSize], binary.BigEndian.Uint32(data[n-sumSize:])
 	if got := pageSum(int(i), content); got != sum {
+		if _, err := x.src.view(off, int(n)); err != nil {
+			return nil, err
+		}
 		return nil, x.sec.errorAt(int(i*pageSize), ErrChecksum, "a page of the index whose checksum should be %08x has %08x", sum, got)
 	}
 	var p *page
@@ -300,10 +316,18 @@ func (x *index) read(dst []byte, off int64) error {
 
 // fields returns the fields of up to n bytes of content from off on.
 func (x *index) fields(off int64, n int) (fields, error) {
-	data := make([]byte, min(int64(n), x.size-off))
-	f := fields{sec: x.sec, data: data}
+	size := min(int64(n), x.size-off)
+	f := fields{sec: x.sec}
 	f.sec.Offset += physical(off)
-	return f, x.read(data, off)
+	if at := off % pageContent; at+size <= pageContent {
+		p, err := x.page(off / pageContent)
+		if err == nil {
+			f.data = p[at : at+size]
+		}
+		return f, err
+	}
+	f.data = make([]byte, size)
+	return f, x.read(f.data, off)
 }
 
 // bits returns the width bits, at most 56, that begin pos bits after off.

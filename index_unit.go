@@ -88,7 +88,7 @@ func (r *Reader) unitAt(u *unitBlock, rank int) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := r.Section(r.table.fixedSection(SectionFileNames).index)
+	names, err := r.Section(r.table.Load().fixedSection(SectionFileNames).index)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // IndexOptions say what an index holds besides what it finds in the file itself.
@@ -38,12 +39,13 @@ func (r *Reader) Reindex(w io.Writer, o *IndexOptions) error {
 		return err
 	}
 	if o != nil {
-		content, err := r.newIndex(out, sums, o)
+		n, err := r.newIndex(sums, o)
 		if err != nil {
 			return err
 		}
-		out.Begin(SectionIndex, r.header.Compact)
-		out.PutBytes(paginate(content)[1:])
+		if err := n.appendTo(out); err != nil {
+			return err
+		}
 	}
 	_, err = out.WriteTo(w)
 	return err
@@ -55,14 +57,18 @@ func (r *Reader) copySections() (*Writer, []uint32, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n := r.table.len()
+	t, err := r.scanned()
+	if err != nil {
+		return nil, nil, err
+	}
+	n := t.len()
 	if x.unfit != errNoIndex {
 		n--
 	}
 	out := NewWriter(r.header.Compact)
 	sums := make([]uint32, n)
 	for i := range n {
-		e := r.table.extent(i)
+		e := t.extent(i)
 		if e.size == 0 {
 			return nil, nil, newSection(i, e, 0).errorAt(0, ErrSection, "the section lies outside the file")
 		}
@@ -81,13 +87,13 @@ func (r *Reader) copySections() (*Writer, []uint32, error) {
 	return out, sums, nil
 }
 
-// newIndex returns the content of an index of the file, which is to stand behind sections of some checksums.
-func (r *Reader) newIndex(before *Writer, sums []uint32, o *IndexOptions) ([]byte, error) {
+// newIndex returns the blocks of an index of the file, which is to stand behind sections of some checksums.
+func (r *Reader) newIndex(sums []uint32, o *IndexOptions) (*indexWriter, error) {
 	d, err := r.directory()
 	if err != nil {
 		return nil, err
 	}
-	n := indexWriter{compact: r.header.Compact}
+	n := &indexWriter{compact: r.header.Compact, units: len(d.entries)}
 	if !o.NoLookups {
 		if err := n.lookups(r, d, o); err != nil {
 			return nil, err
@@ -108,15 +114,62 @@ func (r *Reader) newIndex(before *Writer, sums []uint32, o *IndexOptions) ([]byt
 	}
 	n.add(blockProducer, []byte(o.Producer))
 	n.add(blockBuildID, o.BuildID)
-	return n.content(len(sums)+1, len(before.data), len(d.entries)), nil
+	return n, nil
 }
 
 // indexWriter gathers the blocks of an index.
 type indexWriter struct {
-	compact bool
-	header  []byte // the entries of the blocks
-	blocks  []byte
-	n       byte
+	compact     bool
+	units       int
+	header      []byte // the entries of the blocks
+	blocks      []byte
+	n           byte
+	checksummed bool
+}
+
+// guesses is how often the positions of entries in the section table are worked out again before
+// the index goes without them.
+const guesses = 4
+
+// appendTo adds the index to the sections of a file. Where the entries of the section table stand depends on how
+// long the one of the index is: their positions are those of a guess until that holds.
+func (n *indexWriter) appendTo(out *Writer) error {
+	summary, err := out.only(SectionSummary)
+	if err != nil {
+		return err
+	}
+	names, err := out.only(SectionFileNames)
+	if err != nil {
+		return err
+	}
+	positions, err := n.put(out)
+	for range guesses {
+		if err != nil || !n.checksummed {
+			return err
+		}
+		with := *n
+		with.add(blockSections, appendSections(nil, n.compact, summary, names, positions))
+		out.takeBack()
+		guess := positions
+		if positions, err = with.put(out); err == nil && slices.Equal(positions, guess) {
+			return nil
+		}
+	}
+	out.takeBack()
+	_, err = n.put(out)
+	return err
+}
+
+// put adds the index to the sections of a file, and returns where groups of entries of its section table begin.
+func (n *indexWriter) put(out *Writer) ([]uint32, error) {
+	content := n.content(len(out.sections)+1, len(out.data))
+	out.Begin(SectionIndex, n.compact)
+	out.PutBytes(paginate(content)[1:])
+	header, err := out.header()
+	if err != nil {
+		return nil, err
+	}
+	return sectionPositions(header), nil
 }
 
 // add adds a block, unless it is empty.
@@ -197,17 +250,18 @@ func (n *indexWriter) checksums(sums []uint32) {
 		data = binary.BigEndian.AppendUint32(data, sum)
 	}
 	n.add(blockChecksums, data)
+	n.checksummed = true
 }
 
 // content returns the content of the index of a file with so many sections, those
-// before the index of span bytes, and units.
-func (n *indexWriter) content(sections, span, units int) []byte {
+// before the index of span bytes.
+func (n *indexWriter) content(sections, span int) []byte {
 	c := []byte{sectionBitmask(SectionIndex, n.compact)}
 	c = append(c, indexMagic...)
 	c = append(c, indexVersion)
 	c = appendUint(c, n.compact, 4, uint64(sections))
 	c = appendUint(c, n.compact, 8, uint64(span))
-	c = appendUint(c, n.compact, 4, uint64(units))
+	c = appendUint(c, n.compact, 4, uint64(n.units))
 	c = append(c, n.n)
 	c = append(c, n.header...)
 	return append(c, n.blocks...)

@@ -76,8 +76,11 @@ func (u *Unit) keepInfo(index uint32, f fields) {
 }
 
 func (u *Unit) readInfo(s Symbol) (fields, error) {
-	if uint64(s.info) >= uint64(u.r.table.len()) {
-		e := u.r.table.extent(min(int(u.entry.symbols), u.r.table.len()-1))
+	if n := u.r.NumSections(); uint64(s.info) >= uint64(n) {
+		e, err := u.r.extent(min(int(u.entry.symbols), n-1))
+		if err != nil {
+			return fields{}, err
+		}
 		rows := Section{Index: int(u.entry.symbols), Type: SectionSymbolNames, Offset: e.off}
 		return fields{}, u.r.badIndex(rows, 0, sectionRef{s.info, SectionSymbolInfo})
 	}
@@ -95,7 +98,7 @@ func (u *Unit) Load() error {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var refs []sectionRef
+	refs := make([]sectionRef, 0, len(t.rows))
 	for _, r := range t.rows {
 		if _, ok := u.infos[r.info]; !ok && r.info != noInfo {
 			refs = append(refs, sectionRef{r.info, SectionSymbolInfo})
@@ -107,6 +110,9 @@ func (u *Unit) Load() error {
 	infos, err := u.r.openAll(t.sec, 0, refs)
 	if err != nil {
 		return err
+	}
+	if u.infos == nil {
+		u.infos = make(map[uint32]fields, len(refs))
 	}
 	for i, ref := range refs {
 		u.keepInfo(ref.index, infos[i])

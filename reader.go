@@ -16,8 +16,8 @@ const Version = 4
 const magic = "gcov"
 
 const (
-	// headerPrefix is what Open reads first: at most that much holds all fields before the section table.
-	headerPrefix = 8 + 1 + 5*maxVarintLen
+	// headerPrefix is what Open reads first: at most that much holds all fields before the section table, and its first entry.
+	headerPrefix = 8 + 1 + 7*maxVarintLen
 
 	dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
 )
@@ -65,8 +65,10 @@ type Header struct {
 type Reader struct {
 	src    *source
 	header Header
-	table  sectionTable
 	opts   options
+
+	tableMu sync.Mutex // guards the scan of table
+	table   atomic.Pointer[sectionTable]
 
 	mu     sync.Mutex // guards the making of dir, and tables
 	dir    atomic.Pointer[directory]
@@ -136,10 +138,11 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
 		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt
 	}
+	t := &sectionTable{}
 	if r.opts.lenient {
-		r.table.onFault = func(error) error { return nil } // Check comes upon it again
+		t.onFault = func(error) error { return nil } // Check comes upon it again
 	}
-	if err := r.readHeader(); err != nil {
+	if err := r.readHeader(t); err != nil {
 		return nil, err
 	}
 	if r.opts.requireChecksums {
@@ -154,7 +157,7 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 //
 // Everything that knows how these are laid out stands in this file and in the
 // section table: another dialect of version 4 would be told apart here.
-func (r *Reader) readHeader() error {
+func (r *Reader) readHeader(t *sectionTable) error {
 	prefix, err := r.src.view(0, int(min(r.src.size, headerPrefix)))
 	if err != nil {
 		return err
@@ -163,18 +166,18 @@ func (r *Reader) readHeader() error {
 		return err
 	}
 	h := headerFields(prefix)
-	r.table.fields = h
-	r.table.size = r.src.size
+	t.fields = h
+	t.size = r.src.size
 	n := h.uint(7)
-	for i, t := range [2]SectionType{SectionSummary, SectionFileNames} {
+	for i, typ := range [2]SectionType{SectionSummary, SectionFileNames} {
 		off, size := h.uint64(), h.uint64()
 		if h.err == nil {
-			h.err = r.table.checkBounds(h.pos, "the "+t.String(), off, size)
+			h.err = t.checkBounds(h.pos, "the "+typ.String(), off, size)
 		}
-		r.table.fixed[i] = fixedEntry{extent: r.table.newExtent(off, size), t: t}
+		t.fixed[i] = fixedEntry{extent: t.newExtent(off, size), t: typ}
 	}
 	if h.err == nil {
-		err = r.readTable(h, n)
+		err = r.readTable(t, h, n)
 	} else {
 		err = h.err
 	}
@@ -197,8 +200,8 @@ func headerClass(err error) error {
 	return err
 }
 
-// readTable reads the n entries of the section table, which follow h.
-func (r *Reader) readTable(h fields, n uint64) error {
+// readTable reads the n entries of the section table, which follow h, or leaves them for later.
+func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
 	entrySize := uint64(16)
 	if h.sec.Compact {
 		entrySize = 2
@@ -207,10 +210,21 @@ func (r *Reader) readTable(h fields, n uint64) error {
 	if n > left/entrySize || n > math.MaxInt32 {
 		return h.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, r.src.size, dialectHint)
 	}
-	end := uint64(h.pos) + 16*n
-	if h.sec.Compact {
-		end = r.compactTableEnd(h, n)
+	r.header = Header{Version: Version, Compact: h.sec.Compact}
+	t.fields = h
+	t.entries = h.pos
+	t.count = int(n)
+	err := r.openSparse(t)
+	if err == nil && t.sparse == nil {
+		err = r.scanTable(t)
 	}
+	r.table.Store(t)
+	return err
+}
+
+// scanTable reads the section table, of which all that comes before has been read.
+func (r *Reader) scanTable(t *sectionTable) error {
+	end := t.likelyEnd()
 	if end > math.MaxUint32 {
 		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, ErrLimit)
 	}
@@ -218,27 +232,28 @@ func (r *Reader) readTable(h fields, n uint64) error {
 	if err != nil {
 		return err
 	}
-	r.header = Header{Version: Version, Compact: h.sec.Compact}
-	r.table.fields = h
-	r.table.data = data
-	r.table.count = int(n)
-	return r.table.scan()
+	t.data = data
+	return t.scan()
 }
 
-// compactTableEnd returns how far a compact section table of n entries may
-// reach: not beyond a section, and the first entry is as a rule the first section.
-func (r *Reader) compactTableEnd(h fields, n uint64) uint64 {
-	end := min(uint64(r.src.size), uint64(h.pos)+2*maxVarintLen*n)
-	if r.opts.lenient { // sections may be anywhere
+// likelyEnd returns how far the table may reach. Where it is compact that is
+// not beyond a section, and the first entry is as a rule the first section.
+func (t *sectionTable) likelyEnd() uint64 {
+	start, n := uint64(t.entries), uint64(t.count)
+	if !t.sec.Compact {
+		return start + 16*n
+	}
+	end := min(uint64(t.size), start+2*maxVarintLen*n)
+	if t.onFault != nil { // sections may be anywhere
 		return end
 	}
-	for _, f := range r.table.fixed {
+	for _, f := range t.fixed {
 		end = min(end, uint64(f.off))
 	}
-	if first, size := varint(h.data[h.pos:]); n > 0 && size > 0 {
+	if first, size := varint(t.data[t.entries:]); n > 0 && size > 0 {
 		end = min(end, first)
 	}
-	return max(end, uint64(h.pos))
+	return max(end, start)
 }
 
 // checkVersion tells a version 4 file from older ones and from what is no profile.

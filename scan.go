@@ -106,7 +106,11 @@ func (r *Reader) newBudget() *budget {
 // spend spends what sections take.
 func (b *budget) spend(sections ...uint32) error {
 	for _, index := range sections {
-		if b.left -= b.r.sectionSize(index); b.left < 0 {
+		size, err := b.r.sectionSize(index)
+		if err != nil {
+			return err
+		}
+		if b.left -= size; b.left < 0 {
 			return fmt.Errorf("afdo: units or symbols share sections so often that they hold many times the file: %w", ErrLimit)
 		}
 	}
@@ -114,11 +118,12 @@ func (b *budget) spend(sections ...uint32) error {
 }
 
 // sectionSize returns the size of the section of an index, 0 if there is none.
-func (r *Reader) sectionSize(index uint32) int64 {
-	if uint64(index) >= uint64(r.table.len()) {
-		return 0
+func (r *Reader) sectionSize(index uint32) (int64, error) {
+	if uint64(index) >= uint64(r.NumSections()) {
+		return 0, nil
 	}
-	return r.table.extent(int(index)).size
+	e, err := r.extent(int(index))
+	return e.size, err
 }
 
 // eachTable calls visit for each unit with its symbols.

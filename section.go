@@ -93,6 +93,8 @@ type sectionTable struct {
 	sorted      []extent      // all entries by offset, if the table is out of order
 	fixed       [2]fixedEntry // summary and file names, by offset
 
+	sparse *sectionBlock // what finds an entry in a table that has not been scanned
+
 	onFault func(error) error // what to do about a fault; nil to give up
 	faulty  bool              // there was one
 }
@@ -115,18 +117,33 @@ func (t *sectionTable) fixedSection(typ SectionType) fixedEntry {
 	return t.fixed[1]
 }
 
-// extent returns the place of the section of an index below len.
+// extent returns the place of the section of an index below len in a table that has been scanned.
 func (t *sectionTable) extent(index int) extent {
-	entry := index
-	for _, f := range t.fixed {
-		if index == f.index {
-			return f.extent
-		}
-		if index > f.index {
-			entry--
+	if f := t.fixedAt(index); f != nil {
+		return f.extent
+	}
+	return t.entry(t.rank(index))
+}
+
+// fixedAt returns the fixed section of an index, nil if that is no fixed one.
+func (t *sectionTable) fixedAt(index int) *fixedEntry {
+	for i := range t.fixed {
+		if t.fixed[i].index == index {
+			return &t.fixed[i]
 		}
 	}
-	return t.entry(entry)
+	return nil
+}
+
+// rank returns the rank of a section that is not fixed among those that are not.
+func (t *sectionTable) rank(index int) int {
+	rank := index
+	for _, f := range t.fixed {
+		if f.index < index {
+			rank--
+		}
+	}
+	return rank
 }
 
 // entry returns the i-th entry by offset. The table has been checked: nothing here can fail.
@@ -391,16 +408,54 @@ func (t *sectionTable) placeFixed() error {
 	return nil
 }
 
+// scanned returns the section table when every entry has been looked at.
+func (r *Reader) scanned() (*sectionTable, error) {
+	if t := r.table.Load(); t.sparse == nil {
+		return t, nil
+	}
+	r.tableMu.Lock()
+	defer r.tableMu.Unlock()
+	t := r.table.Load()
+	if t.sparse == nil {
+		return t, nil
+	}
+	whole := *t
+	whole.sparse = nil
+	if err := r.scanTable(&whole); err != nil {
+		return nil, headerClass(err)
+	}
+	r.table.Store(&whole)
+	return &whole, nil
+}
+
+// extent returns the place of the section of an index below NumSections.
+func (r *Reader) extent(index int) (extent, error) {
+	t := r.table.Load()
+	if t.sparse != nil {
+		e, err := t.sparse.extent(t, index)
+		if err != errAstray {
+			return e, err
+		}
+		if t, err = r.scanned(); err != nil {
+			return extent{}, err
+		}
+	}
+	return t.extent(index), nil
+}
+
 // NumSections returns the number of sections, the summary and the file names section included.
-func (r *Reader) NumSections() int { return r.table.len() }
+func (r *Reader) NumSections() int { return r.table.Load().len() }
 
 // Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the
 // file, the section's bitmask. The error is [ErrNotFound] for an index out of range.
 func (r *Reader) Section(index int) (Section, error) {
-	if index < 0 || index >= r.table.len() {
-		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, r.table.len(), ErrNotFound)
+	if n := r.NumSections(); index < 0 || index >= n {
+		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
 	}
-	e := r.table.extent(index)
+	e, err := r.extent(index)
+	if err != nil {
+		return Section{}, err
+	}
 	if e.size == 0 { // only a lenient Reader has such sections
 		return newSection(index, e, 0), nil
 	}
@@ -414,7 +469,11 @@ func (r *Reader) Section(index int) (Section, error) {
 // Sections iterates over all sections by index. It reads one byte of each. An error ends the iteration.
 func (r *Reader) Sections() iter.Seq2[Section, error] {
 	return func(yield func(Section, error) bool) {
-		for i := range r.table.len() {
+		if _, err := r.scanned(); err != nil {
+			yield(Section{}, err)
+			return
+		}
+		for i := range r.NumSections() {
 			s, err := r.Section(i)
 			if !yield(s, err) || err != nil {
 				return
@@ -435,7 +494,10 @@ func newSection(index int, e extent, bitmask byte) Section {
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
-	e := r.table.extent(index)
+	e, err := r.extent(index)
+	if err != nil {
+		return fields{}, err
+	}
 	if e.size == 0 {
 		return fields{}, newSection(index, e, byte(want)).errorAt(0, ErrSection, "the section lies outside the file")
 	}
@@ -443,7 +505,21 @@ func (r *Reader) open(index int, want SectionType) (fields, error) {
 	if err != nil {
 		return fields{}, err
 	}
-	return r.newFields(index, e, data, want)
+	f, err := r.newFields(index, e, data, want)
+	if r.mayBeAstray(err) {
+		return r.open(index, want)
+	}
+	return f, err
+}
+
+// mayBeAstray reports whether a section is to be opened once more, since the first time it may not have been
+// the right one: its checksum is wrong, and the section table had not been looked at as a whole.
+func (r *Reader) mayBeAstray(err error) bool {
+	if !isChecksum(err) || r.table.Load().sparse == nil {
+		return false
+	}
+	_, err = r.scanned()
+	return err == nil
 }
 
 // viewExtent returns the bytes of an extent.
@@ -477,12 +553,23 @@ type sectionRef struct {
 // their order. Sections that stand together in the file are read together, and
 // one that is referred to several times in a row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
+	out, err := r.openPlaces(from, pos, refs)
+	if r.mayBeAstray(err) {
+		return r.openPlaces(from, pos, refs)
+	}
+	return out, err
+}
+
+func (r *Reader) openPlaces(from Section, pos int, refs []sectionRef) ([]fields, error) {
 	places := make([]extent, len(refs))
 	for i, ref := range refs {
-		if uint64(ref.index) >= uint64(r.table.len()) {
+		if uint64(ref.index) >= uint64(r.NumSections()) {
 			return nil, r.badIndex(from, pos, ref)
 		}
-		places[i] = r.table.extent(int(ref.index))
+		var err error
+		if places[i], err = r.extent(int(ref.index)); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]fields, len(refs))
 	for i := 0; i < len(refs); {
@@ -513,7 +600,7 @@ func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, er
 
 // badIndex is the error of a reference to a section that the file does not have.
 func (r *Reader) badIndex(from Section, pos int, ref sectionRef) error {
-	return from.errorAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.index, ref.want, r.table.len())
+	return from.errorAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.index, ref.want, r.NumSections())
 }
 
 // together returns how many of the extents, from the first on, follow on each other in the file.

@@ -26,6 +26,16 @@ type source struct {
 
 // view returns n bytes at off, which lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) {
+	return s.get(off, n, true)
+}
+
+// glance is view for bytes that have a checksum. It need not notice that the file has changed: if the checksum is wrong, view
+// tells why.
+func (s *source) glance(off int64, n int) ([]byte, error) {
+	return s.get(off, n, false)
+}
+
+func (s *source) get(off int64, n int, compare bool) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, ErrClosed
 	}
@@ -33,17 +43,17 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 		return s.bytes[off : off+int64(n)], nil
 	}
 	p := make([]byte, n)
-	if err := s.read(p, off); err != nil {
+	if err := s.read(p, off, compare); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// read fills p from off.
-func (s *source) read(p []byte, off int64) error {
+// read fills p from off. With compare, it notices if the file is not what was opened any more.
+func (s *source) read(p []byte, off int64, compare bool) error {
 	var err error
 	if s.mapped != nil {
-		err = s.mapped.read(p, off)
+		err = s.mapped.read(p, off, compare)
 	} else {
 		err = readFull(s.at, p, off)
 	}
@@ -128,7 +138,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	return &mapping{data: data, file: file, info: info}, nil
 }
 
-func (m *mapping) read(p []byte, off int64) error {
+func (m *mapping) read(p []byte, off int64, compare bool) error {
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
@@ -137,7 +147,10 @@ func (m *mapping) read(p []byte, off int64) error {
 	m.users++
 	m.mu.Unlock()
 	defer m.release()
-	return m.copy(p, off)
+	if err := guardedRead(m.data, p, off); err != nil || !compare {
+		return err
+	}
+	return m.unchanged()
 }
 
 // release lets go of the mapping. If that lets it be unmapped after Close, a
@@ -167,11 +180,8 @@ func (m *mapping) unmap() error {
 	return errors.Join(m.data.Close(), m.file.Close())
 }
 
-// copy copies out of the map and checks that it was the file that was opened.
-func (m *mapping) copy(p []byte, off int64) error {
-	if err := guardedRead(m.data, p, off); err != nil {
-		return err
-	}
+// unchanged checks that the file is as it was opened.
+func (m *mapping) unchanged() error {
 	now, err := m.file.Stat()
 	if err != nil {
 		return err

@@ -41,6 +41,12 @@ func (w *Writer) Begin(t SectionType, compact bool) (index uint32) {
 	return uint32(len(w.sections) - 1)
 }
 
+// takeBack removes the last section.
+func (w *Writer) takeBack() {
+	last := len(w.sections) - 1
+	w.data, w.sections = w.data[:w.sections[last].start], w.sections[:last]
+}
+
 // PutByte appends a one-byte field, the same in either mode.
 func (w *Writer) PutByte(v byte) { w.data = append(w.data, v) }
 

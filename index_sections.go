@@ -1,0 +1,243 @@
+package afdo
+
+import (
+	"errors"
+	"math/bits"
+	"sync"
+)
+
+// The block of sections says that the entries of the section table stand in the order of the file, and where
+// among varints they begin, so that the table need not be looked at as a whole before one entry can be
+// relied on. What is found so is compared with its checksum; where that is wrong, or
+// where entries do not look like those of such a table, the whole table decides.
+
+// sectionBlock is the block of sections.
+type sectionBlock struct {
+	x         *index
+	bits      uint8 // of a position
+	positions int64 // where their array begins
+
+	mu     sync.Mutex
+	groups map[int][]extent // entries that have been read, checkpointEvery together
+}
+
+// groupsInIndex is how many groups of entries are read one by one before the table is scanned after all.
+const groupsInIndex = 64
+
+// errAstray is the error of entries that are not what the block of sections says.
+var errAstray = errors.New("afdo: the section table is not in order")
+
+// openSparse leaves the entries of the section table where they are if the
+// file has an index, found by the last one, which vouches for them. The error is that of a read.
+func (r *Reader) openSparse(t *sectionTable) error {
+	if r.opts.lenient || r.opts.ignoreIndex || r.opts.skipChecksums || t.count == 0 {
+		return nil
+	}
+	last, err := r.lastEntry(t)
+	if err != nil || last.off < int64(t.entries) || last.size < 1 || last.off != t.size-last.size {
+		return err
+	}
+	x, err := r.indexAt(t.len()-1, last)
+	if err == nil {
+		err = x.readHeader(t.len(), t.firstOffset())
+	}
+	if err == nil && x.checked != nil && x.byKind[blockSections].size > 0 {
+		err = x.openSections(t)
+	}
+	if err == nil && t.sparse != nil {
+		r.idx.Store(x)
+	}
+	if _, ok := err.(*FormatError); ok || err == errNoIndex {
+		return nil // the table will tell
+	}
+	return err
+}
+
+// lastEntry reads the last entry of a table that is in order. If it is not, that is any extent.
+func (r *Reader) lastEntry(t *sectionTable) (extent, error) {
+	end := int64(t.likelyEnd())
+	n := min(2*maxVarintLen, end-int64(t.entries))
+	if !t.sec.Compact {
+		n = 16
+	}
+	if n < 0 || end > t.size {
+		return extent{}, nil
+	}
+	data, err := r.src.view(end-n, int(n))
+	if err != nil {
+		return extent{}, err
+	}
+	f := fields{sec: t.sec, data: data}
+	if t.sec.Compact {
+		f.pos = lastVarint(data, lastVarint(data, len(data)))
+	}
+	e := t.newExtent(f.uint64(), f.uint64())
+	if f.err != nil {
+		e = extent{}
+	}
+	return e, nil
+}
+
+// lastVarint returns where the varint begins that ends at end.
+func lastVarint(data []byte, end int) int {
+	for end--; end > 0 && data[end-1] >= 0x80; end-- {
+	}
+	return max(end, 0)
+}
+
+// firstOffset returns where the first section of a table that is in order begins. If it is not, that is any offset.
+func (t *sectionTable) firstOffset() int64 {
+	f := t.fields
+	first := int64(f.uint64() &^ (1 << 63))
+	return min(first, t.fixed[0].off, t.fixed[1].off)
+}
+
+// openSections opens the block of sections for a table.
+func (x *index) openSections(t *sectionTable) error {
+	b := x.byKind[blockSections]
+	f, err := x.fields(b.off, int(min(b.size, 2*maxVarintLen+1)))
+	if err != nil {
+		return err
+	}
+	summary, names := int64(f.uint32()), int64(f.uint32())
+	s := &sectionBlock{x: x, bits: f.byte()}
+	if f.err != nil {
+		return x.misread(&f)
+	}
+	s.positions = b.off + int64(f.pos)
+	if s.bits > 32 || s.positions+packedSize(uint64(t.groups()+1), s.bits) > b.off+b.size {
+		return x.fault(b.off, "positions of %d bits of %d entries in %d bytes", s.bits, t.count, b.size)
+	}
+	if n := int64(x.sec.Index); summary >= n || names >= n || summary == names {
+		return x.fault(b.off, "summary and file names are sections %d and %d of %d", summary, names, n)
+	}
+	for i := range t.fixed {
+		t.fixed[i].index = int(summary)
+		if t.fixed[i].t == SectionFileNames {
+			t.fixed[i].index = int(names)
+		}
+	}
+	t.sparse = s
+	return nil
+}
+
+// groups is the number of groups of entries that have a position each.
+func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
+
+// extent returns the place of the section of an index below t.len.
+func (s *sectionBlock) extent(t *sectionTable, index int) (extent, error) {
+	if f := t.fixedAt(index); f != nil {
+		return f.extent, nil
+	}
+	rank := t.rank(index)
+	g, err := s.group(t, rank/checkpointEvery)
+	if err != nil {
+		return extent{}, err
+	}
+	return g[rank%checkpointEvery], nil
+}
+
+// group returns the entries of a group. The error is that of a read, or errAstray.
+func (s *sectionBlock) group(t *sectionTable, i int) ([]extent, error) {
+	s.mu.Lock()
+	g, n := s.groups[i], len(s.groups)
+	s.mu.Unlock()
+	if g != nil {
+		return g, nil
+	}
+	if n >= groupsInIndex {
+		return nil, errAstray
+	}
+	g, err := s.readGroup(t, i)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.groups == nil {
+		s.groups = make(map[int][]extent)
+	}
+	s.groups[i] = g
+	return g, nil
+}
+
+func (s *sectionBlock) readGroup(t *sectionTable, i int) ([]extent, error) {
+	n := min(checkpointEvery, t.count-i*checkpointEvery)
+	from, to, err := s.bytes(t, i, n)
+	if err != nil {
+		return nil, err
+	}
+	if from > to || to > t.size-int64(t.entries) {
+		return nil, errAstray
+	}
+	data, err := s.x.src.view(int64(t.entries)+from, int(to-from))
+	if err != nil {
+		return nil, err
+	}
+	f := fields{sec: t.sec, data: data}
+	g := make([]extent, n)
+	end := int64(t.entries)
+	for i := range g {
+		g[i] = t.newExtent(f.uint64(), f.uint64())
+		if g[i].size == 0 || g[i].off < end {
+			return nil, errAstray
+		}
+		end = g[i].off + g[i].size
+	}
+	if f.err != nil || f.rest() > 0 {
+		return nil, errAstray
+	}
+	return g, nil
+}
+
+// bytes returns where a group of n entries begins and ends, from where the first entry begins.
+func (s *sectionBlock) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
+	if !t.sec.Compact {
+		from = 16 * checkpointEvery * int64(i)
+		return from, from + 16*int64(n), nil
+	}
+	if from, err = s.position(i); err == nil {
+		to, err = s.position(i + 1)
+	}
+	return from, to, err
+}
+
+// position returns where a group begins in a compact table, from where the first one does. The one after the last begins where the table ends.
+func (s *sectionBlock) position(group int) (int64, error) {
+	v, err := s.x.bits(s.positions, uint64(group)*uint64(s.bits), s.bits)
+	return int64(v), err
+}
+
+// sectionPositions returns where each group of entries begins in the table of a
+// header, and where the last one ends, from where the first one begins; nil if entries are all of one size.
+func sectionPositions(header []byte) []uint32 {
+	f := headerFields(header)
+	if !f.sec.Compact {
+		return nil
+	}
+	n := int(f.uint(7))
+	f.pos += skipVarints(f.data[f.pos:], 4) // the places of summary and file names
+	start := f.pos
+	var positions []uint32
+	for ; n > 0; n -= checkpointEvery {
+		positions = append(positions, uint32(f.pos-start))
+		f.pos += skipVarints(f.data[f.pos:], 2*uint64(min(n, checkpointEvery)))
+	}
+	return append(positions, uint32(f.pos-start))
+}
+
+// appendSections appends the block of sections.
+func appendSections(dst []byte, compact bool, summary, names int, positions []uint32) []byte {
+	dst = appendUint(dst, compact, 4, uint64(summary))
+	dst = appendUint(dst, compact, 4, uint64(names))
+	width := uint8(0)
+	if n := len(positions); n > 0 {
+		width = uint8(bits.Len32(positions[n-1]))
+	}
+	p := packer{dst: append(dst, width)}
+	for _, pos := range positions {
+		p.put(uint64(pos), width)
+	}
+	p.align()
+	return p.dst
+}
