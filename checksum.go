@@ -21,9 +21,9 @@ func RequireChecksums() Option {
 	return func(o *options) { o.skipChecksums, o.requireChecksums = false, true }
 }
 
-// IgnoreIndex makes lookups as if the file had no index. Checksums are
+// IgnoreIndex opens the file and makes lookups as if it had no index. Checksums are
 // compared all the same. Whoever makes an index can leave things out of it so
-// that lookups do not find them, which takes a [Reader.Check] to find out: this is for files of which
+// that lookups do not find them, or make another order of the sections believed, which takes a [Reader.Check] to find out: this is for files of which
 // the profile is trusted, but not the index.
 func IgnoreIndex() Option {
 	return func(o *options) { o.ignoreIndex = true }

@@ -87,6 +87,10 @@ type Reader struct {
 // Open reads the header and the section table and checks that the sections lie
 // within the file and do not overlap. It takes time by the number of sections, and memory
 // for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
+//
+// In a file with an index that vouches for the section table (see docs/extensions.md), Open reads the header and two
+// pages of the index. Entries of the table are read when something needs them, and compared with the checksum of what they lead to; a fault
+// of the table is the error of the call that comes upon it. [IgnoreIndex] and [SkipChecksums] have Open read the whole table.
 func Open(path string, opts ...Option) (*Reader, error) {
 	m, err := openMapping(path)
 	if err != nil {

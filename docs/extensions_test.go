@@ -130,6 +130,13 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		a.text(uint64(size), "PRODUCER")
 	case 9:
 		a.row(size, "", "BUILD_ID")
+	case 10:
+		a.uint(4, "SECTIONS_SUMMARY")
+		a.uint(4, "SECTIONS_FILE_NAMES")
+		width := a.uint8("SECTIONS_POSITION_BITS")
+		if a.compact { // as the header is
+			a.packed((section-2+1+31)/32+1, width, "SECTIONS_POSITIONS")
+		}
 	}
 }
 
