@@ -2,6 +2,7 @@ package afdo_test
 
 import (
 	"bytes"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,59 @@ func FuzzIndex(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzSectionTable puts any bytes in the place of header and section table of a file with an index, which finds
+// sections without a look at the whole table. What is read without an error is what the file has always said, or, where the index is not found any
+// more, what it says now.
+func FuzzSectionTable(f *testing.F) {
+	type file struct {
+		head, rest []byte
+		units      []naive.Unit
+	}
+	var files []file
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(f, compact)
+		first := truth.Sections[0].Offset
+		files = append(files, file{data[:first], data[first:], comparable(truth).Units})
+		f.Add(data[:first], compact)
+	}
+	f.Fuzz(func(t *testing.T, head []byte, compact bool) {
+		of := files[0]
+		if compact {
+			of = files[1]
+		}
+		data := append(bytes.Clone(head), of.rest...)
+		for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.MaxNameBytes(afdo.DefaultMaxNameBytes)} {
+			r, err := afdo.OpenBytes(data, o)
+			if err != nil {
+				continue
+			}
+			got, err := readUnits(r)
+			if err != nil || reflect.DeepEqual(of.units, got) {
+				continue
+			}
+			_, err = r.Index()
+			require.Error(t, err)
+			now, err := naive.Decode(data)
+			require.NoError(t, err)
+			require.Equal(t, comparable(now).Units, got)
+		}
+	})
+}
+
+func readUnits(r *afdo.Reader) (units []naive.Unit, err error) {
+	for u, err := range r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		unit, err := readUnit(u)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, unit)
+	}
+	return units, nil
 }
 
 // FuzzReindex gives any file in which a check finds no fault an index. Lookups say
