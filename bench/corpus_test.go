@@ -83,8 +83,14 @@ func writeGCOV(w io.Writer, p *profile.Profile, version uint32) error {
 	return err
 }
 
-// modes are the encodings of version 4 and their formats.
-var modes = []struct{ name, format string }{{"normal", "v4"}, {"compact", "v4c"}}
+// A mode is a way to write version 4, and its format.
+type mode struct{ name, format string }
+
+// modes are the encodings of version 4.
+var modes = []mode{{"normal", "v4"}, {"compact", "v4c"}}
+
+// indexed is the compact encoding with an index.
+var indexed = mode{"indexed", "v4ci"}
 
 // data returns the profile in a format.
 func (c *corpus) data(tb testing.TB, format string) []byte {

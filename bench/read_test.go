@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -168,7 +169,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, c := range corpora {
 		b.Run("corpus="+c.name, func(b *testing.B) {
 			c.profile(b)
-			for _, m := range modes {
+			for _, m := range append(slices.Clone(modes), indexed) {
 				s := newSubject(b, c, m.format)
 				for _, from := range sources {
 					for _, op := range readOps {
