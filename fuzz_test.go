@@ -176,10 +176,11 @@ func FuzzOpenWalk(f *testing.F) {
 }
 
 // Every unit and every symbol that a walk finds is found by each lookup, with the
-// index and without, where Check has nothing to say against the file.
+// index and without, where Check has nothing to say against the file. By their IDs, symbols are found in any file.
 func FuzzLookup(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		lookUpByID(t, data)
 		r, err := OpenBytes(data)
 		if err != nil {
 			return
@@ -205,6 +206,33 @@ func FuzzLookup(f *testing.F) {
 			}
 		}
 	})
+}
+
+// lookUpByID finds the symbols of all units that can be read, the first ones of each in
+// its encoded tables and the others in the decoded ones.
+func lookUpByID(t *testing.T, data []byte) {
+	r, err := OpenBytes(data, IgnoreIndex())
+	if err != nil {
+		return
+	}
+	cold, err := OpenBytes(data, IgnoreIndex())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return
+		}
+		for s, err := range u.Symbols() {
+			if err != nil {
+				break
+			}
+			found, err := cold.Symbol(s.ID())
+			if err != nil || found.ID() != s.ID() || found.Name() != s.Name() || found.info != s.info || found.Unit().Index() != u.Index() {
+				t.Fatalf("symbol ID %d of unit %q: %+v, %v", s.ID(), u.Path(), found, err)
+			}
+		}
+	}
 }
 
 func lookUpUnit(t *testing.T, r *Reader, want *Unit) {

@@ -70,9 +70,10 @@ type Reader struct {
 	tableMu sync.Mutex // guards the scan of table
 	table   atomic.Pointer[sectionTable]
 
-	mu     sync.Mutex // guards the making of dir, and tables
+	mu     sync.Mutex // guards the making of dir, tables, and peeks
 	dir    atomic.Pointer[directory]
 	tables tableCache
+	peeks  peeks
 
 	idxMu sync.Mutex // guards the making of idx
 	idx   atomic.Pointer[index]

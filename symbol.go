@@ -95,6 +95,8 @@ func (enc *encodedTable) decode(e *unitEntry, maxNameBytes int) (*symbolTable, e
 	return t, t.orderByID()
 }
 
+const noString = "string index %d, the unit has %d strings"
+
 func (t *symbolTable) decode(f fields, e *unitEntry) error {
 	t.rows = make([]symbolRow, f.rowCount())
 	for i := range t.rows {
@@ -102,7 +104,7 @@ func (t *symbolTable) decode(f fields, e *unitEntry) error {
 		row := f.symbolRow()
 		f.checkRow(pos, row, e)
 		if f.err == nil && uint64(row.str) >= uint64(len(t.names)) {
-			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names))
+			f.fail(pos, ErrSymbol, noString, row.str, len(t.names))
 		}
 		if f.err != nil {
 			return f.err
@@ -205,11 +207,15 @@ func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
 	}
 	c.tables[index] = t
 	c.bytes += int64(max(size, t.size()))
+	r.peeks.drop(index)
 	return t
 }
 
 // encodedTable returns the unit's tables as they stand in the file. The caller holds u.mu.
 func (u *Unit) encodedTable() (*encodedTable, error) {
+	if u.encoded == nil {
+		u.encoded = u.r.peeked(u.index)
+	}
 	if u.encoded == nil {
 		enc, err := u.r.encodedTable(u.names, &u.entry)
 		if err != nil {
@@ -291,7 +297,7 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	}
 	row, ok := t.byID(id)
 	if !ok {
-		return Symbol{}, fmt.Errorf("afdo: symbol ID %d in unit %q: %w", id, u.path, ErrNotFound)
+		return Symbol{}, u.noID(id)
 	}
 	return u.symbol(t, row), nil
 }
@@ -358,8 +364,11 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error)
 // Symbol returns the symbol of an ID: what a call target or an inlined
 // function refers to, whichever unit it is in. The error is [ErrNotFound] if the file has none.
 //
-// It reads the string table and the symbol names of that unit. A Reader keeps these tables, so that each is read
-// once; they take a few times the bytes of the sections.
+// It reads the string table and the symbol names of that unit. The first eight symbols of a
+// unit are looked up in these as they stand, which takes a pass over half of them
+// and checks no more than that; then they are decoded, as [Unit.Symbols] does, and a
+// symbol costs a binary search. A Reader keeps these tables, so that each is read
+// once; they take the bytes of the sections, and decoded a few times that.
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	u, err := r.owner(id)
 	if err != nil {
@@ -367,6 +376,9 @@ func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	}
 	if u == nil {
 		return Symbol{}, fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound)
+	}
+	if r.mayPeek(u) {
+		return u.peek(id)
 	}
 	return u.SymbolByID(id)
 }
