@@ -157,12 +157,12 @@ func (p *printer) addFile(path string) error {
 	return checkName(path)
 }
 
-// addOthers adds the files that are needed for a part of unit u, and returns
-// the callees of which nothing but the ID would be printed otherwise, in the
-// order of the units.
+// addOthers adds the files that are needed for a part of unit u, and the names
+// of its callees in other units, so that each is looked up once. It returns the
+// callees of which nothing but the ID would be printed otherwise, in the order of the units.
 func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	units := []*afdo.Unit{u}
-	var others []afdo.Symbol
+	var callees, others []afdo.Symbol
 	for _, id := range p.survey.missing() {
 		s, err := p.callee(id)
 		if err != nil {
@@ -172,6 +172,7 @@ func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 			return nil, err
 		}
 		units = append(units, s.Unit())
+		callees = append(callees, s)
 		if !p.survey.inlined.has(id) {
 			others = append(others, s)
 		}
@@ -182,6 +183,9 @@ func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 		if err := p.addFile(u.Path()); err != nil {
 			return nil, err
 		}
+	}
+	for _, s := range callees {
+		p.name(s)
 	}
 	slices.SortStableFunc(others, func(a, b afdo.Symbol) int { return byIndex(a.Unit(), b.Unit()) })
 	return others, nil
