@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -13,7 +14,7 @@ const (
 )
 
 // tempName is what createBeside calls its files.
-var tempName = regexp.MustCompile(`^\.afdo-[0-9a-f]{16}\.tmp$`)
+var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.afdo-[0-9a-f]{16}\.tmp$`) })
 
 // removeStale removes the temporary files that runs before this one left in a
 // folder. A run that fails or gets a signal takes its own away; one that is
@@ -28,7 +29,7 @@ func removeStale(folder string) {
 	defer d.Close()
 	names, _ := d.Readdirnames(maxFolderRun)
 	for _, name := range names {
-		if !tempName.MatchString(name) {
+		if !tempName().MatchString(name) {
 			continue
 		}
 		path := filepath.Join(folder, name)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Command is a command line of GCC, as far as slices need to understand it.
@@ -141,7 +142,7 @@ func (c *Command) expand(args []string, depth int) {
 				continue
 			}
 		}
-		if takesValue[w.text] && i+1 < len(args) {
+		if takesValue()[w.text] && i+1 < len(args) {
 			i++
 			w.value, w.hasValue = args[i], true
 		}
@@ -160,7 +161,7 @@ func (c *Command) response(name string) (text string, ok bool) {
 }
 
 // takesValue are the options whose value is the next argument.
-var takesValue = func() map[string]bool {
+var takesValue = sync.OnceValue(func() map[string]bool {
 	options := make(map[string]bool)
 	for _, option := range strings.Fields(`
 		-o -x -I -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
@@ -173,7 +174,7 @@ var takesValue = func() map[string]bool {
 		options[option] = true
 	}
 	return options
-}()
+})
 
 // read takes note of an argument.
 func (c *Command) read(w *word) {

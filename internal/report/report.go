@@ -17,6 +17,7 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+	"sync"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
@@ -62,7 +63,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		return err
 	}
 	style, script := asset("style.css"), wholeScript()
-	return page.Execute(w, map[string]any{
+	return page().Execute(w, map[string]any{
 		"Source":    d.Source,
 		"Format":    o.Format,
 		"Size":      o.Size,
@@ -77,10 +78,13 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	})
 }
 
-var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"grouped": grouped,
-	"share":   func(e afdo.SummaryEntry) string { return cutoffShare(e.Cutoff) },
-}).ParseFS(assets, "page/page.html"))
+// page returns the template of the page. It is parsed when it is needed: every verb of the command starts with this package.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{
+		"grouped": grouped,
+		"share":   func(e afdo.SummaryEntry) string { return cutoffShare(e.Cutoff) },
+	}).ParseFS(assets, "page/page.html"))
+})
 
 // policy allows the page its own style and script and nothing else.
 func policy(style, script string) string {
