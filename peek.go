@@ -1,6 +1,9 @@
 package afdo
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Who asks for a symbol by ID often wants one name of a unit, as for the callees of a
 // function in a dozen units. Such a symbol is looked up in the encoded tables.
@@ -13,11 +16,26 @@ const peekings = 8
 type peeks struct {
 	units map[int]*peekedUnit
 	bytes int64 // of the tables of all of them
+
+	latest atomic.Pointer[Unit] // in which a symbol was looked up by ID
 }
 
 type peekedUnit struct {
 	times   int
 	encoded *encodedTable // nil until they have been read
+}
+
+// ownerAgain is owner, without a search if the symbol before was of the same unit:
+// who asks for many does so in order, to gain from what has been read.
+func (r *Reader) ownerAgain(id SymbolID) (*Unit, error) {
+	if u := r.peeks.latest.Load(); u != nil && u.entry.has(id) && !r.src.closed.Load() {
+		return u, nil
+	}
+	u, err := r.owner(id)
+	if u != nil {
+		r.peeks.latest.Store(u)
+	}
+	return u, err
 }
 
 // mayPeek reports whether one more symbol of a unit is to be looked up in its encoded tables.

@@ -370,7 +370,7 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error)
 // symbol costs a binary search. A Reader keeps these tables, so that each is read
 // once; they take the bytes of the sections, and decoded a few times that.
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
-	u, err := r.owner(id)
+	u, err := r.ownerAgain(id)
 	if err != nil {
 		return Symbol{}, err
 	}
