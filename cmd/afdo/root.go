@@ -50,7 +50,7 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 
 // run runs a command line and returns the exit status.
 func (e *env) run(args []string) int {
-	root := newRoot(e)
+	root := newRoot(e, verbsFor(args)...)
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	cmd, err := root.ExecuteC()
 	if err == nil {
@@ -102,9 +102,44 @@ input. The formats are called:
 
 Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage.`
 
-// newRoot returns the command with all its verbs. It runs at every start: what
+// A verb makes a command of a name. None has another, an alias.
+type verb struct {
+	name string
+	make func(*env) *cobra.Command
+}
+
+// verbs are in the order of the help.
+var verbs = [...]verb{
+	{"show", newShowCommand},
+	{"units", newUnitsCommand},
+	{"lookup", newLookupCommand},
+	{"convert", newConvertCommand},
+	{"index", newIndexCommand},
+	{"check", newCheckCommand},
+	{"top", newTopCommand},
+	{"pprof", newPprofCommand},
+	{"report", newReportCommand},
+	{"slice", newSliceCommand},
+	{"fingerprint", newFingerprintCommand},
+	{"exec", newExecCommand},
+	{"merge", newMergeCommand},
+	{"diff", newDiffCommand},
+}
+
+// verbsFor returns the verb that a command line begins with, which knows nothing of the
+// others, or else all: for help, for completion and for what is wrong.
+func verbsFor(args []string) []verb {
+	for i, v := range verbs {
+		if len(args) > 0 && args[0] == v.name {
+			return verbs[i : i+1]
+		}
+	}
+	return verbs[:]
+}
+
+// newRoot returns the command with verbs. It runs at every start: what
 // is costly to make is made by the verb that needs it.
-func newRoot(e *env) *cobra.Command {
+func newRoot(e *env, verbs ...verb) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:           "afdo VERB [flags] FILE...",
@@ -124,22 +159,9 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.out)
 	root.SetErr(e.err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
-	root.AddCommand(
-		newShowCommand(e),
-		newUnitsCommand(e),
-		newLookupCommand(e),
-		newConvertCommand(e),
-		newIndexCommand(e),
-		newCheckCommand(e),
-		newTopCommand(e),
-		newPprofCommand(e),
-		newReportCommand(e),
-		newSliceCommand(e),
-		newFingerprintCommand(e),
-		newExecCommand(e),
-		newMergeCommand(e),
-		newDiffCommand(e),
-	)
+	for _, v := range verbs {
+		root.AddCommand(v.make(e))
+	}
 	for _, cmd := range append(root.Commands(), root) {
 		markRunErrors(cmd)
 	}

@@ -60,9 +60,27 @@ func TestVersion(t *testing.T) {
 
 func TestHelpNamesEveryVerb(t *testing.T) {
 	out := must(t, "--help")
-	for _, cmd := range newRoot(&env{}).Commands() {
+	for _, cmd := range newRoot(&env{}, verbs[:]...).Commands() {
 		assert.Contains(t, out, "\n  "+cmd.Name()+" ")
 		assert.Contains(t, must(t, cmd.Name(), "--help"), cmd.Use)
+	}
+}
+
+// A verb does the same whether the others have been made or not.
+func TestVerbAlone(t *testing.T) {
+	for _, v := range verbs {
+		all, alone := newRoot(&env{}, verbs[:]...), newRoot(&env{}, verbsFor([]string{v.name, "FILE"})...)
+		require.Len(t, alone.Commands(), 1, v.name)
+		want, _, err := all.Find([]string{v.name})
+		require.NoError(t, err)
+		got, _, err := alone.Find([]string{v.name})
+		require.NoError(t, err)
+		require.Equal(t, v.name, got.Name())
+		require.Empty(t, got.Aliases)
+		require.Equal(t, want.UsageString(), got.UsageString())
+	}
+	for _, args := range [][]string{nil, {"help", "show"}, {"shwo"}, {"--version"}, {"__complete", "show"}} {
+		require.Len(t, verbsFor(args), len(verbs), "%q", args)
 	}
 }
 
