@@ -21,8 +21,12 @@ type sectionBlock struct {
 	groups map[int][]extent // entries that have been read, checkpointEvery together
 }
 
-// groupsInIndex is how many groups of entries are read one by one before the table is scanned after all.
-const groupsInIndex = 64
+// Groups of entries are read one by one before the table is scanned after all: so many, and one of so many.
+// A group that is read alone costs as much as a dozen of them in a scan.
+const (
+	groupsAlone = 16
+	groupsOneOf = 16
+)
 
 // errAstray is the error of entries that are not what the block of sections says.
 var errAstray = errors.New("afdo: the section table is not in order")
@@ -145,7 +149,7 @@ func (s *sectionBlock) group(t *sectionTable, i int) ([]extent, error) {
 	if g != nil {
 		return g, nil
 	}
-	if n >= groupsInIndex {
+	if n >= groupsAlone+t.groups()/groupsOneOf {
 		return nil, errAstray
 	}
 	g, err := s.readGroup(t, i)

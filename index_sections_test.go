@@ -42,7 +42,7 @@ func TestSectionTableAfterAll(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, whole)
-		require.Less(t, partly, int64(64*512+256))
+		require.Less(t, partly, table[1]/8)
 	}
 }
 

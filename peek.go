@@ -46,7 +46,15 @@ func (r *Reader) mayPeek(u *Unit) bool {
 	if t, _ := r.cached(u.index); t != nil {
 		return false
 	}
-	size := r.sectionSize(u.entry.strings) + r.sectionSize(u.entry.symbols)
+	strings, err := r.sectionSize(u.entry.strings)
+	if err != nil {
+		return false // the tables cannot be read either
+	}
+	symbols, err := r.sectionSize(u.entry.symbols)
+	if err != nil {
+		return false
+	}
+	size := strings + symbols
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peeks.units[u.index]
