@@ -74,7 +74,8 @@ func (k *checker) sections(x *index) {
 		return
 	}
 	said := *k.t
-	if err := x.openSections(&said); err != nil {
+	block, err := x.openSections(&said)
+	if err != nil {
 		k.fault(err)
 		return
 	}
@@ -89,7 +90,7 @@ func (k *checker) sections(x *index) {
 		if i < k.t.groups() {
 			at = int64(k.t.checkpoints[i])
 		}
-		got, err := said.sparse.position(i)
+		got, err := block.position(i)
 		if at -= int64(k.t.entries); err == nil && got != at {
 			err = x.fault(b.off, "entry %d of the section table begins %d bytes behind the first one, not %d", i*checkpointEvery, at, got)
 		}

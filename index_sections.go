@@ -1,9 +1,7 @@
 package afdo
 
 import (
-	"errors"
 	"math/bits"
-	"sync"
 )
 
 // The block of sections says that the entries of the section table stand in the order of the file, and where
@@ -16,20 +14,13 @@ type sectionBlock struct {
 	x         *index
 	bits      uint8 // of a position
 	positions int64 // where their array begins
-
-	mu     sync.Mutex
-	groups map[int][]extent // entries that have been read, checkpointEvery together
 }
 
-// Groups of entries are read one by one before the table is scanned after all: so many, and one of so many.
-// A group that is read alone costs as much as a dozen of them in a scan.
-const (
-	groupsAlone = 16
-	groupsOneOf = 16
-)
-
-// errAstray is the error of entries that are not what the block of sections says.
-var errAstray = errors.New("afdo: the section table is not in order")
+// position returns where a group begins in a compact table, from where the first one does. The one after the last begins where the table ends.
+func (s *sectionBlock) position(group int) (int64, error) {
+	v, err := s.x.bits(s.positions, uint64(group)*uint64(s.bits), s.bits)
+	return int64(v), err
+}
 
 // openSparse leaves the entries of the section table where they are if the
 // file has an index, found by the last one, which vouches for them. The error is that of a read.
@@ -46,7 +37,7 @@ func (r *Reader) openSparse(t *sectionTable) error {
 		err = x.readHeader(t.len(), t.firstOffset())
 	}
 	if err == nil && x.checked != nil && x.byKind[blockSections].size > 0 {
-		err = x.openSections(t)
+		err = t.useSections(x)
 	}
 	if err == nil && t.sparse != nil {
 		r.idx.Store(x)
@@ -96,24 +87,33 @@ func (t *sectionTable) firstOffset() int64 {
 	return min(first, t.fixed[0].off, t.fixed[1].off)
 }
 
-// openSections opens the block of sections for a table.
-func (x *index) openSections(t *sectionTable) error {
+// useSections has a table that is not in memory read by what the index says of it.
+func (t *sectionTable) useSections(x *index) error {
+	s, err := x.openSections(t)
+	if err == nil {
+		t.sparse = &entryGroups{src: x.src, position: s.position}
+	}
+	return err
+}
+
+// openSections opens the block of sections for a table, of which it places the fixed ones.
+func (x *index) openSections(t *sectionTable) (*sectionBlock, error) {
 	b := x.byKind[blockSections]
 	f, err := x.fields(b.off, int(min(b.size, 2*maxVarintLen+1)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	summary, names := int64(f.uint32()), int64(f.uint32())
 	s := &sectionBlock{x: x, bits: f.byte()}
 	if f.err != nil {
-		return x.misread(&f)
+		return nil, x.misread(&f)
 	}
 	s.positions = b.off + int64(f.pos)
 	if s.bits > 32 || s.positions+packedSize(uint64(t.groups()+1), s.bits) > b.off+b.size {
-		return x.fault(b.off, "positions of %d bits of %d entries in %d bytes", s.bits, t.count, b.size)
+		return nil, x.fault(b.off, "positions of %d bits of %d entries in %d bytes", s.bits, t.count, b.size)
 	}
 	if n := int64(x.sec.Index); summary >= n || names >= n || summary == names {
-		return x.fault(b.off, "summary and file names are sections %d and %d of %d", summary, names, n)
+		return nil, x.fault(b.off, "summary and file names are sections %d and %d of %d", summary, names, n)
 	}
 	for i := range t.fixed {
 		t.fixed[i].index = int(summary)
@@ -121,95 +121,7 @@ func (x *index) openSections(t *sectionTable) error {
 			t.fixed[i].index = int(names)
 		}
 	}
-	t.sparse = s
-	return nil
-}
-
-// groups is the number of groups of entries that have a position each.
-func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
-
-// extent returns the place of the section of an index below t.len.
-func (s *sectionBlock) extent(t *sectionTable, index int) (extent, error) {
-	if f := t.fixedAt(index); f != nil {
-		return f.extent, nil
-	}
-	rank := t.rank(index)
-	g, err := s.group(t, rank/checkpointEvery)
-	if err != nil {
-		return extent{}, err
-	}
-	return g[rank%checkpointEvery], nil
-}
-
-// group returns the entries of a group. The error is that of a read, or errAstray.
-func (s *sectionBlock) group(t *sectionTable, i int) ([]extent, error) {
-	s.mu.Lock()
-	g, n := s.groups[i], len(s.groups)
-	s.mu.Unlock()
-	if g != nil {
-		return g, nil
-	}
-	if n >= groupsAlone+t.groups()/groupsOneOf {
-		return nil, errAstray
-	}
-	g, err := s.readGroup(t, i)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.groups == nil {
-		s.groups = make(map[int][]extent)
-	}
-	s.groups[i] = g
-	return g, nil
-}
-
-func (s *sectionBlock) readGroup(t *sectionTable, i int) ([]extent, error) {
-	n := min(checkpointEvery, t.count-i*checkpointEvery)
-	from, to, err := s.bytes(t, i, n)
-	if err != nil {
-		return nil, err
-	}
-	if from > to || to > t.size-int64(t.entries) {
-		return nil, errAstray
-	}
-	data, err := s.x.src.view(int64(t.entries)+from, int(to-from))
-	if err != nil {
-		return nil, err
-	}
-	f := fields{sec: t.sec, data: data}
-	g := make([]extent, n)
-	end := int64(t.entries)
-	for i := range g {
-		g[i] = t.newExtent(f.uint64(), f.uint64())
-		if g[i].size == 0 || g[i].off < end {
-			return nil, errAstray
-		}
-		end = g[i].off + g[i].size
-	}
-	if f.err != nil || f.rest() > 0 {
-		return nil, errAstray
-	}
-	return g, nil
-}
-
-// bytes returns where a group of n entries begins and ends, from where the first entry begins.
-func (s *sectionBlock) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
-	if !t.sec.Compact {
-		from = 16 * checkpointEvery * int64(i)
-		return from, from + 16*int64(n), nil
-	}
-	if from, err = s.position(i); err == nil {
-		to, err = s.position(i + 1)
-	}
-	return from, to, err
-}
-
-// position returns where a group begins in a compact table, from where the first one does. The one after the last begins where the table ends.
-func (s *sectionBlock) position(group int) (int64, error) {
-	v, err := s.x.bits(s.positions, uint64(group)*uint64(s.bits), s.bits)
-	return int64(v), err
+	return s, nil
 }
 
 // sectionPositions returns where each group of entries begins in the table of a

@@ -86,8 +86,8 @@ type Reader struct {
 // comes upon it. The caller closes the Reader.
 //
 // Open reads the header and the section table and checks that the sections lie
-// within the file and do not overlap. It takes time by the number of sections, and memory
-// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
+// within the file and do not overlap. It takes time by the number of sections, and little memory: a table of more than 64 KiB
+// is read again where it is needed, unless it is out of order.
 //
 // In a file with an index that vouches for the section table (see docs/extensions.md), Open reads the header and two
 // pages of the index. Entries of the table are read when something needs them, and compared with the checksum of what they lead to; a fault
@@ -107,7 +107,7 @@ func Open(path string, opts ...Option) (*Reader, error) {
 
 // OpenBytes reads a file that is in memory, without a copy: records and names
 // are decoded where they stand. The bytes must not change as long as the Reader or anything it returned is in use.
-// It costs what [Open] costs, without the memory.
+// It costs what [Open] costs.
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
@@ -117,7 +117,8 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 
 // NewReader reads a file of size bytes through src, which must allow reads
 // from many goroutines if the Reader is used so. Each section is read once,
-// whole, when it is first needed. Close does not close src. It costs what [Open] costs.
+// whole, when it is first needed. Close does not close src. It costs what [Open] costs, and memory
+// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("afdo: size %d is negative", size)
@@ -220,6 +221,9 @@ func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
 	t.entries = h.pos
 	t.count = int(n)
 	err := r.openSparse(t)
+	if err == nil && t.sparse == nil {
+		err = r.scanWindow(t)
+	}
 	if err == nil && t.sparse == nil {
 		err = r.scanTable(t)
 	}

@@ -93,7 +93,7 @@ type sectionTable struct {
 	sorted      []extent      // all entries by offset, if the table is out of order
 	fixed       [2]fixedEntry // summary and file names, by offset
 
-	sparse *sectionBlock // what finds an entry in a table that has not been scanned
+	sparse *entryGroups // what finds an entry of a table that is not in memory
 
 	onFault func(error) error // what to do about a fault; nil to give up
 	faulty  bool              // there was one
@@ -182,51 +182,75 @@ func (t *sectionTable) scan() error {
 // inOrder is scan for a table without fault that is in file order. It reports
 // whether the table is one; scanAny finds out why not.
 func (t *sectionTable) inOrder() bool {
+	s := t.orderScan()
+	s.data, s.pos = t.data, t.pos
+	var checkpoints []uint32
 	if t.sec.Compact {
-		return t.compactInOrder()
+		checkpoints = make([]uint32, 0, t.groups())
 	}
-	size, end := uint64(t.size), uint64(0)
-	if t.rest() < 16*t.count {
-		return false
-	}
-	table := t.data[t.pos : t.pos+16*t.count]
-	for ; len(table) >= 16; table = table[16:] {
-		o, n := binary.BigEndian.Uint64(table), binary.BigEndian.Uint64(table[8:])
-		if o < end || n-1 >= size || o > size-n {
-			return false
-		}
-		end = o + n
-	}
-	t.end = int64(t.entries + 16*t.count)
-	return true
-}
-
-func (t *sectionTable) compactInOrder() bool {
-	s := compactScan{data: t.data, pos: t.pos, limit: uint64(t.size)}
-	checkpoints := make([]uint32, 0, (t.count+checkpointEvery-1)/checkpointEvery)
 	for i := 0; i < t.count; i += checkpointEvery {
-		checkpoints = append(checkpoints, uint32(s.pos))
-		for n := min(checkpointEvery, t.count-i); n > 0; n-- {
-			if n -= s.alike(n); n > 0 && !s.next() {
-				return false
-			}
+		if t.sec.Compact {
+			checkpoints = append(checkpoints, uint32(s.pos))
+		}
+		if !s.entries(min(checkpointEvery, t.count-i)) {
+			return false
 		}
 	}
 	t.checkpoints, t.end = checkpoints, int64(s.pos)
 	return true
 }
 
-// compactScan is the state of the scan of a compact table in file order.
-type compactScan struct {
-	data  []byte
-	pos   int
-	limit uint64 // size of the file
-	end   uint64 // of the section before
-	like  int    // bytes that the offset before took
+// groups is the number of groups of entries of which the places are noted.
+func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
+
+// orderScan is the state of the scan of a table in file order.
+type orderScan struct {
+	compact bool
+	data    []byte
+	pos     int
+	limit   uint64 // size of the file
+	end     uint64 // of the section before
+	like    int    // bytes that the offset before took; compact tables only
 }
 
-// next checks any entry.
-func (s *compactScan) next() bool {
+// orderScan returns a scan that has no data yet.
+func (t *sectionTable) orderScan() orderScan {
+	return orderScan{compact: t.sec.Compact, limit: uint64(t.size)}
+}
+
+// entries checks the next n entries.
+func (s *orderScan) entries(n int) bool {
+	if !s.compact {
+		return s.wide(n)
+	}
+	for ; n > 0; n-- {
+		if n -= s.alike(n); n > 0 && !s.next() {
+			return false
+		}
+	}
+	return true
+}
+
+// wide checks n entries of fixed width.
+func (s *orderScan) wide(n int) bool {
+	if len(s.data)-s.pos < 16*n {
+		return false
+	}
+	end, limit := s.end, s.limit
+	table := s.data[s.pos : s.pos+16*n]
+	for ; len(table) >= 16; table = table[16:] {
+		off, size := binary.BigEndian.Uint64(table), binary.BigEndian.Uint64(table[8:])
+		if off < end || size-1 >= limit || off > limit-size {
+			return false
+		}
+		end = off + size
+	}
+	s.pos, s.end = s.pos+16*n, end
+	return true
+}
+
+// next checks any entry of varints.
+func (s *orderScan) next() bool {
 	off, n := varint(s.data[s.pos:])
 	if n <= 0 {
 		return false
@@ -239,42 +263,40 @@ func (s *compactScan) next() bool {
 	return true
 }
 
-// alike checks up to n entries and returns how many it has: it stops at one of
+// alike checks up to n entries of varints and returns how many it has: it stops at one of
 // which the offset takes more bytes than those before or the size more than two, at a faulty one, and
 // near the end of the data. Offsets of a table in order rarely change their
 // length; knowing it, the processor need not find out where an entry begins before it goes on with the next.
-func (s *compactScan) alike(n int) int {
+//
+// Numbers stay spread over the low seven bits of each byte, as varints have them. They compare as they
+// are, and add up once the bits between are set, over which a carry then passes.
+func (s *orderScan) alike(n int) int {
 	if s.like < 1 || s.like > 5 {
 		return 0
 	}
 	shift := uint(8 * s.like)
 	offset := uint64(1)<<shift - 1
-	flags := offset & 0x8080808080808080
+	flags := offset & varintFlags
 	continued := flags &^ (1 << (shift - 1))
-	data, pos, end := s.data, s.pos, s.end
+	offset &^= flags
+	data, pos, end := s.data, s.pos, spread7(s.end)
 	done := 0
 	for ; done < n && len(data)-pos >= 8; done++ {
 		w := binary.LittleEndian.Uint64(data[pos:])
-		if w&flags != continued {
+		longer := uint64(data[pos+s.like]) >> 7 // the size takes a second byte
+		size := w >> shift & (0x7f | 0xff00&-longer)
+		off := w & offset
+		if w&flags^continued|size&0x8000 != 0 || off < end || size == 0 {
 			break
 		}
-		off := gather7(w & offset)
-		w >>= shift
-		size, length := w&0x7f, s.like+1
-		if w&0x80 != 0 {
-			size, length = size|w>>1&0x3f80, s.like+2
-			if w&0x8000 != 0 {
-				break
-			}
-		}
-		if off < end || size-1 >= s.limit || off > s.limit-size {
-			break
-		}
-		end = off + size
-		pos += length
+		end = ((off | varintFlags) + size) &^ varintFlags
+		pos += s.like + 1 + int(longer)
 	}
-	s.pos, s.end = pos, end
-	return done
+	if last := gather7(end); last <= s.limit {
+		s.pos, s.end = pos, last
+		return done
+	}
+	return 0
 }
 
 // scanAny is scan for any table.
@@ -378,12 +400,17 @@ func (t *sectionTable) apart(a, b extent) error {
 	return t.report(t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint))
 }
 
-// placeFixed ranks the fixed sections among the entries and checks that they
-// lie clear of the header, of the entries, and of each other.
-func (t *sectionTable) placeFixed() error {
+// sortFixed puts the fixed sections in the order of the file.
+func (t *sectionTable) sortFixed() {
 	if t.fixed[1].off < t.fixed[0].off {
 		t.fixed[0], t.fixed[1] = t.fixed[1], t.fixed[0]
 	}
+}
+
+// placeFixed ranks the fixed sections among the entries and checks that they
+// lie clear of the header, of the entries, and of each other.
+func (t *sectionTable) placeFixed() error {
+	t.sortFixed()
 	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
 		return err
 	}
@@ -408,7 +435,7 @@ func (t *sectionTable) placeFixed() error {
 	return nil
 }
 
-// scanned returns the section table when every entry has been looked at.
+// scanned returns the section table in memory, after a look at every entry.
 func (r *Reader) scanned() (*sectionTable, error) {
 	if t := r.table.Load(); t.sparse == nil {
 		return t, nil

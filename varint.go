@@ -110,12 +110,22 @@ func varint(p []byte) (v uint64, n int) {
 	if len(p) >= 8 {
 		w := binary.LittleEndian.Uint64(p)
 		// The lowest clear continuation flag ends the varint.
-		if ends := ^w & 0x8080808080808080; ends != 0 {
+		if ends := ^w & varintFlags; ends != 0 {
 			n = bits.TrailingZeros64(ends)/8 + 1
 			return gather7(w & (math.MaxUint64 >> (64 - 8*n))), n
 		}
 	}
 	return binary.Uvarint(p)
+}
+
+// varintFlags are the bits that tell whether a varint goes on behind a byte.
+const varintFlags = 0x8080808080808080
+
+// spread7 is what gather7 makes a number of, if it has at most 56 bits.
+func spread7(v uint64) uint64 {
+	v = v&0x000000000fffffff | v&0x00fffffff0000000<<4
+	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2
+	return v&0x007f007f007f007f | v&0x3f803f803f803f80<<1
 }
 
 // gather7 joins the low seven bits of each byte of w, least significant byte first.
@@ -140,7 +150,7 @@ func varintFault(p []byte, width int) (detail string, class error) {
 func skipVarints(p []byte, n uint64) int {
 	i := 0
 	for ; n > 0 && len(p)-i >= 8; i += 8 {
-		ends := ^binary.LittleEndian.Uint64(p[i:]) & 0x8080808080808080
+		ends := ^binary.LittleEndian.Uint64(p[i:]) & varintFlags
 		if in := uint64(bits.OnesCount64(ends)); in < n {
 			n -= in
 			continue

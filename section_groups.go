@@ -1,0 +1,104 @@
+package afdo
+
+import (
+	"errors"
+	"sync"
+)
+
+// entryGroups reads the entries of a section table that is in file order, and is not in memory, as they are
+// needed, some together. Whoever makes it knows that the table is so, or has it from an index.
+type entryGroups struct {
+	src      *source
+	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
+
+	mu   sync.Mutex
+	read map[int][]extent // groups that have been read
+}
+
+// Groups are read one by one before the table is taken into memory after all: so many, and one of so many.
+// A group that is read alone costs as much as a dozen of them in a scan.
+const (
+	groupsAlone = 16
+	groupsOneOf = 16
+)
+
+// errAstray is the error of entries that are not those of a table in order.
+var errAstray = errors.New("afdo: the section table is not in order")
+
+// extent returns the place of the section of an index below t.len. The error is that of a read, or errAstray.
+func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
+	if f := t.fixedAt(index); f != nil {
+		return f.extent, nil
+	}
+	rank := t.rank(index)
+	entries, err := g.group(t, rank/checkpointEvery)
+	if err != nil {
+		return extent{}, err
+	}
+	return entries[rank%checkpointEvery], nil
+}
+
+// group returns the entries of a group. The error is that of a read, or errAstray.
+func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
+	g.mu.Lock()
+	entries, n := g.read[i], len(g.read)
+	g.mu.Unlock()
+	if entries != nil {
+		return entries, nil
+	}
+	if n >= groupsAlone+t.groups()/groupsOneOf {
+		return nil, errAstray
+	}
+	entries, err := g.readGroup(t, i)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.read == nil {
+		g.read = make(map[int][]extent)
+	}
+	g.read[i] = entries
+	return entries, nil
+}
+
+func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
+	n := min(checkpointEvery, t.count-i*checkpointEvery)
+	from, to, err := g.bytes(t, i, n)
+	if err != nil {
+		return nil, err
+	}
+	if from > to || to > t.size-int64(t.entries) {
+		return nil, errAstray
+	}
+	data, err := g.src.view(int64(t.entries)+from, int(to-from))
+	if err != nil {
+		return nil, err
+	}
+	f := fields{sec: t.sec, data: data}
+	entries := make([]extent, n)
+	end := int64(t.entries)
+	for i := range entries {
+		e := t.newExtent(f.uint64(), f.uint64())
+		if e.size == 0 || e.off < end {
+			return nil, errAstray
+		}
+		entries[i], end = e, e.off+e.size
+	}
+	if f.err != nil || f.rest() > 0 {
+		return nil, errAstray
+	}
+	return entries, nil
+}
+
+// bytes returns where a group of n entries begins and ends, from where the first entry begins.
+func (g *entryGroups) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
+	if !t.sec.Compact {
+		from = 16 * checkpointEvery * int64(i)
+		return from, from + 16*int64(n), nil
+	}
+	if from, err = g.position(i); err == nil {
+		to, err = g.position(i + 1)
+	}
+	return from, to, err
+}
