@@ -16,8 +16,8 @@
 // [Cursor] steps through them. The package example does all of it.
 //
 // Each step reads what it needs and no more, at most once for a Reader or a
-// Unit: the header and the section table when the file is opened, the list of
-// units with the first lookup, the names of a unit with its first symbol, the
+// Unit: the header and the section table when the file is opened (of a file with an index, see below, not
+// even that table), the list of units with the first lookup, the names of a unit with its first symbol, the
 // samples of a function when they are asked for. [Unit.Load] fetches all of a
 // unit in one go. A Cursor that is reused allocates nothing once it is warm.
 //
@@ -53,7 +53,7 @@
 // makes this package panic, loop or recurse without bound, or allocate by a
 // number that the rest of the file does not back; [MaxNameBytes] bounds what a
 // string table may unfold to. What is read lazily is checked lazily: Open
-// vouches for the section table, a lookup for what it has passed, and
+// vouches for the section table if it has read it, a lookup for what it has passed, and
 // [Reader.Check] goes through everything and reports all it finds.
 //
 // # Writing

@@ -91,20 +91,6 @@ func FuzzSectionTable(f *testing.F) {
 	})
 }
 
-func readUnits(r *afdo.Reader) (units []naive.Unit, err error) {
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, err
-		}
-		unit, err := readUnit(u)
-		if err != nil {
-			return nil, err
-		}
-		units = append(units, unit)
-	}
-	return units, nil
-}
-
 // FuzzReindex gives any file in which a check finds no fault an index. Lookups say
 // the same with and without it.
 func FuzzReindex(f *testing.F) {

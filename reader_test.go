@@ -71,6 +71,11 @@ func read(r *afdo.Reader) (*naive.File, error) {
 	for _, e := range summary.Entries {
 		f.Summary.Entries = append(f.Summary.Entries, naive.Entry(e))
 	}
+	f.Units, err = readUnits(r)
+	return f, err
+}
+
+func readUnits(r *afdo.Reader) (units []naive.Unit, err error) {
 	for u, err := range r.Units() {
 		if err != nil {
 			return nil, err
@@ -79,9 +84,9 @@ func read(r *afdo.Reader) (*naive.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Units = append(f.Units, unit)
+		units = append(units, unit)
 	}
-	return f, nil
+	return units, nil
 }
 
 func readUnit(u *afdo.Unit) (naive.Unit, error) {
