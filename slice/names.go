@@ -6,7 +6,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// cutName returns a name up to its first '.', which is all that GCC 10 to 15
+// cutName returns a name up to its first '.', which is all that GCC 12 to 15
 // look at: foo.part.0 and foo.constprop.1 are foo to them.
 func cutName(name string) string {
 	cut, _, _ := strings.Cut(name, ".")

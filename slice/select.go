@@ -14,7 +14,7 @@ type Target uint8
 
 // The targets. What a slice for one of them leaves out, that compiler does not see.
 const (
-	Version2 Target = 2 // GCC 10 to 15
+	Version2 Target = 2 // GCC 12 to 15
 	Version3 Target = 3 // GCC 16, and whatever reads version 4
 )
 

@@ -96,7 +96,7 @@ func TestExecPassesThrough(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("bin/gcc", "12.2.0")
 	clang := s.fakeGCC("bin/clang", "12.2.0")
-	old := s.fakeGCC("bin/gcc-9", "9.4.0")
+	old := s.fakeGCC("bin/gcc-11", "11.3.0")
 	none := filepath.Join(s.dir, "bin/cc")
 	s.write("bin/cc", "#!/bin/sh\ncase $1 in --version) echo other version 14;; -dump*) echo 14;; *) echo \"$*\";; esac\n")
 	v2 := s.path("v2.afdo")
@@ -110,8 +110,8 @@ func TestExecPassesThrough(t *testing.T) {
 		{gcc + " -c a.c -fauto-profile=" + v2, "its -fauto-profile=" + v2 + " is not of version 4"},
 		{gcc + " -c a.c -fauto-profile=missing", "its -fauto-profile=missing is not of version 4"},
 		{clang + " -c a.c", "it is no compiler of GCC"},
-		{old + " -c a.c", old + ": not GCC 10 or later"},
-		{none + " -c a.c", none + ": not GCC 10 or later"},
+		{old + " -c a.c", old + ": not GCC 12 or later"},
+		{none + " -c a.c", none + ": not GCC 12 or later"},
 		{"/bin/echo -c a.c", "it is no compiler of GCC"},
 	} {
 		args := strings.Fields(c.args)

@@ -21,7 +21,7 @@ cache that takes it for an input of a compile keeps its entries when a new
 profile brings nothing new for that unit.
 
 With --unit, the key is that of the slice which "afdo slice" writes with the same
-flags. Without --for, it is meant for GCC 10 to 15, which know neither
+flags. Without --for, it is meant for GCC 12 to 15, which know neither
 summary nor timestamps nor files; GCC 16 and later need --for gcc16.`
 
 func newFingerprintCommand(e *env) *cobra.Command {

@@ -18,12 +18,12 @@ type Compiler struct {
 	reads   uint32
 }
 
-// Reads returns the version of the profile format that the compiler reads: 2 for GCC 10 to 15, 3 from GCC 16 on.
+// Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3 from GCC 16 on.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
 // ErrNotGCC is what the errors of [FindCompiler] match if a program is no
-// compiler of GCC, or one older than version 10.
-var ErrNotGCC = errors.New("not GCC 10 or later")
+// compiler of GCC, or one older than version 12.
+var ErrNotGCC = errors.New("not GCC 12 or later")
 
 // FindCompiler finds the compiler of a command and asks it for its version,
 // unless the cache has that of a program of the same size and time.
@@ -47,10 +47,14 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 	return newCompiler(path, string(version))
 }
 
+// firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2 does match 1",
+// and compiles nothing.
+const firstMajor = 12
+
 func newCompiler(path, version string) (*Compiler, error) {
 	first, _, _ := strings.Cut(version, ".")
 	major, err := strconv.Atoi(first)
-	if err != nil || major < 10 {
+	if err != nil || major < firstMajor {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotGCC)
 	}
 	c := &Compiler{Path: path, Version: version, reads: 2}

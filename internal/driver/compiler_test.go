@@ -47,8 +47,8 @@ func TestFindCompiler(t *testing.T) {
 		about, version string
 		reads          uint32
 	}{
-		{fsf, "10.2.1", 2}, {fsf, "12", 2}, {fsf, "15.3.0", 2}, {fsf, "16.2.0", 3}, {fsf, "17.0.0", 3},
-		{fsf, "9.5.0", 0}, {fsf, "", 0}, {fsf, "trunk", 0}, {"clang version 14.0.6", "14.0.6", 0},
+		{fsf, "12.1.0", 2}, {fsf, "12", 2}, {fsf, "15.3.0", 2}, {fsf, "16.2.0", 3}, {fsf, "17.0.0", 3},
+		{fsf, "9.5.0", 0}, {fsf, "11.3.0", 0}, {fsf, "", 0}, {fsf, "trunk", 0}, {"clang version 14.0.6", "14.0.6", 0},
 	} {
 		fakeCompiler(t, path, c.about, c.version)
 		got, err := FindCompiler(ParseCommand([]string{"./gcc"}, dir), nil)
