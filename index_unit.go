@@ -88,10 +88,12 @@ func (r *Reader) unitAt(u *unitBlock, rank int) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := r.Section(r.table.Load().fixedSection(SectionFileNames).index)
+	place := r.table.Load().fixedSection(SectionFileNames)
+	mask, err := r.src.view(place.off, 1)
 	if err != nil {
 		return nil, err
 	}
+	names := newSection(place.index, place.extent, mask[0])
 	if from < 1 || to <= from || to > names.Size {
 		return nil, u.x.fault(u.entries, "unit %d from %d to %d in file names of %d bytes", rank, from, to, names.Size)
 	}

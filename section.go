@@ -521,6 +521,24 @@ func newSection(index int, e extent, bitmask byte) Section {
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
+	f, err := r.openPlace(index, want)
+	if r.mayBeAstray(err) {
+		return r.openPlace(index, want)
+	}
+	return f, err
+}
+
+// openFixed reads the summary or the file names section.
+func (r *Reader) openFixed(t SectionType) (fields, error) {
+	f, err := r.openPlace(r.table.Load().fixedSection(t).index, t)
+	if r.mayBeAstray(err) { // its index, too
+		return r.openPlace(r.table.Load().fixedSection(t).index, t)
+	}
+	return f, err
+}
+
+// openPlace is open without a second thought.
+func (r *Reader) openPlace(index int, want SectionType) (fields, error) {
 	e, err := r.extent(index)
 	if err != nil {
 		return fields{}, err
@@ -532,11 +550,7 @@ func (r *Reader) open(index int, want SectionType) (fields, error) {
 	if err != nil {
 		return fields{}, err
 	}
-	f, err := r.newFields(index, e, data, want)
-	if r.mayBeAstray(err) {
-		return r.open(index, want)
-	}
-	return f, err
+	return r.newFields(index, e, data, want)
 }
 
 // mayBeAstray reports whether a section is to be opened once more, since the first time it may not have been

@@ -28,7 +28,7 @@ func (r *Reader) Summary() (*Summary, error) {
 	if r.src.closed.Load() {
 		return nil, ErrClosed
 	}
-	f, err := r.open(r.table.Load().fixedSection(SectionSummary).index, SectionSummary)
+	f, err := r.openFixed(SectionSummary)
 	if err != nil {
 		return nil, err
 	}

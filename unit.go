@@ -68,7 +68,7 @@ func (r *Reader) directory() (*directory, error) {
 	if d := r.dir.Load(); d != nil {
 		return d, nil
 	}
-	f, err := r.open(r.table.Load().fixedSection(SectionFileNames).index, SectionFileNames)
+	f, err := r.openFixed(SectionFileNames)
 	if err != nil {
 		return nil, err
 	}
