@@ -134,10 +134,12 @@ func (r *Reader) openIndex() (*index, error) {
 	if x := r.idx.Load(); x != nil {
 		return x, nil
 	}
-	t := r.table.Load()
-	x, err := r.findIndex(t)
+	x, err := r.findIndex()
 	if err == nil {
-		err = x.readHeader(t.len(), t.extent(0).off)
+		var first extent
+		if first, err = r.extent(0); err == nil {
+			err = x.readHeader(r.NumSections(), first.off)
+		}
 	}
 	if _, ok := err.(*FormatError); ok || err == errNoIndex {
 		x = &index{sec: x.sec, unfit: err}
@@ -150,14 +152,18 @@ func (r *Reader) openIndex() (*index, error) {
 
 var errNoIndex = fmt.Errorf("afdo: index: %w", ErrNotFound)
 
-// findIndex returns the last section if it is an index. The table has been scanned: where it has not been, the index
-// was found before.
-func (r *Reader) findIndex(t *sectionTable) (*index, error) {
+// findIndex returns the last section if it is an index.
+func (r *Reader) findIndex() (*index, error) {
+	t := r.table.Load()
 	last := t.len() - 1
-	if t.fixed[1].index == last || t.faulty {
+	if t.fixedAt(last) != nil || t.faulty {
 		return &index{}, errNoIndex // without a look at it
 	}
-	return r.indexAt(last, t.extent(last))
+	e, err := r.extent(last)
+	if err != nil {
+		return &index{}, err
+	}
+	return r.indexAt(last, e)
 }
 
 // indexAt returns the section of a place if it is an index: it must be of the type
@@ -182,6 +188,9 @@ func (r *Reader) indexAt(section int, e extent) (*index, error) {
 // readHeader reads the header of the index and checks that it is of a file
 // of so many sections, the first of which begins at an offset.
 func (x *index) readHeader(numSections int, first int64) error {
+	if x.sec.Size > math.MaxUint32 {
+		return x.fault(0, "an index of %d bytes", x.sec.Size)
+	}
 	pages := (x.sec.Size + pageSize - 1) / pageSize
 	x.size = x.sec.Size - pages*sumSize
 	if x.sec.Size-(pages-1)*pageSize <= sumSize {
@@ -279,15 +288,12 @@ func (x *index) page(i int64) (*page, error) {
 func (x *index) readPage(i int64) (*page, error) {
 	n := min(pageSize, x.sec.Size-i*pageSize)
 	off := x.sec.Offset + i*pageSize
-	data, err := x.src.glance(off, int(n))
+	data, err := x.src.view(off, int(n))
 	if err != nil {
 		return nil, err
 	}
 	content, sum := data[:n-sumSize], binary.BigEndian.Uint32(data[n-sumSize:])
 	if got := pageSum(int(i), content); got != sum {
-		if _, err := x.src.view(off, int(n)); err != nil {
-			return nil, err
-		}
 		return nil, x.sec.errorAt(int(i*pageSize), ErrChecksum, "a page of the index whose checksum should be %08x has %08x", sum, got)
 	}
 	var p *page
@@ -319,6 +325,9 @@ func (x *index) fields(off int64, n int) (fields, error) {
 	size := min(int64(n), x.size-off)
 	f := fields{sec: x.sec}
 	f.sec.Offset += physical(off)
+	if size == 0 {
+		return f, nil
+	}
 	if at := off % pageContent; at+size <= pageContent {
 		p, err := x.page(off / pageContent)
 		if err == nil {
@@ -332,6 +341,9 @@ func (x *index) fields(off int64, n int) (fields, error) {
 
 // bits returns the width bits, at most 56, that begin pos bits after off.
 func (x *index) bits(off int64, pos uint64, width uint8) (uint64, error) {
+	if width == 0 {
+		return 0, nil // such an array takes no bytes, and may stand where the content ends
+	}
 	off += int64(pos / 8)
 	at := off % pageContent
 	var w uint64
@@ -431,8 +443,10 @@ func (x *index) info() (*IndexInfo, error) {
 	if info.Unqualified, _, err = x.scheme(blockUnqualified); err != nil {
 		return nil, err
 	}
-	info.Fingerprints, _, err = x.scheme(blockFingerprints)
-	return info, err
+	if info.Fingerprints, _, err = x.scheme(blockFingerprints); err != nil {
+		return nil, err
+	}
+	return info, nil
 }
 
 // all returns the content of a block, nil if there is none.

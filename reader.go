@@ -67,8 +67,9 @@ type Reader struct {
 	header Header
 	opts   options
 
-	tableMu sync.Mutex // guards the scan of table
-	table   atomic.Pointer[sectionTable]
+	table      atomic.Pointer[sectionTable]
+	tableMu    sync.Mutex // guards the scan of table
+	tableFault error      // what it has found
 
 	mu     sync.Mutex // guards the making of dir, tables, and peeks
 	dir    atomic.Pointer[directory]
@@ -234,7 +235,7 @@ func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
 // scanTable reads the section table, of which all that comes before has been read.
 func (r *Reader) scanTable(t *sectionTable) error {
 	end := t.likelyEnd()
-	if end > math.MaxUint32 {
+	if end > min(math.MaxUint32, math.MaxInt) {
 		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, ErrLimit)
 	}
 	data, err := r.src.view(0, int(end))

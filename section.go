@@ -271,7 +271,7 @@ func (s *orderScan) next() bool {
 // Numbers stay spread over the low seven bits of each byte, as varints have them. They compare as they
 // are, and add up once the bits between are set, over which a carry then passes.
 func (s *orderScan) alike(n int) int {
-	if s.like < 1 || s.like > 5 {
+	if s.like < 1 || s.like > 5 || s.end>>56 != 0 {
 		return 0
 	}
 	shift := uint(8 * s.like)
@@ -443,17 +443,24 @@ func (r *Reader) scanned() (*sectionTable, error) {
 	r.tableMu.Lock()
 	defer r.tableMu.Unlock()
 	t := r.table.Load()
-	if t.sparse == nil {
-		return t, nil
+	if t.sparse == nil || r.tableFault != nil {
+		return t, r.tableFault
 	}
 	whole := *t
 	whole.sparse = nil
 	if err := r.scanTable(&whole); err != nil {
-		return nil, headerClass(err)
+		err = headerClass(err)
+		if _, ok := err.(*FormatError); ok {
+			r.tableFault = err
+		}
+		return nil, err
 	}
 	r.table.Store(&whole)
 	return &whole, nil
 }
+
+// unseen reports whether not all entries have been looked at: an index vouches for them.
+func (t *sectionTable) unseen() bool { return t.sparse != nil && t.sparse.vouched }
 
 // extent returns the place of the section of an index below NumSections.
 func (r *Reader) extent(index int) (extent, error) {
@@ -474,10 +481,15 @@ func (r *Reader) extent(index int) (extent, error) {
 func (r *Reader) NumSections() int { return r.table.Load().len() }
 
 // Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the
-// file, the section's bitmask. The error is [ErrNotFound] for an index out of range.
+// file, the section's bitmask, and the section table if that has not been read. The error is [ErrNotFound] for an index out of range.
 func (r *Reader) Section(index int) (Section, error) {
 	if n := r.NumSections(); index < 0 || index >= n {
 		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
+	}
+	if r.table.Load().unseen() { // no checksum will tell whether it is the right one
+		if _, err := r.scanned(); err != nil {
+			return Section{}, err
+		}
 	}
 	e, err := r.extent(index)
 	if err != nil {
@@ -521,20 +533,22 @@ func newSection(index int, e extent, bitmask byte) Section {
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
+	t := r.table.Load()
 	f, err := r.openPlace(index, want)
-	if r.mayBeAstray(err) {
-		return r.openPlace(index, want)
+	if again, err := r.mayBeAstray(t, err); !again {
+		return f, err
 	}
-	return f, err
+	return r.openPlace(index, want)
 }
 
 // openFixed reads the summary or the file names section.
 func (r *Reader) openFixed(t SectionType) (fields, error) {
-	f, err := r.openPlace(r.table.Load().fixedSection(t).index, t)
-	if r.mayBeAstray(err) { // its index, too
-		return r.openPlace(r.table.Load().fixedSection(t).index, t)
+	table := r.table.Load()
+	f, err := r.openPlace(table.fixedSection(t).index, t)
+	if again, err := r.mayBeAstray(table, err); !again {
+		return f, err
 	}
-	return f, err
+	return r.openPlace(r.table.Load().fixedSection(t).index, t) // which may be another one now
 }
 
 // openPlace is open without a second thought.
@@ -553,14 +567,17 @@ func (r *Reader) openPlace(index int, want SectionType) (fields, error) {
 	return r.newFields(index, e, data, want)
 }
 
-// mayBeAstray reports whether a section is to be opened once more, since the first time it may not have been
-// the right one: its checksum is wrong, and the section table had not been looked at as a whole.
-func (r *Reader) mayBeAstray(err error) bool {
-	if !isChecksum(err) || r.table.Load().sparse == nil {
-		return false
+// mayBeAstray reports whether sections are to be opened once more, since the first time they may not have been
+// the right ones: a checksum was wrong, and the section table, as it was before, had not been looked at as a whole. If not, it returns
+// the error of the first time, or what is wrong with the table.
+func (r *Reader) mayBeAstray(t *sectionTable, err error) (again bool, _ error) {
+	if !isChecksum(err) || !t.unseen() {
+		return false, err
 	}
-	_, err = r.scanned()
-	return err == nil
+	if _, fault := r.scanned(); fault != nil {
+		return false, fault
+	}
+	return true, nil
 }
 
 // viewExtent returns the bytes of an extent.
@@ -594,11 +611,12 @@ type sectionRef struct {
 // their order. Sections that stand together in the file are read together, and
 // one that is referred to several times in a row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
+	t := r.table.Load()
 	out, err := r.openPlaces(from, pos, refs)
-	if r.mayBeAstray(err) {
-		return r.openPlaces(from, pos, refs)
+	if again, err := r.mayBeAstray(t, err); !again {
+		return out, err
 	}
-	return out, err
+	return r.openPlaces(from, pos, refs)
 }
 
 func (r *Reader) openPlaces(from Section, pos int, refs []sectionRef) ([]fields, error) {

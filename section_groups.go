@@ -6,9 +6,10 @@ import (
 )
 
 // entryGroups reads the entries of a section table that is in file order, and is not in memory, as they are
-// needed, some together. Whoever makes it knows that the table is so, or has it from an index.
+// needed, some together.
 type entryGroups struct {
 	src      *source
+	vouched  bool                           // an index says that the table is so, and nobody has looked
 	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
 
 	mu   sync.Mutex
@@ -68,7 +69,7 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if from > to || to > t.size-int64(t.entries) {
+	if from > to || to-from > maxGroupBytes || to > t.size-int64(t.entries) {
 		return nil, errAstray
 	}
 	data, err := g.src.view(int64(t.entries)+from, int(to-from))

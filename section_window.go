@@ -11,7 +11,7 @@ import (
 const (
 	windowSize = 64 << 10 // of the window; smaller tables are copied
 
-	maxGroupBytes = 2 * maxVarintLen * checkpointEvery
+	maxGroupBytes = 2 * maxVarintLen * checkpointEvery // of a group of entries
 )
 
 // windowScan checks a section table through a window.
@@ -38,7 +38,8 @@ func (r *Reader) scanWindow(t *sectionTable) error {
 		return err
 	}
 	found.end = s.base + int64(s.pos)
-	found.sparse = &entryGroups{src: r.src, position: func(group int) (int64, error) { return int64(s.positions[group]), nil }}
+	positions := s.positions
+	found.sparse = &entryGroups{src: r.src, position: func(group int) (int64, error) { return int64(positions[group]), nil }}
 	ok, err := s.place()
 	if ok {
 		*t = found
@@ -81,7 +82,7 @@ func (s *windowScan) note(group int) {
 	}
 }
 
-// place ranks the fixed sections among the entries. It reports whether nothing overlaps.
+// place ranks the fixed sections among the entries. It reports whether nothing overlaps, the header included.
 func (s *windowScan) place() (ok bool, err error) {
 	t := s.t
 	if t.firstOffset() < t.end || t.fixed[0].off+t.fixed[0].size > t.fixed[1].off {
@@ -93,7 +94,7 @@ func (s *windowScan) place() (ok bool, err error) {
 		if above < t.count {
 			entries, err := t.sparse.group(t, s.reached[i])
 			if err != nil {
-				return false, err
+				return false, ignoreAstray(err)
 			}
 			n := sort.Search(len(entries), func(e int) bool { return entries[e].off >= f.off })
 			if n > 0 && entries[n-1].off+entries[n-1].size > f.off || n < len(entries) && entries[n].off < f.off+f.size {
@@ -104,4 +105,12 @@ func (s *windowScan) place() (ok bool, err error) {
 		f.index = above + i
 	}
 	return true, nil
+}
+
+// ignoreAstray returns the error of a read. Entries that are not as they were a moment ago are read as a whole.
+func ignoreAstray(err error) error {
+	if err == errAstray {
+		return nil
+	}
+	return err
 }

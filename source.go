@@ -26,16 +26,6 @@ type source struct {
 
 // view returns n bytes at off, which lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) {
-	return s.get(off, n, true)
-}
-
-// glance is view for bytes that have a checksum. It need not notice that the file has changed: if the checksum is wrong, view
-// tells why.
-func (s *source) glance(off int64, n int) ([]byte, error) {
-	return s.get(off, n, false)
-}
-
-func (s *source) get(off int64, n int, compare bool) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, ErrClosed
 	}
@@ -43,7 +33,7 @@ func (s *source) get(off int64, n int, compare bool) ([]byte, error) {
 		return s.bytes[off : off+int64(n)], nil
 	}
 	p := make([]byte, n)
-	if err := s.read(p, off, compare); err != nil {
+	if err := s.read(p, off, true); err != nil {
 		return nil, err
 	}
 	return p, nil

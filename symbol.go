@@ -238,7 +238,7 @@ func (u *Unit) symbols() (*symbolTable, error) {
 	}
 	t, room := u.r.cached(u.index)
 	if t != nil {
-		u.table = t
+		u.table, u.encoded = t, nil
 		return t, nil
 	}
 	enc, err := u.encodedTable()
