@@ -252,3 +252,26 @@ func walkUnit(u *afdo.Unit) error {
 	_, err := readUnit(u)
 	return err
 }
+
+// A file that another one of the same size is written over is noticed by answers that come from the index alone, too,
+// though each of its pages has the right checksum.
+func TestOverwrittenIndexUnderMap(t *testing.T) {
+	write := func(fingerprint uint64) []byte {
+		return reindex(t, gen.Big(300, true), &afdo.IndexOptions{
+			FingerprintScheme: "x", Fingerprint: func(*afdo.Unit) (uint64, error) { return fingerprint, nil },
+		})
+	}
+	before, after := write(1), write(2)
+	require.Len(t, after, len(before))
+	r, path := openCopy(t, before)
+	u, err := r.Unit(gen.BigPath(200))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, after, 0o666))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
+	_, err = u.Fingerprint()
+	require.ErrorIs(t, err, afdo.ErrChanged)
+	_, err = r.Index()
+	require.ErrorIs(t, err, afdo.ErrChanged)
+	_, err = found(r.SymbolsNamed("nobody"))
+	require.ErrorIs(t, err, afdo.ErrChanged)
+}

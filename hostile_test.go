@@ -3,6 +3,7 @@ package afdo_test
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"runtime"
 	"testing"
 
@@ -193,4 +194,59 @@ func TestShortFiles(t *testing.T) {
 			require.True(t, errors.Is(err, afdo.ErrMalformed), "%d of %d bytes: %v", n, len(data), err)
 		}
 	}
+}
+
+// sparseReaderAt has some bytes at some offsets, and zeros everywhere else, up to any size.
+type sparseReaderAt map[int64][]byte
+
+func (s sparseReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	for at, data := range s {
+		if from := at - off; from >= 0 && from < int64(len(p)) {
+			copy(p[from:], data)
+		} else if from < 0 && -from < int64(len(data)) {
+			copy(p, data[-from:])
+		}
+	}
+	return len(p), nil
+}
+
+// fileHeader is a header with a section table of entries, the summary and the file names first, of which only the first some may be given.
+func fileHeader(compact bool, count uint64, places ...uint64) []byte {
+	e := gen.Enc{Compact: compact}
+	head := []byte("gcov\x00\x00\x00\x04\x00")
+	if compact {
+		head[8] = 0x80
+	}
+	e.U56(count)
+	for _, v := range places {
+		e.U64(v)
+	}
+	return append(head, e.Buf...)
+}
+
+// Sizes that no file has, but an io.ReaderAt may claim.
+func TestHugeSizes(t *testing.T) {
+	open := func(size int64, parts sparseReaderAt, o ...afdo.Option) error {
+		_, err := afdo.NewReader(parts, size, o...)
+		return err
+	}
+	for _, bits := range []int{33, 40, 60} {
+		size := uint64(1) << bits
+		for _, index := range []string{"\x7fafdo\x01", "\x7f"} { // as large as the file
+			err := open(int64(size), sparseReaderAt{0: fileHeader(false, 1, 100, 10, 110, 10, 200, size-200), 200: []byte(index)})
+			require.NoError(t, err, "the index is not used")
+		}
+	}
+	for _, count := range []uint64{1 << 27, 1 << 29} { // tables of 2 and 8 GB
+		if count == 1<<29 || math.MaxInt == math.MaxInt32 {
+			err := open(1<<40, sparseReaderAt{0: fileHeader(false, count, 1<<35, 10, 1<<36, 10)})
+			require.ErrorIs(t, err, afdo.ErrLimit)
+		}
+	}
+	// Two sections that overlap by numbers of more than 56 bits.
+	const size = 1 << 60
+	err := open(size, sparseReaderAt{0: fileHeader(true, 3, size/2, 10, size/2+10, 10, 20000, 1<<57, 20005, 10, 20030, 10)})
+	require.ErrorIs(t, err, afdo.ErrHeader)
+	require.ErrorContains(t, err, "overlap")
 }

@@ -3,6 +3,7 @@ package afdo_test
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,11 +53,7 @@ func TestSectionTableReordered(t *testing.T) {
 		data, truth := smallIndexed(t, compact)
 		q := newQuestions(truth)
 		l := layoutOf(truth, data)
-		for i := range l.Sections {
-			if i != l.Summary && i != l.FileNames {
-				l.Table = append(l.Table, i)
-			}
-		}
+		l.Table = orderOf(l)
 		last := len(l.Table) - 1
 		for _, edit := range []func(){
 			func() { l.Table[0], l.Table[1] = l.Table[1], l.Table[0] },
@@ -150,5 +147,199 @@ func TestSectionTableLie(t *testing.T) {
 			faults, _ := check(t, r)
 			require.True(t, has(faults, afdo.ErrIndex), "byte %d of %d", i-start, block.Size)
 		}
+	}
+}
+
+// Entries may change places over the border of what is read together, or whole groups of them may. The first call
+// of a Reader is right, and so is the second.
+func TestSectionTableReorderedAnywhere(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data := reindex(t, gen.Big(100, compact), &afdo.IndexOptions{})
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		want := comparable(truth).Units
+		l := layoutOf(truth, data)
+		inOrder := orderOf(l)
+		for name, swap := range map[string]func(table []int, k int){
+			"two neighbours": func(table []int, k int) { table[k], table[k+1] = table[k+1], table[k] },
+			"two pairs": func(table []int, k int) {
+				table[k], table[k+1], table[k+2], table[k+3] = table[k+1], table[k], table[k+3], table[k+2]
+			},
+			"two groups": func(table []int, k int) {
+				for i := range 32 {
+					table[k-31+i], table[k+1+i] = table[k+1+i], table[k-31+i]
+				}
+			},
+		} {
+			for k := 31; k+33 < len(inOrder); k += 32 {
+				l.Table = slices.Clone(inOrder)
+				swap(l.Table, k)
+				changed := l.Bytes()
+				plain, err := afdo.OpenBytes(changed, afdo.IgnoreIndex())
+				require.NoError(t, err)
+				for i := k - 1; i < k+6; i++ {
+					r, err := afdo.OpenBytes(changed)
+					require.NoError(t, err)
+					a, err := plain.Section(i)
+					require.NoError(t, err)
+					b, err := r.Section(i)
+					require.NoError(t, err)
+					require.Equal(t, a, b, name)
+				}
+				for i := k / 6; i < k/6+5; i++ { // some 6 sections a unit
+					r, err := afdo.OpenBytes(changed)
+					require.NoError(t, err)
+					u, err := r.Unit(gen.BigPath(i % 100))
+					require.NoError(t, err)
+					got, err := readUnit(u)
+					require.NoError(t, err, name)
+					require.Equal(t, want[u.Index()], got)
+				}
+			}
+		}
+	}
+}
+
+// orderOf is the section table of a layout, in the order of the file.
+func orderOf(l *gen.Layout) (table []int) {
+	for i := range l.Sections {
+		if i != l.Summary && i != l.FileNames {
+			table = append(table, i)
+		}
+	}
+	return table
+}
+
+// hookedReaderAt calls do once, when something is read from an offset.
+type hookedReaderAt struct {
+	*bytes.Reader
+	at int64
+	do func()
+}
+
+func (h *hookedReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := h.Reader.ReadAt(p, off)
+	if do := h.do; do != nil && off == h.at {
+		h.do = nil
+		do()
+	}
+	return n, err
+}
+
+// Somebody else may have the whole table looked at while a section is read that turns out to be another one.
+func TestSectionTableReorderedMeanwhile(t *testing.T) {
+	data := reindex(t, gen.Big(200, false), &afdo.IndexOptions{})
+	truth, err := naive.Decode(data)
+	require.NoError(t, err)
+	l := layoutOf(truth, data)
+	l.Table = orderOf(l)
+	l.Table[31], l.Table[32] = l.Table[32], l.Table[31]
+	changed := l.Bytes()
+	now, err := naive.Decode(changed)
+	require.NoError(t, err)
+	hooked := 0
+	for i := range now.Units {
+		h := &hookedReaderAt{Reader: bytes.NewReader(changed)}
+		r, err := afdo.NewReader(h, int64(len(changed)))
+		require.NoError(t, err)
+		u, err := r.Unit(now.Units[i].Path)
+		require.NoError(t, err)
+		stringTable, _ := u.Sections()
+		h.at = now.Sections[stringTable].Offset
+		h.do = func() {
+			hooked++
+			_, err := r.Section(0)
+			require.NoError(t, err)
+		}
+		_, err = u.NumSymbols()
+		require.NoError(t, err)
+	}
+	require.NotZero(t, hooked)
+}
+
+// A fault of the table is the error of the call that comes upon it, though a checksum is what tells of it. That the table has
+// one is remembered.
+func TestSectionTableFaultIsRemembered(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data := reindex(t, gen.Big(2_000, compact), &afdo.IndexOptions{})
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		l := layoutOf(truth, data)
+		at := orderOf(l)[64*3-1] // the last one of a group
+		l.Edit = func(index int, offset, size uint64) (uint64, uint64) {
+			if index == at {
+				size++ // into the first of the next group
+			}
+			return offset, size
+		}
+		bad := l.Bytes()
+		counting := &countingReaderAt{ReaderAt: bytes.NewReader(bad)}
+		r, err := afdo.NewReader(counting, int64(len(bad)))
+		require.NoError(t, err)
+		failed := 0
+		for i := range 2_000 {
+			u, err := r.Unit(gen.BigPath(i))
+			require.NoError(t, err)
+			stringTable, symbolNames := u.Sections()
+			if _, err := u.NumSymbols(); err != nil {
+				require.ErrorIs(t, err, afdo.ErrHeader, "sections %d and %d", stringTable, symbolNames)
+				failed++
+			}
+		}
+		require.NotZero(t, failed)
+		_, err = r.Section(7)
+		require.ErrorIs(t, err, afdo.ErrHeader)
+		read := counting.bytes
+		for i := range 100 {
+			_, err := r.Section(i)
+			require.ErrorIs(t, err, afdo.ErrHeader)
+		}
+		require.Equal(t, read, counting.bytes)
+	}
+}
+
+// The content of an index may fill its pages, and end in arrays or names that take no bytes.
+func TestIndexOfWholePages(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		whole := 0
+		for units := 60; units < 110; units++ {
+			f := &naive.File{}
+			for i := range units {
+				f.Units = append(f.Units, naive.Unit{Path: gen.BigPath(i)})
+			}
+			f.Units = append(f.Units, naive.Unit{})
+			f.Summary = f.Summarize()
+			plain := gen.Encode(f, compact)
+			scheme := afdo.NameScheme{Unqualified: testUnqualified}
+			with := func() []byte {
+				return reindex(t, plain, &afdo.IndexOptions{NoChecksums: true, Unqualified: scheme})
+			}
+			size := func(data []byte) int {
+				r, err := afdo.OpenBytes(data)
+				require.NoError(t, err)
+				info, err := r.Index()
+				require.NoError(t, err)
+				return int(info.Section.Size)
+			}
+			missing := 1024 - size(with())%1024
+			for n := max(missing-2, 0); n < min(missing+1, 256); n++ { // the length of a longer block may take a byte
+				scheme.Name = strings.Repeat("x", n)
+				data := with()
+				if size(data)%1024 != 0 {
+					continue
+				}
+				whole++
+				r, err := afdo.OpenBytes(data)
+				require.NoError(t, err)
+				u, err := r.Unit(gen.BigPath(1))
+				require.NoError(t, err)
+				for s, err := range u.InlinedElsewhere() {
+					t.Fatal(s, err)
+				}
+				faults, _ := check(t, r)
+				require.Empty(t, faults)
+			}
+		}
+		require.NotZero(t, whole)
 	}
 }

@@ -1,8 +1,11 @@
 package afdo_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,10 +27,17 @@ func openMapped(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, erro
 	return r, err
 }
 
-// large is a file whose section table is larger than what is read of a map at once, with
-// summary and file names in the middle of the sections.
+// many is how many units make a section table larger than what is read of a map at once.
+func many(compact bool) int {
+	if compact {
+		return 3_500
+	}
+	return 1_000
+}
+
+// large is a file with a large section table.
 func large(t *testing.T, compact bool) (*gen.Layout, *naive.File) {
-	data := gen.Big(9_000, compact)
+	data := gen.Big(many(compact), compact)
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
 	return layoutOf(truth, data), truth
@@ -38,7 +48,7 @@ func TestLargeSectionTable(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		l, _ := large(t, compact)
 		l.Add(gen.Section{Type: 0x33, Data: []byte("padding")})
-		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {1, 0}, {31, 32}, {5_000, 4_999}, {7_777, 12}, {len(l.Sections) - 1, 64}} {
+		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {1, 0}, {31, 32}, {2_500, 2_499}, {3_777, 12}, {len(l.Sections) - 1, 64}} {
 			swapped := *l
 			swapped.Sections = append([]gen.Section{}, l.Sections...)
 			move := func(to int, at, other *int) {
@@ -66,7 +76,7 @@ func TestLargeSectionTable(t *testing.T) {
 			}
 			n, err := got.NumUnits()
 			require.NoError(t, err)
-			require.Equal(t, 9_001, n)
+			require.Equal(t, many(compact)+1, n)
 			_, err = got.Summary()
 			require.NoError(t, err)
 			for s, err := range got.Sections() { // now the table is in memory
@@ -108,20 +118,76 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 				require.EqualError(t, got, want.Error(), "%s at %d", name, at)
 			}
 		}
-		l.Table = nil
-		for i := range l.Sections {
-			if i != l.Summary && i != l.FileNames {
-				l.Table = append(l.Table, i)
-			}
-		}
+		l.Table = orderOf(l)
 		last := len(l.Table) - 1
 		l.Table[last], l.Table[last-1] = l.Table[last-1], l.Table[last]
 		got, err := openMapped(t, l.Bytes())
 		require.NoError(t, err, "another order is legal")
-		u, err := got.Unit(gen.BigPath(8_999))
+		u, err := got.Unit(gen.BigPath(many(compact) - 1))
 		require.NoError(t, err)
 		unit, err := readUnit(u)
 		require.NoError(t, err)
-		require.Equal(t, comparable(truth).Units[8_999], unit)
+		require.Equal(t, comparable(truth).Units[many(compact)-1], unit)
+	}
+}
+
+// Whatever a Reader is asked first, of a file with a large section table, it answers as one that has the file in memory.
+func TestLargeSectionTableFirstCall(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		plain := gen.Big(many(compact), compact)
+		indexed := reindex(t, plain, &afdo.IndexOptions{})
+		damaged := slices.Clone(indexed)
+		truth, err := naive.Decode(indexed)
+		require.NoError(t, err)
+		for _, s := range truth.Sections {
+			if s.Type == naive.SummaryInfo {
+				damaged[s.Offset+3] ^= 1
+			}
+		}
+		unsummed := reindex(t, plain, &afdo.IndexOptions{NoChecksums: true})
+		last := truth.Units[many(compact)-1].Symbols[0]
+		calls := map[string]func(r *afdo.Reader) (any, error){
+			"units":   func(r *afdo.Reader) (any, error) { return r.NumUnits() },
+			"summary": func(r *afdo.Reader) (any, error) { return r.Summary() },
+			"index":   func(r *afdo.Reader) (any, error) { return r.Index() },
+			"section": func(r *afdo.Reader) (any, error) { return r.Section(r.NumSections() - 1) },
+			"symbol": func(r *afdo.Reader) (any, error) {
+				s, err := r.Symbol(afdo.SymbolID(last.ID))
+				return s.Name(), err
+			},
+			"unit": func(r *afdo.Reader) (any, error) {
+				u, err := r.Unit(gen.BigPath(many(compact) - 1))
+				if err != nil {
+					return nil, err
+				}
+				return readUnit(u)
+			},
+			"reindex": func(r *afdo.Reader) (any, error) {
+				var b bytes.Buffer
+				err := r.Reindex(&b, &afdo.IndexOptions{NoLookups: true, NoInlining: true})
+				return b.Bytes(), err
+			},
+			"check": func(r *afdo.Reader) (any, error) {
+				faults, _ := check(t, r)
+				return faults, nil
+			},
+		}
+		for _, data := range [][]byte{plain, indexed, damaged, unsummed} {
+			for _, o := range [][]afdo.Option{
+				nil, {afdo.IgnoreIndex()}, {afdo.SkipChecksums()}, {afdo.IgnoreIndex(), afdo.RequireChecksums()},
+			} {
+				for name, call := range calls {
+					a, wantErr := afdo.OpenBytes(data, o...)
+					b, gotErr := openMapped(t, data, o...)
+					if wantErr == nil && gotErr == nil {
+						var want, got any
+						want, wantErr = call(a)
+						got, gotErr = call(b)
+						require.Equal(t, want, got, name)
+					}
+					require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(gotErr), name)
+				}
+			}
+		}
 	}
 }
