@@ -149,7 +149,12 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 	if r.opts.lenient {
 		t.onFault = func(error) error { return nil } // Check comes upon it again
 	}
-	if err := r.readHeader(t); err != nil {
+	src.opening = true
+	err := r.readHeader(t)
+	if changed := src.opened(); changed != nil {
+		err = changed
+	}
+	if err != nil {
 		return nil, err
 	}
 	if r.opts.requireChecksums {

@@ -56,8 +56,7 @@ func (s *windowScan) run(end int64) (ok bool, err error) {
 	for i := range s.t.groups() {
 		if at := s.base + int64(s.pos); len(s.data)-s.pos < maxGroupBytes && s.base+int64(len(s.data)) < end {
 			s.data, s.base, s.pos = window[:min(windowSize, end-at)], at, 0
-			last := at+int64(len(s.data)) == end // until then, a change of the file need not be noticed
-			if err := s.src.read(s.data, at, last); err != nil {
+			if err := s.src.read(s.data, at); err != nil {
 				return false, err
 			}
 		}

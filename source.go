@@ -17,11 +17,12 @@ import (
 // or the io.ReaderAt; everything above it sees []byte that stays valid as long
 // as someone holds it.
 type source struct {
-	size   int64
-	bytes  []byte      // of OpenBytes: handed out as they are
-	at     io.ReaderAt // of NewReader: read into fresh memory
-	mapped *mapping    // of Open: copied out under a guard
-	closed atomic.Bool
+	size    int64
+	bytes   []byte      // of OpenBytes: handed out as they are
+	at      io.ReaderAt // of NewReader: read into fresh memory
+	mapped  *mapping    // of Open: copied out under a guard
+	opening bool        // nobody has the Reader yet: whether the file changes is found out at the end
+	closed  atomic.Bool
 }
 
 // view returns n bytes at off, which lie within the file.
@@ -33,22 +34,35 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 		return s.bytes[off : off+int64(n)], nil
 	}
 	p := make([]byte, n)
-	if err := s.read(p, off, true); err != nil {
+	if err := s.read(p, off); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// read fills p from off. With compare, it notices if the file is not what was opened any more.
-func (s *source) read(p []byte, off int64, compare bool) error {
+// read fills p from off.
+func (s *source) read(p []byte, off int64) error {
 	var err error
 	if s.mapped != nil {
-		err = s.mapped.read(p, off, compare)
+		err = s.mapped.read(p, off, !s.opening)
 	} else {
 		err = readFull(s.at, p, off)
 	}
+	return readError(off, len(p), err)
+}
+
+// opened ends the opening of a file, and finds out whether the file has changed meanwhile.
+func (s *source) opened() error {
+	s.opening = false
+	if s.mapped == nil {
+		return nil
+	}
+	return readError(0, headerPrefix, s.mapped.unchanged())
+}
+
+func readError(off int64, n int, err error) error {
 	if err != nil && err != ErrClosed {
-		return &ReadError{Offset: off, Size: len(p), Err: err}
+		return &ReadError{Offset: off, Size: n, Err: err}
 	}
 	return err
 }
@@ -128,6 +142,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	return &mapping{data: data, file: file, info: info}, nil
 }
 
+// read copies out of the map. With compare, it notices if the file is not what was opened any more.
 func (m *mapping) read(p []byte, off int64, compare bool) error {
 	m.mu.Lock()
 	if m.closing {

@@ -71,7 +71,8 @@ func (f *fields) stringCount() int {
 func (f *fields) names(limit int) ([]string, error) {
 	count := f.stringCount()
 	d := trieDecoder{
-		trie:  trie{fields: f},
+		trie:  trie{fields: f, frames: make([]trieFrame, 0, 32)},
+		path:  make([]byte, 0, 256),
 		names: make([]string, count),
 		seen:  make([]uint64, (count+63)/64),
 		left:  limit,
