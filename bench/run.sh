@@ -7,7 +7,7 @@
 #
 #	bench/results/NAME.txt        what they printed, below the facts about the machine
 #	bench/results/NAME.benchstat  tables of benchstat
-#	docs/performance.md, docs/trie-or-hash.md, docs/trie-or-hash.svg
+#	README.md, docs/performance.md, docs/trie-or-hash.md, docs/trie-or-hash.svg
 #
 # NAME is that of the system, such as linux-amd64, unless it is given. AFDO_CORPUS may name the folder with
 # the real profiles, and ROUNDS the number of rounds. It takes some ten minutes and wants a quiet machine.
@@ -78,4 +78,4 @@ cp "$work/results" "$results"
 } >"${results%.txt}.benchstat"
 
 go run ./bench/report "$results"
-printf 'results: %s and %s; tables: docs/performance.md, docs/trie-or-hash.md\n' "$results" "${results%.txt}.benchstat" >&2
+printf 'results: %s and %s; tables: README.md, docs/performance.md, docs/trie-or-hash.md\n' "$results" "${results%.txt}.benchstat" >&2

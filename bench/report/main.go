@@ -3,7 +3,7 @@
 //	go run ./bench/report RESULTS
 //
 // from the root of the repository replaces what stands between
-// "<!-- begin NAME -->" and "<!-- end NAME -->" in docs/performance.md and docs/trie-or-hash.md
+// "<!-- begin NAME -->" and "<!-- end NAME -->" in README.md, docs/performance.md and docs/trie-or-hash.md
 // by tables of RESULTS, and draws docs/trie-or-hash.svg. Figures are medians of the runs.
 package main
 
@@ -35,8 +35,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"performance.md", "trie-or-hash.md"} {
-		path := filepath.Join("docs", name)
+	for _, path := range documents {
 		old, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -51,6 +50,9 @@ func run(args []string) error {
 	}
 	return os.WriteFile(filepath.Join("docs", "trie-or-hash.svg"), []byte(plotNames(r)), 0o644)
 }
+
+// documents have tables to be filled in.
+var documents = []string{"README.md", filepath.Join("docs", "performance.md"), filepath.Join("docs", "trie-or-hash.md")}
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)
 

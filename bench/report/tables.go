@@ -7,6 +7,7 @@ import (
 
 // tables are what may stand between markers, by the name of the markers.
 var tables = map[string]func(*results) string{
+	"headline":  headline,
 	"machine":   machine,
 	"targets":   targets,
 	"lookup":    lookup,
@@ -244,6 +245,22 @@ func process(r *results) string {
 	row("`afdo convert --to v4c`, of version 3", "Process/corpus=bootstrap/op=convert-v3-to-v4c")
 	row("`afdo convert --to v3`, of compact version 4", "Process/corpus=bootstrap/op=convert-v4c-to-v3")
 	row("`llvm-profdata show --function`, of extbinary", "LLVM/corpus=bootstrap/op=show-function")
+	return t.String()
+}
+
+func headline(r *results) string {
+	t := newTable("with the profile of a compiler's bootstrap", "time", "peak memory")
+	row := func(what, name string) {
+		t.row(what, r.figure(name, clock, duration), r.figure(name, "peak-B", size))
+	}
+	compile := "Compile/corpus=bootstrap/profile="
+	row("GCC compiles one function without a profile", compile+"none")
+	row("with the whole profile, in version 2", compile+"whole")
+	row("with the slice that `afdo slice` makes for it", compile+"slice")
+	row("read all of it in version 3, with this library", "Whole/corpus=bootstrap/op=v3-file-read")
+	row("open it in version 4, normal, and read all of one unit", read("bootstrap", "normal", "mmap", "open+unit"))
+	row("the same in compact version 4", read("bootstrap", "compact", "mmap", "open+unit"))
+	row("the same if it has an index", read("bootstrap", "indexed", "mmap", "open+unit"))
 	return t.String()
 }
 
