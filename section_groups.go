@@ -23,7 +23,8 @@ const (
 	groupsOneOf = 16
 )
 
-// errAstray is the error of entries that are not those of a table in order.
+// errAstray is the error of entries that are not those of a table in order, and of more groups than are read one by one:
+// the whole table is needed.
 var errAstray = errors.New("afdo: the section table is not in order")
 
 // extent returns the place of the section of an index below t.len. The error is that of a read, or errAstray.
