@@ -1,0 +1,295 @@
+package afdo
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// extent is the place of a section as the section table has it.
+type extent struct{ off, size int64 }
+
+// checkpointEvery is how many entries of a compact section table one scan may
+// have to pass over to get at one. 32 make a checkpoint cost an eighth of a byte an entry.
+const checkpointEvery = 32
+
+// sectionTable finds sections by index. A table in file order, which every
+// writer that fills a file from front to back makes, stays as it is in the
+// file; another one is decoded and sorted.
+type sectionTable struct {
+	fields                    // the encoded entries
+	size        int64         // of the file
+	entries     int           // where the first entry begins in fields.data
+	end         int64         // where header and table end
+	count       int           // entries, without the fixed sections
+	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
+	sorted      []extent      // all entries by offset, if the table is out of order
+	fixed       [2]fixedEntry // summary and file names, by offset
+
+	sparse *entryGroups // what finds an entry of a table that is not in memory
+
+	onFault func(error) error // what to do about a fault; nil to give up
+	faulty  bool              // there was one
+}
+
+// fixedEntry is one of the two sections that have their own place in the header.
+type fixedEntry struct {
+	extent
+	t     SectionType
+	index int // rank by offset among all sections
+}
+
+// len is the number of sections, the fixed ones included.
+func (t *sectionTable) len() int { return t.count + len(t.fixed) }
+
+// fixedSection returns the entry of the summary or the file names section.
+func (t *sectionTable) fixedSection(typ SectionType) fixedEntry {
+	if t.fixed[0].t == typ {
+		return t.fixed[0]
+	}
+	return t.fixed[1]
+}
+
+// extent returns the place of the section of an index below len in a table that has been scanned.
+func (t *sectionTable) extent(index int) extent {
+	if f := t.fixedAt(index); f != nil {
+		return f.extent
+	}
+	return t.entry(t.rank(index))
+}
+
+// fixedAt returns the fixed section of an index, nil if that is no fixed one.
+func (t *sectionTable) fixedAt(index int) *fixedEntry {
+	for i := range t.fixed {
+		if t.fixed[i].index == index {
+			return &t.fixed[i]
+		}
+	}
+	return nil
+}
+
+// rank returns the rank of a section that is not fixed among those that are not.
+func (t *sectionTable) rank(index int) int {
+	rank := index
+	for _, f := range t.fixed {
+		if f.index < index {
+			rank--
+		}
+	}
+	return rank
+}
+
+// entry returns the i-th entry by offset. The table has been checked: nothing here can fail.
+func (t *sectionTable) entry(i int) extent {
+	if t.sorted != nil {
+		return t.sorted[i]
+	}
+	f := t.fields
+	if !f.sec.Compact {
+		f.pos = t.entries + 16*i
+		return extent{int64(f.uint64()), int64(f.uint64())}
+	}
+	f.pos = int(t.checkpoints[i/checkpointEvery])
+	f.pos += skipVarints(f.data[f.pos:], uint64(2*(i%checkpointEvery)))
+	return extent{int64(f.uint64()), int64(f.uint64())}
+}
+
+// scan reads the whole table once: it checks every entry, takes checkpoints,
+// and sorts the table if it is out of order.
+func (t *sectionTable) scan() error {
+	t.entries = t.pos
+	if !t.inOrder() {
+		if err := t.scanAny(); err != nil {
+			return err
+		}
+	}
+	header := extent{0, t.end}
+	for i := 0; i < t.count && t.entry(i).off < t.end; i++ {
+		if err := t.apart(header, t.entry(i)); err != nil {
+			return err
+		}
+	}
+	return t.placeFixed()
+}
+
+// groups is the number of groups of entries of which the places are noted.
+func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
+
+// scanAny is scan for any table.
+func (t *sectionTable) scanAny() error {
+	var s tableScan
+	for i := range t.count {
+		if t.sec.Compact && i%checkpointEvery == 0 {
+			t.checkpoints = append(t.checkpoints, uint32(t.pos))
+		}
+		if err := s.add(t); err != nil {
+			return err
+		}
+	}
+	t.end = int64(t.pos)
+	if s.unordered || t.faulty {
+		return t.sort()
+	}
+	return nil
+}
+
+// report returns a fault of the table unless there is something else to do about it.
+func (t *sectionTable) report(fault error) error {
+	t.faulty = true
+	if t.onFault == nil {
+		return fault
+	}
+	return t.onFault(fault)
+}
+
+// tableScan is the state of the pass over the entries of a section table.
+type tableScan struct {
+	end       uint64 // of the section before
+	unordered bool
+}
+
+// add reads and checks the next entry.
+func (s *tableScan) add(t *sectionTable) error {
+	pos := t.pos
+	off, size := t.uint64(), t.uint64()
+	if t.err != nil {
+		return t.err
+	}
+	if off < s.end {
+		s.unordered = true
+	}
+	s.end = off + size
+	return t.checkBounds(pos, "a", off, size)
+}
+
+// checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file.
+func (t *sectionTable) checkBounds(pos int, article string, off, size uint64) error {
+	if !t.outside(off, size) {
+		return nil
+	}
+	return t.report(t.sec.errorAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, size, off, t.size, dialectHint))
+}
+
+func (t *sectionTable) outside(off, size uint64) bool {
+	return size == 0 || size > uint64(t.size) || off > uint64(t.size)-size
+}
+
+// sort decodes the entries of a table that is out of order and sorts them.
+func (t *sectionTable) sort() error {
+	f := t.fields
+	f.pos = t.entries
+	sorted := make([]extent, t.count)
+	for i := range sorted {
+		sorted[i] = t.newExtent(f.uint64(), f.uint64())
+	}
+	slices.SortFunc(sorted, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
+	var before extent // the one of those before that reaches furthest
+	for _, e := range sorted {
+		if err := t.apart(before, e); err != nil {
+			return err
+		}
+		if e.off+e.size >= before.off+before.size {
+			before = e
+		}
+	}
+	t.sorted, t.checkpoints = sorted, nil
+	return nil
+}
+
+// newExtent returns the extent of a section. One that is not within the file, which only a lenient Reader
+// lives with, keeps its place in the order and has no bytes.
+func (t *sectionTable) newExtent(off, size uint64) extent {
+	if t.outside(off, size) {
+		return extent{int64(min(off, math.MaxInt64)), 0}
+	}
+	return extent{int64(off), int64(size)}
+}
+
+// apart checks that section b, which begins no earlier than a, begins after a's end.
+func (t *sectionTable) apart(a, b extent) error {
+	if a.off+a.size <= b.off || b.size == 0 { // one that is not within the file has been reported
+		return nil
+	}
+	if b.off < t.end {
+		return t.report(t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint))
+	}
+	return t.report(t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint))
+}
+
+// sortFixed puts the fixed sections in the order of the file.
+func (t *sectionTable) sortFixed() {
+	if t.fixed[1].off < t.fixed[0].off {
+		t.fixed[0], t.fixed[1] = t.fixed[1], t.fixed[0]
+	}
+}
+
+// placeFixed ranks the fixed sections among the entries and checks that they
+// lie clear of the header, of the entries, and of each other.
+func (t *sectionTable) placeFixed() error {
+	t.sortFixed()
+	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
+		return err
+	}
+	if err := t.apart(t.fixed[0].extent, t.fixed[1].extent); err != nil {
+		return err
+	}
+	for i := range t.fixed {
+		f := &t.fixed[i]
+		above := sort.Search(t.count, func(e int) bool { return t.entry(e).off >= f.off })
+		f.index = above + i
+		if above > 0 {
+			if err := t.apart(t.entry(above-1), f.extent); err != nil {
+				return err
+			}
+		}
+		if above < t.count {
+			if err := t.apart(f.extent, t.entry(above)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scanned returns the section table in memory, after a look at every entry.
+func (r *Reader) scanned() (*sectionTable, error) {
+	if t := r.table.Load(); t.sparse == nil {
+		return t, nil
+	}
+	r.tableMu.Lock()
+	defer r.tableMu.Unlock()
+	t := r.table.Load()
+	if t.sparse == nil || r.tableFault != nil {
+		return t, r.tableFault
+	}
+	whole := *t
+	whole.sparse = nil
+	if err := r.scanTable(&whole); err != nil {
+		err = headerClass(err)
+		if _, ok := err.(*FormatError); ok {
+			r.tableFault = err
+		}
+		return nil, err
+	}
+	r.table.Store(&whole)
+	return &whole, nil
+}
+
+// unseen reports whether not all entries have been looked at: an index vouches for them.
+func (t *sectionTable) unseen() bool { return t.sparse != nil && t.sparse.vouched }
+
+// extent returns the place of the section of an index below NumSections.
+func (r *Reader) extent(index int) (extent, error) {
+	t := r.table.Load()
+	if t.sparse != nil {
+		e, err := t.sparse.extent(t, index)
+		if err != errAstray {
+			return e, err
+		}
+		if t, err = r.scanned(); err != nil {
+			return extent{}, err
+		}
+	}
+	return t.extent(index), nil
+}
