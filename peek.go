@@ -9,7 +9,7 @@ import (
 // function in a dozen units. Such a symbol is looked up in the encoded tables.
 
 // peekings is how many symbols of a unit are looked up so before its tables are
-// decoded, which costs about as much as that.
+// decoded after all.
 const peekings = 8
 
 // peeks are the units that have been looked into so. Their encoded tables are kept, so that they are read once.

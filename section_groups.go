@@ -17,7 +17,7 @@ type entryGroups struct {
 }
 
 // Groups are read one by one before the table is taken into memory after all: so many, and one of so many.
-// A group that is read alone costs as much as a dozen of them in a scan.
+// A group that is read alone costs several times what it costs in a scan.
 const (
 	groupsAlone = 16
 	groupsOneOf = 16

@@ -10,22 +10,26 @@ import (
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
-	t := r.table.Load()
-	f, err := r.openPlace(index, want)
-	if again, err := r.mayBeAstray(t, err); !again {
-		return f, err
-	}
-	return r.openPlace(index, want)
+	return certain(r, func() (fields, error) { return r.openPlace(index, want) })
 }
 
-// openFixed reads the summary or the file names section.
+// openFixed reads the summary or the file names section. Which index it has is up to the table, too.
 func (r *Reader) openFixed(t SectionType) (fields, error) {
-	table := r.table.Load()
-	f, err := r.openPlace(table.fixedSection(t).index, t)
-	if again, err := r.mayBeAstray(table, err); !again {
-		return f, err
+	return certain(r, func() (fields, error) { return r.openPlace(r.table.Load().fixedSection(t).index, t) })
+}
+
+// certain opens sections, and opens them once more if a checksum was wrong and the section table, as it was
+// before, had not been looked at as a whole. If that has a fault, it is the error.
+func certain[T any](r *Reader, open func() (T, error)) (T, error) {
+	t := r.table.Load()
+	opened, err := open()
+	if !isChecksum(err) || !t.unseen() {
+		return opened, err
 	}
-	return r.openPlace(r.table.Load().fixedSection(t).index, t) // which may be another one now
+	if _, err := r.scanned(); err != nil {
+		return opened, err
+	}
+	return open()
 }
 
 // openPlace is open without a second thought.
@@ -42,19 +46,6 @@ func (r *Reader) openPlace(index int, want SectionType) (fields, error) {
 		return fields{}, err
 	}
 	return r.newFields(index, e, data, want)
-}
-
-// mayBeAstray reports whether sections are to be opened once more, since the first time they may not have been
-// the right ones: a checksum was wrong, and the section table, as it was before, had not been looked at as a whole. If not, it returns
-// the error of the first time, or what is wrong with the table.
-func (r *Reader) mayBeAstray(t *sectionTable, err error) (again bool, _ error) {
-	if !isChecksum(err) || !t.unseen() {
-		return false, err
-	}
-	if _, fault := r.scanned(); fault != nil {
-		return false, fault
-	}
-	return true, nil
 }
 
 // viewExtent returns the bytes of an extent.
@@ -88,12 +79,7 @@ type sectionRef struct {
 // their order. Sections that stand together in the file are read together, and
 // one that is referred to several times in a row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
-	t := r.table.Load()
-	out, err := r.openPlaces(from, pos, refs)
-	if again, err := r.mayBeAstray(t, err); !again {
-		return out, err
-	}
-	return r.openPlaces(from, pos, refs)
+	return certain(r, func() ([]fields, error) { return r.openPlaces(from, pos, refs) })
 }
 
 func (r *Reader) openPlaces(from Section, pos int, refs []sectionRef) ([]fields, error) {

@@ -44,6 +44,9 @@ func (r *Reader) scanWindow(t *sectionTable) error {
 	if ok {
 		*t = found
 	}
+	if err == errAstray { // not as it was a moment ago: the whole table tells why
+		return nil
+	}
 	return err
 }
 
@@ -93,7 +96,7 @@ func (s *windowScan) place() (ok bool, err error) {
 		if above < t.count {
 			entries, err := t.sparse.group(t, s.reached[i])
 			if err != nil {
-				return false, ignoreAstray(err)
+				return false, err
 			}
 			n := sort.Search(len(entries), func(e int) bool { return entries[e].off >= f.off })
 			if n > 0 && entries[n-1].off+entries[n-1].size > f.off || n < len(entries) && entries[n].off < f.off+f.size {
@@ -104,12 +107,4 @@ func (s *windowScan) place() (ok bool, err error) {
 		f.index = above + i
 	}
 	return true, nil
-}
-
-// ignoreAstray returns the error of a read. Entries that are not as they were a moment ago are read as a whole.
-func ignoreAstray(err error) error {
-	if err == errAstray {
-		return nil
-	}
-	return err
 }
