@@ -1,8 +1,6 @@
 package afdo
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // The block of sections says that the entries of the section table stand in the order of the file, and where
 // among varints they begin, so that the table need not be looked at as a whole before one entry can be
