@@ -1,0 +1,20 @@
+package samples
+
+// A Format is a kind of input.
+type Format int
+
+// The formats, in the order in which [Recognise] looks for them.
+const (
+	Unknown    Format = iota
+	PerfData          // what perf record writes
+	Callgrind         // callgrind.out of valgrind --tool=callgrind --dump-instr=yes
+	Text              // address samples as text, see [Parse]
+	Pprof             // a CPU profile as protocol buffer
+	PerfScript        // the text of perf script
+)
+
+var formatNames = [...]string{
+	Unknown: "unknown", PerfData: "perf.data", Callgrind: "callgrind", Text: "address samples", Pprof: "pprof", PerfScript: "perf script",
+}
+
+func (f Format) String() string { return formatNames[f] }

@@ -1,0 +1,187 @@
+package samples_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/samples"
+)
+
+const small = `2
+a50-a50:13
+fe0-ff7:2001
+1
+a50:18446744073709551615
+2
+78ce->78b0:21790
+854a->140c:1
+`
+
+func TestTextRoundTrip(t *testing.T) {
+	for name, in := range map[string]string{"small": small, "empty": "0\n0\n0\n", "zeros": "1\n0-0:0\n1\n0:0\n1\n0->0:0\n"} {
+		s, err := samples.Parse(strings.NewReader(in))
+		require.NoError(t, err, name)
+		require.Equal(t, in, text(t, s), name)
+	}
+}
+
+// What google's tools have written comes out as it went in.
+func TestTextOfCorpus(t *testing.T) {
+	for _, name := range []string{
+		"lbr/test.samples", "lbr/propeller.samples", "vec/vec12d4.samples", "vec/vec16d5.samples", "lua/lua12.samples.gz", "lua/lua12.cpuclock.samples",
+	} {
+		in := corpus(t, name)
+		s, err := samples.Parse(bytes.NewReader(in))
+		require.NoError(t, err, name)
+		require.False(t, s.Empty())
+		require.Equal(t, string(in), text(t, s), name)
+	}
+}
+
+func TestTextIsTakenInAnyOrder(t *testing.T) {
+	s, err := samples.Parse(iotest.OneByteReader(strings.NewReader(
+		"3\r\nFE0-ff7:1\r\na50-a50:13\nfe0-FF7:2000 \n2\na50:18446744073709551615\na50:1\n2\n854a->140c:1\n78ce->78b0:21790\nmade by hand\n\x00")))
+	require.NoError(t, err)
+	require.Equal(t, small, text(t, s))
+	require.False(t, s.Exact)
+}
+
+func TestTextFaults(t *testing.T) {
+	long := strings.Repeat("1", 2<<20)
+	for name, c := range map[string]struct {
+		in           string
+		class        error
+		line, column int
+		offset       int64
+	}{
+		"nothing":            {"", afdo.ErrTruncated, 1, 1, 0},
+		"no number":          {"x\n", samples.ErrSyntax, 1, 1, 0},
+		"empty line":         {"\n0\n0\n", samples.ErrSyntax, 1, 1, 0},
+		"hexadecimal length": {"1a\n", samples.ErrSyntax, 1, 2, 1},
+		"negative length":    {"-1\n", samples.ErrSyntax, 1, 1, 0},
+		"great length":       {"18446744073709551616\n", samples.ErrRange, 1, 1, 0},
+		"length without end": {"18446744073709551615\n1-2:3\n", afdo.ErrTruncated, 3, 1, 27},
+		"prefix":             {"1\n0x1-2:3\n", samples.ErrSyntax, 2, 2, 3},
+		"great offset":       {"1\n1-12345678123456789:3\n", samples.ErrRange, 2, 3, 4},
+		"great count":        {"1\n1-2:18446744073709551616\n", samples.ErrRange, 2, 5, 6},
+		"no count":           {"1\n1-2\n", samples.ErrSyntax, 2, 4, 5},
+		"negative count":     {"1\n1-2:-3\n", samples.ErrSyntax, 2, 5, 6},
+		"range as address":   {"0\n1\n1-2:3\n", samples.ErrSyntax, 3, 2, 5},
+		"branch as range":    {"1\n1->2:3\n0\n0\n", samples.ErrSyntax, 2, 3, 4},
+		"range as branch":    {"0\n0\n1\n1-2:3\n", samples.ErrSyntax, 4, 2, 7},
+		"more in a line":     {"1\n1-2:3 4\n", samples.ErrSyntax, 2, 6, 7},
+		"two lists":          {"0\n0\n", afdo.ErrTruncated, 3, 1, 4},
+		"cut in a list":      {"0\n0\n2\n1->2:3\n", afdo.ErrTruncated, 5, 1, 13},
+		"cut in a line":      {"0\n0\n2\n1->2:3\n1->", samples.ErrSyntax, 5, 4, 16},
+		"long line":          {"1\n" + long, afdo.ErrLimit, 2, 1<<20 + 1, 2 + 1<<20},
+	} {
+		s, err := samples.Parse(strings.NewReader(c.in))
+		require.Nil(t, s, name)
+		require.ErrorIs(t, err, c.class, name)
+		require.Equal(t, c.class != afdo.ErrLimit, errorIs(err, afdo.ErrMalformed), name)
+		var fault *samples.FormatError
+		require.ErrorAs(t, err, &fault, name)
+		require.Equal(t, []any{c.line, c.column, c.offset}, []any{fault.Line, fault.Column, fault.Offset}, "%s: %v", name, err)
+	}
+}
+
+// A failing input is not the end of the text.
+func TestTextPassesErrorsOfTheInput(t *testing.T) {
+	_, err := samples.Parse(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(small))))
+	require.ErrorIs(t, err, iotest.ErrTimeout)
+	s, err := samples.Parse(strings.NewReader(small))
+	require.NoError(t, err)
+	require.Error(t, s.Write(failing{}))
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, iotest.ErrTimeout }
+
+// Adding sets one by one is adding all that is in them, in whatever order.
+func TestMergeAdds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var parts []*samples.Set
+	all := new(samples.Set)
+	for range 20 {
+		part := new(samples.Set)
+		for range 50 {
+			a, b, n := random.Uint64N(8), random.Uint64N(8), random.Uint64N(1000)
+			for _, s := range []*samples.Set{part, all} {
+				s.AddRange(samples.Range{Begin: a, End: b}, n)
+				s.AddAddress(a, n+1)
+				s.AddBranch(samples.Branch{From: b, To: a}, n+2)
+				s.AddTime(a, n)
+			}
+		}
+		parts = append(parts, part)
+	}
+	sum := new(samples.Set)
+	for _, i := range random.Perm(len(parts)) {
+		sum.Merge(parts[i])
+	}
+	require.Equal(t, text(t, all), text(t, sum))
+	require.Equal(t, times(all), times(sum))
+}
+
+func times(s *samples.Set) map[uint64]uint64 {
+	m := make(map[uint64]uint64)
+	for offset, time := range s.Times() {
+		m[offset] = time
+	}
+	return m
+}
+
+func TestMergeSaturates(t *testing.T) {
+	var a, b samples.Set
+	for _, s := range []*samples.Set{&a, &b} {
+		s.AddAddress(1, math.MaxUint64-1)
+		s.AddRange(samples.Range{Begin: 1, End: 2}, math.MaxUint64)
+		s.AddBranch(samples.Branch{From: 1, To: 2}, math.MaxUint64/2)
+	}
+	a.Merge(&b)
+	require.Equal(t, "1\n1-2:18446744073709551615\n1\n1:18446744073709551615\n1\n1->2:18446744073709551614\n", text(t, &a))
+}
+
+func TestExactWithSampledIsSampled(t *testing.T) {
+	exact := func() *samples.Set {
+		s := &samples.Set{Exact: true}
+		s.AddAddress(1, 1)
+		return s
+	}
+	sampled := new(samples.Set)
+	sampled.AddAddress(2, 1)
+	s := new(samples.Set)
+	s.Merge(exact())
+	require.True(t, s.Exact, "nothing and exact counts are exact")
+	s.Merge(new(samples.Set))
+	require.True(t, s.Exact, "nothing adds no doubt")
+	s.Merge(sampled)
+	s.Merge(exact())
+	require.False(t, s.Exact)
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte("1\n1-2:3\n1\n1:2\n0\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, err := samples.Parse(bytes.NewReader(in))
+		if err != nil {
+			var fault *samples.FormatError
+			require.ErrorAs(t, err, &fault)
+			require.LessOrEqual(t, fault.Offset, int64(len(in)))
+			return
+		}
+		once := text(t, s)
+		again, err := samples.Parse(strings.NewReader(once))
+		require.NoError(t, err)
+		require.Equal(t, once, text(t, again))
+	})
+}
