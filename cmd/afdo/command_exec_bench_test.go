@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/driver"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/slice"

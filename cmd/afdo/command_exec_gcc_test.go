@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/profile"

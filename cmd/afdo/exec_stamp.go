@@ -7,7 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/driver"
 )
 
 // A stamp says out of what a slice was made, so that the next run knows

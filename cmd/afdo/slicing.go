@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/internal/driver"
+	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/slice"
 )
 
