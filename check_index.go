@@ -3,6 +3,8 @@ package afdo
 import (
 	"cmp"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // unchecked returns a Reader of the same file, of which the section table has been scanned, that neither compares checksums
@@ -139,7 +141,7 @@ func (k *checker) lookups(x *index) error {
 		}
 	}
 	if x.byKind[blockNames].size > 0 {
-		names, err := k.r.newTable(cutName, false, hashKey)
+		names, err := k.r.newTable(canonical.Name, false, hashKey)
 		if err == nil {
 			err = x.checkTable(blockNames, names)
 		}

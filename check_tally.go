@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // symbolIDs is the set of the symbol IDs that a file defines.
@@ -116,7 +118,7 @@ func (t *tally) function(head uint64) {
 
 func (t *tally) count(n uint64) {
 	t.NumCounts++
-	t.TotalCount = addSaturating(t.TotalCount, n)
+	t.TotalCount = saturating.Add(t.TotalCount, n)
 	t.MaxCount = max(t.MaxCount, n)
 	lo, hi := 0, len(t.mins)
 	for lo < hi {
@@ -131,18 +133,10 @@ func (t *tally) count(n uint64) {
 	}
 	step := &t.steps[lo-1]
 	step.num++
-	step.sum = addSaturating(step.sum, n)
+	step.sum = saturating.Add(step.sum, n)
 	if n == t.mins[lo-1] {
 		step.equal++
 	}
-}
-
-func addSaturating(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return math.MaxUint64
-	}
-	return sum
 }
 
 // compareSummary remarks where a summary, of which f are the fields, does not agree with the data.
@@ -188,7 +182,7 @@ func (t *tally) reach() []tallyStep {
 	out := slices.Clone(t.steps)
 	for i := len(out) - 2; i >= 0; i-- {
 		out[i].num += out[i+1].num
-		out[i].sum = addSaturating(out[i].sum, out[i+1].sum)
+		out[i].sum = saturating.Add(out[i].sum, out[i+1].sum)
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -16,12 +15,6 @@ import (
 
 // hashKey is what names are found by.
 func hashKey(key string) uint64 { return xxhash.Sum64String(key) }
-
-// cutName returns a name up to its first '.'. What follows tells the clones of a function apart.
-func cutName(name string) string {
-	cut, _, _ := strings.Cut(name, ".")
-	return cut
-}
 
 const (
 	tableHeader   = 4 + 4 + 1 + 1 // of a table in normal mode; less than 2*maxVarintLen+2

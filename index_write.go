@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // IndexOptions say what an index holds besides what it finds in the file itself.
@@ -188,7 +190,7 @@ func (n *indexWriter) lookups(r *Reader, d *directory, o *IndexOptions) error {
 	if len(d.entries) >= 1<<maxRankBits {
 		return fmt.Errorf("afdo: an index of %d units: %w", len(d.entries), ErrLimit)
 	}
-	names, err := r.newTable(cutName, false, hashKey)
+	names, err := r.newTable(canonical.Name, false, hashKey)
 	if err != nil {
 		return err
 	}

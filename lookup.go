@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // A NameScheme is a way to take the unqualified name out of a name: as a rule the last part of
@@ -31,14 +33,14 @@ func CheckUnqualified(scheme NameScheme) Option {
 // units that it finds, and rarely of one besides. Without, it goes through the names of all units; when
 // such lookups repeat, it keeps 16 bytes a symbol and goes the short way, too. The symbols are the same.
 func (r *Reader) SymbolsNamed(name string) iter.Seq2[Symbol, error] {
-	return r.each(&search{key: cutName(name), cut: true, fits: func(n string) bool { return n == name }})
+	return r.each(&search{key: canonical.Name(name), cut: true, fits: func(n string) bool { return n == name }})
 }
 
 // SymbolsCut iterates over the symbols whose name is cut or begins with cut and a '.': a
 // function and its clones, such as f, f.part.0 and f.constprop.1 for "f", which GCC up to 15 takes for the
 // same. There is none for a cut with a '.' in it. In all else it is like [Reader.SymbolsNamed].
 func (r *Reader) SymbolsCut(cut string) iter.Seq2[Symbol, error] {
-	return r.each(&search{key: cut, cut: true, fits: func(n string) bool { return cutName(n) == cut }})
+	return r.each(&search{key: cut, cut: true, fits: func(n string) bool { return canonical.Name(n) == cut }})
 }
 
 // SymbolsUnqualified iterates over the symbols of an unqualified name, which is not empty, by a
@@ -254,7 +256,7 @@ func (u *Unit) appendEncoded(found []Symbol, ids []uint32) (all []Symbol, ok boo
 }
 
 // appendCut appends the symbols of the unit that a search is for which names a
-// cut name, by ascending ID. It follows that through the encoded trie and scans the encoded rows.
+// canonical name, by ascending ID. It follows that through the encoded trie and scans the encoded rows.
 func (u *Unit) appendCut(found []Symbol, s *search) ([]Symbol, error) {
 	enc, err := u.encodedNames()
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // Lookups over the whole program in a file without an index go through all of
@@ -17,8 +19,8 @@ type scans struct {
 	mu          sync.Mutex
 	visited     map[int]bool         // units in which a search has looked
 	few         int                  // searches that have gone through all units
-	names       hashTable            // all symbols by cut name, nil until needed
-	unqualified map[string]hashTable // by scheme, symbols by unqualified name where that is not the cut name
+	names       hashTable            // all symbols by canonical name, nil until needed
+	unqualified map[string]hashTable // by scheme, symbols by unqualified name where that is not the canonical name
 	inlined     *inlining
 }
 
@@ -145,12 +147,12 @@ func (r *Reader) eachTable(visit func(u *Unit, t *symbolTable) error) error {
 	return nil
 }
 
-// nameTable returns the table of all symbols by cut name, making it if need be.
+// nameTable returns the table of all symbols by canonical name, making it if need be.
 func (r *Reader) nameTable() (hashTable, error) {
 	r.scans.mu.Lock()
 	defer r.scans.mu.Unlock()
 	if r.scans.names == nil {
-		t, err := r.newTable(cutName, false, seededHash)
+		t, err := r.newTable(canonical.Name, false, seededHash)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +183,7 @@ func (r *Reader) unqualifiedTable(scheme NameScheme) (hashTable, error) {
 func seededHash(key string) uint64 { return maphash.String(hashSeed, key) }
 
 // newTable returns a table of all symbols by what keyOf makes of their names. Where that is
-// the cut name, or nothing, besides leaves the symbol out.
+// the canonical name, or nothing, besides leaves the symbol out.
 func (r *Reader) newTable(keyOf func(name string) string, besides bool, hash func(key string) uint64) (hashTable, error) {
 	table := hashTable{}
 	err := r.eachTable(func(_ *Unit, t *symbolTable) error {
@@ -189,7 +191,7 @@ func (r *Reader) newTable(keyOf func(name string) string, besides bool, hash fun
 		for _, row := range t.rows {
 			name := t.names[row.str]
 			key := keyOf(name)
-			if besides && (key == "" || key == cutName(name)) {
+			if besides && (key == "" || key == canonical.Name(name)) {
 				continue
 			}
 			table = append(table, hashed{hash(key), uint32(row.id)})

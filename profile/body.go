@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/go-afdo/afdo/internal/saturating"
+
 // A Body assembles the records of one function, in any order, into canonical
 // form. The zero Body is ready to use, and reusing one saves its memory.
 //
@@ -93,7 +95,7 @@ func (b *Body) add(p place, count uint64) {
 	if b.last > 0 && !b.place.less(p) {
 		if p == b.place && p.kind() != KindInlined {
 			last := &b.records[b.last-1]
-			last.Count = addSaturating(last.Count, count)
+			last.Count = saturating.Add(last.Count, count)
 			return
 		}
 		b.level.tangled = true

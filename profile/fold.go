@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/go-afdo/afdo/internal/saturating"
+
 // FoldInlined returns a profile in which inlined bodies stand no deeper than
 // maxDepth: 1 keeps what is inlined into a function itself, 0 keeps no inlined
 // body at all. A body that is deeper moves to its callee's own function, as if
@@ -117,7 +119,7 @@ func entriesOf(records []Record, entries []uint64, from, to int) uint64 {
 			least = 1
 		}
 		if !counted && r.place().where == records[from].place().where {
-			first = addSaturating(first, n)
+			first = saturating.Add(first, n)
 			counted = r.Kind == KindCount
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A Function is the samples of one top-level function (RFC 4.7).
@@ -88,7 +90,7 @@ func (t *functionTable) append(f Function) {
 
 func (t *functionTable) merge(row uint32, f Function) {
 	have := t.rows.at(int(row))
-	have.HeadCount = addSaturating(have.HeadCount, f.HeadCount)
+	have.HeadCount = saturating.Add(have.HeadCount, f.HeadCount)
 	if have.Timestamp == 0 || f.Timestamp != 0 && f.Timestamp < have.Timestamp {
 		have.Timestamp = f.Timestamp
 	}

@@ -1,6 +1,10 @@
 package profile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+)
 
 // Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of one name
 // in different units stay apart. Head counts, counts and calls add up, saturating; of the timestamps
@@ -111,7 +115,7 @@ func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 		switch {
 		case r.Kind != KindInlined:
 			for _, other := range group[1:] {
-				r.Count = addSaturating(r.Count, records[other.at].Count)
+				r.Count = saturating.Add(r.Count, records[other.at].Count)
 			}
 			dst = append(dst, r)
 		case len(group) == 1 && r.Count&tangled == 0:

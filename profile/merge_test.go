@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A naiveProfile is a profile by names alone, and a slow and obvious one.
@@ -77,7 +79,7 @@ func (n naiveProfile) merge(o naiveProfile) {
 			n[name] = g
 		}
 		g.functions = g.functions || f.functions
-		g.head.HeadCount = addSaturating(g.head.HeadCount, f.head.HeadCount)
+		g.head.HeadCount = saturating.Add(g.head.HeadCount, f.head.HeadCount)
 		if g.head.Timestamp == 0 || f.head.Timestamp > 0 && f.head.Timestamp < g.head.Timestamp {
 			g.head.Timestamp = f.head.Timestamp
 		}

@@ -2,8 +2,6 @@ package profile
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 )
 
 // Kind tells what a [Record] holds.
@@ -72,20 +70,4 @@ func (p place) compare(q place) int {
 
 func (p place) less(q place) bool {
 	return p.where < q.where || p.where == q.where && p.what < q.what
-}
-
-func addSaturating(x, y uint64) uint64 {
-	sum, carry := bits.Add64(x, y, 0)
-	if carry != 0 {
-		return math.MaxUint64
-	}
-	return sum
-}
-
-func mulSaturating(x, y uint64) uint64 {
-	hi, lo := bits.Mul64(x, y)
-	if hi != 0 {
-		return math.MaxUint64
-	}
-	return lo
 }

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/go-afdo/afdo"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // cutoffs are the shares of the total count that a summary tells about, in parts per million (format note 19).
@@ -32,7 +34,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 				continue
 			}
 			s.NumCounts++
-			s.TotalCount = addSaturating(s.TotalCount, r.Count)
+			s.TotalCount = saturating.Add(s.TotalCount, r.Count)
 			counts[positive] = r.Count
 			positive += int((r.Count | -r.Count) >> 63) // 1 unless it is 0, which no processor could guess
 		}
@@ -65,7 +67,7 @@ func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
 		for share := shareOf(total, cutoff); sum < share; {
 			e.MinCount = counts[len(counts)-1]
 			for len(counts) > 0 && counts[len(counts)-1] == e.MinCount {
-				sum = addSaturating(sum, e.MinCount)
+				sum = saturating.Add(sum, e.MinCount)
 				counts = counts[:len(counts)-1]
 				e.NumCounts++
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // LimitTargets returns a profile in which no location of a body has more than
@@ -72,7 +74,7 @@ func (l *targetLimiter) flush() {
 		slices.SortFunc(l.targets, l.hotter)
 		for _, r := range l.targets[l.n:] {
 			l.removed++
-			l.calls = addSaturating(l.calls, r.Count)
+			l.calls = saturating.Add(l.calls, r.Count)
 		}
 		l.targets = l.targets[:l.n]
 		slices.SortFunc(l.targets, func(a, b Record) int { return a.place().compare(b.place()) })

@@ -2,13 +2,13 @@ package slice
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -142,7 +142,7 @@ func (h *hasher) function(body *profile.Body, group []symbol) {
 	var f profile.Function
 	for _, sym := range group {
 		part := h.samples[sym.id]
-		f.HeadCount = addSaturating(f.HeadCount, quantize(part.HeadCount, h.bits))
+		f.HeadCount = saturating.Add(f.HeadCount, quantize(part.HeadCount, h.bits))
 		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
 			f.Timestamp = part.Timestamp
 		}
@@ -172,11 +172,4 @@ func (h *hasher) records(records []profile.Record) {
 		h.uint(uint64(r.Callee))
 		h.uint(r.Count)
 	}
-}
-
-func addSaturating(x, y uint64) uint64 {
-	if x > math.MaxUint64-y {
-		return math.MaxUint64
-	}
-	return x + y
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // An index answers what a slice asks of the whole program.
 type index interface {
-	// byCutName calls yield for every symbol whose name, cut at its first '.', is cut.
-	byCutName(cut string, yield func(symbol)) error
+	// byCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
+	byCanonical(cut string, yield func(symbol)) error
 
 	// byUnqualifiedName calls yield for every symbol of an unqualified name that
 	// is not mangled, or that several units may have for themselves.
@@ -34,8 +36,8 @@ type scan struct {
 	once  sync.Once
 	err   error
 	seed  maphash.Seed
-	cut   nameTable // all names, by cut name
-	inner nameTable // by unqualified name, where that is not the cut name
+	cut   nameTable // all names, by canonical name
+	inner nameTable // by unqualified name, where that is not the canonical name
 	codes []string  // the operators among names that are not mangled, as mangled names have them
 
 	callersOnce sync.Once
@@ -63,7 +65,7 @@ func (x *scan) names() error {
 }
 
 func (x *scan) add(sym symbol) {
-	cut := cutName(sym.name)
+	cut := canonical.Name(sym.name)
 	x.cut.add(x.hash(cut), sym.id)
 	if isMangled(cut) {
 		if isInternal(cut) {
@@ -86,18 +88,18 @@ func (x *scan) add(sym symbol) {
 
 func (x *scan) hash(name string) uint64 { return maphash.String(x.seed, name) }
 
-func (x *scan) byCutName(cut string, yield func(symbol)) error {
+func (x *scan) byCanonical(cut string, yield func(symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	return x.lookup(&x.cut, cut, cutName, yield)
+	return x.lookup(&x.cut, cut, canonical.Name, yield)
 }
 
 func (x *scan) byUnqualifiedName(name string, yield func(symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	err := x.lookup(&x.cut, name, cutName, func(sym symbol) {
+	err := x.lookup(&x.cut, name, canonical.Name, func(sym symbol) {
 		if !isMangled(sym.name) && unqualified(sym.name) == name {
 			yield(sym)
 		}

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // Names is how slices find symbols by unqualified name. A version 4 file whose
@@ -23,7 +25,7 @@ const (
 // innerName returns the unqualified name of a symbol that is not mangled, or
 // that several units may have for themselves. It is empty for others.
 func innerName(name string) string {
-	cut := cutName(name)
+	cut := canonical.Name(name)
 	if isMangled(cut) && !isInternal(cut) {
 		return ""
 	}
@@ -51,7 +53,7 @@ func newIndex(s *readerSource) index {
 	return &indexed{source: s, known: make(map[string]bool)}
 }
 
-func (x *indexed) byCutName(cut string, yield func(symbol)) error {
+func (x *indexed) byCanonical(cut string, yield func(symbol)) error {
 	return x.each(x.source.r.SymbolsCut(cut), yield)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -105,7 +106,7 @@ func (n *naiveSlice) grow() bool {
 		for o := range n.all() {
 			other := n.p.SymbolName(o)
 			same := unqualified(name) == unqualified(other) && unqualified(name) != ""
-			if cutName(name) == cutName(other) ||
+			if canonical.Name(name) == canonical.Name(other) ||
 				same && isMangled(name) && !isMangled(other) ||
 				same && !isMangled(name) && n.mayBeAnybodys(o) {
 				add(n.own, o)
@@ -131,7 +132,7 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 	for o := range n.all() {
 		other := n.p.SymbolName(o)
-		if cutName(name) == cutName(other) || !isMangled(name) && unqualified(name) == unqualified(other) && n.mayBeAnybodys(o) {
+		if canonical.Name(name) == canonical.Name(other) || !isMangled(name) && unqualified(name) == unqualified(other) && n.mayBeAnybodys(o) {
 			n.names[o] = true
 		}
 	}

@@ -4,14 +4,9 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
-)
 
-// cutName returns a name up to its first '.', which is all that GCC 12 to 15
-// look at: foo.part.0 and foo.constprop.1 are foo to them.
-func cutName(name string) string {
-	cut, _, _ := strings.Cut(name, ".")
-	return cut
-}
+	"github.com/go-afdo/afdo/internal/canonical"
+)
 
 // isMangled tells whether a name is an assembler name of C++. All other names
 // are functions of C or names as they stand in DWARF.
@@ -27,7 +22,7 @@ const maxMangled = 4 << 10
 // that is not mangled loses its template arguments. The result is empty if
 // the name cannot be taken apart.
 func unqualified(name string) string {
-	name = cutName(name)
+	name = canonical.Name(name)
 	if !isMangled(name) {
 		return withoutTemplateArgs(name)
 	}

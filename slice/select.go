@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -100,7 +101,7 @@ type selection struct {
 	undefined idSet // callees that the files do not define
 	queue     []queued
 	names     idSet               // symbols that are not own
-	cuts      map[string]struct{} // the cut names of names
+	cuts      map[string]struct{} // the canonical names of names
 }
 
 func newSelection(p *Program, q Request) *selection {
@@ -196,7 +197,7 @@ func (s *selection) closeOwn() error {
 // addNamesakes adds the symbols that the compiler may take for one of the slice's own.
 func (s *selection) addNamesakes(sym symbol) error {
 	add := func(other symbol) { s.push(other, false) }
-	if err := s.index.byCutName(cutName(sym.name), add); err != nil {
+	if err := s.index.byCanonical(canonical.Name(sym.name), add); err != nil {
 		return err
 	}
 	if !isMangled(sym.name) {
@@ -364,7 +365,7 @@ func (s *selection) addNames() error {
 		}
 	}
 	for _, sym := range s.symbols[own:len(s.symbols):len(s.symbols)] {
-		// What this adds brings no further ones: it shares the cut name, or is mangled.
+		// What this adds brings no further ones: it shares the canonical name, or is mangled.
 		if err := s.addNamesOf(sym); err != nil {
 			return err
 		}
@@ -398,12 +399,12 @@ func (s *selection) addName(sym symbol) {
 
 // addNamesOf adds the names that share one with a name.
 func (s *selection) addNamesOf(sym symbol) error {
-	cut := cutName(sym.name)
+	cut := canonical.Name(sym.name)
 	if _, ok := s.cuts[cut]; ok {
 		return nil
 	}
 	s.cuts[cut] = struct{}{}
-	if err := s.index.byCutName(cut, s.addName); err != nil {
+	if err := s.index.byCanonical(cut, s.addName); err != nil {
 		return err
 	}
 	if isMangled(cut) {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -98,7 +99,7 @@ func TestTopRandom(t *testing.T) {
 			require.True(t, ok)
 			want := r.Symbols[s]
 			assert.Equal(t, []uint64{want.Own, want.Total, want.Head}, []uint64{f.Own, f.Total, f.HeadCount})
-			own = addSaturating(own, f.Own)
+			own = saturating.Add(own, f.Own)
 			if i > 0 {
 				assert.GreaterOrEqual(t, all.Functions[i-1].Own, f.Own)
 			}
@@ -125,7 +126,7 @@ func TestTopRandom(t *testing.T) {
 			assert.Equal(t, naive.Key{Path: p.FilePath(p.SymbolFile(c.Caller)), Name: p.SymbolName(c.Caller)}, g.Caller.key(t))
 			assert.Equal(t, naive.Key{Path: p.FilePath(p.SymbolFile(c.Callee)), Name: p.SymbolName(c.Callee)}, g.Callee.key(t))
 			assert.Equal(t, []uint64{uint64(c.Line), uint64(c.Discriminator), c.Count}, []uint64{uint64(g.Line), uint64(g.Discriminator), g.Count})
-			total = addSaturating(total, c.Count)
+			total = saturating.Add(total, c.Count)
 		}
 		assert.Equal(t, total, got.Total)
 	})

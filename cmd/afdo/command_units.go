@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 const unitsHelp = `Print a line for each unit of FILE: how many symbols it has, how many of them are
@@ -127,7 +129,7 @@ func listUnits(r *afdo.Reader) ([]unitFacts, error) {
 			f.Symbols++
 			if body != nil {
 				f.Functions++
-				f.Samples = addSaturating(f.Samples, body.samples())
+				f.Samples = saturating.Add(f.Samples, body.samples())
 			}
 			return nil
 		})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -56,7 +57,7 @@ func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.
 	sum := uint64(0)
 	for _, s := range symbols {
 		f := &r.Symbols[s]
-		sum = addSaturating(sum, f.Own)
+		sum = saturating.Add(sum, f.Own)
 		t.row(
 			grouped(f.Own), percentage(f.Own, r.Total), percentage(sum, r.Total),
 			grouped(f.Total), percentage(f.Total, r.Total), grouped(f.Head),
@@ -75,7 +76,7 @@ func (l *topList) functionsJSON(w io.Writer, r *rank.Ranking, symbols []profile.
 	sum := uint64(0)
 	for _, s := range symbols {
 		f := &r.Symbols[s]
-		sum = addSaturating(sum, f.Own)
+		sum = saturating.Add(sum, f.Own)
 		j.object("")
 		j.symbol(s)
 		j.uint("own", f.Own)
@@ -94,7 +95,7 @@ func (l *topList) calls() func(io.Writer) error {
 	total := uint64(0)
 	var calls []rank.Call
 	for _, c := range rank.Calls(l.profile) {
-		total = addSaturating(total, c.Count)
+		total = saturating.Add(total, c.Count)
 		if l.wanted(c.Caller) {
 			calls = append(calls, c)
 		}
@@ -113,7 +114,7 @@ func (l *topList) callsText(w io.Writer, total uint64, calls []rank.Call, leftOu
 	t.row("Calls", "Calls%", "Sum%")
 	sum := uint64(0)
 	for _, c := range calls {
-		sum = addSaturating(sum, c.Count)
+		sum = saturating.Add(sum, c.Count)
 		t.row(grouped(c.Count), percentage(c.Count, total), percentage(sum, total))
 	}
 	return l.text(w, t, "Caller:line -> callee", leftOut, func(i int) string {
@@ -133,7 +134,7 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 	j.array("calls")
 	sum := uint64(0)
 	for _, c := range calls {
-		sum = addSaturating(sum, c.Count)
+		sum = saturating.Add(sum, c.Count)
 		j.object("")
 		j.object("caller")
 		j.symbol(c.Caller)

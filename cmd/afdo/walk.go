@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/go-afdo/afdo"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A walker steps through the functions of a file. Every byte of a file belongs
@@ -82,16 +84,9 @@ type function struct {
 func (f *function) samples() uint64 {
 	var sum uint64
 	for f.Next() {
-		sum = addSaturating(sum, f.Location().Count)
+		sum = saturating.Add(sum, f.Location().Count)
 	}
 	return sum
-}
-
-func addSaturating(x, y uint64) uint64 {
-	if x > math.MaxUint64-y {
-		return math.MaxUint64
-	}
-	return x + y
 }
 
 // boundedWriter fails when more is written than any real file could give, which takes names shared a thousandfold.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -75,7 +76,7 @@ func (b *flameBuilder) function(s profile.SymbolRef, f *profile.Function) {
 		switch r.Kind {
 		case profile.KindCount:
 			n := &b.nodes[b.open[depth]]
-			n.own = addSaturating(n.own, r.Count)
+			n.own = saturating.Add(n.own, r.Count)
 		case profile.KindInlined:
 			b.enter(r.Callee)
 		}
@@ -122,10 +123,10 @@ func (b *flameBuilder) leave(but int) {
 	for len(b.open) > but {
 		last := len(b.open) - 1
 		n := &b.nodes[b.open[last]]
-		n.total = addSaturating(n.total, n.own)
+		n.total = saturating.Add(n.total, n.own)
 		if last > 0 {
 			outer := &b.nodes[b.open[last-1]]
-			outer.total = addSaturating(outer.total, n.total)
+			outer.total = saturating.Add(outer.total, n.total)
 		}
 		b.open = b.open[:last]
 	}
@@ -146,10 +147,4 @@ func (b *flameBuilder) prune() {
 	b.left += sampled - kept
 	b.nodes = b.nodes[:kept]
 	slices.SortFunc(b.nodes, func(x, y node) int { return cmp.Compare(x.order, y.order) })
-}
-
-func addSaturating(x, y uint64) uint64 {
-	sum := count(x)
-	sum.add(y)
-	return uint64(sum)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -99,8 +100,8 @@ func slowFrames(p *naive.Profile) map[string]node {
 func addSlow(frames map[string]node, b *naive.Body, key string, depth int) (total uint64) {
 	n := frames[key]
 	for _, count := range b.Counts {
-		n.own = addSaturating(n.own, count)
-		total = addSaturating(total, count)
+		n.own = saturating.Add(n.own, count)
+		total = saturating.Add(total, count)
 	}
 	frames[key] = n
 	for _, inlined := range b.Inlined {
@@ -110,16 +111,16 @@ func addSlow(frames map[string]node, b *naive.Body, key string, depth int) (tota
 			if depth == maxDepth {
 				samples = addSlow(map[string]node{}, nested, below, 0)
 				n := frames[key]
-				n.own = addSaturating(n.own, samples)
+				n.own = saturating.Add(n.own, samples)
 				frames[key] = n
 			} else {
 				samples = addSlow(frames, nested, below, depth+1)
 			}
-			total = addSaturating(total, samples)
+			total = saturating.Add(total, samples)
 		}
 	}
 	n = frames[key]
-	n.total = addSaturating(n.total, total)
+	n.total = saturating.Add(n.total, total)
 	frames[key] = n
 	return total
 }
@@ -202,19 +203,19 @@ func TestTablesRandom(t *testing.T) {
 		require.Equal(t, min(4, sampled), rows)
 		require.Equal(t, count(sampled-rows), d.Symbols.Left.Count)
 		for i := range rows {
-			own = addSaturating(own, d.Symbols.Own[i])
+			own = saturating.Add(own, d.Symbols.Own[i])
 			if i > 0 {
 				require.GreaterOrEqual(t, d.Symbols.Total[i-1], d.Symbols.Total[i])
 			}
 		}
-		require.Equal(t, r.Total, addSaturating(own, uint64(d.Symbols.Left.Own)))
+		require.Equal(t, r.Total, saturating.Add(own, uint64(d.Symbols.Left.Own)))
 
 		sizes := uint64(d.Units.Left.Bytes)
 		for i := range d.Units.Body {
-			body = addSaturating(body, d.Units.Body[i])
+			body = saturating.Add(body, d.Units.Body[i])
 			sizes += d.Units.Bytes[i]
 		}
-		require.Equal(t, r.Total, addSaturating(body, uint64(d.Units.Left.Body)))
+		require.Equal(t, r.Total, saturating.Add(body, uint64(d.Units.Left.Body)))
 		require.Equal(t, bytes, sizes)
 		require.LessOrEqual(t, len(d.Units.Body), 2)
 	}
