@@ -89,7 +89,7 @@ func (t *sectionTable) firstOffset() int64 {
 func (t *sectionTable) useSections(x *index) error {
 	s, err := x.openSections(t)
 	if err == nil {
-		t.sparse = &entryGroups{src: x.src, vouched: true, position: s.position}
+		t.sparse = &entryGroups{src: x.src, position: s.position}
 	}
 	return err
 }

@@ -239,20 +239,11 @@ func (u *Unit) appendEncoded(found []Symbol, ids []uint32) (all []Symbol, ok boo
 	if err != nil || len(rows) != len(ids) {
 		return nil, false
 	}
-	names := make(map[uint32]string)
-	for _, row := range rows {
-		names[row.str] = ""
+	names, ok := enc.someNames(rows, u.r.opts.maxNameBytes)
+	if !ok {
+		return nil, false
 	}
-	missing := len(names)
-	f := enc.strings
-	f.someStrings(func(int, []byte) bool { return true }, func(index uint32, name []byte) bool {
-		if _, ok := names[index]; ok {
-			names[index] = string(name)
-			missing--
-		}
-		return missing > 0
-	})
-	return u.appendRows(found, rows, names), missing == 0
+	return u.appendRows(found, rows, names), true
 }
 
 // appendCut appends the symbols of the unit that a search is for which names a

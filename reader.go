@@ -71,10 +71,9 @@ type Reader struct {
 	tableMu    sync.Mutex // guards the scan of table
 	tableFault error      // what it has found
 
-	mu     sync.Mutex // guards the making of dir, tables, and peeks
+	mu     sync.Mutex // guards the making of dir and tables
 	dir    atomic.Pointer[directory]
 	tables tableCache
-	peeks  peeks
 
 	idxMu sync.Mutex // guards the making of idx
 	idx   atomic.Pointer[index]
@@ -87,8 +86,8 @@ type Reader struct {
 // comes upon it. The caller closes the Reader.
 //
 // Open reads the header and the section table and checks that the sections lie
-// within the file and do not overlap. It takes time by the number of sections, and little memory: a table of more than 64 KiB
-// is read again where it is needed, unless it is out of order.
+// within the file and do not overlap. It takes time by the number of sections, and memory
+// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
 //
 // In a file with an index that vouches for the section table (see docs/extensions.md), Open reads the header and two
 // pages of the index. Entries of the table are read when something needs them, and compared with the checksum of what they lead to; a fault
@@ -118,8 +117,7 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 
 // NewReader reads a file of size bytes through src, which must allow reads
 // from many goroutines if the Reader is used so. Each section is read once,
-// whole, when it is first needed. Close does not close src. It costs what [Open] costs, and memory
-// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
+// whole, when it is first needed. Close does not close src. It costs what [Open] costs.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("afdo: size %d is negative", size)
@@ -227,9 +225,6 @@ func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
 	t.entries = h.pos
 	t.count = int(n)
 	err := r.openSparse(t)
-	if err == nil && t.sparse == nil {
-		err = r.scanWindow(t)
-	}
 	if err == nil && t.sparse == nil {
 		err = r.scanTable(t)
 	}

@@ -77,7 +77,7 @@ func (r *Reader) Section(index int) (Section, error) {
 	if n := r.NumSections(); index < 0 || index >= n {
 		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
 	}
-	if r.table.Load().unseen() { // no checksum will tell whether it is the right one
+	if r.table.Load().sparse != nil { // no checksum will tell whether it is the right one
 		if _, err := r.scanned(); err != nil {
 			return Section{}, err
 		}

@@ -9,7 +9,6 @@ import (
 // needed, some together.
 type entryGroups struct {
 	src      *source
-	vouched  bool                           // an index says that the table is so, and nobody has looked
 	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
 
 	mu   sync.Mutex
@@ -21,6 +20,8 @@ type entryGroups struct {
 const (
 	groupsAlone = 16
 	groupsOneOf = 16
+
+	maxGroupBytes = 2 * maxVarintLen * checkpointEvery // of a group of entries
 )
 
 // errAstray is the error of entries that are not those of a table in order, and of more groups than are read one by one:

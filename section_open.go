@@ -23,7 +23,7 @@ func (r *Reader) openFixed(t SectionType) (fields, error) {
 func certain[T any](r *Reader, open func() (T, error)) (T, error) {
 	t := r.table.Load()
 	opened, err := open()
-	if !isChecksum(err) || !t.unseen() {
+	if !isChecksum(err) || t.sparse == nil {
 		return opened, err
 	}
 	if _, err := r.scanned(); err != nil {

@@ -5,13 +5,12 @@ import (
 )
 
 // Every writer that fills a file from front to back makes a section table in the order of the file. Such a table is
-// checked in a pass that takes as little of each entry apart as it can, from memory or through a window.
+// checked in a pass that takes as little of each entry apart as it can.
 
 // inOrder is scan for a table without fault that is in file order. It reports
 // whether the table is one; scanAny finds out why not.
 func (t *sectionTable) inOrder() bool {
-	s := t.orderScan()
-	s.data, s.pos = t.data, t.pos
+	s := orderScan{compact: t.sec.Compact, data: t.data, pos: t.pos, limit: uint64(t.size)}
 	var checkpoints []uint32
 	if t.sec.Compact {
 		checkpoints = make([]uint32, 0, t.groups())
@@ -36,11 +35,6 @@ type orderScan struct {
 	limit   uint64 // size of the file
 	end     uint64 // of the section before
 	like    int    // bytes that the offset before took; compact tables only
-}
-
-// orderScan returns a scan that has no data yet.
-func (t *sectionTable) orderScan() orderScan {
-	return orderScan{compact: t.sec.Compact, limit: uint64(t.size)}
 }
 
 // entries checks the next n entries.

@@ -276,9 +276,6 @@ func (r *Reader) scanned() (*sectionTable, error) {
 	return &whole, nil
 }
 
-// unseen reports whether not all entries have been looked at: an index vouches for them.
-func (t *sectionTable) unseen() bool { return t.sparse != nil && t.sparse.vouched }
-
 // extent returns the place of the section of an index below NumSections.
 func (r *Reader) extent(index int) (extent, error) {
 	t := r.table.Load()

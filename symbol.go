@@ -95,8 +95,6 @@ func (enc *encodedTable) decode(e *unitEntry, maxNameBytes int) (*symbolTable, e
 	return t, t.orderByID()
 }
 
-const noString = "string index %d, the unit has %d strings"
-
 func (t *symbolTable) decode(f fields, e *unitEntry) error {
 	t.rows = make([]symbolRow, f.rowCount())
 	for i := range t.rows {
@@ -104,7 +102,7 @@ func (t *symbolTable) decode(f fields, e *unitEntry) error {
 		row := f.symbolRow()
 		f.checkRow(pos, row, e)
 		if f.err == nil && uint64(row.str) >= uint64(len(t.names)) {
-			f.fail(pos, ErrSymbol, noString, row.str, len(t.names))
+			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names))
 		}
 		if f.err != nil {
 			return f.err
@@ -207,15 +205,11 @@ func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
 	}
 	c.tables[index] = t
 	c.bytes += int64(max(size, t.size()))
-	r.peeks.drop(index)
 	return t
 }
 
 // encodedTable returns the unit's tables as they stand in the file. The caller holds u.mu.
 func (u *Unit) encodedTable() (*encodedTable, error) {
-	if u.encoded == nil {
-		u.encoded = u.r.peeked(u.index)
-	}
 	if u.encoded == nil {
 		enc, err := u.r.encodedTable(u.names, &u.entry)
 		if err != nil {
@@ -297,7 +291,7 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	}
 	row, ok := t.byID(id)
 	if !ok {
-		return Symbol{}, u.noID(id)
+		return Symbol{}, fmt.Errorf("afdo: symbol ID %d in unit %q: %w", id, u.path, ErrNotFound)
 	}
 	return u.symbol(t, row), nil
 }
@@ -364,21 +358,18 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error)
 // Symbol returns the symbol of an ID: what a call target or an inlined
 // function refers to, whichever unit it is in. The error is [ErrNotFound] if the file has none.
 //
-// It reads the string table and the symbol names of that unit. The first eight symbols of a
-// unit are looked up in these as they stand, which takes a pass over half of them
-// and checks no more than that; then they are decoded, as [Unit.Symbols] does, and a
-// symbol costs a binary search. A Reader keeps these tables, so that each is read
-// once; they take the bytes of the sections, and decoded a few times that.
+// It decodes the string table and the symbol names of that unit, as [Unit.Symbols] does. A Reader
+// keeps these tables, a few times the bytes of the sections, so that each is decoded once; then a
+// symbol costs two binary searches. Who wants several symbols asks [Reader.SymbolsByID].
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
-	u, err := r.ownerAgain(id)
+	u, err := r.owner(id)
 	if err != nil {
 		return Symbol{}, err
 	}
 	if u == nil {
-		return Symbol{}, fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound)
-	}
-	if r.mayPeek(u) {
-		return u.peek(id)
+		return Symbol{}, noSymbolID(id)
 	}
 	return u.SymbolByID(id)
 }
+
+func noSymbolID(id SymbolID) error { return fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound) }

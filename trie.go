@@ -209,28 +209,3 @@ func (f *fields) skipNode() {
 		f.label()
 	}
 }
-
-// name returns the string of an index, which may be up to limit bytes long, from
-// the nodes, where f stands. It goes through them until it comes upon the string, and decodes no other.
-func (f *fields) name(index uint32, limit int) (string, error) {
-	var room [256]byte // for most names
-	path := room[:0]   // never longer than the section, since each byte of it is one of a label
-	t := trie{fields: f}
-	for f.err == nil {
-		pos := f.pos
-		children, terminal, id := f.node()
-		if terminal && id == index && f.err == nil {
-			if len(path) <= limit {
-				return string(path), nil
-			}
-			f.fail(pos, ErrLimit, "%s", nameLimit(limit))
-		}
-		t.descend(children)
-		parent, label, ok := t.child()
-		if !ok {
-			f.fail(f.pos, ErrTrie, "string index %d is missing", index)
-		}
-		path = append(path[:parent], label...)
-	}
-	return "", f.err
-}

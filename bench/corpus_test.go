@@ -146,6 +146,22 @@ func (c *corpus) averageUnit(tb testing.TB) (path, symbol string) {
 	return p.FilePath(profile.FileRef(best)), p.SymbolName(functions[best][len(functions[best])/2])
 }
 
+// largestUnit returns the unit with the most symbols.
+func (c *corpus) largestUnit(tb testing.TB) (path string) {
+	p := c.profile(tb)
+	symbols := make([]int, p.NumFiles())
+	for s := range p.NumSymbols() {
+		symbols[p.SymbolFile(profile.SymbolRef(s))]++
+	}
+	most := 0
+	for f, n := range symbols {
+		if n > most {
+			most, path = n, p.FilePath(profile.FileRef(f))
+		}
+	}
+	return path
+}
+
 // distance tells how far from a mean a figure is, in means.
 func distance(figure, mean int) float64 {
 	d := float64(figure)/float64(mean) - 1

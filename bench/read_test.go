@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/textfmt"
 )
 
 // A subject is a version 4 file to read.
@@ -18,12 +20,14 @@ type subject struct {
 	path string // where it is
 
 	unit   string // an average unit of it
+	large  string // the unit with the most symbols
 	symbol string // and a function of that
 }
 
 func newSubject(tb testing.TB, c *corpus, format string) *subject {
 	s := &subject{tb: tb, data: c.data(tb, format), path: c.path(tb, format)}
 	s.unit, s.symbol = c.averageUnit(tb)
+	s.large = c.largestUnit(tb)
 	return s
 }
 
@@ -67,6 +71,8 @@ var readOps = []struct {
 		s.walkUnit(u)
 	}},
 	{"open+symbol", false, (*subject).readSymbol},
+	{"open+print", false, func(s *subject, r *afdo.Reader) { s.print(r, s.unit) }}, // with the names of callees in other units
+	{"open+print-largest", false, func(s *subject, r *afdo.Reader) { s.print(r, s.large) }},
 	{"unit", true, func(s *subject, r *afdo.Reader) {
 		u, err := r.Unit(s.unit)
 		require.NoError(s.tb, err)
@@ -111,6 +117,13 @@ func (s *subject) readSymbol(r *afdo.Reader) {
 	require.NoError(s.tb, err)
 	var c afdo.Cursor
 	sink += s.walk(&c, &info)
+}
+
+// print prints a unit in the textual form.
+func (s *subject) print(r *afdo.Reader, path string) {
+	u, err := r.Unit(path)
+	require.NoError(s.tb, err)
+	require.NoError(s.tb, textfmt.PrintUnit(io.Discard, r, u))
 }
 
 // walkUnit reads everything that belongs to a unit.

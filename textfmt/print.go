@@ -162,18 +162,17 @@ func (p *printer) addFile(path string) error {
 // callees of which nothing but the ID would be printed otherwise, in the order of the units.
 func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	units := []*afdo.Unit{u}
-	var callees, others []afdo.Symbol
-	for _, id := range p.survey.missing() {
-		s, err := p.callee(id)
-		if err != nil {
-			return nil, err
-		}
+	var others []afdo.Symbol
+	callees, err := p.symbolsOf(p.survey.missing())
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range callees {
 		if err := checkName(s.Name()); err != nil {
 			return nil, err
 		}
 		units = append(units, s.Unit())
-		callees = append(callees, s)
-		if !p.survey.inlined.has(id) {
+		if !p.survey.inlined.has(s.ID()) {
 			others = append(others, s)
 		}
 	}
@@ -189,6 +188,19 @@ func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	}
 	slices.SortStableFunc(others, func(a, b afdo.Symbol) int { return byIndex(a.Unit(), b.Unit()) })
 	return others, nil
+}
+
+func (p *printer) symbolsOf(callees []afdo.SymbolID) ([]afdo.Symbol, error) {
+	symbols, err := p.reader.SymbolsByID(callees)
+	if !errors.Is(err, afdo.ErrNotFound) {
+		return symbols, err
+	}
+	for _, id := range callees { // which one is it?
+		if _, err := p.callee(id); err != nil {
+			return nil, err
+		}
+	}
+	return nil, err
 }
 
 func (p *printer) callee(id afdo.SymbolID) (afdo.Symbol, error) {

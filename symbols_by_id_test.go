@@ -16,20 +16,46 @@ import (
 )
 
 // requireSymbol requires a symbol ID to lead to the same symbol, or error, whether a Reader
-// looks it up in the encoded tables of its unit or in the decoded ones.
+// looks it up in a unit, in all of them, or among others.
 func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.SymbolID) {
 	t.Helper()
 	want, wantErr := u.SymbolByID(id)
 	got, err := cold.Symbol(id)
 	if wantErr != nil {
 		require.EqualError(t, err, wantErr.Error())
+		_, err = cold.SymbolsByID([]afdo.SymbolID{id})
+		require.EqualError(t, err, wantErr.Error())
 		return
 	}
 	require.NoError(t, err)
-	require.Equal(t, want.ID(), got.ID())
-	require.Equal(t, want.Name(), got.Name())
-	require.Equal(t, want.HasInfo(), got.HasInfo())
-	require.Equal(t, u.Index(), got.Unit().Index())
+	require.Equal(t, describe(want), describe(got))
+}
+
+// requirePicked requires any choice of a file's symbols to be found together as they are one by one.
+func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand) {
+	t.Helper()
+	for _, share := range []int{1, 2, 9, 20, 50} {
+		var some []afdo.SymbolID
+		for _, id := range ids {
+			if r.IntN(share) == 0 {
+				some = append(some, id)
+			}
+		}
+		if len(some) > 0 {
+			some = append(some, some[0]) // twice
+		}
+		r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		cold, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		got, err := cold.SymbolsByID(some)
+		require.NoError(t, err)
+		require.Len(t, got, len(some))
+		for i, id := range some {
+			want, err := cold.Symbol(id)
+			require.NoError(t, err)
+			require.Equal(t, describe(want), describe(got[i]))
+		}
+	}
 }
 
 // requireSymbols does so for the symbols of a file and for IDs besides.
@@ -39,11 +65,13 @@ func requireSymbols(t *testing.T, data []byte) {
 	require.NoError(t, err)
 	cold, err := afdo.NewReader(bytes.NewReader(data), int64(len(data)))
 	require.NoError(t, err)
+	var ids []afdo.SymbolID
 	for u, err := range r.Units() {
 		require.NoError(t, err)
 		start, end := u.IDs()
 		for s, err := range u.Symbols() {
 			require.NoError(t, err)
+			ids = append(ids, s.ID())
 			requireSymbol(t, cold, u, s.ID())
 			if next := s.ID() + 1; next < end {
 				requireSymbol(t, cold, u, next)
@@ -54,6 +82,7 @@ func requireSymbols(t *testing.T, data []byte) {
 			requireSymbol(t, cold, u, end-1)
 		}
 	}
+	requirePicked(t, data, ids, rand.New(rand.NewPCG(uint64(len(data)), 3)))
 }
 
 func TestSymbolAgrees(t *testing.T) {
@@ -105,33 +134,47 @@ func manyRows(start, n uint32) func(e *gen.Enc) {
 	return someRows(rows...)
 }
 
-// A fault that stands in the way of a symbol is an error; one elsewhere in the unit need not be.
+// A fault that stands in the way of a symbol is an error; one elsewhere in the unit need not be
+// where few symbols are picked out of many.
 func TestSymbolOfFaultyUnit(t *testing.T) {
-	comb := comb(10, 3) // four strings
+	comb := comb(10, 19) // twenty strings
 	lies := func(e *gen.Enc) { e.U32(3); e.U8(2); leaf(e, "f", 0); leaf(e, "f", 0) }
+	many := func(rows ...[2]uint32) func(e *gen.Enc) { // behind eighteen others
+		var all [][2]uint32
+		for i := range uint32(18) {
+			all = append(all, [2]uint32{i, 20 + i})
+		}
+		return someRows(append(all, rows...)...)
+	}
 	for _, compact := range []bool{false, true} {
 		for name, c := range map[string]struct {
 			strings, rows func(e *gen.Enc)
 			id            afdo.SymbolID
 			want          error // nil for a symbol that is found
 		}{
-			"sound":                 {comb, someRows([2]uint32{0, 0}, [2]uint32{1, 1}), 1, nil},
-			"no such symbol":        {comb, someRows([2]uint32{0, 0}, [2]uint32{1, 1}), 3, afdo.ErrNotFound},
-			"no rows":               {comb, noRows, 0, afdo.ErrNotFound},
-			"symbol twice":          {comb, someRows([2]uint32{0, 5}, [2]uint32{1, 5}), 5, nil},
-			"no such string":        {comb, someRows([2]uint32{4, 0}), 0, afdo.ErrSymbol},
-			"string missing":        {lies, someRows([2]uint32{1, 0}), 0, afdo.ErrTrie},
-			"string twice":          {lies, someRows([2]uint32{0, 0}), 0, nil},
-			"symbol of others":      {comb, someRows([2]uint32{0, 99}, [2]uint32{1, 7}), 7, afdo.ErrSymbol},
-			"symbol of others last": {comb, someRows([2]uint32{0, 0}, [2]uint32{1, 99}), 0, nil},
-			"rows cut":              {comb, func(e *gen.Enc) { e.U32(2); e.U32(0); e.U32(6) }, 5, afdo.ErrMalformed},
-			"strings cut":           {func(e *gen.Enc) { e.U32(1); e.U8(1); e.U16(500); e.String("abcde") }, someRows([2]uint32{0, 0}), 0, afdo.ErrTruncated},
-			"too many strings":      {func(e *gen.Enc) { e.U32(1 << 30); e.U8(0) }, someRows([2]uint32{0, 0}), 0, afdo.ErrCount},
+			"sound":            {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 1, nil},
+			"no such symbol":   {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 3, afdo.ErrNotFound},
+			"no rows":          {comb, noRows, 0, afdo.ErrNotFound},
+			"symbol twice":     {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 5, afdo.ErrSymbol},
+			"another twice":    {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 20, nil},
+			"no such string":   {comb, many([2]uint32{20, 0}), 0, afdo.ErrSymbol},
+			"another without":  {comb, many([2]uint32{20, 0}), 20, nil},
+			"string missing":   {lies, someRows([2]uint32{1, 0}), 0, afdo.ErrTrie},
+			"string twice":     {lies, someRows([2]uint32{0, 0}), 0, afdo.ErrTrie},
+			"another's twice":  {lies, many(), 20, nil},
+			"symbol of others": {comb, many([2]uint32{0, 99}, [2]uint32{1, 7}), 7, afdo.ErrSymbol},
+			"rows cut":         {comb, func(e *gen.Enc) { e.U32(2); e.U32(0); e.U32(6) }, 5, afdo.ErrMalformed},
+			"strings cut":      {func(e *gen.Enc) { e.U32(1); e.U8(1); e.U16(500); e.String("abcde") }, someRows([2]uint32{0, 0}), 0, afdo.ErrTruncated},
+			"too many strings": {func(e *gen.Enc) { e.U32(1 << 30); e.U8(0) }, someRows([2]uint32{0, 0}), 0, afdo.ErrCount},
 		} {
-			r, err := afdo.OpenBytes(unitOf(compact, c.strings, c.rows, 10))
+			r, err := afdo.OpenBytes(unitOf(compact, c.strings, c.rows, 50))
 			require.NoError(t, err)
-			_, err = r.Symbol(c.id)
+			_, err = r.SymbolsByID([]afdo.SymbolID{c.id})
 			require.ErrorIs(t, err, c.want, name)
+			if c.want != nil {
+				_, err = r.Symbol(c.id)
+				require.ErrorIs(t, err, c.want, name)
+			}
 		}
 	}
 }
@@ -143,21 +186,21 @@ func TestSymbolOfHugeName(t *testing.T) {
 		data := gen.HugeNames(prefix, 4096, compact)
 		r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(prefix+4))
 		require.NoError(t, err)
-		s, err := r.Symbol(4095)
+		s, err := r.SymbolsByID([]afdo.SymbolID{4095})
 		require.NoError(t, err)
-		require.Len(t, s.Name(), prefix+4)
+		require.Len(t, s[0].Name(), prefix+4)
 
 		r, err = afdo.OpenBytes(data, afdo.MaxNameBytes(prefix+3))
 		require.NoError(t, err)
 		for range 20 {
-			_, err = r.Symbol(4095)
+			_, err = r.SymbolsByID([]afdo.SymbolID{4095})
 			require.ErrorIs(t, err, afdo.ErrLimit)
 			require.NotErrorIs(t, err, afdo.ErrMalformed)
 		}
 	}
 }
 
-// Eight symbols of a unit cost a part of what decoding it does. Its sections are read once, whoever comes after.
+// Eight symbols of a unit cost a part of what decoding it does, which happens once, whoever comes after.
 func TestSymbolCostsLittle(t *testing.T) {
 	const strings = 201
 	for _, compact := range []bool{false, true} {
@@ -169,9 +212,9 @@ func TestSymbolCostsLittle(t *testing.T) {
 		require.NoError(t, err)
 		counting.reads = 0
 		used := allocated(func() {
-			for id := range afdo.SymbolID(8) {
-				s, err := r.Symbol(25 * id)
-				require.NoError(t, err)
+			symbols, err := r.SymbolsByID([]afdo.SymbolID{0, 25, 50, 75, 100, 125, 150, 175})
+			require.NoError(t, err)
+			for _, s := range symbols {
 				require.GreaterOrEqual(t, len(s.Name()), 1_000)
 			}
 		})
@@ -187,7 +230,7 @@ func TestSymbolCostsLittle(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings, n)
 		}
-		require.Equal(t, 1, counting.reads, "string table and symbol names, which stand together, once")
+		require.Equal(t, 2, counting.reads, "string table and symbol names, which stand together, once for some and once for all")
 	}
 }
 
@@ -196,7 +239,7 @@ func TestSymbolCostsLittle(t *testing.T) {
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000
 	h := newHandmade(true)
-	names := h.section(naive.StringTable, comb(60_000, 3_000))
+	names := h.section(naive.StringTable, comb(300, 800))
 	for i := range uint32(units) {
 		h.unit(string(rune('a'+i)), names, h.section(naive.SymbolNames, someRows([2]uint32{0, i})), i, i+1)
 	}

@@ -1,0 +1,122 @@
+package afdo
+
+import (
+	"cmp"
+	"slices"
+)
+
+// decodeShare is the share of a unit's symbols from which on decoding all of them costs less than
+// picking out those that are wanted, which allocates nothing for the others: one of so many. Picking
+// one out of a unit takes a third to a sixth of decoding it, and what is decoded is kept.
+const decodeShare = 8
+
+// SymbolsByID returns the symbols of some IDs, one for each in the same order: what call targets
+// and inlined functions refer to, whichever units they are in. The error is [ErrNotFound] if the
+// file has no symbol of one of them.
+//
+// It reads the string table and the symbol names of each unit that has one of the symbols, once. Of
+// a unit of which few symbols are wanted it decodes these alone, checks no more of the tables than
+// that passes, and keeps nothing; of others it decodes and keeps all, as [Reader.Symbol] does.
+func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
+	order := make([]wantedID, len(ids))
+	for i, id := range ids {
+		order[i] = wantedID{id, i}
+	}
+	slices.SortFunc(order, func(a, b wantedID) int { return cmp.Compare(a.id, b.id) })
+	symbols := make([]Symbol, len(ids))
+	for len(order) > 0 {
+		u, err := r.owner(order[0].id)
+		if err != nil {
+			return nil, err
+		}
+		if u == nil {
+			return nil, noSymbolID(order[0].id)
+		}
+		n := 1
+		for n < len(order) && u.entry.has(order[n].id) {
+			n++
+		}
+		if err := u.symbolsByID(order[:n], symbols); err != nil {
+			return nil, err
+		}
+		order = order[n:]
+	}
+	return symbols, nil
+}
+
+// wantedID is a symbol ID and its place among those that were asked for.
+type wantedID struct {
+	id    SymbolID
+	place int
+}
+
+// symbolsByID puts the unit's symbols of some IDs, which ascend, in their places.
+func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol) error {
+	if few, err := u.pick(wanted, symbols); few || err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		s, err := u.SymbolByID(w.id)
+		if err != nil {
+			return err
+		}
+		symbols[w.place] = s
+	}
+	return nil
+}
+
+// pick is symbolsByID by the encoded tables. It reports whether it has been done: not if that is no
+// gain, nor where something is amiss, which decoding the tables tells.
+func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) {
+	if t, _ := u.r.cached(u.index); t != nil {
+		return false, nil
+	}
+	enc, err := u.encodedNames()
+	if err != nil {
+		return false, err
+	}
+	f := enc.symbols
+	if rows := f.rowCount(); len(wanted) > rows/decodeShare {
+		return false, nil
+	}
+	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
+		_, ok := slices.BinarySearchFunc(wanted, row.id, func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
+		return ok
+	})
+	if err != nil {
+		return false, nil
+	}
+	names, ok := enc.someNames(rows, u.r.opts.maxNameBytes)
+	if !ok {
+		return false, nil
+	}
+	for _, w := range wanted {
+		for len(rows) > 0 && rows[0].id < w.id {
+			rows = rows[1:]
+		}
+		if len(rows) == 0 || rows[0].id != w.id || len(rows) > 1 && rows[1].id == w.id {
+			return false, nil
+		}
+		symbols[w.place] = Symbol{unit: u, name: names[rows[0].str], id: w.id, info: rows[0].info}
+	}
+	return true, nil
+}
+
+// someNames returns the names of some rows, which come to no more than limit, by string index.
+func (enc *encodedTable) someNames(rows []rowAt, limit int) (names map[uint32]string, ok bool) {
+	missing := make(map[uint32]bool, len(rows))
+	for _, row := range rows {
+		missing[row.str] = true
+	}
+	names = make(map[uint32]string, len(missing))
+	f := enc.strings
+	f.someStrings(func(int, []byte) bool { return true }, func(index uint32, name []byte) bool {
+		if missing[index] {
+			delete(missing, index)
+			names[index] = string(name)
+			limit -= len(name)
+		}
+		return len(missing) > 0 && limit >= 0
+	})
+	return names, len(missing) == 0 && limit >= 0
+}
