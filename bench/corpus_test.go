@@ -32,9 +32,10 @@ type corpus struct {
 var (
 	bootstrap = synthetic("bootstrap", synth.Bootstrap)
 	medium    = synthetic("medium", synth.Medium)
-	small     = synthetic("small", synth.Small) // for tests
+	android   = synthetic("android", synth.Android)
+small     = synthetic("small", synth.Small) // for tests
 
-	corpora = []*corpus{bootstrap, medium, measured("libgui"), measured("libart_arm"), measured("keystore2")}
+	corpora = []*corpus{bootstrap, android, medium, measured("libgui"), measured("libart_arm"), measured("keystore2")}
 )
 
 func synthetic(name string, o synth.Options) *corpus {

@@ -34,7 +34,7 @@ type painter struct {
 // functions makes the functions of a unit.
 func (g *generator) functions(u *unit) {
 	for _, s := range u.symbols[:u.sampled] {
-		p := painter{generator: g, unit: u, left: g.quantile(functionSizes), heat: g.quantile(heats), deep: usualDepth}
+		p := painter{generator: g, unit: u, left: g.size(g.quantile(functionSizes)), heat: g.quantile(heats), deep: usualDepth}
 		if g.oneIn(hotOneIn) {
 			p.heat += hotter
 		}
@@ -68,7 +68,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 		}
 		p.left--
 		switch what := p.rng.IntN(100); {
-		case what < p.inlining(depth) && p.left > 0:
+		case p.inlines(what, depth) && p.left > 0:
 			callee, of := p.inlinable(u)
 			before := p.left
 			p.body.Enter(line, discriminator, callee)
@@ -84,6 +84,14 @@ func (p *painter) samples(n int, u *unit, depth int) {
 			p.body.Count(line, discriminator, p.count())
 		}
 	}
+}
+
+// inlines reports whether something is inlined at a location, of which what is the lot.
+func (p *painter) inlines(what, depth int) bool {
+	if p.shape.Inlining > 0 {
+		return p.share(p.shape.shapedInlining(depth))
+	}
+	return what < p.inlining(depth)
 }
 
 // inlining returns for how many of 100 locations at a depth something is inlined.
@@ -108,6 +116,10 @@ func (p *painter) nested(depth int) int {
 
 // inlinable returns a function that may be inlined in unit u, and its own unit.
 func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
+	if p.share(p.shape.HeaderInlining) {
+		u = p.large[p.low(len(p.large))]
+		return u.symbols[p.rng.IntN(len(u.symbols))], u
+	}
 	if !p.oneIn(3) {
 		u = u.includes[p.low(len(u.includes))]
 	}
@@ -118,7 +130,7 @@ func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
 func (p *painter) calls(line, discriminator uint32, u *unit) {
 	targets := 1
 	if p.oneIn(8) { // indirect
-		targets = p.between(2, 6)
+		targets = p.between(2, max(6, p.shape.IndirectTargets))
 	}
 	for range targets {
 		of := u

@@ -46,10 +46,19 @@ var (
 // namer makes paths and names, each only once.
 type namer struct {
 	rng   *rand.Rand
+	shape Shape
 	taken map[string]bool
 }
 
-func newNamer(rng *rand.Rand) *namer { return &namer{rng, make(map[string]bool)} }
+func newNamer(rng *rand.Rand, shape Shape) *namer { return &namer{rng, shape, make(map[string]bool)} }
+
+// newName returns a new name of a scope.
+func (n *namer) newName(s *scope) string {
+	if n.shape == (Shape{}) {
+		return s.name()
+	}
+	return n.shaped(s)
+}
 
 func (n *namer) pick(from []string) string { return from[n.rng.IntN(len(from))] }
 

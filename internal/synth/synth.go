@@ -6,7 +6,8 @@
 // inlined into many units. Names are mangled C++ of about 50 bytes that share prefixes. A
 // function has about 19 records on the average and several hundred in the long tail; inlining is
 // up to 4 deep as a rule and up to 30 in a few. Counts spread over seven decades, and two in five of
-// them are zero. No two symbols have the same name, so versions 2 and 3 can hold all functions.
+// them are zero. No two symbols have the same name, so versions 2 and 3 can hold all functions. A [Shape] makes
+// it that of a program whose large headers are units of their own.
 //
 // Nothing here uses floating point, whose results differ between processors.
 package synth
@@ -23,6 +24,7 @@ type Options struct {
 	Seed      uint64
 	Units     int // source files and headers, without the unknown-file unit; at least 1
 	Functions int // symbols with samples; others come on top, three for each four of these
+	Shape     Shape
 }
 
 // The sizes that tests and benchmarks use.
@@ -47,6 +49,7 @@ func New(o Options) *profile.Profile {
 	g := &generator{
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
 		profile: profile.New(),
+		shape:   o.Shape,
 	}
 	g.units(o)
 	for i := range g.all {
@@ -60,6 +63,8 @@ type generator struct {
 	profile *profile.Profile
 	all     []unit
 	headers []*unit // those that anybody may include, most popular first
+	large   []*unit // those of the headers that hold what Shape.HeaderSymbols says
+	shape   Shape
 	body    profile.Body
 }
 

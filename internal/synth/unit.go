@@ -10,6 +10,7 @@ import (
 // unit is a source file and its symbols.
 type unit struct {
 	header   bool
+	file     profile.FileRef
 	symbols  []profile.SymbolRef // the first of them have samples of their own
 	sampled  int                 // how many
 	includes []*unit             // headers, popular ones more likely
@@ -21,7 +22,8 @@ const headerShare = 3
 // units makes all units and their symbols.
 func (g *generator) units(o Options) {
 	g.all = make([]unit, o.Units)
-	n := newNamer(g.rng)
+	n := newNamer(g.rng, g.shape)
+	var scopes []*scope // of headers
 	sizes := g.sizes(o)
 	for i, sampled := range sizes {
 		u := &g.all[i]
@@ -30,12 +32,16 @@ func (g *generator) units(o Options) {
 		if u.header {
 			g.headers = append(g.headers, u)
 		}
-		file := g.profile.AddFile(n.path(u.header))
+		u.file = g.profile.AddFile(n.path(u.header))
 		scope := n.scope(u.header)
+		if u.header {
+			scopes = append(scopes, scope)
+		}
 		for range sampled + g.referred(u) {
-			u.symbols = append(u.symbols, g.profile.AddSymbol(file, scope.name()))
+			u.symbols = append(u.symbols, g.profile.AddSymbol(g.fileOf(u), n.newName(scope)))
 		}
 	}
+	g.addLargeHeaders(n, scopes)
 	for i := range g.all {
 		u := &g.all[i]
 		for range 4 + g.low(60) {

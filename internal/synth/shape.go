@@ -1,0 +1,134 @@
+package synth
+
+import (
+	"strconv"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Shape is how a profile differs from the plain one: what profiles of C++ and Rust programs are
+// like when a function's file is that of its declaration. Then a header is a unit, a few of them hold
+// most symbols, and every function inlines from them. All knobs are parts of a thousand if nothing
+// else is said, and the zero Shape is the plain profile.
+type Shape struct {
+	HeaderSymbols   int // symbols in a few large header units; the first holds two thirds of them
+	HeaderInlining  int // inlined bodies whose function is of one of these units
+	Inlining        int // records that are inlined bodies, down to a depth of 8; then ever fewer
+	Size            int // how many times as many records a function has; not of a thousand
+	Long            int // functions that have sixteen times as many on top
+	UnknownFile     int // symbols without a file
+	Functors        int // symbols that are an operator() of some class
+	Lambdas         int // symbols that are the operator() of a lambda
+	Templates       int // symbols that are members of templates with long arguments
+	Clones          int // symbols whose name ends in a clone's suffix
+	IndirectTargets int // targets of the widest indirect calls, up to; not of a thousand
+}
+
+// Headers is the shape of C++ programs whose headers are units of their own.
+var Headers = Shape{
+	HeaderSymbols:   600,
+	HeaderInlining:  600,
+	Inlining:        500,
+	Size:            7,
+	Long:            10,
+	UnknownFile:     10,
+	Functors:        30,
+	Lambdas:         20,
+	Templates:       450,
+	Clones:          50,
+	IndirectTargets: 24,
+}
+
+// In the shape of [Headers].
+var (
+	SmallHeaders = Options{Seed: 1, Units: 40, Functions: 250, Shape: Headers}      // 1 MB in version 3
+	Android      = Options{Seed: 1, Units: 1_200, Functions: 8_000, Shape: Headers} // 25 MB, like that of some Android programs
+)
+
+// largeHeaders is how many header units share the symbols of Shape.HeaderSymbols.
+const largeHeaders = 4
+
+// deepInlining is the depth down to which functions inline at the full rate in a shape.
+const deepInlining = 8
+
+// share is true for so many of a thousand.
+func (g *generator) share(perMille int) bool { return perMille > 0 && g.rng.IntN(1000) < perMille }
+
+// addLargeHeaders adds to the first header units the symbols that the shape wants there.
+func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
+	h := g.shape.HeaderSymbols
+	if h == 0 {
+		return
+	}
+	left := g.profile.NumSymbols() * h / (1000 - h)
+	g.large = g.headers[:min(largeHeaders, len(g.headers))]
+	for i, u := range g.large {
+		count := left * 2 / 3
+		if i == len(g.large)-1 {
+			count = left
+		}
+		left -= count
+		for range count {
+			u.symbols = append(u.symbols, g.profile.AddSymbol(u.file, n.shaped(scopes[i])))
+		}
+	}
+}
+
+// shaped returns a new name as the shape has them.
+func (n *namer) shaped(s *scope) string {
+	switch kind := n.rng.IntN(1000); {
+	case kind < n.shape.Functors:
+		return s.overload("_ZNK"+s.namespace+s.pick(s.classes)+s.ident(2)+"clE", "")
+	case kind < n.shape.Functors+n.shape.Lambdas:
+		return s.lambda()
+	case kind < n.shape.Functors+n.shape.Lambdas+n.shape.Templates:
+		return s.longTemplate()
+	case kind >= 1000-n.shape.Clones:
+		return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2)+"E", s.pick(clones))
+	}
+	return s.name()
+}
+
+// lambda returns the name of a lambda's operator(), one of several in its function.
+func (s *scope) lambda() string {
+	within := "_ZZN" + s.namespace + s.pick(s.classes) + s.ident(2) + "EvENKUl"
+	parameter := s.pick(builtins)
+	return s.once(within+parameter+"E_clE"+parameter, func(i int) string {
+		return within + parameter + "E" + strconv.Itoa(i-2) + "_clE" + parameter
+	})
+}
+
+// longTemplate returns a new member of a template whose arguments are types of this and other scopes.
+func (s *scope) longTemplate() string {
+	name := "_ZN" + s.namespace + s.pick(s.classes) + "I"
+	for range 2 + s.rng.IntN(5) {
+		name += "N" + mangled(s.pick(namespaces)) + s.ident(2) + "E"
+	}
+	name += "E"
+	return s.overload(name+s.ident(1+s.rng.IntN(3))+"E", "")
+}
+
+// size returns how many records a function has that would have n in the plain profile.
+func (g *generator) size(n int) int {
+	n *= max(g.shape.Size, 1)
+	if g.share(g.shape.Long) {
+		n *= 16
+	}
+	return n
+}
+
+// fileOf returns the file of a new symbol of unit u: the unit's, or none.
+func (g *generator) fileOf(u *unit) profile.FileRef {
+	if g.share(g.shape.UnknownFile) {
+		return profile.UnknownFile
+	}
+	return u.file
+}
+
+// shapedInlining returns for how many of a thousand locations at a depth something is inlined.
+func (s *Shape) shapedInlining(depth int) int {
+	if depth < deepInlining {
+		return s.Inlining
+	}
+	return s.Inlining * deepInlining / (2 * depth)
+}
