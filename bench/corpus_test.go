@@ -33,7 +33,7 @@ var (
 	bootstrap = synthetic("bootstrap", synth.Bootstrap)
 	medium    = synthetic("medium", synth.Medium)
 	android   = synthetic("android", synth.Android)
-small     = synthetic("small", synth.Small) // for tests
+	small     = synthetic("small", synth.Small) // for tests
 
 	corpora = []*corpus{bootstrap, android, medium, measured("libgui"), measured("libart_arm"), measured("keystore2")}
 )
