@@ -117,7 +117,7 @@ var noteAnchor = regexp.MustCompile(`(?m)^<a id="note-(\d+)"></a>\*\*Note (\d+)\
 
 func TestNotesAreNumbered(t *testing.T) {
 	notes := noteAnchor.FindAllStringSubmatch(read(t, formatGuide), -1)
-	require.Len(t, notes, 24)
+	require.Len(t, notes, 25)
 	for i, n := range notes {
 		assert.Equal(t, []string{strconv.Itoa(i + 1), strconv.Itoa(i + 1)}, n[1:])
 	}
