@@ -5,6 +5,9 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/jsonstream"
 )
 
 // A problemPrinter writes problems as they are found: a hostile file may have a million.
@@ -22,10 +25,10 @@ type problemLines struct {
 	err  error
 }
 
-func (l *problemLines) begin(file string)   { l.file = printable(file) }
+func (l *problemLines) begin(file string)   { l.file = human.Name(file) }
 func (l *problemLines) end(int, int, error) {}
 func (l *problemLines) finish() error       { return l.err }
-func kind(p *problem) string {
+func kindOf(p *problem) string {
 	if p.remark {
 		return "remark"
 	}
@@ -34,56 +37,56 @@ func kind(p *problem) string {
 
 func (l *problemLines) problem(p *problem) {
 	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.w, "%s: %s: %s\n", l.file, kind(p), p)
+		_, l.err = fmt.Fprintf(l.w, "%s: %s: %s\n", l.file, kindOf(p), p)
 	}
 }
 
 // problemJSON writes an array of files with their problems.
-type problemJSON struct{ j jsonWriter }
+type problemJSON struct{ j *jsonstream.Writer }
 
 func newProblemJSON(w io.Writer) *problemJSON {
-	p := &problemJSON{jsonWriter{w: w}}
-	p.j.array("")
+	p := &problemJSON{jsonstream.New(w)}
+	p.j.Array("")
 	return p
 }
 
 func (w *problemJSON) begin(file string) {
-	w.j.object("")
-	w.j.name("file", file)
-	w.j.array("problems")
+	w.j.Object("")
+	w.j.Name("file", file)
+	w.j.Array("problems")
 }
 
 func (w *problemJSON) end(faults, remarks int, err error) {
-	w.j.end()
-	w.j.uint("faults", uint64(faults))
-	w.j.uint("remarks", uint64(remarks))
+	w.j.End()
+	w.j.Uint("faults", uint64(faults))
+	w.j.Uint("remarks", uint64(remarks))
 	if err != nil {
-		w.j.name("error", message(err))
+		w.j.Name("error", cli.Message(err))
 	}
-	w.j.end()
+	w.j.End()
 }
 
 func (w *problemJSON) finish() error {
-	w.j.end()
-	return w.j.finish()
+	w.j.End()
+	return w.j.Finish()
 }
 
 func (w *problemJSON) problem(p *problem) {
-	w.j.object("")
-	w.j.name("kind", kind(p))
+	w.j.Object("")
+	w.j.Name("kind", kindOf(p))
 	if e := p.section; e != nil && e.Section != afdo.HeaderSection {
-		w.j.uint("section", uint64(e.Section))
-		w.j.name("section_type", e.Type.String())
+		w.j.Uint("section", uint64(e.Section))
+		w.j.Name("section_type", e.Type.String())
 	}
 	if p.line > 0 {
-		w.j.uint("line", uint64(p.line))
-		w.j.uint("column", uint64(p.column))
+		w.j.Uint("line", uint64(p.line))
+		w.j.Uint("column", uint64(p.column))
 	} else if p.offset >= 0 {
-		w.j.uint("offset", uint64(p.offset))
+		w.j.Uint("offset", uint64(p.offset))
 	}
 	if p.class != "" {
-		w.j.name("class", p.class)
+		w.j.Name("class", p.class)
 	}
-	w.j.name("detail", p.detail)
-	w.j.end()
+	w.j.Name("detail", p.detail)
+	w.j.End()
 }

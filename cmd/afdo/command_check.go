@@ -12,6 +12,12 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -40,7 +46,7 @@ func newCheckCommand(e *env) *cobra.Command {
 		Long:  checkHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageErrorf("no FILE")
+				return cli.Usagef("no FILE")
 			}
 			return nil
 		},
@@ -52,20 +58,20 @@ func newCheckCommand(e *env) *cobra.Command {
 
 // checkFiles checks all files, also those behind one that cannot be read.
 func (e *env) checkFiles(paths []string, asJSON bool) error {
-	progress := e.startProgress()
-	defer progress.stop()
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
 	faulty := false
-	err := e.withOutput(stdio, func(w io.Writer) error {
+	err := output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		var p problemPrinter = &problemLines{w: w}
 		if asJSON {
 			p = newProblemJSON(w)
 		}
 		for _, path := range paths {
 			c := checking{env: e, printer: p}
-			progress.say("checking %s", printable(path))
+			doing.Say("checking %s", human.Name(path))
 			if err := c.file(path); err != nil {
-				progress.stop()
-				e.warnf("%s", message(err))
+				doing.Stop()
+				e.Warnf("%s", cli.Message(err))
 				c.faults++
 			}
 			faulty = faulty || c.faults > 0
@@ -73,7 +79,7 @@ func (e *env) checkFiles(paths []string, asJSON bool) error {
 		return p.finish()
 	})
 	if err == nil && faulty {
-		return statusError(statusFault)
+		return cli.StatusError(cli.StatusFault)
 	}
 	return err
 }
@@ -128,21 +134,21 @@ func (c *checking) report(p *problem) {
 // file checks the file of a path. The error is one of reading it, not of what it holds.
 func (c *checking) file(path string) error {
 	name := path
-	if path == stdio {
+	if path == cli.Stdio {
 		name = "standard input"
 	}
 	c.printer.begin(name)
 	err := c.contents(path)
 	if err != nil {
-		err = (&input{name: name}).wrap(err)
+		err = input.Wrap(name, err)
 	}
 	c.printer.end(c.faults, c.remarks, err)
 	return err
 }
 
 func (c *checking) contents(path string) error {
-	if path == stdio {
-		data, err := io.ReadAll(c.env.in)
+	if path == cli.Stdio {
+		data, err := io.ReadAll(c.env.In)
 		if err != nil {
 			return err
 		}
@@ -182,19 +188,19 @@ func isV4File(path string) (bool, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return hasMagic(head[:n], "gcov"), err
+	return gcovkind.HasMagic(head[:n], "gcov"), err
 }
 
 // data checks a file that is in memory.
 func (c *checking) data(data []byte) error {
-	format, err := recognise(data[:min(len(data), sniffLen)])
+	format, err := gcovkind.Recognise(data[:min(len(data), input.HeadLen)])
 	switch {
 	case err != nil:
 		c.refused(err)
-	case format.v4():
+	case format.V4():
 		r, err := afdo.OpenBytes(data, checkOptions...)
 		return c.v4(r, err)
-	case format.old():
+	case format.Old():
 		c.old(data)
 	default:
 		c.text(data)
@@ -219,7 +225,7 @@ func (c *checking) refused(err error) {
 			p.class = syntax.Err.Error()
 		}
 	default:
-		p.detail = message(err)
+		p.detail = cli.Message(err)
 	}
 	c.report(p)
 }

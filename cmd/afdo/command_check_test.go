@@ -17,7 +17,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -128,16 +130,16 @@ func TestCheckWrittenFiles(t *testing.T) {
 		p, err := profile.Read(r)
 		require.NoError(t, err)
 		p.Summary = nil
-		for _, f := range []format{formatV4, formatV4Compact, formatV3, formatV2} {
+		for _, f := range []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3, gcovkind.V2} {
 			var file bytes.Buffer
-			losses, err := encode(&file, output{format: f, bigEndian: seed%3 == 0 && f.old()}, p)
+			losses, err := encode(&file, outputFlags{format: f, bigEndian: seed%3 == 0 && f.Old()}, p)
 			require.NoError(t, err)
 			if losses.Symbols > 0 {
 				continue // what became one function is several in the summary
 			}
 			written++
 			require.NoError(t, os.WriteFile(path, file.Bytes(), 0o666))
-			require.Empty(t, checked(t, path), "seed %d, %s", seed, formatNames[f])
+			require.Empty(t, checked(t, path), "seed %d, %s", seed, f.String())
 		}
 	}
 	assert.Greater(t, written, 150)
@@ -210,7 +212,7 @@ func TestCheckSeveralFiles(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	empty := writeFile(t, "empty", nil)
 	r := afdoRun("check", missing, empty, example(".afdo"), example(".txt"))
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Equal(t, empty+": fault: not a profile: it is empty\n", r.out)
 	assert.Equal(t, 1, strings.Count(r.err, "\n"), r.err)
 	assert.Contains(t, r.err, missing)
@@ -224,6 +226,6 @@ func TestCheckSeveralFiles(t *testing.T) {
 	assert.Equal(t, checkedFile{File: example(".afdo"), Problems: files[2].Problems}, files[2])
 	assert.Empty(t, files[2].Problems)
 
-	assert.Equal(t, statusUsage, afdoRun("check").status)
-	assert.Equal(t, statusFault, afdoRun("check", t.TempDir()).status, "a folder")
+	assert.Equal(t, cli.StatusUsage, afdoRun("check").status)
+	assert.Equal(t, cli.StatusFault, afdoRun("check", t.TempDir()).status, "a folder")
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/profile"
 )
 
-var allFormats = []format{formatV4, formatV4Compact, formatV3, formatV2, formatText}
+var allFormats = []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3, gcovkind.V2, gcovkind.Text}
 
 func load(t *testing.T, path string) *profile.Profile {
 	t.Helper()
@@ -29,28 +31,28 @@ func checkPairs(t *testing.T, path string) {
 	dir := t.TempDir()
 	truth := load(t, path)
 	plain := filepath.Join(dir, "plain.v2")
-	require.Equal(t, statusDone, afdoRun("convert", path, "--to", "v2", "-o", plain).status)
+	require.Equal(t, cli.StatusDone, afdoRun("convert", path, "--to", "v2", "-o", plain).status)
 	withoutFiles := load(t, plain)
 
 	for _, first := range allFormats {
 		for _, second := range allFormats {
 			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-			name := formatNames[first] + " to " + formatNames[second]
-			for _, step := range [][]string{{path, a, formatNames[first]}, {a, b, formatNames[second]}} {
+			name := first.String() + " to " + second.String()
+			for _, step := range [][]string{{path, a, first.String()}, {a, b, second.String()}} {
 				r := afdoRun("convert", step[0], "-o", step[1], "--to", step[2])
-				require.Equal(t, statusDone, r.status, "%s: %s", name, r.err)
+				require.Equal(t, cli.StatusDone, r.status, "%s: %s", name, r.err)
 				require.Equal(t, step[2] == "v2" && step[0] != plain && !isOld(t, step[0]), r.err != "", "%s: %s", name, r.err)
 			}
 			want := truth
-			if first == formatV2 || second == formatV2 {
+			if first == gcovkind.V2 || second == gcovkind.V2 {
 				want = withoutFiles
 			}
 			got := load(t, b)
 			require.NoError(t, profile.Compare(want, got), name)
 			switch {
-			case second == formatV2:
+			case second == gcovkind.V2:
 				require.Nil(t, got.Summary, name)
-			case first == formatV2:
+			case first == gcovkind.V2:
 				require.Equal(t, withoutFiles.Summarize(), got.Summary, name)
 			default:
 				require.Equal(t, truth.Summary, got.Summary, name)
@@ -63,8 +65,8 @@ func checkPairs(t *testing.T, path string) {
 func isOld(t *testing.T, path string) bool {
 	in, err := new(env).openInput(path)
 	require.NoError(t, err)
-	defer in.close()
-	return in.format == formatV2
+	defer in.Close()
+	return in.Format == gcovkind.V2
 }
 
 func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }
@@ -80,15 +82,15 @@ func TestConvertRandom(t *testing.T) {
 				unknown += s.Skipped
 			}
 		}
-		for _, f := range []format{formatV4, formatV4Compact, formatText} {
+		for _, f := range []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.Text} {
 			out := filepath.Join(t.TempDir(), "out")
-			r := afdoRun("convert", path, "-o", out, "--to", formatNames[f])
-			if f == formatText && strings.Contains(r.err, "double quote") {
-				assert.Equal(t, statusFault, r.status)
+			r := afdoRun("convert", path, "-o", out, "--to", f.String())
+			if f == gcovkind.Text && strings.Contains(r.err, "double quote") {
+				assert.Equal(t, cli.StatusFault, r.status)
 				assert.NoFileExists(t, out)
 				continue
 			}
-			require.Equal(t, statusDone, r.status, r.err)
+			require.Equal(t, cli.StatusDone, r.status, r.err)
 			assert.Equal(t, unknown > 0, strings.Contains(r.err, "afdo: locations of unknown types that were left out: "), r.err)
 			got := load(t, out)
 			require.NoError(t, profile.Compare(want, got))
@@ -114,8 +116,8 @@ func TestConvertSaysWhatIsLeftOut(t *testing.T) {
 	l.Add(gen.Section{Type: 0, Data: nil})
 	path := writeFile(t, "later.afdo", l.Bytes())
 	for _, f := range allFormats {
-		r := afdoRun("convert", path, "--to", formatNames[f])
-		require.Equal(t, statusDone, r.status, r.err)
+		r := afdoRun("convert", path, "--to", f.String())
+		require.Equal(t, cli.StatusDone, r.status, r.err)
 		assert.Contains(t, r.err, "afdo: sections of unknown types that were left out: 2\n"+
 			"afdo: locations of unknown types that were left out: 1\n")
 	}
@@ -153,8 +155,8 @@ func TestConvertFaultyLeavesNothing(t *testing.T) {
 	faulty := faultyMain(t)
 	dir := t.TempDir()
 	for _, f := range allFormats {
-		r := afdoRun("convert", faulty, "--to", formatNames[f], "-o", filepath.Join(dir, "out"))
-		assert.Equal(t, statusFault, r.status)
+		r := afdoRun("convert", faulty, "--to", f.String(), "-o", filepath.Join(dir, "out"))
+		assert.Equal(t, cli.StatusFault, r.status)
 		assert.Contains(t, r.err, "afdo: "+faulty+": ")
 		assert.Empty(t, files(t, dir))
 	}
@@ -166,11 +168,11 @@ func TestExampleIsUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	for _, form := range forms[1:] {
 		name := "shop" + form.extension
-		command := "convert shop.txt --to " + formatNames[form.format] + " -o " + name + "\n"
+		command := "convert shop.txt --to " + form.format.String() + " -o " + name + "\n"
 		assert.Contains(t, string(script), command)
 		want, err := os.ReadFile(example(form.extension))
 		require.NoError(t, err)
-		assert.Equal(t, string(want), afdoRun("convert", example(".txt"), "--to", formatNames[form.format]).out, name)
+		assert.Equal(t, string(want), afdoRun("convert", example(".txt"), "--to", form.format.String()).out, name)
 	}
 	text, err := os.ReadFile(example(".txt"))
 	require.NoError(t, err)

@@ -1,13 +1,18 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/demangled"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/jsonstream"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -57,8 +62,8 @@ func newDiffCommand(e *env) *cobra.Command {
 		Long:  diffHelp,
 		Args:  wantArgs("A", "B"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == stdio && args[1] == stdio {
-				return usageErrorf("standard input can be read only once")
+			if args[0] == cli.Stdio && args[1] == cli.Stdio {
+				return cli.Usagef("standard input can be read only once")
 			}
 			o.demangle = o.demangle && !plain
 			return e.diff([2]string(args), &o)
@@ -83,25 +88,25 @@ type diffOptions struct {
 }
 
 func (e *env) diff(paths [2]string, o *diffOptions) error {
-	progress := e.startProgress()
-	defer progress.stop()
-	progress.say("reading %s and %s", printable(paths[0]), printable(paths[1]))
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
 	profiles, err := e.loadPair(paths)
 	if err != nil {
 		return err
 	}
-	progress.say("comparing %s and %s", printable(paths[0]), printable(paths[1]))
+	doing.Say("comparing %s and %s", human.Name(paths[0]), human.Name(paths[1]))
 	r := newDiffReport(paths, profiles, o)
-	progress.stop()
+	doing.Stop()
 	write := r.text
 	if o.json {
 		write = r.json
 	}
-	if err := e.withOutput(stdio, write); err != nil {
+	if err := output.Write(e.Out, cli.Stdio, write); err != nil {
 		return err
 	}
 	if o.exitCode && r.difference != nil {
-		return statusError(statusFault)
+		return cli.StatusError(cli.StatusFault)
 	}
 	return nil
 }
@@ -174,13 +179,10 @@ func (r *diffReport) shown(n int) int {
 func (r *diffReport) name(f *profile.FunctionDiff) string {
 	name := f.Name
 	if r.demangle {
-		name = demangled(name)
+		name = demangled.Name(name)
 	}
-	return printable(name)
+	return human.Name(name)
 }
-
-// sharePercent writes a share of a whole.
-func sharePercent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
 // overlapText writes an overlap such that only 0 looks like 0 and only 1 like 1.
 func overlapText(x float64) string {
@@ -193,6 +195,6 @@ func overlapText(x float64) string {
 
 // json prints the report for other programs.
 func (r *diffReport) json(w io.Writer) error {
-	j := diffJSON{jsonWriter{w: w}, r}
+	j := diffJSON{jsonstream.New(w), r}
 	return j.report()
 }

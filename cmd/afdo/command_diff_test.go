@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -83,7 +84,7 @@ var sameOverlap = diffedOverlap{Similarity: 1, Functions: 1, Locations: 1, Count
 
 func TestDiffOfTheSame(t *testing.T) {
 	for _, form := range []string{".txt", ".afdo", ".compact.afdo", ".v3.afdo"} {
-		d := diffJSONOf(t, statusDone, "--exit-code", example(".txt"), example(form))
+		d := diffJSONOf(t, cli.StatusDone, "--exit-code", example(".txt"), example(form))
 		assert.True(t, d.Equal)
 		assert.Empty(t, d.Difference)
 		assert.Equal(t, sameOverlap, d.Overlap)
@@ -98,12 +99,12 @@ func TestDiffOfTheSame(t *testing.T) {
 func TestDiffOfTheSameCorpus(t *testing.T) {
 	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
 		path := corpusFile(t, name)
-		assert.Equal(t, sameOverlap, diffJSONOf(t, statusDone, "--exit-code", path, path).Overlap)
+		assert.Equal(t, sameOverlap, diffJSONOf(t, cli.StatusDone, "--exit-code", path, path).Overlap)
 	}
 }
 
 func TestDiffOfTheUnrelated(t *testing.T) {
-	d := diffJSONOf(t, statusFault, "--exit-code", "-n", "3", corpusFile(t, "libart_arm.v3"), corpusFile(t, "keystore2.v3"))
+	d := diffJSONOf(t, cli.StatusFault, "--exit-code", "-n", "3", corpusFile(t, "libart_arm.v3"), corpusFile(t, "keystore2.v3"))
 	assert.False(t, d.Equal)
 	assert.Zero(t, d.Overlap.Locations)
 	assert.Zero(t, d.Overlap.Similarity)
@@ -122,10 +123,10 @@ func TestDiffExitCode(t *testing.T) {
 	require.NoError(t, err)
 	other := filepath.Join(dir, "other")
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), "(5:12400000:9)", "(5:12400001:9)", 1)), 0o666))
-	d := diffJSONOf(t, statusFault, "--exit-code", example(".txt"), other)
+	d := diffJSONOf(t, cli.StatusFault, "--exit-code", example(".txt"), other)
 	assert.Equal(t, 1.0, d.Overlap.Locations)
 	assert.Equal(t, `unit "src/cart.cc": symbol "_ZN4shop4Cart3addERKNS_4ItemE": head count: 12400000 in the first profile, 12400001 in the second`, d.Difference)
-	assert.Equal(t, d, diffJSONOf(t, statusDone, example(".txt"), other))
+	assert.Equal(t, d, diffJSONOf(t, cli.StatusDone, example(".txt"), other))
 	assert.Contains(t, must(t, "diff", example(".txt"), other), "\nThe profiles differ, first here: "+d.Difference+"\n")
 }
 
@@ -142,7 +143,7 @@ func TestDiffAgainstLibrary(t *testing.T) {
 		require.NoError(t, os.WriteFile(paths[1], data, 0o666))
 		if seed%2 == 0 {
 			r := afdoRun("merge", paths[0], paths[1], "--to", "v4", "-o", paths[1])
-			require.Equal(t, statusDone, r.status, r.err)
+			require.Equal(t, cli.StatusDone, r.status, r.err)
 		}
 		e := new(env)
 		p, err := e.loadProfile(paths[0])
@@ -150,7 +151,7 @@ func TestDiffAgainstLibrary(t *testing.T) {
 		q, err := e.loadProfile(paths[1])
 		require.NoError(t, err)
 		want := profile.NewDiff(p, q)
-		got := diffJSONOf(t, statusDone, "-n", "0", paths[0], paths[1])
+		got := diffJSONOf(t, cli.StatusDone, "-n", "0", paths[0], paths[1])
 		require.Equal(t, profile.Compare(p, q) == nil, got.Equal)
 		require.Equal(t, want.Overlap.Similarity, got.Overlap.Similarity)
 		require.Equal(t, want.Overlap.Functions, got.Overlap.Functions)
@@ -199,12 +200,12 @@ func numbersOf(functions []diffedFunction) (numbers []diffedShares) {
 func TestDiffFlags(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "kept")
 	r := afdoRun("convert", example(".afdo"), "--to", "v4", "-o", keep, "--strip-names", "apply")
-	require.Equal(t, statusDone, r.status, r.err)
-	d := diffJSONOf(t, statusDone, example(".afdo"), keep, "-n", "2")
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	d := diffJSONOf(t, cli.StatusDone, example(".afdo"), keep, "-n", "2")
 	require.Len(t, d.Lost, 2)
 	assert.Equal(t, uint64(1), d.LeftOut.Lost)
 	assert.Equal(t, "shop::NoDiscount::apply(double) const", d.Lost[0].Demangled)
-	d = diffJSONOf(t, statusDone, example(".afdo"), keep, "--no-demangle")
+	d = diffJSONOf(t, cli.StatusDone, example(".afdo"), keep, "--no-demangle")
 	assert.Empty(t, d.Lost[0].Demangled)
 	assert.Equal(t, "_ZNK4shop10NoDiscount5applyEd", d.Lost[0].Name)
 
@@ -218,9 +219,9 @@ func TestDiffFlags(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +0\.18% +none +-0\.18% +0\.000000 +0 +3  src/discount\.cc$`, text)
 	assert.NotContains(t, text, "Functions that")
 
-	assert.Equal(t, statusUsage, afdoRun("diff", "-", "-").status)
+	assert.Equal(t, cli.StatusUsage, afdoRun("diff", "-", "-").status)
 	r = afdoRun("diff", "no such file", "nor this")
-	assert.Equal(t, result{statusFault, "", "afdo: open no such file: no such file or directory\n"}, r)
+	assert.Equal(t, result{cli.StatusFault, "", "afdo: open no such file: no such file or directory\n"}, r)
 }
 
 func TestOverlapText(t *testing.T) {

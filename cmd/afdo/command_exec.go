@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -49,7 +51,7 @@ func newExecCommand(e *env) *cobra.Command {
 		Long:  execHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageErrorf("no COMPILER")
+				return cli.Usagef("no COMPILER")
 			}
 			return nil
 		},
@@ -88,7 +90,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 // say tells what is done, if somebody wants to know.
 func (l *launch) say(format string, args ...any) {
 	if l.options.verbose {
-		l.warnf(format, args...)
+		l.Warnf(format, args...)
 	}
 }
 
@@ -142,7 +144,7 @@ func (l *launch) profile() (string, error) {
 	case own != "":
 		return "", nil
 	case given == "":
-		return "", usageErrorf("no profile: use --profile FILE or set AFDO_PROFILE")
+		return "", cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
 	}
 	return given, nil
 }
@@ -156,7 +158,7 @@ func isV4(path string) bool {
 	defer f.Close()
 	head := make([]byte, len("gcov"))
 	_, err = f.ReadAt(head, 0)
-	return err == nil && hasMagic(head, "gcov")
+	return err == nil && gcovkind.HasMagic(head, "gcov")
 }
 
 // slice writes the slice of the command if need be, and returns its path.
@@ -202,7 +204,7 @@ func (l *launch) slice(profile string, compiler *driver.Compiler) (string, error
 func (l *launch) slicePath() (string, error) {
 	object := l.command.Object
 	info, err := os.Stat(object)
-	if err == nil && !info.Mode().IsRegular() || object == stdio || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
+	if err == nil && !info.Mode().IsRegular() || object == cli.Stdio || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
 		path, err := l.cache.Path("slices", l.command.Path(l.command.Sources[0]))
 		if err != nil {
 			return "", err
@@ -214,14 +216,14 @@ func (l *launch) slicePath() (string, error) {
 
 // take takes the slice out of the profile.
 func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs) (part *sliced, err error) {
-	err = l.withInput(path, func(input *input) error {
-		program, err := input.openProgram(false)
+	err = l.withInput(path, func(p *gcovkind.Input) error {
+		program, err := openProgram(p, false)
 		if err != nil {
 			return err
 		}
-		s := slicer{program: program, target: slice.Version2, bits: int(l.options.bits), out: output{format: formatV2}}
+		s := slicer{program: program, target: slice.Version2, bits: int(l.options.bits), out: outputFlags{format: gcovkind.V2}}
 		if compiler.Reads() == 3 {
-			s.target, s.out.format = slice.Version3, formatV3
+			s.target, s.out.format = slice.Version3, gcovkind.V3
 		}
 		part, err = s.slice(l.command, in)
 		return err
@@ -230,7 +232,7 @@ func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs)
 		return nil, err
 	}
 	for _, remark := range part.ambiguous {
-		l.warnf("%s", remark)
+		l.Warnf("%s", remark)
 	}
 	for _, source := range part.unknown {
 		l.say("%s is not in the profile", source)

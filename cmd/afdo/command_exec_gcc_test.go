@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/profile"
@@ -40,7 +41,7 @@ func TestExecCode(t *testing.T) {
 		c, err := driver.FindCompiler(driver.ParseCommand([]string{compiler}, s.dir), nil)
 		require.NoError(t, err)
 		whole := s.path("whole.afdo")
-		require.Equal(t, statusDone, afdoRun("convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", whole).status)
+		require.Equal(t, cli.StatusDone, afdoRun("convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", whole).status)
 		sources, err := filepath.Glob(s.path("*.c*"))
 		require.NoError(t, err)
 		for _, source := range sources {

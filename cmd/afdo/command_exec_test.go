@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
 // A site is a folder in which compilers run through the launcher.
@@ -187,14 +189,14 @@ func TestExecCommands(t *testing.T) {
 		out := s.run(append([]string{"afdo", "exec", "--profile", profile, "--"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, c.want+"\n", out, c.args)
 		assert.ElementsMatch(t, c.functions, functionsOf(t, s.path(c.slice)), c.args)
-		want := formatV2
+		want := gcovkind.V2
 		if strings.HasPrefix(c.args, gcc16) {
-			want = formatV3
+			want = gcovkind.V3
 		}
 		in, err := new(env).openInput(s.path(c.slice))
 		require.NoError(t, err)
-		assert.Equal(t, want, in.format, c.args)
-		in.close()
+		assert.Equal(t, want, in.Format, c.args)
+		in.Close()
 	}
 
 	// What is thrown away has its slice elsewhere.

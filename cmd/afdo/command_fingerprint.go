@@ -11,6 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -34,9 +39,9 @@ func newFingerprintCommand(e *env) *cobra.Command {
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(s.deps) > 0 && len(s.units) == 0 {
-				return usageErrorf("--deps goes with --unit")
+				return cli.Usagef("--deps goes with --unit")
 			}
-			return e.withInput(args[0], func(in *input) error { return e.fingerprint(in, &s, asJSON) })
+			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.fingerprint(in, &s, asJSON) })
 		},
 	}
 	s.addFlags(cmd)
@@ -51,15 +56,15 @@ type fingerprintFacts struct {
 	Key        string `json:"key"`                   // 16 hexadecimal digits
 }
 
-func (e *env) fingerprint(in *input, s *slicing, asJSON bool) error {
+func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 	target := slice.Version2
 	if s.compiler.name != "" {
 		target = s.compiler.target
 	}
-	progress := e.startProgress()
-	defer progress.stop()
-	progress.say("reading %s", printable(in.name))
-	program, err := in.openProgram(len(s.units) == 0)
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("reading %s", human.Name(in.Name))
+	program, err := openProgram(in, len(s.units) == 0)
 	if err != nil {
 		return err
 	}
@@ -72,13 +77,13 @@ func (e *env) fingerprint(in *input, s *slicing, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	progress.stop()
+	doing.Stop()
 	if asJSON {
-		return e.printJSON(facts)
+		return output.JSON(e.Out, facts)
 	}
-	return e.withOutput(stdio, func(w io.Writer) error {
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		for _, f := range facts {
-			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, printable(f.Path)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, human.Name(f.Path)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -31,10 +33,10 @@ func TestFingerprintEncodings(t *testing.T) {
 	for _, compiler := range []string{"gcc12", "gcc16"} {
 		want := keysOf(t, path, "--for", compiler)
 		assert.Len(t, want, p.NumFiles()-1)
-		for _, f := range []format{formatV4Compact, formatV3, formatText} {
+		for _, f := range []gcovkind.Format{gcovkind.V4Compact, gcovkind.V3, gcovkind.Text} {
 			other := filepath.Join(t.TempDir(), "other")
-			require.Equal(t, statusDone, afdoRun("convert", path, "-o", other, "--to", formatNames[f]).status)
-			assert.Equal(t, want, keysOf(t, other, "--for", compiler), formatNames[f])
+			require.Equal(t, cli.StatusDone, afdoRun("convert", path, "-o", other, "--to", f.String()).status)
+			assert.Equal(t, want, keysOf(t, other, "--for", compiler), f.String())
 			assert.Equal(t, map[string]string{source: want[source]}, keysOf(t, other, "--unit", source, "--for", compiler))
 		}
 	}
@@ -115,18 +117,18 @@ func TestFingerprintErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{nil, statusUsage, "no FILE"},
-		{[]string{path, "--deps", "x"}, statusUsage, "--deps goes with --unit"},
-		{[]string{path, "--for", "icc"}, statusUsage, "want gcc10"},
-		{[]string{path, "--unit", "a.c"}, statusFault, "unit a.c is ambiguous"},
-		{[]string{"missing"}, statusFault, "no such file"},
+		{nil, cli.StatusUsage, "no FILE"},
+		{[]string{path, "--deps", "x"}, cli.StatusUsage, "--deps goes with --unit"},
+		{[]string{path, "--for", "icc"}, cli.StatusUsage, "want gcc10"},
+		{[]string{path, "--unit", "a.c"}, cli.StatusFault, "unit a.c is ambiguous"},
+		{[]string{"missing"}, cli.StatusFault, "no such file"},
 	} {
 		r := afdoRun(append([]string{"fingerprint"}, c.args...)...)
 		assert.Equal(t, c.status, r.status, "%v", c.args)
 		assert.Contains(t, r.err, c.err, "%v", c.args)
 	}
 	r := afdoRun("fingerprint", path, "--unit", "x.c")
-	assert.Equal(t, statusDone, r.status)
+	assert.Equal(t, cli.StatusDone, r.status)
 	assert.Equal(t, "afdo: unit x.c is not in the profile\n", r.err)
 	assert.Contains(t, r.out, "  x.c\n")
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -54,7 +59,7 @@ func newIndexCommand(e *env) *cobra.Command {
 			if err := x.check(e); err != nil {
 				return err
 			}
-			return (&input{name: args[0]}).wrap(e.index(args[0], &x))
+			return input.Wrap(args[0], e.index(args[0], &x))
 		},
 	}
 	f := cmd.Flags()
@@ -73,17 +78,17 @@ var indexParts = []string{"lookups", "inlining", "checksums", "fingerprints"}
 func (x *indexing) check(e *env) error {
 	for _, part := range x.without {
 		if !slices.Contains(indexParts, part) {
-			return usageErrorf("--without %s: want %s", part, strings.Join(indexParts, ", "))
+			return cli.Usagef("--without %s: want %s", part, strings.Join(indexParts, ", "))
 		}
 	}
 	if _, err := hex.DecodeString(x.buildID); err != nil {
-		return usageErrorf("--build-id %s: not hexadecimal digits", x.buildID)
+		return cli.Usagef("--build-id %s: not hexadecimal digits", x.buildID)
 	}
 	if x.strip && (x.buildID != "" || len(x.without) > 0) {
-		return usageErrorf("--strip leaves nothing for --build-id and --without")
+		return cli.Usagef("--strip leaves nothing for --build-id and --without")
 	}
-	if x.output == stdio && isTerminal(e.out) {
-		return usageErrorf("v4 is not for a terminal: use -o FILE")
+	if x.output == cli.Stdio && cli.IsTerminal(e.Out) {
+		return cli.Usagef("v4 is not for a terminal: use -o FILE")
 	}
 	return nil
 }
@@ -91,14 +96,14 @@ func (x *indexing) check(e *env) error {
 // index writes a file with another index. It is read to its end before anything is
 // written: the two may be the same.
 func (e *env) index(path string, x *indexing) error {
-	progress := e.startProgress()
-	defer progress.stop()
-	progress.say("indexing %s", printable(path))
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("indexing %s", human.Name(path))
 	var file bytes.Buffer
 	if err := e.reindex(&file, path, x); err != nil {
 		return err
 	}
-	return e.withOutput(x.output, func(w io.Writer) error {
+	return output.Write(e.Out, x.output, func(w io.Writer) error {
 		_, err := file.WriteTo(w)
 		return err
 	})
@@ -125,10 +130,10 @@ func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error)
 	if skipChecksums {
 		options = append(options, afdo.SkipChecksums())
 	}
-	if path != stdio {
+	if path != cli.Stdio {
 		return afdo.Open(path, options...)
 	}
-	data, err := io.ReadAll(e.in)
+	data, err := io.ReadAll(e.In)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -53,11 +55,11 @@ func TestIndexChecksums(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o666))
 	for _, args := range [][]string{{"units", path}, {"convert", path, "--to", "v4c"}, {"index", path}} {
 		r := afdoRun(args...)
-		require.Equal(t, statusFault, r.status, "%q", args)
+		require.Equal(t, cli.StatusFault, r.status, "%q", args)
 		require.Contains(t, r.err, "bad checksum", "%q", args)
 	}
 	r := afdoRun("check", path)
-	require.Equal(t, statusFault, r.status)
+	require.Equal(t, cli.StatusFault, r.status)
 	require.Contains(t, r.out, "bad checksum")
 	must(t, "index", "--skip-checksums", path)
 	must(t, "check", path)
@@ -91,7 +93,7 @@ func TestIndexFingerprints(t *testing.T) {
 		Fingerprint:       func(*afdo.Unit) (uint64, error) { return 7, nil },
 	}))
 	checked := afdoWith(&wrong, "check", "-")
-	require.Equal(t, statusFault, checked.status)
+	require.Equal(t, cli.StatusFault, checked.status)
 	require.Contains(t, checked.out, "bad index: the fingerprint of unit")
 }
 
@@ -101,13 +103,13 @@ func TestShowUnusedIndex(t *testing.T) {
 	must(t, "convert", example(".txt"), "--to", "v4", "--index", "-o", path)
 	data := readFile(t, path)
 	require.NoError(t, os.WriteFile(path, anotherVersion(t, data), 0o666))
-	var facts showFacts
+	var facts gcovkind.ShowFacts
 	mustJSON(t, &facts, "show", "--json", path)
 	require.NotNil(t, facts.Index)
 	require.Contains(t, facts.Index.Problem, "version 9")
 	require.Contains(t, must(t, "show", path), "Not used")
 	r := afdoRun("check", path)
-	require.Equal(t, statusFault, r.status)
+	require.Equal(t, cli.StatusFault, r.status)
 	require.Contains(t, r.out, "bad index")
 }
 

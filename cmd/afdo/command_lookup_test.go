@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -180,7 +182,7 @@ func TestLookupTextRandom(t *testing.T) {
 			check := func(err error, args ...string) {
 				r := afdoRun(append([]string{"lookup", path, "--unit=" + u.Path()}, args...)...)
 				if errors.Is(err, textfmt.ErrQuote) {
-					assert.Equal(t, statusFault, r.status)
+					assert.Equal(t, cli.StatusFault, r.status)
 					assert.Empty(t, r.out)
 					return
 				}
@@ -199,16 +201,16 @@ func TestLookupTextRandom(t *testing.T) {
 
 func TestLookupSearchRandom(t *testing.T) {
 	randomFiles(t, 50, func(t *testing.T, path string, truth *naive.File) {
-		want := make(map[string][]match)
+		want := make(map[string][]gcovkind.Match)
 		for _, u := range truth.Units {
 			for _, s := range u.Symbols {
-				m := match{Unit: strings.ToValidUTF8(u.Path, "\ufffd"), ID: s.ID, HasInfo: s.HasInfo}
+				m := gcovkind.Match{Unit: strings.ToValidUTF8(u.Path, "\ufffd"), ID: s.ID, HasInfo: s.HasInfo}
 				m.HeadCount, m.Timestamp, m.Samples = s.Head, s.Timestamp, naiveSum(0, s.Locations)
 				want[s.Name] = append(want[s.Name], m)
 			}
 		}
 		for name, matches := range want {
-			var got []match
+			var got []gcovkind.Match
 			mustJSON(t, &got, "lookup", "--json", path, "--symbol="+name)
 			require.Len(t, got, len(matches))
 			for i := range got {
@@ -227,7 +229,7 @@ func TestLookupFormats(t *testing.T) {
 	want := must(t, "lookup", example(".afdo"), "--unit", "cart.cc", "--demangle")
 	assert.Contains(t, want, `"shop::Cart::total(shop::Discount const&) const"`)
 	for _, form := range forms {
-		if form.format == formatV2 {
+		if form.format == gcovkind.V2 {
 			continue
 		}
 		assert.Equal(t, want, must(t, "lookup", example(form.extension), "--unit", "cart.cc", "--demangle"), form.extension)
@@ -267,7 +269,7 @@ func TestLookupHostile(t *testing.T) {
 		{"lookup", shared, "--unit", "shared.c", "--json"},
 	} {
 		r := afdoRun(args...)
-		assert.Equal(t, statusFault, r.status, "%q", args)
+		assert.Equal(t, cli.StatusFault, r.status, "%q", args)
 		assert.Contains(t, r.err, "limit exceeded", "%q", args)
 	}
 
@@ -276,7 +278,7 @@ func TestLookupHostile(t *testing.T) {
 		{Start: 1, End: 1},
 	}}
 	r := afdoRun("lookup", writeFile(t, "dangling", gen.Encode(dangling, false)), "--unit", "a.c", "--json")
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, `unit "a.c", symbol "f": callee: symbol ID 99: not found`)
 	assert.Empty(t, r.out)
 }
@@ -284,10 +286,10 @@ func TestLookupHostile(t *testing.T) {
 func TestLookupNearMatchesOfManySymbols(t *testing.T) {
 	path := corpusFile(t, "libgui.v4c")
 	r := afdoRun("lookup", path, "--symbol", "android::Surface::disconnect")
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, `near: "_ZN7android7Surface10disconnectEiNS_22IGraphicBufferProducer14DisconnectModeE"`)
 	r = afdoRun("lookup", path, "--unit", "Surface.cpp")
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Equal(t, "afdo: "+path+": unit \"Surface.cpp\": ambiguous, it may be\n"+
 		"  src/android/Surface.cpp\n  src/android/view/Surface.cpp\n", r.err)
 }

@@ -5,6 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -25,7 +29,7 @@ line. Empty lines and lines that begin with "#" are skipped.
 Inputs are read a few at a time. What is held in memory depends on what comes
 out, not on how many there are.
 
-` + trimHelp + `
+` + trim.Help + `
 
 OUT appears whole or not at all.`
 
@@ -46,15 +50,15 @@ func newMergeCommand(e *env) *cobra.Command {
 		},
 	}
 	m.out.addFlags(cmd)
-	m.trim.addFlags(cmd)
+	m.trim.AddTo(cmd)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
 	return cmd
 }
 
 // A merging is what the command line asks for.
 type merging struct {
-	out    output
-	trim   trimming
+	out    outputFlags
+	trim   trim.Flags
 	lists  []string
 	inputs []weightedInput
 }
@@ -66,43 +70,43 @@ func (m *merging) gather(e *env, args []string) (err error) {
 	}
 	switch {
 	case len(m.inputs) == 0:
-		return usageErrorf("no IN")
+		return cli.Usagef("no IN")
 	case countStandardInput(args, m.lists, m.inputs) > 1:
-		return usageErrorf("standard input can be read only once")
+		return cli.Usagef("standard input can be read only once")
 	}
 	return nil
 }
 
 func (e *env) merge(m *merging) error {
-	var progress *progress
+	var doing *progress.Line
 	if !m.out.onTerminal(e) {
-		progress = e.startProgress()
+		doing = progress.Start(e.Err)
 	}
-	defer progress.stop()
+	defer doing.Stop()
 	var left leftOut
 	var done, withoutUnits atomic.Int64
-	progress.say("merging %d profiles", len(m.inputs))
+	doing.Say("merging %d profiles", len(m.inputs))
 	p, err := profile.Sum(len(m.inputs), func(i int) (*profile.Profile, profile.Ratio, error) {
 		in := m.inputs[i]
 		p, format, err := e.loadCounting(in.path, &left)
-		if format == formatV2 {
+		if format == gcovkind.V2 {
 			withoutUnits.Add(1)
 		}
-		progress.say("merging %d profiles, %d read", len(m.inputs), done.Add(1))
+		doing.Say("merging %d profiles, %d read", len(m.inputs), done.Add(1))
 		return p, in.weight, err
 	})
 	if err != nil {
 		return err
 	}
-	progress.say("writing %s", formatNames[m.out.format])
-	p, notes := m.trim.apply(p)
+	doing.Say("writing %s", m.out.format.String())
+	p, notes := m.trim.Apply(p)
 	if err := e.writeProfile(m.out, p); err != nil {
 		return err
 	}
-	progress.stop()
+	doing.Stop()
 	e.note(notes)
 	if n := int(withoutUnits.Load()); n > 0 && n < len(m.inputs) {
-		e.warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", n, len(m.inputs))
+		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", n, len(m.inputs))
 	}
 	e.reportExtensions(left.extensions())
 	return nil
@@ -114,32 +118,32 @@ type leftOut struct {
 	err                 atomic.Pointer[error]
 }
 
-func (l *leftOut) add(x extensions) {
-	l.sections.Add(x.sections)
-	l.locations.Add(x.locations)
-	if x.err != nil {
-		l.err.Store(&x.err)
+func (l *leftOut) add(x gcovkind.Extensions) {
+	l.sections.Add(x.Sections)
+	l.locations.Add(x.Locations)
+	if x.Err != nil {
+		l.err.Store(&x.Err)
 	}
 }
 
-func (l *leftOut) extensions() extensions {
-	x := extensions{sections: l.sections.Load(), locations: l.locations.Load()}
+func (l *leftOut) extensions() gcovkind.Extensions {
+	x := gcovkind.Extensions{Sections: l.sections.Load(), Locations: l.locations.Load()}
 	if err := l.err.Load(); err != nil {
-		x.err = *err
+		x.Err = *err
 	}
 	return x
 }
 
 // loadCounting reads a whole profile and counts what no profile in memory holds.
-func (e *env) loadCounting(path string, left *leftOut) (*profile.Profile, format, error) {
+func (e *env) loadCounting(path string, left *leftOut) (*profile.Profile, gcovkind.Format, error) {
 	in, err := e.openInput(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer in.close()
-	p, err := in.loadProfile()
-	if err == nil && in.format.v4() {
-		left.add(<-countExtensions(in.reader))
+	defer in.Close()
+	p, err := in.Profile()
+	if err == nil && in.Format.V4() {
+		left.add(<-in.CountExtensions())
 	}
-	return p, in.format, in.wrap(err)
+	return p, in.Format, in.Wrap(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/profile"
@@ -120,7 +121,7 @@ func TestMergeRandomFilesAgainstNaive(t *testing.T) {
 			continue
 		}
 		r := afdoRun(args...)
-		require.Equal(t, statusDone, r.status, "seed %d: %s", seed, r.err)
+		require.Equal(t, cli.StatusDone, r.status, "seed %d: %s", seed, r.err)
 		requireNaive(t, sum, out)
 	}
 }
@@ -155,7 +156,7 @@ func TestMergeFormats(t *testing.T) {
 			out := filepath.Join(dir, "out")
 			args := append([]string{"merge", "--to", format, "-o", out}, inputs[i:]...)
 			r := afdoRun(append(args, inputs[:i]...)...) // in another order
-			require.Equal(t, statusDone, r.status, r.err)
+			require.Equal(t, cli.StatusDone, r.status, r.err)
 			got, err := os.ReadFile(out)
 			require.NoError(t, err)
 			if i == 0 {
@@ -226,21 +227,21 @@ func TestMergeErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{[]string{}, statusUsage, "no IN"},
-		{[]string{"@" + empty}, statusUsage, "no IN"},
-		{[]string{shop + "=0"}, statusUsage, `weight of ` + shop + `: bad ratio "0": want more than 0`},
-		{[]string{shop + "=1/0"}, statusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
-		{[]string{"-", "-"}, statusUsage, "standard input can be read only once"},
-		{[]string{"-", "@-"}, statusUsage, "standard input can be read only once"},
-		{[]string{"--input-list", "-", "--", "-=2"}, statusUsage, "standard input can be read only once"},
-		{[]string{shop, "--keep", "101%"}, statusUsage, `invalid argument "101%" for "--keep" flag: want at most 100%`},
-		{[]string{shop, "--keep", "99.99"}, statusUsage, `invalid argument "99.99" for "--keep" flag: want at most 100%`},
-		{[]string{shop, "--only-names", "("}, statusUsage, "invalid argument \"(\" for \"--only-names\" flag: error parsing regexp: missing closing ): `(`"},
-		{[]string{shop, "--max-depth", "-1"}, statusUsage, `invalid argument "-1" for "--max-depth" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
-		{[]string{"@no such list"}, statusFault, "open no such list: no such file or directory"},
-		{[]string{shop, "no such file=2"}, statusFault, "open no such file: no such file or directory"},
-		{[]string{shop, shop, bad, "no such file"}, statusFault, bad + `: not a profile: it begins with "no profile"`},
-		{[]string{"@" + list}, statusFault, list + `:2: weight of ` + shop + `: bad ratio "0": want more than 0`},
+		{[]string{}, cli.StatusUsage, "no IN"},
+		{[]string{"@" + empty}, cli.StatusUsage, "no IN"},
+		{[]string{shop + "=0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "0": want more than 0`},
+		{[]string{shop + "=1/0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
+		{[]string{"-", "-"}, cli.StatusUsage, "standard input can be read only once"},
+		{[]string{"-", "@-"}, cli.StatusUsage, "standard input can be read only once"},
+		{[]string{"--input-list", "-", "--", "-=2"}, cli.StatusUsage, "standard input can be read only once"},
+		{[]string{shop, "--keep", "101%"}, cli.StatusUsage, `invalid argument "101%" for "--keep" flag: want at most 100%`},
+		{[]string{shop, "--keep", "99.99"}, cli.StatusUsage, `invalid argument "99.99" for "--keep" flag: want at most 100%`},
+		{[]string{shop, "--only-names", "("}, cli.StatusUsage, "invalid argument \"(\" for \"--only-names\" flag: error parsing regexp: missing closing ): `(`"},
+		{[]string{shop, "--max-depth", "-1"}, cli.StatusUsage, `invalid argument "-1" for "--max-depth" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{[]string{"@no such list"}, cli.StatusFault, "open no such list: no such file or directory"},
+		{[]string{shop, "no such file=2"}, cli.StatusFault, "open no such file: no such file or directory"},
+		{[]string{shop, shop, bad, "no such file"}, cli.StatusFault, bad + `: not a profile: it begins with "no profile"`},
+		{[]string{"@" + list}, cli.StatusFault, list + `:2: weight of ` + shop + `: bad ratio "0": want more than 0`},
 	} {
 		r := afdoRun(append([]string{"merge", "--to", "v4", "-o", out}, c.args...)...)
 		assert.Equal(t, c.status, r.status, "%q", c.args)
@@ -287,15 +288,15 @@ func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 		path := writeFile(t, "in", data)
 		in, err := new(env).openInput(path)
 		require.NoError(t, err)
-		x := <-countExtensions(in.reader)
-		in.close()
-		require.NoError(t, x.err)
+		x := <-in.CountExtensions()
+		in.Close()
+		require.NoError(t, x.Err)
 		want := ""
-		if x.sections > 0 {
-			want += fmt.Sprintf("afdo: sections of unknown types that were left out: %d\n", 2*x.sections)
+		if x.Sections > 0 {
+			want += fmt.Sprintf("afdo: sections of unknown types that were left out: %d\n", 2*x.Sections)
 		}
-		if x.locations > 0 {
-			want += fmt.Sprintf("afdo: locations of unknown types that were left out: %d\n", 2*x.locations)
+		if x.Locations > 0 {
+			want += fmt.Sprintf("afdo: locations of unknown types that were left out: %d\n", 2*x.Locations)
 		}
 		r := afdoRun("merge", path, path, "--to", "v4", "-o", filepath.Join(t.TempDir(), "out"))
 		require.Equal(t, result{err: want}, r)

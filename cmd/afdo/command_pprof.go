@@ -7,6 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/demangled"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -38,10 +44,10 @@ func newPprofCommand(e *env) *cobra.Command {
 		Long:  pprofHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if path == stdio && isTerminal(e.out) {
-				return usageErrorf("a pprof profile is not for a terminal: use -o FILE")
+			if path == cli.Stdio && cli.IsTerminal(e.Out) {
+				return cli.Usagef("a pprof profile is not for a terminal: use -o FILE")
 			}
-			return e.withInput(args[0], func(in *input) error { return e.pprof(in, path, demangle) })
+			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.pprof(in, path, demangle) })
 		},
 	}
 	addOutputFlag(cmd, &path)
@@ -51,54 +57,42 @@ func newPprofCommand(e *env) *cobra.Command {
 
 // addOutputFlag gives a verb the flag -o alone.
 func addOutputFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "output", "o", stdio, `file to write, "-" for standard output`)
+	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
 }
 
-func (e *env) pprof(in *input, path string, demangle bool) error {
-	progress := e.startProgress()
-	progress.say("reading %s", printable(in.name))
-	defer progress.stop()
-	p, err := in.loadProfile()
+func (e *env) pprof(in *gcovkind.Input, path string, demangle bool) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(in.Name))
+	defer doing.Stop()
+	p, err := in.Profile()
 	if err != nil {
 		return err
 	}
-	options := pprofile.Options{Source: filepath.Base(in.name), Comments: pprofComments(in, p)}
+	options := pprofile.Options{Source: filepath.Base(in.Name), Comments: pprofComments(in, p)}
 	if demangle {
-		options.Name = readable
+		options.Name = demangled.Bounded
 	}
-	progress.say("writing %s", printable(path))
+	doing.Say("writing %s", human.Name(path))
 	var folded uint64
-	err = e.withOutput(path, func(w io.Writer) (err error) {
+	err = output.Write(e.Out, path, func(w io.Writer) (err error) {
 		folded, err = pprofile.Write(w, p, options)
 		return err
 	})
-	progress.stop()
+	doing.Stop()
 	if err == nil && folded > 0 {
-		e.warnf("counts nested more than %d deep that were added up: %d", pprofile.MaxDepth, folded)
+		e.Warnf("counts nested more than %d deep that were added up: %d", pprofile.MaxDepth, folded)
 	}
 	return err
 }
 
-func pprofComments(in *input, p *profile.Profile) []string {
+func pprofComments(in *gcovkind.Input, p *profile.Profile) []string {
 	s := p.Summary
 	if s == nil {
 		s = p.Summarize()
 	}
 	return []string{
-		fmt.Sprintf("Made by afdo pprof of %s, GCOV format %s.", printable(filepath.Base(in.name)), formatNames[in.format]),
+		fmt.Sprintf("Made by afdo pprof of %s, GCOV format %s.", human.Name(filepath.Base(in.Name)), in.Format.String()),
 		fmt.Sprintf("Summary: total %s, largest count %s, largest head count %s, %s counts, %s functions.",
-			grouped(s.TotalCount), grouped(s.MaxCount), grouped(s.MaxFunctionCount), grouped(s.NumCounts), grouped(s.NumFunctions)),
+			human.Number(s.TotalCount), human.Number(s.MaxCount), human.Number(s.MaxFunctionCount), human.Number(s.NumCounts), human.Number(s.NumFunctions)),
 	}
-}
-
-// maxReadable is how long a demangled name is worth keeping in a file: a few
-// hundred bytes can spell more than anybody reads, and a profile has many names.
-const maxReadable = 4 << 10
-
-// readable is demangled, but for names that get too long.
-func readable(name string) string {
-	if d := demangled(name); len(d) <= maxReadable {
-		return d
-	}
-	return name
 }

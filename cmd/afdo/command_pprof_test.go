@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
+	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
@@ -54,12 +57,12 @@ func TestPprof(t *testing.T) {
 
 func TestPprofNames(t *testing.T) {
 	for _, f := range pprofOf(t, "--demangle", example(".afdo")).Function {
-		assert.Equal(t, demangled(f.SystemName), f.Name)
+		assert.Equal(t, demangled.Name(f.SystemName), f.Name)
 	}
 	for _, f := range pprofOf(t, example(".afdo")).Function {
 		assert.Equal(t, f.SystemName, f.Name, "which is what makes pprof demangle it")
 	}
-	assert.Equal(t, exponential(20), readable(exponential(20)), "longer than anybody reads")
+	assert.Equal(t, clitest.Exponential(20), demangled.Bounded(clitest.Exponential(20)), "longer than anybody reads")
 }
 
 func TestPprofSaysWhatIsNestedTooDeep(t *testing.T) {
@@ -77,6 +80,6 @@ func TestPprofSaysWhatIsNestedTooDeep(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, textfmt.PrintProfile(&text, p))
 	r := afdoWith(&text, "pprof", "-")
-	assert.Equal(t, statusDone, r.status)
+	assert.Equal(t, cli.StatusDone, r.status)
 	assert.Equal(t, "afdo: counts nested more than 256 deep that were added up: 257\n", r.err)
 }

@@ -3,12 +3,17 @@ package main
 import (
 	"io"
 	"math"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/demangled"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/report"
-	"github.com/go-afdo/afdo/profile"
 )
 
 const reportHelp = `Write FILE as a page of HTML to look at: a curve of its summary, a map of its
@@ -34,13 +39,13 @@ func newReportCommand(e *env) *cobra.Command {
 		Long:  reportHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if path == stdio && isTerminal(e.out) {
-				return usageErrorf("a page of HTML is not for a terminal: use -o FILE")
+			if path == cli.Stdio && cli.IsTerminal(e.Out) {
+				return cli.Usagef("a page of HTML is not for a terminal: use -o FILE")
 			}
 			if functions == 0 {
 				functions = math.MaxInt32 // more than there are symbols
 			}
-			return e.withInput(args[0], func(in *input) error {
+			return e.withInput(args[0], func(in *gcovkind.Input) error {
 				return e.report(in, path, demangle && !plain, int(min(functions, math.MaxInt32)))
 			})
 		},
@@ -51,68 +56,34 @@ func newReportCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func (e *env) report(in *input, path string, demangle bool, functions int) error {
-	progress := e.startProgress()
-	progress.say("reading %s", printable(in.name))
-	defer progress.stop()
-	p, err := in.loadProfile()
+func (e *env) report(in *gcovkind.Input, path string, demangle bool, functions int) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(in.Name))
+	defer doing.Stop()
+	p, err := in.Profile()
 	if err != nil {
 		return err
 	}
-	r, err := in.openReader()
+	r, err := in.Reader()
 	if err != nil {
 		return err
 	}
-	bytes, err := unitBytes(p, r)
+	bytes, err := gcovkind.UnitBytes(p, r)
 	if err != nil {
 		return err
 	}
 	options := report.Options{
-		Source:    base(in.name),
-		Format:    formatNames[in.format],
-		Size:      in.size,
+		Source:    filepath.Base(in.Name),
+		Format:    in.Format.String(),
+		Size:      in.Size(),
 		UnitBytes: bytes,
 		Functions: functions,
 		Units:     report.DefaultUnits,
 		Frames:    report.DefaultFrames,
 	}
 	if demangle {
-		options.Name = readable
+		options.Name = demangled.Bounded
 	}
-	progress.say("writing %s", printable(path))
-	return e.withOutput(path, func(w io.Writer) error { return report.Write(w, p, options) })
-}
-
-// unitBytes returns how many bytes of a version 4 file each unit's sections take, by FileRef of its profile.
-func unitBytes(p *profile.Profile, r *afdo.Reader) ([]int64, error) {
-	files := make(map[string]int, p.NumFiles())
-	for i := range p.NumFiles() {
-		files[p.FilePath(profile.FileRef(i))] = i
-	}
-	bytes := make([]int64, p.NumFiles())
-	w := newWalker(r)
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, err
-		}
-		n := &bytes[files[u.Path()]]
-		stringTable, symbolNames := u.Sections()
-		for _, index := range []int{stringTable, symbolNames} {
-			s, err := r.Section(index)
-			if err != nil {
-				return nil, err
-			}
-			*n += s.Size
-		}
-		err := w.symbols(u, func(_ afdo.Symbol, f *function) error {
-			if f != nil {
-				*n += f.Section().Size
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return bytes, nil
+	doing.Say("writing %s", human.Name(path))
+	return output.Write(e.Out, path, func(w io.Writer) error { return report.Write(w, p, options) })
 }

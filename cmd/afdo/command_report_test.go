@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/rank"
 )
@@ -72,7 +73,7 @@ func TestUnitBytes(t *testing.T) {
 			}
 		}
 		p := readProfile(t, example(name))
-		bytes, err := unitBytes(p, r)
+		bytes, err := gcovkind.UnitBytes(p, r)
 		require.NoError(t, err)
 		sum := int64(0)
 		for _, n := range bytes {

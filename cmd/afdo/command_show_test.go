@@ -8,13 +8,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-func showJSON(t *testing.T, path string) *showFacts {
+func showJSON(t *testing.T, path string) *gcovkind.ShowFacts {
 	t.Helper()
-	f := new(showFacts)
+	f := new(gcovkind.ShowFacts)
 	mustJSON(t, f, "show", "--json", path)
 	return f
 }
@@ -27,7 +29,7 @@ func TestShowRandom(t *testing.T) {
 }
 
 // checkShow compares what show says with what an independent decoder found in the file.
-func checkShow(t *testing.T, f *showFacts, truth *naive.File) {
+func checkShow(t *testing.T, f *gcovkind.ShowFacts, truth *naive.File) {
 	t.Helper()
 	assert.Equal(t, truth.Compact, f.Compact)
 	assert.Equal(t, map[bool]string{false: "v4", true: "v4c"}[truth.Compact], f.Format)
@@ -39,11 +41,11 @@ func checkShow(t *testing.T, f *showFacts, truth *naive.File) {
 		[]uint64{f.Summary.TotalCount, f.Summary.MaxCount, f.Summary.MaxFunctionCount, f.Summary.NumCounts, f.Summary.NumFunctions})
 	require.Len(t, f.Summary.Entries, len(s.Entries))
 	for i, e := range s.Entries {
-		assert.Equal(t, entryFacts{e.Cutoff, e.MinCount, e.NumCounts}, f.Summary.Entries[i])
+		assert.Equal(t, gcovkind.EntryFacts{Cutoff: e.Cutoff, MinCount: e.MinCount, NumCounts: e.NumCounts}, f.Summary.Entries[i])
 	}
 
 	var symbols, functions uint64
-	var records recordFacts
+	var records gcovkind.RecordFacts
 	for _, u := range truth.Units {
 		for _, s := range u.Symbols {
 			symbols++
@@ -60,7 +62,7 @@ func checkShow(t *testing.T, f *showFacts, truth *naive.File) {
 	assert.Equal(t, records, f.Records)
 }
 
-func addNaiveRecords(f *recordFacts, locations []naive.Location, depth int) {
+func addNaiveRecords(f *gcovkind.RecordFacts, locations []naive.Location, depth int) {
 	f.MaxDepth = max(f.MaxDepth, depth)
 	for _, l := range locations {
 		switch l.Type {
@@ -121,7 +123,7 @@ func naiveSizes(truth *naive.File, size int64) map[string]kindSize {
 	return sizes
 }
 
-func sizesByKind(f *showFacts) map[string]kindSize {
+func sizesByKind(f *gcovkind.ShowFacts) map[string]kindSize {
 	sizes := make(map[string]kindSize)
 	for _, s := range f.Sections {
 		kind := s.Kind
@@ -153,13 +155,13 @@ func TestShowFormats(t *testing.T) {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		f := showJSON(t, path)
-		assert.Equal(t, formatNames[form.format], f.Format)
+		assert.Equal(t, form.format.String(), f.Format)
 		assert.Equal(t, form.order, f.ByteOrder)
 		assert.Equal(t, info.Size(), f.Size)
 		assert.Equal(t, want.Records, f.Records, path)
 		assert.Equal(t, want.Functions, f.Functions, path)
 		assert.Equal(t, want.Summary, f.Summary, path)
-		if form.format != formatV2 { // which knows no files
+		if form.format != gcovkind.V2 { // which knows no files
 			assert.Equal(t, want.Units, f.Units, path)
 			assert.Equal(t, want.Symbols, f.Symbols, path)
 		}
@@ -176,11 +178,11 @@ func TestShowUnknown(t *testing.T) {
 
 func TestShowHostile(t *testing.T) {
 	deep := showJSON(t, writeFile(t, "deep", gen.Nested(1e6, true)))
-	assert.Equal(t, recordFacts{Normal: 1, InlinedFn: 1e6, MaxDepth: 1e6}, deep.Records)
+	assert.Equal(t, gcovkind.RecordFacts{Normal: 1, InlinedFn: 1e6, MaxDepth: 1e6}, deep.Records)
 
 	shared := writeFile(t, "shared", sharedInfo(t, 10_000, 10_000))
 	r := afdoRun("show", shared)
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "too many symbols share the sections of their samples: limit exceeded")
 }
 

@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -28,7 +31,7 @@ exec" finds. A slice that has not changed keeps its file as it is.
 price that the compiler sees rounded counts. docs/slices.md has the figures.`
 
 func newSliceCommand(e *env) *cobra.Command {
-	var out output
+	var out outputFlags
 	var s slicing
 	var all buildSlices
 	cmd := &cobra.Command{
@@ -54,18 +57,18 @@ func newSliceCommand(e *env) *cobra.Command {
 }
 
 // sliceOne writes the slice of the units given.
-func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out output, target slice.Target) error {
+func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlags, target slice.Target) error {
 	switch {
 	case all.dir != "" || all.database != "":
-		return usageErrorf("-d and --compile-commands go with --all")
+		return cli.Usagef("-d and --compile-commands go with --all")
 	case len(s.units) == 0:
-		return usageErrorf("no --unit: name a source file, or use --all")
+		return cli.Usagef("no --unit: name a source file, or use --all")
 	}
 	if err := out.check(e); err != nil {
 		return err
 	}
-	return e.withInput(path, func(in *input) error {
-		program, err := in.openProgram(false)
+	return e.withInput(path, func(in *gcovkind.Input) error {
+		program, err := openProgram(in, false)
 		if err != nil {
 			return err
 		}
@@ -77,7 +80,7 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out output, ta
 		if err != nil {
 			return err
 		}
-		return e.withOutput(out.path, func(w io.Writer) error {
+		return output.Write(e.Out, out.path, func(w io.Writer) error {
 			_, err := encode(w, out, part) // that an old format knows no files is no news here
 			return err
 		})
@@ -85,7 +88,7 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out output, ta
 }
 
 // encodeSlice returns a slice as a file.
-func encodeSlice(out output, part *profile.Profile) ([]byte, error) {
+func encodeSlice(out outputFlags, part *profile.Profile) ([]byte, error) {
 	var file bytes.Buffer
 	_, err := encode(&file, out, part)
 	return file.Bytes(), err

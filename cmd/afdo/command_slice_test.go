@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -78,18 +80,18 @@ func TestSliceFormats(t *testing.T) {
 	whole := slice.FromProfile(load(t, path))
 	for _, f := range allFormats {
 		target := slice.Version3
-		if f == formatV2 {
+		if f == gcovkind.V2 {
 			target = slice.Version2
 		}
 		want, err := whole.Select(slice.Request{Units: []string{source}, Target: target})
 		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "slice")
-		must(t, "slice", path, "--unit", source, "-o", out, "--to", formatNames[f])
+		must(t, "slice", path, "--unit", source, "-o", out, "--to", f.String())
 		got := load(t, out)
-		if f == formatV2 {
+		if f == gcovkind.V2 {
 			assert.Equal(t, want.NumFunctions(), got.NumFunctions())
 		} else {
-			assert.NoError(t, profile.Compare(want, got), formatNames[f])
+			assert.NoError(t, profile.Compare(want, got), f.String())
 			assert.Equal(t, want.Summary, got.Summary)
 		}
 	}
@@ -108,10 +110,10 @@ func TestSliceInputs(t *testing.T) {
 	p, source := small()
 	path := writeV4(t, p)
 	want := must(t, "slice", path, "--unit", source, "--to", "v3")
-	for _, f := range []format{formatV4Compact, formatV3, formatText} {
+	for _, f := range []gcovkind.Format{gcovkind.V4Compact, gcovkind.V3, gcovkind.Text} {
 		other := filepath.Join(t.TempDir(), "other")
-		require.Equal(t, statusDone, afdoRun("convert", path, "-o", other, "--to", formatNames[f]).status)
-		assert.True(t, want == must(t, "slice", other, "--unit", source, "--to", "v3"), formatNames[f])
+		require.Equal(t, cli.StatusDone, afdoRun("convert", path, "-o", other, "--to", f.String()).status)
+		assert.True(t, want == must(t, "slice", other, "--unit", source, "--to", "v3"), f.String())
 	}
 }
 
@@ -207,26 +209,26 @@ func TestSliceErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{[]string{path, "--to", "v2"}, statusUsage, "no --unit"},
-		{[]string{path, "--unit", "a"}, statusUsage, `"to" not set`},
-		{[]string{"--unit", "a", "--to", "v2"}, statusUsage, "no FILE"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--for", "clang"}, statusUsage, "want gcc10 or a later one"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc9"}, statusUsage, "want gcc10 or a later one"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc16"}, statusUsage, "that compiler reads v3, not v2"},
-		{[]string{path, "--unit", "a", "--to", "v3", "--for", "gcc-12"}, statusUsage, "that compiler reads v2, not v3"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--quantize", "0"}, statusUsage, "want 1 to 64"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--quantize", "65"}, statusUsage, "want 1 to 64"},
-		{[]string{path, "--unit", "a", "--to", "v2", "-d", "x"}, statusUsage, "go with --all"},
-		{[]string{path, "--all", "--to", "v2"}, statusUsage, "-d DIR"},
-		{[]string{path, "--all", "-d", "x", "--to", "v2"}, statusUsage, "--compile-commands"},
-		{[]string{path, "--all", "-d", "x", "--compile-commands", "x", "--unit", "y", "--to", "v2"}, statusUsage, "without --unit"},
-		{[]string{path, "--all", "-d", "x", "--compile-commands", "x", "-o", "y", "--to", "v2"}, statusUsage, "not to -o"},
-		{[]string{path, "--unit", "a.c", "--to", "v2"}, statusFault, "unit a.c is ambiguous: /lib/a.c, /src/a.c"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--deps", "missing.d"}, statusFault, "missing.d: no such file"},
-		{[]string{path, "--unit", "a", "--to", "v2", "--deps", notDeps}, statusFault, "a.d: not a dependency file: line 1 has no colon"},
-		{[]string{notDeps, "--unit", "a", "--to", "v2"}, statusFault, "not a profile"},
-		{[]string{path, "--all", "-d", "x", "--compile-commands", "missing", "--to", "v2"}, statusFault, "missing: no such file"},
-		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, statusFault, "command 1, : it is empty"},
+		{[]string{path, "--to", "v2"}, cli.StatusUsage, "no --unit"},
+		{[]string{path, "--unit", "a"}, cli.StatusUsage, `"to" not set`},
+		{[]string{"--unit", "a", "--to", "v2"}, cli.StatusUsage, "no FILE"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--for", "clang"}, cli.StatusUsage, "want gcc10 or a later one"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc9"}, cli.StatusUsage, "want gcc10 or a later one"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc16"}, cli.StatusUsage, "that compiler reads v3, not v2"},
+		{[]string{path, "--unit", "a", "--to", "v3", "--for", "gcc-12"}, cli.StatusUsage, "that compiler reads v2, not v3"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--quantize", "0"}, cli.StatusUsage, "want 1 to 64"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--quantize", "65"}, cli.StatusUsage, "want 1 to 64"},
+		{[]string{path, "--unit", "a", "--to", "v2", "-d", "x"}, cli.StatusUsage, "go with --all"},
+		{[]string{path, "--all", "--to", "v2"}, cli.StatusUsage, "-d DIR"},
+		{[]string{path, "--all", "-d", "x", "--to", "v2"}, cli.StatusUsage, "--compile-commands"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", "x", "--unit", "y", "--to", "v2"}, cli.StatusUsage, "without --unit"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", "x", "-o", "y", "--to", "v2"}, cli.StatusUsage, "not to -o"},
+		{[]string{path, "--unit", "a.c", "--to", "v2"}, cli.StatusFault, "unit a.c is ambiguous: /lib/a.c, /src/a.c"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--deps", "missing.d"}, cli.StatusFault, "missing.d: no such file"},
+		{[]string{path, "--unit", "a", "--to", "v2", "--deps", notDeps}, cli.StatusFault, "a.d: not a dependency file: line 1 has no colon"},
+		{[]string{notDeps, "--unit", "a", "--to", "v2"}, cli.StatusFault, "not a profile"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", "missing", "--to", "v2"}, cli.StatusFault, "missing: no such file"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, cli.StatusFault, "command 1, : it is empty"},
 	} {
 		r := afdoRun(append([]string{"slice"}, c.args...)...)
 		assert.Equal(t, c.status, r.status, "%v", c.args)
@@ -263,7 +265,7 @@ func TestSliceAll(t *testing.T) {
 	args := []string{"slice", path, "--all", "-d", dir, "--compile-commands", filepath.Join(build, "compile_commands.json"), "--to", "v2"}
 	needGCC(t)
 	r := afdoRun(args...)
-	require.Equal(t, statusDone, r.status, r.err)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
 	assert.Contains(t, r.err, "obj/a.o is compiled twice")
 	assert.Contains(t, r.err, "1 of 3 sources are not in the profile: ../sub/c.c\n")
 	assert.Contains(t, r.err, "b.c: exec: \"nosuch-gcc\": executable file not found")
@@ -281,7 +283,7 @@ func TestSliceAll(t *testing.T) {
 	change(t, p, "/old/src/b.c")
 	change(t, p, "/old/src/z.c")
 	replaceV4(t, path, p)
-	require.Equal(t, statusDone, afdoRun(args...).status)
+	require.Equal(t, cli.StatusDone, afdoRun(args...).status)
 	for name, before := range times {
 		assert.Equal(t, name != "src/b.o.afdo", before.Equal(modTime(t, filepath.Join(dir, name))), name)
 	}

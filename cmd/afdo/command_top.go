@@ -9,7 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/find"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -55,9 +60,9 @@ func newTopCommand(e *env) *cobra.Command {
 			t.inUnit = cmd.Flags().Changed("unit")
 			t.demangle = t.demangle && !plain
 			if t.calls && cmd.Flags().Changed("sort") {
-				return usageErrorf("--sort is for functions: calls come by their number")
+				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
-			return e.withInput(args[0], func(in *input) error { return e.top(in, &t) })
+			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.top(in, &t) })
 		},
 	}
 	f := cmd.Flags()
@@ -93,17 +98,17 @@ type top struct {
 	demangle bool
 }
 
-func (e *env) top(in *input, t *top) error {
-	progress := e.startProgress()
-	progress.say("reading %s", printable(in.name))
-	defer progress.stop()
-	p, err := in.loadProfile()
+func (e *env) top(in *gcovkind.Input, t *top) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(in.Name))
+	defer doing.Stop()
+	p, err := in.Profile()
 	if err != nil {
 		return err
 	}
 	list := topList{top: t, profile: p}
 	if t.inUnit {
-		if list.file, err = findFile(p, t.unit); err != nil {
+		if list.file, err = find.File(p, t.unit); err != nil {
 			return err
 		}
 	}
@@ -113,8 +118,8 @@ func (e *env) top(in *input, t *top) error {
 	} else {
 		write = list.functions()
 	}
-	progress.stop()
-	return e.withOutput(stdio, write)
+	doing.Stop()
+	return output.Write(e.Out, cli.Stdio, write)
 }
 
 // topOrders are the orders of --sort. The largest number comes first.
@@ -173,32 +178,4 @@ func (o topOrder) sort(symbols []profile.SymbolRef, p *profile.Profile, r *rank.
 			strings.Compare(p.FilePath(p.SymbolFile(a)), p.FilePath(p.SymbolFile(b))),
 		)
 	})
-}
-
-// findFile returns the unit of a path, or the only one whose path ends in it at a '/', as [findUnit] does.
-func findFile(p *profile.Profile, path string) (profile.FileRef, error) {
-	var paths []string
-	found := profile.UnknownFile
-	for i := range p.NumFiles() {
-		f := profile.FileRef(i)
-		switch have := p.FilePath(f); {
-		case have == path:
-			return f, nil
-		case path != "" && (strings.HasSuffix(have, "/"+path) || path[0] == '/' && strings.HasSuffix(have, path)):
-			paths, found = append(paths, have), f
-		}
-	}
-	switch {
-	case len(paths) == 1 || path == unknownUnit:
-		return found, nil
-	case len(paths) > 1:
-		return 0, ambiguous(&afdo.AmbiguousError{Path: path, Paths: paths})
-	}
-	n := nearest{want: base(path)}
-	for i := range p.NumFiles() {
-		if have := p.FilePath(profile.FileRef(i)); have != "" {
-			n.add(have, base(have))
-		}
-	}
-	return 0, notFound("unit", path, n.names())
 }

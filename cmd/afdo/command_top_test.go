@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli/find"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -140,7 +142,7 @@ func TestTopUnitIsThatOfLookup(t *testing.T) {
 		require.NoError(t, err)
 		defer r.Close()
 		p := readProfile(t, path)
-		wanted := []string{"", unknownUnit, "nonsense", "/"}
+		wanted := []string{"", human.UnknownUnit, "nonsense", "/"}
 		for _, u := range truth.Units {
 			wanted = append(wanted, u.Path)
 			for i := range u.Path {
@@ -150,9 +152,9 @@ func TestTopUnitIsThatOfLookup(t *testing.T) {
 			}
 		}
 		for _, want := range wanted {
-			u, err := findUnit(r, want)
-			f, errHere := findFile(p, want)
-			if err != nil && (want == "" || want == unknownUnit) {
+			u, err := find.Unit(r, want)
+			f, errHere := find.File(p, want)
+			if err != nil && (want == "" || want == human.UnknownUnit) {
 				continue // the file has no unit of unknown files, a profile always has
 			}
 			if err != nil {

@@ -10,15 +10,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
 // naiveUnits is what units must print, in the order of the file.
-func naiveUnits(truth *naive.File) []unitFacts {
-	units := []unitFacts{}
+func naiveUnits(truth *naive.File) []gcovkind.UnitFacts {
+	units := []gcovkind.UnitFacts{}
 	for _, u := range truth.Units {
-		f := unitFacts{Path: u.Path, Symbols: uint64(len(u.Symbols))}
+		f := gcovkind.UnitFacts{Path: u.Path, Symbols: uint64(len(u.Symbols))}
 		for _, s := range u.Symbols {
 			if s.HasInfo {
 				f.Functions++
@@ -40,9 +42,9 @@ func naiveSum(sum uint64, locations []naive.Location) uint64 {
 	return sum
 }
 
-func unitsJSON(t *testing.T, args ...string) []unitFacts {
+func unitsJSON(t *testing.T, args ...string) []gcovkind.UnitFacts {
 	t.Helper()
-	var units []unitFacts
+	var units []gcovkind.UnitFacts
 	mustJSON(t, &units, append([]string{"units", "--json"}, args...)...)
 	for i := range units {
 		units[i].Path = trueName(t, units[i].Path, units[i].PathBase64)
@@ -68,11 +70,11 @@ func TestUnitsSort(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, naiveUnits(truth), inFile)
 
-	for order, before := range map[string]func(a, b unitFacts) bool{
-		"file":      func(a, b unitFacts) bool { return slices.Index(inFile, a) < slices.Index(inFile, b) },
-		"path":      func(a, b unitFacts) bool { return a.Path < b.Path },
-		"samples":   func(a, b unitFacts) bool { return a.Samples > b.Samples },
-		"functions": func(a, b unitFacts) bool { return a.Functions > b.Functions },
+	for order, before := range map[string]func(a, b gcovkind.UnitFacts) bool{
+		"file":      func(a, b gcovkind.UnitFacts) bool { return slices.Index(inFile, a) < slices.Index(inFile, b) },
+		"path":      func(a, b gcovkind.UnitFacts) bool { return a.Path < b.Path },
+		"samples":   func(a, b gcovkind.UnitFacts) bool { return a.Samples > b.Samples },
+		"functions": func(a, b gcovkind.UnitFacts) bool { return a.Functions > b.Functions },
 	} {
 		units := unitsJSON(t, "--sort", order, path)
 		assert.ElementsMatch(t, inFile, units, order)
@@ -97,6 +99,6 @@ func TestUnitsPrintable(t *testing.T) {
 func TestUnitsHostile(t *testing.T) {
 	huge := writeFile(t, "huge", gen.HugeNames(1<<16, 2000, true))
 	r := afdoRun("units", huge)
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "the string tables spell out more than 64 times the file: limit exceeded")
 }

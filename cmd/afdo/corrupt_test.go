@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 // Whatever is wrong with a file, every verb ends with an answer or says on
@@ -37,9 +39,9 @@ func TestVerbsOnCorruptFiles(t *testing.T) {
 			r := afdoRun(args...)
 			what := strings.Join(args, " ")
 			switch r.status {
-			case statusDone:
+			case cli.StatusDone:
 				answers++
-			case statusFault:
+			case cli.StatusFault:
 				refusals++
 				if args[0] != "check" && args[0] != "diff" {
 					assert.True(t, strings.HasPrefix(r.err, "afdo: "), "%s: %s", what, r.err)

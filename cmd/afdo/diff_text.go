@@ -1,22 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/table"
 	"github.com/go-afdo/afdo/profile"
 )
 
 // text prints the report for people.
 func (r *diffReport) text(w io.Writer) error {
-	if err := r.head().write(w, 0); err != nil {
+	if err := r.head().Write(w, 0); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "\n%s\n\nOverlap\n", r.verdict()); err != nil {
 		return err
 	}
-	if err := r.overlaps().write(w, 2); err != nil {
+	if err := r.overlaps().Write(w, 2); err != nil {
 		return err
 	}
 	if r.byUnit {
@@ -38,11 +39,11 @@ func (r *diffReport) text(w io.Writer) error {
 }
 
 // head says what is compared.
-func (r *diffReport) head() *table {
-	t := &table{columns: "lrrrl"}
-	t.row("", "Samples", "Functions", "Units", "File")
+func (r *diffReport) head() *table.Table {
+	t := &table.Table{Columns: "lrrrl"}
+	t.Row("", "Samples", "Functions", "Units", "File")
 	for i, p := range [2]profile.Portion{r.diff.First, r.diff.Second} {
-		t.row([2]string{"First", "Second"}[i], grouped(p.Samples), grouped(p.Functions), grouped(r.numUnits[i]), printable(r.paths[i]))
+		t.Row([2]string{"First", "Second"}[i], human.Number(p.Samples), human.Number(p.Functions), human.Number(r.numUnits[i]), human.Name(r.paths[i]))
 	}
 	return t
 }
@@ -54,39 +55,37 @@ func (r *diffReport) verdict() string {
 	return "The profiles differ, first here: " + r.difference.Error()
 }
 
-func (r *diffReport) overlaps() *table {
+func (r *diffReport) overlaps() *table.Table {
 	o := &r.diff.Overlap
-	t := &table{columns: "ll"}
-	t.row("Similarity", overlapText(o.Similarity))
-	t.row("Functions", overlapText(o.Functions))
-	t.row("Locations", overlapText(o.Locations))
-	t.row("Counts", overlapText(o.Counts))
-	t.row("Only", fmt.Sprintf("%s of the first, %s of the second", sharePercent(o.OnlyFirst), sharePercent(o.OnlySecond)))
+	t := &table.Table{Columns: "ll"}
+	t.Row("Similarity", overlapText(o.Similarity))
+	t.Row("Functions", overlapText(o.Functions))
+	t.Row("Locations", overlapText(o.Locations))
+	t.Row("Counts", overlapText(o.Counts))
+	t.Row("Only", fmt.Sprintf("%s of the first, %s of the second", human.Percent(o.OnlyFirst), human.Percent(o.OnlySecond)))
 	return t
 }
 
 func (r *diffReport) functionList(w io.Writer, title string, functions []*profile.FunctionDiff) error {
 	shown := functions[:r.shown(len(functions))]
-	t := &table{columns: "rrrr"}
-	t.row("First", "Second", "Change", "Overlap")
+	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: len(functions) - len(shown)}
+	l.Numbers.Row("First", "Second", "Change", "Overlap")
 	for _, f := range shown {
-		t.row(shares(f.First, f.Second, f.Change(), f.Overlap)...)
+		l.Numbers.Row(shares(f.First, f.Second, f.Change(), f.Overlap)...)
 	}
-	return writeList(w, title, t, "Function", len(functions)-len(shown), func(i int) string {
-		return r.name(shown[i]) + "  " + printableUnit(shown[i].Path)
-	})
+	l.About = func(i int) string { return r.name(shown[i]) + "  " + human.Unit(shown[i].Path) }
+	return writeList(w, title, len(functions), l)
 }
 
 func (r *diffReport) unitList(w io.Writer) error {
 	shown := r.units[:r.shown(len(r.units))]
-	t := &table{columns: "rrrrrr"}
-	t.row("First", "Second", "Change", "Overlap", "Gained", "Lost")
+	l := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Unit", LeftOut: len(r.units) - len(shown)}
+	l.Numbers.Row("First", "Second", "Change", "Overlap", "Gained", "Lost")
 	for _, u := range shown {
-		t.row(append(shares(u.First, u.Second, u.Change(), u.Overlap), grouped(u.Gained), grouped(u.Lost))...)
+		l.Numbers.Row(append(shares(u.First, u.Second, u.Change(), u.Overlap), human.Number(u.Gained), human.Number(u.Lost))...)
 	}
-	return writeList(w, "Units that have changed", t, "Unit", len(r.units)-len(shown), func(i int) string {
-		return printableUnit(shown[i].Path)
-	})
+	l.About = func(i int) string { return human.Unit(shown[i].Path) }
+	return writeList(w, "Units that have changed", len(r.units), l)
 }
 
 // shares returns the cells that functions and units have in common.
@@ -95,41 +94,18 @@ func shares(first, second profile.Portion, change, overlap float64) []string {
 		if p.Functions == 0 {
 			return "none"
 		}
-		return sharePercent(p.Share)
+		return human.Percent(p.Share)
 	}
 	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f%%", 100*change), overlapText(overlap)}
 }
 
-// writeList writes a table of numbers under a title, with what they are about
-// behind them, which is made as it is printed, and how many lines there are more. An empty list is not written.
-func writeList(w io.Writer, title string, numbers *table, heading string, more int, about func(row int) string) error {
-	n := len(numbers.rows) - 1
+// writeList writes a list under a title that says how long it is. An empty list is not written.
+func writeList(w io.Writer, title string, n int, l *table.List) error {
 	if n == 0 {
 		return nil
 	}
-	var lines bytes.Buffer
-	if err := numbers.write(&lines, 2); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s: %s\n", title, human.Number(n)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%s: %s\n", title, grouped(n+more)); err != nil {
-		return err
-	}
-	for i := range n + 1 {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return err
-		}
-		behind := heading
-		if i > 0 {
-			behind = about(i - 1)
-		}
-		if _, err := fmt.Fprintf(w, "%s  %s\n", bytes.TrimSuffix(line, []byte("\n")), behind); err != nil {
-			return err
-		}
-	}
-	if more > 0 {
-		_, err := fmt.Fprintf(w, "  %s more\n", grouped(more))
-		return err
-	}
-	return nil
+	return l.Write(w, 2)
 }

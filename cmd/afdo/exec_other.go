@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 // replaceProcess runs another program and ends with its exit status. An
@@ -14,11 +16,11 @@ import (
 func (e *env) replaceProcess(argv []string) error {
 	signal.Ignore(os.Interrupt)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.in, e.out, e.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return statusError(exit.ExitCode())
+		return cli.StatusError(exit.ExitCode())
 	}
 	return err
 }

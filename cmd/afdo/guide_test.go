@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 var guideBlock = regexp.MustCompile("(?ms)^```(text \\S+|console)\n(.*?)^```$")
@@ -27,7 +29,7 @@ func TestMergeGuide(t *testing.T) {
 		for line := range strings.Lines(block[2]) {
 			if command, ok := strings.CutPrefix(line, "$ afdo "); ok {
 				r := afdoRun(strings.Fields(command)...)
-				assert.Equal(t, statusDone, r.status, "%s%s", line, r.err)
+				assert.Equal(t, cli.StatusDone, r.status, "%s%s", line, r.err)
 				said.WriteString(line + r.err + r.out)
 				commands++
 			}

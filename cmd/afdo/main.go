@@ -3,9 +3,13 @@ package main
 
 //go:generate sh ../../testdata/generate.sh
 
-import "os"
+import (
+	"os"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
 
 func main() {
-	e := &env{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	e := &env{cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}}
 	os.Exit(e.run(os.Args[1:]))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,11 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
@@ -63,7 +67,7 @@ type result struct {
 // afdoWith runs the command in this process, stdin on its standard input.
 func afdoWith(stdin io.Reader, args ...string) result {
 	var out, err bytes.Buffer
-	e := &env{in: stdin, out: &out, err: &err}
+	e := &env{cli.Env{In: stdin, Out: &out, Err: &err}}
 	status := e.run(args)
 	return result{status, out.String(), err.String()}
 }
@@ -124,4 +128,29 @@ func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// trueName undoes what JSON does to a name that is not UTF-8.
+func trueName(t *testing.T, name, inBase64 string) string {
+	t.Helper()
+	if inBase64 == "" {
+		return name
+	}
+	raw, err := base64.StdEncoding.DecodeString(inBase64)
+	require.NoError(t, err)
+	require.False(t, utf8.Valid(raw))
+	return string(raw)
+}
+
+// forms is the example in all formats, and what shows them is called.
+var forms = []struct {
+	extension string
+	format    gcovkind.Format
+	order     string
+}{
+	{".txt", gcovkind.Text, ""},
+	{".afdo", gcovkind.V4, ""},
+	{".compact.afdo", gcovkind.V4Compact, ""},
+	{".v3.afdo", gcovkind.V3, "little-endian"},
+	{".v2.afdo", gcovkind.V2, "little-endian"},
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 )
 
@@ -26,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 	target := filepath.Join(dir, "out.afdo")
 	require.NoError(t, os.WriteFile(target, []byte("before"), 0o666))
 	r := afdoRun("convert", source, "--to", "v4", "-o", target)
-	assert.Equal(t, statusFault, r.status)
+	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "no space left on device")
 	requireFile(t, target, "before")
 	assert.Equal(t, []string{"out.afdo"}, files(t, dir))
@@ -50,7 +51,7 @@ func TestFileTooLarge(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, "%s", out)
-	assert.Equal(t, statusFault, exit.ExitCode(), "%s", out)
+	assert.Equal(t, cli.StatusFault, exit.ExitCode(), "%s", out)
 	assert.Contains(t, string(out), "file too large")
 	requireFile(t, target, "before")
 	assert.Equal(t, []string{"out.afdo"}, files(t, dir))

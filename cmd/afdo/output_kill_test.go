@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/gen"
 )
 
@@ -79,7 +80,7 @@ func TestKilledWriterLeavesWholeFile(t *testing.T) {
 	assert.LessOrEqual(t, len(left), killed)
 
 	for _, path := range left {
-		long := time.Now().Add(-2 * staleAfter)
+		long := time.Now().Add(-2 * output.StaleAfter)
 		require.NoError(t, os.Chtimes(path, long, long))
 	}
 	require.NoError(t, convert().Run())
@@ -91,32 +92,4 @@ func ignoreDone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// Nothing but temporary files of this program that nobody has written to for long is taken away.
-func TestStaleFiles(t *testing.T) {
-	dir := t.TempDir()
-	long := time.Now().Add(-2 * staleAfter)
-	for name, stale := range map[string]bool{
-		".afdo-0123456789abcdef.tmp":  true,
-		".afdo-0123456789abcdee.tmp":  false, // fresh
-		".afdo-0123456789abcdefg.tmp": true,
-		".afdo-0123.tmp":              true,
-		"afdo-0123456789abcdef.tmp":   true,
-		".other-0123456789abcdef.tmp": true,
-	} {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, nil, 0o666))
-		if stale {
-			require.NoError(t, os.Chtimes(path, long, long))
-		}
-	}
-	folder := filepath.Join(dir, ".afdo-00000000000000ff.tmp")
-	require.NoError(t, os.Mkdir(folder, 0o777))
-	require.NoError(t, os.Chtimes(folder, long, long))
-	require.NoError(t, new(env).withOutput(filepath.Join(dir, "out"), say("hello")))
-	assert.Equal(t, []string{
-		".afdo-00000000000000ff.tmp", ".afdo-0123.tmp", ".afdo-0123456789abcdee.tmp", ".afdo-0123456789abcdefg.tmp",
-		".other-0123456789abcdef.tmp", "afdo-0123456789abcdef.tmp", "out",
-	}, files(t, dir))
 }

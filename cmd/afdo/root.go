@@ -3,39 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// Exit statuses.
-const (
-	statusDone  = 0
-	statusFault = 1 // the data is at fault, or a comparison differs
-	statusUsage = 2
-)
-
-// An env is what a command reads from and writes to. Every verb gets it when
-// it is made, so that tests run the real commands in their own process.
-type env struct {
-	in  io.Reader // standard input
-	out io.Writer // standard output
-	err io.Writer // standard error
-}
-
-// A usageError says that a command was called in a wrong way, which shows only when it runs.
-type usageError struct{ msg string }
-
-func (e *usageError) Error() string { return e.msg }
-
-func usageErrorf(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
+// An env is what the verbs are methods of.
+type env struct{ cli.Env }
 
 // A runError is what a verb's RunE returns. Every other error that comes out
 // of cobra is about the command line.
@@ -43,49 +21,30 @@ type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
 
-// A statusError ends the process with a status of its own. It prints nothing.
-type statusError int
-
-func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 // run runs a command line and returns the exit status.
 func (e *env) run(args []string) int {
 	root := newRoot(e, verbsFor(args)...)
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	cmd, err := root.ExecuteC()
 	if err == nil {
-		return statusDone
+		return cli.StatusDone
 	}
-	var status statusError
+	var status cli.StatusError
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	fmt.Fprintf(e.err, "afdo: %s\n", message(err))
+	fmt.Fprintf(e.Err, "afdo: %s\n", cli.Message(err))
 	if isUsage(err) {
-		fmt.Fprintf(e.err, "Try '%s --help'.\n", cmd.CommandPath())
-		return statusUsage
+		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
+		return cli.StatusUsage
 	}
-	return statusFault
+	return cli.StatusFault
 }
 
 func isUsage(err error) bool {
-	var usage *usageError
+	var usage *cli.UsageError
 	var run runError
 	return errors.As(err, &usage) || !errors.As(err, &run)
-}
-
-// packagePrefixes is how the errors of this project's packages begin. The
-// command says who is speaking once, in front.
-var packagePrefixes = []string{"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: "}
-
-// message returns the text of an error without the packages it came through.
-func message(err error) string {
-	text := err.Error()
-	for _, prefix := range packagePrefixes {
-		text = strings.TrimPrefix(text, prefix)
-		text = strings.ReplaceAll(text, ": "+prefix, ": ")
-	}
-	return text
 }
 
 const rootHelp = `afdo reads, writes and converts GCOV AutoFDO profiles, the sample profiles of
@@ -149,15 +108,15 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(*cobra.Command, []string) error {
 			if !version {
-				return usageErrorf("no verb")
+				return cli.Usagef("no verb")
 			}
-			_, err := fmt.Fprintln(e.out, versionLine())
+			_, err := fmt.Fprintln(e.Out, versionLine())
 			return err
 		},
 	}
-	root.SetIn(e.in)
-	root.SetOut(e.out)
-	root.SetErr(e.err)
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
 	for _, v := range verbs {
 		root.AddCommand(v.make(e))
@@ -196,9 +155,9 @@ func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return usageErrorf("no %s", names[len(args)])
+			return cli.Usagef("no %s", names[len(args)])
 		case len(args) > len(names):
-			return usageErrorf("unexpected argument %q", args[len(names)])
+			return cli.Usagef("unexpected argument %q", args[len(names)])
 		}
 		return nil
 	}

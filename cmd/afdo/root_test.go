@@ -1,15 +1,13 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 func TestStatusAndError(t *testing.T) {
@@ -19,38 +17,38 @@ func TestStatusAndError(t *testing.T) {
 		status int
 		err    string // the first line of standard error
 	}{
-		{[]string{}, statusUsage, "afdo: no verb"},
-		{[]string{"--nonsense"}, statusUsage, "afdo: unknown flag: --nonsense"},
-		{[]string{"shwo", shop}, statusUsage, `afdo: unknown command "shwo" for "afdo"`},
-		{[]string{"show"}, statusUsage, "afdo: no FILE"},
-		{[]string{"show", shop, "more"}, statusUsage, `afdo: unexpected argument "more"`},
-		{[]string{"show", "--nonsense", shop}, statusUsage, "afdo: unknown flag: --nonsense"},
-		{[]string{"units", "--sort", "size", shop}, statusUsage, `afdo: invalid argument "size" for "--sort" flag: want one of file, path, samples, functions`},
-		{[]string{"lookup", shop}, statusUsage, "afdo: neither --unit nor --symbol"},
-		{[]string{"lookup", "no such file"}, statusUsage, "afdo: neither --unit nor --symbol"},
-		{[]string{"convert", shop}, statusUsage, `afdo: required flag(s) "to" not set`},
-		{[]string{"convert", shop, "--to", "v5"}, statusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of v4, v4c, v3, v2, text`},
-		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, statusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
-		{[]string{"show", "no such file"}, statusFault, "afdo: open no such file: no such file or directory"},
-		{[]string{"show", "."}, statusFault, "afdo: read .: is a directory"},
-		{[]string{"show", "-"}, statusFault, "afdo: standard input: not a profile: it is empty"},
-		{[]string{"lookup", shop, "--unit", "nonsense"}, statusFault, "afdo: " + shop + `: unit "nonsense": not found`},
-		{[]string{"show", shop}, statusDone, ""},
-		{[]string{"show", "--help"}, statusDone, ""},
-		{[]string{"help"}, statusDone, ""},
-		{[]string{"--version"}, statusDone, ""},
-		{[]string{"completion", "bash"}, statusDone, ""},
+		{[]string{}, cli.StatusUsage, "afdo: no verb"},
+		{[]string{"--nonsense"}, cli.StatusUsage, "afdo: unknown flag: --nonsense"},
+		{[]string{"shwo", shop}, cli.StatusUsage, `afdo: unknown command "shwo" for "afdo"`},
+		{[]string{"show"}, cli.StatusUsage, "afdo: no FILE"},
+		{[]string{"show", shop, "more"}, cli.StatusUsage, `afdo: unexpected argument "more"`},
+		{[]string{"show", "--nonsense", shop}, cli.StatusUsage, "afdo: unknown flag: --nonsense"},
+		{[]string{"units", "--sort", "size", shop}, cli.StatusUsage, `afdo: invalid argument "size" for "--sort" flag: want one of file, path, samples, functions`},
+		{[]string{"lookup", shop}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
+		{[]string{"lookup", "no such file"}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
+		{[]string{"convert", shop}, cli.StatusUsage, `afdo: required flag(s) "to" not set`},
+		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of v4, v4c, v3, v2, text`},
+		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
+		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
+		{[]string{"show", "."}, cli.StatusFault, "afdo: read .: is a directory"},
+		{[]string{"show", "-"}, cli.StatusFault, "afdo: standard input: not a profile: it is empty"},
+		{[]string{"lookup", shop, "--unit", "nonsense"}, cli.StatusFault, "afdo: " + shop + `: unit "nonsense": not found`},
+		{[]string{"show", shop}, cli.StatusDone, ""},
+		{[]string{"show", "--help"}, cli.StatusDone, ""},
+		{[]string{"help"}, cli.StatusDone, ""},
+		{[]string{"--version"}, cli.StatusDone, ""},
+		{[]string{"completion", "bash"}, cli.StatusDone, ""},
 	} {
 		r := afdoRun(c.args...)
 		assert.Equal(t, c.status, r.status, "afdo %q", c.args)
 		first, rest, _ := strings.Cut(r.err, "\n")
 		assert.Equal(t, c.err, first, "afdo %q", c.args)
-		if c.status == statusUsage {
+		if c.status == cli.StatusUsage {
 			assert.Contains(t, rest, "Try 'afdo", "afdo %q", c.args)
 		} else {
 			assert.Empty(t, rest, "afdo %q", c.args)
 		}
-		assert.Equal(t, c.status == statusDone, r.out != "", "afdo %q: %s", c.args, r.out)
+		assert.Equal(t, c.status == cli.StatusDone, r.out != "", "afdo %q: %s", c.args, r.out)
 	}
 }
 
@@ -84,19 +82,10 @@ func TestVerbAlone(t *testing.T) {
 	}
 }
 
-func TestMessageSaysWhoSpeaksOnce(t *testing.T) {
-	fault := &afdo.FormatError{Section: 2, Type: afdo.SectionSymbolInfo, Offset: 9, Err: afdo.ErrCount, Detail: "7"}
-	const said = "section 2 (symbol info) at offset 9: bad count: 7"
-	assert.Equal(t, said, message(fault))
-	assert.Equal(t, "x: "+said, message(fmt.Errorf("x: %w", fault)))
-	assert.Equal(t, `x: unit "u": `+said, message(fmt.Errorf("x: %w", fmt.Errorf("profile: unit %q: %w", "u", fault))))
-	assert.Equal(t, "an afdo: inside", message(errors.New("an afdo: inside")))
-}
-
 func TestCompletion(t *testing.T) {
 	complete := func(args ...string) []string {
 		r := afdoRun(append([]string{"__complete"}, args...)...)
-		require.Equal(t, statusDone, r.status)
+		require.Equal(t, cli.StatusDone, r.status)
 		lines := strings.Split(r.out, "\n")
 		var offered []string
 		for _, line := range lines {

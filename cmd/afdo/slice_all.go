@@ -12,6 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -36,37 +40,37 @@ type job struct {
 }
 
 // sliceAll writes the slices of a build. The profile is read once.
-func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out output, target slice.Target) error {
+func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlags, target slice.Target) error {
 	switch {
 	case all.dir == "":
-		return usageErrorf("--all needs a folder: -d DIR")
+		return cli.Usagef("--all needs a folder: -d DIR")
 	case all.database == "":
-		return usageErrorf("--all needs --compile-commands FILE")
+		return cli.Usagef("--all needs --compile-commands FILE")
 	case len(s.units) > 0 || len(s.deps) > 0:
-		return usageErrorf("--all goes without --unit and --deps")
-	case out.path != stdio:
-		return usageErrorf("--all writes into the folder of -d, not to -o")
+		return cli.Usagef("--all goes without --unit and --deps")
+	case out.path != cli.Stdio:
+		return cli.Usagef("--all writes into the folder of -d, not to -o")
 	}
 	jobs, err := e.readJobs(all)
 	if err != nil {
 		return err
 	}
-	progress := e.startProgress()
-	defer progress.stop()
-	progress.say("reading %s", printable(path))
-	return e.withInput(path, func(in *input) error {
-		program, err := in.openProgram(true)
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("reading %s", human.Name(path))
+	return e.withInput(path, func(in *gcovkind.Input) error {
+		program, err := openProgram(in, true)
 		if err != nil {
 			return err
 		}
 		a := sliceAllState{
 			slicer:   slicer{program: program, target: target, bits: int(s.bits), out: out},
 			cache:    driver.OpenCache(),
-			progress: progress,
+			progress: doing,
 			jobs:     len(jobs),
 		}
 		err = a.run(jobs)
-		progress.stop()
+		doing.Stop()
 		a.report(e)
 		return err
 	})
@@ -76,11 +80,11 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out output, ta
 func (a *sliceAllState) report(e *env) {
 	slices.Sort(a.remarks)
 	for _, line := range slices.Compact(a.remarks) {
-		e.warnf("%s", line)
+		e.Warnf("%s", line)
 	}
 	if n := len(a.unknown); n > 0 {
 		slices.Sort(a.unknown)
-		e.warnf("%d of %d sources are not in the profile: %s", n, a.jobs, printableList(a.unknown))
+		e.Warnf("%d of %d sources are not in the profile: %s", n, a.jobs, printableList(a.unknown))
 	}
 }
 
@@ -107,7 +111,7 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 		}
 		path := filepath.Join(all.dir, underRoot(c.Path(c.Object), root)) + sliceSuffix
 		if seen[path] {
-			e.warnf("%s is compiled twice: the slice of the first command is taken", printable(c.Object))
+			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
 			continue
 		}
 		seen[path] = true
@@ -140,7 +144,7 @@ func underRoot(path, root string) string {
 type sliceAllState struct {
 	slicer
 	cache    *driver.Cache
-	progress *progress
+	progress *progress.Line
 	jobs     int
 
 	mu      sync.Mutex
@@ -194,7 +198,7 @@ func (a *sliceAllState) do(j job) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done++
-	a.progress.say("%d of %d slices", a.done, a.jobs)
+	a.progress.Say("%d of %d slices", a.done, a.jobs)
 	a.remarks = append(a.remarks, part.ambiguous...)
 	a.unknown = append(a.unknown, part.unknown...)
 	return err
@@ -229,7 +233,7 @@ type slicer struct {
 	program *slice.Program
 	target  slice.Target
 	bits    int
-	out     output
+	out     outputFlags
 }
 
 // A sliced is the slice of a command.
@@ -255,9 +259,9 @@ func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (*sliced, error) {
 			request.Units = append(request.Units, m.Units[0])
 		case len(m.Units) > 1:
 			result.ambiguous = append(result.ambiguous,
-				fmt.Sprintf("%s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units)))
+				fmt.Sprintf("%s is ambiguous and left out: %s", human.Name(m.Path), printableList(m.Units)))
 		case slices.Contains(c.Sources, m.Path):
-			result.unknown = append(result.unknown, printable(m.Path))
+			result.unknown = append(result.unknown, human.Name(m.Path))
 		}
 	}
 	part, err := s.program.Select(request)

@@ -12,6 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -54,16 +58,16 @@ func (c *compilerName) Set(name string) error {
 func (c *compilerName) Type() string { return "COMPILER" }
 
 // targetOf returns the target of a slice that is written in a format.
-func (c *compilerName) targetOf(f format) (slice.Target, error) {
+func (c *compilerName) targetOf(f gcovkind.Format) (slice.Target, error) {
 	target := slice.Version3
-	if f == formatV2 {
+	if f == gcovkind.V2 {
 		target = slice.Version2
 	}
 	if c.name == "" {
 		return target, nil
 	}
-	if f.old() && target != c.target {
-		return 0, usageErrorf("--for %s: that compiler reads v%d, not %s", c.name, c.target, formatNames[f])
+	if f.Old() && target != c.target {
+		return 0, cli.Usagef("--for %s: that compiler reads v%d, not %s", c.name, c.target, f.String())
 	}
 	return c.target, nil
 }
@@ -90,11 +94,15 @@ func (q *quantum) Type() string { return "BITS" }
 
 // openProgram opens the profile of an input for slices. One that stays in
 // memory serves many slices better, a lazy one a single slice.
-func (in *input) openProgram(many bool) (*slice.Program, error) {
-	if in.format.v4() && !many {
-		return slice.FromReader(in.reader)
+func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
+	if in.Format.V4() && !many {
+		r, err := in.Reader()
+		if err != nil {
+			return nil, err
+		}
+		return slice.FromReader(r)
 	}
-	p, err := in.loadProfile()
+	p, err := in.Profile()
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +167,11 @@ func (e *env) matchUnits(program *slice.Program, paths []string, dir string) ([]
 	for _, m := range program.Match(paths, dir) {
 		switch len(m.Units) {
 		case 0:
-			e.warnf("unit %s is not in the profile", printable(m.Path))
+			e.Warnf("unit %s is not in the profile", human.Name(m.Path))
 		case 1:
 			units = append(units, m.Units[0])
 		default:
-			return nil, fmt.Errorf("unit %s is ambiguous: %s", printable(m.Path), printableList(m.Units))
+			return nil, fmt.Errorf("unit %s is ambiguous: %s", human.Name(m.Path), printableList(m.Units))
 		}
 	}
 	return units, nil
@@ -181,11 +189,11 @@ func (e *env) matchHeaders(program *slice.Program, paths []string, dir string) [
 		case 1:
 			units = append(units, m.Units[0])
 		default:
-			e.warnf("file %s is ambiguous and left out: %s", printable(m.Path), printableList(m.Units))
+			e.Warnf("file %s is ambiguous and left out: %s", human.Name(m.Path), printableList(m.Units))
 		}
 	}
 	if unknown > 0 {
-		e.warnf("%d of %d files in --deps are not in the profile", unknown, len(paths))
+		e.Warnf("%d of %d files in --deps are not in the profile", unknown, len(paths))
 	}
 	return units
 }
@@ -195,7 +203,7 @@ func printableList(paths []string) string {
 	const most = 5
 	var list []string
 	for _, path := range paths[:min(len(paths), most)] {
-		list = append(list, printable(path))
+		list = append(list, human.Name(path))
 	}
 	if more := len(paths) - most; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
@@ -203,28 +211,8 @@ func printableList(paths []string) string {
 	return strings.Join(list, ", ")
 }
 
-// writeSlice writes a slice unless the file holds it already: what has not
-// changed keeps its time, and builds that go by it have nothing to do.
-func writeSlice(path string, data []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
-		return false, nil
-	}
-	f, err := createBeside(path)
-	if err != nil {
-		return false, err
-	}
-	stop := removeOnSignal(f.Name())
-	defer stop()
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return false, err
-	}
-	if err := f.Close(); err != nil {
-		return false, err
-	}
-	return true, os.Rename(f.Name(), path)
-}
+// writeSlice writes a slice unless the file holds it already.
+func writeSlice(path string, data []byte) (changed bool, err error) { return output.Update(path, data) }
 
 // makeParents makes the folders of a file.
 func makeParents(path string) error { return os.MkdirAll(filepath.Dir(path), 0o777) }

@@ -1,11 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/go-afdo/afdo/internal/cli/demangled"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/jsonstream"
+	"github.com/go-afdo/afdo/internal/cli/table"
 	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
@@ -52,40 +55,41 @@ func (l *topList) functions() func(io.Writer) error {
 }
 
 func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) error {
-	t := &table{columns: "rrrrrr"}
-	t.row("Own", "Own%", "Sum%", "Total", "Total%", "Head")
+	t := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Function", LeftOut: leftOut}
+	t.Numbers.Row("Own", "Own%", "Sum%", "Total", "Total%", "Head")
 	sum := uint64(0)
 	for _, s := range symbols {
 		f := &r.Symbols[s]
 		sum = saturating.Add(sum, f.Own)
-		t.row(
-			grouped(f.Own), percentage(f.Own, r.Total), percentage(sum, r.Total),
-			grouped(f.Total), percentage(f.Total, r.Total), grouped(f.Head),
+		t.Numbers.Row(
+			human.Number(f.Own), percentage(f.Own, r.Total), percentage(sum, r.Total),
+			human.Number(f.Total), percentage(f.Total, r.Total), human.Number(f.Head),
 		)
 	}
-	return l.text(w, t, "Function", leftOut, func(i int) string {
-		return l.name(symbols[i]) + "  " + printableUnit(l.unitOf(symbols[i]))
-	})
+	t.About = func(i int) string {
+		return l.name(symbols[i]) + "  " + human.Unit(l.unitOf(symbols[i]))
+	}
+	return t.Write(w, 0)
 }
 
 func (l *topList) functionsJSON(w io.Writer, r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) error {
-	j := &topJSON{jsonWriter{w: w}, l}
-	j.object("")
-	j.uint("total", r.Total)
-	j.array("functions")
+	j := &topJSON{jsonstream.New(w), l}
+	j.Object("")
+	j.Uint("total", r.Total)
+	j.Array("functions")
 	sum := uint64(0)
 	for _, s := range symbols {
 		f := &r.Symbols[s]
 		sum = saturating.Add(sum, f.Own)
-		j.object("")
+		j.Object("")
 		j.symbol(s)
-		j.uint("own", f.Own)
+		j.Uint("own", f.Own)
 		j.percent("own_percent", f.Own, r.Total)
 		j.percent("sum_percent", sum, r.Total)
-		j.uint("total", f.Total)
+		j.Uint("total", f.Total)
 		j.percent("total_percent", f.Total, r.Total)
-		j.uint("head_count", f.Head)
-		j.end()
+		j.Uint("head_count", f.Head)
+		j.End()
 	}
 	return j.complete(leftOut)
 }
@@ -110,82 +114,56 @@ func (l *topList) calls() func(io.Writer) error {
 }
 
 func (l *topList) callsText(w io.Writer, total uint64, calls []rank.Call, leftOut int) error {
-	t := &table{columns: "rrr"}
-	t.row("Calls", "Calls%", "Sum%")
+	t := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Caller:line -> callee", LeftOut: leftOut}
+	t.Numbers.Row("Calls", "Calls%", "Sum%")
 	sum := uint64(0)
 	for _, c := range calls {
 		sum = saturating.Add(sum, c.Count)
-		t.row(grouped(c.Count), percentage(c.Count, total), percentage(sum, total))
+		t.Numbers.Row(human.Number(c.Count), percentage(c.Count, total), percentage(sum, total))
 	}
-	return l.text(w, t, "Caller:line -> callee", leftOut, func(i int) string {
+	t.About = func(i int) string {
 		c := calls[i]
 		at := strconv.FormatUint(uint64(c.Line), 10)
 		if c.Discriminator != 0 {
 			at += "." + strconv.FormatUint(uint64(c.Discriminator), 10)
 		}
-		return fmt.Sprintf("%s:%s -> %s  %s", l.name(c.Caller), at, l.name(c.Callee), printableUnit(l.unitOf(c.Caller)))
-	})
+		return fmt.Sprintf("%s:%s -> %s  %s", l.name(c.Caller), at, l.name(c.Callee), human.Unit(l.unitOf(c.Caller)))
+	}
+	return t.Write(w, 0)
 }
 
 func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOut int) error {
-	j := &topJSON{jsonWriter{w: w}, l}
-	j.object("")
-	j.uint("total", total)
-	j.array("calls")
+	j := &topJSON{jsonstream.New(w), l}
+	j.Object("")
+	j.Uint("total", total)
+	j.Array("calls")
 	sum := uint64(0)
 	for _, c := range calls {
 		sum = saturating.Add(sum, c.Count)
-		j.object("")
-		j.object("caller")
+		j.Object("")
+		j.Object("caller")
 		j.symbol(c.Caller)
-		j.end()
-		j.uint("line", uint64(c.Line))
-		j.uint("discriminator", uint64(c.Discriminator))
-		j.object("callee")
+		j.End()
+		j.Uint("line", uint64(c.Line))
+		j.Uint("discriminator", uint64(c.Discriminator))
+		j.Object("callee")
 		j.symbol(c.Callee)
-		j.end()
-		j.uint("count", c.Count)
+		j.End()
+		j.Uint("count", c.Count)
 		j.percent("percent", c.Count, total)
 		j.percent("sum_percent", sum, total)
-		j.end()
+		j.End()
 	}
 	return j.complete(leftOut)
-}
-
-// text prints a table of numbers with what they are about behind them: its
-// first row under the title, and a line for those that are left out.
-func (l *topList) text(w io.Writer, numbers *table, title string, leftOut int, about func(row int) string) error {
-	var lines bytes.Buffer
-	if err := numbers.write(&lines, 0); err != nil {
-		return err
-	}
-	for i := range numbers.rows {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return err
-		}
-		behind := title
-		if i > 0 {
-			behind = about(i - 1)
-		}
-		if _, err := fmt.Fprintf(w, "%s  %s\n", bytes.TrimSuffix(line, []byte("\n")), behind); err != nil {
-			return err
-		}
-	}
-	if leftOut > 0 {
-		_, err := fmt.Fprintf(w, "%s more\n", grouped(uint64(leftOut)))
-		return err
-	}
-	return nil
 }
 
 // name returns the name of a symbol for people.
 func (l *topList) name(s profile.SymbolRef) string {
 	name := l.profile.SymbolName(s)
 	if l.demangle {
-		name = demangled(name)
+		name = demangled.Name(name)
 	}
-	return printable(name)
+	return human.Name(name)
 }
 
 func (l *topList) unitOf(s profile.SymbolRef) string {
@@ -206,29 +184,28 @@ func percent(part, total uint64) float64 {
 
 // A topJSON writes a topList as JSON.
 type topJSON struct {
-	jsonWriter
+	*jsonstream.Writer
 	list *topList
 }
 
 // symbol writes the members that say which symbol it is.
 func (j *topJSON) symbol(s profile.SymbolRef) {
 	name := j.list.profile.SymbolName(s)
-	j.name("name", name)
+	j.Name("name", name)
 	if j.list.demangle {
-		j.name("demangled", demangled(name))
+		j.Name("demangled", demangled.Name(name))
 	}
-	j.name("unit", j.list.unitOf(s))
+	j.Name("unit", j.list.unitOf(s))
 }
 
 func (j *topJSON) percent(key string, part, total uint64) {
-	j.next(key)
-	j.buf = strconv.AppendFloat(j.buf, percent(part, total), 'f', -1, 64)
+	j.Float(key, percent(part, total))
 }
 
 // complete ends the list and the object that it is in.
 func (j *topJSON) complete(leftOut int) error {
-	j.end()
-	j.uint("left_out", uint64(leftOut))
-	j.end()
-	return j.finish()
+	j.End()
+	j.Uint("left_out", uint64(leftOut))
+	j.End()
+	return j.Finish()
 }

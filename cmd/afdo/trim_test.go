@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -55,7 +56,7 @@ func TestTrimSteps(t *testing.T) {
 			for _, in := range []string{".txt", ".afdo", ".compact.afdo", ".v3.afdo"} {
 				for _, format := range []string{"v4", "text"} {
 					r := afdoRun(append([]string{verb, example(in), "--to", format, "-o", out}, flags...)...)
-					require.Equal(t, statusDone, r.status, r.err)
+					require.Equal(t, cli.StatusDone, r.status, r.err)
 					if said != "" {
 						require.Equal(t, said, r.err)
 					}
@@ -84,7 +85,7 @@ func TestTrimLeavesOutNothing(t *testing.T) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 8)), gen.All())
 		in := writeFile(t, "in", data)
 		r := afdoRun("convert", in, "--to", "v4", "-o", out, "--max-depth", "9999999999999999999", "--max-targets", "1000000", "--strip-names", `^\b$`)
-		require.Equal(t, statusDone, r.status, r.err)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
 		p, err := new(env).loadProfile(in)
 		require.NoError(t, err)
 		q, err := new(env).loadProfile(out)

@@ -1,0 +1,33 @@
+// Package cli is what all verbs of the command have in common: the standard streams, exit statuses
+// and how an error is told. Its sub-packages have a noun each: input, output, table and so on.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Stdio stands for standard input or standard output in the place of a path.
+const Stdio = "-"
+
+// An Env is what a verb reads from and writes to. It gets it when it is made, so that tests run the
+// real verbs in their own process.
+type Env struct {
+	In  io.Reader // standard input
+	Out io.Writer // standard output
+	Err io.Writer // standard error
+}
+
+// Warnf says something on standard error that is no reason to stop.
+func (e *Env) Warnf(format string, args ...any) {
+	fmt.Fprintf(e.Err, "afdo: "+format+"\n", args...)
+}
+
+// IsTerminal tells whether something written there is read by a person.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,46 @@
+// Package clitest has what the tests of the command and of its packages share.
+package clitest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// A FailingWriter fails with its error.
+type FailingWriter struct{ Err error }
+
+// Write returns the error.
+func (w FailingWriter) Write([]byte) (int, error) { return 0, w.Err }
+
+// Terminal returns something that is a terminal, and skips the test where there is none.
+func Terminal(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil || !cli.IsTerminal(f) {
+		t.Skipf("no terminal to be had: %v", err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// Exponential returns a mangled name of some bytes a level whose plain form doubles with each.
+func Exponential(levels int) string {
+	name := "_Z1fI1AIiiE"
+	for i := range levels {
+		ref := "S" + strings.ToUpper(fmt.Sprintf("%s_", base36(i)))
+		name += "S_I" + ref + ref + "E"
+	}
+	return name + "EvT_"
+}
+
+func base36(i int) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if i < 36 {
+		return digits[i : i+1]
+	}
+	return base36(i/36) + digits[i%36:i%36+1]
+}

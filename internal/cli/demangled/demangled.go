@@ -1,0 +1,87 @@
+// Package demangled writes names of C++ and Rust as people do.
+package demangled
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Bounds of what is demangled. The time for some names grows with the square
+// of their length, and a few hundred bytes can spell gigabytes.
+const (
+	maxMangled    = 4 << 10
+	maxDemangledP = 16 // a power of two
+)
+
+// Name returns a name as people write it, or as it is if it is not mangled. It has at most 64 KiB.
+func Name(name string) string { return with(name) }
+
+// Short is [Name] without the parameters.
+func Short(name string) string { return with(name, demangle.NoParams) }
+
+// maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell more
+// than anybody reads, and a profile has many names.
+const maxKept = 4 << 10
+
+// Bounded is [Name], but for names that get too long to be kept in a file, which stay as they are.
+func Bounded(name string) string {
+	if d := Name(name); len(d) <= maxKept {
+		return d
+	}
+	return name
+}
+
+func with(name string, options ...demangle.Option) string {
+	if len(name) > maxMangled || !IsMangled(name) {
+		return name
+	}
+	return demangle.Filter(name, append(options, demangle.MaxLength(maxDemangledP))...)
+}
+
+// IsMangled tells whether a name looks like a mangled one of C++ or Rust.
+func IsMangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
+}
+
+// A Writer passes a text on and demangles the quoted strings in it. What comes out is for reading: a
+// demangled name may itself hold a double quote.
+type Writer struct {
+	w      io.Writer
+	name   []byte // of the string at hand
+	quoted bool   // inside a string
+	buf    []byte
+}
+
+// NewWriter returns a writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write demangles and writes what of p it can; a string that is not complete waits for the rest.
+func (d *Writer) Write(p []byte) (int, error) {
+	n := len(p)
+	d.buf = d.buf[:0]
+	for {
+		before, after, found := bytes.Cut(p, []byte{'"'})
+		if d.quoted {
+			d.name = append(d.name, before...)
+		} else {
+			d.buf = append(d.buf, before...)
+		}
+		if !found {
+			break
+		}
+		if d.quoted {
+			d.buf = append(d.buf, Name(string(d.name))...)
+			d.name = d.name[:0]
+		}
+		d.buf = append(d.buf, '"')
+		d.quoted = !d.quoted
+		p = after
+	}
+	if _, err := d.w.Write(d.buf); err != nil {
+		return 0, err
+	}
+	return n, nil
+}

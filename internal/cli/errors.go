@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Exit statuses.
+const (
+	StatusDone  = 0
+	StatusFault = 1 // the data is at fault, or a comparison differs
+	StatusUsage = 2 // wrong usage
+)
+
+// A UsageError says that a verb was called in a wrong way, which shows only when it runs. The process
+// ends with [StatusUsage].
+type UsageError struct{ msg string }
+
+// Error returns what is wrong.
+func (e *UsageError) Error() string { return e.msg }
+
+// Usagef returns a [UsageError].
+func Usagef(format string, args ...any) error {
+	return &UsageError{fmt.Sprintf(format, args...)}
+}
+
+// A StatusError ends the process with a status of its own. It prints nothing.
+type StatusError int
+
+// Error names the status.
+func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// packagePrefixes is how the errors of this project's packages begin.
+var packagePrefixes = []string{
+	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
+	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ",
+}
+
+// Message returns the text of an error without the packages it came through: the command says who
+// is speaking once, in front.
+func Message(err error) string {
+	text := err.Error()
+	for _, prefix := range packagePrefixes {
+		text = strings.TrimPrefix(text, prefix)
+		text = strings.ReplaceAll(text, ": "+prefix, ": ")
+	}
+	return text
+}

@@ -1,0 +1,42 @@
+// Package human writes numbers, names and paths as people read them on a terminal.
+package human
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Number writes a number with a comma before every third digit.
+func Number[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
+	digits := strconv.FormatUint(uint64(n), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Percent writes a share of a whole, from 0 to 1.
+func Percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
+
+// Name returns a name as it is, or quoted if it holds something that would do more to a terminal
+// than show.
+func Name(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// UnknownUnit stands for the empty path of the unknown-file unit.
+const UnknownUnit = "(unknown)"
+
+// Unit returns the path of a unit as [Name] does, and [UnknownUnit] for the empty one.
+func Unit(path string) string {
+	if path == "" {
+		return UnknownUnit
+	}
+	return Name(path)
+}

@@ -1,0 +1,27 @@
+package human
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "0", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567",
+		math.MaxUint64: "18,446,744,073,709,551,615",
+	} {
+		assert.Equal(t, want, Number(n))
+	}
+}
+
+func TestNames(t *testing.T) {
+	assert.Equal(t, "src/größe.cc", Name("src/größe.cc"))
+	assert.Equal(t, "a b", Name("a b"))
+	for _, name := range []string{"a\x1b[2J", "a\n", "\xff", "a\u202eb"} {
+		assert.Equal(t, fmt.Sprintf("%q", name), Name(name))
+	}
+	assert.Equal(t, "(unknown)", Unit(""))
+}

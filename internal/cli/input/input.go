@@ -1,0 +1,101 @@
+// Package input opens the files that verbs read.
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else takes
+// fewer bytes.
+const HeadLen = 512
+
+// A File is a file that a verb reads, from its beginning to its end, and of which the first bytes can
+// be looked at before. It is used by one goroutine.
+type File struct {
+	Name string // for messages
+	Path string // of a regular file, which can be mapped instead; empty for anything else
+	Head []byte // the first HeadLen bytes, or all that there are
+
+	src    io.Reader // Head included
+	closer io.Closer // nil if there is nothing to close
+	read   int64
+}
+
+// StdinName is the name of standard input in messages.
+const StdinName = "standard input"
+
+// Open opens the file of a path, or standard input for [cli.Stdio].
+func Open(stdin io.Reader, path string) (*File, error) {
+	if path == cli.Stdio {
+		return New(StdinName, stdin)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := New(path, file)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	f.closer = file
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	if info.Mode().IsRegular() {
+		f.Path = path
+	}
+	return f, nil
+}
+
+// New returns a file that is read from a stream.
+func New(name string, src io.Reader) (*File, error) {
+	head := make([]byte, HeadLen)
+	n, err := io.ReadFull(src, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, Wrap(name, err)
+	}
+	head = head[:n]
+	return &File{Name: name, Head: head, src: io.MultiReader(bytes.NewReader(head), src)}, nil
+}
+
+// Read reads on.
+func (f *File) Read(p []byte) (int, error) {
+	n, err := f.src.Read(p)
+	f.read += int64(n)
+	return n, err
+}
+
+// Offset returns how many bytes have been read.
+func (f *File) Offset() int64 { return f.read }
+
+// Close closes the file. It was only read, so there is no error worth telling.
+func (f *File) Close() {
+	if f.closer != nil {
+		_ = f.closer.Close()
+	}
+}
+
+// Wrap puts the name of the file before an error that names no file.
+func (f *File) Wrap(err error) error { return Wrap(f.Name, err) }
+
+// Wrap puts the name of a file before an error that names none and says something of it.
+func Wrap(name string, err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	var usage *cli.UsageError
+	var status cli.StatusError
+	if err == nil || errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &usage) || errors.As(err, &status) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

@@ -1,0 +1,158 @@
+// Package jsonstream writes JSON piece by piece.
+package jsonstream
+
+import (
+	"encoding/base64"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Writer writes JSON piece by piece: nesting of any depth takes a few bytes a level and no machine
+// stack, and no document is held in memory. Items of an array are on lines of their own, members of an
+// object in one line. Its first error sticks; [Writer.Err] and [Writer.Finish] return it.
+type Writer struct {
+	w     io.Writer
+	buf   []byte
+	open  []scope
+	level int // arrays among them
+	err   error
+}
+
+// A scope is an object or array that is not complete.
+type scope struct {
+	close byte // the bracket that ends it
+	begun bool // it has a member or item
+}
+
+const (
+	flushAt   = 32 << 10
+	maxIndent = 64 // in levels: else a body nested n deep took n*n bytes
+)
+
+var margin = "\n" + strings.Repeat("  ", maxIndent)
+
+// New returns a writer to w.
+func New(w io.Writer) *Writer { return &Writer{w: w} }
+
+// next begins a member, or an item if the key is empty.
+func (j *Writer) next(key string) {
+	if len(j.open) > 0 {
+		s := &j.open[len(j.open)-1]
+		if s.begun {
+			j.buf = append(j.buf, ',')
+		}
+		switch {
+		case s.close == ']':
+			j.newLine()
+		case s.begun:
+			j.buf = append(j.buf, ' ')
+		}
+		s.begun = true
+	}
+	if key != "" {
+		j.buf = appendString(j.buf, key)
+		j.buf = append(j.buf, ": "...)
+	}
+	if len(j.buf) > flushAt {
+		j.flush()
+	}
+}
+
+// newLine begins a line. Each array is a level.
+func (j *Writer) newLine() {
+	j.buf = append(j.buf, margin[:1+2*min(j.level, maxIndent)]...)
+}
+
+// Object begins an object: a member if there is a key, an item of an array or the whole document if not.
+func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
+
+// Array begins an array, as [Writer.Object] does an object.
+func (j *Writer) Array(key string) { j.begin(key, '[', ']') }
+
+func (j *Writer) begin(key string, open, close byte) {
+	j.next(key)
+	j.buf = append(j.buf, open)
+	j.open = append(j.open, scope{close: close})
+	if close == ']' {
+		j.level++
+	}
+}
+
+// End completes the innermost object or array.
+func (j *Writer) End() {
+	s := j.open[len(j.open)-1]
+	j.open = j.open[:len(j.open)-1]
+	if s.close == ']' {
+		j.level--
+		if s.begun {
+			j.newLine()
+		}
+	}
+	j.buf = append(j.buf, s.close)
+}
+
+// Uint writes a number.
+func (j *Writer) Uint(key string, v uint64) {
+	j.next(key)
+	j.buf = strconv.AppendUint(j.buf, v, 10)
+}
+
+// Float writes a number in as few digits as tell it from all others.
+func (j *Writer) Float(key string, v float64) {
+	j.next(key)
+	j.buf = strconv.AppendFloat(j.buf, v, 'f', -1, 64)
+}
+
+// Bool writes a truth value.
+func (j *Writer) Bool(key string, v bool) {
+	j.next(key)
+	j.buf = strconv.AppendBool(j.buf, v)
+}
+
+// Name writes a string. JSON has no way to write bytes that are not UTF-8: those become U+FFFD, and a
+// member "<key>_base64" gives the true bytes.
+func (j *Writer) Name(key, name string) {
+	j.next(key)
+	j.buf = appendString(j.buf, name)
+	if !utf8.ValidString(name) {
+		j.next(key + "_base64")
+		j.buf = append(j.buf, '"')
+		j.buf = base64.StdEncoding.AppendEncode(j.buf, []byte(name))
+		j.buf = append(j.buf, '"')
+	}
+}
+
+func (j *Writer) flush() {
+	if j.err == nil && len(j.buf) > 0 {
+		_, j.err = j.w.Write(j.buf)
+	}
+	j.buf = j.buf[:0]
+}
+
+// Err returns the first error of writing.
+func (j *Writer) Err() error { return j.err }
+
+// Finish ends the last line and returns the first error.
+func (j *Writer) Finish() error {
+	j.buf = append(j.buf, '\n')
+	j.flush()
+	return j.err
+}
+
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, r := range s { // what is not UTF-8 comes as U+FFFD
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}

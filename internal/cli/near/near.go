@@ -1,0 +1,101 @@
+// Package near finds what somebody may have meant by a name that is not there.
+package near
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/go-afdo/afdo"
+)
+
+const (
+	maxNear       = 5   // near matches that are named
+	maxEditLength = 128 // of names whose edit distance is worth its square
+)
+
+// Names finds the names that are most like one that was not found.
+type Names struct {
+	want  string
+	found []nearName
+}
+
+type nearName struct {
+	name     string
+	distance int
+	order    int
+}
+
+// Add offers a name. key is what of it is compared with what is wanted.
+func (n *Names) Add(name, key string) {
+	d, ok := distance(n.want, key)
+	if !ok {
+		return
+	}
+	n.found = append(n.found, nearName{name, d, len(n.found)})
+	if len(n.found) > 16*maxNear {
+		n.prune()
+	}
+}
+
+// New returns what finds names like want.
+func New(want string) *Names { return &Names{want: want} }
+
+// prune keeps the best of what was found, the first ones of the same distance.
+func (n *Names) prune() {
+	slices.SortStableFunc(n.found, func(a, b nearName) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.order, b.order))
+	})
+	n.found = n.found[:min(len(n.found), maxNear)]
+	for i := range n.found {
+		n.found[i].order = i
+	}
+}
+
+// Best returns the best names, best first, and none much worse than the best.
+func (n *Names) Best() []string {
+	n.prune()
+	var names []string
+	for _, f := range n.found {
+		if f.distance <= 2*n.found[0].distance && !slices.Contains(names, f.name) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// distance tells how far key is from what was wanted, false if too far to be
+// meant: 0 if equal, 1 if one is part of the other, more with every letter that is wrong.
+func distance(want, key string) (int, bool) {
+	if want == key {
+		return 0, true
+	}
+	if want == "" || key == "" {
+		return 0, false
+	}
+	if strings.Contains(key, want) || len(key) > 3 && strings.Contains(want, key) {
+		return 1, true
+	}
+	limit := max(1, min(len(want), len(key))/3)
+	if len(want) > maxEditLength || len(key) > maxEditLength || len(want)-len(key) > limit || len(key)-len(want) > limit {
+		return 0, false
+	}
+	d := levenshtein.ComputeDistance(want, key)
+	return 1 + d, d <= limit
+}
+
+// NotFound is the error for a name that is not there: what is "unit" or "symbol", and the names are
+// those that may have been meant. [errors.Is] finds [afdo.ErrNotFound] in it.
+func NotFound(what, name string, names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("%s %q: %w", what, name, afdo.ErrNotFound)
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	return fmt.Errorf("%s %q: %w, near: %s", what, name, afdo.ErrNotFound, strings.Join(quoted, ", "))
+}

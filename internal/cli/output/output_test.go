@@ -1,0 +1,132 @@
+package output
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// say returns a writer of an output.
+func say(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+}
+
+// files lists the names in a folder.
+func files(t *testing.T, dir string) []string {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func requireFile(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got))
+}
+
+func TestOutputIsNewFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, strings.Repeat("n", 255)) // as long as names get
+	plain := filepath.Join(dir, "plain")
+	require.NoError(t, os.WriteFile(plain, nil, 0o666))
+	require.NoError(t, Write(nil, path, say("hello")))
+	requireFile(t, path, "hello")
+	assert.Equal(t, []string{filepath.Base(path), "plain"}, files(t, dir))
+
+	want, err := os.Stat(plain)
+	require.NoError(t, err)
+	got, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, want.Mode(), got.Mode(), "a new file has the mode that others get")
+}
+
+func TestOutputReplacesFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(path, []byte("before"), 0o600))
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, Write(nil, path, func(w io.Writer) error {
+		requireFile(t, path, "before") // until the new one is complete
+		return say("after")(w)
+	}))
+	requireFile(t, path, "after")
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, before.Mode(), after.Mode())
+	assert.Equal(t, []string{"out"}, files(t, dir))
+}
+
+func TestOutputFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	failure := errors.New("failure")
+	fail := func(w io.Writer) error {
+		if err := say(strings.Repeat("half", 1<<20))(w); err != nil {
+			return err
+		}
+		return failure
+	}
+	assert.ErrorIs(t, Write(nil, path, fail), failure)
+	assert.Empty(t, files(t, dir))
+
+	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
+	assert.ErrorIs(t, Write(nil, path, fail), failure)
+	requireFile(t, path, "before")
+	assert.Panics(t, func() { _ = Write(nil, path, func(io.Writer) error { panic("at work") }) })
+	requireFile(t, path, "before")
+	assert.Equal(t, []string{"out"}, files(t, dir))
+
+	assert.ErrorIs(t, Write(nil, filepath.Join(dir, "none", "out"), say("")), fs.ErrNotExist)
+	var pathErr *fs.PathError
+	assert.ErrorAs(t, Write(nil, dir, say("")), &pathErr)
+}
+
+func TestOutputFollowsLink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(target, []byte("before"), 0o666))
+	if err := os.Symlink("target", link); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	require.NoError(t, Write(nil, link, say("after")))
+	requireFile(t, target, "after")
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
+
+	require.NoError(t, os.Remove(target))
+	assert.ErrorIs(t, Write(nil, link, say("")), fs.ErrNotExist)
+}
+
+// A device is no file to be replaced.
+func TestOutputToDevice(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no /dev/null")
+	}
+	require.NoError(t, Write(nil, "/dev/null", say("hello")))
+	info, err := os.Stat("/dev/null")
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&fs.ModeDevice)
+
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	assert.ErrorContains(t, Write(nil, "/dev/full", say("hello")), "no space left")
+}

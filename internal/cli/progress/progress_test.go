@@ -1,0 +1,63 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/internal/cli/clitest"
+)
+
+// A screen is what a terminal has been sent.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func TestProgressComesAndGoes(t *testing.T) {
+	s := new(screen)
+	p := start(s, 0)
+	p.Say("reading %s", "a long name")
+	assert.Eventually(t, func() bool { return strings.Contains(s.String(), "\rreading a long name (0 s)") }, time.Minute, time.Millisecond)
+	p.Say("writing")
+	assert.Eventually(t, func() bool { return strings.Contains(s.String(), "\rwriting (0 s)            \r") }, time.Minute, time.Millisecond)
+	p.Stop()
+	assert.True(t, strings.HasSuffix(s.String(), "\r"+strings.Repeat(" ", len("writing (0 s)"))+"\r"), "%q", s)
+	p.Stop()
+}
+
+func TestProgressIsSilentForShortWork(t *testing.T) {
+	s := new(screen)
+	p := start(s, time.Hour)
+	p.Say("reading")
+	p.Stop()
+	p.tick() // as if the timer had just fired
+	assert.Empty(t, s.String())
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	p := Start(new(screen))
+	assert.Nil(t, p)
+	p.Say("reading")
+	p.Stop()
+
+	p = Start(clitest.Terminal(t))
+	assert.NotNil(t, p)
+	p.Stop()
+}

@@ -1,0 +1,162 @@
+// Package trim has the flags of the verbs that leave parts of a profile out.
+package trim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Help is about these flags.
+const Help = `Flags, in this order:
+  --strip-suffixes  takes compiler suffixes off all names: .isra.N, .constprop.N,
+                    .part.N, .cold, .lto_priv.N, .localalias and .llvm.N. What
+                    then has one name in one unit is merged.
+  --only-names      keeps only the functions whose names match.
+  --strip-names     leaves out the functions whose names match. Names are those
+                    of the assembler, patterns those of Go and match anywhere.
+                    What a function inlines or calls stays in it.
+  --max-depth N     moves what is inlined more than N deep to the function that
+                    was inlined, and puts a call in its place. No sample is lost.
+  --max-targets N   keeps the N most frequent call targets of each location.
+  --keep SHARE      keeps the hottest functions that together have this share of
+                    all samples, as in 99.99%, and those as hot as the last.
+What was trimmed is said on standard error, and the summary is computed anew.`
+
+// Flags is what the flags say of what is to be left out.
+type Flags struct {
+	suffixes            bool
+	only, strip         pattern
+	maxDepth, maxTarget limit
+	keep                share
+}
+
+// AddTo gives a verb the flags that trim a profile.
+func (t *Flags) AddTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&t.suffixes, "strip-suffixes", false, "take compiler suffixes off names")
+	f.Var(&t.only, "only-names", "keep only functions whose names match")
+	f.Var(&t.strip, "strip-names", "leave out functions whose names match")
+	f.Var(&t.maxDepth, "max-depth", "how deep functions may be inlined, 0 for not at all")
+	f.Var(&t.maxTarget, "max-targets", "how many call targets a location may have")
+	f.Var(&t.keep, "keep", "share of all samples to keep the hottest functions for, as in 99.99%")
+}
+
+// Any tells whether there is anything to do.
+func (t *Flags) Any() bool {
+	return t.suffixes || t.only.re != nil || t.strip.re != nil || t.maxDepth.set || t.maxTarget.set || t.keep.set()
+}
+
+// Apply returns what is left of a profile, and notes that say what is not.
+func (t *Flags) Apply(p *profile.Profile) (_ *profile.Profile, notes []string) {
+	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if t.suffixes {
+		q, renamed, merged := p.StripSuffixes()
+		say("--strip-suffixes: symbols renamed: %s, merged with another of their name: %s", human.Number(renamed), human.Number(merged))
+		p = q
+	}
+	if re := t.only.re; re != nil {
+		p = keepNames(p, "--only-names", say, re.MatchString)
+	}
+	if re := t.strip.re; re != nil {
+		p = keepNames(p, "--strip-names", say, func(name string) bool { return !re.MatchString(name) })
+	}
+	if t.maxDepth.set {
+		q, folded := p.FoldInlined(t.maxDepth.n)
+		say("--max-depth %d: inlined bodies moved to their functions: %s", t.maxDepth.n, human.Number(folded))
+		p = q
+	}
+	if t.maxTarget.set {
+		q, removed, calls := p.LimitTargets(t.maxTarget.n)
+		say("--max-targets %d: call targets left out: %s, with %s calls", t.maxTarget.n, human.Number(removed), human.Number(calls))
+		p = q
+	}
+	if t.keep.set() {
+		q, removed := p.KeepHottest(t.keep.ratio)
+		sayRemoved(say, "--keep "+t.keep.text, removed)
+		p = q
+	}
+	return p, notes
+}
+
+func keepNames(p *profile.Profile, flag string, say func(string, ...any), keep func(string) bool) *profile.Profile {
+	q, removed := p.KeepFunctions(func(s profile.SymbolRef) bool { return keep(p.SymbolName(s)) })
+	sayRemoved(say, flag, removed)
+	return q
+}
+
+func sayRemoved(say func(string, ...any), flag string, r profile.Removed) {
+	say("%s: functions left out: %s, with %s samples, %s of all", flag, human.Number(r.Functions), human.Number(r.Samples), human.Percent(r.Share))
+}
+
+// A pattern is a flag's regular expression.
+type pattern struct{ re *regexp.Regexp }
+
+func (p *pattern) String() string {
+	if p.re == nil {
+		return ""
+	}
+	return p.re.String()
+}
+
+func (p *pattern) Set(text string) (err error) {
+	p.re, err = regexp.Compile(text)
+	return err
+}
+
+func (p *pattern) Type() string { return "REGEX" }
+
+// A limit is a flag's number, 0 being one.
+type limit struct {
+	n   int
+	set bool
+}
+
+func (l *limit) String() string {
+	if !l.set {
+		return ""
+	}
+	return strconv.Itoa(l.n)
+}
+
+func (l *limit) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	l.n, l.set = int(min(n, math.MaxInt32)), true
+	return nil
+}
+
+func (l *limit) Type() string { return "N" }
+
+// A share is a flag's part of a whole, at most all of it.
+type share struct {
+	text  string
+	ratio profile.Ratio
+}
+
+func (s *share) set() bool { return s.text != "" }
+
+func (s *share) String() string { return s.text }
+
+func (s *share) Set(text string) error {
+	ratio, err := profile.ParseRatio(text)
+	if err != nil {
+		return err
+	}
+	if ratio.Num > ratio.Den {
+		return errors.New("want at most 100%")
+	}
+	s.text, s.ratio = text, ratio
+	return nil
+}
+
+func (s *share) Type() string { return "SHARE" }

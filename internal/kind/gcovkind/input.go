@@ -1,0 +1,115 @@
+package gcovkind
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// An Input is a GCOV profile that a verb reads. A version 4 file is read lazily; other formats are
+// read whole when they are first needed.
+type Input struct {
+	*input.File
+	Format Format
+	Order  string // byte order of v2 and v3: "little-endian" or "big-endian"
+
+	reader  *afdo.Reader // of v4; of other formats, once Reader has been called
+	profile *profile.Profile
+}
+
+// Open recognises the format of a file. A version 4 file is mapped; what cannot be mapped, standard
+// input above all, is read into memory. The caller closes the Input, or the file if there is an error.
+func Open(f *input.File) (*Input, error) {
+	in := &Input{File: f}
+	var err error
+	if in.Format, err = Recognise(f.Head); err != nil {
+		return nil, f.Wrap(err)
+	}
+	switch {
+	case in.Format.V4():
+		err = in.openV4()
+	case in.Format.Old():
+		in.Order = byteOrder(f.Head)
+	}
+	return in, f.Wrap(err)
+}
+
+func byteOrder(head []byte) string {
+	if HasMagic(head, "gcda") {
+		return "big-endian"
+	}
+	return "little-endian"
+}
+
+func (in *Input) openV4() (err error) {
+	if in.Path != "" {
+		in.reader, err = afdo.Open(in.Path)
+	} else {
+		var data []byte
+		if data, err = io.ReadAll(in.File); err != nil {
+			return err
+		}
+		in.reader, err = afdo.OpenBytes(data)
+	}
+	if err == nil && in.reader.Header().Compact {
+		in.Format = V4Compact
+	}
+	return err
+}
+
+// Close closes what the Input reads from.
+func (in *Input) Close() {
+	if in.reader != nil {
+		_ = in.reader.Close() // it was only read
+	}
+	in.File.Close()
+}
+
+// Size returns how many bytes the file has, of other formats than version 4 once it has been read.
+func (in *Input) Size() int64 {
+	if in.Format.V4() {
+		return in.reader.Size()
+	}
+	return in.Offset()
+}
+
+// Profile returns the whole profile in memory.
+func (in *Input) Profile() (*profile.Profile, error) {
+	if in.profile != nil {
+		return in.profile, nil
+	}
+	var err error
+	switch {
+	case in.Format.V4():
+		in.profile, err = profile.Read(in.reader)
+	case in.Format.Old():
+		in.profile, err = gcov.Read(in.File)
+	default:
+		in.profile, err = textfmt.Parse(in.File)
+	}
+	return in.profile, err
+}
+
+// Reader returns a reader of the profile. What is not a version 4 file is made into one, in memory.
+func (in *Input) Reader() (*afdo.Reader, error) {
+	if in.reader != nil {
+		return in.reader, nil
+	}
+	p, err := in.Profile()
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	if err := builder.Write(&file, p, builder.Options{}); err != nil {
+		return nil, err
+	}
+	in.profile = nil
+	in.reader, err = afdo.OpenBytes(file.Bytes())
+	return in.reader, err
+}

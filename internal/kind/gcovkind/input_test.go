@@ -1,0 +1,119 @@
+package gcovkind
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func TestRecognise(t *testing.T) {
+	for _, c := range []struct {
+		head string
+		want Format
+		err  string
+	}{
+		{head: "gcov\x00\x00\x00\x04", want: V4},
+		{head: "gcov", want: V4}, // cut, which is the reader's business
+		{head: "adcg\x03\x00\x00\x00\x00\x00\x00\x00", want: V3},
+		{head: "adcg\x02\x00\x00\x00\x00\x00\x00\x00", want: V2},
+		{head: "gcda\x00\x00\x00\x03\x00\x00\x00\x00", want: V3},
+		{head: "gcda\x00\x00\x00\x02\x00\x00\x00\x00", want: V2},
+		{head: "filenames = {", want: Text},
+		{head: " \t\r\n\v\ffilenames\n= {", want: Text},
+		{head: "extension_2={}", want: Text},
+		{head: "\"main\":0(1:0:0) = {}", want: Text},
+		{head: strings.Repeat("\n", input.HeadLen), want: Text},
+
+		{head: "", err: "not a profile: it is empty"},
+		{head: " \n", err: "not a profile: it is empty"},
+		{head: "gco", err: `not a profile: it begins with "gco"`},
+		{head: "main:12:3\n 1: 2", err: `not a profile: it begins with "main:12:3\n 1: 2"`},
+		{head: "filenames", err: `not a profile: it begins with "filenames"`},
+		{head: "= {", err: `not a profile: it begins with "= {"`},
+		{head: "adcg*22B\x01\x02\x03\x04", err: "not a profile: it is a .gcda file of gcc --coverage or -fprofile-generate"},
+		{head: "adcg\x01\x00\x00\x00\x00\x00\x00\x00", err: "gcov: unsupported profile version: this is a version 1 profile, not version 2 or 3"},
+		{head: "adcg\x03\x00\x00", err: "gcov: at offset 7: truncated section: the header is cut"},
+		{head: "\x1f\x8b\x08\x00", err: "not a profile: it is compressed with gzip"},
+		{head: "PERFILE2....", err: "not a profile: it is a recording of perf, from which create_gcov makes profiles"},
+		{head: "\x7fELF\x02\x01", err: "not a profile: it is an ELF file"},
+	} {
+		got, err := Recognise([]byte(c.head))
+		assert.Equal(t, c.want, got, "%q", c.head)
+		if c.err == "" {
+			assert.NoError(t, err, "%q", c.head)
+		} else {
+			assert.EqualError(t, err, c.err, "%q", c.head)
+		}
+	}
+}
+
+// forms is the example in all formats, and what shows them is called.
+var forms = []struct {
+	extension string
+	format    Format
+	order     string
+}{
+	{".txt", Text, ""},
+	{".afdo", V4, ""},
+	{".compact.afdo", V4Compact, ""},
+	{".v3.afdo", V3, "little-endian"},
+	{".v2.afdo", V2, "little-endian"},
+}
+
+func openPath(stdin io.Reader, path string) (*Input, error) {
+	f, err := input.Open(stdin, path)
+	if err != nil {
+		return nil, err
+	}
+	return Open(f)
+}
+
+// Whatever the format, and whether a file can be mapped or comes through a pipe, the same is read.
+func TestOpenInput(t *testing.T) {
+	for _, form := range forms {
+		path := filepath.Join("../../../testdata", "shop"+form.extension)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var profiles []*profile.Profile
+		for name, open := range map[string]func() (*Input, error){
+			path:             func() (*Input, error) { return openPath(nil, path) },
+			"standard input": func() (*Input, error) { return openPath(strings.NewReader(string(data)), "-") },
+			"a slow pipe": func() (*Input, error) {
+				f, err := input.New("a slow pipe", iotest.OneByteReader(strings.NewReader(string(data))))
+				if err != nil {
+					return nil, err
+				}
+				return Open(f)
+			},
+		} {
+			in, err := open()
+			require.NoError(t, err, "%s %s", path, name)
+			assert.Equal(t, name, in.Name)
+			assert.Equal(t, form.format, in.Format, path)
+			assert.Equal(t, form.order, in.Order, path)
+			p, err := in.Profile()
+			require.NoError(t, err, path)
+			assert.EqualValues(t, len(data), in.Size(), path)
+			profiles = append(profiles, p)
+
+			r, err := in.Reader()
+			require.NoError(t, err, path)
+			again, err := profile.Read(r)
+			require.NoError(t, err, path)
+			profiles = append(profiles, again)
+			in.Close()
+		}
+		for _, p := range profiles[1:] {
+			assert.NoError(t, profile.Compare(profiles[0], p), path)
+		}
+	}
+}

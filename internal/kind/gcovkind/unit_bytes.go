@@ -1,0 +1,40 @@
+package gcovkind
+
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by FileRef of its profile.
+func UnitBytes(p *profile.Profile, r *afdo.Reader) ([]int64, error) {
+	files := make(map[string]int, p.NumFiles())
+	for i := range p.NumFiles() {
+		files[p.FilePath(profile.FileRef(i))] = i
+	}
+	bytes := make([]int64, p.NumFiles())
+	w := newWalker(r)
+	for u, err := range r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		n := &bytes[files[u.Path()]]
+		stringTable, symbolNames := u.Sections()
+		for _, index := range []int{stringTable, symbolNames} {
+			s, err := r.Section(index)
+			if err != nil {
+				return nil, err
+			}
+			*n += s.Size
+		}
+		err := w.symbols(u, func(_ afdo.Symbol, f *function) error {
+			if f != nil {
+				*n += f.Section().Size
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return bytes, nil
+}
