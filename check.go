@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A Problem is something that [Reader.Check] finds.
@@ -153,14 +155,14 @@ func (k *checker) table() {
 
 // header looks for over-long varints in the header and the section table.
 func (k *checker) header() {
-	f := headerFields(k.t.data)
+	f := headerFields(k.t.Data)
 	var found bool
 	for range 5 + 2*k.t.count {
 		if !f.sec.Compact || found {
 			return
 		}
-		pos := f.pos
-		k.overlong(&f, pos, varintLen(f.uint64()), &found)
+		pos := f.Pos
+		k.overlong(&f, pos, wire.VarintLen(f.Uint64()), &found)
 	}
 }
 
@@ -216,19 +218,19 @@ func (k *checker) inRange(from Section, pos int, ref sectionRef) bool {
 // end reports what a section has behind its data, or why it could not be read
 // so far. It reports whether it could be.
 func (k *checker) end(f *fields) bool {
-	if f.err == nil && f.rest() > 0 {
-		k.fault(f.sec.errorAt(f.pos, ErrUnused, "%d bytes behind the data of the section", f.rest()))
+	if f.Err == nil && f.Rest() > 0 {
+		k.fault(f.sec.errorAt(f.Pos, ErrUnused, "%d bytes behind the data of the section", f.Rest()))
 	}
-	k.fault(f.err)
-	return f.err == nil
+	k.fault(f.err())
+	return f.Err == nil
 }
 
 // overlong looks for varints that are longer than they need be. It goes by
 // what was read from pos on: the sizes that the values would have had.
 func (k *checker) overlong(f *fields, pos, least int, found *bool) {
-	if f.sec.Compact && f.err == nil && f.pos-pos > least && !*found {
+	if f.sec.Compact && f.Err == nil && f.Pos-pos > least && !*found {
 		*found = true
-		k.remark(f.sec, pos, ErrOverlong, "%d bytes hold what fits %d", f.pos-pos, least)
+		k.remark(f.sec, pos, ErrOverlong, "%d bytes hold what fits %d", f.Pos-pos, least)
 	}
 }
 
@@ -248,10 +250,9 @@ func (k *checker) summary() *fields {
 	if !k.end(&f) {
 		return nil
 	}
-	twin := NewWriter(true)
-	twin.Begin(SectionSummary, true)
-	twin.PutSummary(s)
-	k.overlong(&f, 1, twin.Len()-1, new(bool))
+	twin, again := wire.Encoder{Compact: true}, start
+	twin.Summary(again.Fields.Summary())
+	k.overlong(&f, 1, len(twin.Data), new(bool))
 	k.tally.prepare(s)
 	return &start
 }
@@ -281,21 +282,24 @@ func (k *checker) units() {
 
 // entries reads the file names section into d and reports whether it could be read to the end.
 func (k *checker) entries(d *directory, f *fields) bool {
-	d.sec, d.data = f.sec, f.data
-	n := f.unitCount()
+	d.sec, d.data = f.sec, f.Data
+	n := f.UnitCount()
 	var overlong bool
-	k.overlong(f, 1, varintLen(uint64(n)), &overlong)
+	k.overlong(f, 1, wire.VarintLen(uint64(n)), &overlong)
 	for range n {
 		var e unitEntry
-		pos := f.pos
+		pos := f.Pos
 		name := f.unitFields(&e)
-		if f.err != nil {
+		if f.Err != nil {
 			break
 		}
-		k.fault(e.nameFault(f.sec, name))
-		k.fault(e.rangeFault(f.sec))
-		least := varintLen(uint64(len(name))) + len(name) +
-			varintLen(e.strings) + varintLen(e.symbols) + varintLen(e.start) + varintLen(e.end)
+		for _, fault := range []*wire.Fault{e.nameFault(name), e.rangeFault()} {
+			if fault != nil {
+				k.fault(f.sec.errorOf(fault))
+			}
+		}
+		least := wire.VarintLen(uint64(len(name))) + len(name) +
+			wire.VarintLen(e.Strings) + wire.VarintLen(e.Symbols) + wire.VarintLen(e.Start) + wire.VarintLen(e.End)
 		k.overlong(f, pos, least, &overlong)
 		d.entries = append(d.entries, e)
 	}
@@ -323,41 +327,41 @@ func (k *checker) paths(d *directory, complete bool) {
 func (k *checker) ranges(d *directory) {
 	order := make([]uint32, 0, len(d.entries))
 	for i := range d.entries {
-		if e := &d.entries[i]; e.start < e.end {
+		if e := &d.entries[i]; e.Start < e.End {
 			order = append(order, uint32(i))
 		}
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(d.entries[a].start, d.entries[b].start) })
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(d.entries[a].Start, d.entries[b].Start) })
 	end := uint32(0)
 	for _, i := range order {
 		e := &d.entries[i]
-		if e.start < end {
+		if e.Start < end {
 			k.fault(d.overlap(e))
 		}
-		end = max(end, e.end)
+		end = max(end, e.End)
 	}
 }
 
 // unit checks string table and symbol names of one unit.
 func (k *checker) unit(d *directory, e *unitEntry) {
 	names := stringTable{count: -1}
-	if k.inRange(d.sec, e.name, sectionRef{e.strings, SectionStringTable}) {
-		names = k.stringTable(e.strings)
+	if k.inRange(d.sec, e.name, sectionRef{e.Strings, SectionStringTable}) {
+		names = k.stringTable(e.Strings)
 	}
 	complete := false
-	if k.inRange(d.sec, e.name, sectionRef{e.symbols, SectionSymbolNames}) {
-		if !k.use(int(e.symbols), SectionSymbolNames) {
-			k.ids.lose(e.start, e.end) // the rows are another unit's and were checked for that
+	if k.inRange(d.sec, e.name, sectionRef{e.Symbols, SectionSymbolNames}) {
+		if !k.use(int(e.Symbols), SectionSymbolNames) {
+			k.ids.lose(e.Start, e.End) // the rows are another unit's and were checked for that
 			return
 		}
-		if f, ok := k.section(int(e.symbols), SectionSymbolNames); ok {
+		if f, ok := k.section(int(e.Symbols), SectionSymbolNames); ok {
 			rows := f
 			complete = k.rows(&f, e, names.count)
 			k.size(e, names, rows)
 		}
 	}
 	if !complete {
-		k.lose(e.start, e.end)
+		k.lose(e.Start, e.End)
 	}
 }
 
@@ -375,14 +379,14 @@ func (k *checker) size(e *unitEntry, names stringTable, rows fields) {
 		return
 	}
 	limit := k.r.maxTableBytes()
-	table := k.t.extent(int(e.strings))
+	table := k.t.extent(int(e.Strings))
 	if k.tables < limit {
-		sections := table.size + int64(len(rows.data))
-		k.tables += max(sections, 16*int64(names.count)+16*int64(rows.rowCount())+int64(names.names))
+		sections := table.size + int64(len(rows.Data))
+		k.tables += max(sections, 16*int64(names.count)+16*int64(rows.RowCount())+int64(names.names))
 		return
 	}
 	if k.tables < math.MaxInt64 {
-		k.fault(newSection(int(e.strings), table, byte(SectionStringTable)).errorAt(0, ErrLimit, "%s", tableLimit(limit)))
+		k.fault(newSection(int(e.Strings), table, byte(SectionStringTable)).errorAt(0, ErrLimit, "%s", tableLimit(limit)))
 		k.tables = math.MaxInt64 // said once
 	}
 }
@@ -401,40 +405,40 @@ func (k *checker) stringTable(index uint32) stringTable {
 // rows checks a symbol names section and reports whether it could be read to
 // the end. n is the number of strings, -1 if that is not known.
 func (k *checker) rows(f *fields, e *unitEntry, n int) bool {
-	count := f.rowCount()
+	count := f.RowCount()
 	var overlong bool
-	k.overlong(f, 1, varintLen(uint64(count)), &overlong)
+	k.overlong(f, 1, wire.VarintLen(uint64(count)), &overlong)
 	names := newIndexSet(n, count)
 	k.ids.grow(count)
 	for range count {
-		pos := f.pos
-		row := f.symbolRow()
-		if f.err != nil || k.stopped {
+		pos := f.Pos
+		row := f.Row()
+		if f.Err != nil || k.stopped {
 			break
 		}
 		k.row(f.sec, pos, row, e)
 		switch {
 		case n < 0:
-		case uint64(row.str) >= uint64(n):
-			k.fault(f.sec.errorAt(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, n))
-		case names.add(row.str):
-			k.remark(f.sec, pos, ErrSymbol, "string index %d a second time: two symbols of one name", row.str)
+		case uint64(row.String) >= uint64(n):
+			k.fault(f.sec.errorAt(pos, ErrSymbol, "string index %d, the unit has %d strings", row.String, n))
+		case names.add(row.String):
+			k.remark(f.sec, pos, ErrSymbol, "string index %d a second time: two symbols of one name", row.String)
 		}
 		if f.sec.Compact {
-			k.overlong(f, pos, varintLen(row.str)+varintLen(row.id)+varintLen(row.info), &overlong)
+			k.overlong(f, pos, wire.VarintLen(row.String)+wire.VarintLen(SymbolID(row.ID))+wire.VarintLen(row.Info), &overlong)
 		}
 	}
 	return k.end(f)
 }
 
 // row checks what a row of a symbol names section says apart from the name.
-func (k *checker) row(s Section, pos int, row symbolRow, e *unitEntry) {
-	if e.start <= e.end && !e.has(row.id) {
-		k.fault(s.errorAt(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", row.id, e.start, e.end))
+func (k *checker) row(s Section, pos int, row wire.Row, e *unitEntry) {
+	if e.Start <= e.End && !e.has(SymbolID(row.ID)) {
+		k.fault(s.errorAt(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", SymbolID(row.ID), e.Start, e.End))
 	}
-	k.ids.add(row.id, s, pos)
-	if row.info != noInfo && k.inRange(s, pos, sectionRef{row.info, SectionSymbolInfo}) {
-		k.use(int(row.info), SectionSymbolInfo)
+	k.ids.add(SymbolID(row.ID), s, pos)
+	if row.Info != wire.NoInfo && k.inRange(s, pos, sectionRef{row.Info, SectionSymbolInfo}) {
+		k.use(int(row.Info), SectionSymbolInfo)
 	}
 }
 

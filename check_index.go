@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // unchecked returns a Reader of the same file, of which the section table has been scanned, that neither compares checksums
@@ -199,14 +200,14 @@ func (x *index) checkUnits(d *directory) error {
 	if u.ranked != d.numRanked() {
 		return x.fault(u.byID, "%d units by symbol ID, the file has %d", u.ranked, d.numRanked())
 	}
-	f := fields{sec: d.sec, data: d.data, pos: 1}
-	f.unitCount()
-	mask := sectionBitmask(d.sec.Type, d.sec.Compact)
+	f := d.sec.fieldsAt(d.data, 1)
+	f.UnitCount()
+	mask := wire.SectionBitmask(byte(d.sec.Type), d.sec.Compact)
 	for rank := range x.units + 1 {
-		from, want := f.pos, uint32(0)
+		from, want := f.Pos, uint32(0)
 		if rank < x.units {
 			f.unitFields(new(unitEntry))
-			want = entrySum(mask, d.data[from:f.pos])
+			want = entrySum(mask, d.data[from:f.Pos])
 		}
 		if off, sum, err := u.entry(rank); err != nil {
 			return err
@@ -217,8 +218,8 @@ func (x *index) checkUnits(d *directory) error {
 	for i := range u.ranked {
 		if start, rank, err := u.rankedAt(i); err != nil {
 			return err
-		} else if want := d.ranked(i); rank != want || uint32(start) != d.entries[want].start {
-			return x.fault(u.byID, "unit %d from symbol ID %d, the index has %d from %d", want, d.entries[want].start, rank, start)
+		} else if want := d.ranked(i); rank != want || uint32(start) != d.entries[want].Start {
+			return x.fault(u.byID, "unit %d from symbol ID %d, the index has %d from %d", want, d.entries[want].Start, rank, start)
 		}
 	}
 	return nil

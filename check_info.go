@@ -1,5 +1,7 @@
 package afdo
 
+import "github.com/go-afdo/afdo/internal/wire"
+
 // Symbol infos that stand together are read together, up to this many bytes and sections.
 const (
 	infoBatchBytes    = 1 << 20
@@ -44,12 +46,12 @@ func (k *checker) infoBatch(c *Cursor, batch []sectionRef) {
 
 // info checks one symbol info section.
 func (k *checker) info(c *Cursor, f fields) {
-	pos := f.pos
-	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
-	i.locations = uint32(f.locationCount())
+	pos := f.Pos
+	i := Info{HeadCount: f.Uint64(), Timestamp: f.Uint64()}
+	i.locations = uint32(f.LocationCount())
 	i.f = f
 	overlong := !f.sec.Compact
-	k.overlong(&f, pos, varintLen(i.HeadCount)+varintLen(i.Timestamp)+varintLen(i.locations), &overlong)
+	k.overlong(&f, pos, wire.VarintLen(i.HeadCount)+wire.VarintLen(i.Timestamp)+wire.VarintLen(i.locations), &overlong)
 	k.tally.function(i.HeadCount)
 	c.Reset(i)
 	for !k.stopped {
@@ -74,21 +76,21 @@ func (c *Cursor) nextAny() (pos int, known, ok bool) {
 		}
 		c.leave()
 	}
-	pos = c.f.pos
+	pos = c.f.Pos
 	known = c.read()
-	return pos, known, c.f.err == nil
+	return pos, known, c.f.Err == nil
 }
 
 // location checks the record at pos, at which the cursor has arrived.
 func (k *checker) location(c *Cursor, pos int, overlong *bool) {
-	l, mask := c.Location(), c.f.data[pos]
+	l, mask := c.Location(), c.f.Data[pos]
 	if l.Type.isCount() {
 		k.tally.count(l.Count)
 	} else if l.Type == LocationInlinedFn {
 		k.defined(c, pos, l.Callee)
 	}
 	if !*overlong {
-		k.overlong(&c.f, pos, leastLocation(l, mask&discriminatorFlag != 0), overlong)
+		k.overlong(&c.f, pos, leastLocation(l, mask&wire.DiscriminatorFlag != 0), overlong)
 	}
 	if c.targets > 0 {
 		k.targets(c, overlong)
@@ -97,30 +99,30 @@ func (k *checker) location(c *Cursor, pos int, overlong *bool) {
 
 // leastLocation is the least that a record takes in compact mode, without its targets.
 func leastLocation(l *Location, hasDiscriminator bool) int {
-	least := 1 + varintLen(l.Line)
+	least := 1 + wire.VarintLen(l.Line)
 	if hasDiscriminator {
-		least += varintLen(l.Discriminator)
+		least += wire.VarintLen(l.Discriminator)
 	}
 	switch l.Type {
 	case LocationNormal, LocationWide:
-		least += varintLen(l.Count)
+		least += wire.VarintLen(l.Count)
 	case LocationCalledFns:
-		least += varintLen(l.NumTargets)
+		least += wire.VarintLen(l.NumTargets)
 	case LocationInlinedFn:
-		least += varintLen(l.Callee) + varintLen(l.NumLocations)
+		least += wire.VarintLen(l.Callee) + wire.VarintLen(l.NumLocations)
 	}
 	return least
 }
 
 func (k *checker) targets(c *Cursor, overlong *bool) {
-	for pos := c.f.pos; !k.stopped; pos = c.f.pos {
+	for pos := c.f.Pos; !k.stopped; pos = c.f.Pos {
 		t, ok := c.NextTarget()
 		if !ok {
 			return
 		}
 		k.defined(c, pos, t.Callee)
 		if !*overlong {
-			k.overlong(&c.f, pos, varintLen(t.Callee)+varintLen(t.Count), overlong)
+			k.overlong(&c.f, pos, wire.VarintLen(t.Callee)+wire.VarintLen(t.Count), overlong)
 		}
 	}
 }

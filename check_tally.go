@@ -153,8 +153,8 @@ func (k *checker) compareSummary(f fields) {
 		{"number of counts", t.NumCounts},
 		{"number of functions", t.NumFunctions},
 	} {
-		pos := f.pos
-		if found := f.uint64(); found != figure.want {
+		pos := f.Pos
+		if found := f.Uint64(); found != figure.want {
 			agrees = false
 			k.remark(f.sec, pos, ErrSummary, "%s is %d, the data make it %d", figure.what, found, figure.want)
 		}
@@ -167,9 +167,9 @@ func (k *checker) compareSummary(f fields) {
 
 func (k *checker) compareEntries(f fields) {
 	reach := k.tally.reach()
-	for range f.uint64() {
-		pos := f.pos
-		e := SummaryEntry{Cutoff: f.uint32(), MinCount: f.uint64(), NumCounts: f.uint64()}
+	for range f.Uint64() {
+		pos := f.Pos
+		e := SummaryEntry{Cutoff: f.Uint32(), MinCount: f.Uint64(), NumCounts: f.Uint64()}
 		i, _ := slices.BinarySearch(k.tally.mins, e.MinCount)
 		if !reach[i].settles(k.tally.TotalCount, e) {
 			k.remark(f.sec, pos, ErrSummary, "cutoff %d has %d counts from %d up, which the data do not bear out", e.Cutoff, e.NumCounts, e.MinCount)

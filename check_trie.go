@@ -1,5 +1,7 @@
 package afdo
 
+import "github.com/go-afdo/afdo/internal/wire"
+
 // bitSet is a set of numbers below its capacity.
 type bitSet []uint64
 
@@ -40,7 +42,8 @@ func (s *indexSet) add(i uint32) bool {
 // trieChecker checks a string table without spelling its strings out: their
 // sum may be a thousand times the table's size.
 type trieChecker struct {
-	trie
+	wire.Trie
+	sec      Section
 	k        *checker
 	root     int
 	found    bitSet // string indices
@@ -55,38 +58,38 @@ type trieChecker struct {
 // trie checks a string table.
 func (k *checker) trie(f fields) stringTable {
 	start := f
-	n := f.stringCount()
-	if f.err != nil {
-		k.fault(f.err)
+	n := f.StringCount()
+	if f.Err != nil {
+		k.fault(f.err())
 		return stringTable{count: -1}
 	}
-	k.overlong(&f, 1, varintLen(uint64(n)), new(bool))
-	c := trieChecker{trie: trie{fields: &f}, k: k, root: f.pos, found: newBitSet(n), missing: n}
+	k.overlong(&f, 1, wire.VarintLen(uint64(n)), new(bool))
+	c := trieChecker{Trie: wire.Trie{Fields: &f.Fields}, sec: f.sec, k: k, root: f.Pos, found: newBitSet(n), missing: n}
 	c.run(n)
 	if k.end(&f) && c.missing > 0 {
-		k.fault(f.sec.errorAt(f.pos, ErrTrie, "%d of %d strings are missing", c.missing, n))
+		k.fault(f.sec.errorAt(f.Pos, ErrTrie, "%d of %d strings are missing", c.missing, n))
 	}
-	if c.odd && f.err == nil {
+	if c.odd && f.Err == nil {
 		k.duplicates(start)
 	}
 	return stringTable{n, c.names}
 }
 
 func (c *trieChecker) run(n int) {
-	for ok := true; ok && c.err == nil && !c.k.stopped; ok = c.child() {
-		pos := c.pos
-		children, terminal, id := c.node()
-		if c.err != nil {
+	for ok := true; ok && c.Err == nil && !c.k.stopped; ok = c.child() {
+		pos := c.Pos
+		children, terminal, id := c.Node()
+		if c.Err != nil {
 			return
 		}
 		least := 1
 		if terminal {
-			least += varintLen(id)
+			least += wire.VarintLen(id)
 			c.terminal(pos, id, n)
 		} else if children == 0 && pos != c.root {
 			c.k.fault(c.sec.errorAt(pos, ErrTrie, "a leaf at which no string ends"))
 		}
-		c.k.overlong(c.fields, pos, least, &c.overlong)
+		c.k.overlong(&fields{c.sec, *c.Fields}, pos, least, &c.overlong)
 		c.descend(children)
 	}
 }
@@ -102,18 +105,18 @@ func (c *trieChecker) terminal(pos int, id uint32, n int) {
 		c.missing--
 	}
 	limit := c.k.r.opts.maxNameBytes
-	if c.prefix > limit-c.names && !c.limited {
+	if c.Prefix > limit-c.names && !c.limited {
 		c.limited = true
 		c.k.fault(c.sec.errorAt(pos, ErrLimit, "%s", nameLimit(limit)))
 	}
 	if !c.limited {
-		c.names += c.prefix
+		c.names += c.Prefix
 	}
 }
 
 func (c *trieChecker) descend(children int) {
-	c.trie.descend(children)
-	switch depth := len(c.frames); {
+	c.Trie.Descend(children)
+	switch depth := len(c.Frames); {
 	case depth > len(c.firsts):
 		c.firsts = append(c.firsts, newBitSet(256))
 	case children > 0:
@@ -123,43 +126,43 @@ func (c *trieChecker) descend(children int) {
 
 // child moves on to the next child.
 func (c *trieChecker) child() bool {
-	pos, depth := c.pos, len(c.frames)
-	_, label, ok := c.trie.child()
+	pos, depth := c.Pos, len(c.Frames)
+	_, label, ok := c.Trie.Child()
 	if !ok {
 		return false
 	}
 	if len(label) == 0 || c.firsts[depth-1].add(uint64(label[0])) {
 		c.odd = true
 	}
-	c.k.overlong(c.fields, pos, varintLen(uint64(len(label)))+len(label), &c.overlong)
+	c.k.overlong(&fields{c.sec, *c.Fields}, pos, wire.VarintLen(uint64(len(label)))+len(label), &c.overlong)
 	return true
 }
 
 // duplicates looks for a string that two paths through a trie spell. It merges
 // all paths, byte by byte, into a trie of states that each have one way to them.
 func (k *checker) duplicates(f fields) {
-	f.stringCount()
-	t := trie{fields: &f}
+	f.StringCount()
+	t := wire.Trie{Fields: &f.Fields}
 	next := map[uint64]uint64{} // by state and byte
 	ends := map[uint64]bool{}   // states at which a string ends
 	var states []uint64         // by frame: that of the parent
 	var name []byte
 	state := uint64(0)
 	for ok := true; ok && !k.stopped; {
-		pos := f.pos
-		children, terminal, _ := f.node()
+		pos := f.Pos
+		children, terminal, _ := f.Node()
 		if terminal && ends[state] {
 			k.fault(f.sec.errorAt(pos, ErrTrie, "string %.100q stands twice", name))
 		} else if terminal {
 			ends[state] = true
 		}
-		if t.descend(children); children > 0 {
-			states = append(states[:len(t.frames)-1], state)
+		if t.Descend(children); children > 0 {
+			states = append(states[:len(t.Frames)-1], state)
 		}
-		depth := len(t.frames)
+		depth := len(t.Frames)
 		var parent int
 		var label []byte
-		if parent, label, ok = t.child(); !ok {
+		if parent, label, ok = t.Child(); !ok {
 			return
 		}
 		name = append(name[:parent], label...)

@@ -3,6 +3,8 @@ package afdo
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A Cursor steps through the location records of a function in pre-order: the
@@ -43,7 +45,7 @@ func (c *Cursor) Reset(i Info) {
 }
 
 // Err returns the error that ended the walk, nil if it came to its end.
-func (c *Cursor) Err() error { return c.f.err }
+func (c *Cursor) Err() error { return c.f.err() }
 
 // Location returns the record at which the last call of Next has arrived. It
 // is the cursor's own, overwritten by the next call of Next.
@@ -59,7 +61,7 @@ func (c *Cursor) Unknown() uint64 { return c.unknown }
 
 // Offset returns where the next record to be read begins, from the start of
 // the file; after an error, where the section begins.
-func (c *Cursor) Offset() int64 { return c.f.sec.Offset + int64(c.f.pos) }
+func (c *Cursor) Offset() int64 { return c.f.sec.Offset + int64(c.f.Pos) }
 
 // Next moves to the next record. It returns false at the end, or at an error, see [Cursor.Err].
 func (c *Cursor) Next() bool {
@@ -105,8 +107,8 @@ func (c *Cursor) NextTarget() (Target, bool) {
 		return Target{}, false
 	}
 	c.targets--
-	t := Target{SymbolID(c.f.uint32()), c.f.uint64()}
-	if c.f.err != nil {
+	t := Target{SymbolID(c.f.Uint32()), c.f.Uint64()}
+	if c.f.Err != nil {
 		c.stop()
 		return Target{}, false
 	}
@@ -145,20 +147,20 @@ func (t LocationType) isCount() bool { return t-LocationZero <= LocationWide-Loc
 // To take a record apart in one or two words, it may look at bytes behind the
 // section, as long as they are in memory, before it knows how long the record is.
 func (c *Cursor) readNormal() bool {
-	data := c.f.data
-	p := data[c.f.pos:cap(data)]
+	data := c.f.Data
+	p := data[c.f.Pos:cap(data)]
 	if len(p) < 4+2+8 {
 		return false
 	}
 	head := binary.BigEndian.Uint32(p)
 	has := head >> 31 // discriminator
-	t := LocationType(head>>24) & locationTypeMask
+	t := LocationType(head>>24) & wire.LocationTypeMask
 	size := 4 + 2*int(has)
 	body := binary.BigEndian.Uint64(p[size:])
 	l := &c.location
-	l.Type, l.Line = t, head&maxUint24
+	l.Type, l.Line = t, head&wire.MaxLine
 	l.Discriminator = uint32(binary.BigEndian.Uint16(p[4:])) & -has
-	left := len(data) - c.f.pos - size // behind line and discriminator
+	left := len(data) - c.f.Pos - size // behind line and discriminator
 	switch {
 	case t.isCount():
 		bytes := uint(countSize[t&7])
@@ -167,24 +169,24 @@ func (c *Cursor) readNormal() bool {
 		}
 		l.Count = body >> (64 - 8*bytes)
 		l.Callee, l.NumTargets, l.NumLocations = 0, 0, 0
-		c.f.pos += size + int(bytes)
+		c.f.Pos += size + int(bytes)
 		return true
 	case t == LocationInlinedFn:
-		if left < 8 || body&math.MaxUint32 > uint64(left-8)/minLocation {
+		if left < 8 || body&math.MaxUint32 > uint64(left-8)/wire.MinLocation {
 			return false
 		}
 		l.Count, l.NumTargets = 0, 0
 		l.Callee = SymbolID(body >> 32)
 		c.enter(uint32(body))
-		c.f.pos += size + 8
+		c.f.Pos += size + 8
 		return true
 	case t == LocationCalledFn:
-		if left < minTarget {
+		if left < wire.MinTarget {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets, l.NumLocations = 0, 0, 1, 0
 		c.targets = 1
-		c.f.pos += size
+		c.f.Pos += size
 		return true
 	}
 	return false
@@ -192,17 +194,17 @@ func (c *Cursor) readNormal() bool {
 
 // readCompact is readNormal for compact mode.
 func (c *Cursor) readCompact() bool {
-	data := c.f.data
-	p := data[c.f.pos:cap(data)]
+	data := c.f.Data
+	p := data[c.f.Pos:cap(data)]
 	if len(p) < 8 {
 		return false
 	}
 	w := binary.LittleEndian.Uint64(p)
-	t := LocationType(w) & locationTypeMask
+	t := LocationType(w) & wire.LocationTypeMask
 	has := uint(w>>4) & 8 // discriminator: the width of an end in ends
 	w >>= 8
 	// Where the varints of the record end, in bits behind its bitmask.
-	ends := varintEnds[(^w&0x0080808080808080)*0x0002040810204081>>56&0x7f]
+	ends := endsOf(w)
 	line := ends & 0xff
 	ends >>= has
 	disc, third := ends&0xff, ends>>8&0xff
@@ -212,7 +214,7 @@ func (c *Cursor) readCompact() bool {
 	value := varint28(w & lowBits(third) >> (disc & 63))
 	l := &c.location
 	size := disc
-	left := len(data) - c.f.pos - 1
+	left := len(data) - c.f.Pos - 1
 	switch {
 	case t.isCount():
 		counted := -uint32(t >> 1) // all zeros for LocationZero
@@ -228,13 +230,13 @@ func (c *Cursor) readCompact() bool {
 			return false
 		}
 		n := varint28(w & lowBits(size) >> (third & 63))
-		if left -= int(size >> 3); left < 0 || int(n) > left/minCompactLocation {
+		if left -= int(size >> 3); left < 0 || int(n) > left/wire.MinCompactLocation {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets = 0, SymbolID(value), 0
 		c.enter(n)
 	case t == LocationCalledFn:
-		if int(size>>3)+minCompactTarget > left {
+		if int(size>>3)+wire.MinCompactTarget > left {
 			return false
 		}
 		l.Count, l.Callee, l.NumTargets, l.NumLocations = 0, 0, 1, 0
@@ -245,37 +247,9 @@ func (c *Cursor) readCompact() bool {
 	l.Type = t
 	l.Line = varint28(w & lowBits(line))
 	l.Discriminator = varint28(w & lowBits(disc) >> (line & 63))
-	c.f.pos += int(size>>3) + 1
+	c.f.Pos += int(size>>3) + 1
 	return true
 }
-
-// lowBits has the lowest n bits set, of which there are fewer than 64.
-func lowBits(n uint32) uint64 { return 1<<(n&63) - 1 }
-
-// varint28 decodes a varint of at most four bytes, which is all that w holds.
-func varint28(w uint64) uint32 {
-	return uint32(w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000 | w>>3&0xfe00000)
-}
-
-// varintEnds tells, for each set of bytes that end a varint among the seven
-// behind a bitmask, after how many bits the first, second, third and fourth
-// varint end: a byte each, more than 56 for one that does not end there.
-var varintEnds = func() (table [128]uint32) {
-	for set := range table {
-		ends, n := uint32(0), 0
-		for i := range 7 {
-			if set>>i&1 != 0 && n < 4 {
-				ends |= uint32(8*(i+1)) << (8 * n)
-				n++
-			}
-		}
-		for ; n < 4; n++ {
-			ends |= 64 << (8 * n)
-		}
-		table[set] = ends
-	}
-	return table
-}()
 
 // enter opens the body of the inlined function at hand, of n records.
 func (c *Cursor) enter(n uint32) {
@@ -292,38 +266,24 @@ func (c *Cursor) leave() {
 
 // readAny reads any record, field by field.
 func (c *Cursor) readAny() bool {
-	f, l := &c.f, &c.location
-	mask := f.byte()
-	*l = Location{Type: LocationType(mask & locationTypeMask), Line: f.uint24()}
-	if mask&discriminatorFlag != 0 {
-		l.Discriminator = uint32(f.uint16())
+	var l wire.Location
+	c.f.Location(&l)
+	c.location = Location{
+		Type: LocationType(l.Type), Line: l.Line, Discriminator: l.Discriminator, Count: l.Count,
+		Callee: SymbolID(l.Callee), NumTargets: l.NumTargets,
 	}
-	switch l.Type {
-	case LocationZero:
-	case LocationNormal:
-		l.Count = uint64(f.uint32())
-	case LocationWide:
-		l.Count = f.uint64()
-	case LocationCalledFn:
-		c.setTargets(1)
-	case LocationCalledFns:
-		c.setTargets(f.uint32())
-	case LocationInlinedFn:
-		l.Callee = SymbolID(f.uint32())
-		c.enter(uint32(f.locationCount()))
-	default:
-		f.take(int(min(f.uint32(), math.MaxInt32)), "an unknown location")
+	if c.f.Err != nil {
+		c.stop()
+		return false
+	}
+	c.targets = l.NumTargets
+	if l.Type == wire.InlinedFn {
+		c.enter(l.NumLocations)
+	}
+	if !l.Known() {
 		c.unknown++
 	}
-	if f.err != nil {
-		c.stop()
-	}
-	return f.err == nil && l.Type-LocationZero <= LocationInlinedFn-LocationZero
-}
-
-func (c *Cursor) setTargets(n uint32) {
-	n = uint32(c.f.count(uint64(n), minTarget, minCompactTarget, "call targets"))
-	c.location.NumTargets, c.targets = n, n
+	return l.Known()
 }
 
 // skipTargets passes over the targets that nobody asked for. As varints, their values are

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // Errors that do not say that a file is malformed.
@@ -44,13 +46,13 @@ var (
 	ErrHeader = errors.New("bad header")
 
 	// ErrTruncated: a field reaches past the end of its section.
-	ErrTruncated = errors.New("truncated section")
+	ErrTruncated = wire.ErrTruncated
 
 	// ErrVarint: a varint does not fit the width of its field.
-	ErrVarint = errors.New("bad varint")
+	ErrVarint = wire.ErrVarint
 
 	// ErrCount: a count announces more than the rest of the section can hold.
-	ErrCount = errors.New("bad count")
+	ErrCount = wire.ErrCount
 
 	// ErrSection: a section index does not lead to a section of the type that is due.
 	ErrSection = errors.New("bad section index")
@@ -65,7 +67,7 @@ var (
 	ErrTrie = errors.New("bad string table")
 
 	// ErrChecksum: bytes are not those that were written, as the index of the file shows.
-	ErrChecksum = errors.New("bad checksum")
+	ErrChecksum = wire.ErrChecksum
 )
 
 // Further classes, which only [Reader.Check] reports.
@@ -83,7 +85,7 @@ var (
 	ErrSummary = errors.New("summary disagrees")
 
 	// ErrIndex: the index does not agree with the data, or cannot be read. [Reader.Index] returns it, too.
-	ErrIndex = errors.New("bad index")
+	ErrIndex = wire.ErrIndex
 )
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].

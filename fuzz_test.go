@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // The fuzz targets of the package. They need nothing from other test files, so that
@@ -276,7 +277,7 @@ func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
 // checked in three ways that must agree.
 func FuzzTrie(f *testing.F) {
 	for _, compact := range []bool{false, true} {
-		mask := sectionBitmask(SectionStringTable, compact)
+		mask := wire.SectionBitmask(wire.StringTable, compact)
 		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
 			units := []naive.Unit{{End: uint32(len(names))}}
 			for i, n := range names {
@@ -289,9 +290,9 @@ func FuzzTrie(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		data[0] = sectionBitmask(SectionStringTable, data[0]&compactFlag != 0)
+		data[0] = wire.SectionBitmask(wire.StringTable, data[0]&wire.CompactFlag != 0)
 		open := func() fields {
-			return fields{sec: newSection(7, extent{100, int64(len(data))}, data[0]), data: data, pos: 1}
+			return newSection(7, extent{100, int64(len(data))}, data[0]).fieldsAt(data, 1)
 		}
 		const limit = 1 << 20
 		fields := open()
@@ -315,7 +316,7 @@ func FuzzTrie(f *testing.F) {
 			fields := open()
 			found, ok := fields.find(name)
 			if !ok || names[found] != name || twice == 0 && found != index {
-				t.Fatalf("%q is string %d, found %d, %v: %v", name, index, found, ok, fields.err)
+				t.Fatalf("%q is string %d, found %d, %v: %v", name, index, found, ok, fields.err())
 			}
 			fields = open()
 			_, longer := indexes[name+"\xff"]
@@ -350,72 +351,6 @@ func trieFaults(f fields, limit int) []*FormatError {
 	}}
 	k.trie(f)
 	return faults
-}
-
-// A field of any width reads as a plain implementation of varints reads it, and
-// what is written reads back in as many bytes as it needs.
-func FuzzVarint(f *testing.F) {
-	f.Add([]byte{0})
-	f.Add([]byte{0x7f, 0xff})
-	f.Add([]byte{0xff, 0xff, 0x03, 0x80, 0x80, 0x00})
-	f.Add(binary.AppendUvarint(nil, 1<<32))
-	f.Add(bytes.Repeat([]byte{0xff}, 11))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, width := range []int{2, 3, 4, 7, 8} {
-			want, size, ok := plainVarint(data, width)
-			fields := fields{sec: Section{Compact: true}, data: data}
-			got := fields.uint(width)
-			if ok != (fields.err == nil) || ok && (got != want || fields.pos != size) {
-				t.Fatalf("%x as %d bytes: %d in %d, %v; want %d in %d, %v", data, width, got, fields.pos, fields.err, want, size, ok)
-			}
-			if !ok {
-				continue
-			}
-			for _, compact := range []bool{false, true} {
-				out := appendUint(nil, compact, width, want)
-				back := newFieldsOf(out, compact)
-				if back.uint(width) != want || back.rest() != 0 || back.err != nil {
-					t.Fatalf("%d in %d bytes, compact %v, reads back otherwise from %x", want, width, compact, out)
-				}
-				if compact && len(out) != varintLen(want) {
-					t.Fatalf("%d takes %d bytes, not %d", want, len(out), varintLen(want))
-				}
-			}
-		}
-		pos, n := 0, uint64(0)
-		for ; pos < len(data); n++ {
-			if got := skipVarints(data, n); got != pos {
-				t.Fatalf("%d varints of %x take %d bytes, not %d", n, data, got, pos)
-			}
-			for pos < len(data) && data[pos] >= 0x80 {
-				pos++
-			}
-			pos++
-		}
-		if got := skipVarints(data, n+1); got != -1 {
-			t.Fatalf("%x has %d varints? they take %d bytes", data, n+1, got)
-		}
-	})
-}
-
-func newFieldsOf(data []byte, compact bool) fields {
-	return fields{sec: Section{Compact: compact}, data: data}
-}
-
-// plainVarint is format note 5 as it stands.
-func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
-	for i := 0; i < len(data) && i < 10; i++ {
-		b := data[i]
-		if i == 9 && b > 1 {
-			return 0, 0, false
-		}
-		v |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			return v, i + 1, width == 8 || v < 1<<(8*width)
-		}
-	}
-	return 0, 0, false
 }
 
 // Whatever Check accepts can be walked without an error, and means what the naive decoder reads.

@@ -201,16 +201,16 @@ func (x *index) readHeader(numSections int, first int64) error {
 	if err != nil {
 		return err
 	}
-	f.pos = 1 + len(indexMagic)
-	if v := f.byte(); v != indexVersion {
+	f.Pos = 1 + len(indexMagic)
+	if v := f.Byte(); v != indexVersion {
 		return x.fault(0, "version %d of the index, not %d", v, indexVersion)
 	}
-	sections, span, units := f.uint32(), f.uint64(), f.uint32()
-	if f.err == nil && (int(sections) != numSections || int64(span) != x.sec.Offset-first) {
+	sections, span, units := f.Uint32(), f.Uint64(), f.Uint32()
+	if f.Err == nil && (int(sections) != numSections || int64(span) != x.sec.Offset-first) {
 		return x.fault(0, "the index is stale: it is of a file with %d sections and %d bytes of them before it, not %d and %d",
 			sections, span, numSections, x.sec.Offset-first)
 	}
-	if x.readBlocks(&f); f.err != nil {
+	if x.readBlocks(&f); f.Err != nil {
 		return x.misread(&f)
 	}
 	if units > math.MaxInt32 {
@@ -227,33 +227,33 @@ func (x *index) readHeader(numSections int, first int64) error {
 }
 
 func (x *index) readBlocks(f *fields) {
-	n := int(f.byte())
+	n := int(f.Byte())
 	if n > maxBlocks {
-		f.fail(f.pos, ErrIndex, "%d blocks, more than %d", n, maxBlocks)
+		f.Fail(f.Pos, ErrIndex, "%d blocks, more than %d", n, maxBlocks)
 	}
 	left := uint64(x.size)
 	x.blocks = make([]block, 0, min(n, maxBlocks))
 	for range n {
-		b := block{kind: blockKind(f.byte())}
-		size := f.uint64()
+		b := block{kind: blockKind(f.Byte())}
+		size := f.Uint64()
 		if size > left {
-			f.fail(f.pos, ErrIndex, "the block of %s reaches past the end", b.kind)
+			f.Fail(f.Pos, ErrIndex, "the block of %s reaches past the end", b.kind)
 			return
 		}
 		left -= size
 		b.size = int64(size)
 		x.blocks = append(x.blocks, b)
 	}
-	off := int64(f.pos)
+	off := int64(f.Pos)
 	for i := range x.blocks {
 		b := &x.blocks[i]
 		b.off = off
 		off += b.size
 		switch known := b.kind < numBlockKinds && b.kind > 0; {
 		case off > x.size:
-			f.fail(f.pos, ErrIndex, "the block of %s reaches past the end", b.kind)
+			f.Fail(f.Pos, ErrIndex, "the block of %s reaches past the end", b.kind)
 		case known && x.byKind[b.kind].off > 0:
-			f.fail(f.pos, ErrIndex, "two blocks of %s", b.kind)
+			f.Fail(f.Pos, ErrIndex, "two blocks of %s", b.kind)
 		case known:
 			x.byKind[b.kind] = *b
 		}
@@ -267,11 +267,10 @@ func (x *index) fault(off int64, format string, args ...any) error {
 
 // misread is the error of fields of the index that could not be read.
 func (x *index) misread(f *fields) error {
-	if e, ok := f.err.(*FormatError); ok {
-		e.Detail = fmt.Sprintf("%v: %s", e.Err, e.Detail)
-		e.Err = ErrIndex
+	if f.Err.Class != ErrIndex {
+		return f.sec.errorAt(f.Err.Pos, ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
 	}
-	return f.err
+	return f.err()
 }
 
 // physical returns the place in the section of an offset in its content.
@@ -323,7 +322,7 @@ func (x *index) read(dst []byte, off int64) error {
 // fields returns the fields of up to n bytes of content from off on.
 func (x *index) fields(off int64, n int) (fields, error) {
 	size := min(int64(n), x.size-off)
-	f := fields{sec: x.sec}
+	f := x.sec.fieldsAt(nil, 0)
 	f.sec.Offset += physical(off)
 	if size == 0 {
 		return f, nil
@@ -331,12 +330,12 @@ func (x *index) fields(off int64, n int) (fields, error) {
 	if at := off % pageContent; at+size <= pageContent {
 		p, err := x.page(off / pageContent)
 		if err == nil {
-			f.data = p[at : at+size]
+			f.Data = p[at : at+size]
 		}
 		return f, err
 	}
-	f.data = make([]byte, size)
-	return f, x.read(f.data, off)
+	f.Data = make([]byte, size)
+	return f, x.read(f.Data, off)
 }
 
 // bits returns the width bits, at most 56, that begin pos bits after off.
@@ -469,11 +468,11 @@ func (x *index) scheme(kind blockKind) (string, block, error) {
 	if err != nil {
 		return "", b, err
 	}
-	name := f.take(int(f.byte()), "the name of a scheme")
-	if f.err != nil {
+	name := f.Take(int(f.Byte()), "the name of a scheme")
+	if f.Err != nil {
 		return "", b, x.misread(&f)
 	}
-	b.off, b.size = b.off+int64(f.pos), b.size-int64(f.pos)
+	b.off, b.size = b.off+int64(f.Pos), b.size-int64(f.Pos)
 	return string(name), b, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // The inlining block lists for each unit the functions of other units into whose samples
@@ -127,8 +129,8 @@ func (r *Reader) inlinedInto(callees []SymbolID, l inliningLists) ([]Symbol, err
 		}
 		ids = append(ids, elsewhere...)
 		for _, row := range t.rows {
-			if row.info != noInfo {
-				ids = append(ids, uint32(row.id))
+			if row.Info != wire.NoInfo {
+				ids = append(ids, uint32(SymbolID(row.ID)))
 			}
 		}
 	}
@@ -169,7 +171,7 @@ func (u *Unit) keepThatInline(symbols []Symbol, c *Cursor, budget *budget, calle
 	for i, at := range order {
 		refs[i] = sectionRef{symbols[at].info, SectionSymbolInfo}
 	}
-	infos, err := u.r.openAll(Section{Index: int(u.entry.symbols), Type: SectionSymbolNames}, 0, refs)
+	infos, err := u.r.openAll(Section{Index: int(u.entry.Symbols), Type: SectionSymbolNames}, 0, refs)
 	if err != nil {
 		return 0, err
 	}
@@ -192,8 +194,8 @@ func (u *Unit) keepThatInline(symbols []Symbol, c *Cursor, budget *budget, calle
 // inlines reports whether a callee was inlined into a function.
 func inlines(f fields, c *Cursor, callee func(SymbolID) bool) (bool, error) {
 	info := newInfo(f)
-	if info.f.err != nil {
-		return false, info.f.err
+	if info.f.Err != nil {
+		return false, info.f.err()
 	}
 	for c.Reset(info); c.Next(); {
 		if l := c.Location(); l.Type == LocationInlinedFn && callee(l.Callee) {
@@ -210,7 +212,7 @@ func (x *index) inlined(unit int) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	width := f.byte()
+	width := f.Byte()
 	lists := b.off + 1 + packedSize(uint64(x.units)+1, width)
 	if width > 48 || lists > b.off+b.size || unit >= x.units {
 		return nil, x.fault(b.off, "unit %d of %d, places of %d bits", unit, x.units, width)
@@ -241,7 +243,7 @@ func (x *index) inlined(unit int) ([]uint32, error) {
 func ascending(data []byte) (numbers []uint32, ok bool) {
 	next := uint64(0)
 	for len(data) > 0 {
-		v, n := varint(data)
+		v, n := wire.Varint(data)
 		if n <= 0 || v > math.MaxUint32 || next+v > math.MaxUint32 {
 			return nil, false
 		}
@@ -317,8 +319,8 @@ func (r *Reader) newInlining() (*inlining, error) {
 	budget := r.newBudget()
 	err = r.eachTable(func(u *Unit, t *symbolTable) error {
 		for _, row := range t.rows {
-			if row.info != noInfo {
-				if err := budget.spend(row.info); err != nil {
+			if row.Info != wire.NoInfo {
+				if err := budget.spend(row.Info); err != nil {
 					return err
 				}
 			}
@@ -333,7 +335,7 @@ func (r *Reader) newInlining() (*inlining, error) {
 
 func (s *inliningScan) functions(u *Unit, t *symbolTable) error {
 	for i, row := range t.rows {
-		if row.info == noInfo {
+		if row.Info == wire.NoInfo {
 			continue
 		}
 		info, err := u.symbol(t, i).Info()
@@ -344,7 +346,7 @@ func (s *inliningScan) functions(u *Unit, t *symbolTable) error {
 		s.noted[u.index] = s.number // what is inlined within a unit is no news
 		for s.cursor.Reset(info); s.cursor.Next(); {
 			if l := s.cursor.Location(); l.Type == LocationInlinedFn {
-				s.note(row.id, l.Callee)
+				s.note(SymbolID(row.ID), l.Callee)
 			}
 		}
 		if err := s.cursor.Err(); err != nil {

@@ -1,6 +1,10 @@
 package afdo
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/go-afdo/afdo/internal/wire"
+)
 
 // The block of sections says that the entries of the section table stand in the order of the file, and where
 // among varints they begin, so that the table need not be looked at as a whole before one entry can be
@@ -49,7 +53,7 @@ func (r *Reader) openSparse(t *sectionTable) error {
 // lastEntry reads the last entry of a table that is in order. If it is not, that is any extent.
 func (r *Reader) lastEntry(t *sectionTable) (extent, error) {
 	end := int64(t.likelyEnd())
-	n := min(2*maxVarintLen, end-int64(t.entries))
+	n := min(2*wire.MaxVarintLen, end-int64(t.entries))
 	if !t.sec.Compact {
 		n = 16
 	}
@@ -60,12 +64,12 @@ func (r *Reader) lastEntry(t *sectionTable) (extent, error) {
 	if err != nil {
 		return extent{}, err
 	}
-	f := fields{sec: t.sec, data: data}
+	f := t.sec.fieldsAt(data, 0)
 	if t.sec.Compact {
-		f.pos = lastVarint(data, lastVarint(data, len(data)))
+		f.Pos = lastVarint(data, lastVarint(data, len(data)))
 	}
-	e := t.newExtent(f.uint64(), f.uint64())
-	if f.err != nil {
+	e := t.newExtent(f.Uint64(), f.Uint64())
+	if f.Err != nil {
 		e = extent{}
 	}
 	return e, nil
@@ -81,7 +85,7 @@ func lastVarint(data []byte, end int) int {
 // firstOffset returns where the first section of a table that is in order begins. If it is not, that is any offset.
 func (t *sectionTable) firstOffset() int64 {
 	f := t.fields
-	first := int64(f.uint64() &^ (1 << 63))
+	first := int64(f.Uint64() &^ (1 << 63))
 	return min(first, t.fixed[0].off, t.fixed[1].off)
 }
 
@@ -97,16 +101,16 @@ func (t *sectionTable) useSections(x *index) error {
 // openSections opens the block of sections for a table, of which it places the fixed ones.
 func (x *index) openSections(t *sectionTable) (*sectionBlock, error) {
 	b := x.byKind[blockSections]
-	f, err := x.fields(b.off, int(min(b.size, 2*maxVarintLen+1)))
+	f, err := x.fields(b.off, int(min(b.size, 2*wire.MaxVarintLen+1)))
 	if err != nil {
 		return nil, err
 	}
-	summary, names := int64(f.uint32()), int64(f.uint32())
-	s := &sectionBlock{x: x, bits: f.byte()}
-	if f.err != nil {
+	summary, names := int64(f.Uint32()), int64(f.Uint32())
+	s := &sectionBlock{x: x, bits: f.Byte()}
+	if f.Err != nil {
 		return nil, x.misread(&f)
 	}
-	s.positions = b.off + int64(f.pos)
+	s.positions = b.off + int64(f.Pos)
 	if s.bits > 32 || s.positions+packedSize(uint64(t.groups()+1), s.bits) > b.off+b.size {
 		return nil, x.fault(b.off, "positions of %d bits of %d entries in %d bytes", s.bits, t.count, b.size)
 	}
@@ -129,15 +133,15 @@ func sectionPositions(header []byte) []uint32 {
 	if !f.sec.Compact {
 		return nil
 	}
-	n := int(f.uint(7))
-	f.pos += skipVarints(f.data[f.pos:], 4) // the places of summary and file names
-	start := f.pos
+	n := int(f.Uint(7))
+	f.Pos += wire.SkipVarints(f.Data[f.Pos:], 4) // the places of summary and file names
+	start := f.Pos
 	var positions []uint32
 	for ; n > 0; n -= checkpointEvery {
-		positions = append(positions, uint32(f.pos-start))
-		f.pos += skipVarints(f.data[f.pos:], 2*uint64(min(n, checkpointEvery)))
+		positions = append(positions, uint32(f.Pos-start))
+		f.Pos += wire.SkipVarints(f.Data[f.Pos:], 2*uint64(min(n, checkpointEvery)))
 	}
-	return append(positions, uint32(f.pos-start))
+	return append(positions, uint32(f.Pos-start))
 }
 
 // appendSections appends the block of sections.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // The hash tables of the index find a number, of a unit or of a symbol, by the
@@ -17,7 +18,7 @@ import (
 func hashKey(key string) uint64 { return xxhash.Sum64String(key) }
 
 const (
-	tableHeader   = 4 + 4 + 1 + 1 // of a table in normal mode; less than 2*maxVarintLen+2
+	tableHeader   = 4 + 4 + 1 + 1 // of a table in normal mode; less than 2*wire.MaxVarintLen+2
 	bucketEntries = 6             // on average: buckets cost 2 to 3 bits an entry, and a lookup compares few
 	remainderBits = 8             // one lookup in 43 leads to a name besides the one it is for
 )
@@ -52,20 +53,20 @@ func (x *index) openTable(kind blockKind) (*indexTable, error) {
 			return nil, err
 		}
 	}
-	f, err := x.fields(b.off, int(min(b.size, 2*maxVarintLen+2)))
+	f, err := x.fields(b.off, int(min(b.size, 2*wire.MaxVarintLen+2)))
 	if err != nil {
 		return nil, err
 	}
-	t := &indexTable{scheme: scheme, x: x, entries: uint64(f.uint32()), buckets: uint64(f.uint32())}
-	t.valueBits, t.remainderBits = f.byte(), f.byte()
-	if f.err != nil {
+	t := &indexTable{scheme: scheme, x: x, entries: uint64(f.Uint32()), buckets: uint64(f.Uint32())}
+	t.valueBits, t.remainderBits = f.Byte(), f.Byte()
+	if f.Err != nil {
 		return nil, x.misread(&f)
 	}
 	if t.valueBits > 32 || t.remainderBits > 24 || t.buckets > max(t.entries, 1) || t.buckets == 0 {
 		return nil, x.fault(b.off, "a table of %d entries of %d and %d bits in %d buckets", t.entries, t.remainderBits, t.valueBits, t.buckets)
 	}
 	t.startBits = uint8(bits.Len64(t.entries))
-	t.starts = b.off + int64(f.pos)
+	t.starts = b.off + int64(f.Pos)
 	t.rows = t.starts + packedSize(t.buckets+1, t.startBits)
 	if end := t.rows + packedSize(t.entries, t.rowBits()); end > b.off+b.size || t.entries > 0 && t.rowBits() == 0 {
 		return nil, x.fault(b.off, "a table of %d entries of %d bits in %d buckets, in %d bytes", t.entries, t.rowBits(), t.buckets, b.size)

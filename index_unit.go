@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // The units block says where the entries of the file names section are, so that one can be read
@@ -25,19 +26,19 @@ type unitBlock struct {
 // unitBlock opens the block of units.
 func (x *index) unitBlock() (*unitBlock, error) {
 	b := x.byKind[blockUnits]
-	f, err := x.fields(b.off, int(min(b.size, maxVarintLen+3)))
+	f, err := x.fields(b.off, int(min(b.size, wire.MaxVarintLen+3)))
 	if err != nil {
 		return nil, err
 	}
-	ranked := f.uint32()
-	u := &unitBlock{x: x, ranked: int(ranked), offsetBits: f.byte(), idBits: f.byte(), rankBits: f.byte()}
-	if f.err != nil {
+	ranked := f.Uint32()
+	u := &unitBlock{x: x, ranked: int(ranked), offsetBits: f.Byte(), idBits: f.Byte(), rankBits: f.Byte()}
+	if f.Err != nil {
 		return nil, x.misread(&f)
 	}
 	if u.offsetBits > 48 || u.idBits > 32 || u.rankBits > maxRankBits || uint64(ranked) > uint64(x.units) {
 		return nil, x.fault(b.off, "%d units of %d by ID, with %d, %d and %d bits", ranked, x.units, u.offsetBits, u.idBits, u.rankBits)
 	}
-	u.entries = b.off + int64(f.pos)
+	u.entries = b.off + int64(f.Pos)
 	u.byID = u.entries + packedSize(uint64(x.units)+1, u.entryBits())
 	if end := u.byID + packedSize(uint64(ranked), u.idBits+u.rankBits); end > b.off+b.size {
 		return nil, x.fault(b.off, "%d units, %d of them by ID, in %d bytes", x.units, ranked, b.size)
@@ -101,16 +102,16 @@ func (r *Reader) unitAt(u *unitBlock, rank int) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := fields{sec: names, data: data}
+	f := names.fieldsAt(data, 0)
 	f.sec.Offset += from
-	if got := entrySum(sectionBitmask(names.Type, names.Compact), data); got != sum {
+	if got := entrySum(wire.SectionBitmask(byte(names.Type), names.Compact), data); got != sum {
 		if r.opts.skipChecksums {
 			return nil, u.x.fault(u.entries, "unit %d has another checksum", rank)
 		}
 		return nil, f.sec.errorAt(0, ErrChecksum, "the entry of unit %d should have the checksum %08x and has %08x", rank, sum, got)
 	}
 	var e unitEntry
-	if f.unitEntry(&e); f.err != nil || f.rest() > 0 {
+	if f.unitEntry(&e); f.Err != nil || f.Rest() > 0 {
 		return nil, u.x.fault(u.entries, "unit %d is not at %d", rank, from)
 	}
 	path := data[e.name : e.name+int(e.nameLen)]
@@ -190,8 +191,8 @@ func (r *Reader) indexedOwner(x *index, id SymbolID) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if SymbolID(u.entry.start) != start {
-		return nil, x.fault(b.byID, "unit %d begins with symbol ID %d, not %d", rank, u.entry.start, start)
+	if SymbolID(u.entry.Start) != start {
+		return nil, x.fault(b.byID, "unit %d begins with symbol ID %d, not %d", rank, u.entry.Start, start)
 	}
 	if !u.entry.has(id) {
 		return nil, nil
@@ -287,29 +288,29 @@ func (d *directory) appendUnits(dst []byte, compact bool) []byte {
 	for i := range d.numRanked() {
 		order = append(order, d.ranked(i))
 	}
-	mask := sectionBitmask(d.sec.Type, d.sec.Compact)
+	mask := wire.SectionBitmask(byte(d.sec.Type), d.sec.Compact)
 	offsetBits, rankBits := uint8(bits.Len(uint(len(d.data)))), uint8(bits.Len(uint(max(len(d.entries), 1)-1)))
 	idBits := uint8(0)
 	if n := len(order); n > 0 {
-		idBits = uint8(bits.Len32(d.entries[order[n-1]].start))
+		idBits = uint8(bits.Len32(d.entries[order[n-1]].Start))
 	}
 	dst = appendUint(dst, compact, 4, uint64(len(order)))
 	dst = append(dst, offsetBits, idBits, rankBits)
 
 	p := packer{dst: dst}
-	f := fields{sec: d.sec, data: d.data, pos: 1}
-	f.unitCount()
+	f := d.sec.fieldsAt(d.data, 1)
+	f.UnitCount()
 	for range d.entries {
-		from := f.pos
+		from := f.Pos
 		f.unitFields(new(unitEntry))
 		p.put(uint64(from), offsetBits)
-		p.put(uint64(entrySum(mask, d.data[from:f.pos])), 8*sumSize)
+		p.put(uint64(entrySum(mask, d.data[from:f.Pos])), 8*sumSize)
 	}
-	p.put(uint64(f.pos), offsetBits)
+	p.put(uint64(f.Pos), offsetBits)
 	p.put(0, 8*sumSize)
 	p.align()
 	for _, rank := range order {
-		p.put(uint64(d.entries[rank].start), idBits)
+		p.put(uint64(d.entries[rank].Start), idBits)
 		p.put(uint64(rank), rankBits)
 	}
 	p.align()

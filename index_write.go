@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // IndexOptions say what an index holds besides what it finds in the file itself.
@@ -82,8 +83,7 @@ func (r *Reader) copySections() (*Writer, []uint32, error) {
 			return nil, nil, err
 		}
 		s := newSection(i, e, data[0])
-		out.Begin(s.Type, s.Compact)
-		out.PutBytes(data[1:])
+		out.Add(s.Type, s.Compact, data[1:])
 		sums[i] = sectionSum(data)
 	}
 	return out, sums, nil
@@ -165,8 +165,7 @@ func (n *indexWriter) appendTo(out *Writer) error {
 // put adds the index to the sections of a file, and returns where groups of entries of its section table begin.
 func (n *indexWriter) put(out *Writer) ([]uint32, error) {
 	content := n.content(len(out.sections)+1, len(out.data))
-	out.Begin(SectionIndex, n.compact)
-	out.PutBytes(paginate(content)[1:])
+	out.Add(SectionIndex, n.compact, paginate(content)[1:])
 	header, err := out.header()
 	if err != nil {
 		return nil, err
@@ -258,7 +257,7 @@ func (n *indexWriter) checksums(sums []uint32) {
 // content returns the content of the index of a file with so many sections, those
 // before the index of span bytes.
 func (n *indexWriter) content(sections, span int) []byte {
-	c := []byte{sectionBitmask(SectionIndex, n.compact)}
+	c := []byte{wire.SectionBitmask(wire.Index, n.compact)}
 	c = append(c, indexMagic...)
 	c = append(c, indexVersion)
 	c = appendUint(c, n.compact, 4, uint64(sections))
@@ -279,4 +278,11 @@ func paginate(content []byte) []byte {
 		content = content[n:]
 	}
 	return out
+}
+
+// appendUint appends a field that is width bytes wide in normal mode.
+func appendUint(dst []byte, compact bool, width int, v uint64) []byte {
+	e := wire.Encoder{Data: dst, Compact: compact}
+	e.Uint(width, v)
+	return e.Data
 }

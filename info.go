@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // An Info is the samples of one function (RFC 4.7): its head count, its
@@ -27,7 +29,7 @@ func (i Info) NumLocations() int { return int(i.locations) }
 // once for a Unit and symbol, unless [Unit.Load] has. The error is
 // [ErrNotFound] for a symbol without samples of its own, see [Symbol.HasInfo].
 func (s Symbol) Info() (Info, error) {
-	if s.info == noInfo {
+	if s.info == wire.NoInfo {
 		return Info{}, fmt.Errorf("afdo: samples of symbol %q: %w", s.name, ErrNotFound)
 	}
 	f, err := s.unit.info(s)
@@ -35,13 +37,13 @@ func (s Symbol) Info() (Info, error) {
 		return Info{}, err
 	}
 	i := newInfo(f)
-	return i, i.f.err
+	return i, i.f.err()
 }
 
 // newInfo reads the fields of a symbol info section up to its locations.
 func newInfo(f fields) Info {
-	i := Info{HeadCount: f.uint64(), Timestamp: f.uint64()}
-	i.locations = uint32(f.locationCount())
+	i := Info{HeadCount: f.Uint64(), Timestamp: f.Uint64()}
+	i.locations = uint32(f.LocationCount())
 	i.f = f
 	return i
 }
@@ -77,11 +79,11 @@ func (u *Unit) keepInfo(index uint32, f fields) {
 
 func (u *Unit) readInfo(s Symbol) (fields, error) {
 	if n := u.r.NumSections(); uint64(s.info) >= uint64(n) {
-		e, err := u.r.extent(min(int(u.entry.symbols), n-1))
+		e, err := u.r.extent(min(int(u.entry.Symbols), n-1))
 		if err != nil {
 			return fields{}, err
 		}
-		rows := Section{Index: int(u.entry.symbols), Type: SectionSymbolNames, Offset: e.off}
+		rows := Section{Index: int(u.entry.Symbols), Type: SectionSymbolNames, Offset: e.off}
 		return fields{}, u.r.badIndex(rows, 0, sectionRef{s.info, SectionSymbolInfo})
 	}
 	return u.r.open(int(s.info), SectionSymbolInfo)
@@ -100,8 +102,8 @@ func (u *Unit) Load() error {
 	defer u.mu.Unlock()
 	refs := make([]sectionRef, 0, len(t.rows))
 	for _, r := range t.rows {
-		if _, ok := u.infos[r.info]; !ok && r.info != noInfo {
-			refs = append(refs, sectionRef{r.info, SectionSymbolInfo})
+		if _, ok := u.infos[r.Info]; !ok && r.Info != wire.NoInfo {
+			refs = append(refs, sectionRef{r.Info, SectionSymbolInfo})
 		}
 	}
 	// Section indexes are by offset, so sections that stand together are neighbours now.

@@ -1,18 +1,22 @@
 package afdo
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/go-afdo/afdo/internal/wire"
+)
 
 // A LocationType says what a location record holds (RFC 4.8.2).
 type LocationType uint8
 
 // The location types of the RFC.
 const (
-	LocationZero      LocationType = 0x01 // no samples
-	LocationNormal    LocationType = 0x02 // samples, up to 32 bits
-	LocationWide      LocationType = 0x03 // samples, up to 64 bits
-	LocationCalledFn  LocationType = 0x04 // one call target
-	LocationCalledFns LocationType = 0x05 // several call targets
-	LocationInlinedFn LocationType = 0x06 // an inlined function with its own locations
+	LocationZero      LocationType = wire.Zero      // no samples
+	LocationNormal    LocationType = wire.Normal    // samples, up to 32 bits
+	LocationWide      LocationType = wire.Wide      // samples, up to 64 bits
+	LocationCalledFn  LocationType = wire.CalledFn  // one call target
+	LocationCalledFns LocationType = wire.CalledFns // several call targets
+	LocationInlinedFn LocationType = wire.InlinedFn // an inlined function with its own locations
 )
 
 var locationTypeNames = [...]string{
@@ -32,18 +36,6 @@ func (t LocationType) String() string {
 	return "type 0x" + strconv.FormatUint(uint64(t), 16)
 }
 
-// The bitmask byte of a location.
-const (
-	discriminatorFlag = 0x80
-	locationTypeMask  = 0x7f
-)
-
-// The least bytes that a location and a call target take.
-const (
-	minLocation, minCompactLocation = 4, 2
-	minTarget, minCompactTarget     = 4 + 8, 2
-)
-
 // A Location is one location record (RFC 4.8).
 type Location struct {
 	Type          LocationType
@@ -59,9 +51,4 @@ type Location struct {
 type Target struct {
 	Callee SymbolID
 	Count  uint64
-}
-
-// locationCount reads the number of locations of a body.
-func (f *fields) locationCount() int {
-	return f.count(uint64(f.uint32()), minLocation, minCompactLocation, "locations")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A NameScheme is a way to take the unqualified name out of a name: as a rule the last part of
@@ -232,8 +233,8 @@ func (u *Unit) appendEncoded(found []Symbol, ids []uint32) (all []Symbol, ok boo
 	if err != nil {
 		return nil, false
 	}
-	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
-		_, ok := slices.BinarySearch(ids, uint32(row.id))
+	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
+		_, ok := slices.BinarySearch(ids, uint32(SymbolID(row.ID)))
 		return ok
 	})
 	if err != nil || len(rows) != len(ids) {
@@ -260,11 +261,11 @@ func (u *Unit) appendCut(found []Symbol, s *search) ([]Symbol, error) {
 			names[index] = n
 		}
 	})
-	if f.err != nil || len(names) == 0 {
-		return found, f.err
+	if f.Err != nil || len(names) == 0 {
+		return found, f.err()
 	}
-	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
-		_, ok := names[row.str]
+	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
+		_, ok := names[row.String]
 		return ok
 	})
 	return u.appendRows(found, rows, names), err
@@ -279,32 +280,32 @@ func (u *Unit) encodedNames() (*encodedTable, error) {
 
 // rowAt is a row and which one of the symbol names section it is.
 type rowAt struct {
-	symbolRow
+	wire.Row
 	row uint32
 }
 
 // someRows returns the rows that are wanted, by ascending symbol ID.
-func (enc *encodedTable) someRows(e *unitEntry, wanted func(symbolRow) bool) ([]rowAt, error) {
+func (enc *encodedTable) someRows(e *unitEntry, wanted func(wire.Row) bool) ([]rowAt, error) {
 	var rows []rowAt
 	f := enc.symbols
-	for i := range f.rowCount() {
-		pos := f.pos
-		row := f.symbolRow()
-		if f.checkRow(pos, row, e); f.err != nil {
-			return nil, f.err
+	for i := range f.RowCount() {
+		pos := f.Pos
+		row := f.Row()
+		if f.checkRow(pos, row, e); f.Err != nil {
+			return nil, f.err()
 		}
 		if wanted(row) {
 			rows = append(rows, rowAt{row, uint32(i)})
 		}
 	}
-	slices.SortFunc(rows, func(a, b rowAt) int { return cmp.Compare(a.id, b.id) })
-	return rows, f.err
+	slices.SortFunc(rows, func(a, b rowAt) int { return cmp.Compare(a.ID, b.ID) })
+	return rows, f.err()
 }
 
 // appendRows appends the symbols of rows, whose names are known by string index.
 func (u *Unit) appendRows(found []Symbol, rows []rowAt, names map[uint32]string) []Symbol {
 	for _, row := range rows {
-		found = append(found, Symbol{unit: u, name: names[row.str], id: row.id, info: row.info})
+		found = append(found, Symbol{unit: u, name: names[row.String], id: SymbolID(row.ID), info: row.Info})
 	}
 	return found
 }
@@ -324,17 +325,17 @@ func (f *fields) findCut(cut string, yield func(index uint32, name []byte)) {
 // false: those all of whose labels pass enter, which gets the number of
 // bytes before each. It parses the rest, but decodes nothing of it.
 func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
-	f.uint32() // the number of strings
-	t := trie{fields: f}
+	f.Uint32() // the number of strings
+	t := wire.Trie{Fields: &f.Fields}
 	var name []byte
 	for {
-		children, terminal, id := f.node()
-		if f.err != nil || terminal && !yield(id, name) {
+		children, terminal, id := f.Node()
+		if f.Err != nil || terminal && !yield(id, name) {
 			return
 		}
-		t.descend(children)
+		t.Descend(children)
 		for {
-			parent, label, ok := t.child()
+			parent, label, ok := t.Child()
 			if !ok {
 				return
 			}
@@ -342,7 +343,7 @@ func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(in
 				name = append(name[:parent], label...)
 				break
 			}
-			t.skipNode()
+			t.SkipNode()
 		}
 	}
 }

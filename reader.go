@@ -7,20 +7,15 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // Version is the version of the format that this package reads and writes.
-const Version = 4
+const Version = wire.Version
 
-// magic begins every file from version 4 on.
-const magic = "gcov"
-
-const (
-	// headerPrefix is what Open reads first: at most that much holds all fields before the section table, and its first entry.
-	headerPrefix = 8 + 1 + 7*maxVarintLen
-
-	dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
-)
+// dialectHint ends the errors of a header that makes no sense.
+const dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
 
 // DefaultMaxNameBytes is the default of [MaxNameBytes].
 const DefaultMaxNameBytes = 256 << 20
@@ -168,7 +163,7 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 // Everything that knows how these are laid out stands in this file and in the
 // section table: another dialect of version 4 would be told apart here.
 func (r *Reader) readHeader(t *sectionTable) error {
-	prefix, err := r.src.view(0, int(min(r.src.size, headerPrefix)))
+	prefix, err := r.src.view(0, int(min(r.src.size, wire.HeaderPrefix)))
 	if err != nil {
 		return err
 	}
@@ -178,26 +173,24 @@ func (r *Reader) readHeader(t *sectionTable) error {
 	h := headerFields(prefix)
 	t.fields = h
 	t.size = r.src.size
-	n := h.uint(7)
+	n := h.Uint(7)
 	for i, typ := range [2]SectionType{SectionSummary, SectionFileNames} {
-		off, size := h.uint64(), h.uint64()
-		if h.err == nil {
-			h.err = t.checkBounds(h.pos, "the "+typ.String(), off, size)
+		p := h.Place()
+		if h.Err != nil {
+			return headerClass(h.err())
 		}
-		t.fixed[i] = fixedEntry{extent: t.newExtent(off, size), t: typ}
+		if err := t.checkBounds(h.Pos, "the "+typ.String(), p.Offset, p.Size); err != nil {
+			return err
+		}
+		t.fixed[i] = fixedEntry{extent: t.newExtent(p.Offset, p.Size), t: typ}
 	}
-	if h.err == nil {
-		err = r.readTable(t, h, n)
-	} else {
-		err = h.err
-	}
-	return headerClass(err)
+	return headerClass(r.readTable(t, h, n))
 }
 
-// headerFields returns the fields of a header after magic and version.
+// headerFields returns the fields of a header behind magic and version.
 func headerFields(data []byte) fields {
-	h := fields{sec: Section{Index: HeaderSection}, data: data, pos: 8}
-	h.sec.Compact = h.byte()&compactFlag != 0
+	h := fields{Section{Index: HeaderSection}, wire.Header(data)}
+	h.sec.Compact = h.Compact
 	return h
 }
 
@@ -216,13 +209,13 @@ func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
 	if h.sec.Compact {
 		entrySize = 2
 	}
-	left := uint64(r.src.size) - uint64(h.pos)
+	left := uint64(r.src.size) - uint64(h.Pos)
 	if n > left/entrySize || n > math.MaxInt32 {
 		return h.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, r.src.size, dialectHint)
 	}
 	r.header = Header{Version: Version, Compact: h.sec.Compact}
 	t.fields = h
-	t.entries = h.pos
+	t.entries = h.Pos
 	t.count = int(n)
 	err := r.openSparse(t)
 	if err == nil && t.sparse == nil {
@@ -242,7 +235,7 @@ func (r *Reader) scanTable(t *sectionTable) error {
 	if err != nil {
 		return err
 	}
-	t.data = data
+	t.Data = data
 	return t.scan()
 }
 
@@ -253,14 +246,14 @@ func (t *sectionTable) likelyEnd() uint64 {
 	if !t.sec.Compact {
 		return start + 16*n
 	}
-	end := min(uint64(t.size), start+2*maxVarintLen*n)
+	end := min(uint64(t.size), start+2*wire.MaxVarintLen*n)
 	if t.onFault != nil { // sections may be anywhere
 		return end
 	}
 	for _, f := range t.fixed {
 		end = min(end, uint64(f.off))
 	}
-	if first, size := varint(t.data[t.entries:]); n > 0 && size > 0 {
+	if first, size := wire.Varint(t.Data[t.entries:]); n > 0 && size > 0 {
 		end = min(end, first)
 	}
 	return max(end, start)
@@ -274,7 +267,7 @@ func checkVersion(head []byte) error {
 	}
 	var version uint32
 	switch string(head[:4]) {
-	case magic:
+	case wire.Magic:
 		version = binary.BigEndian.Uint32(head[4:])
 	case "adcg":
 		version = binary.LittleEndian.Uint32(head[4:])
@@ -283,7 +276,7 @@ func checkVersion(head []byte) error {
 	default:
 		return start.errorAt(0, ErrMagic, "the file begins with %q", head[:4])
 	}
-	if version != Version || string(head[:4]) != magic {
+	if version != Version || string(head[:4]) != wire.Magic {
 		return &VersionError{Magic: string(head[:4]), Version: version}
 	}
 	return nil

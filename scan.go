@@ -77,7 +77,7 @@ func (r *Reader) scanUnits(s *search) ([]Symbol, error) {
 	var found []Symbol
 	for i := range d.entries {
 		u := r.unit(d, i)
-		if err := budget.spend(u.entry.strings, u.entry.symbols); err != nil {
+		if err := budget.spend(u.entry.Strings, u.entry.Symbols); err != nil {
 			return nil, err
 		}
 		if found, err = u.appendCut(found, s); err != nil {
@@ -189,12 +189,12 @@ func (r *Reader) newTable(keyOf func(name string) string, besides bool, hash fun
 	err := r.eachTable(func(_ *Unit, t *symbolTable) error {
 		table = slices.Grow(table, len(t.rows))
 		for _, row := range t.rows {
-			name := t.names[row.str]
+			name := t.names[row.String]
 			key := keyOf(name)
 			if besides && (key == "" || key == canonical.Name(name)) {
 				continue
 			}
-			table = append(table, hashed{hash(key), uint32(row.id)})
+			table = append(table, hashed{hash(key), uint32(SymbolID(row.ID))})
 		}
 		return nil
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A SectionType says what a section holds (RFC 4.2). Types other than the
@@ -12,11 +14,11 @@ type SectionType uint8
 
 // The section types of the RFC.
 const (
-	SectionStringTable SectionType = 0x01 // names of a unit's symbols, as a trie
-	SectionSummary     SectionType = 0x02 // statistics of the whole profile
-	SectionFileNames   SectionType = 0x03 // the units
-	SectionSymbolNames SectionType = 0x04 // symbols of a unit
-	SectionSymbolInfo  SectionType = 0x05 // samples of a function
+	SectionStringTable SectionType = wire.StringTable // names of a unit's symbols, as a trie
+	SectionSummary     SectionType = wire.SummaryInfo // statistics of the whole profile
+	SectionFileNames   SectionType = wire.FileNames   // the units
+	SectionSymbolNames SectionType = wire.SymbolNames // symbols of a unit
+	SectionSymbolInfo  SectionType = wire.SymbolInfo  // samples of a function
 )
 
 var sectionTypeNames = [...]string{
@@ -38,19 +40,6 @@ func (t SectionType) String() string {
 	return "type 0x" + strconv.FormatUint(uint64(t), 16)
 }
 
-// The bitmask byte of the header and of each section.
-const (
-	compactFlag     = 0x80
-	sectionTypeMask = 0x7f
-)
-
-func sectionBitmask(t SectionType, compact bool) byte {
-	if compact {
-		return byte(t) | compactFlag
-	}
-	return byte(t)
-}
-
 // A Section says where a section lies and what it holds (RFC 4.2).
 type Section struct {
 	Index   int // rank by offset among all sections (format note 1)
@@ -58,14 +47,6 @@ type Section struct {
 	Compact bool  // its integers are varints
 	Offset  int64 // of its bitmask byte, from the start of the file
 	Size    int64 // in bytes, from the bitmask byte to the last byte of data
-}
-
-// errorAt returns a FormatError for the byte at pos of the section.
-func (s Section) errorAt(pos int, class error, format string, args ...any) error {
-	return &FormatError{
-		Section: s.Index, Type: s.Type, Offset: s.Offset + int64(pos),
-		Err: class, Detail: fmt.Sprintf(format, args...),
-	}
 }
 
 // NumSections returns the number of sections, the summary and the file names section included.
@@ -115,8 +96,8 @@ func (r *Reader) Sections() iter.Seq2[Section, error] {
 func newSection(index int, e extent, bitmask byte) Section {
 	return Section{
 		Index:   index,
-		Type:    SectionType(bitmask & sectionTypeMask),
-		Compact: bitmask&compactFlag != 0,
+		Type:    SectionType(bitmask & wire.SectionTypeMask),
+		Compact: bitmask&wire.CompactFlag != 0,
 		Offset:  e.off,
 		Size:    e.size,
 	}

@@ -3,6 +3,8 @@ package afdo
 import (
 	"errors"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // entryGroups reads the entries of a section table that is in file order, and is not in memory, as they are
@@ -21,7 +23,7 @@ const (
 	groupsAlone = 16
 	groupsOneOf = 16
 
-	maxGroupBytes = 2 * maxVarintLen * checkpointEvery // of a group of entries
+	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // of a group of entries
 )
 
 // errAstray is the error of entries that are not those of a table in order, and of more groups than are read one by one:
@@ -78,17 +80,17 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := fields{sec: t.sec, data: data}
+	f := t.sec.fieldsAt(data, 0)
 	entries := make([]extent, n)
 	end := int64(t.entries)
 	for i := range entries {
-		e := t.newExtent(f.uint64(), f.uint64())
+		e := t.newExtent(f.Uint64(), f.Uint64())
 		if e.size == 0 || e.off < end {
 			return nil, errAstray
 		}
 		entries[i], end = e, e.off+e.size
 	}
-	if f.err != nil || f.rest() > 0 {
+	if f.Err != nil || f.Rest() > 0 {
 		return nil, errAstray
 	}
 	return entries, nil

@@ -62,7 +62,7 @@ func (r *Reader) newFields(index int, e extent, data []byte, want SectionType) (
 	if err := r.verify(index, e, data); err != nil {
 		return fields{}, err
 	}
-	f := fields{sec: newSection(index, e, data[0]), data: data, pos: 1}
+	f := newSection(index, e, data[0]).fieldsAt(data, 1)
 	if f.sec.Type != want {
 		return fields{}, f.sec.errorAt(0, ErrSection, "want a %s section", want)
 	}

@@ -2,6 +2,8 @@ package afdo
 
 import (
 	"encoding/binary"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // Every writer that fills a file from front to back makes a section table in the order of the file. Such a table is
@@ -10,7 +12,7 @@ import (
 // inOrder is scan for a table without fault that is in file order. It reports
 // whether the table is one; scanAny finds out why not.
 func (t *sectionTable) inOrder() bool {
-	s := orderScan{compact: t.sec.Compact, data: t.data, pos: t.pos, limit: uint64(t.size)}
+	s := orderScan{compact: t.sec.Compact, data: t.Data, pos: t.Pos, limit: uint64(t.size)}
 	var checkpoints []uint32
 	if t.sec.Compact {
 		checkpoints = make([]uint32, 0, t.groups())
@@ -70,11 +72,11 @@ func (s *orderScan) wide(n int) bool {
 
 // next checks any entry of varints.
 func (s *orderScan) next() bool {
-	off, n := varint(s.data[s.pos:])
+	off, n := wire.Varint(s.data[s.pos:])
 	if n <= 0 {
 		return false
 	}
-	size, m := varint(s.data[s.pos+n:])
+	size, m := wire.Varint(s.data[s.pos+n:])
 	if m <= 0 || off < s.end || size-1 >= s.limit || off > s.limit-size {
 		return false
 	}
@@ -95,10 +97,10 @@ func (s *orderScan) alike(n int) int {
 	}
 	shift := uint(8 * s.like)
 	offset := uint64(1)<<shift - 1
-	flags := offset & varintFlags
+	flags := offset & wire.VarintFlags
 	continued := flags &^ (1 << (shift - 1))
 	offset &^= flags
-	data, pos, end := s.data, s.pos, spread7(s.end)
+	data, pos, end := s.data, s.pos, wire.Spread7(s.end)
 	done := 0
 	for ; done < n && len(data)-pos >= 8; done++ {
 		w := binary.LittleEndian.Uint64(data[pos:])
@@ -108,10 +110,10 @@ func (s *orderScan) alike(n int) int {
 		if w&flags^continued|size&0x8000 != 0 || off < end || size == 0 {
 			break
 		}
-		end = ((off | varintFlags) + size) &^ varintFlags
+		end = ((off | wire.VarintFlags) + size) &^ wire.VarintFlags
 		pos += s.like + 1 + int(longer)
 	}
-	if last := gather7(end); last <= s.limit {
+	if last := wire.Gather7(end); last <= s.limit {
 		s.pos, s.end = pos, last
 		return done
 	}

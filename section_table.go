@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // extent is the place of a section as the section table has it.
@@ -20,7 +22,7 @@ const checkpointEvery = 32
 type sectionTable struct {
 	fields                    // the encoded entries
 	size        int64         // of the file
-	entries     int           // where the first entry begins in fields.data
+	entries     int           // where the first entry begins in fields.Data
 	end         int64         // where header and table end
 	count       int           // entries, without the fixed sections
 	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
@@ -87,18 +89,18 @@ func (t *sectionTable) entry(i int) extent {
 	}
 	f := t.fields
 	if !f.sec.Compact {
-		f.pos = t.entries + 16*i
-		return extent{int64(f.uint64()), int64(f.uint64())}
+		f.Pos = t.entries + 16*i
+		return extent{int64(f.Uint64()), int64(f.Uint64())}
 	}
-	f.pos = int(t.checkpoints[i/checkpointEvery])
-	f.pos += skipVarints(f.data[f.pos:], uint64(2*(i%checkpointEvery)))
-	return extent{int64(f.uint64()), int64(f.uint64())}
+	f.Pos = int(t.checkpoints[i/checkpointEvery])
+	f.Pos += wire.SkipVarints(f.Data[f.Pos:], uint64(2*(i%checkpointEvery)))
+	return extent{int64(f.Uint64()), int64(f.Uint64())}
 }
 
 // scan reads the whole table once: it checks every entry, takes checkpoints,
 // and sorts the table if it is out of order.
 func (t *sectionTable) scan() error {
-	t.entries = t.pos
+	t.entries = t.Pos
 	if !t.inOrder() {
 		if err := t.scanAny(); err != nil {
 			return err
@@ -121,13 +123,13 @@ func (t *sectionTable) scanAny() error {
 	var s tableScan
 	for i := range t.count {
 		if t.sec.Compact && i%checkpointEvery == 0 {
-			t.checkpoints = append(t.checkpoints, uint32(t.pos))
+			t.checkpoints = append(t.checkpoints, uint32(t.Pos))
 		}
 		if err := s.add(t); err != nil {
 			return err
 		}
 	}
-	t.end = int64(t.pos)
+	t.end = int64(t.Pos)
 	if s.unordered || t.faulty {
 		return t.sort()
 	}
@@ -151,10 +153,10 @@ type tableScan struct {
 
 // add reads and checks the next entry.
 func (s *tableScan) add(t *sectionTable) error {
-	pos := t.pos
-	off, size := t.uint64(), t.uint64()
-	if t.err != nil {
-		return t.err
+	pos := t.Pos
+	off, size := t.Uint64(), t.Uint64()
+	if t.Err != nil {
+		return t.err()
 	}
 	if off < s.end {
 		s.unordered = true
@@ -178,10 +180,10 @@ func (t *sectionTable) outside(off, size uint64) bool {
 // sort decodes the entries of a table that is out of order and sorts them.
 func (t *sectionTable) sort() error {
 	f := t.fields
-	f.pos = t.entries
+	f.Pos = t.entries
 	sorted := make([]extent, t.count)
 	for i := range sorted {
-		sorted[i] = t.newExtent(f.uint64(), f.uint64())
+		sorted[i] = t.newExtent(f.Uint64(), f.Uint64())
 	}
 	slices.SortFunc(sorted, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
 	var before extent // the one of those before that reaches furthest

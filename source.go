@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/internal/wire"
 	"golang.org/x/exp/mmap"
 )
 
@@ -57,7 +58,7 @@ func (s *source) opened() error {
 	if s.mapped == nil {
 		return nil
 	}
-	return readError(0, headerPrefix, s.mapped.unchanged())
+	return readError(0, wire.HeaderPrefix, s.mapped.unchanged())
 }
 
 func readError(off int64, n int, err error) error {

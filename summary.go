@@ -1,7 +1,5 @@
 package afdo
 
-import "math"
-
 // A Summary is the aggregate statistics of a whole profile (RFC 4.4).
 type Summary struct {
 	TotalCount       uint64 // sum of all counts
@@ -33,55 +31,17 @@ func (r *Reader) Summary() (*Summary, error) {
 		return nil, err
 	}
 	s := f.summary()
-	return s, f.err
+	return s, f.err()
 }
 
 func (f *fields) summary() *Summary {
-	s := &Summary{
-		TotalCount:       f.uint64(),
-		MaxCount:         f.uint64(),
-		MaxFunctionCount: f.uint64(),
-		NumCounts:        f.uint64(),
-		NumFunctions:     f.uint64(),
+	w := f.Fields.Summary()
+	s := &Summary{w.TotalCount, w.MaxCount, w.MaxFunctionCount, w.NumCounts, w.NumFunctions, nil}
+	if len(w.Entries) > 0 {
+		s.Entries = make([]SummaryEntry, len(w.Entries))
 	}
-	n := f.count(f.uint64(), 4+8+8, 3, "detailed entries")
-	if n > 0 {
-		s.Entries = make([]SummaryEntry, n)
-	}
-	for i := range s.Entries {
-		s.Entries[i] = SummaryEntry{Cutoff: f.uint32(), MinCount: f.uint64(), NumCounts: f.uint64()}
+	for i, e := range w.Entries {
+		s.Entries[i] = SummaryEntry(e)
 	}
 	return s
-}
-
-// PutSummary appends the fields of a summary section.
-func (w *Writer) PutSummary(s *Summary) {
-	w.PutUint64(s.TotalCount)
-	w.PutUint64(s.MaxCount)
-	w.PutUint64(s.MaxFunctionCount)
-	w.PutUint64(s.NumCounts)
-	w.PutUint64(s.NumFunctions)
-	w.PutUint64(uint64(len(s.Entries)))
-	for _, e := range s.Entries {
-		w.PutUint32(e.Cutoff)
-		w.PutUint64(e.MinCount)
-		w.PutUint64(e.NumCounts)
-	}
-}
-
-// count checks a count that has just been read against the bytes left, of
-// which each item takes at least normal in normal mode and compact in compact mode. Nothing is
-// ever allocated or looped for by a count that has not passed here.
-func (f *fields) count(n uint64, normal, compact int, what string) int {
-	least := normal
-	if f.sec.Compact {
-		least = compact
-	}
-	if f.err == nil && n > uint64(f.rest()/least) {
-		f.fail(f.pos, ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, f.rest(), f.rest()/least)
-	}
-	if f.err != nil || n > math.MaxInt {
-		return 0
-	}
-	return int(n)
 }

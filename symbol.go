@@ -7,14 +7,13 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A SymbolID identifies a symbol within a file (RFC 4.6). IDs are opaque: they
 // differ between two files of the same profile.
 type SymbolID uint32
-
-// noInfo in the place of a section index marks a symbol that is only referred to (RFC 4.6).
-const noInfo = 0xFFFFFFFF
 
 // A Symbol is a function of a unit: one that has samples of its own, one
 // that is only called or inlined, or both.
@@ -39,30 +38,14 @@ func (s Symbol) Unit() *Unit { return s.unit }
 
 // HasInfo reports whether the function has samples of its own. It is false for
 // one that is only inlined or called (RFC 4.6).
-func (s Symbol) HasInfo() bool { return s.info != noInfo }
+func (s Symbol) HasInfo() bool { return s.info != wire.NoInfo }
 
 // symbolTable is the string table and the symbol names of a unit, decoded.
 type symbolTable struct {
 	sec   Section  // of the symbol names
 	names []string // by string index
-	rows  []symbolRow
+	rows  []wire.Row
 	order []uint32 // of the rows by symbol ID; nil if they are so ordered
-}
-
-// symbolRow is one row of a symbol names section. 12 bytes.
-type symbolRow struct {
-	str  uint32
-	id   SymbolID
-	info uint32
-}
-
-func (f *fields) symbolRow() symbolRow {
-	return symbolRow{f.uint32(), SymbolID(f.uint32()), f.uint32()}
-}
-
-// rowCount reads the number of rows.
-func (f *fields) rowCount() int {
-	return f.count(uint64(f.uint32()), 12, 3, "symbols")
 }
 
 // encodedTable is the string table and the symbol names of a unit as they
@@ -73,7 +56,7 @@ type encodedTable struct{ strings, symbols fields }
 // they stand together in the file, that is one read.
 func (r *Reader) encodedTable(names Section, e *unitEntry) (*encodedTable, error) {
 	sections, err := r.openAll(names, e.name, []sectionRef{
-		{e.strings, SectionStringTable}, {e.symbols, SectionSymbolNames},
+		{e.Strings, SectionStringTable}, {e.Symbols, SectionSymbolNames},
 	})
 	if err != nil {
 		return nil, err
@@ -96,31 +79,31 @@ func (enc *encodedTable) decode(e *unitEntry, maxNameBytes int) (*symbolTable, e
 }
 
 func (t *symbolTable) decode(f fields, e *unitEntry) error {
-	t.rows = make([]symbolRow, f.rowCount())
+	t.rows = make([]wire.Row, f.RowCount())
 	for i := range t.rows {
-		pos := f.pos
-		row := f.symbolRow()
+		pos := f.Pos
+		row := f.Row()
 		f.checkRow(pos, row, e)
-		if f.err == nil && uint64(row.str) >= uint64(len(t.names)) {
-			f.fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.str, len(t.names))
+		if f.Err == nil && uint64(row.String) >= uint64(len(t.names)) {
+			f.Fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.String, len(t.names))
 		}
-		if f.err != nil {
-			return f.err
+		if f.Err != nil {
+			return f.err()
 		}
 		t.rows[i] = row
 	}
-	return f.err
+	return f.err()
 }
 
-func (f *fields) checkRow(pos int, row symbolRow, e *unitEntry) {
-	if f.err == nil && !e.has(row.id) {
-		f.fail(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", row.id, e.start, e.end)
+func (f *fields) checkRow(pos int, row wire.Row, e *unitEntry) {
+	if f.Err == nil && !e.has(SymbolID(row.ID)) {
+		f.Fail(pos, ErrSymbol, "symbol ID %d, the unit has %d to %d", SymbolID(row.ID), e.Start, e.End)
 	}
 }
 
 // orderByID orders the rows by symbol ID, no two of which may be the same.
 func (t *symbolTable) orderByID() error {
-	byID := func(a, b symbolRow) int { return cmp.Compare(a.id, b.id) }
+	byID := func(a, b wire.Row) int { return cmp.Compare(a.ID, b.ID) }
 	if !slices.IsSortedFunc(t.rows, byID) {
 		t.order = make([]uint32, len(t.rows))
 		for i := range t.order {
@@ -129,7 +112,7 @@ func (t *symbolTable) orderByID() error {
 		slices.SortFunc(t.order, func(a, b uint32) int { return byID(t.rows[a], t.rows[b]) })
 	}
 	for i := 1; i < len(t.rows); i++ {
-		if id := t.rows[t.ranked(i)].id; id == t.rows[t.ranked(i-1)].id {
+		if id := t.rows[t.ranked(i)].ID; id == t.rows[t.ranked(i-1)].ID {
 			return t.sec.errorAt(0, ErrSymbol, "symbol ID %d stands twice", id)
 		}
 	}
@@ -146,12 +129,12 @@ func (t *symbolTable) ranked(i int) int {
 
 // byID returns the row of a symbol ID.
 func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
-	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[t.ranked(i)].id >= id })
+	i := sort.Search(len(t.rows), func(i int) bool { return SymbolID(t.rows[t.ranked(i)].ID) >= id })
 	if i == len(t.rows) {
 		return 0, false
 	}
 	row = t.ranked(i)
-	return row, t.rows[row].id == id
+	return row, SymbolID(t.rows[row].ID) == id
 }
 
 // size is roughly the memory of the table.
@@ -246,13 +229,13 @@ func (u *Unit) symbols() (*symbolTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.table, u.encoded = u.r.cache(u.index, t, len(enc.strings.data)+len(enc.symbols.data)), nil
+	u.table, u.encoded = u.r.cache(u.index, t, len(enc.strings.Data)+len(enc.symbols.Data)), nil
 	return u.table, nil
 }
 
 func (u *Unit) symbol(t *symbolTable, row int) Symbol {
 	r := t.rows[row]
-	return Symbol{unit: u, name: t.names[r.str], id: r.id, info: r.info}
+	return Symbol{unit: u, name: t.names[r.String], id: SymbolID(r.ID), info: r.Info}
 }
 
 // NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to begin.
@@ -311,11 +294,11 @@ func (u *Unit) Symbol(name string) (Symbol, error) {
 	if row < 0 {
 		return Symbol{}, fmt.Errorf("afdo: symbol %q in unit %q: %w", name, u.path, ErrNotFound)
 	}
-	return Symbol{unit: u, name: name, id: r.id, info: r.info}, nil
+	return Symbol{unit: u, name: name, id: SymbolID(r.ID), info: r.Info}, nil
 }
 
 // find returns the row of a name, -1 if there is none.
-func (u *Unit) find(name string) (int, symbolRow, error) {
+func (u *Unit) find(name string) (int, wire.Row, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.table != nil {
@@ -323,36 +306,36 @@ func (u *Unit) find(name string) (int, symbolRow, error) {
 	}
 	enc, err := u.encodedTable()
 	if err != nil {
-		return -1, symbolRow{}, err
+		return -1, wire.Row{}, err
 	}
 	return enc.find(name, &u.entry)
 }
 
-func (t *symbolTable) find(name string) (int, symbolRow, error) {
+func (t *symbolTable) find(name string) (int, wire.Row, error) {
 	for i, r := range t.rows {
-		if t.names[r.str] == name {
+		if t.names[r.String] == name {
 			return i, r, nil
 		}
 	}
-	return -1, symbolRow{}, nil
+	return -1, wire.Row{}, nil
 }
 
-func (enc *encodedTable) find(name string, e *unitEntry) (int, symbolRow, error) {
+func (enc *encodedTable) find(name string, e *unitEntry) (int, wire.Row, error) {
 	f := enc.strings
 	str, ok := f.find(name)
 	if !ok {
-		return -1, symbolRow{}, f.err
+		return -1, wire.Row{}, f.err()
 	}
 	f = enc.symbols
-	for i := range f.rowCount() {
-		pos := f.pos
-		row := f.symbolRow()
+	for i := range f.RowCount() {
+		pos := f.Pos
+		row := f.Row()
 		f.checkRow(pos, row, e)
-		if f.err != nil || row.str == str {
-			return i, row, f.err
+		if f.Err != nil || row.String == str {
+			return i, row, f.err()
 		}
 	}
-	return -1, symbolRow{}, f.err
+	return -1, wire.Row{}, f.err()
 }
 
 // Symbol returns the symbol of an ID: what a call target or an inlined

@@ -3,6 +3,8 @@ package afdo
 import (
 	"cmp"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // decodeShare is the share of a unit's symbols from which on decoding all of them costs less than
@@ -76,11 +78,11 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 		return false, err
 	}
 	f := enc.symbols
-	if rows := f.rowCount(); len(wanted) > rows/decodeShare {
+	if rows := f.RowCount(); len(wanted) > rows/decodeShare {
 		return false, nil
 	}
-	rows, err := enc.someRows(&u.entry, func(row symbolRow) bool {
-		_, ok := slices.BinarySearchFunc(wanted, row.id, func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
+	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
+		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
 		return ok
 	})
 	if err != nil {
@@ -91,13 +93,13 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 		return false, nil
 	}
 	for _, w := range wanted {
-		for len(rows) > 0 && rows[0].id < w.id {
+		for len(rows) > 0 && SymbolID(rows[0].ID) < w.id {
 			rows = rows[1:]
 		}
-		if len(rows) == 0 || rows[0].id != w.id || len(rows) > 1 && rows[1].id == w.id {
+		if len(rows) == 0 || SymbolID(rows[0].ID) != w.id || len(rows) > 1 && SymbolID(rows[1].ID) == w.id {
 			return false, nil
 		}
-		symbols[w.place] = Symbol{unit: u, name: names[rows[0].str], id: w.id, info: rows[0].info}
+		symbols[w.place] = Symbol{unit: u, name: names[rows[0].String], id: w.id, info: rows[0].Info}
 	}
 	return true, nil
 }
@@ -106,7 +108,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 func (enc *encodedTable) someNames(rows []rowAt, limit int) (names map[uint32]string, ok bool) {
 	missing := make(map[uint32]bool, len(rows))
 	for _, row := range rows {
-		missing[row.str] = true
+		missing[row.String] = true
 	}
 	names = make(map[uint32]string, len(missing))
 	f := enc.strings

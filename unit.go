@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // A Unit is one entry of the file names section (RFC 4.5): a source file that
@@ -34,11 +35,9 @@ type Unit struct {
 
 // unitEntry is one entry of the file names section. 32 bytes.
 type unitEntry struct {
-	name       int // of the path, in directory.data
-	nameLen    uint32
-	strings    uint32 // section index of the string table
-	symbols    uint32 // section index of the symbol names
-	start, end uint32 // symbol IDs
+	name    int // of the path, in directory.data
+	nameLen uint32
+	wire.Unit
 }
 
 // directory is the file names section, decoded.
@@ -80,16 +79,16 @@ func (r *Reader) directory() (*directory, error) {
 }
 
 func newDirectory(f fields) (*directory, error) {
-	d := &directory{sec: f.sec, data: f.data}
-	n := f.unitCount()
-	if f.err != nil {
-		return nil, f.err
+	d := &directory{sec: f.sec, data: f.Data}
+	n := f.UnitCount()
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	d.entries = make([]unitEntry, n)
 	for i := range d.entries {
 		f.unitEntry(&d.entries[i])
-		if f.err != nil {
-			return nil, f.err
+		if f.Err != nil {
+			return nil, f.err()
 		}
 	}
 	if err := d.orderByID(); err != nil {
@@ -98,40 +97,32 @@ func newDirectory(f fields) (*directory, error) {
 	return d, nil
 }
 
-// unitCount reads the number of units.
-func (f *fields) unitCount() int {
-	return f.count(uint64(f.uint32()), 4+1+16, 1+1+4, "units")
-}
-
 // unitEntry reads and checks an entry.
 func (f *fields) unitEntry(e *unitEntry) {
 	name := f.unitFields(e)
-	if f.err == nil {
-		f.err = cmp.Or(e.nameFault(f.sec, name), e.rangeFault(f.sec))
+	if f.Err == nil {
+		f.Err = cmp.Or(e.nameFault(name), e.rangeFault())
 	}
 }
 
 // unitFields reads an entry and returns its path, the NUL included.
 func (f *fields) unitFields(e *unitEntry) (name []byte) {
-	n := f.uint32()
-	e.name, e.nameLen = f.pos, max(n, 1)-1
-	name = f.take(int(min(n, math.MaxInt32)), "a file name")
-	e.strings, e.symbols = f.uint32(), f.uint32()
-	e.start, e.end = f.uint32(), f.uint32()
+	e.name, name = f.Unit(&e.Unit)
+	e.nameLen = uint32(max(len(name), 1) - 1)
 	return name
 }
 
 // nameFault returns what is wrong with the path (format note 8).
-func (e *unitEntry) nameFault(s Section, name []byte) error {
+func (e *unitEntry) nameFault(name []byte) *wire.Fault {
 	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
-		return s.errorAt(e.name, ErrName, "%.200q is not a string that ends at its only NUL", name)
+		return &wire.Fault{Pos: e.name, Class: ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}
 	}
 	return nil
 }
 
-func (e *unitEntry) rangeFault(s Section) error {
-	if e.start > e.end {
-		return s.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d", e.start, e.end)
+func (e *unitEntry) rangeFault() *wire.Fault {
+	if e.Start > e.End {
+		return &wire.Fault{Pos: e.name, Class: ErrSymbol, Detail: fmt.Sprintf("symbol IDs from %d to %d", e.Start, e.End)}
 	}
 	return nil
 }
@@ -143,25 +134,25 @@ func (d *directory) orderByID() error {
 	end := uint32(0)
 	for i := range d.numRanked() {
 		e := &d.entries[d.ranked(i)]
-		if e.start < end {
+		if e.Start < end {
 			return d.overlap(e)
 		}
-		end = e.end
+		end = e.End
 	}
 	return nil
 }
 
 // overlap is the error of symbol IDs that are another unit's, too.
 func (d *directory) overlap(e *unitEntry) error {
-	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", e.start, e.end, d.path(e))
+	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", e.Start, e.End, d.path(e))
 }
 
 func (d *directory) rank() {
 	inOrder, end := true, uint32(0)
 	for i := range d.entries {
 		e := &d.entries[i]
-		inOrder = inOrder && e.start >= end && e.start != e.end
-		end = e.start
+		inOrder = inOrder && e.Start >= end && e.Start != e.End
+		end = e.Start
 	}
 	if inOrder {
 		return
@@ -169,8 +160,8 @@ func (d *directory) rank() {
 	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as fast as entries.
 	keys := make([]uint64, 0, len(d.entries))
 	for i := range d.entries {
-		if e := &d.entries[i]; e.start != e.end {
-			keys = append(keys, uint64(e.start)<<32|uint64(i))
+		if e := &d.entries[i]; e.Start != e.End {
+			keys = append(keys, uint64(e.Start)<<32|uint64(i))
 		}
 	}
 	slices.Sort(keys)
@@ -181,7 +172,7 @@ func (d *directory) rank() {
 }
 
 // has reports whether a symbol ID is in the unit's range.
-func (e *unitEntry) has(id SymbolID) bool { return e.start <= uint32(id) && uint32(id) < e.end }
+func (e *unitEntry) has(id SymbolID) bool { return e.Start <= uint32(id) && uint32(id) < e.End }
 
 // numRanked is the number of units that have symbol IDs.
 func (d *directory) numRanked() int {
@@ -201,12 +192,12 @@ func (d *directory) ranked(i int) int {
 
 // owner returns the index of the unit whose range holds a symbol ID.
 func (d *directory) owner(id SymbolID) (index int, ok bool) {
-	i := sort.Search(d.numRanked(), func(i int) bool { return d.entries[d.ranked(i)].end > uint32(id) })
+	i := sort.Search(d.numRanked(), func(i int) bool { return d.entries[d.ranked(i)].End > uint32(id) })
 	if i == d.numRanked() {
 		return 0, false
 	}
 	index = d.ranked(i)
-	return index, d.entries[index].start <= uint32(id)
+	return index, d.entries[index].Start <= uint32(id)
 }
 
 // hashAfter is how many lookups of a path look at every unit before a hash
@@ -394,10 +385,10 @@ func (u *Unit) Index() int { return u.index }
 // Sections returns the indices of the sections that hold the unit's string
 // table and its symbol names (RFC 4.5), as the entry has them: nothing has been looked up.
 func (u *Unit) Sections() (stringTable, symbolNames int) {
-	return int(u.entry.strings), int(u.entry.symbols)
+	return int(u.entry.Strings), int(u.entry.Symbols)
 }
 
 // IDs returns the range of the unit's symbol IDs, the end excluded.
 func (u *Unit) IDs() (start, end SymbolID) {
-	return SymbolID(u.entry.start), SymbolID(u.entry.end)
+	return SymbolID(u.entry.Start), SymbolID(u.entry.End)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -42,7 +43,7 @@ func checkTotals(units, symbols, functions uint64) error {
 	if symbols > math.MaxUint32 {
 		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", ErrUnrepresentable, symbols)
 	}
-	if n := fixedSections + unitSections*units + functions; n > noInfo {
+	if n := fixedSections + unitSections*units + functions; n > wire.NoInfo {
 		return fmt.Errorf("builder: %w: the indices of %d sections do not fit 32 bits", ErrUnrepresentable, n)
 	}
 	return nil
@@ -52,7 +53,7 @@ func checkTotals(units, symbols, functions uint64) error {
 // about all of them. These come last because only the header refers to them: the
 // indices and offsets before them stay smaller, which counts in a compact file.
 func (f *file) write(w io.Writer, o Options) error {
-	e := encoder{file: f, out: afdo.NewWriter(o.Compact), compact: o.Compact}
+	e := encoder{file: f, out: afdo.NewWriter(o.Compact), section: wire.Encoder{Compact: o.Compact}}
 	for _, ref := range f.layout {
 		if err := e.unit(ref); err != nil {
 			return err
@@ -70,9 +71,31 @@ func (f *file) write(w io.Writer, o Options) error {
 type encoder struct {
 	*file
 	out     *afdo.Writer
-	compact bool
+	section wire.Encoder // the one at hand
 	trie    trie
 	nest    nest
 }
 
-func (e *encoder) begin(t afdo.SectionType) (index uint32) { return e.out.Begin(t, e.compact) }
+// add adds the section at hand to the file and returns its index. The next one begins.
+func (e *encoder) add(t afdo.SectionType) (index uint32) {
+	index = e.out.Add(t, e.section.Compact, e.section.Data)
+	e.section.Data = e.section.Data[:0]
+	return index
+}
+
+// summary puts the summary section.
+func (e *encoder) summary() {
+	s := e.profile.Summary
+	if s == nil {
+		s = e.profile.Summarize()
+	}
+	w := wire.Summary{
+		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
+		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions,
+	}
+	for _, entry := range s.Entries {
+		w.Entries = append(w.Entries, wire.SummaryEntry(entry))
+	}
+	e.section.Summary(&w)
+	e.add(afdo.SectionSummary)
+}

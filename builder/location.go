@@ -7,15 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
-)
-
-// The limits of a location's fields (RFC 4.8.1), and the flag beside its type.
-const (
-	maxLine           = 1<<24 - 1
-	maxDiscriminator  = 1<<16 - 1
-	discriminatorFlag = 0x80
 )
 
 // errNotCanonical is for records that no [profile.Body] makes.
@@ -47,21 +40,23 @@ type target struct {
 // themselves (RFC 4.7, 4.8), in one pass.
 func (e *encoder) records(records []profile.Record) error {
 	here := span{0, len(records)}
-	if err := e.numLocations(records); err != nil {
+	n, err := numLocations(records)
+	if err != nil {
 		return err
 	}
+	e.section.Uint32(n)
 	for {
 		for here.next == here.end {
-			n := len(e.nest.spans) - 1
-			if n < 0 {
+			last := len(e.nest.spans) - 1
+			if last < 0 {
 				return nil
 			}
-			here, e.nest.spans = e.nest.spans[n], e.nest.spans[:n]
+			here, e.nest.spans = e.nest.spans[last], e.nest.spans[:last]
 		}
 		r := &records[here.next]
 		switch r.Kind {
 		case profile.KindCount:
-			e.count(r)
+			e.location(r, wire.Location{Type: wire.CountType(r.Count), Count: r.Count})
 			here.next++
 		case profile.KindCall:
 			n := callsAt(records[here.next:here.end])
@@ -74,11 +69,11 @@ func (e *encoder) records(records []profile.Record) error {
 				here.next = here.end
 				continue
 			}
-			e.location(r, afdo.LocationInlinedFn)
-			e.out.PutUint32(e.ids[r.Callee])
-			if err := e.numLocations(records[nested.next:nested.end]); err != nil {
+			n, err := numLocations(records[nested.next:nested.end])
+			if err != nil {
 				return err
 			}
+			e.location(r, wire.Location{Type: wire.InlinedFn, Callee: e.ids[r.Callee], NumLocations: n})
 			if nested.end < here.end {
 				e.nest.spans = append(e.nest.spans, span{nested.end, here.end})
 			}
@@ -87,15 +82,15 @@ func (e *encoder) records(records []profile.Record) error {
 	}
 }
 
-// numLocations checks the siblings of a body and puts how many locations they
+// numLocations checks the siblings of a body and returns how many locations they
 // make. Going from sibling to sibling before each body looks at every record
 // once in all.
-func (e *encoder) numLocations(records []profile.Record) error {
+func numLocations(records []profile.Record) (uint32, error) {
 	n := uint64(0)
 	for i := 0; i < len(records); n++ {
 		r := &records[i]
 		if err := checkPlace(r); err != nil {
-			return err
+			return 0, err
 		}
 		switch r.Kind {
 		case profile.KindCount:
@@ -103,31 +98,30 @@ func (e *encoder) numLocations(records []profile.Record) error {
 		case profile.KindCall:
 			calls := callsAt(records[i:])
 			if err := checkNumber("call targets", uint64(calls)); err != nil {
-				return err
+				return 0, err
 			}
 			i += calls
 		case profile.KindInlined:
 			if r.Count > uint64(len(records)-i-1) {
-				return fmt.Errorf("%w: line offset %d: a body reaches beyond the one around it", errNotCanonical, r.Line)
+				return 0, fmt.Errorf("%w: line offset %d: a body reaches beyond the one around it", errNotCanonical, r.Line)
 			}
 			i += 1 + int(r.Count)
 		default:
-			return fmt.Errorf("%w: line offset %d: kind %d", errNotCanonical, r.Line, r.Kind)
+			return 0, fmt.Errorf("%w: line offset %d: kind %d", errNotCanonical, r.Line, r.Kind)
 		}
 	}
 	if err := checkNumber("locations", n); err != nil {
-		return err
+		return 0, err
 	}
-	e.out.PutUint32(uint32(n))
-	return nil
+	return uint32(n), nil
 }
 
 // checkPlace refuses lines and discriminators that do not fit their fields (format note 17).
 func checkPlace(r *profile.Record) error {
-	if r.Line > maxLine {
+	if r.Line > wire.MaxLine {
 		return fmt.Errorf("%w: line offset %d does not fit 24 bits", ErrUnrepresentable, r.Line)
 	}
-	if r.Discriminator > maxDiscriminator {
+	if r.Discriminator > wire.MaxDiscriminator {
 		return fmt.Errorf("%w: line offset %d: discriminator %d does not fit 16 bits", ErrUnrepresentable, r.Line, r.Discriminator)
 	}
 	return nil
@@ -154,38 +148,17 @@ func callsAt(records []profile.Record) int {
 	return n
 }
 
-// location puts what all location records begin with (RFC 4.8.1).
-func (e *encoder) location(r *profile.Record, t afdo.LocationType) {
-	if r.Discriminator == 0 {
-		e.out.PutByte(byte(t))
-		e.out.PutUint24(r.Line)
-		return
-	}
-	e.out.PutByte(byte(t) | discriminatorFlag)
-	e.out.PutUint24(r.Line)
-	e.out.PutUint16(uint16(r.Discriminator))
-}
-
-// count puts samples in the smallest record that holds them (format note 15).
-func (e *encoder) count(r *profile.Record) {
-	switch {
-	case r.Count == 0:
-		e.location(r, afdo.LocationZero)
-	case r.Count <= math.MaxUint32:
-		e.location(r, afdo.LocationNormal)
-		e.out.PutUint32(uint32(r.Count))
-	default:
-		e.location(r, afdo.LocationWide)
-		e.out.PutUint64(r.Count)
-	}
+// location puts a location at the place of a record.
+func (e *encoder) location(r *profile.Record, l wire.Location) {
+	l.Line, l.Discriminator = r.Line, r.Discriminator
+	e.section.Location(&l)
 }
 
 // calls puts the call targets of one place, by ascending ID.
 func (e *encoder) calls(calls []profile.Record) {
 	if len(calls) == 1 {
-		e.location(&calls[0], afdo.LocationCalledFn)
-		e.out.PutUint32(e.ids[calls[0].Callee])
-		e.out.PutUint64(calls[0].Count)
+		e.location(&calls[0], wire.Location{Type: wire.CalledFn})
+		e.section.Target(e.ids[calls[0].Callee], calls[0].Count)
 		return
 	}
 	e.nest.targets = e.nest.targets[:0]
@@ -193,11 +166,9 @@ func (e *encoder) calls(calls []profile.Record) {
 		e.nest.targets = append(e.nest.targets, target{e.ids[calls[i].Callee], calls[i].Count})
 	}
 	slices.SortFunc(e.nest.targets, func(a, b target) int { return cmp.Compare(a.callee, b.callee) })
-	e.location(&calls[0], afdo.LocationCalledFns)
-	e.out.PutUint32(uint32(len(calls)))
+	e.location(&calls[0], wire.Location{Type: wire.CalledFns, NumTargets: uint32(len(calls))})
 	for _, t := range e.nest.targets {
-		e.out.PutUint32(t.callee)
-		e.out.PutUint64(t.count)
+		e.section.Target(t.callee, t.count)
 	}
 }
 

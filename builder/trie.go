@@ -1,23 +1,14 @@
 package builder
 
 import (
-	"math"
-
 	"github.com/go-afdo/afdo"
-)
-
-// What a node of a string table can hold (format note 11), and its flag.
-const (
-	maxChildren  = 127
-	maxLabel     = math.MaxUint16
-	terminalFlag = 0x80
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // stringTable puts the string table section of a unit (RFC 4.3). The index of a
 // string is the place of its symbol among the unit's IDs.
 func (e *encoder) stringTable(u *unit) {
-	u.stringTable = e.begin(afdo.SectionStringTable)
-	e.out.PutUint32(uint32(len(u.byName)))
+	e.section.Uint32(uint32(len(u.byName)))
 	t := &e.trie
 	t.names, t.indices = t.names[:0], t.indices[:0]
 	for _, s := range u.byName {
@@ -25,7 +16,8 @@ func (e *encoder) stringTable(u *unit) {
 		t.indices = append(t.indices, e.ids[s]-u.start)
 	}
 	t.build()
-	t.put(e.out)
+	t.put(&e.section)
+	u.stringTable = e.add(afdo.SectionStringTable)
 }
 
 // A trie encodes sorted names as a path-compressed trie without ever making a
@@ -116,7 +108,7 @@ func commonPrefix(a, b string) int {
 
 // put puts the nodes. Children ascend by label, but for the empty label, which
 // comes last, so that a lookup which follows the first label that fits stays right.
-func (t *trie) put(w *afdo.Writer) {
+func (t *trie) put(w *wire.Encoder) {
 	next := 0 // the first name that passes through the node
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		node := &t.nodes[i]
@@ -124,31 +116,29 @@ func (t *trie) put(w *afdo.Writer) {
 			t.makeRoom(w, node.from)
 			putLabel(w, t.names[next][node.from:node.to])
 		}
-		t.putNode(w, node)
-		if node.terminal {
-			w.PutUint32(t.indices[next])
+		if t.putNode(w, node, next); node.terminal {
 			next++
 		}
 	}
 }
 
-// putNode puts the first byte of a node.
-func (t *trie) putNode(w *afdo.Writer, node *trieNode) {
+// putNode puts a node through which the name next is the first to pass, without its children.
+func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	children := int(node.children)
-	mask := byte(min(children, maxChildren))
-	if node.terminal {
-		mask |= terminalFlag
+	if n := min(children, wire.MaxChildren); node.terminal {
+		w.Terminal(n, t.indices[next])
+	} else {
+		w.Node(n)
 	}
-	w.PutByte(mask)
-	if children > maxChildren {
-		t.wide = append(t.wide, wideNode{depth: node.to, left: children, room: maxChildren - 1})
+	if children > wire.MaxChildren {
+		t.wide = append(t.wide, wideNode{depth: node.to, left: children, room: wire.MaxChildren - 1})
 	}
 }
 
 // makeRoom comes before each child, at whose depth the parent ends. If that has
 // too many children and the next one does not fit, makeRoom puts an empty label
 // and below it a node that takes the rest.
-func (t *trie) makeRoom(w *afdo.Writer, depth int) {
+func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	last := len(t.wide) - 1
 	if last < 0 || t.wide[last].depth != depth {
 		return
@@ -156,10 +146,10 @@ func (t *trie) makeRoom(w *afdo.Writer, depth int) {
 	parent := &t.wide[last]
 	if parent.room == 0 {
 		putLabel(w, "")
-		w.PutByte(byte(min(parent.left, maxChildren)))
+		w.Node(min(parent.left, wire.MaxChildren))
 		parent.room = parent.left
-		if parent.left > maxChildren {
-			parent.room = maxChildren - 1
+		if parent.left > wire.MaxChildren {
+			parent.room = wire.MaxChildren - 1
 		}
 	}
 	parent.room--
@@ -170,13 +160,11 @@ func (t *trie) makeRoom(w *afdo.Writer, depth int) {
 }
 
 // putLabel puts the label of an edge, broken by nodes of one child if it is too long.
-func putLabel(w *afdo.Writer, label string) {
-	for len(label) > maxLabel {
-		w.PutUint16(maxLabel)
-		w.PutString(label[:maxLabel])
-		w.PutByte(1)
-		label = label[maxLabel:]
+func putLabel(w *wire.Encoder, label string) {
+	for len(label) > wire.MaxLabel {
+		w.Label(label[:wire.MaxLabel])
+		w.Node(1)
+		label = label[wire.MaxLabel:]
 	}
-	w.PutUint16(uint16(len(label)))
-	w.PutString(label)
+	w.Label(label)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -193,10 +193,9 @@ func TestDeepTrie(t *testing.T) {
 	tr.build()
 	require.Len(t, tr.nodes, depth+1)
 
-	w := afdo.NewWriter(false)
-	w.Begin(afdo.SectionStringTable, false)
-	tr.put(w)
-	assert.Equal(t, 1+1+depth*(2+1+1+4), w.Len())
+	var w wire.Encoder
+	tr.put(&w)
+	assert.Equal(t, 1+depth*(2+1+1+4), len(w.Data))
 	assert.Empty(t, tr.wide)
 	for i, node := range tr.nodes[:depth] {
 		if want := (trieNode{depth - i - 1, depth - i, int16(min(i, 1)), true}); node != want {

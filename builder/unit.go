@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -89,18 +90,14 @@ func (e *encoder) unit(ref profile.FileRef) error {
 
 // fileNames puts the file names section (RFC 4.5).
 func (e *encoder) fileNames() {
-	e.begin(afdo.SectionFileNames)
-	e.out.PutUint32(uint32(len(e.byPath)))
+	e.section.Uint32(uint32(len(e.byPath)))
 	for _, ref := range e.byPath {
-		u, path := &e.units[ref], e.profile.FilePath(ref)
-		e.out.PutUint32(uint32(len(path) + 1))
-		e.out.PutString(path)
-		e.out.PutByte(0)
-		e.out.PutUint32(u.stringTable)
-		e.out.PutUint32(u.symbolNames)
-		e.out.PutUint32(u.start)
-		e.out.PutUint32(u.end())
+		u := &e.units[ref]
+		e.section.Unit(e.profile.FilePath(ref), &wire.Unit{
+			Strings: u.stringTable, Symbols: u.symbolNames, Start: u.start, End: u.end(),
+		})
 	}
+	e.add(afdo.SectionFileNames)
 }
 
 // orderUnits decides the layout: units with small sections first. Only the

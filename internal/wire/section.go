@@ -1,0 +1,26 @@
+package wire
+
+// The types of sections (RFC 4.2), and that of the index, which is this project's
+// (docs/extensions.md).
+const (
+	StringTable = 0x01
+	SummaryInfo = 0x02
+	FileNames   = 0x03
+	SymbolNames = 0x04
+	SymbolInfo  = 0x05
+	Index       = 0x7f
+)
+
+// The bitmask byte of the header and of each section.
+const (
+	CompactFlag     = 0x80
+	SectionTypeMask = 0x7f
+)
+
+// SectionBitmask is the first byte of a section.
+func SectionBitmask(t byte, compact bool) byte {
+	if compact {
+		return t | CompactFlag
+	}
+	return t
+}

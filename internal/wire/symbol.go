@@ -1,0 +1,41 @@
+package wire
+
+// NoInfo in the place of a section index marks a symbol that is only referred to (RFC 4.6).
+const NoInfo = 0xFFFFFFFF
+
+// A Row is a row of a symbol names section (RFC 4.6). 12 bytes.
+type Row struct {
+	String uint32 // index in the unit's string table
+	ID     uint32
+	Info   uint32 // section index, or NoInfo
+}
+
+// RowCount decodes the number of rows.
+func (f *Fields) RowCount() int { return f.Count(uint64(f.Uint32()), 12, 3, "symbols") }
+
+// Row decodes a row.
+func (f *Fields) Row() Row { return Row{f.Uint32(), f.Uint32(), f.Uint32()} }
+
+// Row encodes a row.
+func (e *Encoder) Row(r Row) {
+	e.Uint32(r.String)
+	e.Uint32(r.ID)
+	e.Uint32(r.Info)
+}
+
+// An Info is what a symbol info section begins with (RFC 4.7).
+type Info struct {
+	HeadCount, Timestamp uint64
+	NumLocations         uint32
+}
+
+// Info decodes an info up to its locations.
+func (f *Fields) Info() Info {
+	return Info{f.Uint64(), f.Uint64(), f.LocationCount()}
+}
+
+// Info encodes an info up to its number of locations, which [Encoder.Uint32] encodes.
+func (e *Encoder) Info(headCount, timestamp uint64) {
+	e.Uint64(headCount)
+	e.Uint64(timestamp)
+}

@@ -1,0 +1,93 @@
+package wire
+
+import "math"
+
+// A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its string index if a
+// string ends there, and for each child a label and the child. Nothing says how long a child is.
+
+// What a node and a label can hold (format note 11), and the flag in a node's bitmask that a
+// string ends there.
+const (
+	MaxChildren  = 127
+	MaxLabel     = math.MaxUint16
+	terminalFlag = 0x80
+)
+
+// StringCount decodes the number of strings.
+func (f *Fields) StringCount() int { return f.Count(uint64(f.Uint32()), 1+4, 1+1, "strings") }
+
+// Node decodes the bitmask of a node and the string index of a terminal.
+func (f *Fields) Node() (children int, terminal bool, id uint32) {
+	mask := f.Byte()
+	if mask&terminalFlag != 0 {
+		id = f.Uint32()
+	}
+	return int(mask &^ terminalFlag), mask&terminalFlag != 0, id
+}
+
+// Node encodes a node at which no string ends.
+func (e *Encoder) Node(children int) { e.Byte(byte(children)) }
+
+// Terminal encodes a node at which a string ends.
+func (e *Encoder) Terminal(children int, id uint32) {
+	e.Byte(byte(children) | terminalFlag)
+	e.Uint32(id)
+}
+
+// Label decodes the label of an edge.
+func (f *Fields) Label() []byte { return f.Take(int(f.Uint16()), "an edge label") }
+
+// Label encodes the label of an edge.
+func (e *Encoder) Label(label string) {
+	e.Uint16(uint16(len(label)))
+	e.String(label)
+}
+
+// SkipNode passes over a node and everything below it.
+func (f *Fields) SkipNode() {
+	for pending := 1; ; {
+		children, _, _ := f.Node()
+		pending += children - 1
+		if f.Err != nil || pending == 0 {
+			return
+		}
+		f.Label()
+	}
+}
+
+// A Trie steps through the nodes of a trie in pre-order. It keeps the nodes on the path to the
+// current one that have children left, so a chain of nodes costs nothing.
+type Trie struct {
+	*Fields
+	Frames []TrieFrame
+	Prefix int // length of the current node's string
+}
+
+// A TrieFrame is a node some children of which are still to come.
+type TrieFrame struct {
+	Children int
+	Prefix   int // length of the node's string
+}
+
+// Descend notes that the current node has children to come.
+func (t *Trie) Descend(children int) {
+	if children > 0 {
+		t.Frames = append(t.Frames, TrieFrame{children, t.Prefix})
+	}
+}
+
+// Child decodes the label of the next child and returns the length of the string of its parent. It
+// is false when there are no more.
+func (t *Trie) Child() (parent int, label []byte, ok bool) {
+	if len(t.Frames) == 0 || t.Err != nil {
+		return 0, nil, false
+	}
+	top := &t.Frames[len(t.Frames)-1]
+	parent = top.Prefix
+	if top.Children--; top.Children == 0 {
+		t.Frames = t.Frames[:len(t.Frames)-1]
+	}
+	label = t.Label()
+	t.Prefix = parent + len(label)
+	return parent, label, t.Err == nil
+}
