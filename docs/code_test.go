@@ -64,12 +64,18 @@ var layers = map[string][]string{
 	"textfmt": {"", "profile"},
 	"gcov":    {"", "profile"},
 	"slice":   {"", "profile", "builder", "textfmt", "gcov"},
+
+	"perfdata": {""},
+	"samples":  {"", "perfdata"},
 }
 
 // others are what packages may import from elsewhere.
 var others = map[string][]string{
 	"":      {"golang.org/x/exp/mmap", "github.com/cespare/xxhash/v2"},
 	"slice": {"github.com/cespare/xxhash/v2", "github.com/ianlancetaylor/demangle"},
+
+	"perfdata": {"github.com/klauspost/compress/zstd"},
+	"samples":  {"github.com/klauspost/compress/zstd"},
 }
 
 // TestImportsPointOneWay checks the imports of what is not a test.

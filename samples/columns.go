@@ -2,34 +2,57 @@ package samples
 
 import (
 	"bytes"
-	"io"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // columns reads the current line from left to right. Its first error stays.
 type columns struct {
-	*lines
+	*textInput
 	at  int // index of what is not read yet
 	err error
 }
 
-func (c *columns) rest() []byte { return c.line[c.at:] }
+func (c *columns) rest() []byte { return c.Line[c.at:] }
 
 // number reads a number without sign.
 func (c *columns) number(base uint64) uint64 {
 	if c.err != nil {
 		return 0
 	}
-	n, length, ok := digits(c.rest(), base)
+	n, length, ok := lines.Number(c.rest(), base)
 	switch {
 	case length == 0:
-		c.err = c.fail(c.at, ErrSyntax, "a number is due, not %s", excerpt(c.rest()))
+		c.err = c.fail(c.at, ErrSyntax, "a number is due, not %s", lines.Excerpt(c.rest()))
 	case !ok:
-		c.err = c.fail(c.at, ErrRange, "%s is more than 64 bits hold", excerpt(c.rest()[:length]))
+		c.err = c.fail(c.at, ErrRange, "%s is more than 64 bits hold", lines.Excerpt(c.rest()[:length]))
 	}
 	c.at += length
 	return n
+}
+
+// numberOrHex reads a number that is hexadecimal if it begins with 0x.
+func (c *columns) numberOrHex() uint64 {
+	if bytes.HasPrefix(c.rest(), []byte("0x")) {
+		c.at += 2
+		return c.number(16)
+	}
+	return c.number(10)
+}
+
+// blanks skips blanks.
+func (c *columns) blanks() {
+	for c.at < len(c.Line) && lines.IsBlank(c.Line[c.at]) {
+		c.at++
+	}
+}
+
+// word skips blanks and a word.
+func (c *columns) word() {
+	c.blanks()
+	for c.at < len(c.Line) && !lines.IsBlank(c.Line[c.at]) {
+		c.at++
+	}
 }
 
 // literal reads a text that has to be there.
@@ -38,7 +61,7 @@ func (c *columns) literal(text string) {
 		return
 	}
 	if !bytes.HasPrefix(c.rest(), []byte(text)) {
-		c.err = c.fail(c.at, ErrSyntax, "%q is due, not %s", text, excerpt(c.rest()))
+		c.err = c.fail(c.at, ErrSyntax, "%q is due, not %s", text, lines.Excerpt(c.rest()))
 		return
 	}
 	c.at += len(text)
@@ -46,17 +69,7 @@ func (c *columns) literal(text string) {
 
 // end makes sure that nothing is left.
 func (c *columns) end() {
-	if c.err == nil && c.at < len(c.line) {
-		c.err = c.fail(c.at, ErrSyntax, "the end of the line is due, not %s", excerpt(c.rest()))
+	if c.err == nil && c.at < len(c.Line) {
+		c.err = c.fail(c.at, ErrSyntax, "the end of the line is due, not %s", lines.Excerpt(c.rest()))
 	}
-}
-
-// ended makes io.EOF an error that says what is missing.
-func (l *lines) ended(err error, missing string) error {
-	if err != io.EOF {
-		return err
-	}
-	l.number++
-	l.line = nil
-	return l.fail(0, afdo.ErrTruncated, "the text ends before %s", missing)
 }

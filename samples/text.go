@@ -58,7 +58,7 @@ func (t *textWriter) counted(offset, count uint64) {
 // write ends in a [FormatError]. It reads line by line: memory is that of the Set.
 func Parse(r io.Reader) (*Set, error) {
 	s := new(Set)
-	t := textReader{newLines(Text, r)}
+	t := textReader{newTextInput(Text, r)}
 	for k, err := range t.list("range", rangeMark) {
 		if err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ func Parse(r io.Reader) (*Set, error) {
 }
 
 // A textReader reads lists of counted keys.
-type textReader struct{ *lines }
+type textReader struct{ *textInput }
 
 // A counted key is an offset, or two of them, and how often it was seen.
 type counted struct{ first, second, count uint64 }
@@ -107,7 +107,7 @@ func (t textReader) length(what string) (uint64, error) {
 	if err := t.next(); err != nil {
 		return 0, t.ended(err, "the number of "+what+" lines")
 	}
-	c := columns{lines: t.lines}
+	c := columns{textInput: t.textInput}
 	n := c.number(10)
 	c.end()
 	return n, c.err
@@ -117,7 +117,7 @@ func (t textReader) counted(what, mark string, left uint64) (counted, error) {
 	if err := t.next(); err != nil {
 		return counted{}, t.ended(err, strconv.FormatUint(left, 10)+" more "+what+" lines")
 	}
-	c := columns{lines: t.lines}
+	c := columns{textInput: t.textInput}
 	var k counted
 	if mark != "" {
 		k.first = c.number(16)

@@ -1,10 +1,10 @@
-package samples
+package lines
 
 import "math/bits"
 
-// digits reads a number from the start of b and returns it with its length: 0 if there is none, and ok is
+// Number reads a number from the start of b and returns it with its length: 0 if there is none, and ok is
 // false if 64 bits do not hold it.
-func digits(b []byte, base uint64) (value uint64, length int, ok bool) {
+func Number(b []byte, base uint64) (value uint64, length int, ok bool) {
 	ok = true
 	for _, c := range b {
 		d := digit(c)

@@ -1,0 +1,84 @@
+// Package lines reads texts line by line and numbers in them, and knows where each stands.
+package lines
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLength is the length of a line that is still read: the longest real ones are names of C++ functions in
+// callgrind's files and branch stacks of perf script.
+const MaxLength = 1 << 20
+
+// ErrTooLong is returned for a line longer than [MaxLength].
+var ErrTooLong = fmt.Errorf("a line of more than %d bytes", MaxLength)
+
+// A Reader reads a text line by line.
+type Reader struct {
+	Line   []byte // the current one, without its end and blanks before that; valid until the next call of Next
+	Number int    // of the current line, counted from 1
+	Offset int64  // of the current line's first byte
+
+	r     *bufio.Reader
+	after int64  // offset of the next line
+	long  []byte // scratch for lines beyond the buffer of r
+}
+
+// New returns a Reader before the first line of a text.
+func New(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// Next goes to the next line. At the end it returns io.EOF with an empty line. Other errors are ErrTooLong
+// and those of the input.
+func (l *Reader) Next() error {
+	l.Offset = l.after
+	l.Number++
+	line, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = l.rest(line)
+	}
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	l.after += int64(len(line))
+	l.Line = trimEnd(line)
+	return err
+}
+
+// rest reads on to the end of a line of which start is all that fits the buffer.
+func (l *Reader) rest(start []byte) ([]byte, error) {
+	l.long = append(l.long[:0], start...)
+	for {
+		more, err := l.r.ReadSlice('\n')
+		l.long = append(l.long, more...)
+		if len(l.long) > MaxLength {
+			return l.long, ErrTooLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return l.long, err
+		}
+	}
+}
+
+func trimEnd(line []byte) []byte {
+	for len(line) > 0 && IsBlank(line[len(line)-1]) {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// IsBlank reports whether c parts words or lines.
+func IsBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// Excerpt shows the start of what was found where something else was due.
+func Excerpt(b []byte) string {
+	const most = 40
+	if len(b) == 0 {
+		return "the end of the line"
+	}
+	if len(b) > most {
+		return fmt.Sprintf("%q...", b[:most])
+	}
+	return fmt.Sprintf("%q", b)
+}

@@ -1,0 +1,114 @@
+package perfdata
+
+import (
+	"bytes"
+
+	"github.com/go-afdo/afdo"
+)
+
+// decode returns what a record says, nil if it is of a kind that is left out.
+func (r *Reader) decode(raw rawRecord) (Record, error) {
+	switch raw.kind {
+	case typeSample:
+		return r.decodeSample(raw)
+	case typeMmap, typeMmap2:
+		return r.decodeMmap(raw)
+	case typeComm:
+		return r.decodeComm(raw)
+	case typeFork, typeExit:
+		return r.decodeFork(raw)
+	}
+	return nil, nil
+}
+
+func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
+	c := cursor{b: raw.data, big: r.big}
+	m := &r.mmap
+	*m = Mmap{PID: int32(c.u32()), TID: int32(c.u32()), Start: c.u64(), Length: c.u64(), PageOffset: c.u64()}
+	m.Executable = raw.misc&miscMmapData == 0
+	if raw.kind == typeMmap2 {
+		var err error
+		if m.BuildID, err = mmapBuildID(c.take(24), raw); err != nil {
+			return nil, err
+		}
+		const protExec = 4
+		m.Executable = c.u32()&protExec != 0 || m.PID == UnknownPID
+		c.u32() // flags
+	}
+	path, err := r.string(&c, raw)
+	m.Path = path
+	m.Time = r.otherTime(raw.data)
+	return m, err
+}
+
+// mmapBuildID reads the build ID that may be in the place of device and inode: its size, three bytes, the ID.
+func mmapBuildID(field []byte, raw rawRecord) (string, error) {
+	if raw.misc&miscBuildID == 0 || field == nil {
+		return "", nil
+	}
+	size := int(field[0])
+	if size > buildIDMax {
+		return "", fault(raw.offset+recordHeader+32, afdo.ErrCount, "a build ID of %d bytes", size)
+	}
+	return hexID(field[4:][:size]), nil
+}
+
+func (r *Reader) decodeComm(raw rawRecord) (Record, error) {
+	c := cursor{b: raw.data, big: r.big}
+	r.comm = Comm{PID: int32(c.u32()), TID: int32(c.u32()), Exec: raw.misc&miscCommExec != 0}
+	name, err := r.string(&c, raw)
+	r.comm.Name = name
+	r.comm.Time = r.otherTime(raw.data)
+	return &r.comm, err
+}
+
+func (r *Reader) decodeFork(raw rawRecord) (Record, error) {
+	c := cursor{b: raw.data, big: r.big}
+	f := Fork{PID: int32(c.u32()), ParentPID: int32(c.u32()), TID: int32(c.u32()), ParentTID: int32(c.u32()), Time: c.u64()}
+	if c.short {
+		return nil, r.tooShort(raw)
+	}
+	if raw.kind == typeExit {
+		r.exit = Exit{PID: f.PID, TID: f.TID, Time: f.Time}
+		return &r.exit, nil
+	}
+	r.fork = f
+	return &r.fork, nil
+}
+
+// string reads a name that ends with NUL.
+func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
+	end := bytes.IndexByte(c.b, 0)
+	if c.short || end < 0 {
+		return "", r.tooShort(raw)
+	}
+	name, ok := r.intern[string(c.b[:end])]
+	if !ok {
+		name = string(c.b[:end])
+		if len(r.intern) < maxIntern {
+			r.intern[name] = name
+		}
+	}
+	return name, nil
+}
+
+// maxIntern is how many names are remembered, so that each is one string.
+const maxIntern = 1 << 12
+
+func (r *Reader) tooShort(raw rawRecord) error {
+	return fault(raw.offset, afdo.ErrTruncated, "a record of type %d whose fields do not fit its %d bytes", raw.kind, recordHeader+len(raw.data))
+}
+
+// otherTime returns the time of a record that is no sample, 0 if it does not tell.
+func (r *Reader) otherTime(data []byte) uint64 {
+	e := r.table.ofOther(data, r.big)
+	if e == nil {
+		return 0
+	}
+	before, ok := e.trailer(sampleTime)
+	if !ok || before > len(data) {
+		return 0
+	}
+	c := cursor{b: data[len(data)-before:], big: r.big}
+	return c.u64()
+}

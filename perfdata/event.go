@@ -1,0 +1,186 @@
+package perfdata
+
+// Bits of perf_event_attr.sample_type, in linux/perf_event.h PERF_SAMPLE_*.
+const (
+	sampleIP          = 1 << 0
+	sampleTID         = 1 << 1
+	sampleTime        = 1 << 2
+	sampleAddr        = 1 << 3
+	sampleRead        = 1 << 4
+	sampleCallchain   = 1 << 5
+	sampleID          = 1 << 6
+	sampleCPU         = 1 << 7
+	samplePeriod      = 1 << 8
+	sampleStreamID    = 1 << 9
+	sampleRaw         = 1 << 10
+	sampleBranchStack = 1 << 11
+	sampleIdentifier  = 1 << 16
+)
+
+// Bits of perf_event_attr.read_format.
+const (
+	readEnabled = 1 << 0
+	readRunning = 1 << 1
+	readID      = 1 << 2
+	readGroup   = 1 << 3
+	readLost    = 1 << 4
+)
+
+// Bits of perf_event_attr's flags and of branch_sample_type.
+const (
+	flagSampleIDAll  = 1 << 18
+	attrFlagsUnused  = 20 // bits at the top that no kernel uses
+	branchHWIndex    = 1 << 17
+	minAttr          = 64 // size of the first version of perf_event_attr
+	attrBranchOffset = 72 // where branch_sample_type is, since Linux 3.4
+
+)
+
+// An Event is what was recorded: one of the events that perf record was asked for.
+type Event struct {
+	Type, Config uint64 // of perf_event_attr: which event it is
+	IDs          []uint64
+
+	sampleType       uint64
+	readFormat       uint64
+	branchSampleType uint64
+	sampleIDAll      bool
+}
+
+// HasBranches reports whether samples of the event have a branch stack.
+func (e *Event) HasBranches() bool { return e.sampleType&sampleBranchStack != 0 }
+
+// HasTime reports whether samples of the event tell their time.
+func (e *Event) HasTime() bool { return e.sampleType&sampleTime != 0 }
+
+// parseAttr reads a perf_event_attr. The cursor is at its start and goes to its end.
+func parseAttr(c *cursor) *Event {
+	whole := c.b
+	e := &Event{Type: uint64(c.u32())}
+	size := int(c.u32())
+	if size == 0 {
+		size = minAttr
+	}
+	e.Config = c.u64()
+	c.u64() // sample_period
+	e.sampleType = c.u64()
+	e.readFormat = c.u64()
+	e.sampleIDAll = c.flags(attrFlagsUnused)&flagSampleIDAll != 0
+	if c.short || size < minAttr || size > len(whole) {
+		c.short = true
+		return e
+	}
+	if size >= attrBranchOffset+8 {
+		b := cursor{b: whole[attrBranchOffset:], big: c.big}
+		e.branchSampleType = b.u64()
+	}
+	c.b = whole[size:]
+	return e
+}
+
+// offset returns where a field of 8 bytes is in a sample, if the sample has it. Only fields before READ are
+// at a fixed place.
+func (e *Event) offset(field uint64) (int, bool) {
+	at := 0
+	for _, f := range [...]uint64{sampleIdentifier, sampleIP, sampleTID, sampleTime, sampleAddr, sampleID} {
+		if f == field {
+			return at, e.sampleType&f != 0
+		}
+		if e.sampleType&f != 0 {
+			at += 8
+		}
+	}
+	return 0, false
+}
+
+// trailer returns how far before the end a field of 8 bytes is in a record that is no sample.
+func (e *Event) trailer(field uint64) (int, bool) {
+	if !e.sampleIDAll {
+		return 0, false
+	}
+	at := 0
+	for _, f := range [...]uint64{sampleIdentifier, sampleCPU, sampleStreamID, sampleID, sampleTime, sampleTID} {
+		if e.sampleType&f != 0 {
+			at += 8
+		}
+		if f == field {
+			return at, e.sampleType&f != 0
+		}
+	}
+	return 0, false
+}
+
+// An eventTable tells which event a record belongs to.
+type eventTable struct {
+	events []*Event
+	byID   map[uint64]int // index into events
+	alike  bool           // all events have the same layout, so that not knowing which is no harm
+	// Where the ID of the event is, from the start of a sample and from the end of other records; -1 if not there.
+	inSample, inTrailer int
+}
+
+// add adds an event as the file describes it.
+func (t *eventTable) add(e *Event) {
+	if t.byID == nil {
+		t.byID = make(map[uint64]int)
+	}
+	t.events = append(t.events, e)
+	for _, id := range e.IDs {
+		t.byID[id] = len(t.events) - 1
+	}
+	first := t.events[0]
+	field := uint64(sampleID)
+	if first.sampleType&sampleIdentifier != 0 {
+		field = sampleIdentifier
+	}
+	at, before := -1, -1
+	if n, ok := e.offset(field); ok {
+		at = n
+	}
+	if n, ok := e.trailer(field); ok {
+		before = n
+	}
+	if e == first {
+		t.inSample, t.inTrailer, t.alike = at, before, true
+		return
+	}
+	if at != t.inSample {
+		t.inSample = -1
+	}
+	if before != t.inTrailer {
+		t.inTrailer = -1
+	}
+	t.alike = t.alike && e.sampleType == first.sampleType && e.readFormat == first.readFormat &&
+		e.branchSampleType == first.branchSampleType && e.sampleIDAll == first.sampleIDAll
+}
+
+// ofSample returns the event of a sample's data, -1 if it cannot be told.
+func (t *eventTable) ofSample(data []byte, big bool) int {
+	if len(t.events) == 1 {
+		return 0
+	}
+	if t.inSample >= 0 && t.inSample+8 <= len(data) {
+		c := cursor{b: data[t.inSample:], big: big}
+		if i, ok := t.byID[c.u64()]; ok {
+			return i
+		}
+	}
+	if t.alike && len(t.events) > 0 {
+		return 0
+	}
+	return -1
+}
+
+// ofOther returns an event that has the layout of the trailer of a record that is no sample, nil if none has.
+func (t *eventTable) ofOther(data []byte, big bool) *Event {
+	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
+		c := cursor{b: data[len(data)-t.inTrailer:], big: big}
+		if i, ok := t.byID[c.u64()]; ok {
+			return t.events[i]
+		}
+	}
+	if len(t.events) == 0 {
+		return nil
+	}
+	return t.events[0]
+}

@@ -1,0 +1,286 @@
+package perfdata
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+const (
+	magicLittle = "PERFILE2"
+	magicBig    = "2ELIFREP"
+	magicOld    = "PERFFILE" // of 2010 and before
+
+	headerSize     = 104 // in file mode
+	pipeHeaderSize = 16
+	bitmapWords    = 4 // of the feature bitmap, 64 bits each
+
+	featureBuildID = 2
+
+	maxEvents = 1 << 16
+	maxTable  = 64 << 20 // bytes of the attributes, their IDs or build IDs: they are read whole
+)
+
+// IsMagic reports whether a file that begins so is a perf.data, of either byte order.
+func IsMagic(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(magicLittle)) || bytes.HasPrefix(head, []byte(magicBig))
+}
+
+// A part is a stretch of the file.
+type part struct{ offset, size uint64 }
+
+func (c *cursor) part() part { return part{c.u64(), c.u64()} }
+
+// A fileHeader is what comes first in file mode.
+type fileHeader struct {
+	attrSize uint64 // of one attribute with the place of its IDs
+	attrs    part
+	data     part
+	features [bitmapWords]uint64
+}
+
+// open reads what comes before the records.
+func (r *Reader) open(src io.Reader) error {
+	s := newStream(src, 0)
+	head := s.peek(pipeHeaderSize)
+	if err := s.failure(); err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte(magicOld)):
+		return fault(0, afdo.ErrMagic, "this is the format of perf before Linux 3, which is not supported")
+	case !IsMagic(head):
+		return fault(0, afdo.ErrMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
+	case len(head) < pipeHeaderSize:
+		return fault(int64(len(head)), afdo.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
+	}
+	r.big = bytes.HasPrefix(head, []byte(magicBig))
+	c := cursor{b: head[8:], big: r.big}
+	switch size := c.u64(); size {
+	case pipeHeaderSize:
+		s.consume(pipeHeaderSize)
+		r.stream, r.left = s, unlimited
+		return nil
+	case headerSize:
+		return r.openFile(src, s)
+	default:
+		return fault(8, afdo.ErrHeader, "a header of %d bytes; %d (file) or %d (pipe) are known", size, headerSize, pipeHeaderSize)
+	}
+}
+
+// openFile reads the header of file mode, the events and the build IDs.
+func (r *Reader) openFile(src io.Reader, s *stream) error {
+	at, size, err := seekable(src, s)
+	if err != nil {
+		return err
+	}
+	f := file{at, size, r.big}
+	head, err := f.read(part{0, headerSize}, "the header")
+	if err != nil {
+		return err
+	}
+	c := cursor{b: head[16:], big: r.big}
+	h := fileHeader{attrSize: c.u64(), attrs: c.part(), data: c.part()}
+	c.part() // event types, of old
+	for i := range h.features {
+		h.features[i] = c.u64()
+	}
+	if h.data.size == 0 {
+		return fault(48, afdo.ErrHeader, "there are no records: perf record was killed before it could finish the file")
+	}
+	if err := f.check(h.data, "the records"); err != nil {
+		return err
+	}
+	if err := r.readAttrs(f, h); err != nil {
+		return err
+	}
+	if err := r.readBuildIDs(f, h); err != nil {
+		return err
+	}
+	r.stream = newStream(io.NewSectionReader(at, int64(h.data.offset), int64(h.data.size)), int64(h.data.offset))
+	r.left = h.data.size
+	return nil
+}
+
+// seekable returns random access to what src holds from where it stood before s read of it. What cannot
+// seek is read into memory.
+func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
+	read := int64(s.end)
+	if at, ok := src.(interface {
+		io.ReaderAt
+		io.Seeker
+	}); ok {
+		if now, err := at.Seek(0, io.SeekCurrent); err == nil {
+			end, err := at.Seek(0, io.SeekEnd)
+			start := now - read
+			return io.NewSectionReader(at, start, end-start), end - start, err
+		}
+	}
+	data := bytes.NewBuffer(slices.Clone(s.buf[:s.end]))
+	if s.err == nil {
+		if _, err := data.ReadFrom(src); err != nil {
+			return nil, 0, err
+		}
+	}
+	return bytes.NewReader(data.Bytes()), int64(data.Len()), s.failure()
+}
+
+// A file is a recording in file mode, of which parts are read.
+type file struct {
+	at   io.ReaderAt
+	size int64
+	big  bool
+}
+
+// check makes sure that the file has a part.
+func (f file) check(p part, what string) error {
+	if p.offset > uint64(f.size) || p.size > uint64(f.size)-p.offset {
+		return fault(f.size, afdo.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
+	}
+	return nil
+}
+
+// read returns a part, which must not be large.
+func (f file) read(p part, what string) ([]byte, error) {
+	if err := f.check(p, what); err != nil {
+		return nil, err
+	}
+	if p.size > maxTable {
+		return nil, fault(int64(p.offset), afdo.ErrLimit, "%s take %d bytes", what, p.size)
+	}
+	b := make([]byte, p.size)
+	_, err := f.at.ReadAt(b, int64(p.offset))
+	if err == io.EOF {
+		err = nil // the check has made sure that it is whole
+	}
+	return b, err
+}
+
+// readAttrs reads the events.
+func (r *Reader) readAttrs(f file, h fileHeader) error {
+	if h.attrSize < minAttr+16 || h.attrs.size%h.attrSize != 0 {
+		return fault(16, afdo.ErrHeader, "%d bytes of attributes, %d each", h.attrs.size, h.attrSize)
+	}
+	table, err := f.read(h.attrs, "the attributes")
+	if err != nil {
+		return err
+	}
+	n := uint64(len(table)) / h.attrSize
+	if n == 0 || n > maxEvents {
+		return fault(24, afdo.ErrCount, "%d events", n)
+	}
+	idBytes := uint64(0)
+	for i := range n {
+		at := int64(h.attrs.offset + i*h.attrSize)
+		entry := table[i*h.attrSize:][:h.attrSize]
+		attr := cursor{b: entry[:h.attrSize-16], big: r.big}
+		e := parseAttr(&attr)
+		if attr.short {
+			return fault(at, afdo.ErrHeader, "an attribute that does not fit its %d bytes", h.attrSize-16)
+		}
+		c := cursor{b: entry[h.attrSize-16:], big: r.big}
+		ids := c.part()
+		if idBytes += ids.size; ids.size%8 != 0 || idBytes > uint64(f.size) {
+			return fault(at, afdo.ErrCount, "an event with %d bytes of IDs", ids.size)
+		}
+		list, err := f.read(ids, "the IDs of an event")
+		if err != nil {
+			return err
+		}
+		e.IDs = readIDs(&cursor{b: list, big: r.big})
+		r.table.add(e)
+	}
+	return nil
+}
+
+func readIDs(c *cursor) []uint64 {
+	ids := make([]uint64, 0, len(c.b)/8)
+	for len(c.b) >= 8 {
+		ids = append(ids, c.u64())
+	}
+	return ids
+}
+
+// readBuildIDs reads the table of build IDs, if there is one. Features have their places behind the records.
+func (r *Reader) readBuildIDs(f file, h fileHeader) error {
+	if h.features[0]&(1<<featureBuildID) == 0 {
+		return nil
+	}
+	before := uint64(0) // features that are lower
+	for bit := range featureBuildID {
+		before += h.features[0] >> bit & 1
+	}
+	at := h.data.offset + h.data.size + before*16
+	place, err := f.read(part{at, 16}, "the place of the build IDs")
+	if err != nil {
+		return err
+	}
+	c := cursor{b: place, big: r.big}
+	p := c.part()
+	table, err := f.read(p, "the build IDs")
+	if err != nil {
+		return err
+	}
+	for rest := table; len(rest) > 0; {
+		c := cursor{b: rest, big: r.big}
+		_, misc, size := c.u32(), c.u16(), int(c.u16())
+		at := int64(p.offset) + int64(len(table)-len(rest))
+		if c.short || size < recordHeader || size > len(rest) {
+			return fault(at, ErrRecord, "a build ID of %d bytes, where %d are left", size, len(rest))
+		}
+		if err := r.addBuildID(rest[recordHeader:size], misc, at); err != nil {
+			return err
+		}
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// Bits of misc.
+const (
+	miscModeMask    = 7
+	miscMmapData    = 1 << 13 // of MMAP: not executable
+	miscCommExec    = 1 << 13 // of COMM
+	miscBuildID     = 1 << 14 // of MMAP2: a build ID in the place of device and inode
+	miscBuildIDSize = 1 << 15 // of build IDs: their size is known
+)
+
+const buildIDMax = 20
+
+// addBuildID reads an entry of the table, or a record of pipe mode: process, ID, name.
+func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
+	c := cursor{b: data, big: r.big}
+	c.u32() // process
+	field := c.take(24)
+	if c.short {
+		return fault(at, afdo.ErrTruncated, "a build ID of %d bytes", len(data))
+	}
+	size := buildIDMax
+	if misc&miscBuildIDSize != 0 {
+		size = int(field[buildIDMax])
+	}
+	if size > buildIDMax {
+		return fault(at+recordHeader+4+buildIDMax, afdo.ErrCount, "a build ID of %d bytes", size)
+	}
+	r.buildIDs = append(r.buildIDs, BuildID{Path: cString(c.b), ID: hexID(field[:size])})
+	return nil
+}
+
+// A BuildID tells which file a path was.
+type BuildID struct {
+	Path string
+	ID   string // in hexadecimal digits
+}
+
+func hexID(b []byte) string { return hex.EncodeToString(b) }
+
+// cString returns what comes before the first NUL.
+func cString(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}

@@ -1,0 +1,148 @@
+package perfdata
+
+import (
+	"cmp"
+	"io"
+	"iter"
+	"math"
+	"slices"
+)
+
+// perf reads the buffers of all processors in turn and marks the end of each round. A record of one round
+// may be older than one of the round before, but not than one of the round before that. So records wait for
+// two marks. Where marks are rare or missing, half of what waits goes on when it becomes too much, as in
+// perf's own ordered events.
+
+// maxWaiting is how many bytes wait for their order at most.
+const maxWaiting = 16 << 20
+
+// Ordered yields the records in the order of their times. Records without a time come at their place in the
+// file. It can be used once, and not beside [Reader.Records]. Memory is 32 MB at most; nothing is allocated
+// for a sample once the rounds have been as large as they get.
+func (r *Reader) Ordered() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		defer r.stop()
+		q := queue{r: r, yield: yield}
+		for !q.stopped {
+			raw, err := r.next()
+			switch {
+			case err == io.EOF:
+				q.flush(math.MaxUint64)
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			case raw.kind == typeFinishedRound:
+				q.finishRound()
+			default:
+				q.take(raw)
+			}
+		}
+	}
+}
+
+// A queue holds records until it is their turn.
+type queue struct {
+	r       *Reader
+	yield   func(Record, error) bool
+	stopped bool
+
+	waiting []waiting
+	sorted  bool
+	bytes   []byte // of the records that wait
+	spare   []byte // of the same use, after the next flush
+	newest  uint64 // time, of all so far
+	before  uint64 // newest when the last round ended
+}
+
+// A waiting record.
+type waiting struct {
+	time       uint64
+	offset     int64
+	start, end int // in bytes
+	kind       uint32
+	misc       uint16
+}
+
+// take puts a record to its place, or hands it on if it has no time.
+func (q *queue) take(raw rawRecord) {
+	time := q.r.timeOf(raw)
+	if time == 0 || time == math.MaxUint64 {
+		q.hand(raw)
+		return
+	}
+	start := len(q.bytes)
+	q.bytes = append(q.bytes, raw.data...)
+	q.sorted = (q.sorted || len(q.waiting) == 0) && time >= q.newest
+	q.newest = max(q.newest, time)
+	q.waiting = append(q.waiting, waiting{time, raw.offset, start, len(q.bytes), raw.kind, raw.misc})
+	if len(q.bytes) > maxWaiting {
+		q.sort()
+		q.flush(q.waiting[len(q.waiting)/2].time)
+	}
+}
+
+func (q *queue) finishRound() {
+	q.flush(q.before)
+	q.before = q.newest
+}
+
+func (q *queue) sort() {
+	if !q.sorted {
+		slices.SortStableFunc(q.waiting, func(a, b waiting) int { return cmp.Compare(a.time, b.time) })
+		q.sorted = true
+	}
+}
+
+// flush hands on the records up to a time.
+func (q *queue) flush(until uint64) {
+	q.sort()
+	n := 0
+	for ; n < len(q.waiting) && q.waiting[n].time <= until && !q.stopped; n++ {
+		w := q.waiting[n]
+		q.hand(rawRecord{w.kind, w.misc, q.bytes[w.start:w.end], w.offset})
+	}
+	kept := q.spare[:0]
+	rest := q.waiting[:0]
+	for _, w := range q.waiting[n:] {
+		start := len(kept)
+		kept = append(kept, q.bytes[w.start:w.end]...)
+		w.start, w.end = start, len(kept)
+		rest = append(rest, w)
+	}
+	q.waiting, q.bytes, q.spare = rest, kept, q.bytes
+}
+
+// hand hands a record to the caller.
+func (q *queue) hand(raw rawRecord) {
+	if q.stopped {
+		return
+	}
+	record, err := q.r.decode(raw)
+	if err != nil {
+		q.yield(nil, err)
+		q.stopped = true
+	} else if record != nil {
+		q.stopped = !q.yield(record, nil)
+	}
+}
+
+// timeOf returns the time of a record, 0 if it has none.
+func (r *Reader) timeOf(raw rawRecord) uint64 {
+	if raw.kind != typeSample {
+		if raw.kind >= typeHeaderAttr {
+			return 0
+		}
+		return r.otherTime(raw.data)
+	}
+	index := r.table.ofSample(raw.data, r.big)
+	if index < 0 {
+		return 0
+	}
+	at, ok := r.table.events[index].offset(sampleTime)
+	if !ok || at+8 > len(raw.data) {
+		return 0
+	}
+	c := cursor{b: raw.data[at:], big: r.big}
+	return c.u64()
+}

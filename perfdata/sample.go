@@ -1,0 +1,145 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+const (
+	branchSize        = 24
+	branchFlagsUnused = 31 // bits at the top of a branch's flags that no kernel uses
+)
+
+// decodeSample reads the fields of a sample up to the branch stack.
+func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
+	index := r.table.ofSample(raw.data, r.big)
+	if index < 0 {
+		return nil, fault(raw.offset, ErrEvent, "a sample that cannot be told to be of one of %d events", len(r.table.events))
+	}
+	e := r.table.events[index]
+	s := &r.sample
+	*s = Sample{
+		Event: index, Mode: Mode(raw.misc & miscModeMask), PID: UnknownPID, TID: UnknownPID,
+		Stack: s.Stack[:0], Branches: s.Branches[:0],
+	}
+	c := cursor{b: raw.data, big: r.big}
+	c.scalars(e, s)
+	if e.sampleType&sampleRead != 0 {
+		c.skipRead(e.readFormat)
+	}
+	if e.sampleType&sampleCallchain != 0 {
+		s.Stack = c.words(s.Stack)
+	}
+	if e.sampleType&sampleRaw != 0 {
+		s.Raw = c.take(int(c.u32()))
+	}
+	if e.sampleType&sampleBranchStack != 0 {
+		s.Branches = c.branches(s.Branches, e.branchSampleType&branchHWIndex != 0)
+	}
+	if c.short {
+		at := raw.offset + recordHeader
+		return nil, fault(at, afdo.ErrTruncated, "a sample whose fields do not fit its %d bytes", len(raw.data))
+	}
+	return s, nil
+}
+
+// scalars reads the fields of fixed size that come first.
+func (c *cursor) scalars(e *Event, s *Sample) {
+	t := e.sampleType
+	if t&sampleIdentifier != 0 {
+		c.u64()
+	}
+	if t&sampleIP != 0 {
+		s.IP = c.u64()
+	}
+	if t&sampleTID != 0 {
+		s.PID, s.TID = int32(c.u32()), int32(c.u32())
+	}
+	if t&sampleTime != 0 {
+		s.Time = c.u64()
+	}
+	if t&sampleAddr != 0 {
+		s.Addr = c.u64()
+	}
+	if t&sampleID != 0 {
+		c.u64()
+	}
+	if t&sampleStreamID != 0 {
+		c.u64()
+	}
+	if t&sampleCPU != 0 {
+		c.u64()
+	}
+	if t&samplePeriod != 0 {
+		s.Period = c.u64()
+	}
+}
+
+// skipRead skips the values of counters: one, or a group with its size in front.
+func (c *cursor) skipRead(format uint64) {
+	n, each := uint64(1), 8
+	if format&readGroup != 0 {
+		n = c.u64()
+	}
+	for _, bit := range [...]uint64{readEnabled, readRunning} {
+		if format&bit != 0 && format&readGroup != 0 {
+			c.u64()
+		} else if format&bit != 0 {
+			each += 8
+		}
+	}
+	for _, bit := range [...]uint64{readID, readLost} {
+		if format&bit != 0 {
+			each += 8
+		}
+	}
+	if n > uint64(len(c.b)/each) {
+		c.short = true
+		return
+	}
+	c.take(int(n) * each)
+}
+
+// words reads a count and as many words.
+func (c *cursor) words(to []uint64) []uint64 {
+	n := c.u64()
+	if n > uint64(len(c.b)/8) {
+		c.short = true
+		return to
+	}
+	for range n {
+		to = append(to, c.u64())
+	}
+	return to
+}
+
+// branches reads a branch stack: the count, then the hardware's index if it was asked for, then the entries.
+func (c *cursor) branches(to []Branch, index bool) []Branch {
+	n := c.u64()
+	if index {
+		c.u64()
+	}
+	if n > uint64(len(c.b)/branchSize) {
+		c.short = true
+		return to
+	}
+	to = slices.Grow(to, int(n))[:n]
+	entries := c.take(int(n) * branchSize)
+	if c.big {
+		e := cursor{b: entries, big: true}
+		for i := range to {
+			to[i] = Branch{e.u64(), e.u64(), BranchFlags(e.flags(branchFlagsUnused))}
+		}
+		return to
+	}
+	for i := range to {
+		e := entries[:branchSize:branchSize]
+		entries = entries[branchSize:]
+		to[i] = Branch{
+			binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), BranchFlags(binary.LittleEndian.Uint64(e[16:])),
+		}
+	}
+	return to
+}

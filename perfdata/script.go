@@ -1,0 +1,251 @@
+package perfdata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
+)
+
+// A ScriptReader yields the records that the text of perf script shows:
+//
+//	perf script --show-mmap-events --show-task-events -F pid,tid,time,ip,brstack
+//
+// is all that it can use. The event, symbols and other fields may be there, and -F may be left out. What is
+// left out is unknown: without --show-mmap-events there is no *[Mmap], without pid and tid every PID is
+// [UnknownPID]. If one number alone stands for the thread, as perf prints by itself, it is the TID. Call
+// chains are read, and their first address is the sample's.
+type ScriptReader struct {
+	text   *lines.Reader
+	sample Sample
+	open   bool // sample has a line already, more of it may follow
+}
+
+// NewScriptReader returns a reader of the text of r, which it reads line by line.
+func NewScriptReader(r io.Reader) *ScriptReader { return &ScriptReader{text: lines.New(r)} }
+
+// Records yields the records in the order of the text. It can be used once. An error is the last element:
+// one of the input, or a [FormatError].
+func (r *ScriptReader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			err := r.text.Next()
+			if err == io.EOF {
+				r.finish(yield)
+				return
+			}
+			if errors.Is(err, lines.ErrTooLong) {
+				err = r.fail(lines.MaxLength, afdo.ErrLimit, "%v", err)
+			}
+			more := true
+			if err == nil {
+				more, err = r.line(yield)
+			}
+			if err != nil {
+				yield(nil, err)
+			}
+			if err != nil || !more {
+				return
+			}
+		}
+	}
+}
+
+var recordMark = []byte("PERF_RECORD_")
+
+// line reads a line. It yields the sample that ends before it, and the record that it is.
+func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err error) {
+	line := r.text.Line
+	if len(line) == 0 || line[0] == '#' {
+		return r.finish(yield), nil
+	}
+	if at := bytes.Index(line, recordMark); at >= 0 {
+		if !r.finish(yield) {
+			return false, nil
+		}
+		record, err := r.record(at)
+		return err != nil || record == nil || yield(record, nil), err
+	}
+	if line[0] == '\t' {
+		return true, r.frame()
+	}
+	if r.open && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
+		return true, r.branches(bytes.IndexByte(line, '0'))
+	}
+	if !r.finish(yield) {
+		return false, nil
+	}
+	return true, r.header()
+}
+
+// finish yields the sample whose last line has been read.
+func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
+	if !r.open {
+		return true
+	}
+	r.open = false
+	return yield(&r.sample, nil)
+}
+
+// begin starts a sample.
+func (r *ScriptReader) begin() *Sample {
+	s := &r.sample
+	*s = Sample{PID: UnknownPID, TID: UnknownPID, Stack: s.Stack[:0], Branches: s.Branches[:0]}
+	r.open = true
+	return s
+}
+
+// fail returns an error about the byte at an index of the current line.
+func (r *ScriptReader) fail(index int, class error, format string, args ...any) error {
+	return &FormatError{
+		Offset: r.text.Offset + int64(index), Line: r.text.Number, Column: index + 1,
+		Err: class, Detail: fmt.Sprintf(format, args...),
+	}
+}
+
+// header reads the first line of a sample: who and when, if that is there, address, branches.
+func (r *ScriptReader) header() error {
+	w := words{line: r.text.Line}
+	w.next()
+	if isBranch(w.word) {
+		r.begin()
+		return r.branches(w.start)
+	}
+	p, ok := readPrefix(r.text.Line)
+	s := r.begin()
+	s.PID, s.TID, s.Time = p.pid, p.tid, p.time
+	w = words{line: r.text.Line, end: p.end}
+	if !w.next() {
+		if !ok {
+			return r.fail(0, ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
+		}
+		return nil // a call chain follows, or the event has no address
+	}
+	if isBranch(w.word) {
+		return r.branches(w.start)
+	}
+	ip, isIP := hexWord(w.word)
+	if !isIP {
+		if !ok {
+			return r.fail(w.start, ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+		}
+		return nil
+	}
+	s.IP = ip
+	return r.rest(w)
+}
+
+// inlined stands in the place of the file where perf shows an inlined function.
+const inlined = "inlined"
+
+// frame reads a line of a call chain.
+func (r *ScriptReader) frame() error {
+	if !r.open {
+		r.begin()
+	}
+	w := words{line: r.text.Line}
+	w.next()
+	address, ok := hexWord(w.word)
+	if !ok {
+		return r.fail(w.start, ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+	}
+	s := &r.sample
+	if s.Object == inlined {
+		s.Stack = s.Stack[:0] // of one address perf shows first what is inlined there
+	}
+	if s.Stack = append(s.Stack, address); len(s.Stack) > 1 {
+		return nil
+	}
+	s.IP, s.Object = address, ""
+	return r.rest(w)
+}
+
+// rest reads what follows an address: symbol and file, branches.
+func (r *ScriptReader) rest(w words) error {
+	after := w.end
+	for w.next() {
+		if isBranch(w.word) {
+			return r.branches(w.start)
+		}
+		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) {
+			return r.fail(w.start, ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
+		}
+	}
+	line := r.text.Line
+	if open := bytes.LastIndex(line[after:], []byte(" (")); open >= 0 && line[len(line)-1] == ')' {
+		r.sample.Object = string(line[after+open+2 : len(line)-1])
+	}
+	return nil
+}
+
+// branches reads the branch stack that begins at an index of the line and fills the rest of it.
+func (r *ScriptReader) branches(at int) error {
+	w := words{line: r.text.Line, end: at}
+	for w.next() {
+		b, bad := parseBranch(w.word)
+		if bad >= 0 {
+			return r.fail(w.start+bad, ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
+		}
+		r.sample.Branches = append(r.sample.Branches, b)
+	}
+	return nil
+}
+
+func isBranch(word []byte) bool {
+	return bytes.HasPrefix(word, []byte("0x")) && bytes.IndexByte(word, '/') > 0
+}
+
+var wrongPath = []byte("SPEC_WRONG_PATH")
+
+// parseBranch reads from, to and flags. It returns the index of the first byte that is wrong, -1 if none is.
+// The file that perf may print beside an address, in brackets, is left out.
+func parseBranch(word []byte) (b Branch, bad int) {
+	at := 0
+	for _, address := range []*uint64{&b.From, &b.To} {
+		if !bytes.HasPrefix(word[at:], []byte("0x")) {
+			return b, at
+		}
+		at += 2
+		n, length, ok := lines.Number(word[at:], 16)
+		if length == 0 || !ok {
+			return b, at
+		}
+		*address = n
+		at += length
+		if at < len(word) && word[at] == '(' {
+			if end := bytes.IndexByte(word[at:], ')'); end > 0 {
+				at += end + 1
+			}
+		}
+		if at == len(word) || word[at] != '/' {
+			return b, at
+		}
+		at++
+	}
+	b.Flags = parseFlags(word[at:])
+	return b, -1
+}
+
+// parseFlags reads "P/-/-/19/TYPE/SPEC", of which the end may be missing.
+func parseFlags(text []byte) (f BranchFlags) {
+	for i := 0; len(text) > 0; i++ {
+		field, rest, _ := bytes.Cut(text, []byte("/"))
+		switch {
+		case i == 0 && bytes.HasPrefix(field, []byte("M")):
+			f |= 1
+		case i == 0 && bytes.HasPrefix(field, []byte("P")):
+			f |= 2
+		case i == 3:
+			cycles, _, _ := lines.Number(field, 10)
+			f |= BranchFlags(min(cycles, 0xffff) << 4)
+		case i > 3 && bytes.Equal(field, wrongPath):
+			f |= 1 << 24
+		}
+		text = rest
+	}
+	return f
+}

@@ -1,0 +1,150 @@
+package perfdata
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/go-afdo/afdo/internal/lines"
+)
+
+// words goes through the words of a line.
+type words struct {
+	line       []byte
+	word       []byte
+	start, end int // of word, in line
+}
+
+func (w *words) next() bool {
+	w.start = w.end
+	for w.start < len(w.line) && lines.IsBlank(w.line[w.start]) {
+		w.start++
+	}
+	w.end = w.start
+	for w.end < len(w.line) && !lines.IsBlank(w.line[w.end]) {
+		w.end++
+	}
+	w.word = w.line[w.start:w.end]
+	return len(w.word) > 0
+}
+
+// hexWord returns the number that a word is as a whole.
+func hexWord(word []byte) (uint64, bool) {
+	n, length, ok := lines.Number(word, 16)
+	return n, ok && length > 0 && length == len(word)
+}
+
+// timeWord returns the time that a word such as "914937.300960:" tells, in nanoseconds.
+func timeWord(word []byte) (uint64, bool) {
+	seconds, length, ok := lines.Number(word, 10)
+	if !ok || length == 0 || seconds > math.MaxInt64/1_000_000_000 || length == len(word) || word[length] != '.' {
+		return 0, false
+	}
+	fraction := word[length+1:]
+	n, digits, _ := lines.Number(fraction, 10)
+	if digits == 0 || digits > 9 || string(fraction[digits:]) != ":" {
+		return 0, false
+	}
+	for range 9 - digits {
+		n *= 10
+	}
+	return seconds*1_000_000_000 + n, true
+}
+
+// threadWord returns what "pid/tid" or one number alone tells. The latter is a thread.
+func threadWord(word []byte) (pid, tid int32, ok bool) {
+	pid, rest, ok := int32Word(word)
+	if !ok {
+		return UnknownPID, UnknownPID, false
+	}
+	if len(rest) == 0 {
+		return UnknownPID, pid, true
+	}
+	tid, end, ok := int32Word(rest[1:])
+	if rest[0] != '/' || !ok || len(end) > 0 {
+		return UnknownPID, UnknownPID, false
+	}
+	return pid, tid, true
+}
+
+// int32Word reads a decimal number, which may be negative, from the start of a word.
+func int32Word(word []byte) (n int32, rest []byte, ok bool) {
+	digits := bytes.TrimPrefix(word, []byte("-"))
+	v, length, ok := lines.Number(digits, 10)
+	if !ok || length == 0 || v > math.MaxInt32 {
+		return 0, word, false
+	}
+	if n = int32(v); len(digits) < len(word) {
+		n = -n
+	}
+	return n, digits[length:], true
+}
+
+// A prefix is what stands before the address or the name of a record.
+type prefix struct {
+	pid, tid int32
+	time     uint64
+	end      int // index of what follows
+}
+
+// readPrefix reads "COMM PID/TID [CPU] TIME: PERIOD EVENT:", of which everything may be missing. It is false
+// if there is nothing that tells who or when: then the line begins with the address.
+func readPrefix(line []byte) (prefix, bool) {
+	p := prefix{pid: UnknownPID, tid: UnknownPID}
+	var before []byte // the word before, not counting [CPU]
+	w := words{line: line}
+	for w.next() && !isBranch(w.word) {
+		if time, ok := timeWord(w.word); ok {
+			p.pid, p.tid, _ = threadWord(before)
+			p.time = time
+			p.end = afterEvent(line, w.end)
+			return p, true
+		}
+		if w.word[0] != '[' {
+			before = w.word
+		}
+	}
+	return p.withoutTime(line)
+}
+
+// afterEvent returns the index after "PERIOD EVENT:" or "EVENT:", if that is there.
+func afterEvent(line []byte, at int) int {
+	w := words{line: line, end: at}
+	for range 2 {
+		if !w.next() {
+			return at
+		}
+		if w.word[len(w.word)-1] == ':' {
+			return w.end
+		}
+		if _, rest, ok := int32Word(w.word); !ok || len(rest) > 0 {
+			return at
+		}
+	}
+	return at
+}
+
+// withoutTime reads "COMM PID/TID [CPU]" before an address. A number in front is the thread if another
+// number follows that is not the symbol of the first.
+func (p prefix) withoutTime(line []byte) (prefix, bool) {
+	w := words{line: line}
+	for w.next() && !isBranch(w.word) {
+		pid, tid, ok := threadWord(w.word)
+		if !ok {
+			continue
+		}
+		next := words{line: line, end: w.end}
+		next.next()
+		if len(next.word) > 0 && next.word[0] == '[' {
+			next.next()
+		}
+		if _, ok := hexWord(next.word); !ok {
+			continue
+		}
+		if symbol := (words{line: line, end: next.end}); symbol.next() && symbol.word[0] == '(' {
+			continue
+		}
+		p.pid, p.tid, p.end = pid, tid, next.start
+		return p, true
+	}
+	return p, false
+}

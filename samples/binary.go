@@ -1,0 +1,139 @@
+package samples
+
+import (
+	"debug/elf"
+	"encoding/hex"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A Binary is the ELF file whose samples are wanted, as far as inputs can name it.
+type Binary struct {
+	Path    string
+	BuildID string // of its note NT_GNU_BUILD_ID, in hexadecimal digits; "" if it has none
+	Layout  *Layout
+
+	kind    elf.Type
+	text    uint64            // file offset of .text, of a relocatable object
+	symbols map[string]uint64 // that perf measures the kernel's addresses from
+}
+
+// NewBinary describes an ELF file. A file of debug information alone will not do.
+func NewBinary(f *elf.File, name string) (*Binary, error) {
+	layout, err := NewLayout(f)
+	if err != nil {
+		return nil, err
+	}
+	b := &Binary{Path: name, BuildID: BuildID(f), Layout: layout, kind: f.Type}
+	if s := f.Section(".text"); s != nil && f.Type == elf.ET_REL {
+		b.text = s.Offset
+	}
+	if b.isKernel() {
+		b.symbols = kernelSymbols(f)
+	}
+	return b, nil
+}
+
+// isKernel reports whether the file is a Linux kernel, by its name.
+func (b *Binary) isKernel() bool { return strings.HasPrefix(filepath.Base(b.Path), "vmlinux") }
+
+// kernelSymbols returns where the linker has put the symbols that perf measures the kernel's addresses from.
+func kernelSymbols(f *elf.File) map[string]uint64 {
+	all, err := f.Symbols()
+	if err != nil {
+		return nil // a kernel without symbols runs where it was linked, as far as can be told
+	}
+	found := make(map[string]uint64)
+	for _, s := range all {
+		if s.Name == "_text" || s.Name == "_stext" {
+			found[s.Name] = s.Value
+		}
+	}
+	return found
+}
+
+const noteGNUBuildID = 3
+
+// BuildID returns the build ID of an ELF file in hexadecimal digits, "" if it has none.
+func BuildID(f *elf.File) string {
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_NOTE && s.Size <= maxNote {
+			if data, err := s.Data(); err == nil {
+				if id := noteBuildID(data, f); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote {
+			data := make([]byte, p.Filesz)
+			if _, err := p.ReadAt(data, 0); err == nil {
+				if id := noteBuildID(data, f); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// maxNote is the size of notes that are searched for a build ID.
+const maxNote = 1 << 20
+
+// noteBuildID finds the build ID in a list of notes: sizes of name and description, type, both padded to 4.
+func noteBuildID(data []byte, f *elf.File) string {
+	pad := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+	for len(data) >= 12 {
+		nameSize, size, kind := f.ByteOrder.Uint32(data), f.ByteOrder.Uint32(data[4:]), f.ByteOrder.Uint32(data[8:])
+		data = data[12:]
+		if pad(nameSize)+uint64(size) > uint64(len(data)) {
+			return ""
+		}
+		name, description := data[:nameSize], data[pad(nameSize):][:size]
+		if kind == noteGNUBuildID && string(name) == "GNU\x00" && size > 0 {
+			return hex.EncodeToString(description)
+		}
+		data = data[min(pad(nameSize)+pad(size), uint64(len(data))):]
+	}
+	return ""
+}
+
+// sameBuildID compares build IDs. Some tools fill them with zeros up to 20 bytes.
+func sameBuildID(a, b string) bool {
+	trim := func(id string) string { return strings.TrimRight(strings.ToLower(id), "0") }
+	return a != "" && b != "" && trim(a) == trim(b)
+}
+
+// named reports whether an input calls the binary so, going by the last part of the path.
+func (b *Binary) named(name string) bool {
+	own := strings.TrimSuffix(filepath.Base(b.Path), ".unstripped")
+	if isKernelName(name) {
+		return b.isKernel()
+	}
+	if module, ok := moduleName(own); ok {
+		if other, ok := moduleName(path.Base(name)); ok {
+			return other == module
+		}
+	}
+	return path.Base(strings.TrimSuffix(name, deleted)) == own
+}
+
+// deleted is what the kernel adds to the path of a file that is gone, such as one that was compiled anew.
+const deleted = " (deleted)"
+
+// isKernelName reports whether a mapping is the kernel itself: "[kernel.kallsyms]" and a symbol's name.
+func isKernelName(name string) bool { return strings.HasPrefix(name, "[kernel.kallsyms]") }
+
+// moduleName returns the name of a kernel module, from "x.ko", "x.ko.xz" or "[x]".
+func moduleName(base string) (string, bool) {
+	name, _, ok := strings.Cut(base, ".ko")
+	if !ok {
+		if len(base) < 3 || base[0] != '[' || base[len(base)-1] != ']' {
+			return "", false
+		}
+		name = base[1 : len(base)-1]
+	}
+	return strings.ReplaceAll(name, "-", "_"), true
+}

@@ -1,0 +1,269 @@
+package samples
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
+)
+
+// Callgrind's format is described in Valgrind's manual, "Callgrind Format Specification". A file has parts,
+// each with a header and lists of costs. A cost line has positions, instruction address first, which may be
+// relative to those of the line before, and a count for each event. What was called stands in lines before a
+// cost line, which then has the cost of the call, not of the instruction. Names are numbered at their first
+// use, "(3) name", and "(3)" thereafter.
+
+// readCallgrind collects the instruction counts of a binary. Its addresses are the linker's.
+func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
+	r := callgrindReader{
+		textInput: newTextInput(Callgrind, src), choice: c,
+		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
+		objects: make(map[string]*Object), numbered: make(map[uint64]*Object),
+	}
+	r.enter("")
+	for {
+		err := r.next()
+		if err == io.EOF {
+			return r.finish()
+		}
+		if err == nil {
+			err = r.line()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+type callgrindReader struct {
+	*textInput
+	choice choice
+	set    *Set
+	report *Report
+
+	objects  map[string]*Object
+	numbered map[uint64]*Object // by the number that the file gives a name
+	object   *Object            // in which costs arise
+	callee   *Object            // of the next call, nil if in object
+
+	positions int // columns of positions, of which the first is the address; 0 before that is known
+	event     int // column of the event Ir behind them; -1 if it is not there
+	address   uint64
+
+	begun bool  // a part whose end is not there yet
+	call  *call // of which the next line tells where
+	jump  bool  // the next line tells where it was
+}
+
+// A call is how often an address was called, and in what object.
+type call struct {
+	count, target uint64
+	object        *Object
+}
+
+// line reads a line of any kind.
+func (r *callgrindReader) line() error {
+	line := r.Line
+	if len(line) == 0 || line[0] == '#' {
+		return nil
+	}
+	if c := line[0]; c >= '0' && c <= '9' || c == '+' || c == '-' || c == '*' {
+		return r.cost()
+	}
+	if r.call != nil || r.jump {
+		return r.fail(0, ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
+	}
+	end := bytes.IndexAny(line, "=:")
+	if end <= 0 {
+		return r.fail(0, ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+	}
+	key, value := string(line[:end]), line[end+1:]
+	if line[end] == ':' {
+		return r.header(key, value)
+	}
+	switch key {
+	case "ob":
+		object, err := r.name(end + 1)
+		r.object = object
+		return err
+	case "cob":
+		object, err := r.name(end + 1)
+		r.callee = object
+		return err
+	case "calls":
+		return r.readCall(end + 1)
+	case "jump", "jcnd":
+		r.jump = true
+		return nil
+	case "fl", "fi", "fe", "fn", "cfi", "cfl", "cfn", "frfn", "jfi", "jfn", "job", "rcalls":
+		return nil
+	}
+	return r.fail(0, ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+}
+
+// header reads a line of a part's header or the line that ends the part.
+func (r *callgrindReader) header(key string, value []byte) error {
+	words := strings.Fields(string(value))
+	switch key {
+	case "positions":
+		r.positions = len(words)
+		if len(words) == 0 || words[0] != "instr" {
+			return r.fail(0, ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
+		}
+	case "events":
+		r.event = -1
+		for i, word := range words {
+			if word == "Ir" {
+				r.event = i
+			}
+		}
+		if r.event < 0 {
+			return r.fail(0, ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
+		}
+		r.begun = true
+	case "totals":
+		r.begun = false
+	}
+	return nil
+}
+
+// name reads the object that is named at an index of the line: "(3) name", "(3)" or "name".
+func (r *callgrindReader) name(at int) (*Object, error) {
+	text := r.Line[at:]
+	if len(text) == 0 || text[0] != '(' {
+		return r.enter(string(text)), nil
+	}
+	number, length, ok := lines.Number(text[1:], 10)
+	if length == 0 || !ok || !bytes.HasPrefix(text[1+length:], []byte(")")) {
+		return nil, r.fail(at, ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
+	}
+	if name := bytes.TrimSpace(text[length+2:]); len(name) > 0 {
+		r.numbered[number] = r.enter(string(name))
+	} else if r.numbered[number] == nil {
+		return nil, r.fail(at, afdo.ErrSymbol, "the name numbered %d has not been given", number)
+	}
+	return r.numbered[number], nil
+}
+
+// enter makes an object of that name the current one, and returns it.
+func (r *callgrindReader) enter(name string) *Object {
+	o := r.objects[name]
+	if o == nil {
+		o = &Object{Name: name, Ours: name != "" && r.choice.ours(name)}
+		r.objects[name] = o
+	}
+	if r.object == nil {
+		r.object = o
+	}
+	return o
+}
+
+// readCall reads "COUNT TARGET...".
+func (r *callgrindReader) readCall(at int) error {
+	c := columns{textInput: r.textInput, at: at}
+	count := c.number(10)
+	target := r.position(&c)
+	object := r.callee
+	if object == nil {
+		object = r.object
+	}
+	r.call, r.callee = &call{count, target, object}, nil
+	return c.err
+}
+
+// position reads an address, which may be relative to the last line's.
+func (r *callgrindReader) position(c *columns) uint64 {
+	c.blanks()
+	switch rest := c.rest(); {
+	case c.err != nil:
+		return 0
+	case r.positions == 0:
+		c.err = c.fail(c.at, ErrSyntax, "there are costs before it is said what they are of")
+		return 0
+	case bytes.HasPrefix(rest, []byte("*")):
+		c.at++
+		return r.address
+	case bytes.HasPrefix(rest, []byte("+")):
+		c.at++
+		return r.address + c.numberOrHex()
+	case bytes.HasPrefix(rest, []byte("-")):
+		c.at++
+		return r.address - c.numberOrHex()
+	}
+	return c.numberOrHex()
+}
+
+// cost reads a line of costs: positions, then counts, of which the last ones may be missing.
+func (r *callgrindReader) cost() error {
+	c := columns{textInput: r.textInput}
+	r.address = r.position(&c)
+	for range r.positions - 1 {
+		c.word()
+	}
+	var count uint64
+	for range r.event + 1 {
+		if c.blanks(); len(c.rest()) == 0 {
+			count = 0
+			break
+		}
+		count = c.number(10)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	switch {
+	case r.call != nil:
+		r.addCall(r.call)
+	case !r.jump:
+		r.addCost(count)
+	}
+	r.call, r.jump = nil, false
+	return nil
+}
+
+// addCost adds what an instruction has cost: how often it ran.
+func (r *callgrindReader) addCost(count uint64) {
+	r.report.Samples = saturate(r.report.Samples, count)
+	r.object.Samples = saturate(r.object.Samples, count)
+	if !r.object.Ours || count == 0 {
+		return
+	}
+	r.report.InBinary = saturate(r.report.InBinary, count)
+	if offset, ok := r.choice.binary.Layout.Offset(r.address); ok {
+		r.set.AddAddress(offset, count)
+	} else {
+		r.report.Outside = saturate(r.report.Outside, count)
+	}
+}
+
+// addCall adds the calls from the current address.
+func (r *callgrindReader) addCall(c *call) {
+	if !r.object.Ours || !c.object.Ours {
+		return
+	}
+	from, known := r.choice.binary.Layout.Offset(r.address)
+	to, ok := r.choice.binary.Layout.Offset(c.target)
+	if known && ok {
+		r.set.AddBranch(Branch{from, to}, c.count)
+	}
+}
+
+func (r *callgrindReader) finish() (*Set, *Report, error) {
+	switch {
+	case r.positions == 0:
+		return nil, nil, r.ended(io.EOF, "the line that begins with positions:")
+	case r.call != nil || r.jump:
+		return nil, nil, r.ended(io.EOF, "the position of a call or jump")
+	case r.begun:
+		return nil, nil, r.ended(io.EOF, "the line that begins with totals:")
+	}
+	for _, o := range r.objects {
+		if o.Samples > 0 {
+			r.report.Objects = append(r.report.Objects, *o)
+		}
+	}
+	r.report.sortObjects()
+	return r.set, r.report, nil
+}

@@ -1,0 +1,250 @@
+package samples
+
+import (
+	"debug/elf"
+	"io"
+	"iter"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// maxRange is the length of straight-line execution that is believed, in bytes.
+const maxRange = 1 << 20
+
+// maxTwin is how far back a branch may lead whose entry stands twice at the top of a branch stack and is
+// taken to be a loop, not a copy that some processors make.
+const maxTwin = 0x1000
+
+// readPerfData collects the samples of a perf.data.
+func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
+	r, err := perfdata.NewReader(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := newPerfCollector(c, PerfData)
+	for _, b := range r.BuildIDs() {
+		p.maps.buildIDs[b.Path] = append(p.maps.buildIDs[b.Path], b.ID)
+	}
+	p.events = r.Events
+	return p.collect(r.Ordered())
+}
+
+// readPerfScript collects the samples of the text of perf script.
+func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
+	p := newPerfCollector(c, PerfScript)
+	p.maps.everywhere = new(space)
+	if c.options.HasBase {
+		p.place(c.options.Base)
+	}
+	return p.collect(perfdata.NewScriptReader(src).Records())
+}
+
+// A perfCollector makes a Set of records of perf.
+type perfCollector struct {
+	set    *Set
+	report *Report
+	maps   *perfMaps
+
+	events func() []*perfdata.Event // nil for perf script
+	known  int                      // events that used is about
+	used   []bool                   // by event; nil for all
+
+	offsets bool // call chains of the text are file offsets, not addresses
+	kept    []perfdata.Branch
+}
+
+func newPerfCollector(c choice, format Format) *perfCollector {
+	return &perfCollector{set: new(Set), report: &Report{Format: format}, maps: newPerfMaps(c)}
+}
+
+// collect takes all records, in the order of their times.
+func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) (*Set, *Report, error) {
+	for record, err := range records {
+		if err == nil {
+			err = p.take(record)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	p.report.Objects = p.maps.report()
+	p.report.sortObjects()
+	return p.set, p.report, nil
+}
+
+func (p *perfCollector) take(record perfdata.Record) error {
+	switch r := record.(type) {
+	case *perfdata.Sample:
+		p.sample(r)
+	case *perfdata.Mmap:
+		if !p.maps.choice.options.HasBase {
+			return p.maps.add(r)
+		}
+	case *perfdata.Comm:
+		p.maps.exec(r)
+	case *perfdata.Fork:
+		return p.maps.fork(r)
+	}
+	return nil
+}
+
+// uses reports whether samples of an event count: if one event has branch stacks, only such events do.
+func (p *perfCollector) uses(event int) bool {
+	if p.events == nil {
+		return true
+	}
+	if events := p.events(); len(events) != p.known {
+		p.known, p.used = len(events), nil
+		some := false
+		for _, e := range events {
+			some = some || e.HasBranches()
+		}
+		for _, e := range events {
+			p.used = append(p.used, e.HasBranches() || !some)
+		}
+	}
+	return p.used[event]
+}
+
+// sample adds a sample.
+func (p *perfCollector) sample(s *perfdata.Sample) {
+	if pid := p.maps.choice.options.PID; pid != 0 && pid != s.PID && (s.PID != perfdata.UnknownPID || pid != s.TID) {
+		return
+	}
+	if !p.uses(s.Event) {
+		p.report.Skipped++
+		return
+	}
+	p.report.Samples++
+	if len(s.Branches) > 0 {
+		p.report.Stacks++
+	}
+	if s.Mode.Guest() {
+		p.maps.unmapped.Samples++
+		return
+	}
+	if p.maps.everywhere != nil && !p.maps.seen && p.maps.choice.binary.kind == elf.ET_EXEC {
+		p.place(0)
+	}
+	process := p.maps.process(s.PID, s.TID)
+	p.address(s, process)
+	p.branches(s, process)
+}
+
+// address adds where a sample was taken.
+func (p *perfCollector) address(s *perfdata.Sample, process *space) {
+	at := p.maps.find(process, s.IP)
+	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
+		if p.offsets = p.offsets || at == nil || at.object.Name != s.Object; p.offsets {
+			at = &mapping{object: p.maps.object(s.Object, "")}
+		}
+	}
+	if at == nil {
+		p.maps.unmapped.Samples++
+		return
+	}
+	at.object.Samples++
+	if !at.object.Ours {
+		return
+	}
+	p.report.InBinary++
+	offset, ok := p.maps.offset(at, s.IP)
+	if !ok {
+		p.report.Outside++
+		return
+	}
+	p.set.AddAddress(offset, 1)
+	p.set.AddTime(offset, s.Time)
+}
+
+// place maps the binary, less base from where the linker has put it, as if a process had.
+func (p *perfCollector) place(base uint64) {
+	b := p.maps.choice.binary
+	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
+	if ours == nil {
+		ours = &object{Object: Object{Name: b.Path, BuildID: b.BuildID, Ours: true}}
+		p.maps.objects[objectKey{b.Path, b.BuildID}] = ours
+	}
+	for _, s := range b.Layout.segments {
+		start := s.address + base
+		p.maps.everywhere.insert(mapping{start, start + s.size, s.offset - start, ours})
+	}
+	p.maps.seen = true
+}
+
+// A place is an address in the binary. It is known to be none if in is nil.
+type place struct {
+	in     *mapping
+	offset uint64
+}
+
+// ours returns the place of an address.
+func (p *perfCollector) ours(process *space, address uint64) place {
+	at := p.maps.find(process, address)
+	if at == nil || !at.object.Ours {
+		return place{}
+	}
+	offset, ok := p.maps.offset(at, address)
+	if !ok {
+		return place{}
+	}
+	return place{at, offset}
+}
+
+// branches adds a branch stack, newest entry first. Between where an older branch led and where the next
+// newer one left, code ran straight on. The rules are those of google/autofdo, except that an entry off the
+// right path is as if it were not there, and that both ends of a range have to be in one mapping.
+func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
+	stack := p.rightPath(s.Branches)
+	if len(stack) == 0 {
+		return
+	}
+	from, to := p.ours(process, stack[0].From), p.ours(process, stack[0].To)
+	if from.in != nil && to.in != nil {
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	}
+	for i, b := range stack[1:] {
+		newer := from
+		from, to = p.ours(process, b.From), p.ours(process, b.To)
+		if to.in == nil {
+			continue
+		}
+		if i == 0 && isTwin(b, stack[0]) && !s.Branches[0].Flags.WrongPath() && !s.Branches[1].Flags.WrongPath() {
+			continue
+		}
+		if newer.in == nil || newer.offset-to.offset != stack[i].From-b.To {
+			continue
+		}
+		if newer.offset < to.offset || newer.offset-to.offset > maxRange {
+			p.report.Bogus++
+			continue
+		}
+		if p.set.addRange(Range{to.offset, newer.offset}) {
+			p.set.AddTime(to.offset, s.Time)
+		}
+		if from.in != nil {
+			p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+		}
+	}
+}
+
+// isTwin reports whether the newest entry of a stack stands there twice. Copies of short loops are real.
+func isTwin(older, newest perfdata.Branch) bool {
+	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
+}
+
+// rightPath returns a stack without the branches that speculation took in vain.
+func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
+	for i := range stack {
+		if stack[i].Flags.WrongPath() {
+			p.kept = append(p.kept[:0], stack[:i]...)
+			for _, b := range stack[i:] {
+				if !b.Flags.WrongPath() {
+					p.kept = append(p.kept, b)
+				}
+			}
+			return p.kept
+		}
+	}
+	return stack
+}

@@ -1,0 +1,219 @@
+package samples
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// Read collects the samples of a binary from what a profiler has written, and tells what became of all
+// samples. The input may be compressed with gzip or zstd. Files are best given as *os.File: perf.data in file
+// mode has to be sought in, and what cannot seek is copied, beyond 16 MB into a temporary file.
+//
+// Errors are those of src, [FormatError], [perfdata.FormatError], and [NoSamplesError] if there are none of
+// the binary; with the latter, and only then, there is a Report beside the error.
+func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
+	in, err := unwrap(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.close()
+	format := o.Format
+	if format == Unknown {
+		format = Recognise(in.head)
+	}
+	c := choice{b, o}
+	var s *Set
+	var r *Report
+	switch format {
+	case PerfData:
+		s, r, err = in.perfData(c)
+	case Callgrind:
+		s, r, err = readCallgrind(in, c)
+	case Text:
+		s, r, err = readText(in)
+	case Pprof:
+		s, r, err = readPprof(in, c)
+	case PerfScript:
+		s, r, err = readPerfScript(in, c)
+	default:
+		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
+	}
+	if err == nil && s.Empty() {
+		s, err = nil, &NoSamplesError{Binary: b.Path, BuildID: c.buildID(), Report: r, Hint: hint(c, r)}
+	}
+	return s, r, err
+}
+
+// hint says what to do about an input that has no samples of the binary.
+func hint(c choice, r *Report) string {
+	switch {
+	case r.Samples == 0 && r.Skipped == 0:
+		return "it has no samples at all"
+	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
+		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
+	case c.options.Name == nil && r.Format != Text:
+		return "if one of them is the binary, choose it by name"
+	}
+	return ""
+}
+
+// readText reads address samples, which are those of the binary by definition.
+func readText(src io.Reader) (*Set, *Report, error) {
+	s, err := Parse(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Report{Format: Text}
+	for _, n := range s.addresses {
+		r.Samples = saturate(r.Samples, n)
+	}
+	if len(s.addresses) == 0 { // made of branch stacks alone
+		for _, n := range s.ranges {
+			r.Samples = saturate(r.Samples, n)
+		}
+	}
+	r.InBinary = r.Samples
+	return s, r, nil
+}
+
+// Recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text that is
+// none of the others is taken to be perf script's, and binary data a pprof profile.
+func Recognise(head []byte) Format {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	line = bytes.TrimSpace(line)
+	_, digits, _ := lines.Number(line, 10)
+	switch {
+	case perfdata.IsMagic(head):
+		return PerfData
+	case bytes.HasPrefix(head, []byte("# callgrind format")), bytes.HasPrefix(head, []byte("version: ")), bytes.HasPrefix(head, []byte("creator: callgrind")):
+		return Callgrind
+	case digits > 0 && digits == len(line):
+		return Text
+	case bytes.IndexFunc(head, isControl) >= 0:
+		return Pprof
+	}
+	return PerfScript
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+
+const (
+	headSize = 64
+
+	// Decompression stops where the data is more than maxRatio times as long as what it came from. Text and
+	// branch stacks shrink to a thirtieth.
+	maxRatio = 1 << 10
+	maxFree  = 64 << 20
+
+	maxWindow = 32 << 20 // of zstd
+)
+
+// An input is what Read reads.
+type input struct {
+	io.Reader
+	head     []byte // the first bytes of Reader
+	closes   []func()
+	source   io.Reader       // what Reader was made of, if that is not compressed; else nil
+	consumed *countingReader // of source
+	bounded  *boundedReader  // within Reader, if that decompresses
+}
+
+func (in *input) close() {
+	for _, f := range in.closes {
+		f()
+	}
+}
+
+// unwrap looks into an input, and decompresses it if it has to.
+func unwrap(src io.Reader) (*input, error) {
+	in := &input{}
+	compressed := &countingReader{r: src}
+	r := bufio.NewReaderSize(compressed, headSize)
+	head, err := r.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	var plain io.Reader
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, compressionError(err)
+		}
+		plain = z
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, compressionError(err)
+		}
+		in.closes = append(in.closes, z.Close)
+		plain = z
+	default:
+		in.Reader, in.head, in.source, in.consumed = r, bytes.Clone(head), src, compressed
+		return in, nil
+	}
+	in.bounded = &boundedReader{r: plain, compressed: compressed, ratio: maxRatio, free: maxFree}
+	inner := bufio.NewReaderSize(in.bounded, 64<<10)
+	head, err = inner.Peek(headSize)
+	if err != nil && err != io.EOF {
+		in.close()
+		return nil, err
+	}
+	in.Reader, in.head = inner, bytes.Clone(head)
+	return in, nil
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// A boundedReader gives decompressed data, unless that is too much for what it came from.
+type boundedReader struct {
+	r          io.Reader
+	compressed *countingReader
+	n          int64
+
+	ratio, free int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	if b.n > b.free+b.ratio*b.compressed.n {
+		return 0, &FormatError{Offset: b.n, Err: afdo.ErrLimit, Detail: fmt.Sprintf("%d compressed bytes give more than this", b.compressed.n)}
+	}
+	if err != nil && err != io.EOF {
+		err = compressionError(err)
+	}
+	return n, err
+}
+
+// ErrCompression is the class of a [FormatError] where an input does not decompress.
+var ErrCompression = errors.New("bad compressed data")
+
+// compressionError makes an error of a decompressor one of this package. Those of the input itself pass.
+func compressionError(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return err
+	}
+	return &FormatError{Err: ErrCompression, Detail: err.Error()}
+}

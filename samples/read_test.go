@@ -1,0 +1,157 @@
+package samples_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/samples"
+)
+
+// binary returns a binary of the corpus under the name that it had when it ran.
+func binary(t testing.TB, name string) *samples.Binary {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(corpus(t, name)))
+	require.NoError(t, err)
+	b, err := samples.NewBinary(f, strings.TrimSuffix(name, ".gz"))
+	require.NoError(t, err)
+	return b
+}
+
+// references are recordings of the corpus and what google/autofdo's sample_merger, or a reader of callgrind's
+// files that was written for the purpose, makes of them.
+var references = []struct {
+	binary, recording, samples string
+	format                     samples.Format
+	all, inBinary, stacks      uint64
+}{
+	{"lbr/test.binary", "lbr/test.lbr.gz", "lbr/test.samples", samples.PerfData, 9232, 8989, 9232},
+	{"lbr/propeller_sample_1.bin.gen", "lbr/propeller.perfdata.gz", "lbr/propeller.samples", samples.PerfData, 3740, 3733, 3732},
+	{"lua/lua12.g.gz", "lua/lua12.cpuclock.perf.data", "lua/lua12.cpuclock.samples", samples.PerfData, 12932, 11262, 0},
+	{"vec/vec12d4", "callgrind/vec12d4.callgrind.out", "vec/vec12d4.samples", samples.Callgrind, 361365, 234490, 0},
+	{"vec/vec12d5", "callgrind/vec12d5.callgrind.out", "vec/vec12d5.samples", samples.Callgrind, 361365, 234490, 0},
+	{"vec/vec16d5", "callgrind/vec16d5.callgrind.out", "vec/vec16d5.samples", samples.Callgrind, 363970, 237095, 0},
+	{"lua/lua12.g.gz", "callgrind/lua12.callgrind.out.gz", "lua/lua12.samples.gz", samples.Callgrind, 249484573, 221550806, 0},
+	{"lua/lua12.g.gz", "lua/lua12.samples.gz", "lua/lua12.samples.gz", samples.Text, 221550806, 221550806, 0},
+}
+
+func TestReadOfCorpus(t *testing.T) {
+	for _, c := range references {
+		s, r, err := samples.Read(bytes.NewReader(corpus(t, c.recording)), binary(t, c.binary), samples.Options{})
+		require.NoError(t, err, c.recording)
+		require.Equal(t, string(corpus(t, c.samples)), text(t, s), c.recording)
+		require.Equal(t, []uint64{c.all, c.inBinary, c.stacks, 0, 0, 0},
+			[]uint64{r.Samples, r.InBinary, r.Stacks, r.Bogus, r.Outside, r.Skipped}, c.recording)
+		require.Equal(t, c.format, r.Format)
+		require.Equal(t, c.format == samples.Callgrind, s.Exact)
+		sum := uint64(0)
+		for _, o := range r.Objects {
+			sum += o.Samples
+			if o.Ours {
+				require.Equal(t, c.inBinary, o.Samples, c.recording)
+			}
+		}
+		if c.format != samples.Text {
+			require.Equal(t, c.all, sum, "every sample is in some object")
+		}
+	}
+}
+
+// Whatever way an input comes, compressed, in pieces, from where reading has begun, it is the same.
+func TestReadOfWrappedInputs(t *testing.T) {
+	for _, c := range references[:3] {
+		data, b, want := corpus(t, c.recording), binary(t, c.binary), string(corpus(t, c.samples))
+		file := filepath.Join(t.TempDir(), "perf.data")
+		require.NoError(t, os.WriteFile(file, append([]byte("before"), data...), 0o600))
+		f, err := os.Open(file)
+		require.NoError(t, err)
+		defer f.Close()
+		_, err = f.Seek(int64(len("before")), io.SeekStart)
+		require.NoError(t, err)
+		var z, g bytes.Buffer
+		zw, err := zstd.NewWriter(&z)
+		require.NoError(t, err)
+		gw := gzip.NewWriter(&g)
+		for _, w := range []io.WriteCloser{zw, gw} {
+			_, err := w.Write(data)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+		}
+		for name, src := range map[string]io.Reader{"file": f, "gzip": &g, "zstd": &z, "stream": io.MultiReader(bytes.NewReader(data))} {
+			s, _, err := samples.Read(src, b, samples.Options{})
+			require.NoError(t, err, name)
+			require.Equal(t, want, text(t, s), name)
+		}
+	}
+}
+
+// A recording in pipe mode and one that perf has compressed. perf script lists as many samples in Lua.
+func TestReadOfPipeAndCompressed(t *testing.T) {
+	b := binary(t, "lua/lua12.g.gz")
+	for name, want := range map[string]uint64{"perfscript/pipe.perf.data": 65, "perfscript/compressed.perf.data": 65} {
+		_, r, err := samples.Read(bytes.NewReader(corpus(t, name)), b, samples.Options{})
+		require.NoError(t, err, name)
+		require.Equal(t, want, r.InBinary, "%s %+v", name, r)
+	}
+}
+
+func TestNoSamplesOfTheBinary(t *testing.T) {
+	_, r, err := samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), binary(t, "vec/vec12d5"), samples.Options{})
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	require.Equal(t, uint64(12932), r.Samples)
+	require.ErrorContains(t, err, "perf.data has no samples for vec/vec12d5 (build id c90dcc38bfab300e90e55a629d613651752a8166); "+
+		"it has 11262 of /src/create-corpus/x/lua12.g (build id d200aae7859f54cce47948e4eea6e36bbe3ffa50), ")
+	_, _, err = samples.Read(strings.NewReader("0\n0\n0\n"), binary(t, "vec/vec12d5"), samples.Options{})
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	require.ErrorContains(t, err, "no samples at all")
+}
+
+// A name chooses where build IDs and file names do not fit.
+func TestReadByName(t *testing.T) {
+	b := binary(t, "vec/vec12d5")
+	o := samples.Options{Name: regexp.MustCompile(`/lua12\.g$`)}
+	s, _, err := samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), b, o)
+	require.NoError(t, err)
+	require.Equal(t, string(corpus(t, "lua/lua12.cpuclock.samples")), text(t, s))
+	_, r, err := samples.Read(bytes.NewReader(corpus(t, "callgrind/lua12.callgrind.out.gz")), b, samples.Options{Name: regexp.MustCompile("nothing")})
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	require.Equal(t, uint64(249484573), r.Samples)
+}
+
+func TestReadOfOneProcess(t *testing.T) {
+	b, data := binary(t, "lua/lua12.g.gz"), corpus(t, "lua/lua12.cpuclock.perf.data")
+	_, r, err := samples.Read(bytes.NewReader(data), b, samples.Options{PID: 21153})
+	require.NoError(t, err)
+	require.Equal(t, uint64(12932), r.Samples)
+	_, r, err = samples.Read(bytes.NewReader(data), b, samples.Options{PID: 1})
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	require.Zero(t, r.Samples)
+}
+
+func TestRecognise(t *testing.T) {
+	for in, want := range map[string]samples.Format{
+		"PERFILE2\x68":                samples.PerfData,
+		"2ELIFREP\x00":                samples.PerfData,
+		"# callgrind format\nversion": samples.Callgrind,
+		"version: 1\ncreator: call":   samples.Callgrind,
+		"12\n8d0-8e3:8794\n":          samples.Text,
+		"0":                           samples.Text,
+		"12 34\n":                     samples.PerfScript,
+		"     5629ec742901 0x5629ec":  samples.PerfScript,
+		"":                            samples.PerfScript,
+		"\n\t   14f02\n":              samples.PerfScript,
+		"\n\x04\x08\x01\x10\x02\n":    samples.Pprof,
+	} {
+		require.Equal(t, want, samples.Recognise([]byte(in)), "%q", in)
+	}
+}

@@ -1,0 +1,104 @@
+package samples
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Report tells what has become of an input's samples.
+type Report struct {
+	Format   Format
+	Samples  uint64 // all that could count: of the events used and the process asked for; instructions of callgrind
+	InBinary uint64 // those of them whose address is in the binary
+	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
+	Stacks   uint64 // those of Samples that have a branch stack
+	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
+	Skipped  uint64 // samples of other events, because an event with branch stacks is there
+	Objects  []Object
+}
+
+// An Object is a file, or what takes the place of one, and how many samples it has.
+type Object struct {
+	Name    string
+	BuildID string // "" if not known
+	Samples uint64
+	Ours    bool // it was taken for the binary
+}
+
+// Add adds what another report tells.
+func (r *Report) Add(other *Report) {
+	if r.Format == Unknown {
+		r.Format = other.Format
+	}
+	r.Samples = saturate(r.Samples, other.Samples)
+	r.InBinary = saturate(r.InBinary, other.InBinary)
+	r.Outside = saturate(r.Outside, other.Outside)
+	r.Stacks = saturate(r.Stacks, other.Stacks)
+	r.Bogus = saturate(r.Bogus, other.Bogus)
+	r.Skipped = saturate(r.Skipped, other.Skipped)
+	r.Objects = append(r.Objects, other.Objects...)
+	r.sortObjects()
+}
+
+// sortObjects puts the most sampled first and adds up what is listed twice.
+func (r *Report) sortObjects() {
+	type key struct {
+		name, id string
+		ours     bool
+	}
+	sums := make(map[key]uint64)
+	for _, o := range r.Objects {
+		k := key{o.Name, o.BuildID, o.Ours}
+		sums[k] = saturate(sums[k], o.Samples)
+	}
+	r.Objects = r.Objects[:0]
+	for k, n := range sums {
+		r.Objects = append(r.Objects, Object{k.name, k.id, n, k.ours})
+	}
+	slices.SortFunc(r.Objects, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name), cmp.Compare(a.BuildID, b.BuildID))
+	})
+}
+
+// A NoSamplesError says that an input has no samples of the binary, and of what it has some. It matches
+// [afdo.ErrNotFound].
+type NoSamplesError struct {
+	Binary  string // path
+	BuildID string // "" if it has none
+	Report  *Report
+	Hint    string // what to do, "" if that is not known
+}
+
+func (e *NoSamplesError) Error() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v has no samples for %s", e.Report.Format, e.Binary)
+	if e.BuildID != "" {
+		fmt.Fprintf(&text, " (build id %s)", e.BuildID)
+	}
+	const listed = 5
+	var others []string
+	for _, o := range e.Report.Objects[:min(len(e.Report.Objects), listed)] {
+		other := fmt.Sprintf("%d of %s", o.Samples, o.Name)
+		if o.BuildID != "" {
+			other += fmt.Sprintf(" (build id %s)", o.BuildID)
+		}
+		others = append(others, other)
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&text, "; it has %s", strings.Join(others, ", "))
+	}
+	if more := len(e.Report.Objects) - listed; more > 0 {
+		fmt.Fprintf(&text, " and %d others", more)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&text, "; %s", e.Hint)
+	}
+	return text.String()
+}
+
+// Is reports whether target is [afdo.ErrNotFound].
+func (e *NoSamplesError) Is(target error) bool { return target == afdo.ErrNotFound }
