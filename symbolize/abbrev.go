@@ -1,0 +1,134 @@
+package symbolize
+
+import (
+	"debug/dwarf"
+
+	"github.com/go-afdo/afdo"
+)
+
+// An encoding is what decides how long the values of a unit are.
+type encoding struct {
+	version  uint16
+	addrSize uint8
+	wide     bool // offsets of 64 bits
+}
+
+// An abbrevTable is the abbreviations of a unit, compiled for its encoding: entries that nobody
+// asks about, which are nearly all, are skipped in a few steps or at once.
+type abbrevTable struct {
+	dense  []*abbrev // of the codes 1, 2, 3...
+	sparse map[uint64]*abbrev
+}
+
+// An abbrev is the layout of an entry.
+type abbrev struct {
+	tag      dwarf.Tag
+	children bool
+	wanted   bool     // its attributes are read
+	fixed    uint32   // the size of all values, if steps is empty
+	steps    []uint32 // how to skip it, see skip
+	attrs    []attrSpec
+}
+
+// An attrSpec is an attribute of an abbreviation.
+type attrSpec struct {
+	slot   slot
+	form   form
+	const_ int64 // of formImplicitConst
+}
+
+func (t *abbrevTable) lookup(code uint64) *abbrev {
+	if i := code - 1; i < uint64(len(t.dense)) {
+		return t.dense[i]
+	}
+	return t.sparse[code]
+}
+
+func (t *abbrevTable) add(code uint64, a *abbrev) {
+	if code == uint64(len(t.dense))+1 {
+		t.dense = append(t.dense, a)
+		return
+	}
+	if t.sparse == nil {
+		t.sparse = make(map[uint64]*abbrev)
+	}
+	if t.sparse[code] == nil {
+		t.sparse[code] = a
+	}
+}
+
+// readAbbrevs decodes the table at an offset. With a code other than 0 it stops behind that one.
+func (r *reading) readAbbrevs(s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
+	if s == nil {
+		return nil, nil
+	}
+	var t *abbrevTable
+	err := r.decode(s, off, s.size, func(c *cursor) {
+		t = new(abbrevTable)
+		for c.err == nil {
+			code := c.uleb()
+			if code == 0 {
+				return
+			}
+			a := c.abbrev(e)
+			t.add(code, a)
+			if code == only {
+				return
+			}
+		}
+	})
+	return t, err
+}
+
+func (c *cursor) abbrev(e encoding) *abbrev {
+	tag := c.uleb()
+	if tag > 0xffff {
+		c.fail(ErrAbbrev, "tag %#x", tag)
+	}
+	a := &abbrev{tag: dwarf.Tag(tag), children: c.u8() != 0}
+	a.wanted = wantedTags[a.tag]
+	pending := uint64(0) // bytes of known size
+	for c.err == nil {
+		at, f := c.uleb(), c.uleb()
+		if f > 0xffff || at > 0xffff {
+			c.fail(ErrAbbrev, "attribute %#x of form %#x", at, f)
+			return a
+		}
+		spec := attrSpec{slot: slots[dwarf.Attr(at)], form: form(f)}
+		if spec.form == formImplicitConst {
+			spec.const_ = c.sleb()
+		}
+		if at == 0 && f == 0 {
+			break
+		}
+		if a.wanted {
+			a.attrs = append(a.attrs, spec)
+		}
+		size, variable := spec.form.size(e)
+		switch {
+		case !spec.form.known():
+			c.fail(ErrForm, "attribute %#x of form %#x", at, f)
+		case variable:
+			a.steps = append(a.steps, uint32(pending), uint32(spec.form))
+			pending = 0
+		default:
+			pending += uint64(size)
+		}
+	}
+	if pending > 1<<31 {
+		c.fail(afdo.ErrCount, "an abbreviation of %d bytes", pending)
+	}
+	a.fixed = uint32(pending)
+	return a
+}
+
+// skip skips the values of an entry.
+func (c *cursor) skipEntry(a *abbrev, e encoding) {
+	for i := 0; i+1 < len(a.steps); i += 2 {
+		c.skip(uint64(a.steps[i]))
+		c.skipForm(form(a.steps[i+1]), e)
+	}
+	if a.fixed > 0 {
+		c.skip(uint64(a.fixed))
+	}
+}

@@ -1,0 +1,174 @@
+package symbolize
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// findDebugFile returns the object that has the debug info: the one that is named, else the
+// binary, else a separate file by build ID or by name and checksum. It is nil if there is none.
+func (f *File) findDebugFile(named string) (*object, error) {
+	id := f.binary.buildID()
+	if named != "" {
+		o, err := f.openDebug(named)
+		if err != nil {
+			return nil, err
+		}
+		if other := o.buildID(); id != nil && other != nil && !bytes.Equal(id, other) {
+			o.close()
+			return nil, fmt.Errorf("symbolize: %s has the build ID %x, %s has %x: %w", named, other, f.path, id, ErrMismatch)
+		}
+		if !o.hasDebugInfo() {
+			o.close()
+			return nil, fmt.Errorf("symbolize: %s: %w", named, ErrNoDebugInfo)
+		}
+		return o, nil
+	}
+	if f.binary.hasDebugInfo() {
+		return f.binary, nil
+	}
+	for _, path := range f.debugPaths(id) {
+		f.tried = append(f.tried, path.path)
+		o, err := f.openDebug(path.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+			continue
+		case err != nil:
+			return nil, err
+		case o.hasDebugInfo() && path.matches(o):
+			return o, nil
+		}
+		o.close()
+	}
+	return nil, nil
+}
+
+func (f *File) openDebug(path string) (*object, error) {
+	o, err := openObject(path)
+	if err == nil && o.elf.Type == elf.ET_REL {
+		o.layout = f.binary
+	}
+	return o, err
+}
+
+// A debugPath is where a separate debug file may be, and how it is known to be the right one.
+type debugPath struct {
+	path string
+	id   []byte
+	crc  uint32 // if id is nil
+}
+
+func (p debugPath) matches(o *object) bool {
+	if p.id != nil {
+		return bytes.Equal(o.buildID(), p.id)
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.NewSectionReader(o.file, 0, o.size)); err != nil {
+		return false
+	}
+	return sum.Sum32() == p.crc
+}
+
+// debugPaths returns the places where debuggers look for separate debug files.
+func (f *File) debugPaths(id []byte) []debugPath {
+	var paths []debugPath
+	if name, ok := buildIDPath(id); ok {
+		for _, dir := range f.dirs {
+			paths = append(paths, debugPath{path: filepath.Join(dir, name), id: id})
+		}
+	}
+	link := f.binary.small(".gnu_debuglink")
+	end := bytes.IndexByte(link, 0)
+	if end <= 0 {
+		return paths
+	}
+	name := filepath.Base(string(link[:end]))
+	at := (end + 4) &^ 3
+	if at+4 > len(link) {
+		return paths
+	}
+	crc := f.binary.order.Uint32(link[at:])
+	dir := filepath.Dir(f.path)
+	if real, err := filepath.EvalSymlinks(f.path); err == nil {
+		if real, err = filepath.Abs(real); err == nil {
+			dir = filepath.Dir(real)
+		}
+	}
+	for _, d := range []string{dir, filepath.Join(dir, ".debug")} {
+		paths = append(paths, debugPath{path: filepath.Join(d, name), crc: crc})
+	}
+	for _, d := range f.dirs {
+		paths = append(paths, debugPath{path: filepath.Join(d, dir, name), crc: crc})
+	}
+	return paths
+}
+
+// buildIDPath returns where below a directory of debug files that of a build ID is.
+func buildIDPath(id []byte) (string, bool) {
+	if len(id) < 2 {
+		return "", false
+	}
+	return filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug"), true
+}
+
+// noDebugInfo returns the error about a binary without debug info.
+func (f *File) noDebugInfo() error {
+	looked := ""
+	for i, path := range f.tried {
+		if i > 0 {
+			looked += ","
+		}
+		looked += " " + path
+	}
+	if looked != "" {
+		looked = " (looked for it at" + looked + ")"
+	}
+	return fmt.Errorf("symbolize: %s has %w%s", f.path, ErrNoDebugInfo, looked)
+}
+
+// openAlternate opens the file to which dwz has moved what several files have in common.
+func (f *File) openAlternate(d *debugData) (*debugData, error) {
+	link := d.object.small(".gnu_debugaltlink")
+	end := bytes.IndexByte(link, 0)
+	if end < 0 {
+		return nil, fmt.Errorf("symbolize: %s: %w: it refers to a common file and does not name it", d.object.path, ErrReference)
+	}
+	name, id := string(link[:end]), link[end+1:]
+	paths := []string{name}
+	if !filepath.IsAbs(name) {
+		dir := filepath.Dir(d.object.path)
+		if real, err := filepath.EvalSymlinks(d.object.path); err == nil {
+			dir = filepath.Dir(real)
+		}
+		paths[0] = filepath.Join(dir, name)
+	}
+	for _, dir := range f.dirs {
+		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)))
+		if path, ok := buildIDPath(id); ok {
+			paths = append(paths, filepath.Join(dir, path))
+		}
+	}
+	for _, path := range paths {
+		o, err := openObject(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := f.keep(o); err != nil {
+			return nil, err
+		}
+		if bytes.Equal(o.buildID(), id) {
+			return openData(o, "")
+		}
+	}
+	return nil, fmt.Errorf("symbolize: %s: the common debug file that dwz made, %s with the build ID %x, is not there: %w", d.object.path, name, id, ErrNoDebugInfo)
+}

@@ -1,0 +1,165 @@
+package symbolize
+
+import (
+	"debug/elf"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// A File is a binary with its debug info, wherever that is. Its methods may be
+// called by many goroutines at once.
+type File struct {
+	path    string
+	dirs    []string // of separate debug files
+	binary  *object
+	debug   *object // what has the debug info: binary, or a file of its own; nil if there is none
+	tried   []string
+	symbols *symbolTable
+	size    int64 // of all objects that debug info comes from
+
+	prepared lazy
+	data     *debugData
+	pack     lazy // looking for the package of split units
+	dwp      *dwpFile
+
+	mu     sync.Mutex
+	others []*object // opened later
+	closed bool
+}
+
+// An Option changes how [Open] works.
+type Option func(*options)
+
+type options struct {
+	debugFile string
+	dirs      []string
+}
+
+// DebugFile names the file that has the debug info. It must be of the same build.
+func DebugFile(path string) Option { return func(o *options) { o.debugFile = path } }
+
+// DebugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
+func DebugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
+
+// Open opens an ELF file: an executable, a shared object, a kernel or a kernel module. It reads
+// the headers and the symbol table and finds the debug info, but reads none of it.
+//
+// It is no error if there is no debug info; [File.Code] then returns [ErrNoDebugInfo].
+func Open(path string, opts ...Option) (*File, error) {
+	o := options{dirs: []string{"/usr/lib/debug"}}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	binary, err := openObject(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, dirs: o.dirs, binary: binary, size: binary.size}
+	if err := f.open(o); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *File) open(o options) (err error) {
+	if f.debug, err = f.findDebugFile(o.debugFile); err != nil {
+		return err
+	}
+	objects := []*object{f.binary}
+	if f.debug != nil && f.debug != f.binary {
+		f.size += f.debug.size
+		objects = append(objects, f.debug)
+	}
+	f.symbols, err = readSymbols(objects)
+	return err
+}
+
+// Close releases the file and what was opened beside it.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	f.closed = true
+	err := f.binary.close()
+	if f.debug != nil && f.debug != f.binary {
+		err = errors.Join(err, f.debug.close())
+	}
+	for _, o := range f.others {
+		err = errors.Join(err, o.close())
+	}
+	return err
+}
+
+// keep has an object closed together with the file.
+func (f *File) keep(o *object) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		o.close()
+		return ErrClosed
+	}
+	f.others = append(f.others, o)
+	return nil
+}
+
+// Path returns the path that the file was opened with.
+func (f *File) Path() string { return f.path }
+
+// DebugPath returns the path of the file that has the debug info, empty if none was found.
+func (f *File) DebugPath() string {
+	if f.debug == nil {
+		return ""
+	}
+	return f.debug.path
+}
+
+// BuildID returns the build ID, nil if the binary has none.
+func (f *File) BuildID() []byte { return f.binary.buildID() }
+
+// Address returns the address at which the byte at an offset of the file is linked, if that is
+// code: that is how addresses of a running program, which know only where a file is mapped, become
+// those of debug info. Of overlapping segments the last counts. In a relocatable file, such as a
+// kernel module, every byte has its offset as its address.
+func (f *File) Address(offset uint64) (addr uint64, ok bool) {
+	if f.binary.elf.Type == elf.ET_REL {
+		return offset, offset < uint64(f.binary.size)
+	}
+	for _, p := range f.binary.elf.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= offset {
+			addr, ok = offset-p.Off+p.Vaddr, offset-p.Off < p.Filesz
+		}
+	}
+	return addr, ok
+}
+
+// Relocatable tells whether the file is a relocatable one, where [File.Address] keeps offsets.
+func (f *File) Relocatable() bool { return f.binary.elf.Type == elf.ET_REL }
+
+// HasSymbols tells whether the binary has a symbol table with functions in it.
+func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
+
+// Symbol returns the function that holds an address. If several hold it, it is the one that
+// begins last, and it ends where the next begins.
+func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
+	rows := f.symbols.at(addr)
+	if rows == nil {
+		return Symbol{}, false, nil
+	}
+	s, err = f.symbols.symbol(new(reading), rows)
+	return s, err == nil, err
+}
+
+// limits of what one question may read, see reading.spend
+const (
+	budgetPerByte = 16
+	budgetAtLeast = 64 << 20
+)
+
+func (f *File) newBudget() *atomic.Int64 {
+	left := new(atomic.Int64)
+	left.Store(budgetPerByte*f.size + budgetAtLeast)
+	return left
+}

@@ -1,0 +1,226 @@
+package symbolize
+
+import "debug/dwarf"
+
+// A form says how an attribute's value is stored (DWARF 5, 7.5.6, and GNU's additions).
+type form uint16
+
+const (
+	formAddr          form = 0x01
+	formBlock2        form = 0x03
+	formBlock4        form = 0x04
+	formData2         form = 0x05
+	formData4         form = 0x06
+	formData8         form = 0x07
+	formString        form = 0x08
+	formBlock         form = 0x09
+	formBlock1        form = 0x0a
+	formData1         form = 0x0b
+	formFlag          form = 0x0c
+	formSdata         form = 0x0d
+	formStrp          form = 0x0e
+	formUdata         form = 0x0f
+	formRefAddr       form = 0x10
+	formRef1          form = 0x11
+	formRef2          form = 0x12
+	formRef4          form = 0x13
+	formRef8          form = 0x14
+	formRefUdata      form = 0x15
+	formIndirect      form = 0x16
+	formSecOffset     form = 0x17
+	formExprloc       form = 0x18
+	formFlagPresent   form = 0x19
+	formStrx          form = 0x1a
+	formAddrx         form = 0x1b
+	formRefSup4       form = 0x1c
+	formStrpSup       form = 0x1d
+	formData16        form = 0x1e
+	formLineStrp      form = 0x1f
+	formRefSig8       form = 0x20
+	formImplicitConst form = 0x21
+	formLoclistx      form = 0x22
+	formRnglistx      form = 0x23
+	formRefSup8       form = 0x24
+	formStrx1         form = 0x25
+	formStrx2         form = 0x26
+	formStrx3         form = 0x27
+	formStrx4         form = 0x28
+	formAddrx1        form = 0x29
+	formAddrx2        form = 0x2a
+	formAddrx3        form = 0x2b
+	formAddrx4        form = 0x2c
+	formGNUAddrIndex  form = 0x1f01
+	formGNUStrIndex   form = 0x1f02
+	formGNURefAlt     form = 0x1f20
+	formGNUStrpAlt    form = 0x1f21
+)
+
+// Sizes of forms: a number of bytes, or one of these.
+const (
+	sizeUnknown  = 0x7f - iota
+	sizeVariable // known only when it is read
+	sizeAddr     // of an address
+	sizeOffset   // 4 or 8
+	sizeRefAddr  // of an address in DWARF 2, else as an offset
+)
+
+var formSizes = map[form]uint8{
+	formAddr: sizeAddr, formBlock2: sizeVariable, formBlock4: sizeVariable, formData2: 2, formData4: 4, formData8: 8,
+	formString: sizeVariable, formBlock: sizeVariable, formBlock1: sizeVariable, formData1: 1, formFlag: 1,
+	formSdata: sizeVariable, formStrp: sizeOffset, formUdata: sizeVariable, formRefAddr: sizeRefAddr, formRef1: 1,
+	formRef2: 2, formRef4: 4, formRef8: 8, formRefUdata: sizeVariable, formIndirect: sizeVariable,
+	formSecOffset: sizeOffset, formExprloc: sizeVariable, formFlagPresent: 0, formStrx: sizeVariable,
+	formAddrx: sizeVariable, formRefSup4: 4, formStrpSup: sizeOffset, formData16: 16, formLineStrp: sizeOffset,
+	formRefSig8: 8, formImplicitConst: 0, formLoclistx: sizeVariable, formRnglistx: sizeVariable, formRefSup8: 8,
+	formStrx1: 1, formStrx2: 2, formStrx3: 3, formStrx4: 4, formAddrx1: 1, formAddrx2: 2, formAddrx3: 3, formAddrx4: 4,
+	formGNUAddrIndex: sizeVariable, formGNUStrIndex: sizeVariable, formGNURefAlt: sizeOffset, formGNUStrpAlt: sizeOffset,
+}
+
+func (f form) known() bool {
+	_, ok := formSizes[f]
+	return ok
+}
+
+// size returns the size of a value, unless it is known only when it is read.
+func (f form) size(e encoding) (n uint8, variable bool) {
+	switch n := formSizes[f]; n {
+	case sizeVariable:
+		return 0, true
+	case sizeAddr:
+		return e.addrSize, false
+	case sizeRefAddr:
+		if e.version == 2 {
+			return e.addrSize, false
+		}
+		return e.offsetSize(), false
+	case sizeOffset:
+		return e.offsetSize(), false
+	default:
+		return n, false
+	}
+}
+
+func (e encoding) offsetSize() uint8 {
+	if e.wide {
+		return 8
+	}
+	return 4
+}
+
+// skipForm skips a value whose size is known only when it is read.
+func (c *cursor) skipForm(f form, e encoding) {
+	switch f {
+	case formString:
+		c.str()
+	case formBlock1:
+		c.skip(uint64(c.u8()))
+	case formBlock2:
+		c.skip(uint64(c.u16()))
+	case formBlock4:
+		c.skip(uint64(c.u32()))
+	case formBlock, formExprloc:
+		c.skip(c.uleb())
+	case formIndirect:
+		c.value(c.indirect(), e, 0)
+	default:
+		c.skipLEB()
+	}
+}
+
+// indirect returns the form that stands before the value.
+func (c *cursor) indirect() form {
+	f := form(c.uleb())
+	if f == formIndirect || f == formImplicitConst || !f.known() {
+		c.fail(ErrForm, "form %#x behind an indirect one", uint16(f))
+	}
+	return f
+}
+
+// A value is an attribute's value as it is stored: a number, an offset, an index, or, for a
+// string or a block in place, where that starts in the section.
+type value struct {
+	form form
+	v    uint64
+}
+
+// value reads a value.
+func (c *cursor) value(f form, e encoding, implicit int64) value {
+	switch f {
+	case formIndirect:
+		if f = c.indirect(); c.err != nil {
+			return value{}
+		}
+		return c.value(f, e, 0)
+	case formImplicitConst:
+		return value{f, uint64(implicit)}
+	case formFlagPresent:
+		return value{f, 1}
+	case formSdata:
+		return value{f, uint64(c.sleb())}
+	case formString, formBlock, formBlock1, formBlock2, formBlock4, formExprloc:
+		v := value{f, c.offset()}
+		c.skipForm(f, e)
+		return v
+	}
+	n, variable := f.size(e)
+	switch {
+	case variable:
+		return value{f, c.uleb()}
+	case n == 3:
+		return value{f, uint64(c.u24())}
+	case n == 16:
+		c.skip(16)
+		return value{f, 0}
+	}
+	return value{f, c.uint(n)}
+}
+
+// A slot is an attribute that this package asks about.
+type slot uint8
+
+const (
+	slotNone slot = iota
+	slotName
+	slotLinkageName
+	slotDeclFile
+	slotDeclLine
+	slotOrigin
+	slotSpecification
+	slotLowPC
+	slotHighPC
+	slotRanges
+	slotCallFile
+	slotCallLine
+	slotDiscriminator
+	slotStmtList
+	slotCompDir
+	slotProducer
+	slotStrOffsetsBase
+	slotAddrBase
+	slotRnglistsBase
+	slotRangesBase // GNU's, of split units before DWARF 5
+	slotDwoName
+	slotDwoID
+	numSlots
+)
+
+// slots says which attributes go where. Of an attribute that stands twice, or under its old and its new name, the first counts.
+var slots = map[dwarf.Attr]slot{
+	dwarf.AttrName: slotName, dwarf.AttrLinkageName: slotLinkageName, 0x2007: slotLinkageName,
+	dwarf.AttrDeclFile: slotDeclFile, dwarf.AttrDeclLine: slotDeclLine,
+	dwarf.AttrAbstractOrigin: slotOrigin, dwarf.AttrSpecification: slotSpecification,
+	dwarf.AttrLowpc: slotLowPC, dwarf.AttrHighpc: slotHighPC, dwarf.AttrRanges: slotRanges,
+	dwarf.AttrCallFile: slotCallFile, dwarf.AttrCallLine: slotCallLine, 0x2136: slotDiscriminator,
+	dwarf.AttrStmtList: slotStmtList, dwarf.AttrCompDir: slotCompDir, dwarf.AttrProducer: slotProducer,
+	dwarf.AttrStrOffsetsBase: slotStrOffsetsBase,
+	dwarf.AttrAddrBase:       slotAddrBase, 0x2133: slotAddrBase,
+	dwarf.AttrRnglistsBase: slotRnglistsBase, 0x2132: slotRangesBase,
+	dwarf.AttrDwoName: slotDwoName, 0x2130: slotDwoName, 0x2131: slotDwoID,
+}
+
+// wantedTags are the entries whose attributes are read.
+var wantedTags = map[dwarf.Tag]bool{
+	dwarf.TagCompileUnit: true, dwarf.TagPartialUnit: true, dwarf.TagSkeletonUnit: true, dwarf.TagTypeUnit: true,
+	dwarf.TagSubprogram: true, dwarf.TagInlinedSubroutine: true,
+	dwarf.TagClassType: true, dwarf.TagStructType: true,
+}

@@ -1,0 +1,245 @@
+package symbolize
+
+import (
+	"path"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A lineHeader is what stands before a line table: its files, and how its program is encoded.
+type lineHeader struct {
+	encoding
+	sect       *section
+	end        uint64 // of the table
+	program    uint64 // where the program starts
+	minInst    uint64
+	maxOps     uint64
+	lineBase   int64
+	lineRange  uint64
+	opcodeBase uint8
+	lengths    []uint8 // of the operands of standard opcodes, from opcode 1
+
+	compDir string
+	dirs    []string
+	files   []lineFile
+	paths   []string // of files, as far as they were asked for
+}
+
+type lineFile struct {
+	name string
+	dir  uint64
+}
+
+// Content types of DWARF 5's tables of directories and files.
+const (
+	lineContentPath      = 1
+	lineContentDirectory = 2
+)
+
+// lineHeaderOf returns the header of a unit's line table, nil if it has none.
+func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
+	if u.header != nil {
+		return u.header, nil
+	}
+	home := u
+	if u.skeleton != nil {
+		home = u.skeleton
+	}
+	at, ok := home.root.get(slotStmtList)
+	if !ok || home.data.line == nil {
+		return nil, nil
+	}
+	compDir, err := w.unitString(home, slotCompDir)
+	if err != nil {
+		return nil, err
+	}
+	h := &lineHeader{sect: home.data.line, compDir: compDir}
+	err = w.decode(h.sect, at.v, h.sect.size, func(c *cursor) {
+		span := c.unitSpan()
+		h.end = span.end
+		h.wide = c.offset()-span.off > 4
+	})
+	if err != nil {
+		return nil, err
+	}
+	start := at.v + 4
+	if h.wide {
+		start += 8
+	}
+	err = w.decode(h.sect, start, h.end, func(c *cursor) {
+		h.dirs, h.files = nil, nil
+		w.decodeLineHeader(c, h, home)
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.header = h
+	return h, nil
+}
+
+// unitString returns a string of a unit's root entry, empty if it has none.
+func (w *worker) unitString(u *unit, s slot) (string, error) {
+	v, ok := u.root.get(s)
+	if !ok {
+		return "", nil
+	}
+	str, err := w.attrString(w.file, u, v)
+	return string(str), err
+}
+
+func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
+	h.version = c.u16()
+	if c.err == nil && (h.version < 2 || h.version > 5) {
+		c.fail(afdo.ErrVersion, "a line table of version %d, 2 to 5 are known", h.version)
+		return
+	}
+	h.addrSize = u.addrSize
+	if h.version >= 5 {
+		h.addrSize = c.u8()
+		c.u8() // segment selectors, which nobody has
+	}
+	length := c.word(h.wide)
+	h.program = c.offset() + length
+	h.minInst, h.maxOps = uint64(c.u8()), 1
+	if h.version >= 4 {
+		h.maxOps = max(1, uint64(c.u8()))
+	}
+	c.u8() // whether rows are statements at first
+	h.lineBase, h.lineRange, h.opcodeBase = int64(int8(c.u8())), uint64(c.u8()), c.u8()
+	if h.opcodeBase > 0 {
+		h.lengths = append([]uint8(nil), c.bytes(uint64(h.opcodeBase-1))...)
+	}
+	switch {
+	case c.err != nil:
+		return
+	case h.opcodeBase == 0 || h.lineRange == 0:
+		c.fail(ErrLine, "opcode base %d, line range %d", h.opcodeBase, h.lineRange)
+	case h.program < c.offset() || h.program > h.end:
+		c.fail(ErrLine, "a header of %d bytes", length)
+	}
+	if h.version >= 5 {
+		for _, f := range w.lineTable(c, h, u) {
+			h.dirs = append(h.dirs, f.name)
+		}
+		h.files = w.lineTable(c, h, u)
+		return
+	}
+	h.dirs = []string{""}
+	for c.err == nil {
+		s := c.str()
+		if len(s) == 0 {
+			break
+		}
+		h.dirs = append(h.dirs, string(s))
+	}
+	h.files = []lineFile{{}}
+	for c.err == nil {
+		s := c.str()
+		if len(s) == 0 {
+			break
+		}
+		h.files = append(h.files, c.lineFile(s))
+	}
+}
+
+// lineFile reads what follows a file's name before DWARF 5.
+func (c *cursor) lineFile(name []byte) lineFile {
+	f := lineFile{name: string(name), dir: c.uleb()}
+	c.skipLEB() // time
+	c.skipLEB() // size
+	return f
+}
+
+// lineTable decodes DWARF 5's directories or files.
+func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
+	type field struct {
+		content uint64
+		form    form
+	}
+	fields := make([]field, c.u8())
+	for i := range fields {
+		fields[i] = field{c.uleb(), form(c.uleb())}
+		if c.err == nil && (!fields[i].form.known() || fields[i].form == formImplicitConst) {
+			c.fail(ErrForm, "form %#x in a line table", uint16(fields[i].form))
+		}
+	}
+	n := c.uleb()
+	if left := uint64(len(c.data) - c.pos); c.err == nil && n > left {
+		c.truncated(n)
+	}
+	var files []lineFile
+	for ; n > 0 && c.err == nil; n-- {
+		var f lineFile
+		for _, field := range fields {
+			v := c.value(field.form, h.encoding, 0)
+			switch {
+			case c.err != nil:
+			case field.content == lineContentDirectory:
+				f.dir = v.v
+			case field.content == lineContentPath:
+				f.name = w.lineString(c, h, u, v)
+			}
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// lineString returns a name of a line table.
+func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
+	var s []byte
+	var err error
+	if v.form == formString {
+		s, err = w.str(h.sect, v.v)
+	} else {
+		// The strings of offsets are those of the unit; the section of a line table in place differs.
+		s, err = w.attrString(w.file, u, v)
+	}
+	if err != nil {
+		c.err, c.pos = err, len(c.data)
+	}
+	return string(s)
+}
+
+// path returns the path of a file of a unit's line table, empty if the number is none of a file.
+func (w *worker) path(h *lineHeader, number uint64) (string, error) {
+	if h == nil || number >= uint64(len(h.files)) {
+		return "", nil
+	}
+	if len(h.paths) < len(h.files) {
+		h.paths = append(h.paths, make([]string, len(h.files)-len(h.paths))...)
+	}
+	f := h.files[number]
+	if p := h.paths[number]; p != "" || f.name == "" {
+		return p, nil
+	}
+	dir := ""
+	if f.dir < uint64(len(h.dirs)) {
+		dir = h.dirs[f.dir]
+	}
+	compDir := h.compDir
+	if h.version >= 5 && f.dir == 0 && dir != "" {
+		compDir = "" // directory 0 is the same, as the compiler wants it known
+	}
+	h.paths[number] = joinPath(compDir, dir, f.name)
+	return h.paths[number], w.spend(len(h.paths[number]))
+}
+
+// joinPath puts a path together: each part is relative to what comes before it.
+func joinPath(parts ...string) string {
+	p := ""
+	for _, part := range parts {
+		switch {
+		case part == "":
+		case p == "" || strings.HasPrefix(part, "/"):
+			p = part
+		default:
+			p += "/" + part
+		}
+	}
+	if p == "" {
+		return ""
+	}
+	return path.Clean(p)
+}

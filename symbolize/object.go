@@ -1,0 +1,173 @@
+package symbolize
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+)
+
+// An object is one ELF file: the binary, its debug file, a split unit's file.
+type object struct {
+	path     string
+	file     *os.File
+	size     int64
+	elf      *elf.File
+	order    binary.ByteOrder
+	sections []*section // by ELF section index
+	byName   map[string]*section
+	layout   *object // of a relocatable debug file: the binary, whose sections tell the addresses
+
+	tempMu sync.Mutex
+	temps  []tempFile // spilled sections
+}
+
+// A section is a section of an object, decompressed and relocated when it is read.
+type section struct {
+	file   string
+	name   string // as ELF has it
+	object *object
+	header elf.SectionHeader
+	index  int
+
+	loaded lazy
+	data   []byte      // if the section is in memory
+	at     io.ReaderAt // else where it is read from
+	size   uint64      // once loaded
+}
+
+// openObject opens an ELF file. Package debug/elf reads the headers; it is not made for
+// hostile files, so a panic of it is a fault of the file.
+func openObject(path string) (o *object, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			o, err = nil, &FormatError{File: path, Err: ErrELF, Detail: fmt.Sprint("the headers make debug/elf panic: ", p)}
+		}
+		if err != nil {
+			file.Close()
+		}
+	}()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("symbolize: %s: %w: not a regular file", path, ErrELF)
+	}
+	headers, err := elf.NewFile(file)
+	if err != nil {
+		return nil, &FormatError{File: path, Err: ErrELF, Detail: err.Error()}
+	}
+	o = &object{path: path, file: file, size: info.Size(), elf: headers, order: headers.ByteOrder}
+	o.byName = make(map[string]*section, len(headers.Sections))
+	for i, h := range headers.Sections {
+		s := &section{file: path, name: h.Name, object: o, header: h.SectionHeader, index: i}
+		o.sections = append(o.sections, s)
+		if _, twice := o.byName[h.Name]; !twice {
+			o.byName[h.Name] = s
+		}
+	}
+	return o, nil
+}
+
+func (o *object) close() error {
+	for _, t := range o.temps {
+		t.discard()
+	}
+	return o.file.Close()
+}
+
+// debugSection returns a section of debug info by its name without the prefix ".debug_",
+// loaded, or nil if the object has none with contents.
+func (o *object) debugSection(name string) (*section, error) {
+	for _, prefix := range []string{".debug_", ".zdebug_"} {
+		s := o.byName[prefix+name]
+		if s == nil || s.header.Type == elf.SHT_NOBITS {
+			continue
+		}
+		if err := s.load(); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	return nil, nil
+}
+
+// hasDebugInfo tells whether the object has units with contents.
+func (o *object) hasDebugInfo() bool {
+	for _, name := range []string{".debug_info", ".zdebug_info"} {
+		if s := o.byName[name]; s != nil && s.header.Type != elf.SHT_NOBITS && s.header.Size > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// smallSection is how large a section may be to be read as a whole where one is expected to be small.
+const smallSection = 64 << 10
+
+// small returns the contents of a section that holds a few words, nil if there is none.
+func (o *object) small(name string) []byte {
+	s := o.byName[name]
+	if s == nil || s.header.Type == elf.SHT_NOBITS || s.header.FileSize > smallSection {
+		return nil
+	}
+	data := make([]byte, s.header.FileSize)
+	if _, err := o.file.ReadAt(data, int64(s.header.Offset)); err != nil {
+		return nil
+	}
+	return data
+}
+
+const noteGNUBuildID = 3
+
+// buildID returns the build ID, nil if there is none.
+func (o *object) buildID() []byte {
+	for _, s := range o.sections {
+		if s.header.Type != elf.SHT_NOTE || s.header.FileSize > smallSection {
+			continue
+		}
+		if id := findBuildID(o.small(s.name), o.order); id != nil {
+			return id
+		}
+	}
+	return nil
+}
+
+// findBuildID finds the build ID among notes.
+func findBuildID(notes []byte, order binary.ByteOrder) []byte {
+	const header = 12
+	align := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+	for len(notes) >= header {
+		nameSize, descSize, kind := order.Uint32(notes), order.Uint32(notes[4:]), order.Uint32(notes[8:])
+		name, desc := align(nameSize), align(descSize)
+		notes = notes[header:]
+		if name+uint64(descSize) > uint64(len(notes)) {
+			return nil
+		}
+		if kind == noteGNUBuildID && strings.TrimRight(string(notes[:nameSize]), "\x00") == "GNU" {
+			return notes[name : name+uint64(descSize)]
+		}
+		if name+desc > uint64(len(notes)) {
+			return nil
+		}
+		notes = notes[name+desc:]
+	}
+	return nil
+}
+
+// contents returns all bytes of a section. It is not for large ones.
+func (o *object) contents(s *section) ([]byte, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	var r reading
+	return r.copy(s, 0, s.size, nil)
+}

@@ -1,0 +1,242 @@
+package symbolize
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tool returns the first of some programs that is there. The CI has to have one of them.
+func tool(t testing.TB, names ...string) string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("none of %s is here", strings.Join(names, ", "))
+	}
+	t.Skipf("none of %s is here", strings.Join(names, ", "))
+	return ""
+}
+
+// optional returns the first of some programs that is there, and skips the test if none is.
+func optional(t testing.TB, names ...string) string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skipf("none of %s is here", strings.Join(names, ", "))
+	return ""
+}
+
+func llvmSymbolizer(t testing.TB) string {
+	return tool(t, "llvm-symbolizer-22", "/usr/lib/llvm-22/bin/llvm-symbolizer", "llvm-symbolizer")
+}
+
+func runTool(t testing.TB, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
+}
+
+// allSymbols returns all functions of a file.
+func allSymbols(t testing.TB, f *File) []Symbol {
+	var symbols []Symbol
+	last := ^uint64(0)
+	for _, row := range f.symbols.rows {
+		if row.low == last {
+			continue
+		}
+		last = row.low
+		s, ok, err := f.Symbol(row.low)
+		require.NoError(t, err)
+		if ok {
+			symbols = append(symbols, s)
+		}
+	}
+	return symbols
+}
+
+// A llvmFrame is a function as llvm-symbolizer tells it, the innermost first.
+type llvmFrame struct {
+	FunctionName  string
+	FileName      string
+	StartLine     uint32
+	Line          uint32
+	Discriminator uint32
+}
+
+// askLLVM has llvm-symbolizer answer for addresses.
+func askLLVM(t testing.TB, binary string, addrs []uint64) [][]llvmFrame {
+	var in bytes.Buffer
+	for _, a := range addrs {
+		fmt.Fprintf(&in, "%#x\n", a)
+	}
+	cmd := exec.Command(llvmSymbolizer(t), "--output-style=JSON", "--inlines", "--no-demangle", "-e", filepath.Base(binary))
+	cmd.Stdin, cmd.Dir = &in, filepath.Dir(binary)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var answers [][]llvmFrame
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<26)
+	for lines.Scan() {
+		var a struct{ Symbol []llvmFrame }
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &a))
+		answers = append(answers, a.Symbol)
+	}
+	require.Len(t, answers, len(addrs))
+	return answers
+}
+
+// An agreement counts how often this package and llvm-symbolizer say the same.
+type agreement struct {
+	positions, different, low int
+	examples                  []string
+}
+
+// lowCode is where code that the linker has dropped, and that starts at 0 as far as debug info
+// says, is taken by llvm-symbolizer for code that is there.
+const lowCode = 0x10000
+
+// compareWithLLVM compares first and last byte of every span of a binary.
+func compareWithLLVM(t testing.TB, binary string, opts ...Option) (a agreement) {
+	f, err := Open(binary, opts...)
+	require.NoError(t, err)
+	defer f.Close()
+	var addrs []uint64
+	var spans []Span
+	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		require.NoError(t, err)
+		for _, s := range code.Spans {
+			if s.Instance == nil {
+				continue
+			}
+			for _, addr := range []uint64{s.Low, s.High - 1} {
+				addrs, spans = append(addrs, addr), append(spans, s)
+			}
+		}
+	}
+	for i, frames := range askLLVM(t, binary, addrs) {
+		a.positions++
+		got, want := describeSpan(spans[i]), describeFrames(frames)
+		switch {
+		case got == want:
+		case addrs[i] < lowCode:
+			a.low++
+		default:
+			a.different++
+			if len(a.examples) < 5 {
+				a.examples = append(a.examples, fmt.Sprintf("%#x\nhere:\n%sllvm-symbolizer:\n%s", addrs[i], got, want))
+			}
+		}
+	}
+	return a
+}
+
+func describeSpan(s Span) string {
+	text, line := "", s.Line
+	for i := s.Instance; i != nil; i = i.Caller {
+		name := i.Function.Linkage()
+		if i.Caller == nil {
+			name = ""
+		}
+		file := line.File
+		if file != "" {
+			file = path.Base(file)
+		}
+		text += fmt.Sprintf("%s %d: %d.%d %s\n", name, i.Function.Line, line.Line, line.Discriminator, file)
+		line = i.Call
+	}
+	return text
+}
+
+// describeFrames leaves out the outermost name: it comes from the symbol table, here and there.
+func describeFrames(frames []llvmFrame) string {
+	text := ""
+	for i, f := range frames {
+		if i == len(frames)-1 {
+			f.FunctionName = ""
+		}
+		if f.FileName != "" {
+			f.FileName = path.Base(f.FileName)
+		}
+		text += fmt.Sprintf("%s %d: %d.%d %s\n", f.FunctionName, f.StartLine, f.Line, f.Discriminator, f.FileName)
+	}
+	return text
+}
+
+// build compiles the test programs.
+func build(t testing.TB, compiler string, flags ...string) string {
+	dir := t.TempDir()
+	for _, name := range []string{"shapes.cc", "shapes.h", "other.cc"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	args := append([]string{"-w", "-no-pie", "shapes.cc", "other.cc", "-o", "prog"}, flags...)
+	runTool(t, dir, compiler, args...)
+	return filepath.Join(dir, "prog")
+}
+
+// agreementCases are the compilers and flags that are compared. Those behind the first are for AFDO_SWEEP=1.
+var agreementCases = []struct {
+	name      string
+	compilers []string
+	flags     []string
+}{
+	{"gcc", []string{"g++"}, []string{
+		"-O2 -g", "-O3 -g -gdwarf-4 -ffunction-sections", "-O2 -g1 -gz", "-O2 -g -flto", "-O2 -g -gsplit-dwarf",
+		"-O2 -g -gsplit-dwarf -gdwarf-4", "-O1 -g -gdwarf-3", "-O2 -g -gdwarf-2 -gstrict-dwarf", "-O2 -g -gdwarf64"}},
+	{"gcc16", []string{"g++-16"}, []string{"-O2 -g", "-O3 -g -gdwarf-4", "-O2 -g1 -gz", "-O2 -g -gsplit-dwarf"}},
+	{"clang", []string{"clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++"}, []string{
+		"-O2 -g -gsplit-dwarf", "-O2 -g", "-O3 -g -gdwarf-4 -fdebug-info-for-profiling", "-O2 -g -gsplit-dwarf -gdwarf-4",
+		"-O2 -g -flto -fuse-ld=lld", "-O2 -g1 -gz"}},
+}
+
+func TestAgreesWithLLVM(t *testing.T) {
+	for _, c := range agreementCases {
+		flags := c.flags
+		if os.Getenv("AFDO_SWEEP") == "" {
+			flags = flags[:1]
+		}
+		for _, flags := range flags {
+			t.Run(c.name+strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+				t.Parallel()
+				find := optional
+				if c.name == "gcc" {
+					find = tool
+				}
+				a := compareWithLLVM(t, build(t, find(t, c.compilers...), strings.Fields(flags)...))
+				assert.Zero(t, a.different, "of %d\n%s", a.positions, strings.Join(a.examples, "\n"))
+				assert.Zero(t, a.low)
+				assert.Greater(t, a.positions, 200)
+			})
+		}
+	}
+}
+
+// A binary of one's own: AFDO_BINARY=prog go test -run TestBinaryAgreesWithLLVM ./symbolize
+func TestBinaryAgreesWithLLVM(t *testing.T) {
+	binary := os.Getenv("AFDO_BINARY")
+	if binary == "" {
+		t.Skip("AFDO_BINARY names no binary")
+	}
+	a := compareWithLLVM(t, binary)
+	t.Logf("%d positions, %d different, %d of them below %#x", a.positions, a.different+a.low, a.low, lowCode)
+	assert.Zero(t, a.different, "of %d\n%s", a.positions, strings.Join(a.examples, "\n"))
+}

@@ -1,0 +1,194 @@
+package symbolize
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A row is a stretch of code of one line of source.
+type row struct {
+	low, high           uint64
+	file, line, discrim uint32
+}
+
+// Opcodes of line programs (DWARF 5, 6.2.5).
+const (
+	lnsCopy             = 1
+	lnsAdvancePC        = 2
+	lnsAdvanceLine      = 3
+	lnsSetFile          = 4
+	lnsSetColumn        = 5
+	lnsNegateStmt       = 6
+	lnsSetBasicBlock    = 7
+	lnsConstAddPC       = 8
+	lnsFixedAdvancePC   = 9
+	lnsSetPrologueEnd   = 10
+	lnsSetEpilogueBegin = 11
+	lnsSetISA           = 12
+
+	lneEndSequence      = 1
+	lneSetAddress       = 2
+	lneDefineFile       = 3
+	lneSetDiscriminator = 4
+)
+
+// A lineMachine runs a line program.
+type lineMachine struct {
+	cursor
+	header  *lineHeader
+	file    *File
+	targets []span // what is asked for, by address
+
+	addr, opIndex uint64
+	row           row // file, line and discriminator of the next row
+
+	sequence []row // its rows so far
+	rows     []row // those of all sequences that meet a target
+}
+
+// lineRows returns the rows of a unit that meet targets, which are sorted, by address.
+func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
+	h, err := w.lineHeaderOf(u)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	data, err := w.copy(h.sect, h.program, h.end-h.program, w.lineBuf)
+	if err != nil {
+		return nil, err
+	}
+	if h.sect.data == nil {
+		w.lineBuf = data
+	}
+	m := lineMachine{header: h, file: w.file, targets: targets, sequence: w.sequence[:0]}
+	m.cursor = cursor{data: data, base: h.program, order: h.sect.object.order, sect: h.sect}
+	m.run()
+	w.sequence = m.sequence[:0]
+	if m.err != nil {
+		return nil, m.err
+	}
+	slices.SortStableFunc(m.rows, func(a, b row) int { return cmp.Compare(a.low, b.low) })
+	return m.rows, nil
+}
+
+func (m *lineMachine) reset() {
+	m.addr, m.opIndex = 0, 0
+	m.row = row{file: 1, line: 1}
+	m.sequence = m.sequence[:0]
+}
+
+func (m *lineMachine) run() {
+	h := m.header
+	m.reset()
+	constAdd := uint64(255-h.opcodeBase) / h.lineRange
+	for m.pos < len(m.data) {
+		op := m.data[m.pos]
+		m.pos++
+		switch {
+		case op >= h.opcodeBase:
+			op -= h.opcodeBase
+			m.advance(uint64(op) / h.lineRange)
+			m.row.line += uint32(h.lineBase + int64(uint64(op)%h.lineRange))
+			m.emit()
+		case op == 0:
+			m.extended()
+		case op == lnsCopy:
+			m.emit()
+		case op == lnsAdvancePC:
+			m.advance(m.uleb())
+		case op == lnsAdvanceLine:
+			m.row.line += uint32(m.sleb())
+		case op == lnsSetFile:
+			m.row.file = uint32(min(m.uleb(), 1<<32-1))
+		case op == lnsSetColumn, op == lnsSetISA:
+			m.skipLEB()
+		case op == lnsNegateStmt, op == lnsSetBasicBlock, op == lnsSetPrologueEnd, op == lnsSetEpilogueBegin:
+		case op == lnsConstAddPC:
+			m.advance(constAdd)
+		case op == lnsFixedAdvancePC:
+			m.addr += uint64(m.u16())
+			m.opIndex = 0
+		default:
+			for range h.lengths[op-1] {
+				m.skipLEB()
+			}
+		}
+	}
+}
+
+// advance moves the address by operations (DWARF 5, 6.2.5.1).
+func (m *lineMachine) advance(n uint64) {
+	h := m.header
+	if h.maxOps == 1 {
+		m.addr += h.minInst * n
+		return
+	}
+	m.addr += h.minInst * ((m.opIndex + n) / h.maxOps)
+	m.opIndex = (m.opIndex + n) % h.maxOps
+}
+
+func (m *lineMachine) emit() {
+	m.row.low = m.addr
+	m.sequence = append(m.sequence, m.row)
+	m.row.discrim = 0
+}
+
+func (m *lineMachine) extended() {
+	n := m.uleb()
+	p := m.bytes(n)
+	if m.err != nil || n == 0 {
+		return
+	}
+	args := cursor{data: p, pos: 1, base: m.offset() - n, order: m.order, sect: m.sect}
+	switch p[0] {
+	case lneEndSequence:
+		m.emit()
+		m.endSequence()
+		m.reset()
+	case lneSetAddress:
+		if n > 9 {
+			args.fail(ErrLine, "an address of %d bytes", n-1)
+		}
+		m.addr, m.opIndex = args.uint(uint8(n-1)), 0
+	case lneDefineFile:
+		if name := args.str(); m.header.version < 5 {
+			m.header.files = append(m.header.files, args.lineFile(name))
+		}
+	case lneSetDiscriminator:
+		m.row.discrim = uint32(min(args.uleb(), 1<<32-1))
+	}
+	if args.err != nil {
+		m.err, m.pos = args.err, len(m.data)
+	}
+}
+
+// endSequence keeps the rows of the sequence that meet a target. Its last row is the end.
+func (m *lineMachine) endSequence() {
+	rows := m.sequence
+	if !slices.IsSortedFunc(rows, compareRows) {
+		slices.SortStableFunc(rows[:len(rows)-1], compareRows)
+	}
+	end := rows[len(rows)-1].low
+	low := rows[0].low
+	if m.file.discarded(low, m.header.addrSize) || !meets(m.targets, span{low, end}) {
+		return
+	}
+	for i, r := range rows[:len(rows)-1] {
+		r.high = min(rows[i+1].low, end)
+		if r.low < r.high && meets(m.targets, span{r.low, r.high}) {
+			m.rows = append(m.rows, r)
+		}
+	}
+}
+
+func compareRows(a, b row) int { return cmp.Compare(a.low, b.low) }
+
+// meets tells whether a range has an address in common with one of the spans, which are sorted and apart.
+func meets(spans []span, s span) bool {
+	i, _ := slices.BinarySearchFunc(spans, s.low, func(t span, low uint64) int {
+		if t.high <= low {
+			return -1
+		}
+		return 1
+	})
+	return i < len(spans) && spans[i].low < s.high
+}

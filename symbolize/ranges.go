@@ -1,0 +1,177 @@
+package symbolize
+
+// A span is a stretch of addresses.
+type span struct{ low, high uint64 }
+
+// Entries of range lists (DWARF 5, 7.25).
+const (
+	rleEndOfList    = 0
+	rleBaseAddressx = 1
+	rleStartxEndx   = 2
+	rleStartxLength = 3
+	rleOffsetPair   = 4
+	rleBaseAddress  = 5
+	rleStartEnd     = 6
+	rleStartLength  = 7
+)
+
+// ranges appends the addresses that an entry covers. What the linker has discarded is left out.
+func (r *reading) ranges(f *File, u *unit, e *entry, to []span) ([]span, error) {
+	if v, ok := e.get(slotRanges); ok {
+		return r.rangeList(f, u, v, e == &u.root, to)
+	}
+	lowValue, ok := e.get(slotLowPC)
+	highValue, both := e.get(slotHighPC)
+	if !ok || !both {
+		return to, nil
+	}
+	low, err := r.address(u, lowValue)
+	if err != nil {
+		return to, err
+	}
+	high := low + highValue.v
+	switch highValue.form {
+	case formAddr, formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+		if high, err = r.address(u, highValue); err != nil {
+			return to, err
+		}
+	}
+	return f.appendRange(u, to, low, high), nil
+}
+
+// appendRange appends a range unless it is empty, or of code that the linker has discarded: such
+// code is said to start at 0, 1 or the largest address.
+func (f *File) appendRange(u *unit, to []span, low, high uint64) []span {
+	if f.discarded(low, u.addrSize) || high <= low {
+		return to
+	}
+	return append(to, span{low, high})
+}
+
+// discarded tells whether code at this address is code that the linker has left out.
+func (f *File) discarded(low uint64, addrSize uint8) bool {
+	top := ^uint64(0) >> (64 - 8*uint(addrSize))
+	return low <= 1 || low >= top-1
+}
+
+// rangeList appends the addresses of a range list.
+func (r *reading) rangeList(f *File, u *unit, v value, root bool, to []span) ([]span, error) {
+	old := u.version < 5
+	d := u.data
+	if old {
+		d = u.addresses()
+	}
+	s, off := d.rnglists, v.v
+	switch {
+	case old:
+		s = d.ranges
+		if u.skeleton != nil && !root {
+			off += u.skeleton.rangesBase
+		}
+	case v.form == formRnglistx:
+		entry, err := r.indexed(s, u, u.rnglistsBase, v.v, u.offsetSize())
+		if err != nil {
+			return to, err
+		}
+		off = u.rnglistsBase + entry
+	}
+	if s == nil {
+		return to, u.data.info.fault(u.span.off, ErrReference, "the unit here has range lists in a section that is not there")
+	}
+	n := len(to)
+	err := r.decode(s, off, s.size, func(c *cursor) {
+		l := listReader{reading: r, file: f, unit: u, cursor: c, base: u.low, out: to[:n]}
+		if old {
+			l.pairs()
+		} else {
+			l.entries()
+		}
+		to = l.out
+	})
+	return to, err
+}
+
+// A listReader decodes a range list.
+type listReader struct {
+	*cursor
+	reading *reading
+	file    *File
+	unit    *unit
+	base    uint64
+	out     []span
+}
+
+// pairs decodes a list of .debug_ranges.
+func (l *listReader) pairs() {
+	top := ^uint64(0) >> (64 - 8*uint(l.unit.addrSize))
+	for l.err == nil {
+		low, high := l.uint(l.unit.addrSize), l.uint(l.unit.addrSize)
+		switch {
+		case low == 0 && high == 0:
+			return
+		case low == top:
+			l.base = high
+		case low != high:
+			l.add(l.base+low, l.base+high)
+		}
+	}
+}
+
+// entries decodes a list of .debug_rnglists.
+func (l *listReader) entries() {
+	for l.err == nil {
+		switch kind := l.u8(); kind {
+		case rleEndOfList:
+			return
+		case rleBaseAddressx:
+			l.base = l.addrx()
+		case rleStartxEndx:
+			low := l.addrx()
+			l.add(low, l.addrx())
+		case rleStartxLength:
+			low := l.addrx()
+			l.add(low, low+l.uleb())
+		case rleOffsetPair:
+			low, high := l.uleb(), l.uleb()
+			if !l.file.discarded(l.base, l.unit.addrSize) || l.base == 0 {
+				l.add(l.base+low, l.base+high)
+			}
+		case rleBaseAddress:
+			l.base = l.uint(l.unit.addrSize)
+		case rleStartEnd:
+			low := l.uint(l.unit.addrSize)
+			l.add(low, l.uint(l.unit.addrSize))
+		case rleStartLength:
+			low := l.uint(l.unit.addrSize)
+			l.add(low, low+l.uleb())
+		default:
+			l.fail(ErrRange, "an entry of kind %d", kind)
+		}
+	}
+}
+
+func (l *listReader) addrx() uint64 {
+	index := l.uleb()
+	if l.err != nil {
+		return 0
+	}
+	addr, err := l.reading.indexed(l.unit.addresses().addr, l.unit, l.unit.addrBase, index, l.unit.addrSize)
+	if err != nil {
+		l.err, l.pos = err, len(l.data)
+	}
+	return addr
+}
+
+func (l *listReader) add(low, high uint64) {
+	if l.err != nil {
+		return
+	}
+	if err := l.reading.spend(rangeCost); err != nil {
+		l.err, l.pos = err, len(l.data)
+		return
+	}
+	l.out = l.file.appendRange(l.unit, l.out, low, high)
+}
+
+// rangeCost is what an entry of a range list counts, see reading.spend.
+const rangeCost = 16

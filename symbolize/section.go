@@ -1,0 +1,198 @@
+package symbolize
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo"
+)
+
+const (
+	// spillSize is how large a compressed section may be to be kept in memory when decompressed.
+	spillSize = 16 << 20
+
+	// A compressed section may claim to be so many times larger than it is, and so much more.
+	maxExpansion = 50
+	maxExpanded  = 64 << 20
+)
+
+// lazy runs something once and keeps its error.
+type lazy struct {
+	once sync.Once
+	err  error
+}
+
+func (l *lazy) do(f func() error) error {
+	l.once.Do(func() { l.err = f() })
+	return l.err
+}
+
+// load makes a section readable. A plain section stays in the file and is read piece by piece, a
+// compressed one is decompressed into memory or, if it is large, into a temporary file without a
+// name: so memory holds what is looked at and not the debug info of the whole program.
+func (s *section) load() error {
+	return s.loaded.do(func() error {
+		o := s.object
+		if s.header.Offset > uint64(o.size) || s.header.FileSize > uint64(o.size)-s.header.Offset {
+			return &FormatError{File: s.file, Offset: int64(s.header.Offset), Err: ErrELF,
+				Detail: fmt.Sprintf("section %s of %d bytes reaches past the end of the file", s.name, s.header.FileSize)}
+		}
+		raw := io.NewSectionReader(o.file, int64(s.header.Offset), int64(s.header.FileSize))
+		if err := s.open(raw); err != nil {
+			return err
+		}
+		if o.elf.Type == elf.ET_REL {
+			return s.relocate()
+		}
+		return nil
+	})
+}
+
+// open finds out how a section is stored.
+func (s *section) open(raw *io.SectionReader) error {
+	switch {
+	case s.header.Flags&elf.SHF_COMPRESSED != 0:
+		kind, size, header, err := s.compressionHeader(raw)
+		if err != nil {
+			return err
+		}
+		return s.decompress(io.NewSectionReader(raw, header, raw.Size()-header), kind, size)
+	case len(s.name) > 2 && s.name[:2] == ".z":
+		var head [12]byte
+		if _, err := raw.ReadAt(head[:], 0); err != nil || string(head[:4]) != "ZLIB" {
+			return s.fault(0, ErrCompressed, "no ZLIB header")
+		}
+		return s.decompress(io.NewSectionReader(raw, 12, raw.Size()-12), elf.COMPRESS_ZLIB, binary.BigEndian.Uint64(head[4:]))
+	}
+	s.at, s.size = raw, uint64(raw.Size())
+	return nil
+}
+
+func (s *section) compressionHeader(raw io.ReaderAt) (kind elf.CompressionType, size uint64, header int64, err error) {
+	var head [24]byte
+	header = 24
+	if s.object.elf.Class == elf.ELFCLASS32 {
+		header = 12
+	}
+	if _, err := raw.ReadAt(head[:header], 0); err != nil {
+		return 0, 0, 0, s.fault(0, ErrCompressed, "no compression header")
+	}
+	kind = elf.CompressionType(s.object.order.Uint32(head[:]))
+	if header == 12 {
+		return kind, uint64(s.object.order.Uint32(head[4:])), header, nil
+	}
+	return kind, s.object.order.Uint64(head[8:]), header, nil
+}
+
+func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, size uint64) error {
+	if size > maxExpansion*uint64(raw.Size())+maxExpanded {
+		return s.fault(0, afdo.ErrLimit, "%d bytes say that they decompress to %d", raw.Size(), size)
+	}
+	var in io.Reader
+	switch kind {
+	case elf.COMPRESS_ZLIB:
+		z, err := zlib.NewReader(raw)
+		if err != nil {
+			return s.fault(0, ErrCompressed, "%v", err)
+		}
+		defer z.Close()
+		in = z
+	case elf.COMPRESS_ZSTD:
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxExpanded))
+		if err != nil {
+			return s.fault(0, ErrCompressed, "%v", err)
+		}
+		defer z.Close()
+		in = z
+	default:
+		return fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
+	}
+	s.size = size
+	if size > spillSize {
+		return s.spill(in)
+	}
+	s.data = make([]byte, size)
+	if n, err := io.ReadFull(in, s.data); err != nil {
+		return s.fault(0, ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
+	}
+	return nil
+}
+
+// spill decompresses into a temporary file.
+func (s *section) spill(in io.Reader) error {
+	temp, err := s.object.temp()
+	if err != nil {
+		return fmt.Errorf("symbolize: %s: decompressing %s: %w", s.file, s.name, err)
+	}
+	out := &faultyWriter{w: temp}
+	n, err := io.CopyBuffer(out, io.LimitReader(in, int64(s.size)), make([]byte, 1<<20))
+	switch {
+	case out.err != nil:
+		return fmt.Errorf("symbolize: %s: decompressing %s (TMPDIR says where): %w", s.file, s.name, out.err)
+	case err == nil && uint64(n) < s.size:
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return s.fault(0, ErrCompressed, "%d bytes instead of %d: %v", n, s.size, err)
+	}
+	s.at = temp
+	return nil
+}
+
+// A faultyWriter remembers that it was writing that failed, not reading.
+type faultyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (f *faultyWriter) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err != nil {
+		f.err = err
+	}
+	return n, err
+}
+
+// temp returns a temporary file that is gone when the object is closed, or the process.
+func (o *object) temp() (*os.File, error) {
+	f, err := os.CreateTemp("", "afdo-section-*")
+	if err != nil {
+		return nil, err
+	}
+	named := os.Remove(f.Name()) != nil // some systems keep the name of an open file
+	o.tempMu.Lock()
+	defer o.tempMu.Unlock()
+	o.temps = append(o.temps, tempFile{f, named})
+	return f, nil
+}
+
+type tempFile struct {
+	*os.File
+	named bool
+}
+
+func (t tempFile) discard() {
+	t.Close()
+	if t.named {
+		os.Remove(t.Name())
+	}
+}
+
+// read fills p from an offset.
+func (s *section) read(p []byte, off uint64) error {
+	n, err := s.at.ReadAt(p, int64(off))
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("symbolize: %s: reading %d bytes of %s at offset %d: %w", s.file, len(p), s.name, off, err)
+}

@@ -1,0 +1,217 @@
+package symbolize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Split debug info: the binary has a skeleton of each unit, with its ranges and lines, and the
+// entries are in a file of their own, or all together in a package.
+
+// isSkeleton tells whether a unit's entries are in a file of their own.
+func (u *unit) isSkeleton() bool {
+	_, ok := u.root.get(slotDwoName)
+	return ok && u.skeleton == nil
+}
+
+// A missingError says that the file of a split unit is not there.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string { return "symbolize: no split debug info at " + e.path }
+
+// split opens the unit that belongs to a skeleton. The object, if there is one, is the caller's to close.
+func (w *worker) split(skeleton *unit) (*unit, *object, error) {
+	pack, err := w.file.splitPackage()
+	if err != nil {
+		return nil, nil, err
+	}
+	if pack != nil {
+		base, found, err := pack.find(skeleton.id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if found {
+			span, err := w.spanAt(pack.data, base.info)
+			if err != nil {
+				return nil, nil, err
+			}
+			u, err := w.readUnit(pack.data, span, skeleton, base)
+			return u, nil, err
+		}
+	}
+	paths, err := w.splitPaths(skeleton)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range paths {
+		o, err := openObject(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		u, err := w.splitUnit(o, skeleton)
+		if err != nil {
+			o.close()
+			return nil, nil, err
+		}
+		return u, o, nil
+	}
+	return nil, nil, &missingError{paths[0]}
+}
+
+// splitPaths returns where the file of a split unit may be.
+func (w *worker) splitPaths(skeleton *unit) ([]string, error) {
+	name, err := w.unitString(skeleton, slotDwoName)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := w.unitString(skeleton, slotCompDir)
+	if err != nil {
+		return nil, err
+	}
+	beside := filepath.Dir(w.file.path)
+	return []string{joinPath(dir, name), joinPath(beside, filepath.Base(name)), filepath.Join(beside, name)}, nil
+}
+
+func (w *worker) spanAt(d *debugData, off uint64) (span unitSpan, err error) {
+	err = w.decode(d.info, off, d.info.size, func(c *cursor) { span = c.unitSpan() })
+	return span, err
+}
+
+// splitUnit finds a skeleton's unit in its file.
+func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
+	d, err := openData(o, ".dwo")
+	if err != nil {
+		return nil, err
+	}
+	spans, err := d.unitSpans()
+	if err != nil {
+		return nil, err
+	}
+	for _, span := range spans {
+		u, err := w.readUnit(d, span, skeleton, contributions{})
+		if err != nil {
+			return nil, err
+		}
+		if u.kind != unitSplitType && u.kind != unitType && u.id == skeleton.id {
+			return u, nil
+		}
+	}
+	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrMismatch)
+}
+
+// splitPackage opens the package of split units beside the binary or its debug file, nil if there is none.
+func (f *File) splitPackage() (*dwpFile, error) {
+	err := f.pack.do(func() error {
+		for _, path := range []string{f.path + ".dwp", f.DebugPath() + ".dwp"} {
+			o, err := openObject(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := f.keep(o); err != nil {
+				return err
+			}
+			f.dwp, err = openPackage(o)
+			return err
+		}
+		return nil
+	})
+	return f.dwp, err
+}
+
+// A dwpFile is a package of split units.
+type dwpFile struct {
+	data  *debugData
+	index *section
+	raw   []byte
+
+	columns, units, slots uint64
+	wide                  bool
+}
+
+// Columns of a package's index: the ones of DWARF 5 and those of GNU's before it agree as far as they are used.
+const (
+	dwpInfo       = 1
+	dwpAbbrev     = 3
+	dwpLine       = 4
+	dwpStrOffsets = 6
+	dwpRnglists   = 8
+)
+
+// openPackage reads the index of a package (DWARF 5, 7.3.5).
+func openPackage(o *object) (*dwpFile, error) {
+	d, err := openData(o, ".dwo")
+	if err != nil {
+		return nil, err
+	}
+	p := &dwpFile{data: d, index: o.byName[".debug_cu_index"]}
+	if p.index == nil {
+		return nil, fmt.Errorf("symbolize: %s: no index: %w", o.path, ErrNoDebugInfo)
+	}
+	if p.raw, err = o.contents(p.index); err != nil {
+		return nil, err
+	}
+	c := p.at(0)
+	version := c.u32()
+	if c.err == nil && version != 2 && version&0xffff != 5 && version>>16 != 5 {
+		c.fail(afdo.ErrVersion, "an index of version %d, 2 and 5 are known", version)
+	}
+	p.columns, p.units, p.slots = uint64(c.u32()), uint64(c.u32()), uint64(c.u32())
+	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.err == nil && (p.columns > dwpRnglists || need > uint64(len(c.data)-c.pos) || p.slots&(p.slots-1) != 0) {
+		c.fail(afdo.ErrCount, "%d columns, %d units and %d slots", p.columns, p.units, p.slots)
+	}
+	return p, c.err
+}
+
+func (p *dwpFile) at(off uint64) *cursor {
+	return &cursor{data: p.raw, pos: int(off), order: p.index.object.order, sect: p.index}
+}
+
+// find returns where the tables of a unit are.
+func (p *dwpFile) find(id uint64) (base contributions, found bool, err error) {
+	const header = 16
+	mask := p.slots - 1
+	slot, step := id&mask, id>>32&mask|1
+	for range p.slots {
+		if p.at(header+8*slot).u64() == id {
+			break
+		}
+		slot = (slot + step) & mask
+	}
+	if p.slots == 0 || p.at(header+8*slot).u64() != id {
+		return base, false, nil
+	}
+	row := uint64(p.at(header + 8*p.slots + 4*slot).u32())
+	if row == 0 {
+		return base, false, nil
+	}
+	if row > p.units {
+		return base, false, p.index.fault(header+8*p.slots+4*slot, ErrReference, "row %d of %d", row, p.units)
+	}
+	table := header + 12*p.slots
+	for i := range p.columns {
+		off := uint64(p.at(table + 4*(row*p.columns+i)).u32())
+		switch p.at(table + 4*i).u32() {
+		case dwpInfo:
+			base.info = off
+		case dwpAbbrev:
+			base.abbrev = off
+		case dwpLine:
+			base.line = off
+		case dwpStrOffsets:
+			base.strOffsets = off
+		case dwpRnglists:
+			base.rnglists = off
+		}
+	}
+	return base, true, nil
+}

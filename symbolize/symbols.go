@@ -1,0 +1,199 @@
+package symbolize
+
+import (
+	"cmp"
+	"debug/elf"
+	"regexp"
+	"slices"
+)
+
+// A Symbol is a function as the symbol table of the binary has it: a stretch of code.
+type Symbol struct {
+	Low, High uint64   // addresses: the first byte's, and the one behind the last
+	Names     []string // the best first: the first global one in the order of the table, then the others in that order
+}
+
+// A symbolTable holds the functions of a binary by address.
+type symbolTable struct {
+	rows    []symbolRow
+	strings *section // their names
+}
+
+// A symbolRow is an entry of the ELF symbol table. Names stay in the file until they are asked for.
+type symbolRow struct {
+	low, high uint64
+	name      uint32
+	index     uint32 // in the table
+	global    bool
+}
+
+// partName matches the names of pieces of functions that need not be marked as functions.
+var partName = regexp.MustCompile(`\.cold$|\.__part\.\d+$`)
+
+// readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym.
+func readSymbols(objects []*object) (*symbolTable, error) {
+	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		for _, o := range objects {
+			for _, s := range o.sections {
+				if s.header.Type != kind || s.header.FileSize == 0 || int(s.header.Link) >= len(o.sections) {
+					continue
+				}
+				return o.functionSymbols(s)
+			}
+		}
+	}
+	return &symbolTable{}, nil
+}
+
+// functionSymbols reads the functions of a symbol table.
+func (o *object) functionSymbols(table *section) (*symbolTable, error) {
+	t := &symbolTable{strings: o.sections[table.header.Link]}
+	if err := t.strings.load(); err != nil {
+		return nil, err
+	}
+	var r reading
+	err := o.eachSymbol(table, func(index uint32, s elf.Sym64) error {
+		if s.Shndx == uint16(elf.SHN_UNDEF) || s.Size == 0 || s.Value+s.Size < s.Value {
+			return nil
+		}
+		switch elf.ST_TYPE(s.Info) {
+		case elf.STT_FUNC:
+		case elf.STT_NOTYPE:
+			name, err := r.str(t.strings, uint64(s.Name))
+			if err != nil || !partName.Match(name) {
+				return err
+			}
+		default:
+			return nil
+		}
+		low := s.Value + o.base(int(s.Shndx))
+		if o.elf.Machine == elf.EM_ARM {
+			low &^= 1 // Thumb
+		}
+		t.rows = append(t.rows, symbolRow{low: low, high: low + s.Size, name: s.Name, index: index, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
+		return nil
+	})
+	slices.SortFunc(t.rows, func(a, b symbolRow) int {
+		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.index, b.index))
+	})
+	return t, err
+}
+
+// eachSymbol calls f with the entries of a symbol table.
+func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) error) error {
+	if err := table.load(); err != nil {
+		return err
+	}
+	wide := o.elf.Class == elf.ELFCLASS64
+	size := uint64(elf.Sym32Size)
+	if wide {
+		size = elf.Sym64Size
+	}
+	const batch = 1 << 12
+	w := window{sect: table}
+	for off := uint64(0); off+size <= table.size; {
+		data, err := w.peek(off, batch*size)
+		if err != nil {
+			return err
+		}
+		c := &cursor{data: data, base: off, order: o.order, sect: table}
+		for uint64(len(c.data)-c.pos) >= size {
+			if err := f(uint32(c.offset()/size), c.symbol(wide)); err != nil {
+				return err
+			}
+		}
+		off = c.offset()
+	}
+	return nil
+}
+
+// symbol reads an entry of a symbol table.
+func (c *cursor) symbol(wide bool) (s elf.Sym64) {
+	s.Name = c.u32()
+	if wide {
+		s.Info, s.Other, s.Shndx, s.Value, s.Size = c.u8(), c.u8(), c.u16(), c.u64(), c.u64()
+		return s
+	}
+	s.Value, s.Size = uint64(c.u32()), uint64(c.u32())
+	s.Info, s.Other, s.Shndx = c.u8(), c.u8(), c.u16()
+	return s
+}
+
+// base returns what is added to a symbol's value: its section's address here, if the file is relocatable.
+func (o *object) base(index int) uint64 {
+	if o.elf.Type != elf.ET_REL || index <= 0 || index >= len(o.sections) {
+		return 0
+	}
+	s := o.sections[index]
+	if s.header.Flags&elf.SHF_ALLOC == 0 {
+		return 0
+	}
+	if o.layout != nil {
+		if s := o.layout.byName[s.name]; s != nil {
+			return s.header.Offset
+		}
+	}
+	return s.header.Offset
+}
+
+// symbolValues returns the values of all symbols of a table, by index.
+func (o *object) symbolValues(table int) ([]uint64, error) {
+	if table <= 0 || table >= len(o.sections) {
+		return nil, nil
+	}
+	var values []uint64
+	err := o.eachSymbol(o.sections[table], func(_ uint32, s elf.Sym64) error {
+		v := s.Value
+		if s.Shndx < uint16(elf.SHN_LORESERVE) {
+			v += o.base(int(s.Shndx))
+		}
+		values = append(values, v)
+		return nil
+	})
+	return values, err
+}
+
+// at returns the rows of the function that holds an address.
+func (t *symbolTable) at(addr uint64) []symbolRow {
+	i, found := slices.BinarySearchFunc(t.rows, addr, func(s symbolRow, addr uint64) int { return cmp.Compare(s.low, addr) })
+	if !found {
+		if i == 0 {
+			return nil
+		}
+		i--
+	}
+	low := t.rows[i].low
+	for i > 0 && t.rows[i-1].low == low {
+		i--
+	}
+	if addr >= t.rows[i].high {
+		return nil
+	}
+	n := i
+	for n < len(t.rows) && t.rows[n].low == low {
+		n++
+	}
+	return t.rows[i:n]
+}
+
+// symbol returns the function of rows of one address.
+func (t *symbolTable) symbol(r *reading, rows []symbolRow) (Symbol, error) {
+	s := Symbol{Low: rows[0].low, High: rows[0].high}
+	first := firstGlobal(rows)
+	ordered := append([]symbolRow{rows[first]}, slices.Delete(slices.Clone(rows), first, first+1)...)
+	for _, row := range ordered {
+		name, err := r.str(t.strings, uint64(row.name))
+		if err != nil {
+			return Symbol{}, err
+		}
+		if !slices.Contains(s.Names, string(name)) {
+			s.Names = append(s.Names, string(name))
+		}
+	}
+	return s, nil
+}
+
+// firstGlobal returns the index of the first global symbol, 0 if there is none.
+func firstGlobal(rows []symbolRow) int {
+	return max(0, slices.IndexFunc(rows, func(r symbolRow) bool { return r.global }))
+}

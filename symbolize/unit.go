@@ -1,0 +1,355 @@
+package symbolize
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// debugData is the debug info of one object.
+type debugData struct {
+	object *object
+
+	info, abbrev, str, lineStr, line, ranges, rnglists, addr, strOffsets *section
+
+	spans   lazy
+	units   []unitSpan // by offset, all of them
+	sup     lazy       // opening of alt
+	alt     *debugData // what dwz has moved to a file of its own
+	altPath string     // where that must be, empty to search
+}
+
+// A unitSpan is where a unit stands in the section.
+type unitSpan struct{ off, end uint64 }
+
+// openData finds the sections of debug info. suffix is ".dwo" for split units.
+func openData(o *object, suffix string) (*debugData, error) {
+	d := &debugData{object: o}
+	for _, s := range []struct {
+		name string
+		to   **section
+	}{
+		{"info", &d.info}, {"abbrev", &d.abbrev}, {"str", &d.str}, {"line_str", &d.lineStr}, {"line", &d.line},
+		{"ranges", &d.ranges}, {"rnglists", &d.rnglists}, {"addr", &d.addr}, {"str_offsets", &d.strOffsets},
+	} {
+		var err error
+		if *s.to, err = o.debugSection(s.name + suffix); err != nil {
+			return nil, err
+		}
+	}
+	if d.info == nil || d.abbrev == nil {
+		return nil, fmt.Errorf("symbolize: %s: %w", o.path, ErrNoDebugInfo)
+	}
+	return d, nil
+}
+
+// unitSpans returns where all units stand. It reads the length of each.
+func (d *debugData) unitSpans() ([]unitSpan, error) {
+	err := d.spans.do(func() error {
+		var r reading
+		for off := uint64(0); off < d.info.size; {
+			var span unitSpan
+			err := r.decode(d.info, off, d.info.size, func(c *cursor) {
+				span = c.unitSpan()
+			})
+			if err != nil {
+				return err
+			}
+			d.units = append(d.units, span)
+			off = span.end
+		}
+		return nil
+	})
+	return d.units, err
+}
+
+// unitSpan reads the length of a unit.
+func (c *cursor) unitSpan() unitSpan {
+	span := unitSpan{off: c.offset()}
+	n, _ := c.initialLength()
+	if c.err == nil && n > c.sect.size-c.offset() {
+		c.fail(afdo.ErrTruncated, "a unit of %d bytes, the section has %d", n, c.sect.size)
+		return span
+	}
+	span.end = c.offset() + n
+	return span
+}
+
+// unitAt returns where the unit of an entry stands.
+func (d *debugData) unitAt(off uint64) (unitSpan, error) {
+	units, err := d.unitSpans()
+	if err != nil {
+		return unitSpan{}, err
+	}
+	i, found := slices.BinarySearchFunc(units, off, func(u unitSpan, off uint64) int { return cmp.Compare(u.off, off) })
+	if !found {
+		i--
+	}
+	if i < 0 || off >= units[i].end {
+		return unitSpan{}, d.info.fault(off, ErrReference, "no unit has this offset")
+	}
+	return units[i], nil
+}
+
+// A unit is a compilation unit, with what its entries need to be read.
+type unit struct {
+	encoding
+	data     *debugData
+	span     unitSpan
+	number   int    // in the order of the section
+	entries  uint64 // where the root entry starts
+	kind     uint8  // DW_UT_*
+	abbrevs  uint64
+	root     entry
+	id       uint64 // of a split unit and its skeleton
+	low      uint64 // base of ranges
+	table    *abbrevTable
+	skeleton *unit // of a split unit
+
+	strOffsetsBase, addrBase, rnglistsBase, rangesBase uint64
+
+	header   *lineHeader // once asked for
+	producer *string
+}
+
+// Kinds of units (DWARF 5, 7.5.1).
+const (
+	unitCompile      = 1
+	unitType         = 2
+	unitPartial      = 3
+	unitSkeleton     = 4
+	unitSplitCompile = 5
+	unitSplitType    = 6
+)
+
+// An entry is a debugging information entry: its attributes as far as they are wanted.
+type entry struct {
+	off      uint64
+	tag      dwarf.Tag
+	children bool
+	has      uint32
+	vals     [numSlots]value
+}
+
+// get returns an attribute.
+func (e *entry) get(s slot) (value, bool) { return e.vals[s], e.has&(1<<s) != 0 }
+
+// number returns an attribute that is a constant or an offset, 0 if it is not there.
+func (e *entry) number(s slot) uint64 {
+	if e.has&(1<<s) == 0 {
+		return 0
+	}
+	return e.vals[s].v
+}
+
+// entry reads the attributes of an entry.
+func (c *cursor) entry(e *entry, a *abbrev, enc encoding) {
+	e.tag, e.children, e.has = a.tag, a.children, 0
+	for i := range a.attrs {
+		spec := &a.attrs[i]
+		v := c.value(spec.form, enc, spec.const_)
+		if bit := uint32(1) << spec.slot; spec.slot != slotNone && e.has&bit == 0 {
+			e.has |= bit
+			e.vals[spec.slot] = v
+		}
+	}
+}
+
+// contributions are where a unit of a package of split units finds its tables.
+type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
+
+// readUnit reads a unit's header and root entry.
+func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base contributions) (*unit, error) {
+	u := &unit{data: d, span: span, skeleton: skeleton}
+	err := r.decode(d.info, span.off, span.end, func(c *cursor) { c.unitHeader(u) })
+	if err != nil {
+		return nil, err
+	}
+	u.abbrevs += base.abbrev
+	var code, at uint64
+	err = r.decode(d.info, u.entries, span.end, func(c *cursor) { code, at = c.uleb(), c.offset() })
+	if err != nil {
+		return nil, err
+	}
+	if code == 0 {
+		return u, nil
+	}
+	a, err := r.rootAbbrev(u, code)
+	if err != nil {
+		return nil, err
+	}
+	err = r.decode(d.info, at, span.end, func(c *cursor) { c.entry(&u.root, a, u.encoding) })
+	if err != nil {
+		return nil, err
+	}
+	u.root.off = u.entries
+	return u, u.setBases(r, base)
+}
+
+// rootAbbrev returns the abbreviation of a unit's root entry, reading no more than it must.
+func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
+	t, err := r.readAbbrevs(u.data.abbrev, u.abbrevs, u.encoding, code)
+	if err != nil {
+		return nil, err
+	}
+	a := t.lookup(code)
+	if a == nil {
+		return nil, u.data.info.fault(u.entries, ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+	}
+	return a, nil
+}
+
+func (c *cursor) unitHeader(u *unit) {
+	_, u.wide = c.initialLength()
+	u.version = c.u16()
+	if c.err == nil && (u.version < 2 || u.version > 5) {
+		c.fail(afdo.ErrVersion, "DWARF version %d, 2 to 5 are known", u.version)
+		return
+	}
+	u.kind = unitCompile
+	if u.version >= 5 {
+		u.kind, u.addrSize, u.abbrevs = c.u8(), c.u8(), c.word(u.wide)
+	} else {
+		u.abbrevs, u.addrSize = c.word(u.wide), c.u8()
+	}
+	switch u.kind {
+	case unitSkeleton, unitSplitCompile:
+		u.id = c.u64()
+	case unitType, unitSplitType:
+		c.u64()
+		c.word(u.wide)
+	}
+	if c.err == nil && u.addrSize != 4 && u.addrSize != 8 {
+		c.fail(ErrForm, "addresses of %d bytes", u.addrSize)
+	}
+	u.entries = c.offset()
+}
+
+// setBases takes from the root entry what the other entries' values are relative to.
+func (u *unit) setBases(r *reading, base contributions) error {
+	headerSize := uint64(8)
+	if u.wide {
+		headerSize = 16
+	}
+	u.strOffsetsBase = base.strOffsets
+	if u.version >= 5 {
+		u.strOffsetsBase += headerSize
+		u.rnglistsBase = base.rnglists + headerSize + 4
+		u.addrBase = headerSize
+	}
+	if v, ok := u.root.get(slotStrOffsetsBase); ok {
+		u.strOffsetsBase = v.v
+	}
+	if v, ok := u.root.get(slotRnglistsBase); ok {
+		u.rnglistsBase = v.v
+	}
+	if v, ok := u.root.get(slotAddrBase); ok {
+		u.addrBase = v.v
+	}
+	u.rangesBase = u.root.number(slotRangesBase)
+	if id, ok := u.root.get(slotDwoID); ok {
+		u.id = id.v
+	}
+	if u.skeleton != nil {
+		u.addrBase, u.low = u.skeleton.addrBase, u.skeleton.low
+		return nil
+	}
+	if v, ok := u.root.get(slotLowPC); ok {
+		low, err := r.address(u, v)
+		if err != nil {
+			return err
+		}
+		u.low = low
+	}
+	return nil
+}
+
+// addresses returns the data that holds addresses and, before DWARF 5, ranges: a split unit's are in its skeleton's file.
+func (u *unit) addresses() *debugData {
+	if u.skeleton != nil {
+		return u.skeleton.data
+	}
+	return u.data
+}
+
+// address returns an attribute of class address.
+func (r *reading) address(u *unit, v value) (uint64, error) {
+	switch v.form {
+	case formAddr:
+		return v.v, nil
+	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+		return r.indexed(u.addresses().addr, u, u.addrBase, v.v, u.addrSize)
+	}
+	return 0, u.data.info.fault(u.span.off, ErrForm, "an address of form %#x in the unit here", uint16(v.form))
+}
+
+// indexed returns an entry of a table of numbers.
+func (r *reading) indexed(s *section, u *unit, base, index uint64, size uint8) (n uint64, err error) {
+	if s == nil {
+		return 0, u.data.info.fault(u.span.off, ErrReference, "the unit here refers to a section that is not there")
+	}
+	if base > s.size || index >= (s.size-base)/uint64(size) {
+		return 0, s.fault(base, ErrReference, "no entry %d in the table here", index)
+	}
+	err = r.decode(s, base+index*uint64(size), s.size, func(c *cursor) { n = c.uint(size) })
+	return n, err
+}
+
+// str returns an attribute of class string, as bytes that are valid until the next call.
+func (r *reading) attrString(f *File, u *unit, v value) ([]byte, error) {
+	s, off := u.data.str, v.v
+	switch v.form {
+	case formString:
+		s = u.data.info
+	case formStrp:
+	case formLineStrp:
+		s = u.data.lineStr
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:
+		var err error
+		if off, err = r.indexed(u.data.strOffsets, u, u.strOffsetsBase, v.v, u.offsetSize()); err != nil {
+			return nil, err
+		}
+	case formGNUStrpAlt, formStrpSup:
+		alt, err := f.alternate(u.data)
+		if err != nil {
+			return nil, err
+		}
+		s = alt.str
+	default:
+		return nil, u.data.info.fault(u.span.off, ErrForm, "a string of form %#x in the unit here", uint16(v.form))
+	}
+	if s == nil {
+		return nil, u.data.info.fault(u.span.off, ErrReference, "the unit here has strings in a section that is not there")
+	}
+	str, err := r.str(s, off)
+	if err == nil {
+		err = r.spend(len(str))
+	}
+	return str, err
+}
+
+// A dieRef names an entry of the debug info of some object.
+type dieRef struct {
+	data *debugData
+	off  uint64
+}
+
+// reference returns the entry that an attribute of class reference names.
+func (f *File) reference(u *unit, v value) (dieRef, error) {
+	switch v.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		if off := u.span.off + v.v; off >= u.span.off && off < u.span.end {
+			return dieRef{u.data, off}, nil
+		}
+		return dieRef{}, u.data.info.fault(u.span.off, ErrReference, "%d lies outside of the unit here", v.v)
+	case formRefAddr:
+		return dieRef{u.data, v.v}, nil
+	case formGNURefAlt, formRefSup4, formRefSup8:
+		alt, err := f.alternate(u.data)
+		return dieRef{alt, v.v}, err
+	}
+	return dieRef{}, u.data.info.fault(u.span.off, ErrForm, "a reference of form %#x in the unit here", uint16(v.form))
+}

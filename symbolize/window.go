@@ -1,0 +1,112 @@
+package symbolize
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A window is what one goroutine has read of a section last.
+type window struct {
+	buf  []byte
+	off  uint64
+	sect *section
+}
+
+// windowSize is the least that is read at a time.
+const windowSize = 4 << 10
+
+// peek returns n bytes at an offset, fewer where the section ends. They are valid until the next call.
+func (w *window) peek(off, n uint64) ([]byte, error) {
+	s := w.sect
+	if off >= s.size {
+		return nil, nil
+	}
+	n = min(n, s.size-off)
+	if s.data != nil {
+		return s.data[off : off+n], nil
+	}
+	if end := w.off + uint64(len(w.buf)); off >= w.off && off+n <= end {
+		return w.buf[off-w.off : off-w.off+n], nil
+	}
+	size := min(max(n, windowSize), s.size-off)
+	if uint64(cap(w.buf)) < size {
+		w.buf = make([]byte, size)
+	}
+	w.buf, w.off = w.buf[:size], off
+	if err := s.read(w.buf, off); err != nil {
+		w.buf = w.buf[:0]
+		return nil, err
+	}
+	return w.buf[:n], nil
+}
+
+// A reading is what one goroutine needs to read sections: a window into each.
+type reading struct {
+	windows map[*section]*window
+	left    *atomic.Int64 // of the budget of a question, nil for as much as it takes
+}
+
+// spend counts bytes of names and address ranges that are read. A few bytes may refer to
+// megabytes of them, thousands of times, so there is a limit.
+func (r *reading) spend(n int) error {
+	if r.left != nil && r.left.Add(-int64(n)) < 0 {
+		return fmt.Errorf("symbolize: %w: names and address ranges take far more than the file", afdo.ErrLimit)
+	}
+	return nil
+}
+
+func (r *reading) window(s *section) *window {
+	w := r.windows[s]
+	if w == nil {
+		w = &window{sect: s}
+		if r.windows == nil {
+			r.windows = make(map[*section]*window)
+		}
+		r.windows[s] = w
+	}
+	return w
+}
+
+// decode calls f with a cursor at an offset of a section. Nobody knows beforehand how far f will
+// read: it is called again with more if what it got ends too early, so it must start anew.
+// limit is where the bytes that it may read end.
+func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
+	limit = min(limit, s.size)
+	if off > limit {
+		return s.fault(off, afdo.ErrTruncated, "this offset lies behind the end, %d", limit)
+	}
+	for n := uint64(512); ; n *= 8 {
+		n = min(n, limit-off)
+		data, err := r.window(s).peek(off, n)
+		if err != nil {
+			return err
+		}
+		c := &cursor{data: data, base: off, order: s.object.order, sect: s}
+		f(c)
+		if c.err == nil || !c.short || n == limit-off {
+			return c.err
+		}
+	}
+}
+
+// copy returns a copy of bytes of a section, in the memory of buf if it has room.
+func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
+	if off > s.size || n > s.size-off {
+		return nil, s.fault(off, afdo.ErrTruncated, "%d bytes are due, the section has %d", n, s.size)
+	}
+	if s.data != nil {
+		return s.data[off : off+n : off+n], nil
+	}
+	if uint64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	return buf[:n], s.read(buf[:n], off)
+}
+
+// str returns the string at an offset of a section of strings, as bytes that are valid until the next call.
+func (r *reading) str(s *section, off uint64) (str []byte, err error) {
+	err = r.decode(s, off, s.size, func(c *cursor) { str = c.str() })
+	return str, err
+}
