@@ -1,0 +1,104 @@
+package memprof
+
+import (
+	"fmt"
+	"slices"
+)
+
+const (
+	version2 = 2
+	version3 = 3
+	version4 = 4
+)
+
+// versions are those of the section that this package reads and writes.
+var versions = []uint64{version2, version3, version4}
+
+// A header is what stands in front of a section. Offsets are those in the file, as they are stored.
+type header struct {
+	version uint64
+
+	recordPayload, recordTable uint64 // the payload follows the header in version 2
+	framePayload, frameTable   uint64 // version 2
+	stackPayload, stackTable   uint64 // version 2
+	stacks                     uint64 // version 3 and 4; the frames are between the header and them
+	access                     uint64 // version 4; 0 for none
+
+	summary *Summary // version 4
+	schema  Schema
+}
+
+// fields returns the offsets in the order in which they are stored.
+func (h *header) fields() []*uint64 {
+	switch h.version {
+	case version2:
+		return []*uint64{&h.recordTable, &h.framePayload, &h.frameTable, &h.stackPayload, &h.stackTable}
+	case version3:
+		return []*uint64{&h.stacks, &h.recordPayload, &h.recordTable}
+	default:
+		return []*uint64{&h.stacks, &h.recordPayload, &h.recordTable, &h.access}
+	}
+}
+
+func (d *decoder) header() (header, error) {
+	h := header{version: d.u64("version")}
+	if d.err == nil && !slices.Contains(versions, h.version) {
+		return h, &VersionError{Version: h.version, Versions: versions}
+	}
+	for _, field := range h.fields() {
+		*field = d.u64("offset")
+	}
+	if h.version >= version4 {
+		h.summary = d.summary()
+	}
+	h.schema = d.schema()
+	return h, d.err
+}
+
+// header appends h. What its offsets are is known only when the rest has been
+// written: then it is written again, over itself.
+func (e *encoder) header(h *header) {
+	e.u64(h.version)
+	for _, field := range h.fields() {
+		e.u64(*field)
+	}
+	if h.version >= version4 {
+		e.summary(h.summary)
+	}
+	e.schema(h.schema)
+}
+
+func (d *decoder) schema() Schema {
+	d.part = SchemaPart
+	at := d.pos
+	s := make(Schema, 0, 4)
+	for range d.count("fields", 8) {
+		tagAt := d.pos
+		tag := d.u64("field")
+		f := Field(min(tag, 0xff))
+		if d.err == nil && !f.known() {
+			d.fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
+		}
+		if d.err == nil && s.Has(f) {
+			d.fail(tagAt, ErrSchema, "%s stands twice", f)
+		}
+		if d.err != nil {
+			return nil
+		}
+		s = append(s, f)
+	}
+	if d.err == nil && len(s) == 0 {
+		d.fail(at, ErrSchema, "there are no fields")
+	}
+	return s
+}
+
+func (e *encoder) schema(s Schema) {
+	e.u64(uint64(len(s)))
+	for _, f := range s {
+		e.u64(uint64(f))
+	}
+}
+
+// detail formats what a FormatError tells.
+func detail(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,137 @@
+package memprof
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Add adds another profile, such as that of another run of the program. What has
+// been allocated at one call stack is added up as [Block.Add] says; calls and callees
+// are those of either. Fields that only one of the profiles has are 0 for the other.
+// Accesses to data are added up, and what is cold must be so in both.
+//
+// The sum does not depend on the order but for the fields of the last allocation
+// and the order of records. After an error the profile is of no use.
+func (p *Profile) Add(src Source) error {
+	in := importer{p: p, walk: newWalk(src), ids: make(map[StackID]StackID), nodes: math.MaxInt64}
+	if r, ok := src.(*Reader); ok {
+		in.nodes = int64(len(p.stacks.nodes)) + 1<<18 + int64(r.Size())/2
+	}
+	schema := src.Schema()
+	for rec, err := range src.Records() {
+		if err == nil {
+			err = in.record(&rec)
+		}
+		if err != nil {
+			return err
+		}
+		p.AddRecord(schema, rec)
+	}
+	if len(p.schema) == 0 {
+		p.schema = slices.Clone(schema)
+	}
+	access, err := src.DataAccess()
+	if err != nil {
+		return err
+	}
+	p.access = p.access.plus(access)
+	return nil
+}
+
+// An importer puts the stacks of records into the tree of a profile.
+type importer struct {
+	p     *Profile
+	walk  *walk
+	ids   map[StackID]StackID // of the profile, by those of the source
+	stack []Frame
+	nodes int64 // how many nodes the tree may get: few bytes can spell many
+}
+
+func (in *importer) record(rec *Record) (err error) {
+	rec.Allocs, rec.Calls = slices.Clone(rec.Allocs), slices.Clone(rec.Calls)
+	for i := range rec.Allocs {
+		if rec.Allocs[i].Stack, err = in.id(rec.Allocs[i].Stack); err != nil {
+			return err
+		}
+		rec.Allocs[i].Block[AccessHistogram] = 0
+	}
+	for i := range rec.Calls {
+		if rec.Calls[i].Stack, err = in.id(rec.Calls[i].Stack); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *importer) id(id StackID) (StackID, error) {
+	if known, ok := in.ids[id]; ok {
+		return known, nil
+	}
+	in.stack = in.stack[:0]
+	if err := in.walk.frames(id, func(f Frame) { in.stack = append(in.stack, f) }); err != nil {
+		return 0, err
+	}
+	own := in.p.Stack(in.stack)
+	if int64(len(in.p.stacks.nodes)) > in.nodes {
+		return 0, &FormatError{Section: CallStacksPart, Err: afdo.ErrLimit, Detail: "call stacks do not share what their size says they must"}
+	}
+	in.ids[id] = own
+	return own, nil
+}
+
+// plus returns the sum of both, either of which may be nil.
+func (a *DataAccess) plus(other *DataAccess) *DataAccess {
+	switch {
+	case other.empty():
+		return a
+	case a.empty():
+		return other
+	}
+	sum := new(DataAccess)
+	type key struct {
+		symbol string
+		hash   uint64
+	}
+	at := make(map[key]int)
+	for _, rec := range slices.Concat(a.Records, other.Records) {
+		k := key{rec.Symbol, rec.Hash}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(sum.Records)
+			sum.Records = append(sum.Records, rec)
+			continue
+		}
+		sum.Records[i].add(rec)
+	}
+	sum.ColdSymbols = inBoth(a.ColdSymbols, other.ColdSymbols)
+	sum.ColdHashes = inBoth(a.ColdHashes, other.ColdHashes)
+	sum.order()
+	return sum
+}
+
+func (rec *DataRecord) add(other DataRecord) {
+	rec.Accesses = saturatingAdd(rec.Accesses, other.Accesses)
+	rec.Places = slices.Clone(rec.Places)
+	for _, place := range other.Places {
+		if !slices.Contains(rec.Places, place) {
+			rec.Places = append(rec.Places, place)
+		}
+	}
+}
+
+// inBoth returns what stands in both lists, in the order of the first.
+func inBoth[T comparable](a, b []T) []T {
+	have := make(map[T]struct{}, len(b))
+	for _, v := range b {
+		have[v] = struct{}{}
+	}
+	var both []T
+	for _, v := range a {
+		if _, ok := have[v]; ok {
+			both = append(both, v)
+		}
+	}
+	return both
+}

@@ -1,0 +1,159 @@
+package memprof
+
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Profile is a memory profile in memory. Its zero value is empty and ready to be added to.
+// Its methods may be called from many goroutines as long as none of them changes it.
+type Profile struct {
+	schema  Schema
+	records []Record
+	byGUID  map[uint64]int
+	stacks  stackTree
+	access  *DataAccess
+}
+
+// Schema returns the fields that blocks have: those of all that has been added.
+func (p *Profile) Schema() Schema { return p.schema }
+
+// NumRecords returns how many functions have a record.
+func (p *Profile) NumRecords() int { return len(p.records) }
+
+// Records walks all records in the order in which their functions were met. They must not be changed.
+func (p *Profile) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for _, rec := range p.records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Record returns the record of a function, or afdo.ErrNotFound. It must not be changed.
+func (p *Profile) Record(function uint64) (Record, error) {
+	if i, ok := p.byGUID[function]; ok {
+		return p.records[i], nil
+	}
+	return Record{}, afdo.ErrNotFound
+}
+
+// Stack returns the ID of the call stack with these frames, leaf first.
+func (p *Profile) Stack(frames []Frame) StackID { return StackID(p.stacks.add(frames)) }
+
+// Frames walks a call stack, leaf first.
+func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		if id >= StackID(len(p.stacks.nodes)) && id > 0 {
+			yield(Frame{}, &FormatError{Section: CallStacksPart, Err: ErrOffset, Detail: detail("call stack %d of %d", id, len(p.stacks.nodes))})
+			return
+		}
+		for f := range p.stacks.walk(uint32(id)) {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Summary reckons the summary.
+func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
+
+// DataAccess returns the data access profile, nil if there is none. It must not be changed.
+func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
+
+func (p *Profile) maxFrames() int64 { return math.MaxInt64 }
+
+// AddRecord adds what a run has of a function. Its stacks are those of the profile
+// (see [Profile.Stack]); it takes over the slices. See [Profile.Add].
+func (p *Profile) AddRecord(schema Schema, rec Record) {
+	if len(p.schema) == 0 {
+		p.schema = slices.Clone(schema)
+	} else if !slices.Equal(p.schema, schema) {
+		p.schema = p.schema.union(schema)
+	}
+	if p.byGUID == nil {
+		p.byGUID = make(map[uint64]int)
+	}
+	i, ok := p.byGUID[rec.Function]
+	if !ok {
+		p.byGUID[rec.Function] = len(p.records)
+		p.records = append(p.records, Record{Function: rec.Function})
+		i = len(p.records) - 1
+	}
+	p.records[i].add(&rec)
+}
+
+// add adds other, each of whose stacks may stand more than once.
+func (rec *Record) add(other *Record) {
+	rec.addAllocs(other.Allocs)
+	rec.addCalls(other.Calls)
+}
+
+func (rec *Record) addAllocs(allocs []Alloc) {
+	if len(rec.Allocs) == 0 && distinct(allocs, func(a *Alloc) StackID { return a.Stack }) {
+		rec.Allocs = allocs
+		return
+	}
+	at := make(map[StackID]int, len(rec.Allocs)+len(allocs))
+	for i := range rec.Allocs {
+		at[rec.Allocs[i].Stack] = i
+	}
+	for i := range allocs {
+		j, ok := at[allocs[i].Stack]
+		if ok {
+			rec.Allocs[j].Block.Add(&allocs[i].Block)
+			continue
+		}
+		at[allocs[i].Stack] = len(rec.Allocs)
+		rec.Allocs = append(rec.Allocs, allocs[i])
+	}
+}
+
+func (rec *Record) addCalls(calls []Call) {
+	if len(rec.Calls) == 0 && distinct(calls, func(c *Call) StackID { return c.Stack }) {
+		rec.Calls = calls
+		return
+	}
+	at := make(map[StackID]int, len(rec.Calls)+len(calls))
+	for i := range rec.Calls {
+		at[rec.Calls[i].Stack] = i
+	}
+	for _, c := range calls {
+		j, ok := at[c.Stack]
+		if ok {
+			rec.Calls[j].addCallees(c.Callees)
+			continue
+		}
+		at[c.Stack] = len(rec.Calls)
+		rec.Calls = append(rec.Calls, c)
+	}
+}
+
+// addCallees adds those that are not there yet, and sorts them if there are any.
+func (c *Call) addCallees(callees []uint64) {
+	if len(callees) == 0 {
+		return
+	}
+	all := append(slices.Clone(c.Callees), callees...)
+	slices.Sort(all)
+	c.Callees = slices.Compact(all)
+}
+
+// distinct reports whether each stack stands once.
+func distinct[T any](list []T, stack func(*T) StackID) bool {
+	seen := make(map[StackID]struct{}, len(list))
+	for i := range list {
+		id := stack(&list[i])
+		if _, again := seen[id]; again {
+			return false
+		}
+		seen[id] = struct{}{}
+	}
+	return true
+}

@@ -1,0 +1,211 @@
+package memprof
+
+import (
+	"iter"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Reader decodes the MemProf section of an indexed profile in place: the bytes
+// must stay what they are for as long as it is used. Its methods may be called from many goroutines.
+type Reader struct {
+	header
+	section decoder // all of it
+	frames  decoder // version 3 and 4
+	stacks  decoder // version 3 and 4
+	records table
+	limit   int64
+
+	frameItems, stackItems table // version 2
+}
+
+// An Option sets what opening takes from defaults.
+type Option func(*Reader)
+
+// MaxFrames limits how many frames a walk through the call stacks of all records may
+// meet, since few bytes can spell many. By default that is a million and 64 for
+// each byte of the section; what a program writes has less than 8.
+func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
+
+// OpenBytes opens a section. It reads the header, the schema and the heads of the tables.
+// The section begins at offset of the file, from where all its offsets count, and may
+// end where the file ends. Package instrprof finds it in a file. Errors are [FormatError] and [VersionError].
+func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
+	r := &Reader{section: decoder{data: section, base: offset, part: HeaderPart}}
+	r.limit = 1<<20 + 64*int64(len(section))
+	for _, set := range options {
+		set(r)
+	}
+	d := r.section
+	var err error
+	if r.header, err = d.header(); err != nil {
+		return nil, err
+	}
+	if r.header.version == version2 {
+		return r, r.openTables(d.pos)
+	}
+	return r, r.openArrays(d.pos)
+}
+
+// openTables opens the three tables of version 2, whose first payload follows the header.
+func (r *Reader) openTables(end int) (err error) {
+	d := r.section
+	at, err := d.places(end, r.recordTable, r.framePayload, r.frameTable, r.stackPayload, r.stackTable)
+	if err != nil {
+		return err
+	}
+	r.recordPayload = uint64(d.base) + uint64(end)
+	if r.records, err = d.in(RecordsPart).openTable(end, at[0], at[0], false); err != nil {
+		return err
+	}
+	if r.frameItems, err = d.in(FramesPart).openTable(at[1], at[2], at[2], false); err != nil {
+		return err
+	}
+	r.stackItems, err = d.in(CallStacksPart).openTable(at[3], at[4], at[4], true)
+	return err
+}
+
+// openArrays opens frames, which follow the header, call stacks and records of versions 3 and 4.
+func (r *Reader) openArrays(end int) (err error) {
+	d := r.section
+	at, err := d.places(end, r.header.stacks, r.recordPayload, r.recordTable)
+	if err != nil {
+		return err
+	}
+	r.frames = d.in(FramesPart).between(end, at[0])
+	r.stacks = d.in(CallStacksPart).between(at[0], at[1])
+	for _, array := range []struct {
+		of   decoder
+		size int
+	}{{r.frames, frameSize}, {r.stacks, wordSize}} {
+		if rest := len(array.of.data) % array.size; rest != 0 {
+			array.of.fail(len(array.of.data)-rest, afdo.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.data), array.size)
+			return array.of.err
+		}
+	}
+	r.records, err = d.in(RecordsPart).openTable(at[1], at[2], at[2], false)
+	return err
+}
+
+func (d decoder) in(part Part) decoder {
+	d.part = part
+	return d
+}
+
+func (d decoder) between(from, to int) decoder {
+	return decoder{data: d.data[from:to:to], base: d.base + int64(from), part: d.part}
+}
+
+// places returns where offsets of the header are in the section, which must ascend from end on.
+func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
+	at := make([]int, len(offsets))
+	for i, offset := range offsets {
+		place := offset - uint64(d.base)
+		if offset < uint64(d.base) || place < uint64(end) || place > uint64(len(d.data)) {
+			d.fail(8+8*i, ErrOffset, "offset %d is not between %d and %d", offset, d.base+int64(end), d.base+int64(len(d.data)))
+			return nil, d.err
+		}
+		at[i], end = int(place), int(place)
+	}
+	return at, nil
+}
+
+// Version returns the version of the section: 2, 3 or 4.
+func (r *Reader) Version() int { return int(r.header.version) }
+
+// Size returns the size of the section in bytes, as it was given.
+func (r *Reader) Size() int { return len(r.section.data) }
+
+// Schema returns the fields of blocks. It must not be changed.
+func (r *Reader) Schema() Schema { return r.header.schema }
+
+// NumRecords returns how many functions have a record.
+func (r *Reader) NumRecords() int { return int(r.records.entries) }
+
+// Record returns the record of a function. It touches a bucket and a chain, and
+// returns afdo.ErrNotFound if there is none.
+func (r *Reader) Record(function uint64) (Record, error) {
+	found, err := r.records.lookup(function)
+	if err != nil {
+		return Record{}, err
+	}
+	return r.record(found)
+}
+
+func (r *Reader) record(i item) (Record, error) {
+	d := r.records.within(i)
+	return d.record(i.key, r.header.version, r.header.schema)
+}
+
+// Records walks all records in the order of the file. An error is the last of a walk.
+func (r *Reader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for i, err := range r.records.items() {
+			var rec Record
+			if err == nil {
+				rec, err = r.record(i)
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Frames walks a call stack, leaf first. An error is the last of a walk.
+func (r *Reader) Frames(id StackID) iter.Seq2[Frame, error] {
+	if r.header.version == version2 {
+		return r.tableFrames(id)
+	}
+	return r.radixFrames(id)
+}
+
+// tableFrames walks a call stack of version 2, which has the IDs of its frames.
+func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		stack, err := r.stackItems.need(uint64(id), "call stack")
+		if err != nil {
+			yield(Frame{}, err)
+			return
+		}
+		for d := r.stackItems.within(stack); d.rest() > 0; {
+			var f Frame
+			frame, err := d.u64("ID of a frame"), d.err
+			if err == nil {
+				f, err = r.tableFrame(frame)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) tableFrame(id uint64) (Frame, error) {
+	i, err := r.frameItems.need(id, "frame")
+	if err != nil {
+		return Frame{}, err
+	}
+	d := r.frameItems.within(i)
+	return d.frame(), d.err
+}
+
+// need looks up what must be there.
+func (t *table) need(key uint64, what string) (item, error) {
+	i, err := t.lookup(key)
+	if err == afdo.ErrNotFound {
+		return i, &FormatError{Section: t.payload.part, Offset: t.where, Err: ErrOffset, Detail: detail("there is no %s %#x", what, key)}
+	}
+	return i, err
+}
+
+// Summary returns the summary. Only version 4 stores one; in others it is reckoned from all records.
+func (r *Reader) Summary() (*Summary, error) {
+	if r.header.summary != nil {
+		s := *r.header.summary
+		return &s, nil
+	}
+	return Summarize(r)
+}
+
+func (r *Reader) maxFrames() int64 { return r.limit }

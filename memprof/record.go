@@ -1,0 +1,146 @@
+package memprof
+
+import (
+	"math"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A StackID stands for a call stack in one [Source] and means nothing in another.
+type StackID uint64
+
+// A Record is what a profile has of one function: the allocations in it, and its
+// calls that lead to allocations. An allocation stands in the record of the
+// function that allocates and in those of all that this one is inlined in, so
+// the same one is met more than once.
+type Record struct {
+	Function uint64 // its GUID
+	Allocs   []Alloc
+	Calls    []Call
+}
+
+// An Alloc is what has been allocated at one call stack.
+type Alloc struct {
+	Stack StackID // leaf first: the first frame is the allocation
+	Block Block
+}
+
+// A Call is a call in the function on the way to some allocation.
+type Call struct {
+	Stack   StackID  // the call and what its function is inlined in, leaf first
+	Callees []uint64 // GUIDs of what is called, as far as known (version 4)
+}
+
+// stackIDSize returns what a stack ID takes in records.
+func stackIDSize(version uint64) int {
+	if version == version2 {
+		return 8
+	}
+	return 4
+}
+
+// minCallSize returns the least that a call takes in records.
+func minCallSize(version uint64) int {
+	if version >= version4 {
+		return stackIDSize(version) + 8
+	}
+	return stackIDSize(version)
+}
+
+func (d *decoder) stackID(version uint64, what string) StackID {
+	if version == version2 {
+		return StackID(d.u64(what))
+	}
+	return StackID(d.u32(what))
+}
+
+func (e *encoder) stackID(version uint64, id StackID) {
+	if version == version2 {
+		e.u64(uint64(id))
+	} else {
+		e.u32(uint32(id))
+	}
+}
+
+// record reads the record of a function, which is all the data.
+func (d *decoder) record(function, version uint64, schema Schema) (Record, error) {
+	rec := Record{Function: function}
+	if n := d.count("allocation sites", stackIDSize(version)+schema.blockSize()); n > 0 {
+		rec.Allocs = make([]Alloc, n)
+		for i := range rec.Allocs {
+			rec.Allocs[i].Stack = d.stackID(version, "call stack of an allocation")
+			d.block(&rec.Allocs[i].Block, schema)
+		}
+	}
+	if n := d.count("call sites", minCallSize(version)); n > 0 {
+		rec.Calls = make([]Call, n)
+		for i := range rec.Calls {
+			rec.Calls[i] = d.call(version)
+		}
+	}
+	if d.err == nil && d.rest() > 0 {
+		d.fail(d.pos, afdo.ErrUnused, "%d bytes after the record of function %#x", d.rest(), function)
+	}
+	return rec, d.err
+}
+
+func (d *decoder) call(version uint64) Call {
+	c := Call{Stack: d.stackID(version, "call stack of a call")}
+	if version < version4 {
+		return c
+	}
+	if n := d.count("callees", 8); n > 0 {
+		c.Callees = make([]uint64, n)
+		for i := range c.Callees {
+			c.Callees[i] = d.u64("callee")
+		}
+	}
+	return c
+}
+
+// record appends rec, whose stacks are those of the section already.
+func (e *encoder) record(rec *Record, version uint64, schema Schema) error {
+	e.u64(uint64(len(rec.Allocs)))
+	for i := range rec.Allocs {
+		e.stackID(version, rec.Allocs[i].Stack)
+		if err := e.block(&rec.Allocs[i].Block, schema); err != nil {
+			return err
+		}
+	}
+	e.u64(uint64(len(rec.Calls)))
+	for _, c := range rec.Calls {
+		e.stackID(version, c.Stack)
+		if version < version4 {
+			continue
+		}
+		e.u64(uint64(len(c.Callees)))
+		for _, callee := range c.Callees {
+			e.u64(callee)
+		}
+	}
+	return nil
+}
+
+func (d *decoder) block(b *Block, schema Schema) {
+	for _, f := range schema {
+		if f.size() == 4 {
+			b[f] = uint64(d.u32(f.String()))
+		} else {
+			b[f] = d.u64(f.String())
+		}
+	}
+}
+
+func (e *encoder) block(b *Block, schema Schema) error {
+	for _, f := range schema {
+		switch {
+		case f.size() == 8:
+			e.u64(b[f])
+		case b[f] > math.MaxUint32:
+			return unrepresentable("%s is %d, which does not fit 32 bits", f, b[f])
+		default:
+			e.u32(uint32(b[f]))
+		}
+	}
+	return nil
+}

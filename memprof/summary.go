@@ -1,0 +1,134 @@
+package memprof
+
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Temperature says how much of its life memory of an allocation site is used.
+type Temperature uint8
+
+// The temperatures.
+const (
+	Warm Temperature = iota
+	Cold
+	Hot
+)
+
+// String returns the name.
+func (t Temperature) String() string { return [...]string{"warm", "cold", "hot"}[t] }
+
+// What makes memory cold or hot, as in LLVM, which reckons in floats.
+const (
+	coldDensity  float32 = 0.05    // accesses a byte and second
+	hotDensity   float32 = 1000    // of the same
+	coldLifetime float32 = 200_000 // milliseconds
+)
+
+// Temperature returns what the compiler takes the memory of the block for by
+// default. It takes none for hot unless it is told to: see [Block.Hot].
+func (b *Block) Temperature() Temperature {
+	n := float32(b[AllocCount])
+	if float32(b[TotalLifetimeAccessDensity])/n/100 < coldDensity && float32(b[TotalLifetime])/n >= coldLifetime {
+		return Cold
+	}
+	return Warm
+}
+
+// Hot reports whether a compiler with hot hints takes the memory of the block for hot.
+func (b *Block) Hot() bool {
+	return float32(b[TotalLifetimeAccessDensity])/float32(b[AllocCount])/100 > hotDensity
+}
+
+// A Summary counts the call stacks that allocate, each once.
+type Summary struct {
+	Contexts     uint64
+	ColdContexts uint64
+	HotContexts  uint64
+	MaxColdSize  uint64 // the largest TotalSize of a cold one
+	MaxWarmSize  uint64
+	MaxHotSize   uint64
+}
+
+func (s *Summary) fields() []*uint64 {
+	return []*uint64{&s.Contexts, &s.ColdContexts, &s.HotContexts, &s.MaxColdSize, &s.MaxWarmSize, &s.MaxHotSize}
+}
+
+// summary reads the summary of a header, of which later versions may have more fields.
+func (d *decoder) summary() *Summary {
+	s := new(Summary)
+	fields := s.fields()
+	at := d.pos
+	n := int64(d.u32("number of summary fields"))
+	switch {
+	case d.err != nil:
+	case n < int64(len(fields)):
+		d.fail(at, ErrValue, "a summary of %d fields, at least %d are due", n, len(fields))
+	case n > int64(d.rest()/8):
+		d.fail(at, afdo.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.rest())
+	}
+	for _, field := range fields {
+		*field = d.u64("field of the summary")
+	}
+	if d.err == nil {
+		d.take((int(n)-len(fields))*8, "further fields of the summary")
+	}
+	return s
+}
+
+func (e *encoder) summary(s *Summary) {
+	fields := s.fields()
+	e.u32(uint32(len(fields)))
+	for _, field := range fields {
+		e.u64(*field)
+	}
+}
+
+func (s *Summary) add(b *Block) {
+	s.Contexts++
+	switch b.Temperature() {
+	case Cold:
+		s.ColdContexts++
+		s.MaxColdSize = max(s.MaxColdSize, b[TotalSize])
+	case Warm:
+		s.MaxWarmSize = max(s.MaxWarmSize, b[TotalSize])
+	}
+}
+
+// Summarize reckons the summary from all records. Where records disagree about
+// what has been allocated at a call stack, the first one met counts.
+func Summarize(src Source) (*Summary, error) {
+	s := new(Summary)
+	seen := make(map[uint64]struct{})
+	w := newWalk(src)
+	for rec, err := range src.Records() {
+		if err != nil {
+			return nil, err
+		}
+		for i := range rec.Allocs {
+			hash, err := w.hash(rec.Allocs[i].Stack)
+			if err != nil {
+				return nil, err
+			}
+			if _, again := seen[hash]; !again {
+				seen[hash] = struct{}{}
+				s.add(&rec.Allocs[i].Block)
+			}
+		}
+	}
+	return s, nil
+}
+
+// hash returns what two call stacks have in common only if they are the same, short of a collision of xxhash.
+func (w *walk) hash(id StackID) (uint64, error) {
+	h := xxhash.New()
+	e := encoder{data: w.buf[:0]}
+	err := w.frames(id, func(f Frame) {
+		e.data = e.data[:0]
+		e.frame(f)
+		h.Write(e.data)
+	})
+	w.buf = e.data
+	return h.Sum64(), err
+}

@@ -1,0 +1,264 @@
+package memprof
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+)
+
+// WriteYAML prints a profile as "llvm-profdata show --memory" does, byte for byte. It
+// holds no more than a record in memory. Errors are those of reading src and of writing,
+// and one that matches [ErrUnrepresentable] for a name that is not UTF-8.
+func WriteYAML(w io.Writer, src Source) error {
+	p := printer{walk: newWalk(src), w: bufio.NewWriterSize(w, 1<<16)}
+	if err := p.profile(); err != nil {
+		return err
+	}
+	return p.w.Flush()
+}
+
+// A printer prints a line at a time. What is wrong with w is known when it is flushed.
+type printer struct {
+	*walk
+	w    *bufio.Writer
+	line []byte
+}
+
+// Where the values of keys begin: this far behind the key.
+const valueColumn = 17
+
+// wrapColumn is where a list or a map in braces goes on in the next line.
+const wrapColumn = 80
+
+func (p *printer) profile() error {
+	access, err := p.src.DataAccess()
+	if err != nil {
+		return err
+	}
+	if err := p.summary(access); err != nil {
+		return err
+	}
+	begun := false
+	for rec, err := range p.src.Records() {
+		if err == nil && !begun {
+			begun = true
+			p.text("HeapProfileRecords:\n")
+		}
+		if err == nil {
+			err = p.record(&rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !access.empty() {
+		begun = true
+		if err := p.access(access.ordered()); err != nil {
+			return err
+		}
+	}
+	if !begun {
+		p.text("{}\n")
+	}
+	p.text("...\n")
+	return nil
+}
+
+func (p *printer) text(s string) { _, _ = p.w.WriteString(s) }
+
+func (p *printer) summary(access *DataAccess) error {
+	s, err := p.src.Summary()
+	if err != nil {
+		return err
+	}
+	p.text("---\n# MemProfSummary:\n")
+	labels := []string{"Total contexts", "Total cold contexts", "Total hot contexts",
+		"Maximum cold context total size", "Maximum warm context total size", "Maximum hot context total size"}
+	for i, field := range s.fields() {
+		p.comment(labels[i], *field)
+	}
+	if access != nil {
+		p.comment("Num hot symbols and string literals", uint64(len(access.Records)))
+		p.comment("Num known cold symbols", uint64(len(access.ColdSymbols)))
+		p.comment("Num known cold string literals", uint64(len(access.ColdHashes)))
+	}
+	p.text("---\n")
+	return nil
+}
+
+func (p *printer) comment(label string, v uint64) {
+	p.text("#   " + label + ": " + strconv.FormatUint(v, 10) + "\n")
+}
+
+// key begins a line with a key, which a value in the same line follows.
+func (p *printer) key(indent, key string) {
+	p.line = append(append(append(p.line[:0], indent...), key...), ':')
+	for n := len(key) + 1; n < valueColumn; n++ {
+		p.line = append(p.line, ' ')
+	}
+	if len(key)+1 >= valueColumn {
+		p.line = append(p.line, ' ')
+	}
+}
+
+// end ends the line.
+func (p *printer) end() {
+	p.line = append(p.line, '\n')
+	_, _ = p.w.Write(p.line)
+}
+
+func (p *printer) hex(v uint64) {
+	p.line = strconv.AppendUint(append(p.line, "0x"...), v, 16)
+}
+
+func (p *printer) number(indent, key string, v uint64) {
+	p.key(indent, key)
+	p.line = strconv.AppendUint(p.line, v, 10)
+	p.end()
+}
+
+func (p *printer) record(rec *Record) error {
+	p.key("  - ", "GUID")
+	p.hex(rec.Function)
+	p.end()
+	if len(rec.Allocs) > 0 {
+		p.text("    AllocSites:\n")
+	}
+	for i := range rec.Allocs {
+		if err := p.stack("      - ", "Callstack", rec.Allocs[i].Stack); err != nil {
+			return err
+		}
+		p.text("        MemInfoBlock:\n")
+		for _, f := range p.src.Schema() {
+			p.number("          ", f.String(), rec.Allocs[i].Block[f])
+		}
+	}
+	if len(rec.Calls) > 0 {
+		p.text("    CallSites:\n")
+	}
+	for _, c := range rec.Calls {
+		if err := p.stack("      - ", "Frames", c.Stack); err != nil {
+			return err
+		}
+		if len(c.Callees) > 0 {
+			p.list("        ", "CalleeGuids", c.Callees, p.hex)
+		}
+	}
+	return nil
+}
+
+// stack prints a call stack, a frame a line.
+func (p *printer) stack(indent, key string, id StackID) error {
+	empty := true
+	err := p.frames(id, func(f Frame) {
+		if empty {
+			empty = false
+			p.text(indent + key + ":\n")
+		}
+		p.frame(f)
+	})
+	if err == nil && empty {
+		p.key(indent, key)
+		p.line = append(p.line, "[]"...)
+		p.end()
+	}
+	return err
+}
+
+func (p *printer) frame(f Frame) {
+	const indent = "          - "
+	p.line = append(append(p.line[:0], indent...), "{ Function: "...)
+	p.hex(f.Function)
+	p.line = strconv.AppendUint(append(p.line, ", LineOffset: "...), uint64(f.LineOffset), 10)
+	p.line = append(p.line, ", "...)
+	p.line = strconv.AppendUint(append(p.line, "Column: "...), uint64(f.Column), 10)
+	p.line = append(p.line, ", "...)
+	p.wrap(0, len(indent))
+	p.line = strconv.AppendBool(append(p.line, "IsInlineFrame: "...), f.Inlined)
+	p.line = append(p.line, " }"...)
+	p.end()
+}
+
+// wrap goes on in the next line, indented to where the brace stands and two more, if
+// the one that begins at from has got too long. It returns where the line begins now.
+func (p *printer) wrap(from, brace int) int {
+	if len(p.line)-from <= wrapColumn {
+		return from
+	}
+	p.line = append(p.line, '\n')
+	from = len(p.line)
+	for range brace + 2 {
+		p.line = append(p.line, ' ')
+	}
+	return from
+}
+
+func (p *printer) list(indent, key string, values []uint64, print func(uint64)) {
+	p.key(indent, key)
+	from, brace := 0, len(p.line)
+	p.line = append(p.line, "[ "...)
+	for i, v := range values {
+		if i > 0 {
+			p.line = append(p.line, ", "...)
+		}
+		from = p.wrap(from, brace)
+		print(v)
+	}
+	p.line = append(p.line, " ]"...)
+	p.end()
+}
+
+func (p *printer) access(a *DataAccess) error {
+	p.text("DataAccessProfiles:\n")
+	if len(a.Records) > 0 {
+		p.text("  SampledRecords:\n")
+	}
+	for i := range a.Records {
+		if err := p.dataRecord(&a.Records[i]); err != nil {
+			return err
+		}
+	}
+	if len(a.ColdSymbols) > 0 {
+		p.text("  KnownColdSymbols:\n")
+	}
+	for _, name := range a.ColdSymbols {
+		p.line = append(p.line[:0], "    - "...)
+		if err := p.name(name); err != nil {
+			return err
+		}
+	}
+	if len(a.ColdHashes) > 0 {
+		p.list("  ", "KnownColdStrHashes", a.ColdHashes, func(v uint64) { p.line = strconv.AppendUint(p.line, v, 10) })
+	}
+	return nil
+}
+
+func (p *printer) dataRecord(rec *DataRecord) error {
+	if rec.Literal {
+		p.number("    - ", "Hash", rec.Hash)
+	} else {
+		p.key("    - ", "Symbol")
+		if err := p.name(rec.Symbol); err != nil {
+			return err
+		}
+	}
+	p.number("      ", "AccessCount", rec.Accesses)
+	if len(rec.Places) > 0 {
+		p.text("      Locations:\n")
+	}
+	for _, place := range rec.Places {
+		p.key("        - ", "FileName")
+		if err := p.name(place.File); err != nil {
+			return err
+		}
+		p.number("          ", "Line", uint64(place.Line))
+	}
+	return nil
+}
+
+// name ends a line with a name.
+func (p *printer) name(s string) (err error) {
+	p.line, err = appendScalar(p.line, s)
+	p.end()
+	return err
+}
