@@ -36,6 +36,20 @@ type DataPlace struct {
 	Line uint32
 }
 
+// symbolName cuts off what follows the first dot in the name of a symbol, but for what makes it unique,
+// as LLVM does for symbols of data.
+func symbolName(name string) string {
+	from := 0
+	const unique = ".__uniq."
+	if i := strings.Index(name, unique); i >= 0 {
+		from = i + len(unique)
+	}
+	if i := strings.IndexByte(name[from:], '.'); from+i > 0 && i >= 0 {
+		return name[:from+i]
+	}
+	return name
+}
+
 func (a *DataAccess) empty() bool {
 	return a == nil || len(a.Records)+len(a.ColdSymbols)+len(a.ColdHashes) == 0
 }

@@ -1,6 +1,6 @@
 package memprof
 
-import "math/bits"
+import "github.com/go-afdo/afdo/internal/saturating"
 
 // A Block holds the fields of one allocation site, indexed by [Field]. Those that
 // are not in the schema are 0, as is the one with index 0. Numbers may get larger
@@ -28,7 +28,7 @@ func (b *Block) combine(other *Block) {
 		case ruleLast:
 			b[f] = other[f]
 		case ruleSum:
-			b[f] = saturatingAdd(b[f], other[f])
+			b[f] = saturating.Add(b[f], other[f])
 		case ruleMin:
 			b[f] = min(b[f], other[f])
 		case ruleMax:
@@ -53,9 +53,4 @@ func one(yes bool) uint64 {
 		return 1
 	}
 	return 0
-}
-
-func saturatingAdd(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	return sum | -carry
 }

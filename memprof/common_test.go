@@ -1,6 +1,7 @@
 package memprof_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -37,17 +38,20 @@ func file(t testing.TB, p *memprof.Profile, version int) []byte {
 	const headerSize, summaryFields = 72, 6
 	table := headerSize + 8*(2+summaryFields)
 	offset := table + 24
-	section, err := p.AppendSection(nil, int64(offset), version)
+	section, err := p.Section(version)
 	require.NoError(t, err)
-	end := uint64(offset + len(section))
+	end := uint64(offset) + uint64(section.Size())
 	words := []uint64{0x8169666f72706cff, 13 | 1<<62, 0, 0, uint64(table), uint64(offset), end, 0, end + 8,
 		summaryFields, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}
 	var data []byte
 	for _, w := range words {
 		data = binary.LittleEndian.AppendUint64(data, w)
 	}
-	data = append(data, section...)
-	return append(data, make([]byte, 16)...)
+	var b bytes.Buffer
+	b.Write(data)
+	require.NoError(t, section.WriteSection(&b, int64(offset)))
+	b.Write(make([]byte, 16))
+	return b.Bytes()
 }
 
 // plain spells out all records, sorted, without what differs from version to version and from order to order.

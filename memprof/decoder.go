@@ -92,8 +92,8 @@ func (d *decoder) align(what string) {
 
 // An encoder appends fields, the mirror of a decoder.
 type encoder struct {
-	data []byte
-	base int64 // offset of data in the file
+	data   []byte
+	places []int // of the words that hold an offset
 }
 
 func (e *encoder) u8(v uint8)   { e.data = append(e.data, v) }
@@ -101,8 +101,14 @@ func (e *encoder) u16(v uint16) { e.data = binary.LittleEndian.AppendUint16(e.da
 func (e *encoder) u32(v uint32) { e.data = binary.LittleEndian.AppendUint32(e.data, v) }
 func (e *encoder) u64(v uint64) { e.data = binary.LittleEndian.AppendUint64(e.data, v) }
 
-// offset is where the next byte will stand in the file.
-func (e *encoder) offset() uint64 { return uint64(e.base) + uint64(len(e.data)) }
+// offset is where the next byte will stand.
+func (e *encoder) offset() uint64 { return uint64(len(e.data)) }
+
+// place appends an offset, 0 for none.
+func (e *encoder) place(offset uint64) {
+	e.places = append(e.places, len(e.data))
+	e.u64(offset)
+}
 
 // patch overwrites the word at pos.
 func (e *encoder) patch(pos int, v uint64) { binary.LittleEndian.PutUint64(e.data[pos:], v) }

@@ -60,7 +60,7 @@ func (d *decoder) header() (header, error) {
 func (e *encoder) header(h *header) {
 	e.u64(h.version)
 	for _, field := range h.fields() {
-		e.u64(*field)
+		e.place(*field)
 	}
 	if h.version >= version4 {
 		e.summary(h.summary)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Add adds another profile, such as that of another run of the program. What has
@@ -112,7 +113,7 @@ func (a *DataAccess) plus(other *DataAccess) *DataAccess {
 }
 
 func (rec *DataRecord) add(other DataRecord) {
-	rec.Accesses = saturatingAdd(rec.Accesses, other.Accesses)
+	rec.Accesses = saturating.Add(rec.Accesses, other.Accesses)
 	rec.Places = slices.Clone(rec.Places)
 	for _, place := range other.Places {
 		if !slices.Contains(rec.Places, place) {

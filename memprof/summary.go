@@ -97,7 +97,8 @@ func (s *Summary) add(b *Block) {
 }
 
 // Summarize reckons the summary from all records. Where records disagree about
-// what has been allocated at a call stack, the first one met counts.
+// what has been allocated at a call stack, the first one met counts. Stacks that
+// differ in nothing but what is inlined are the same one here, as to LLVM.
 func Summarize(src Source) (*Summary, error) {
 	s := new(Summary)
 	seen := make(map[uint64]struct{})
@@ -120,12 +121,14 @@ func Summarize(src Source) (*Summary, error) {
 	return s, nil
 }
 
-// hash returns what two call stacks have in common only if they are the same, short of a collision of xxhash.
+// hash returns what two call stacks have in common only if they go through the same places, short of
+// a collision of xxhash.
 func (w *walk) hash(id StackID) (uint64, error) {
 	h := xxhash.New()
 	e := encoder{data: w.buf[:0]}
 	err := w.frames(id, func(f Frame) {
 		e.data = e.data[:0]
+		f.Inlined = false
 		e.frame(f)
 		h.Write(e.data)
 	})

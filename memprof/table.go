@@ -186,7 +186,7 @@ func (e *encoder) table(keys []uint64, lean bool, write func(i int) error) (payl
 	e.u64(uint64(len(chains)))
 	e.u64(uint64(len(keys)))
 	for _, offset := range offsets {
-		e.u64(offset)
+		e.place(offset)
 	}
 	return payload, buckets, nil
 }

@@ -1,30 +1,34 @@
 package memprof
 
 import (
+	"cmp"
+	"encoding/binary"
+	"io"
 	"slices"
-	"sort"
 )
 
-// AppendSection appends the MemProf section of an indexed profile to data, in version
-// 2, 3 or 4, and returns it. The section will begin at offset of the file, which
-// must be a multiple of 8. It ends in a multiple of 8, too. Records stand in an
-// order that depends only on their functions. Version 2 and 3 have no callees
-// and no data access profile: see [Profile.Losses].
+// A Section is a MemProf section that is ready to be written into an indexed profile.
+// It must not be written from several goroutines at once.
+type Section struct {
+	data   []byte
+	base   int64 // where the offsets in data take it to begin
+	places []int // of the words of data that hold an offset in the file
+}
+
+// Section lays out the MemProf section of an indexed profile in version 2, 3 or 4. Records
+// stand in an order that depends only on their functions. Versions 2 and 3 have no callees
+// and no data access profile: see [Profile.Losses]. It takes memory for the section.
 //
 // A value that its field has no room for is an error that matches
 // [ErrUnrepresentable], as is an empty profile without a schema.
-func (p *Profile) AppendSection(data []byte, offset int64, version int) ([]byte, error) {
+func (p *Profile) Section(version int) (*Section, error) {
 	if !slices.Contains(versions, uint64(version)) {
 		return nil, &VersionError{Version: uint64(version), Versions: versions}
-	}
-	if offset%8 != 0 {
-		return nil, unrepresentable("a section at offset %d, which 8 does not divide", offset)
 	}
 	if len(p.schema) == 0 {
 		return nil, unrepresentable("a profile without fields")
 	}
-	w := writer{p: p, encoder: encoder{base: offset}}
-	w.head = header{version: uint64(version), schema: p.schema, summary: new(Summary)}
+	w := writer{p: p, head: header{version: uint64(version), schema: p.schema}}
 	if version >= version4 {
 		var err error
 		if w.head.summary, err = Summarize(p); err != nil {
@@ -32,19 +36,32 @@ func (p *Profile) AppendSection(data []byte, offset int64, version int) ([]byte,
 		}
 	}
 	w.header(&w.head)
-	var err error
-	if version == version2 {
-		err = w.tables()
-	} else {
-		err = w.arrays()
-	}
-	if err != nil {
+	if err := w.body(); err != nil {
 		return nil, err
 	}
 	w.align()
 	head := encoder{data: w.data[:0]}
 	head.header(&w.head)
-	return append(data, w.data...), nil
+	return &Section{data: w.data, places: w.places}, nil
+}
+
+// Size returns the size in bytes, a multiple of 8.
+func (s *Section) Size() int64 { return int64(len(s.data)) }
+
+// WriteSection writes the section, which begins at offset of the file: a multiple of 8.
+func (s *Section) WriteSection(w io.Writer, offset int64) error {
+	if offset%8 != 0 {
+		return unrepresentable("a section at offset %d, which 8 does not divide", offset)
+	}
+	e := encoder{data: s.data}
+	for _, pos := range s.places {
+		if v := binary.LittleEndian.Uint64(s.data[pos:]); v != 0 {
+			e.patch(pos, v+uint64(offset-s.base))
+		}
+	}
+	s.base = offset
+	_, err := w.Write(s.data)
+	return err
 }
 
 // A writer appends the parts of a section in their order and notes where they are.
@@ -52,6 +69,14 @@ type writer struct {
 	encoder
 	p    *Profile
 	head header
+}
+
+// body appends what follows the header.
+func (w *writer) body() error {
+	if w.head.version == version2 {
+		return w.tables()
+	}
+	return w.arrays()
 }
 
 // used returns the nodes that records refer to.
@@ -126,17 +151,13 @@ func (w *writer) arrays() (err error) {
 
 // recordTable appends the records by function, whose stacks have other IDs in the section.
 func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64, err error) {
-	order := make([]int, len(w.p.records))
-	for i := range order {
-		order[i] = i
-	}
-	sort.Slice(order, func(i, j int) bool { return w.p.records[order[i]].Function < w.p.records[order[j]].Function })
-	keys := make([]uint64, len(order))
-	for i, j := range order {
-		keys[i] = w.p.records[j].Function
+	records := slices.SortedFunc(slices.Values(w.p.records), func(a, b Record) int { return cmp.Compare(a.Function, b.Function) })
+	keys := make([]uint64, len(records))
+	for i := range records {
+		keys[i] = records[i].Function
 	}
 	return w.table(keys, false, func(i int) error {
-		rec := w.p.records[order[i]]
+		rec := records[i]
 		rec.Allocs, rec.Calls = slices.Clone(rec.Allocs), slices.Clone(rec.Calls)
 		for i := range rec.Allocs {
 			rec.Allocs[i].Stack = stack(rec.Allocs[i].Stack)

@@ -1,0 +1,317 @@
+package memprof
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ReadYAML reads what [WriteYAML] and llvm-profdata print, and what people write by hand for
+// "llvm-profdata merge": functions may be given by name where a GUID is due. It
+// reads once through r. The schema has the fields that the text has, the default ones if
+// that has none. Errors are those of r and [FormatError] with line and column.
+func ReadYAML(r io.Reader) (*Profile, error) {
+	y := yamlReader{scanner: newScanner(r), p: new(Profile)}
+	y.document()
+	if y.err != nil {
+		return nil, y.err
+	}
+	if y.p.schema = y.schema(); len(y.p.schema) == 0 {
+		y.p.schema = DefaultSchema()
+	}
+	return y.p, nil
+}
+
+type yamlReader struct {
+	*scanner
+	p      *Profile
+	seen   [numFields + 1]bool
+	frames []Frame
+}
+
+func (y *yamlReader) schema() (s Schema) {
+	for f := AllocCount; f.known(); f++ {
+		if y.seen[f] {
+			s = append(s, f)
+		}
+	}
+	return s
+}
+
+// document reads the one document that is not empty.
+func (y *yamlReader) document() {
+	begun := false
+	for {
+		if y.next() {
+			if begun {
+				y.syntax("only one document is due")
+				return
+			}
+			begun = true
+			y.profile()
+		}
+		if y.err != nil {
+			return
+		}
+		if y.ended {
+			break
+		}
+		y.col += 3 // of the marker
+		y.first = false
+	}
+	if !begun {
+		y.syntax("there is no profile")
+	}
+}
+
+// A keySet tells which keys of a map have been met.
+type keySet uint32
+
+// key returns the index of a key among those there can be, -1 after a fault.
+func (y *yamlReader) key(key string, seen *keySet, keys ...string) int {
+	for i, k := range keys {
+		if k != key {
+			continue
+		}
+		if *seen&(1<<i) != 0 {
+			y.syntax("the key %q stands twice", key)
+			return -1
+		}
+		*seen |= 1 << i
+		return i
+	}
+	y.syntax("unknown key %q, not one of %s", key, strings.Join(keys, ", "))
+	return -1
+}
+
+// need checks that the first n keys have been met.
+func (y *yamlReader) need(n int, seen keySet, keys ...string) {
+	for i := range n {
+		if seen&(1<<i) == 0 {
+			y.syntax("the key %q is missing before this", keys[i])
+		}
+	}
+}
+
+func (y *yamlReader) profile() {
+	var seen keySet
+	y.mapping(-1, func(key string, indent int) {
+		switch y.key(key, &seen, "HeapProfileRecords", "DataAccessProfiles") {
+		case 0:
+			y.sequence(indent, y.record)
+		case 1:
+			y.access(indent)
+		}
+	})
+}
+
+func (y *yamlReader) record(parent int) {
+	keys := []string{"GUID", "AllocSites", "CallSites"}
+	var seen keySet
+	var rec Record
+	y.mapping(parent, func(key string, indent int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			rec.Function = y.guid()
+		case 1:
+			y.sequence(indent, func(indent int) { rec.Allocs = append(rec.Allocs, y.alloc(indent)) })
+		case 2:
+			y.sequence(indent, func(indent int) { rec.Calls = append(rec.Calls, y.call(indent)) })
+		}
+	})
+	y.need(1, seen, keys...)
+	if y.err == nil {
+		y.p.AddRecord(nil, rec)
+	}
+}
+
+func (y *yamlReader) alloc(parent int) (a Alloc) {
+	keys := []string{"Callstack", "MemInfoBlock"}
+	var seen keySet
+	y.mapping(parent, func(key string, indent int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			a.Stack = y.stack(indent)
+		case 1:
+			y.block(&a.Block, indent)
+		}
+	})
+	y.need(2, seen, keys...)
+	return a
+}
+
+func (y *yamlReader) call(parent int) (c Call) {
+	keys := []string{"Frames", "CalleeGuids"}
+	var seen keySet
+	y.mapping(parent, func(key string, indent int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			c.Stack = y.stack(indent)
+		case 1:
+			y.sequence(indent, func(int) { c.Callees = append(c.Callees, y.guid()) })
+		}
+	})
+	y.need(1, seen, keys...)
+	return c
+}
+
+func (y *yamlReader) stack(parent int) StackID {
+	y.frames = y.frames[:0]
+	y.sequence(parent, func(indent int) { y.frames = append(y.frames, y.frame(indent)) })
+	if y.err != nil {
+		return 0
+	}
+	return y.p.Stack(y.frames)
+}
+
+func (y *yamlReader) frame(parent int) (f Frame) {
+	keys := []string{"Function", "LineOffset", "Column", "IsInlineFrame"}
+	var seen keySet
+	y.mapping(parent, func(key string, _ int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			f.Function = y.guid()
+		case 1:
+			f.LineOffset = uint32(y.unsigned(math.MaxUint32))
+		case 2:
+			f.Column = uint32(y.unsigned(math.MaxUint32))
+		case 3:
+			f.Inlined = y.boolean()
+		}
+	})
+	y.need(4, seen, keys...)
+	return f
+}
+
+func (y *yamlReader) block(b *Block, parent int) {
+	var seen [numFields + 1]bool
+	y.mapping(parent, func(key string, _ int) {
+		f := fieldNamed(key)
+		if f == 0 || seen[f] {
+			y.syntax("%q is no field of a memory block, or stands twice", key)
+			return
+		}
+		seen[f], y.seen[f] = true, true
+		limit := uint64(math.MaxUint64)
+		if f.size() == 4 {
+			limit = math.MaxUint32
+		}
+		b[f] = y.unsigned(limit)
+	})
+	b[AccessHistogram] = 0
+}
+
+func (y *yamlReader) access(parent int) {
+	var seen keySet
+	a := new(DataAccess)
+	y.mapping(parent, func(key string, indent int) {
+		switch y.key(key, &seen, "SampledRecords", "KnownColdSymbols", "KnownColdStrHashes") {
+		case 0:
+			y.sequence(indent, func(indent int) { a.Records = append(a.Records, y.dataRecord(indent)) })
+		case 1:
+			y.sequence(indent, func(int) { a.ColdSymbols = append(a.ColdSymbols, symbolName(y.value())) })
+		case 2:
+			y.sequence(indent, func(int) { a.ColdHashes = append(a.ColdHashes, y.unsigned(math.MaxUint64)) })
+		}
+	})
+	y.p.access = a
+}
+
+func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
+	keys := []string{"AccessCount", "Symbol", "Hash", "Locations"}
+	var seen keySet
+	y.mapping(parent, func(key string, indent int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			rec.Accesses = y.unsigned(math.MaxUint64)
+		case 1:
+			rec.Symbol = symbolName(y.value())
+		case 2:
+			rec.Literal, rec.Hash = true, y.unsigned(math.MaxUint64)
+		case 3:
+			y.sequence(indent, func(indent int) { rec.Places = append(rec.Places, y.place(indent)) })
+		}
+	})
+	y.need(1, seen, keys...)
+	if y.err == nil && rec.Literal == (rec.Symbol != "") {
+		y.syntax("the record before this has to have either a symbol or a hash")
+	}
+	return rec
+}
+
+func (y *yamlReader) place(parent int) (place DataPlace) {
+	keys := []string{"FileName", "Line"}
+	var seen keySet
+	y.mapping(parent, func(key string, _ int) {
+		switch y.key(key, &seen, keys...) {
+		case 0:
+			place.File = y.value()
+		case 1:
+			place.Line = uint32(y.unsigned(math.MaxUint32))
+		}
+	})
+	y.need(2, seen, keys...)
+	return place
+}
+
+// value reads a scalar, which may stand on the next line in braces and brackets.
+func (y *yamlReader) value() string {
+	if y.flow > 0 {
+		y.next()
+	}
+	if y.err != nil {
+		return ""
+	}
+	return y.scalar()
+}
+
+// guid reads a GUID in hexadecimal or the name of a function.
+func (y *yamlReader) guid() uint64 {
+	s := y.value()
+	digits, hex := strings.CutPrefix(s, "0x")
+	switch _, err := strconv.ParseUint(s, 10, 64); {
+	case y.err != nil:
+	case hex:
+		v, err := strconv.ParseUint(digits, 16, 64)
+		if err != nil {
+			y.fail(ErrValue, "%q is no GUID", s)
+		}
+		return v
+	case err == nil || s == "":
+		y.fail(ErrValue, "%q is neither a hexadecimal GUID nor a function", s)
+	default:
+		return GUID(s)
+	}
+	return 0
+}
+
+// unsigned reads a number in any base, as its prefix tells.
+func (y *yamlReader) unsigned(limit uint64) uint64 {
+	s := y.value()
+	v, err := strconv.ParseUint(s, 0, 64)
+	switch {
+	case y.err != nil:
+	case err != nil || strings.Contains(s, "_"):
+		y.fail(ErrValue, "%q is no number of 64 bits", s)
+	case v > limit:
+		y.fail(ErrValue, "%d is larger than %d", v, limit)
+	default:
+		return v
+	}
+	return 0
+}
+
+func (y *yamlReader) boolean() bool {
+	s := y.value()
+	switch s {
+	case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y":
+		return true
+	case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N":
+		return false
+	}
+	if y.err == nil {
+		y.fail(ErrValue, "%q is neither true nor false", s)
+	}
+	return false
+}

@@ -1,0 +1,307 @@
+package memprof
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A scanner walks YAML as far as memory profiles use it: block and flow style, plain and
+// quoted scalars of one line, comments. The caller asks for what has to come next,
+// so nothing is kept of what has been passed, and depth is that of the questions.
+type scanner struct {
+	r      *bufio.Reader
+	line   []byte
+	number int   // of the line, from 1
+	start  int64 // offset of the line
+	col    int   // in the line, from 0
+	first  bool  // nothing but blanks and dashes stands before col
+	flow   int   // how many braces and brackets are open
+	ended  bool
+	err    error
+}
+
+func newScanner(r io.Reader) *scanner {
+	s := &scanner{r: bufio.NewReaderSize(r, 1<<16)}
+	s.read()
+	return s
+}
+
+// fail records a fault at the current place.
+func (s *scanner) fail(class error, format string, args ...any) {
+	if s.err == nil {
+		s.err = &FormatError{Section: TextPart, Offset: s.start + int64(s.col), Line: max(s.number, 1), Column: s.col + 1,
+			Err: class, Detail: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (s *scanner) syntax(format string, args ...any) { s.fail(ErrSyntax, format, args...) }
+
+// read goes to the next line.
+func (s *scanner) read() {
+	if s.number > 0 {
+		s.start += int64(len(s.line))
+	}
+	line, err := s.r.ReadSlice('\n')
+	s.line = append(s.line[:0], line...)
+	for err == bufio.ErrBufferFull {
+		line, err = s.r.ReadSlice('\n')
+		s.line = append(s.line, line...)
+	}
+	if err != nil && err != io.EOF && s.err == nil {
+		s.err = err
+	}
+	s.number++
+	s.col, s.first = 0, true
+	s.ended = len(s.line) == 0
+}
+
+// rest is what is left of the line, its end excluded.
+func (s *scanner) rest() []byte { return bytes.TrimRight(s.line[s.col:], "\r\n") }
+
+// blanks passes blanks and, at the end of the line, a comment.
+func (s *scanner) blanks() {
+	from := s.col
+	for s.col < len(s.line) && (s.line[s.col] == ' ' || s.line[s.col] == '\t' && !s.first) {
+		s.col++
+	}
+	if s.col < len(s.line) && s.line[s.col] == '#' && (s.col == 0 || s.col > from) {
+		s.col = len(s.line)
+	}
+}
+
+// next goes to what comes next, on this line or a later one. It returns false at the end.
+func (s *scanner) next() bool {
+	for s.err == nil && !s.ended {
+		s.blanks()
+		if len(s.rest()) > 0 {
+			if s.line[s.col] == '\t' {
+				s.syntax("a tab in front of a line")
+			}
+			return s.err == nil && !s.marker()
+		}
+		s.read()
+	}
+	return false
+}
+
+// marker reports whether a document begins or ends here.
+func (s *scanner) marker() bool {
+	if s.col > 0 || s.flow > 0 {
+		return false
+	}
+	rest := string(s.rest())
+	return rest == "..." || rest == "---" || strings.HasPrefix(rest, "--- ") || strings.HasPrefix(rest, "... ")
+}
+
+// peek returns the character at which next has stopped.
+func (s *scanner) peek() byte { return s.line[s.col] }
+
+// indicator reports whether the character c stands here on its own.
+func (s *scanner) indicator(c byte) bool {
+	rest := s.rest()
+	return len(rest) > 0 && rest[0] == c && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
+}
+
+// mapping walks the keys of a map that is indented more than parent and has each read their values.
+func (s *scanner) mapping(parent int, each func(key string, indent int)) {
+	switch {
+	case !s.next():
+		s.syntax("a map is due, the text ends")
+	case s.peek() == '{':
+		s.flowList('}', func() { s.pair(each, 0) })
+	case s.flow > 0 || !s.first || s.col <= parent:
+		s.syntax("a map is due")
+	default:
+		for indent := s.col; s.next() && s.inBlock(indent); {
+			s.pair(each, indent)
+		}
+	}
+}
+
+// inBlock reports whether what comes next belongs to a block of that indentation.
+func (s *scanner) inBlock(indent int) bool {
+	switch {
+	case !s.first:
+		s.syntax("nothing more is due on this line")
+	case s.col > indent:
+		s.syntax("indented by %d, not %d", s.col, indent)
+	}
+	return s.err == nil && s.col == indent
+}
+
+// pair reads a key, and has each read the value.
+func (s *scanner) pair(each func(key string, indent int), indent int) {
+	key := s.scalar()
+	s.blanks()
+	if s.err == nil && !s.indicator(':') {
+		s.syntax("a colon is due after %q", key)
+	}
+	if s.err != nil {
+		return
+	}
+	s.col++
+	s.first = false
+	each(key, indent)
+}
+
+// sequence walks a list that is indented as much as parent, its key, or more.
+func (s *scanner) sequence(parent int, each func(indent int)) {
+	switch {
+	case !s.next():
+		s.syntax("a list is due, the text ends")
+	case s.peek() == '[':
+		s.flowList(']', func() { each(0) })
+	case s.flow > 0 || !s.first || s.col < parent || !s.indicator('-'):
+		s.syntax("a list is due")
+	default:
+		for indent := s.col; s.next() && (s.col > indent || s.indicator('-')) && s.inBlock(indent); {
+			s.col++
+			each(indent)
+		}
+	}
+}
+
+// flowList walks what stands in braces or brackets.
+func (s *scanner) flowList(end byte, each func()) {
+	s.col++
+	s.first = false
+	s.flow++
+	for due := true; ; {
+		if !s.next() {
+			s.syntax("%q is due, the text ends", end)
+			return
+		}
+		s.first = false
+		switch c := s.peek(); {
+		case c == end:
+			s.col++
+			s.flow--
+			return
+		case c == ',' && !due:
+			s.col++
+			due = true
+		case !due:
+			s.syntax("a comma or %q is due", end)
+			return
+		default:
+			each()
+			due = false
+		}
+		if s.err != nil {
+			return
+		}
+	}
+}
+
+// scalar reads a scalar, which must begin on this line.
+func (s *scanner) scalar() string {
+	s.blanks()
+	rest := s.rest()
+	if s.err != nil || len(rest) == 0 {
+		s.syntax("a value is due")
+		return ""
+	}
+	s.first = false
+	switch c := rest[0]; {
+	case c == '\'':
+		return s.single(rest[1:])
+	case c == '"':
+		return s.double(rest[1:])
+	case strings.IndexByte("&*!|>%@`[]{},", c) >= 0, s.indicator('-'), s.indicator('?'):
+		s.syntax("%q where a value is due", c)
+		return ""
+	}
+	n := plainLength(rest, s.flow > 0)
+	s.col += n
+	return strings.TrimRight(string(rest[:n]), " \t")
+}
+
+// plainLength returns how long a plain scalar at the start of rest is.
+func plainLength(rest []byte, flow bool) int {
+	for i, c := range rest {
+		switch {
+		case c == ':' && (i+1 == len(rest) || rest[i+1] == ' ' || rest[i+1] == '\t'),
+			c == '#' && i > 0 && (rest[i-1] == ' ' || rest[i-1] == '\t'),
+			flow && strings.IndexByte(",[]{}", c) >= 0:
+			return i
+		}
+	}
+	return len(rest)
+}
+
+// single reads the rest of a scalar in single quotes.
+func (s *scanner) single(rest []byte) string {
+	var b []byte
+	for i := 0; i < len(rest); i++ {
+		if rest[i] != '\'' {
+			b = append(b, rest[i])
+			continue
+		}
+		if i+1 == len(rest) || rest[i+1] != '\'' {
+			s.col += i + 2
+			return string(b)
+		}
+		b = append(b, '\'')
+		i++
+	}
+	s.syntax("a quoted value has no end on its line")
+	return ""
+}
+
+// double reads the rest of a scalar in double quotes.
+func (s *scanner) double(rest []byte) string {
+	var b []byte
+	for i := 0; i < len(rest); {
+		switch c := rest[i]; c {
+		case '"':
+			s.col += i + 2
+			return string(b)
+		case '\\':
+			r, n := unescape(rest[i+1:])
+			if n == 0 {
+				s.col += i + 1
+				s.syntax("an escape that is none")
+				return ""
+			}
+			b = utf8.AppendRune(b, r)
+			i += 1 + n
+		default:
+			b = append(b, c)
+			i++
+		}
+	}
+	s.syntax("a quoted value has no end on its line")
+	return ""
+}
+
+// unescape returns the character that an escape without its backslash means, and the length of that; 0 if it is none.
+func unescape(s []byte) (rune, int) {
+	if len(s) == 0 {
+		return 0, 0
+	}
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
+	if digits == 0 {
+		for r, c := range escapes {
+			if c == s[0] {
+				return r, 1
+			}
+		}
+		if s[0] == '/' || s[0] == ' ' {
+			return rune(s[0]), 1
+		}
+		return 0, 0
+	}
+	if len(s) <= digits {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(string(s[1:1+digits]), 16, 32)
+	if err != nil || v > utf8.MaxRune || !utf8.ValidRune(rune(v)) {
+		return 0, 0
+	}
+	return rune(v), 1 + digits
+}
