@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,17 +42,42 @@ func output(t testing.TB, name string, args ...string) []byte {
 	return out
 }
 
+// built are the programs that have been built and run, by their flags.
+var built = struct {
+	sync.Mutex
+	dirs map[string]string
+}{dirs: make(map[string]string)}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	for _, dir := range built.dirs {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(status)
+}
+
 // trained builds a program, runs it and returns the binary and its raw profile.
 func trained(t testing.TB, flags ...string) (binary, raw string) {
 	t.Helper()
-	dir := t.TempDir()
+	built.Lock()
+	defer built.Unlock()
+	key := strings.Join(flags, " ")
+	dir, ok := built.dirs[key]
 	binary = filepath.Join(dir, "program")
-	output(t, clangName, append([]string{"-O2", "-gmlt", "-fdebug-info-for-profiling", "-fmemory-profile",
-		"-Wl,-z,noseparate-code", "-Wl,--build-id", "testdata/program.cc", "-o", binary}, flags...)...)
-	cmd := exec.Command(binary)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	if !ok {
+		tool(t, clangName)
+		var err error
+		dir, err = os.MkdirTemp("", "memprof")
+		require.NoError(t, err)
+		built.dirs[key] = dir
+		binary = filepath.Join(dir, "program")
+		output(t, clangName, append([]string{"-O2", "-gmlt", "-fdebug-info-for-profiling", "-fmemory-profile",
+			"-Wl,-z,noseparate-code", "-Wl,--build-id", "testdata/program.cc", "-o", binary}, flags...)...)
+		cmd := exec.Command(binary)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
 	raws, err := filepath.Glob(filepath.Join(dir, "memprof.profraw.*"))
 	require.NoError(t, err)
 	require.Len(t, raws, 1)
@@ -101,7 +128,9 @@ func TestProgramAsLLVM(t *testing.T) {
 			data := merged(t, append(args, raw, "--profiled-binary="+binary)...)
 			r := open(t, data)
 			require.Equal(t, shown(t, data), yaml(t, r))
-			sameAsWritten(t, r)
+			if r.Version() == 4 {
+				sameAsWritten(t, r)
+			}
 		})
 	})
 }

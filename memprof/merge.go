@@ -58,12 +58,45 @@ func (in *importer) record(rec *Record) (err error) {
 		}
 		rec.Allocs[i].Block[AccessHistogram] = 0
 	}
+	if !distinct(rec.Allocs, func(a *Alloc) StackID { return a.Stack }) {
+		rec.Allocs = in.once(rec.Function, rec.Allocs)
+	}
 	for i := range rec.Calls {
 		if rec.Calls[i].Stack, err = in.id(rec.Calls[i].Stack); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// once leaves out what stands more than once for one and the same allocation. A stack may stand
+// several times in a record because several instructions have it, such as those of an
+// unrolled loop: these are to be added up. But where a function is inlined in itself, LLVM puts each
+// allocation into its record as many times, one after another.
+func (in *importer) once(function uint64, allocs []Alloc) []Alloc {
+	times := make(map[StackID]int)
+	kept := allocs[:0]
+	for _, a := range allocs {
+		if times[a.Stack]%in.recursion(function, a.Stack) == 0 {
+			kept = append(kept, a)
+		}
+		times[a.Stack]++
+	}
+	return kept
+}
+
+// recursion returns how many times a function is among those that are inlined at the leaf of a stack.
+func (in *importer) recursion(function uint64, id StackID) int {
+	n := 0
+	for f := range in.p.stacks.walk(uint32(id)) {
+		if f.Function == function {
+			n++
+		}
+		if !f.Inlined {
+			break
+		}
+	}
+	return max(n, 1)
 }
 
 func (in *importer) id(id StackID) (StackID, error) {

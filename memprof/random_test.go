@@ -50,13 +50,19 @@ func randomProfile(rng *rand.Rand, functions int, schema memprof.Schema) *mempro
 	return p
 }
 
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
 // guid is the GUID of function i.
 func guid(_ *rand.Rand, i int) uint64 { return memprof.GUID("f" + strconv.Itoa(i)) }
 
 // What llvm-profdata makes of our YAML is for both of us what it is in YAML, and so is what we write.
 func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, functions := range []int{1, 3, 50, 400} {
+	sizes := []int{1, 60}
+	if os.Getenv("AFDO_SWEEP") != "" {
+		sizes = []int{1, 2, 3, 50, 400, 2000}
+	}
+	for _, functions := range sizes {
 		for _, schema := range []memprof.Schema{memprof.DefaultSchema(), memprof.FullSchema()} {
 			p := randomProfile(rng, functions, schema)
 			text := yaml(t, p)

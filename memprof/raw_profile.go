@@ -47,7 +47,7 @@ func (r *Raw) Profile(s Symbolizer) (*Profile, RawLosses, error) {
 	if err := y.locate(s); err != nil {
 		return nil, RawLosses{}, err
 	}
-	b := rawBuilder{rawSymbols: &y, p: new(Profile), byGUID: make(map[uint64]*Record)}
+	b := rawBuilder{rawSymbols: &y, p: new(Profile), byGUID: make(map[uint64]*Record), called: make(map[callSite]struct{})}
 	for i := range r.blocks {
 		if err := b.add(&r.blocks[i]); err != nil {
 			return nil, RawLosses{}, err
@@ -119,8 +119,9 @@ type rawBuilder struct {
 	byGUID map[uint64]*Record
 	order  []*Record
 	losses RawLosses
+	called map[callSite]struct{}
 	frames []Frame
-	called []callSite
+	calls  []callSite // of the stack at hand
 }
 
 // A callSite is a call and the function whose record it belongs to.
@@ -144,7 +145,7 @@ func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
 		return &FormatError{Section: BlocksPart, Err: ErrOffset, Detail: detail("there is no call stack %#x", block.Stack)}
 	}
-	b.frames, b.called = b.frames[:0], b.called[:0]
+	b.frames, b.calls = b.frames[:0], b.calls[:0]
 	unknown := 0
 	for a := range b.raw.Addresses(block.Stack) {
 		at, ok := b.known[a]
@@ -155,7 +156,7 @@ func (b *rawBuilder) add(block *RawBlock) error {
 		stack := b.p.Stack(at)
 		for i, f := range at {
 			if len(b.frames) > 0 || i > 0 {
-				b.called = append(b.called, callSite{f.Function, stack})
+				b.calls = append(b.calls, callSite{f.Function, stack})
 			}
 		}
 		b.frames = append(b.frames, at...)
@@ -166,14 +167,20 @@ func (b *rawBuilder) add(block *RawBlock) error {
 	}
 	b.losses.Addresses += unknown
 	alloc := Alloc{Stack: b.p.Stack(b.frames), Block: block.Block}
-	for _, f := range b.frames {
-		rec := b.record(f.Function)
-		rec.Allocs = append(rec.Allocs, alloc)
+	for i, f := range b.frames {
+		if !slices.ContainsFunc(b.frames[:i], func(g Frame) bool { return g.Function == f.Function }) {
+			rec := b.record(f.Function)
+			rec.Allocs = append(rec.Allocs, alloc)
+		}
 		if !f.Inlined {
 			break
 		}
 	}
-	for _, c := range b.called {
+	for _, c := range b.calls {
+		if _, again := b.called[c]; again {
+			continue
+		}
+		b.called[c] = struct{}{}
 		rec := b.record(c.function)
 		rec.Calls = append(rec.Calls, Call{Stack: c.stack})
 	}

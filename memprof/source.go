@@ -43,10 +43,13 @@ func (w *walk) frames(id StackID, each func(Frame)) error {
 			return err
 		}
 		if w.left--; w.left < 0 {
-			return &FormatError{Section: CallStacksPart, Err: afdo.ErrLimit,
-				Detail: detail("all call stacks together have more than %d frames", w.src.maxFrames())}
+			return tooManyFrames(w.src.maxFrames())
 		}
 		each(f)
 	}
 	return nil
+}
+
+func tooManyFrames(limit int64) error {
+	return &FormatError{Section: CallStacksPart, Err: afdo.ErrLimit, Detail: detail("all call stacks together have more than %d frames", limit)}
 }

@@ -41,27 +41,22 @@ func (y *yamlReader) schema() (s Schema) {
 
 // document reads the one document that is not empty.
 func (y *yamlReader) document() {
-	begun := false
-	for {
-		if y.next() {
-			if begun {
-				y.syntax("only one document is due")
-				return
-			}
+	for begun := false; ; {
+		switch more := y.next(); {
+		case more && begun:
+			y.syntax("only one document is due")
+		case more:
 			begun = true
 			y.profile()
+		case y.ended && !begun:
+			y.syntax("there is no profile")
+		case !y.ended:
+			y.col += len("---")
+			y.first = false
 		}
-		if y.err != nil {
+		if y.err != nil || y.ended {
 			return
 		}
-		if y.ended {
-			break
-		}
-		y.col += 3 // of the marker
-		y.first = false
-	}
-	if !begun {
-		y.syntax("there is no profile")
 	}
 }
 
@@ -275,11 +270,11 @@ func (y *yamlReader) guid() uint64 {
 	case hex:
 		v, err := strconv.ParseUint(digits, 16, 64)
 		if err != nil {
-			y.fail(ErrValue, "%q is no GUID", s)
+			y.bad("%q is no GUID", s)
 		}
 		return v
 	case err == nil || s == "":
-		y.fail(ErrValue, "%q is neither a hexadecimal GUID nor a function", s)
+		y.bad("%q is neither a hexadecimal GUID nor a function", s)
 	default:
 		return GUID(s)
 	}
@@ -293,9 +288,9 @@ func (y *yamlReader) unsigned(limit uint64) uint64 {
 	switch {
 	case y.err != nil:
 	case err != nil || strings.Contains(s, "_"):
-		y.fail(ErrValue, "%q is no number of 64 bits", s)
+		y.bad("%q is no number of 64 bits", s)
 	case v > limit:
-		y.fail(ErrValue, "%d is larger than %d", v, limit)
+		y.bad("%d is larger than %d", v, limit)
 	default:
 		return v
 	}
@@ -310,8 +305,6 @@ func (y *yamlReader) boolean() bool {
 	case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N":
 		return false
 	}
-	if y.err == nil {
-		y.fail(ErrValue, "%q is neither true nor false", s)
-	}
+	y.bad("%q is neither true nor false", s)
 	return false
 }

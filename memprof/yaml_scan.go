@@ -20,6 +20,7 @@ type scanner struct {
 	start  int64 // offset of the line
 	col    int   // in the line, from 0
 	first  bool  // nothing but blanks and dashes stands before col
+	value  int   // where the last scalar began
 	flow   int   // how many braces and brackets are open
 	ended  bool
 	err    error
@@ -39,14 +40,27 @@ func (s *scanner) fail(class error, format string, args ...any) {
 	}
 }
 
+// bad records that the last scalar is not what it should be.
+func (s *scanner) bad(format string, args ...any) {
+	if s.err == nil {
+		s.col = s.value
+		s.fail(ErrValue, format, args...)
+	}
+}
+
 func (s *scanner) syntax(format string, args ...any) { s.fail(ErrSyntax, format, args...) }
 
 // read goes to the next line.
 func (s *scanner) read() {
-	if s.number > 0 {
-		s.start += int64(len(s.line))
-	}
 	line, err := s.r.ReadSlice('\n')
+	if len(line) == 0 {
+		s.ended = true
+		if err != io.EOF && s.err == nil {
+			s.err = err
+		}
+		return
+	}
+	s.start += int64(len(s.line))
 	s.line = append(s.line[:0], line...)
 	for err == bufio.ErrBufferFull {
 		line, err = s.r.ReadSlice('\n')
@@ -57,7 +71,6 @@ func (s *scanner) read() {
 	}
 	s.number++
 	s.col, s.first = 0, true
-	s.ended = len(s.line) == 0
 }
 
 // rest is what is left of the line, its end excluded.
@@ -206,7 +219,7 @@ func (s *scanner) scalar() string {
 		s.syntax("a value is due")
 		return ""
 	}
-	s.first = false
+	s.first, s.value = false, s.col
 	switch c := rest[0]; {
 	case c == '\'':
 		return s.single(rest[1:])
@@ -216,9 +229,9 @@ func (s *scanner) scalar() string {
 		s.syntax("%q where a value is due", c)
 		return ""
 	}
-	n := plainLength(rest, s.flow > 0)
-	s.col += n
-	return strings.TrimRight(string(rest[:n]), " \t")
+	rest = bytes.TrimRight(rest[:plainLength(rest, s.flow > 0)], " \t")
+	s.col += len(rest)
+	return string(rest)
 }
 
 // plainLength returns how long a plain scalar at the start of rest is.

@@ -1,0 +1,126 @@
+package memprof
+
+import (
+	"iter"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Check yields everything that is wrong with the section: records and call stacks that
+// cannot be read, keys that a lookup does not find, bytes that nothing refers to
+// (afdo.ErrUnused), and a summary that its records do not bear out (afdo.ErrSummary).
+// It reads all of the section, and takes memory for a number a call stack.
+func (r *Reader) Check() iter.Seq[error] {
+	return func(yield func(error) bool) {
+		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}
+		c.all()
+	}
+}
+
+// A checker goes on after a fault as far as that makes sense.
+type checker struct {
+	r       *Reader
+	yield   func(error) bool
+	stopped bool
+	stacks  map[StackID]struct{} // that have been walked
+	left    int64                // frames
+	faults  int
+}
+
+func (c *checker) report(err error) {
+	c.faults++
+	if !c.stopped && !c.yield(err) {
+		c.stopped = true
+	}
+}
+
+func (c *checker) all() {
+	r := c.r
+	tables := []*table{&r.records}
+	if r.header.version == version2 {
+		tables = append(tables, &r.frameItems, &r.stackItems)
+	}
+	for _, t := range tables {
+		c.table(t)
+	}
+	for i, err := range r.records.items() {
+		if err != nil || c.stopped {
+			break // table has reported it
+		}
+		if rec, err := r.record(i); err != nil {
+			c.report(err)
+		} else {
+			c.record(&rec)
+		}
+	}
+	if _, err := r.DataAccess(); err != nil {
+		c.report(err)
+	}
+	if c.faults == 0 && r.header.summary != nil {
+		c.summary()
+	}
+}
+
+// table checks that lookups find what a walk meets.
+func (c *checker) table(t *table) {
+	end := t.payload
+	for i, err := range t.items() {
+		if c.stopped {
+			return
+		}
+		if err != nil {
+			c.report(err)
+			return
+		}
+		end.pos = i.at + len(i.data)
+		found, err := t.lookup(i.key)
+		if err == afdo.ErrNotFound || err == nil && found.at != i.at {
+			err = &FormatError{Section: t.payload.part, Offset: t.payload.base + int64(i.at), Err: ErrTable,
+				Detail: detail("a lookup of key %#x does not lead to this", i.key)}
+		}
+		if err != nil {
+			c.report(err)
+		}
+	}
+	if n := end.rest(); n >= 8 {
+		end.fail(end.pos, afdo.ErrUnused, "%d bytes after the last chain", n)
+		c.report(end.err)
+	}
+}
+
+func (c *checker) record(rec *Record) {
+	for i := range rec.Allocs {
+		c.stack(rec.Allocs[i].Stack)
+	}
+	for _, call := range rec.Calls {
+		c.stack(call.Stack)
+	}
+}
+
+func (c *checker) stack(id StackID) {
+	if _, again := c.stacks[id]; again || c.stopped || c.left < 0 {
+		return
+	}
+	c.stacks[id] = struct{}{}
+	for _, err := range c.r.Frames(id) {
+		if err != nil {
+			c.report(err)
+			return
+		}
+		if c.left--; c.left < 0 {
+			c.report(tooManyFrames(c.r.limit))
+			return
+		}
+	}
+}
+
+func (c *checker) summary() {
+	want, err := Summarize(c.r)
+	if err == nil && *want != *c.r.header.summary {
+		err = &FormatError{Section: HeaderPart, Offset: c.r.section.base, Err: afdo.ErrSummary,
+			Detail: detail("it says %+v, the records %+v", *c.r.header.summary, *want)}
+	}
+	if err != nil {
+		c.report(err)
+	}
+}
