@@ -3,6 +3,7 @@ package symbolize
 import (
 	"debug/elf"
 	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 )
@@ -128,8 +129,8 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 		return offset, offset < uint64(f.binary.size)
 	}
 	for _, p := range f.binary.elf.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= offset {
-			addr, ok = offset-p.Off+p.Vaddr, offset-p.Off < p.Filesz
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= offset && offset-p.Off < p.Filesz {
+			addr, ok = offset-p.Off+p.Vaddr, true
 		}
 	}
 	return addr, ok
@@ -144,15 +145,48 @@ func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
 // Symbol returns the function that holds an address. If several hold it, it is the one that
 // begins last, and it ends where the next begins.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
-	rows := f.symbols.at(addr)
-	if rows == nil {
+	i, n := f.symbols.at(addr)
+	if i == n {
 		return Symbol{}, false, nil
 	}
-	s, err = f.symbols.symbol(new(reading), rows)
+	s, err = f.symbols.symbol(new(reading), i, n)
 	return s, err == nil, err
 }
 
-// limits of what one question may read, see reading.spend
+// Symbols iterates over all functions of the binary by address, as [File.Symbol] returns them. It
+// reads the names of all of them.
+func (f *File) Symbols() iter.Seq2[Symbol, error] {
+	return func(yield func(Symbol, error) bool) {
+		t := f.symbols
+		r := new(reading)
+		for i := 0; i < len(t.rows); {
+			n := i + 1
+			for n < len(t.rows) && t.rows[n].low == t.rows[i].low {
+				n++
+			}
+			s, err := t.symbol(r, i, n)
+			if !yield(s, err) || err != nil {
+				return
+			}
+			i = n
+		}
+	}
+}
+
+// Defines tells whether the binary has a symbol of a name, of whatever kind. It reads the symbol table.
+func (f *File) Defines(name string) (found bool, err error) {
+	for _, o := range []*object{f.binary, f.debug} {
+		if o == nil || found {
+			continue
+		}
+		if found, err = o.defines(name); err != nil {
+			return false, err
+		}
+	}
+	return found, nil
+}
+
+// Limits of what one question may read, see reading.spend
 const (
 	budgetPerByte = 16
 	budgetAtLeast = 64 << 20

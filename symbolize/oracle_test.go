@@ -57,17 +57,9 @@ func runTool(t testing.TB, dir, name string, args ...string) {
 // allSymbols returns all functions of a file.
 func allSymbols(t testing.TB, f *File) []Symbol {
 	var symbols []Symbol
-	last := ^uint64(0)
-	for _, row := range f.symbols.rows {
-		if row.low == last {
-			continue
-		}
-		last = row.low
-		s, ok, err := f.Symbol(row.low)
+	for s, err := range f.Symbols() {
 		require.NoError(t, err)
-		if ok {
-			symbols = append(symbols, s)
-		}
+		symbols = append(symbols, s)
 	}
 	return symbols
 }

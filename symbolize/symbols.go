@@ -3,6 +3,7 @@ package symbolize
 import (
 	"cmp"
 	"debug/elf"
+	"errors"
 	"regexp"
 	"slices"
 )
@@ -153,35 +154,36 @@ func (o *object) symbolValues(table int) ([]uint64, error) {
 	return values, err
 }
 
-// at returns the rows of the function that holds an address.
-func (t *symbolTable) at(addr uint64) []symbolRow {
-	i, found := slices.BinarySearchFunc(t.rows, addr, func(s symbolRow, addr uint64) int { return cmp.Compare(s.low, addr) })
-	if !found {
-		if i == 0 {
-			return nil
+// at returns the first and the last row, and one more, of the function that holds an address.
+func (t *symbolTable) at(addr uint64) (first, end int) {
+	end, _ = slices.BinarySearchFunc(t.rows, addr, func(s symbolRow, addr uint64) int {
+		if s.low <= addr {
+			return -1
 		}
-		i--
+		return 1
+	})
+	first = end
+	for first > 0 && t.rows[first-1].low == t.rows[end-1].low {
+		first--
 	}
-	low := t.rows[i].low
-	for i > 0 && t.rows[i-1].low == low {
-		i--
+	if first == end || addr >= t.rows[first].high {
+		return 0, 0
 	}
-	if addr >= t.rows[i].high {
-		return nil
-	}
-	n := i
-	for n < len(t.rows) && t.rows[n].low == low {
-		n++
-	}
-	return t.rows[i:n]
+	return first, end
 }
 
 // symbol returns the function of rows of one address.
-func (t *symbolTable) symbol(r *reading, rows []symbolRow) (Symbol, error) {
+func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
+	rows := slices.Clone(t.rows[first:end])
 	s := Symbol{Low: rows[0].low, High: rows[0].high}
-	first := firstGlobal(rows)
-	ordered := append([]symbolRow{rows[first]}, slices.Delete(slices.Clone(rows), first, first+1)...)
-	for _, row := range ordered {
+	if end < len(t.rows) {
+		s.High = min(s.High, t.rows[end].low)
+	}
+	if i := slices.IndexFunc(rows, func(r symbolRow) bool { return r.global }); i > 0 {
+		global := rows[i]
+		rows = slices.Insert(slices.Delete(rows, i, i+1), 0, global)
+	}
+	for _, row := range rows {
 		name, err := r.str(t.strings, uint64(row.name))
 		if err != nil {
 			return Symbol{}, err
@@ -193,7 +195,36 @@ func (t *symbolTable) symbol(r *reading, rows []symbolRow) (Symbol, error) {
 	return s, nil
 }
 
-// firstGlobal returns the index of the first global symbol, 0 if there is none.
-func firstGlobal(rows []symbolRow) int {
-	return max(0, slices.IndexFunc(rows, func(r symbolRow) bool { return r.global }))
+// defines tells whether an object has a symbol of a name.
+func (o *object) defines(name string) (bool, error) {
+	errFound := errors.New("found")
+	var r reading
+	for _, s := range o.sections {
+		if s.header.Type != elf.SHT_SYMTAB || s.header.FileSize == 0 || int(s.header.Link) >= len(o.sections) {
+			continue
+		}
+		strings := o.sections[s.header.Link]
+		if err := strings.load(); err != nil {
+			return false, err
+		}
+		err := o.eachSymbol(s, func(_ uint32, e elf.Sym64) error {
+			other, err := r.str(strings, uint64(e.Name))
+			if err == nil && string(other) == name {
+				err = errFound
+			}
+			return err
+		})
+		if err != nil {
+			return err == errFound, ignore(err, errFound)
+		}
+	}
+	return false, nil
+}
+
+// ignore returns nil for an error that is none.
+func ignore(err, none error) error {
+	if err == none {
+		return nil
+	}
+	return err
 }

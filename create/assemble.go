@@ -1,0 +1,153 @@
+package create
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A group is the parts of one function of the profile.
+type group struct {
+	symbol symbol
+	parts  []*function
+	weight uint64
+}
+
+// assemble makes a profile of the bodies. The parts of a function add up: each has run by itself.
+func (c *creation) assemble() (*profile.Profile, error) {
+	groups := c.groups()
+	a := &assembly{creation: c, profile: profile.New(), written: make(map[symbol]bool)}
+	for _, g := range groups {
+		if g.weight > c.options.MinSamples {
+			a.written[g.symbol] = true
+		}
+	}
+	hottest := uint64(0)
+	for _, g := range groups {
+		if hottest = max(hottest, g.weight); !a.written[g.symbol] {
+			c.drop(g)
+			continue
+		}
+		a.add(g)
+	}
+	switch {
+	case c.report.Functions > 0:
+		return a.profile, nil
+	case c.report.NoLines > 0 || c.report.Unplaced > 0:
+		return nil, fmt.Errorf("create: %s: %w%s", c.file.Path(), ErrNoLines, c.whyNoLines())
+	}
+	return nil, c.errThreshold(hottest)
+}
+
+func (c *creation) whyNoLines() string {
+	if n := len(c.report.Missing); n > 0 {
+		return fmt.Sprintf(": it is split, and %d of its files are missing: %s", n, c.report.Missing[0])
+	}
+	return ": " + c.report.Hottest + " and others were compiled without -g"
+}
+
+// drop reports a function that is not over the threshold after all.
+func (c *creation) drop(g *group) {
+	sampled := false
+	for _, f := range g.parts {
+		sampled = sampled || f.weight > 0
+		c.report.Below = saturating.Add(c.report.Below, f.weight)
+	}
+	if sampled {
+		c.report.Dropped++
+	}
+}
+
+// groups puts the parts of functions together: those of one name in one file.
+func (c *creation) groups() []*group {
+	bySymbol := make(map[symbol]*group)
+	var groups []*group
+	hottest := uint64(0)
+	for _, f := range c.functions {
+		s := symbol{name: f.name.name}
+		if f.placed != nil && f.placed.symbol.name != "" {
+			s = f.placed.symbol
+		} else if f.written && f.weight > hottest {
+			hottest, c.report.Hottest = f.weight, f.symbol.Names[0]
+		}
+		g := bySymbol[s]
+		if g == nil {
+			g = &group{symbol: s}
+			bySymbol[s] = g
+			groups = append(groups, g)
+		}
+		g.parts = append(g.parts, f)
+		g.weight = saturating.Add(g.weight, f.weight)
+	}
+	slices.SortFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(a.symbol.file, b.symbol.file), cmp.Compare(a.symbol.name, b.symbol.name))
+	})
+	return groups
+}
+
+// An assembly is the profile that is put together.
+type assembly struct {
+	*creation
+	profile *profile.Profile
+	written map[symbol]bool
+	body    profile.Body
+}
+
+func (a *assembly) ref(s symbol) profile.SymbolRef {
+	return a.profile.AddSymbol(a.profile.AddFile(s.file), s.name)
+}
+
+// callee returns the symbol of a function that is called. A piece of a function is no function.
+func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
+	if f.name.cold {
+		return 0, false
+	}
+	return a.ref(f.called()), true
+}
+
+// called returns the name of a function in the profile.
+func (f *function) called() symbol {
+	if f.placed != nil && f.placed.symbol.name != "" {
+		return f.placed.symbol
+	}
+	return symbol{name: f.name.name}
+}
+
+// add adds a function to the profile.
+func (a *assembly) add(g *group) {
+	entries := slices.ContainsFunc(g.parts, func(f *function) bool { return !f.name.fragment && f.head > 0 })
+	some := false
+	for _, f := range g.parts {
+		if f.placed == nil {
+			continue
+		}
+		out := profile.Function{Timestamp: f.time}
+		b := &f.placed.body
+		if b.empty() {
+			continue
+		}
+		a.body.Reset()
+		b.records(&a.body, a.ref, a.callee)
+		out.Records = a.body.Records()
+		switch {
+		case a.report.Estimated && !f.name.fragment:
+			out.HeadCount = min(b.entry(), f.weight)
+		case a.report.Estimated, f.name.fragment && (entries || f.name.cold):
+		default:
+			out.HeadCount = f.head
+		}
+		a.profile.AddFunction(a.ref(g.symbol), out)
+		some = true
+	}
+	if some {
+		a.report.Functions++
+	} else {
+		a.report.Dropped++
+	}
+}
+
+// empty tells whether nothing was counted.
+func (b *body) empty() bool { return len(b.counts)+len(b.calls)+len(b.inlined) == 0 }

@@ -1,0 +1,107 @@
+// Package create makes an AutoFDO profile of address samples and the debug info of the binary that ran.
+//
+//	f, err := symbolize.Open("prog")
+//	set, _, err := samples.Read(in, binary, samples.Options{})
+//	p, report, err := create.Profile(ctx, f, set, create.Options{})
+//
+// docs/create.md has the rules by which counts of addresses become counts of lines, and what differs from
+// google/autofdo's create_gcov.
+package create
+
+import (
+	"context"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// DefaultMinSamples is the threshold of google/autofdo.
+const DefaultMinSamples = 10
+
+// Options say how samples become a profile. The zero value counts every function, by ranges if there
+// are any.
+type Options struct {
+	// MinSamples leaves out functions whose weight is not greater. See [Report.Weight] for what that is.
+	MinSamples uint64
+
+	// Ranges says whether ranges or addresses are counted.
+	Ranges Ranges
+
+	// Combine says how the counts of the addresses of a location become one.
+	Combine Combine
+
+	// Suffixes says which suffixes of names are cut.
+	Suffixes Suffixes
+
+	// RawDiscriminators takes discriminators as they stand in the debug info, where GCC 16 and Clang put several
+	// numbers into one.
+	RawDiscriminators bool
+
+	// UnifiedConstructors calls constructors and destructors in debug info by the names of what is
+	// in the object file: _ZN1AC4Ev, which stands for all variants, becomes _ZN1AC2Ev. That is what
+	// versions 2 and 3 are written with for GCC (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346).
+	UnifiedConstructors bool
+
+	// Path changes the paths of source files, nil to leave them.
+	Path func(string) string
+
+	// Progress is called now and then with the number of functions done and of all, from one goroutine. It may be nil.
+	Progress func(done, all int)
+}
+
+// Ranges says whether ranges, the code between two branches, or addresses are counted. Branches
+// tell calls and head counts either way.
+type Ranges int
+
+const (
+	// AutoRanges counts ranges if there are any, else addresses.
+	AutoRanges Ranges = iota
+	// NeedRanges counts ranges, and fails with [ErrNoBranches] if there are none.
+	NeedRanges
+	// IgnoreRanges counts addresses.
+	IgnoreRanges
+)
+
+// Combine says how the counts of several addresses of one location become the location's.
+type Combine int
+
+const (
+	// Max takes the largest: all instructions of a line in one block run equally often, and one that is
+	// counted too little does no harm.
+	Max Combine = iota
+	// Sum adds them up.
+	Sum
+)
+
+// Profile makes a profile of the samples of a binary.
+//
+// It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds their
+// records in memory, some hundred bytes each. The profile is the same from run to run.
+//
+// Besides the errors of package symbolize, of which [symbolize.ErrNoDebugInfo] is the one that users meet,
+// it returns [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoLines]. With an error of these four there is a report.
+func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
+	c := &creation{file: f, options: o, report: &Report{}}
+	if err := c.tally(set); err != nil {
+		return nil, c.report, err
+	}
+	if err := c.choose(); err != nil {
+		return nil, c.report, err
+	}
+	if err := c.place(ctx); err != nil {
+		return nil, c.report, err
+	}
+	p, err := c.assemble()
+	return p, c.report, err
+}
+
+// A creation is one profile in the making.
+type creation struct {
+	file    *symbolize.File
+	options Options
+	report  *Report
+
+	functions []*function // by address
+	encoding  discriminators
+}

@@ -1,0 +1,238 @@
+package create
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const (
+	maxLine          = 1<<24 - 1
+	maxDiscriminator = 1<<16 - 1
+)
+
+// A placed is what debug info has made of a function's samples.
+type placed struct {
+	symbol symbol // of the function; no name if debug info knows none
+	body   body
+}
+
+// place reads debug info and gives the samples of functions to lines.
+func (c *creation) place(ctx context.Context) error {
+	wanted := make(map[uint64]*function)
+	for _, f := range c.functions {
+		if f.written {
+			wanted[f.symbol.Low] = f
+			for _, call := range f.calls {
+				wanted[call.callee.symbol.Low] = call.callee // to know its file
+			}
+		}
+	}
+	symbols := make([]symbolize.Symbol, 0, len(wanted))
+	for _, f := range wanted {
+		symbols = append(symbols, f.symbol)
+	}
+	fs, err := c.file.Defines("__llvm_fs_discriminator__")
+	if err != nil {
+		return err
+	}
+	missing := make(map[string]bool)
+	done := 0
+	for code, err := range c.file.Code(ctx, symbols) {
+		if err != nil {
+			return err
+		}
+		if code.Unit != nil && code.Unit.Missing != "" {
+			missing[code.Unit.Missing] = true
+		}
+		p := &placer{creation: c, function: wanted[code.Symbol.Low], sites: make(map[*symbolize.Instance]site)}
+		if code.Unit != nil {
+			p.encoding = c.options.encodingOf(code.Unit.Producer, fs)
+		}
+		p.place(code)
+		if done++; c.options.Progress != nil {
+			c.options.Progress(done, len(symbols))
+		}
+	}
+	for path := range missing {
+		c.report.Missing = append(c.report.Missing, path)
+	}
+	slices.Sort(c.report.Missing)
+	return nil
+}
+
+// A placer gives the samples of one function to its lines.
+type placer struct {
+	*creation
+	function *function
+	encoding discriminators
+	placed   *placed
+	sites    map[*symbolize.Instance]site
+}
+
+// A site is where a copy of a function is in the profile.
+type site struct {
+	body   *body  // nil if it has no place
+	factor uint64 // how many runs one run of this copy stands for
+	copy   uint64 // tells apart the copies that the compiler made of the blocks around it
+}
+
+func (p *placer) place(code *symbolize.Code) {
+	f := p.function
+	p.placed = &placed{}
+	f.placed = p.placed
+	f.symbol.Names = code.Symbol.Names
+	f.name = p.options.Suffixes.cut(f.symbol.Names[0])
+	for _, s := range code.Spans {
+		if s.Instance != nil {
+			root := s.Instance
+			for root.Caller != nil {
+				root = root.Caller
+			}
+			p.placed.symbol = symbol{p.path(root.Function.File), f.name.name}
+			break
+		}
+	}
+	if !f.written {
+		return
+	}
+	p.counts(code.Spans)
+	p.calls(code.Spans)
+}
+
+// path changes a path as the options say.
+func (c *creation) path(path string) string {
+	if c.options.Path != nil && path != "" {
+		return c.options.Path(path)
+	}
+	return path
+}
+
+// counts counts the bytes of all spans.
+func (p *placer) counts(spans []symbolize.Span) {
+	at := p.function.symbol.Low
+	for _, s := range p.function.stretches() {
+		for len(spans) > 0 && spans[0].High <= s.low {
+			spans = spans[1:]
+		}
+		at = s.low
+		for _, span := range spans {
+			if span.Low >= s.high {
+				break
+			}
+			low, high := max(span.Low, s.low), min(span.High, s.high)
+			p.report.NoLines = saturating.Add(p.report.NoLines, saturating.Mul(low-at, s.count))
+			p.count(span, s.count, high-low)
+			at = high
+		}
+		p.report.NoLines = saturating.Add(p.report.NoLines, saturating.Mul(s.high-at, s.count))
+	}
+}
+
+// count counts some bytes of a span, which ran equally often.
+func (p *placer) count(span symbolize.Span, count, size uint64) {
+	weight := saturating.Mul(count, size)
+	if span.Instance == nil || span.Line.Line == 0 {
+		p.report.NoLines = saturating.Add(p.report.NoLines, weight)
+		return
+	}
+	s, w, d := p.leaf(span)
+	if s.body == nil {
+		p.report.Unplaced = saturating.Add(p.report.Unplaced, weight)
+		if d.base > maxDiscriminator {
+			p.report.Discriminators = saturating.Add(p.report.Discriminators, weight)
+		}
+		return
+	}
+	p.report.Placed = saturating.Add(p.report.Placed, weight)
+	n := saturating.Mul(count, saturating.Mul(s.factor, d.factor))
+	if p.options.Combine == Sum {
+		n = saturating.Mul(n, size)
+	}
+	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
+}
+
+// copyID tells apart copies of a block within copies. It is 0 for what was not copied.
+func copyID(outer uint64, inner uint32) uint64 {
+	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
+}
+
+// calls counts the branches that lead from the function to the start of one.
+func (p *placer) calls(spans []symbolize.Span) {
+	for _, c := range p.function.calls {
+		i, _ := slices.BinarySearchFunc(spans, c.from, func(s symbolize.Span, at uint64) int { return cmp.Compare(s.High, at+1) })
+		if i == len(spans) || spans[i].Low > c.from || spans[i].Instance == nil || spans[i].Line.Line == 0 {
+			continue
+		}
+		if s, w, _ := p.leaf(spans[i]); s.body != nil {
+			s.body.call(w, c.callee, c.count)
+		}
+	}
+}
+
+// leaf returns the place of a span's code.
+func (p *placer) leaf(span symbolize.Span) (site, where, discriminator) {
+	w, d, ok := p.where(span.Instance, span.Line)
+	if !ok {
+		return site{}, w, d
+	}
+	return p.site(span.Instance), w, d
+}
+
+// where returns the location of a line in a function. Lines before the declaration, of macros
+// and included bodies, count backwards from 2^16 (format note 25).
+func (p *placer) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
+	d = p.encoding.decode(line.Discriminator)
+	start := in.Function.Line
+	if start == 0 || line.Line == 0 || d.base > maxDiscriminator {
+		return w, d, false
+	}
+	offset := line.Line - start
+	if line.Line < start {
+		offset &= 1<<16 - 1
+	}
+	return where{offset, d.base}, d, offset <= maxLine
+}
+
+// site returns where a copy of a function is, making the bodies around it if need be.
+func (p *placer) site(i *symbolize.Instance) site {
+	var missing []*symbolize.Instance
+	s, ok := p.sites[i]
+	for !ok && i.Caller != nil {
+		missing = append(missing, i)
+		i = i.Caller
+		s, ok = p.sites[i]
+	}
+	if !ok {
+		s = site{body: &p.placed.body, factor: 1}
+		p.sites[i] = s
+	}
+	for _, i := range slices.Backward(missing) {
+		if s.body != nil {
+			s = p.inner(s, i)
+		}
+		p.sites[i] = s
+	}
+	return s
+}
+
+// inner returns the site of a function that is inlined in another.
+func (p *placer) inner(outer site, i *symbolize.Instance) site {
+	w, d, ok := p.where(i.Caller, i.Call)
+	name := i.Function.Linkage()
+	if !ok || name == "" || strings.ContainsRune(name, 0) {
+		return site{}
+	}
+	if p.options.UnifiedConstructors {
+		name = unifyConstructor(name)
+	}
+	return site{
+		body:   outer.body.inline(w, symbol{p.path(i.Function.File), name}),
+		factor: saturating.Mul(outer.factor, d.factor),
+		copy:   copyID(outer.copy, d.copy),
+	}
+}

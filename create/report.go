@@ -1,0 +1,59 @@
+package create
+
+import (
+	"errors"
+)
+
+// Errors for samples that do not make a profile.
+var (
+	// ErrNoCode: no sample lies in a function of the binary.
+	ErrNoCode = errors.New("no sample lies in a function of the binary")
+
+	// ErrNoBranches: branches were asked for, and there are none.
+	ErrNoBranches = errors.New("the samples have no branches")
+
+	// ErrThreshold: no function has more samples than the threshold.
+	ErrThreshold = errors.New("no function is over the threshold")
+
+	// ErrNoLines: debug info says nothing of the code that was sampled.
+	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
+)
+
+// A Report tells what has become of the samples.
+//
+// Samples count by weight: that of a range is its count times the bytes that it covers, that of an address its
+// count. All weights of a report are of the same kind.
+type Report struct {
+	Weight   uint64 // of all samples
+	Placed   uint64 // those that made it to a location
+	NoSymbol uint64 // outside of the functions of the symbol table
+	NoLines  uint64 // in code of which debug info knows no function or no line
+	Below    uint64 // in functions that are not over the threshold
+
+	// Unplaced is the weight that belongs to a line for which a profile has no room: of a caller without a
+	// declaration or with a call without line, or too far from the declaration.
+	Unplaced uint64
+
+	Functions int  // written
+	Dropped   int  // sampled, and not written, for want of samples or of debug info
+	Ranges    bool // ranges were counted, not addresses
+	Estimated bool // there are no branches, so head counts are estimates
+
+	BackwardRanges uint64 // executions of ranges that end before they begin
+	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
+
+	// Missing are the files of split debug info that are not there, in the order of their paths, and
+	// Hottest is the sampled function without debug info that has the most weight, "" if there is none.
+	Missing []string
+	Hottest string
+}
+
+// PlacedShare returns the share of the samples in the binary's functions that found a location, from 0 to 1.
+// Functions below the threshold do not count.
+func (r *Report) PlacedShare() float64 {
+	all := float64(r.Weight) - float64(r.Below)
+	if all <= 0 {
+		return 0
+	}
+	return float64(r.Placed) / all
+}

@@ -1,0 +1,232 @@
+package create
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// A function is a function of the symbol table, with its samples.
+type function struct {
+	symbol  symbolize.Symbol
+	weight  uint64
+	counts  []step  // how often its bytes ran
+	calls   []call  // branches from it to the starts of functions
+	head    uint64  // branches to its start
+	time    uint64  // when it was sampled first, 0 if unknown
+	written bool    // its samples are many enough, together with those of its other parts
+	placed  *placed // once debug info was read
+	name    cutName
+}
+
+// A step says by how much the count changes at an address.
+type step struct {
+	at    uint64
+	up    bool
+	count uint64
+}
+
+// A call is a branch to the start of a function.
+type call struct {
+	from   uint64
+	callee *function
+	count  uint64
+}
+
+// tally gives the samples to the functions that they lie in.
+func (c *creation) tally(set *samples.Set) error {
+	switch {
+	case c.options.Ranges == NeedRanges && set.NumRanges() == 0:
+		return fmt.Errorf("create: %w: %d addresses, no ranges", ErrNoBranches, set.NumAddresses())
+	case c.options.Ranges != IgnoreRanges && set.NumRanges() > 0:
+		c.report.Ranges = true
+	}
+	t := &tallier{creation: c, byLow: make(map[uint64]*function)}
+	var err error
+	if c.report.Ranges {
+		err = t.ranges(set)
+	} else {
+		err = t.addresses(set)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.branches(set); err != nil {
+		return err
+	}
+	if err := t.times(set); err != nil {
+		return err
+	}
+	for _, f := range t.byLow {
+		c.functions = append(c.functions, f)
+	}
+	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
+	c.report.Estimated = set.NumBranches() == 0
+	if len(c.functions) == 0 {
+		return fmt.Errorf("create: %s: %w: %s", c.file.Path(), ErrNoCode, c.whyNoCode())
+	}
+	return nil
+}
+
+func (c *creation) whyNoCode() string {
+	if !c.file.HasSymbols() {
+		return "it has no symbol table with functions, it was stripped"
+	}
+	return fmt.Sprintf("samples weigh %d; are they of this build?", c.report.Weight)
+}
+
+// A tallier finds the functions of file offsets.
+type tallier struct {
+	*creation
+	byLow map[uint64]*function
+	last  *function // found last: offsets come sorted
+}
+
+// find returns the function that holds a file offset, nil if there is none, and the address.
+func (t *tallier) find(offset uint64) (*function, uint64, error) {
+	addr, ok := t.file.Address(offset)
+	if !ok {
+		return nil, 0, nil
+	}
+	if t.last != nil && addr >= t.last.symbol.Low && addr < t.last.symbol.High {
+		return t.last, addr, nil
+	}
+	s, ok, err := t.file.Symbol(addr)
+	if !ok || err != nil {
+		return nil, 0, err
+	}
+	f := t.byLow[s.Low]
+	if f == nil {
+		f = &function{symbol: s}
+		t.byLow[s.Low] = f
+	}
+	t.last = f
+	return f, addr, nil
+}
+
+func (t *tallier) ranges(set *samples.Set) error {
+	for r, n := range set.Ranges() {
+		if r.End < r.Begin {
+			t.report.BackwardRanges = saturating.Add(t.report.BackwardRanges, n)
+			continue
+		}
+		size := r.End - r.Begin
+		weight := saturating.Mul(n, saturating.Add(size, 1))
+		t.report.Weight = saturating.Add(t.report.Weight, weight)
+		f, begin, err := t.find(r.Begin)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, weight)
+			continue
+		}
+		f.weight = saturating.Add(f.weight, weight)
+		end := saturating.Add(begin, size)
+		if last := f.symbol.High - 1; end > last {
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, saturating.Mul(n, end-last))
+			end = last
+		}
+		f.add(begin, end+1, n)
+	}
+	return nil
+}
+
+func (t *tallier) addresses(set *samples.Set) error {
+	for offset, n := range set.Addresses() {
+		t.report.Weight = saturating.Add(t.report.Weight, n)
+		f, addr, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, n)
+			continue
+		}
+		f.weight = saturating.Add(f.weight, n)
+		f.add(addr, addr+1, n)
+	}
+	return nil
+}
+
+// add counts the bytes from low to high, which is behind the last.
+func (f *function) add(low, high, n uint64) {
+	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
+}
+
+// branches counts those that lead to the start of a function: calls, and jumps that take the place of one.
+func (t *tallier) branches(set *samples.Set) error {
+	for b, n := range set.Branches() {
+		from, at, err := t.find(b.From)
+		if err != nil {
+			return err
+		}
+		saved := t.last
+		to, start, err := t.find(b.To)
+		t.last = saved
+		if err != nil {
+			return err
+		}
+		if to == nil || start != to.symbol.Low {
+			continue
+		}
+		to.head = saturating.Add(to.head, n)
+		if from != nil {
+			from.calls = append(from.calls, call{at, to, n})
+		}
+	}
+	return nil
+}
+
+func (t *tallier) times(set *samples.Set) error {
+	for offset, time := range set.Times() {
+		f, _, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if f != nil && (f.time == 0 || time < f.time) {
+			f.time = time
+		}
+	}
+	return nil
+}
+
+// A stretch is bytes that ran equally often.
+type stretch struct{ low, high, count uint64 }
+
+// stretches returns how often the bytes of a function ran, in the order of addresses and without gaps.
+func (f *function) stretches() []stretch {
+	slices.SortFunc(f.counts, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	var out []stretch
+	at := f.symbol.Low
+	var hi, lo uint64 // the sum of many counts may need more than 64 bits
+	add := func(until uint64) {
+		if until > at {
+			count := lo
+			if hi != 0 {
+				count = math.MaxUint64
+			}
+			out = append(out, stretch{at, until, count})
+			at = until
+		}
+	}
+	for _, s := range f.counts {
+		add(min(s.at, f.symbol.High))
+		var carry uint64
+		if s.up {
+			lo, carry = bits.Add64(lo, s.count, 0)
+			hi += carry
+		} else {
+			lo, carry = bits.Sub64(lo, s.count, 0)
+			hi -= carry
+		}
+	}
+	add(f.symbol.High)
+	return out
+}
