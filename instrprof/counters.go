@@ -1,0 +1,117 @@
+package instrprof
+
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// Pseudo counts stand in the first counter of a function whose counters are not known: a sampling
+// profile says that it is hot or warm.
+const (
+	PseudoHot  = 1<<64 - 1
+	PseudoWarm = 1<<64 - 2
+
+	// MaxCount is the largest count; sums end there.
+	MaxCount = 1<<64 - 3
+)
+
+// Counters is a view of the counters of a function. It is a small value; the bytes it views live as
+// long as it does.
+type Counters struct {
+	data  []byte
+	width uint8 // of a counter: 8, or 1 in raw files of single-byte counters
+	big   bool
+}
+
+// Len returns the number of counters.
+func (c Counters) Len() int {
+	if c.width == 1 {
+		return len(c.data)
+	}
+	return len(c.data) / 8
+}
+
+// At returns a counter, 0 to Len()-1. It panics for others, like a slice.
+func (c Counters) At(i int) uint64 {
+	if c.width == 1 {
+		if c.data[i] == 0 { // the program stores 0 where it comes along
+			return 1
+		}
+		return 0
+	}
+	p := c.data[8*i : 8*i+8]
+	if c.big {
+		return binary.BigEndian.Uint64(p)
+	}
+	return binary.LittleEndian.Uint64(p)
+}
+
+// All returns the counters in order.
+func (c Counters) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := range c.Len() {
+			if !yield(c.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// append appends the counters as indexed files hold them.
+func (c Counters) append(p []byte) []byte {
+	if c.width != 1 && !c.big {
+		return append(p, c.data...)
+	}
+	for i := range c.Len() {
+		p = binary.LittleEndian.AppendUint64(p, c.At(i))
+	}
+	return p
+}
+
+// pseudo returns the pseudo count that stands first, or 0.
+func (c Counters) pseudo() uint64 {
+	if c.Len() > 0 && c.At(0) >= PseudoWarm {
+		return c.At(0)
+	}
+	return 0
+}
+
+// A Bitmap is a view of the MC/DC bitmap of a function: one bit for each test vector that was seen.
+type Bitmap struct {
+	data   []byte
+	stride uint8 // bytes of the file for each of the bitmap: 8 in indexed files, 1 in raw ones
+}
+
+// Len returns the number of bytes.
+func (b Bitmap) Len() int {
+	if b.stride == 8 {
+		return len(b.data) / 8
+	}
+	return len(b.data)
+}
+
+// At returns a byte, 0 to Len()-1.
+func (b Bitmap) At(i int) byte {
+	if b.stride == 8 {
+		return b.data[8*i]
+	}
+	return b.data[i]
+}
+
+// append appends the bitmap as raw files hold it, a byte for a byte.
+func (b Bitmap) append(p []byte) []byte {
+	if b.stride != 8 {
+		return append(p, b.data...)
+	}
+	for i := range b.Len() {
+		p = append(p, b.At(i))
+	}
+	return p
+}
+
+func saturatingAdd(a, b uint64) uint64 {
+	if sum := a + b; sum >= a && sum <= MaxCount {
+		return sum
+	}
+	return MaxCount
+}

@@ -1,0 +1,108 @@
+package instrprof
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Format is a form of instrumentation profiles.
+type Format uint8
+
+// The forms.
+const (
+	FormatNone    Format = iota // none of them
+	FormatIndexed               // .profdata
+	FormatRaw                   // .profraw
+	FormatText                  // .proftext
+)
+
+var formatNames = [...]string{"none", "profdata", "profraw", "proftext"}
+
+// String returns the usual ending of a file's name.
+func (f Format) String() string { return formatNames[f] }
+
+// Detect tells the form of a file by its first bytes, of which a few hundred are enough. Text is told by its header lines or by
+// a name and two numbers.
+func Detect(head []byte) Format {
+	if bytes.HasPrefix(head, []byte(Magic)) {
+		return FormatIndexed
+	}
+	if _, _, ok := rawMagic(head); ok {
+		return FormatRaw
+	}
+	if looksLikeText(head) {
+		return FormatText
+	}
+	return FormatNone
+}
+
+func looksLikeText(head []byte) bool {
+	var lines []string
+	for line := range strings.Lines(string(head)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+		if len(lines) == 3 {
+			break
+		}
+	}
+	if len(lines) > 0 && lines[0][0] == ':' {
+		_, err := NewTextReader(strings.NewReader(lines[0]))
+		return err == nil || errors.Is(err, afdo.ErrTruncated) // after the line that announces traces
+	}
+	return len(lines) == 3 && isNumber(lines[1], 0) && isNumber(lines[2], 10)
+}
+
+func isNumber(s string, base int) bool {
+	_, err := strconv.ParseUint(s, base, 64)
+	return err == nil
+}
+
+// Load reads a profile of any form into memory.
+func Load(path string) (*Profile, error) {
+	p := &Profile{}
+	return p, p.AddFile(path, 1, nil)
+}
+
+// AddFile adds a file of any form. See [Profile.AddIndexed].
+func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(file, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	switch Detect(head[:n]) {
+	case FormatIndexed:
+		r, err := Open(path)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return p.AddIndexed(r, weight, mismatch)
+	case FormatRaw:
+		r, err := OpenRaw(path)
+		if err != nil {
+			return err
+		}
+		return p.AddRaw(r, weight, mismatch)
+	case FormatText:
+		t, err := NewTextReader(io.MultiReader(bytes.NewReader(head[:n]), file))
+		if err != nil {
+			return err
+		}
+		return p.AddText(t, weight, mismatch)
+	}
+	return &FormatError{Section: SectionHeader, Err: ErrMagic, Detail: "neither indexed nor raw nor text"}
+}

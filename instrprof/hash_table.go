@@ -1,0 +1,230 @@
+package instrprof
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/go-afdo/afdo"
+)
+
+// hashTable is the hash table of an indexed file: u64 number of buckets, a power of two; u64 number
+// of entries; for each bucket the u64 offset of its chain, or 0. The chains stand before the table.
+// A chain is u16 number of items; an item u64 hash, u64 length of the key, u64 length of the data, key and data.
+type hashTable struct {
+	payload int64 // where the chains begin
+	at      int64 // where the table begins, and the chains end
+	buckets uint64
+	entries int
+}
+
+const (
+	tableHeadSize  = 16
+	chainHeadSize  = 2
+	itemHeadSize   = 24
+	maxTablePad    = 7
+	firstChainRead = 1024 // more than most chains take
+	windowSize     = 1 << 20
+)
+
+// openTable reads the head of the table.
+func (r *Reader) openTable() error {
+	t := &r.table
+	t.at = r.header.HashTable
+	size := min(r.src.size-t.at, tableHeadSize)
+	head, err := r.src.view(t.at, int(size))
+	if err != nil {
+		return err
+	}
+	f := &fields{data: head, base: t.at, section: SectionHashTable}
+	t.buckets = f.u64("the number of buckets")
+	entries := f.u64("the number of entries")
+	left := uint64(r.src.size-t.at-size) / 8
+	switch {
+	case f.err != nil:
+	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
+		f.fail(0, ErrHashTable, "%d buckets, which is no power of two", t.buckets)
+	case t.buckets > left:
+		f.fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
+	case entries > uint64(t.at-t.payload)/(itemHeadSize):
+		f.fail(8, afdo.ErrCount, "%d entries in a payload of %d bytes", entries, t.at-t.payload)
+	}
+	t.entries = int(entries)
+	return f.err
+}
+
+// lookup returns the data of a name.
+func (r *Reader) lookup(name string) (*fields, error) {
+	t := &r.table
+	hash := NameHash(name)
+	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
+	p, err := r.src.view(bucket, 8)
+	if err != nil {
+		return nil, err
+	}
+	off := get64(p, false)
+	if off == 0 {
+		return nil, notFound(name)
+	}
+	if off < uint64(t.payload) || off > uint64(t.at-chainHeadSize) {
+		return nil, &FormatError{SectionHashTable, bucket, 0, 0, ErrHashTable, fmt.Sprintf("a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)}
+	}
+	c := chainReader{src: r.src, pos: int64(off), end: t.at, size: firstChainRead}
+	items := c.take(chainHeadSize)
+	for range get16(items, false) {
+		if c.item(); c.err != nil {
+			break
+		}
+		if c.hash != hash || c.keyLen != uint64(len(name)) {
+			c.skip(c.keyLen + c.dataLen)
+			continue
+		}
+		found := string(c.take(c.keyLen)) == name
+		if found && c.err == nil {
+			return c.data(), c.err
+		}
+		c.skip(c.dataLen)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return nil, notFound(name)
+}
+
+func notFound(name string) error {
+	return fmt.Errorf("instrprof: no function %q: %w", name, afdo.ErrNotFound)
+}
+
+// A chainReader reads chains through a window of the file.
+type chainReader struct {
+	src   *source
+	reuse bool // the window
+	pos   int64
+	end   int64 // of all chains
+	size  int64 // of a window
+	err   error
+
+	window []byte
+	start  int64 // of window
+
+	hash, keyLen, dataLen uint64
+}
+
+var zeros [itemHeadSize]byte
+
+// take returns n bytes and goes on behind them. After an error these are zeros, 24 at most.
+func (c *chainReader) take(n uint64) []byte {
+	if c.err == nil && n > uint64(c.end-c.pos) {
+		c.fail(c.pos, afdo.ErrTruncated, "%d bytes are due, %d are left", n, c.end-c.pos)
+	}
+	if c.err == nil && c.pos+int64(n) > c.start+int64(len(c.window)) {
+		c.fill(int64(n))
+	}
+	if c.err != nil {
+		return zeros[:min(n, uint64(len(zeros)))]
+	}
+	from := c.pos - c.start
+	c.pos += int64(n)
+	return c.window[from : from+int64(n) : from+int64(n)]
+}
+
+// fill moves the window to where the reader is.
+func (c *chainReader) fill(n int64) {
+	var buf []byte
+	if c.reuse {
+		buf = c.window
+	}
+	size := min(max(n, c.size), c.end-c.pos)
+	if c.src.inMemory() {
+		size = c.end - c.pos
+	}
+	c.window, c.err = c.src.viewIn(buf, c.pos, int(size))
+	c.start = c.pos
+}
+
+func (c *chainReader) skip(n uint64) {
+	if c.err == nil && n > uint64(c.end-c.pos) {
+		c.fail(c.pos, afdo.ErrTruncated, "%d bytes are due, %d are left", n, c.end-c.pos)
+	}
+	if c.err == nil {
+		c.pos += int64(n)
+		if c.pos > c.start+int64(len(c.window)) {
+			c.window, c.start = c.window[:0], c.pos
+		}
+	}
+}
+
+func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
+	c.err = &FormatError{SectionPayload, pos, 0, 0, class, fmt.Sprintf(format, args...)}
+}
+
+// item reads the head of an item.
+func (c *chainReader) item() {
+	start := c.pos
+	head := c.take(itemHeadSize)
+	c.hash = binary.LittleEndian.Uint64(head)
+	c.keyLen = binary.LittleEndian.Uint64(head[8:])
+	c.dataLen = binary.LittleEndian.Uint64(head[16:])
+	left := uint64(c.end - c.pos)
+	switch {
+	case c.err != nil:
+	case c.keyLen > left || c.dataLen > left-c.keyLen:
+		c.fail(start+8, afdo.ErrTruncated, "a key of %d bytes and data of %d, %d are left", c.keyLen, c.dataLen, left)
+	case c.dataLen == 0:
+		c.fail(start+16, ErrHashTable, "an item without data")
+	}
+}
+
+// data returns the fields of the data of the item.
+func (c *chainReader) data() *fields {
+	start := c.pos
+	return &fields{data: c.take(c.dataLen), base: start, section: SectionPayload}
+}
+
+// A tableWalk goes through all items of a table, chain after chain as they stand in the file.
+type tableWalk struct {
+	chainReader
+	left  int // entries
+	items int // of the chain
+	key   []byte
+	f     fields
+}
+
+func (t *hashTable) walk(src *source, reuse bool) *tableWalk {
+	return &tableWalk{
+		chainReader: chainReader{src: src, reuse: reuse, pos: t.payload, end: t.at, size: windowSize},
+		left:        t.entries,
+	}
+}
+
+// next goes to the next item and reports whether there is one.
+func (w *tableWalk) next() bool {
+	if w.left == 0 {
+		if w.err == nil && w.items != 0 {
+			w.fail(w.pos, ErrHashTable, "a chain has %d items more than the table entries", w.items)
+		}
+		return false
+	}
+	for w.items == 0 && w.err == nil {
+		w.items = int(get16(w.take(chainHeadSize), false))
+	}
+	w.items--
+	w.left--
+	start := w.pos
+	w.chainReader.item()
+	if w.err != nil {
+		return false
+	}
+	body := w.take(w.keyLen + w.dataLen)
+	if w.err != nil {
+		return false
+	}
+	w.key = body[:w.keyLen:w.keyLen]
+	w.f = fields{data: body[w.keyLen:], base: w.pos - int64(w.dataLen), section: SectionPayload}
+	if hash := nameHash(w.key); hash != w.hash {
+		w.fail(start, ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
+	}
+	return w.err == nil
+}
+
+// item returns the fields of the item's data.
+func (w *tableWalk) item() *fields { return &w.f }

@@ -1,0 +1,105 @@
+package instrprof
+
+import (
+	"github.com/go-afdo/afdo"
+)
+
+// Magic begins an indexed file.
+const Magic = "\xfflprofi\x81"
+
+const (
+	minIndexed = 4
+	maxIndexed = 13
+)
+
+// Versions of indexed files from which on they have something.
+const (
+	versionMemProf   = 8
+	versionBinaryIDs = 9
+	versionTraces    = 10
+	versionBitmap    = 11
+	versionVTables   = 12
+)
+
+// A Header is what the header of an indexed file says, with where its sections begin, 0 for those
+// that it has not.
+type Header struct {
+	Version     uint32
+	Flags       Flags
+	HashTable   int64
+	MemProf     int64
+	BinaryIDs   int64
+	VTableNames int64
+	Traces      int64
+}
+
+// offsets lists the offsets in the order in which the header holds them, with the version from which on it does.
+func (h *Header) offsets() [5]struct {
+	at    *int64
+	since uint32
+	name  string
+} {
+	return [...]struct {
+		at    *int64
+		since uint32
+		name  string
+	}{
+		{&h.HashTable, 0, "hash table"},
+		{&h.MemProf, versionMemProf, "MemProf section"},
+		{&h.BinaryIDs, versionBinaryIDs, "binary IDs"},
+		{&h.Traces, versionTraces, "temporal traces"},
+		{&h.VTableNames, versionVTables, "vtable names"},
+	}
+}
+
+// headerSize is that of the largest header.
+const maxHeaderSize = 72
+
+// header reads the header of a file of some size.
+func (f *fields) header(size int64) Header {
+	var h Header
+	if len(f.data) < len(Magic) || string(f.data[:len(Magic)]) != Magic {
+		f.fail(0, ErrMagic, "the file does not begin with %q", Magic)
+		return h
+	}
+	f.pos = len(Magic)
+	word := f.u64("the version")
+	if f.err != nil {
+		return h
+	}
+	h.Version, h.Flags = versionWord(word)
+	if h.Version < minIndexed || h.Version > maxIndexed {
+		f.err = &VersionError{Version: h.Version}
+		return Header{}
+	}
+	if unknown := h.Flags &^ knownFlags; unknown != 0 {
+		f.fail(f.pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+	}
+	f.u64("the word that is not used")
+	if t := f.u64("the hash type"); t != 0 {
+		f.fail(f.pos-8, afdo.ErrHeader, "hash type %d, 0 is the only one", t)
+	}
+	for _, o := range h.offsets() {
+		if h.Version < o.since {
+			continue
+		}
+		v := f.u64("the offset of the " + o.name)
+		*o.at = int64(v)
+		if f.err == nil && v > uint64(size) {
+			f.fail(f.pos-8, afdo.ErrHeader, "the %s at offset %d of a file of %d bytes", o.name, v, size)
+		}
+	}
+	return h
+}
+
+// append is the mirror image of fields.header.
+func (h *Header) append(p []byte) []byte {
+	p = append(p, Magic...)
+	p = append64(p, h.Flags.word(h.Version), 0, 0)
+	for _, o := range h.offsets() {
+		if h.Version >= o.since {
+			p = append64(p, uint64(*o.at))
+		}
+	}
+	return p
+}

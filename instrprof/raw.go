@@ -1,0 +1,267 @@
+package instrprof
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A RawReader reads a raw file, which is one dump of a process after another. It is safe for
+// concurrent use.
+type RawReader struct {
+	data  []byte
+	first *Dump
+	names *nameCache
+}
+
+// OpenRaw reads a raw file into memory. See [OpenRawBytes].
+func OpenRaw(path string) (*RawReader, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return OpenRawBytes(data)
+}
+
+// OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which must
+// not change as long as they are in use. Errors are a [*FormatError] or a [*VersionError].
+func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
+
+func openRaw(data []byte, names *nameCache) (*RawReader, error) {
+	r := &RawReader{data: data, names: names}
+	var err error
+	r.first, err = r.dump(0)
+	return r, err
+}
+
+// Header returns the header of the first dump.
+func (r *RawReader) Header() RawHeader { return *r.first.header }
+
+// Size returns the size of the file in bytes.
+func (r *RawReader) Size() int64 { return int64(len(r.data)) }
+
+// Dumps returns the dumps of the file in order. All have the byte order and the pointer size of the first. Zeros between them
+// are passed over. An error ends the sequence. Where one dump ends the walk of its records tells, so Dumps makes one, too.
+func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
+	return func(yield func(*Dump, error) bool) {
+		d := r.first
+		for {
+			next, err := d.next()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(d, nil) || next == len(r.data) {
+				return
+			}
+			if d, err = r.dump(next); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// A Dump is what a process has written at once.
+type Dump struct {
+	file   *RawReader
+	header *RawHeader
+	layout rawLayout
+
+	ids, data, counts, bitmap, names, vtables, vtableNames fields // sections
+	values                                                 int    // where the value data begins
+}
+
+// dump reads the header of the dump at pos.
+func (r *RawReader) dump(pos int) (*Dump, error) {
+	f := fields{data: r.data, pos: pos, section: SectionHeader}
+	if first := r.first; first != nil {
+		p, big, ok := rawMagic(r.data[pos:])
+		if pos%8 != 0 || ok && (p != first.header.PointerSize || big != first.header.BigEndian) {
+			f.fail(pos, ErrMagic, "a dump that is not aligned, or of another byte order or pointer size than the first")
+			return nil, f.err
+		}
+	}
+	d := &Dump{file: r, header: f.rawHeader()}
+	if f.err != nil {
+		return nil, f.err
+	}
+	d.layout = d.header.layout()
+	d.sections(&f)
+	return d, f.err
+}
+
+// sections finds where the sections are, f being behind the header.
+func (d *Dump) sections(f *fields) {
+	h := d.header
+	take := func(to *fields, s Section, n, size, after uint64, aligned bool) {
+		f.section = s
+		*to = fields{base: int64(f.pos), section: s, big: h.BigEndian}
+		if f.err == nil && n > uint64(f.rest())/size {
+			f.fail(f.pos, afdo.ErrTruncated, "%d of %d bytes, %d bytes are left", n, size, f.rest())
+		}
+		to.data = f.take(n*size, "the section")
+		if aligned {
+			after = -n & 7
+		}
+		f.take(after, "the padding")
+	}
+	var uniform fields
+	take(&d.ids, SectionBinaryIDs, h.BinaryIDsSize, 1, 0, false)
+	take(&d.data, SectionData, h.NumFunctions, uint64(d.layout.size), h.beforeCounters, false)
+	take(&d.counts, SectionCounters, h.NumCounters, h.counterWidth(), h.afterCounters, false)
+	take(&d.bitmap, SectionBitmap, h.NumBitmapBytes, 1, h.afterBitmap, false)
+	take(&uniform, SectionCounters, h.NumUniform, 8, h.afterUniform, false)
+	take(&d.names, SectionNames, h.NamesSize, 1, 0, true)
+	take(&d.vtables, SectionVTables, h.NumVTables, uint64(d.layout.vtableSize()), 0, false)
+	take(&d.vtableNames, SectionVTableNames, h.VTableNamesSize, 1, 0, true)
+	d.values = f.pos
+}
+
+// next returns where the next dump begins, or the end of the file.
+func (d *Dump) next() (int, error) {
+	f := d.valueFields()
+	for i := range int(d.header.NumFunctions) {
+		if d.record(i).hasValues {
+			f.values()
+		}
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	end := f.pos
+	for end < len(d.file.data) && d.file.data[end] == 0 {
+		end++
+	}
+	return end, nil
+}
+
+// valueFields returns what the value data is read from: a block for each function with value sites.
+func (d *Dump) valueFields() *fields {
+	return &fields{data: d.file.data, pos: d.values, section: SectionValues, big: d.header.BigEndian}
+}
+
+// record returns a data record.
+func (d *Dump) record(i int) rawRecord {
+	return d.layout.read(d.data.data[i*d.layout.size:], d.header.BigEndian)
+}
+
+// Header returns the header.
+func (d *Dump) Header() RawHeader { return *d.header }
+
+// BinaryIDs returns the IDs of the binary and its libraries, in the order of the file.
+func (d *Dump) BinaryIDs() ([]BinaryID, error) {
+	f := d.ids
+	ids := f.binaryIDs(uint64(len(f.data)))
+	return ids, f.err
+}
+
+// VTableNames returns the names of the virtual tables.
+func (d *Dump) VTableNames() ([]string, error) {
+	f := d.vtableNames
+	var names []string
+	f.names(uint64(len(f.data)), d.file.Size(), func(name []byte) { names = append(names, string(name)) })
+	if f.err != nil {
+		return nil, f.err
+	}
+	return names, nil
+}
+
+// Records returns the records in the order of the file, which is that of the program. An error ends the
+// sequence, [ErrCorrelated] if the file does not say what the functions are.
+func (d *Dump) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		d.walk(func(r Record, _, _ uint64, err error) bool { return yield(r, err) })
+	}
+}
+
+// walk is Records with the hash of the name and the time stamp.
+func (d *Dump) walk(yield func(r Record, nameHash, stamp uint64, err error) bool) {
+	if d.header.correlated() {
+		yield(Record{}, 0, 0, ErrCorrelated)
+		return
+	}
+	names, err := d.file.names.get(d)
+	if err != nil {
+		yield(Record{}, 0, 0, err)
+		return
+	}
+	values := rawValues{f: d.valueFields(), dump: d}
+	for i := range int(d.header.NumFunctions) {
+		raw := d.record(i)
+		r, stamp, err := d.view(&raw, i, names)
+		if err == nil && raw.hasValues {
+			r.values, err = values.next()
+		}
+		if !yield(r, raw.nameHash, stamp, err) || err != nil {
+			return
+		}
+	}
+}
+
+// view returns a record, but for its values, and its time stamp.
+func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
+	name, ok := names[raw.nameHash]
+	if !ok {
+		f := fields{base: d.data.base, section: SectionData}
+		f.fail(i*d.layout.size, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
+		return r, 0, f.err
+	}
+	r = Record{name: name, hash: raw.hash, bitmap: Bitmap{stride: 1}}
+	if r.counters, stamp, err = d.counters(raw, i); err != nil {
+		return r, 0, err
+	}
+	if raw.bitmapBytes > 0 {
+		start := d.layout.distance(raw.bitmap, d.header.BitmapDelta, i)
+		r.bitmap.data, err = d.part(SectionBitmap, d.bitmap.data, d.bitmap.base, start, uint64(raw.bitmapBytes), i)
+	}
+	return r, stamp, err
+}
+
+// never are the time stamps of functions that were not called.
+func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
+
+type stamped struct{ stamp, nameHash uint64 }
+
+// Trace returns the functions that were called in the order of their first calls, nothing if the program does not tell it.
+func (d *Dump) Trace() (Trace, error) {
+	if !d.header.stamped() {
+		return Trace{}, nil
+	}
+	var calls []stamped
+	var fault error
+	d.walk(func(_ Record, nameHash, stamp uint64, err error) bool {
+		if !never(stamp) {
+			calls = append(calls, stamped{stamp, nameHash})
+		}
+		fault = err
+		return true
+	})
+	return traceOf(calls), fault
+}
+
+// traceOf returns the trace of calls, and sorts them.
+func traceOf(calls []stamped) Trace {
+	slices.SortFunc(calls, func(a, b stamped) int {
+		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(a.nameHash, b.nameHash))
+	})
+	t := Trace{Weight: 1}
+	for _, c := range calls {
+		t.Functions = append(t.Functions, c.nameHash)
+	}
+	return t
+}
+
+// String says what the dump is.
+func (h *RawHeader) String() string {
+	order := "little-endian"
+	if h.BigEndian {
+		order = "big-endian"
+	}
+	return fmt.Sprintf("raw version %d, %s, %d bits", h.Version, order, 8*h.PointerSize)
+}

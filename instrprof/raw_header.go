@@ -1,0 +1,136 @@
+package instrprof
+
+import (
+	"github.com/go-afdo/afdo"
+)
+
+// The first word of a raw file, in the byte order of the machine that wrote it.
+const (
+	rawMagic64 = 0xff6c70726f667281 // pointers of 8 bytes
+	rawMagic32 = 0xff6c70726f665281 // of 4
+)
+
+const (
+	minRaw = 8
+	maxRaw = 11
+)
+
+// Versions of raw files from which on they have something.
+const (
+	rawVersionBitmap  = 9
+	rawVersionVTables = 10
+	rawVersionUniform = 11
+)
+
+// A RawHeader is what the header of a dump says, but for padding.
+type RawHeader struct {
+	Version     uint32
+	Flags       Flags
+	PointerSize int  // 4 or 8
+	BigEndian   bool // the byte order of the machine
+
+	BinaryIDsSize   uint64
+	NumFunctions    uint64 // data records
+	NumCounters     uint64 // of 8 bytes, or of one if Flags say so
+	NumBitmapBytes  uint64
+	NumUniform      uint64 // uniform counters, which are passed over
+	NamesSize       uint64
+	CountersDelta   uint64 // from the first data record to the counters, in the memory of the process
+	BitmapDelta     uint64
+	NumVTables      uint64
+	VTableNamesSize uint64
+
+	beforeCounters, afterCounters, afterBitmap, afterUniform uint64
+	uniformDelta, namesDelta, lastKind                       uint64 // nothing to read a file by
+}
+
+// rawFields lists the words after magic and version, in order.
+func (h *RawHeader) rawFields() [17]struct {
+	at    *uint64
+	since uint32
+} {
+	return [...]struct {
+		at    *uint64
+		since uint32
+	}{
+		{&h.BinaryIDsSize, 0},
+		{&h.NumFunctions, 0},
+		{&h.beforeCounters, 0},
+		{&h.NumCounters, 0},
+		{&h.afterCounters, 0},
+		{&h.NumBitmapBytes, rawVersionBitmap},
+		{&h.afterBitmap, rawVersionBitmap},
+		{&h.NumUniform, rawVersionUniform},
+		{&h.afterUniform, rawVersionUniform},
+		{&h.uniformDelta, rawVersionUniform},
+		{&h.NamesSize, 0},
+		{&h.CountersDelta, 0},
+		{&h.BitmapDelta, rawVersionBitmap},
+		{&h.namesDelta, 0},
+		{&h.NumVTables, rawVersionVTables},
+		{&h.VTableNamesSize, rawVersionVTables},
+		{&h.lastKind, 0},
+	}
+}
+
+// rawMagic recognises the first word of a dump.
+func rawMagic(head []byte) (pointerSize int, big, ok bool) {
+	if len(head) < 8 {
+		return 0, false, false
+	}
+	for _, big := range [...]bool{false, true} {
+		switch get64(head, big) {
+		case rawMagic64:
+			return 8, big, true
+		case rawMagic32:
+			return 4, big, true
+		}
+	}
+	return 0, false, false
+}
+
+// rawHeader reads the header of a dump.
+func (f *fields) rawHeader() *RawHeader {
+	h := &RawHeader{}
+	var ok bool
+	if h.PointerSize, h.BigEndian, ok = rawMagic(f.data[f.pos:]); !ok {
+		f.fail(f.pos, ErrMagic, "no raw profile begins here")
+		return nil
+	}
+	f.big = h.BigEndian
+	f.pos += 8
+	h.Version, h.Flags = versionWord(f.u64("the version"))
+	if f.err == nil && (h.Version < minRaw || h.Version > maxRaw) {
+		f.err = &VersionError{Raw: true, Version: h.Version}
+		return nil
+	}
+	if unknown := h.Flags &^ knownFlags; unknown != 0 {
+		f.fail(f.pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+	}
+	for _, field := range h.rawFields() {
+		if h.Version >= field.since {
+			*field.at = f.u64("a field of the header")
+		}
+	}
+	return h
+}
+
+// counterWidth returns the size of a counter.
+func (h *RawHeader) counterWidth() uint64 {
+	if h.Flags&SingleByteCounter != 0 {
+		return 1
+	}
+	return 8
+}
+
+// correlated tells whether what describes the functions is elsewhere.
+func (h *RawHeader) correlated() bool {
+	return h.Flags&Correlated != 0 || h.NumFunctions == 0 && h.NumCounters > 0
+}
+
+// stamped tells whether a time stamp stands before the counters of each function. A program of which
+// only the entries of functions are instrumented takes none, though its flags say that it does;
+// LLVM 22 takes the counters of several functions for one there.
+func (h *RawHeader) stamped() bool {
+	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
+}

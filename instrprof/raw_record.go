@@ -1,0 +1,136 @@
+package instrprof
+
+import "github.com/go-afdo/afdo"
+
+// A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
+// function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values; u32
+// number of counters; u16 number of value sites for each kind, of which there are 2, from version 10 3;
+// from 11 u16 wave size; from 9 u32 number of bitmap bytes, aligned to 4; zeros to a multiple of 8.
+type rawRecord struct {
+	nameHash, hash           uint64
+	counters, bitmap         uint64 // addresses
+	function                 uint64
+	numCounters, bitmapBytes uint32
+	hasValues                bool
+}
+
+// rawLayout says where the fields of a data record are.
+type rawLayout struct {
+	pointer                                               int
+	counters, bitmap, function, numCounters, sites, bytes int
+	kinds                                                 int
+	size                                                  int
+}
+
+func (h *RawHeader) layout() rawLayout {
+	p := h.PointerSize
+	l := rawLayout{pointer: p, kinds: 2, counters: 16}
+	at := 16 + p
+	if h.Version >= rawVersionUniform {
+		at += p
+	}
+	if h.Version >= rawVersionBitmap {
+		l.bitmap = at
+		at += p
+	}
+	l.function = at
+	l.numCounters = at + 2*p
+	l.sites = l.numCounters + 4
+	if h.Version >= rawVersionVTables {
+		l.kinds = 3
+	}
+	at = l.sites + 2*l.kinds
+	if h.Version >= rawVersionUniform {
+		at += 2
+	}
+	if h.Version >= rawVersionBitmap {
+		l.bytes = (at + 3) &^ 3
+		at = l.bytes + 4
+	}
+	l.size = roundUp(at)
+	return l
+}
+
+// read reads a data record out of its bytes.
+func (l *rawLayout) read(p []byte, big bool) (r rawRecord) {
+	r.nameHash, r.hash = get64(p, big), get64(p[8:], big)
+	r.counters = l.address(p[l.counters:], big)
+	r.function = l.address(p[l.function:], big)
+	r.numCounters = get32(p[l.numCounters:], big)
+	if l.bytes != 0 {
+		r.bitmap = l.address(p[l.bitmap:], big)
+		r.bitmapBytes = get32(p[l.bytes:], big)
+	}
+	for kind := range l.kinds {
+		r.hasValues = r.hasValues || get16(p[l.sites+2*kind:], big) != 0
+	}
+	return r
+}
+
+func (l *rawLayout) address(p []byte, big bool) uint64 {
+	if l.pointer == 4 {
+		return uint64(get32(p, big))
+	}
+	return get64(p, big)
+}
+
+// distance returns how far the data of record i is behind the start of its section: the record tells its address,
+// and delta how far the section was from the record array in the process.
+func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
+	d := address - (delta - uint64(i)*uint64(l.size))
+	if l.pointer == 4 {
+		return uint64(uint32(d))
+	}
+	return d
+}
+
+// A rawVTable is u64 hash of the name, P address, u32 size, zeros to a multiple of 8: the virtual
+// table covers [address, address+size).
+type rawVTable struct {
+	nameHash, address uint64
+	size              uint32
+}
+
+func (l *rawLayout) vtableSize() int { return roundUp(8 + l.pointer + 4) }
+
+func (l *rawLayout) readVTable(p []byte, big bool) rawVTable {
+	return rawVTable{get64(p, big), l.address(p[8:], big), get32(p[8+l.pointer:], big)}
+}
+
+// part returns the bytes of a section that a record refers to.
+func (d *Dump) part(s Section, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
+	if start > uint64(len(data)) || size > uint64(len(data))-start {
+		f := fields{base: d.data.base, section: SectionData}
+		f.fail(i*d.layout.size, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
+			i, size, int64(start), s, len(data), base)
+		return nil, f.err
+	}
+	return data[start : start+size : start+size], nil
+}
+
+// timestampSize is what stands before the counters of a function of a temporal profile.
+const timestampSize = 8
+
+// counters returns the counters of record i and its time stamp, 0 if there is none.
+func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
+	if r.numCounters == 0 {
+		f := fields{base: d.data.base, section: SectionData}
+		f.fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
+		return c, 0, f.err
+	}
+	width := d.header.counterWidth()
+	start := d.layout.distance(r.counters, d.header.CountersDelta, i)
+	data, err := d.part(SectionCounters, d.counts.data, d.counts.base, start, width*uint64(r.numCounters), i)
+	if err != nil {
+		return c, 0, err
+	}
+	if d.header.stamped() {
+		if len(data) < timestampSize {
+			f := fields{base: d.data.base, section: SectionData}
+			f.fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
+			return c, 0, f.err
+		}
+		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
+	}
+	return Counters{data: data, width: uint8(width), big: d.header.BigEndian}, stamp, nil
+}

@@ -1,0 +1,111 @@
+package instrprof
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// rawValues reads the value data of a dump, function after function. The targets of calls and virtual
+// tables are addresses there, for which it puts name hashes.
+type rawValues struct {
+	f       *fields
+	dump    *Dump
+	known   bool // the addresses
+	calls   []addressed
+	vtables []addressed
+}
+
+// addressed is what has a name and an address.
+type addressed struct {
+	start, end uint64 // end is the first address behind it
+	nameHash   uint64
+}
+
+func compareStarts(a, b addressed) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.nameHash, b.nameHash))
+}
+
+func (v *rawValues) next() (Values, error) {
+	raw := v.f.values()
+	if v.f.err != nil {
+		return Values{}, v.f.err
+	}
+	if !v.known {
+		v.collect()
+	}
+	f := fields{data: raw.append(nil, v.translate)}
+	return f.values(), f.err
+}
+
+// collect takes the addresses from the data records and the vtables.
+func (v *rawValues) collect() {
+	d := v.dump
+	v.known = true
+	for i := range int(d.header.NumFunctions) {
+		if r := d.record(i); r.function != 0 {
+			v.calls = append(v.calls, addressed{r.function, r.function + 1, r.nameHash})
+		}
+	}
+	size := d.layout.vtableSize()
+	for p := d.vtables.data; len(p) >= size; p = p[size:] {
+		if t := d.layout.readVTable(p, d.header.BigEndian); t.address != 0 {
+			v.vtables = append(v.vtables, addressed{t.address, t.address + uint64(t.size), t.nameHash})
+		}
+	}
+	slices.SortFunc(v.calls, compareStarts)
+	slices.SortFunc(v.vtables, compareStarts)
+}
+
+// translate returns the name hash of what covers an address, or 0.
+func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
+	list := v.calls
+	switch kind {
+	case MemOPSize:
+		return address
+	case VTableTarget:
+		list = v.vtables
+	}
+	i, found := slices.BinarySearchFunc(list, address, func(a addressed, address uint64) int {
+		return cmp.Compare(a.start, address)
+	})
+	if !found {
+		i--
+	}
+	if i >= 0 && address >= list[i].start && address < list[i].end {
+		return list[i].nameHash
+	}
+	return 0
+}
+
+// A nameTable holds names by their hash.
+type nameTable map[uint64][]byte
+
+// A nameCache keeps the names of the dump that was read last: those of all runs of a program are the same.
+type nameCache struct {
+	mu      sync.Mutex
+	section []byte
+	table   nameTable
+}
+
+func (c *nameCache) get(d *Dump) (nameTable, error) {
+	c.mu.Lock()
+	section, table := c.section, c.table
+	c.mu.Unlock()
+	if table != nil && bytes.Equal(section, d.names.data) {
+		return table, nil
+	}
+	table = nameTable{}
+	f := d.names
+	section = bytes.Clone(f.data) // which names that are not compressed are part of
+	f.data = section
+	f.names(uint64(len(f.data)), d.file.Size(), func(name []byte) { table[nameHash(name)] = name })
+	if f.err != nil {
+		return nil, f.err
+	}
+	c.mu.Lock()
+	c.section, c.table = section, table
+	c.mu.Unlock()
+	return table, nil
+}

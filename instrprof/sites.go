@@ -1,0 +1,112 @@
+package instrprof
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// ValueSites is value data taken apart: by kind, the values of each site. It is what [NewRecord]
+// takes; [Values] is what is read.
+type ValueSites [numValueKinds][][]Value
+
+// sites takes value data apart.
+func (v Values) sites() (s ValueSites) {
+	for kind := range numValueKinds {
+		for site := range v.Sites(kind) {
+			s[kind] = append(s[kind], slices.Collect(site.All()))
+		}
+	}
+	return s
+}
+
+// appendTo is the mirror image of fields.values. Sites have 255 values at most.
+func (s ValueSites) appendTo(p []byte) []byte {
+	start, kinds := len(p), uint32(0)
+	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)
+	for kind, sites := range s {
+		if len(sites) == 0 {
+			continue
+		}
+		kinds++
+		p = binary.LittleEndian.AppendUint32(p, uint32(kind))
+		p = binary.LittleEndian.AppendUint32(p, uint32(len(sites)))
+		for _, site := range sites {
+			p = append(p, byte(len(site)))
+		}
+		p = append(p, make([]byte, roundUp(len(sites))-len(sites))...)
+		for _, site := range sites {
+			for _, v := range site {
+				p = append64(p, v.Value, v.Count)
+			}
+		}
+	}
+	binary.LittleEndian.PutUint32(p[start:], uint32(len(p)-start))
+	binary.LittleEndian.PutUint32(p[start+4:], kinds)
+	return p
+}
+
+// view puts value data together.
+func (s ValueSites) view() (Values, error) {
+	for kind, sites := range s {
+		for _, site := range sites {
+			if len(site) > maxSiteValues {
+				return Values{}, fmt.Errorf("instrprof: a site of kind %v with %d values: %w", ValueKind(kind), len(site), ErrUnrepresentable)
+			}
+		}
+	}
+	f := fields{data: s.appendTo(nil)}
+	v := f.values()
+	return v, f.err
+}
+
+// order puts the values of each site in the order of indexed files, most frequent first, and cuts
+// it to what a site holds.
+func (s ValueSites) order() {
+	for _, sites := range s {
+		for i, site := range sites {
+			slices.SortStableFunc(site, func(a, b Value) int { return cmp.Compare(b.Count, a.Count) })
+			sites[i] = site[:min(len(site), maxSiteValues)]
+		}
+	}
+}
+
+func (s ValueSites) scale(weight uint64) {
+	for _, sites := range s {
+		for _, site := range sites {
+			for i := range site {
+				site[i].Count = saturatingMultiply(site[i].Count, weight)
+			}
+		}
+	}
+}
+
+// addSite adds two sites. Values come out in ascending order. A value may occur more than once in a
+// site, as the name of no known function does: the first of one is added to the first of the other.
+func addSite(a, b []Value) []Value {
+	byValue := func(a, b Value) int { return cmp.Compare(a.Value, b.Value) }
+	slices.SortStableFunc(a, byValue)
+	slices.SortStableFunc(b, byValue)
+	sum := make([]Value, 0, max(len(a), len(b)))
+	for _, v := range b {
+		for len(a) > 0 && a[0].Value < v.Value {
+			sum, a = append(sum, a[0]), a[1:]
+		}
+		if len(a) > 0 && a[0].Value == v.Value {
+			v.Count = saturatingAdd(a[0].Count, v.Count)
+			a = a[1:]
+		}
+		sum = append(sum, v)
+	}
+	return append(sum, a...)
+}
+
+func saturatingMultiply(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	if high != 0 || low > MaxCount {
+		return MaxCount
+	}
+	return low
+}

@@ -1,0 +1,171 @@
+package instrprof
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// The sections after the hash table: MemProf, binary IDs, vtable names, traces. None says how long
+// it is in the header; each ends where another begins, or the file ends.
+
+// section returns a section that begins at off, which is not 0.
+func (r *Reader) tailSection(off int64, s Section) (*fields, error) {
+	h := &r.header
+	end := r.src.size
+	for _, o := range h.offsets() {
+		if *o.at > off && *o.at < end {
+			end = *o.at
+		}
+	}
+	data, err := r.src.view(off, int(end-off))
+	if err != nil {
+		return nil, err
+	}
+	return &fields{data: data, base: off, section: s}, nil
+}
+
+// MemProf returns the bytes of the MemProf section and its offset in the file, which the offsets
+// that it holds are relative to the start of. They reach to the next section and may end with zeros that
+// are not the section's. Without one the error is [afdo.ErrNotFound].
+func (r *Reader) MemProf() (data []byte, off int64, err error) {
+	if r.header.Flags&HasMemProf == 0 {
+		return nil, 0, afdo.ErrNotFound
+	}
+	f, err := r.tailSection(r.header.MemProf, SectionMemProf)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f.data, r.header.MemProf, nil
+}
+
+// A BinaryID identifies a binary that was profiled, as a rule by its build ID.
+type BinaryID []byte
+
+// BinaryIDs returns the IDs of the binaries, sorted.
+func (r *Reader) BinaryIDs() ([]BinaryID, error) {
+	if r.header.Version < versionBinaryIDs {
+		return nil, nil
+	}
+	f, err := r.tailSection(r.header.BinaryIDs, SectionBinaryIDs)
+	if err != nil {
+		return nil, err
+	}
+	size := f.u64("the size of the binary IDs")
+	ids := f.binaryIDs(size)
+	return ids, f.err
+}
+
+// binaryIDs reads size bytes: for each ID its length, its bytes, and zeros to a multiple of 8.
+func (f *fields) binaryIDs(size uint64) []BinaryID {
+	start := f.pos
+	sub := fields{data: f.take(size, "the binary IDs"), base: f.base + int64(start), section: SectionBinaryIDs, big: f.big}
+	var ids []BinaryID
+	for f.err == nil && sub.rest() > 0 {
+		pos := sub.pos
+		n := sub.u64("the length of a binary ID")
+		if sub.err == nil && n == 0 {
+			sub.fail(pos, afdo.ErrCount, "a binary ID of no bytes")
+		}
+		ids = append(ids, sub.take(n, "a binary ID"))
+		sub.align("the padding")
+		if f.err = sub.err; f.err != nil {
+			return nil
+		}
+	}
+	return ids
+}
+
+// appendBinaryIDs is the mirror image of fields.binaryIDs.
+func appendBinaryIDs(p []byte, ids []BinaryID) []byte {
+	start := len(p)
+	for _, id := range ids {
+		p = append64(p, uint64(len(id)))
+		p = append(p, id...)
+		for (len(p)-start)&7 != 0 {
+			p = append(p, 0)
+		}
+	}
+	return p
+}
+
+func sortBinaryIDs(ids []BinaryID) []BinaryID {
+	slices.SortFunc(ids, func(a, b BinaryID) int { return bytes.Compare(a, b) })
+	return slices.CompactFunc(ids, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
+}
+
+// VTableNames returns the names of virtual tables that the file keeps: none, unless it was merged so.
+func (r *Reader) VTableNames() ([]string, error) {
+	if r.header.Version < versionVTables {
+		return nil, nil
+	}
+	f, err := r.tailSection(r.header.VTableNames, SectionVTableNames)
+	if err != nil {
+		return nil, err
+	}
+	size := f.u64("the size of the vtable names")
+	var names []string
+	f.names(size, r.src.size, func(name []byte) { names = append(names, string(name)) })
+	if f.err != nil {
+		return nil, f.err
+	}
+	return names, nil
+}
+
+// A Trace lists functions in the order in which a run first called them.
+type Trace struct {
+	Weight    uint64
+	Functions []uint64 // name hashes
+}
+
+// Traces are the temporal profile: a sample of the traces that were seen.
+type Traces struct {
+	Seen   uint64 // the number of traces of which these were kept
+	Traces []Trace
+}
+
+// Traces returns the traces, none if the file has none.
+func (r *Reader) Traces() (Traces, error) {
+	if r.header.Version < versionTraces || r.header.Flags&TemporalTraces == 0 {
+		return Traces{}, nil
+	}
+	f, err := r.tailSection(r.header.Traces, SectionTraces)
+	if err != nil {
+		return Traces{}, err
+	}
+	t := f.traces()
+	return t, f.err
+}
+
+func (f *fields) traces() Traces {
+	var t Traces
+	pos := f.pos
+	n := f.u64("the number of traces")
+	t.Seen = f.u64("the number of traces seen")
+	if f.err == nil && n > uint64(f.rest()/16) {
+		f.fail(pos, afdo.ErrCount, "%d traces in %d bytes", n, f.rest())
+	}
+	for f.err == nil && uint64(len(t.Traces)) < n {
+		trace := Trace{Weight: f.u64("the weight of a trace")}
+		trace.Functions = make([]uint64, f.count(8, "the number of functions of a trace"))
+		for i := range trace.Functions {
+			trace.Functions[i] = f.u64("a function of a trace")
+		}
+		t.Traces = append(t.Traces, trace)
+	}
+	if f.err != nil {
+		return Traces{}
+	}
+	return t
+}
+
+// append is the mirror image of fields.traces.
+func (t *Traces) append(p []byte) []byte {
+	p = append64(p, uint64(len(t.Traces)), t.Seen)
+	for _, trace := range t.Traces {
+		p = append64(p, trace.Weight, uint64(len(trace.Functions)))
+		p = append64(p, trace.Functions...)
+	}
+	return p
+}

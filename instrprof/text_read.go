@@ -1,0 +1,289 @@
+package instrprof
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A TextReader reads a text: its header when it is made, its records as they are asked for.
+type TextReader struct {
+	lines   lineReader
+	flags   Flags
+	traces  Traces
+	vtables map[string]bool
+}
+
+// NewTextReader reads the header lines of a text.
+//
+// A line that begins with # is a comment; empty lines have no meaning. Header lines begin with a colon: ir, csir, fe,
+// entry_first, not_entry_first, instrument_loop_entries, single_byte_coverage, temporal_prof_traces,
+// in any case. A record is a name, a hash, a number of counters and the counters; perhaps $ with a
+// number of bitmap bytes, and these; perhaps a number of value kinds, and for each the kind, a number of sites and for each site a
+// number of values and VALUE:COUNT lines. What is wrong is a [*FormatError] with line and column.
+func NewTextReader(r io.Reader) (*TextReader, error) {
+	t := &TextReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]bool{}}
+	t.lines.next()
+	for !t.lines.end && strings.HasPrefix(t.lines.text, ":") {
+		t.headerLine(strings.ToLower(t.lines.text[1:]))
+	}
+	return t, t.lines.err
+}
+
+func (t *TextReader) headerLine(name string) {
+	switch name {
+	case "fe":
+	case "not_entry_first":
+		t.flags &^= EntryFirst
+	case "temporal_prof_traces":
+		t.flags |= TemporalTraces
+		t.lines.next()
+		t.readTraces()
+		return
+	default:
+		found := false
+		for _, h := range textHeaders {
+			if h.line == name {
+				t.flags |= h.flags
+				found = true
+			}
+		}
+		if !found {
+			t.lines.fail(1, ErrSyntax, "no header line is :%s", name)
+		}
+	}
+	t.lines.next()
+}
+
+func (t *TextReader) readTraces() {
+	n := t.lines.number("the number of traces", 10)
+	t.traces.Seen = t.lines.number("the number of traces seen", 10)
+	for uint64(len(t.traces.Traces)) < n && t.lines.err == nil {
+		trace := Trace{Weight: t.lines.number("the weight of a trace", 10)}
+		for name := range strings.SplitSeq(t.lines.take("the functions of a trace"), ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				trace.Functions = append(trace.Functions, NameHash(name))
+			}
+		}
+		t.traces.Traces = append(t.traces.Traces, trace)
+	}
+}
+
+// Flags returns what the header says.
+func (t *TextReader) Flags() Flags { return t.flags }
+
+// Traces returns the traces of the header.
+func (t *TextReader) Traces() Traces { return t.traces }
+
+// VTableNames returns the names of virtual tables in the records that were read so far, in no order.
+func (t *TextReader) VTableNames() []string {
+	names := make([]string, 0, len(t.vtables))
+	for name := range t.vtables {
+		names = append(names, name)
+	}
+	return names
+}
+
+// Records returns the records in the order of the text, once. An error ends the sequence.
+func (t *TextReader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for !t.lines.end && t.lines.err == nil {
+			r := t.record()
+			if t.lines.err == nil && !yield(r, nil) {
+				return
+			}
+		}
+		if t.lines.err != nil {
+			yield(Record{}, t.lines.err)
+		}
+	}
+}
+
+func (t *TextReader) record() Record {
+	l := &t.lines
+	r := Record{name: []byte(l.take("a name")), bitmap: Bitmap{stride: 1}}
+	r.hash = l.number("a hash", 0)
+	n := l.number("a number of counters", 10)
+	if n == 0 && l.err == nil {
+		l.failBefore(afdo.ErrCount, "a function without counters")
+	}
+	r.counters.width = 8
+	for i := uint64(0); i < n && l.err == nil; i++ {
+		r.counters.data = append64(r.counters.data, l.number("a counter", 10))
+	}
+	if strings.HasPrefix(l.text, "$") && l.err == nil {
+		t.bitmap(&r)
+	}
+	// What comes next is a name unless it is a number.
+	if kinds, err := strconv.ParseUint(l.text, 10, 32); err == nil && !l.end {
+		t.values(&r, kinds)
+	}
+	return r
+}
+
+func (t *TextReader) bitmap(r *Record) {
+	l := &t.lines
+	m, err := strconv.ParseUint(strings.TrimSpace(l.text[1:]), 0, 64)
+	if err != nil {
+		l.fail(2, ErrSyntax, "%q is no number of bitmap bytes", l.text[1:])
+	}
+	l.next()
+	for i := uint64(0); i < m && l.err == nil; i++ {
+		b := l.number("a byte of a bitmap", 0)
+		if b > 255 && l.err == nil {
+			l.failBefore(ErrSyntax, "%d is no byte", b)
+		}
+		r.bitmap.data = append(r.bitmap.data, byte(b))
+	}
+}
+
+func (t *TextReader) values(r *Record, kinds uint64) {
+	l := &t.lines
+	if kinds == 0 || kinds > uint64(numValueKinds) {
+		l.fail(1, afdo.ErrCount, "%d kinds of values", kinds)
+		return
+	}
+	l.next()
+	var sites ValueSites
+	for range kinds {
+		kind := l.number("a kind of values", 10)
+		if kind >= uint64(numValueKinds) && l.err == nil {
+			l.failBefore(ErrSyntax, "values of kind %d", kind)
+		}
+		n := l.number("a number of sites", 10)
+		for i := uint64(0); i < n && l.err == nil; i++ {
+			sites[kind] = append(sites[kind], t.site(ValueKind(kind)))
+		}
+	}
+	if l.err != nil {
+		return
+	}
+	var err error
+	if r.values, err = sites.view(); err != nil {
+		l.failBefore(ErrValues, "%v", err)
+	}
+}
+
+func (t *TextReader) site(kind ValueKind) []Value {
+	l := &t.lines
+	n := l.number("a number of values", 10)
+	if n > maxSiteValues && l.err == nil {
+		l.failBefore(afdo.ErrCount, "%d values of a site, %d is the most", n, maxSiteValues)
+	}
+	var site []Value
+	for i := uint64(0); i < n && l.err == nil; i++ {
+		if l.end {
+			l.take("VALUE:COUNT")
+			break
+		}
+		text, colon := l.text, strings.LastIndexByte(l.text, ':')
+		if colon < 0 {
+			l.fail(1, ErrSyntax, "%q where VALUE:COUNT is due", text)
+			break
+		}
+		var v Value
+		var err error
+		if v.Count, err = strconv.ParseUint(text[colon+1:], 10, 64); err != nil {
+			l.fail(colon+2, ErrSyntax, "%q is no count", text[colon+1:])
+		}
+		if v.Value, err = t.value(kind, text[:colon]); err != nil {
+			l.fail(1, ErrSyntax, "%q is no size", text[:colon])
+		}
+		site = append(site, v)
+		l.next()
+	}
+	return site
+}
+
+func (t *TextReader) value(kind ValueKind, s string) (uint64, error) {
+	switch {
+	case kind == MemOPSize:
+		return strconv.ParseUint(s, 10, 64)
+	case s == externalSymbol:
+		return 0, nil
+	case kind == VTableTarget:
+		t.vtables[s] = true
+	}
+	return NameHash(s), nil
+}
+
+// A lineReader hands out the lines of a text that are neither empty nor comments. The first error sticks and ends it.
+type lineReader struct {
+	r    *bufio.Reader
+	text string
+	end  bool // there is no line; text is empty
+	line int  // number of text, from 1
+	last int  // number of the line taken before
+	err  error
+}
+
+// next goes to the next line.
+func (l *lineReader) next() {
+	for !l.end {
+		s, err := l.r.ReadString('\n')
+		if err != nil && err != io.EOF {
+			l.stop(fmt.Errorf("instrprof: %w", err))
+			return
+		}
+		l.line++
+		l.text = strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
+		if strings.IndexByte(l.text, 0) >= 0 {
+			l.fail(1+strings.IndexByte(l.text, 0), ErrSyntax, "a NUL")
+		}
+		if err == io.EOF && s == "" {
+			l.text, l.end = "", true
+		}
+		if l.text != "" && l.text[0] != '#' {
+			return
+		}
+	}
+}
+
+func (l *lineReader) stop(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	l.text, l.end = "", true
+}
+
+// fail records a fault in the line, at a column.
+func (l *lineReader) fail(column int, class error, format string, args ...any) {
+	l.stop(&FormatError{Section: SectionText, Line: l.line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...)})
+}
+
+// failBefore records a fault in the line that was taken last.
+func (l *lineReader) failBefore(class error, format string, args ...any) {
+	l.stop(&FormatError{Section: SectionText, Line: max(l.last, 1), Column: 1, Err: class, Detail: fmt.Sprintf(format, args...)})
+}
+
+// take returns the line and goes to the next.
+func (l *lineReader) take(what string) string {
+	if l.end {
+		l.fail(1, afdo.ErrTruncated, "the text ends where %s is due", what)
+		return ""
+	}
+	s := l.text
+	l.last = l.line
+	l.next()
+	return s
+}
+
+func (l *lineReader) number(what string, base int) uint64 {
+	if l.end {
+		l.take(what)
+		return 0
+	}
+	n, err := strconv.ParseUint(l.text, base, 64)
+	if err != nil {
+		l.fail(1, ErrSyntax, "%q where %s is due", l.text, what)
+		return 0
+	}
+	l.last = l.line
+	l.next()
+	return n
+}

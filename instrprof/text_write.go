@@ -1,0 +1,175 @@
+package instrprof
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// externalSymbol stands in a text for a name that the file does not tell.
+const externalSymbol = "** External Symbol **"
+
+// textHeaders are the header lines that stand for flags, in the order of LLVM's writer, with the
+// comments it puts before them. CSIR stands for IR, too.
+var textHeaders = [...]struct {
+	flags   Flags
+	line    string
+	comment string
+}{
+	{IRLevel | ContextSensitive, "csir", "CSIR level Instrumentation Flag"},
+	{IRLevel, "ir", "IR level Instrumentation Flag"},
+	{EntryFirst, "entry_first", "Always instrument the function entry block"},
+	{LoopEntries, "instrument_loop_entries", "Always instrument the loop entry blocks"},
+	{SingleByteCounter, "single_byte_coverage", "Instrument block coverage"},
+}
+
+// WriteText writes the profile as text, byte for byte as llvm-profdata merge --text does. The names
+// of call targets are those of the profile's functions; of virtual tables they are VTableNames. A hash without a name
+// becomes an external symbol, like 0: the text does not hold it. LLVM cannot read back functions without counters.
+func (p *Profile) WriteText(w io.Writer) error {
+	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), p: p}
+	t.header()
+	if p.Flags&TemporalTraces != 0 {
+		t.traces()
+	}
+	for _, i := range p.sorted() {
+		t.record(p.functions[i].record())
+	}
+	if err := t.w.Flush(); err != nil {
+		return fmt.Errorf("instrprof: %w", err)
+	}
+	return nil
+}
+
+type textWriter struct {
+	w       *bufio.Writer // whose error sticks
+	p       *Profile
+	vtables map[uint64]string
+	scratch []byte
+}
+
+// line writes what is written to a bufio.Writer, whose Flush tells of errors.
+func (t *textWriter) line(parts ...string) {
+	for _, s := range parts {
+		_, _ = t.w.WriteString(s)
+	}
+	_ = t.w.WriteByte('\n')
+}
+
+func (t *textWriter) number(n uint64) {
+	t.scratch = append(strconv.AppendUint(t.scratch[:0], n, 10), '\n')
+	_, _ = t.w.Write(t.scratch)
+}
+
+func (t *textWriter) header() {
+	left := t.p.Flags
+	for _, h := range textHeaders {
+		if left&h.flags == h.flags {
+			t.line("# ", h.comment)
+			t.line(":", h.line)
+			left &^= h.flags
+		}
+	}
+}
+
+func (t *textWriter) traces() {
+	t.line(":temporal_prof_traces")
+	t.line("# Num Temporal Profile Traces:")
+	t.number(uint64(len(t.p.Traces.Traces)))
+	t.line("# Temporal Profile Trace Stream Size:")
+	t.number(t.p.Traces.Seen)
+	for _, trace := range t.p.Traces.Traces {
+		t.line("# Weight:")
+		t.number(trace.Weight)
+		for _, f := range trace.Functions {
+			name, _ := t.p.name(f)
+			_, _ = t.w.WriteString(name)
+			_ = t.w.WriteByte(',')
+		}
+		t.line()
+	}
+	t.line()
+}
+
+func (t *textWriter) record(r Record) {
+	_, _ = t.w.Write(r.name)
+	t.line()
+	t.line("# Func Hash:")
+	t.number(r.hash)
+	t.line("# Num Counters:")
+	t.number(uint64(r.counters.Len()))
+	t.line("# Counter Values:")
+	for c := range r.counters.All() {
+		t.number(c)
+	}
+	if n := r.bitmap.Len(); n > 0 {
+		t.line("# Num Bitmap Bytes:")
+		t.line("$", strconv.Itoa(n))
+		t.line("# Bitmap Byte Values:")
+		for i := range n {
+			t.line("0x", strconv.FormatUint(uint64(r.bitmap.At(i)), 16))
+		}
+		t.line()
+	}
+	t.values(r.values)
+	t.line()
+}
+
+func (t *textWriter) values(v Values) {
+	kinds := uint64(0)
+	for kind := range numValueKinds {
+		if v.NumSites(kind) > 0 {
+			kinds++
+		}
+	}
+	if kinds == 0 {
+		return
+	}
+	t.line("# Num Value Kinds:")
+	t.number(kinds)
+	for kind := range numValueKinds {
+		if v.NumSites(kind) == 0 {
+			continue
+		}
+		t.line("# ValueKind = ", kind.String(), ":")
+		t.number(uint64(kind))
+		t.line("# NumValueSites:")
+		t.number(uint64(v.NumSites(kind)))
+		for site := range v.Sites(kind) {
+			t.number(uint64(site.Len()))
+			for x := range site.All() {
+				t.line(t.value(kind, x.Value), ":", strconv.FormatUint(x.Count, 10))
+			}
+		}
+	}
+}
+
+// value returns a value as text has it.
+func (t *textWriter) value(kind ValueKind, v uint64) string {
+	if kind == MemOPSize {
+		return strconv.FormatUint(v, 10)
+	}
+	if name, ok := t.p.name(v); ok && v != 0 {
+		return name
+	}
+	if t.vtables == nil {
+		t.vtables = map[uint64]string{}
+		for _, name := range t.p.VTableNames {
+			t.vtables[NameHash(name)] = name
+		}
+	}
+	if name, ok := t.vtables[v]; ok && v != 0 {
+		return name
+	}
+	return externalSymbol
+}
+
+// name returns the name of a function by its hash.
+func (p *Profile) name(hash uint64) (string, bool) {
+	i, ok := p.byName[hash]
+	if !ok {
+		return "", false
+	}
+	return p.functions[i].name, true
+}

@@ -1,0 +1,63 @@
+package instrprof_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// llvm is the folder of LLVM 22, of whose tools the tests run some.
+const llvm = "/usr/lib/llvm-22/bin"
+
+// tool returns the path of a tool of LLVM 22. Without it the test is skipped, or fails where CI is set.
+func tool(t testing.TB, name string) string {
+	t.Helper()
+	for _, path := range []string{filepath.Join(llvm, name), name + "-22"} {
+		if found, err := exec.LookPath(path); err == nil {
+			return found
+		}
+	}
+	require.NotEqual(t, "true", os.Getenv("CI"), "%s of LLVM 22 has to be there", name)
+	t.Skip("there is no " + name + " of LLVM 22")
+	return ""
+}
+
+// run runs a command in a folder and returns what it prints.
+func run(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// llvmText returns what llvm-profdata merges of files, as text.
+func llvmText(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return run(t, dir, tool(t, "llvm-profdata"), append([]string{"merge", "--text", "-o", "-"}, args...)...)
+}
+
+// llvmIndexed returns what llvm-profdata merges of files, as an indexed file.
+func llvmIndexed(t testing.TB, dir string, args ...string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out.profdata")
+	run(t, dir, tool(t, "llvm-profdata"), append([]string{"merge", "-o", out}, args...)...)
+	data, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return data
+}
+
+// rounds returns how often something is tried at random: more in a sweep.
+func rounds(few, sweep int) int {
+	if os.Getenv("AFDO_SWEEP") != "" {
+		return sweep
+	}
+	return few
+}

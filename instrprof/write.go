@@ -1,0 +1,306 @@
+package instrprof
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// IndexedOptions says what [Profile.WriteIndexed] writes.
+type IndexedOptions struct {
+	Version uint32 // 13, which 0 stands for, or 12
+
+	// VTableNames keeps the names of virtual tables, which LLVM does not unless it is told to.
+	VTableNames bool
+
+	// MemProf is the MemProf section, if there is to be one.
+	MemProf Payload
+}
+
+// A Payload is a section whose contents are the business of another package.
+type Payload interface {
+	// Size returns the size in bytes, a multiple of 8.
+	Size() int64
+
+	// WriteSection writes as many bytes. The first of them is at offset in the file.
+	WriteSection(w io.Writer, offset int64) error
+}
+
+// WriteIndexed writes the profile as an indexed file, which LLVM from 20 (version 12) or 22 (version 13) on takes. The
+// bytes are those that llvm-profdata merge writes, apart from the order of several hashes of one name, which
+// come in ascending order here. It takes memory for 24 bytes a name beside a buffer, and makes a pass over
+// the counters for the summary. Errors are those of w, or match [ErrUnrepresentable].
+func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
+	if o.Version == 0 {
+		o.Version = maxIndexed
+	}
+	if o.Version != maxIndexed && o.Version != maxIndexed-1 {
+		return fmt.Errorf("instrprof: no version %d to write, only %d and %d", o.Version, maxIndexed-1, maxIndexed)
+	}
+	x := newIndexedWriter(p, o)
+	if x.err != nil {
+		return x.err
+	}
+	x.w = bufio.NewWriterSize(w, 64<<10)
+	if err := x.write(); err != nil {
+		return fmt.Errorf("instrprof: %w", err)
+	}
+	return nil
+}
+
+// An indexedWriter lays out a file, then writes it from front to back.
+type indexedWriter struct {
+	p         *Profile
+	memprof   Payload
+	header    Header
+	summaries []byte
+	table     tableLayout
+	tail      [3][]byte // binary IDs, vtable names, traces
+
+	w       *bufio.Writer
+	scratch []byte
+	err     error
+}
+
+func newIndexedWriter(p *Profile, o IndexedOptions) *indexedWriter {
+	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags}}
+	x.summaries = p.Summary().append(nil)
+	if p.Flags&ContextSensitive != 0 {
+		x.summaries = p.CSSummary().append(x.summaries)
+	}
+	if o.MemProf != nil {
+		x.header.Flags |= HasMemProf
+	}
+	x.tailSections(o.VTableNames)
+	at := uint64(maxHeaderSize + len(x.summaries))
+	x.err = x.table.build(p, at)
+	x.offsets()
+	return x
+}
+
+// tailSections encodes the sections after the table.
+func (x *indexedWriter) tailSections(vtables bool) {
+	ids := appendBinaryIDs(nil, sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
+	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
+	var names []byte
+	if vtables {
+		names = appendNames(nil, x.p.VTableNames, true)
+	}
+	x.tail[1] = pad(append(append64(nil, uint64(len(names))), names...))
+	if x.p.Flags&TemporalTraces != 0 {
+		x.tail[2] = x.p.Traces.append(nil)
+	}
+}
+
+// offsets fills in the header.
+func (x *indexedWriter) offsets() {
+	h := &x.header
+	h.HashTable = int64(x.table.at)
+	at := h.HashTable + tableHeadSize + 8*int64(len(x.table.chains))
+	if x.memprof != nil {
+		h.MemProf = at
+		at += x.memprof.Size()
+	}
+	h.BinaryIDs = at
+	at += int64(len(x.tail[0]))
+	h.VTableNames = at
+	at += int64(len(x.tail[1]))
+	if x.p.Flags&TemporalTraces != 0 {
+		h.Traces = at
+	}
+}
+
+func (x *indexedWriter) write() error {
+	head := append(x.header.append(nil), x.summaries...)
+	if _, err := x.w.Write(head); err != nil {
+		return err
+	}
+	if err := x.chains(); err != nil {
+		return err
+	}
+	if _, err := x.w.Write(x.table.append(nil)); err != nil {
+		return err
+	}
+	if x.memprof != nil {
+		if err := x.memprof.WriteSection(x.w, x.header.MemProf); err != nil {
+			return err
+		}
+	}
+	for _, data := range x.tail {
+		if _, err := x.w.Write(data); err != nil {
+			return err
+		}
+	}
+	return x.w.Flush()
+}
+
+// chains writes the chains of the table, bucket by bucket.
+func (x *indexedWriter) chains() error {
+	t := &x.table
+	for _, first := range t.heads {
+		if first < 0 {
+			continue
+		}
+		x.scratch = binary.LittleEndian.AppendUint16(x.scratch[:0], t.length(first))
+		for i := first; i >= 0; i = t.items[i].next {
+			x.scratch = t.appendItem(x.scratch, i)
+			if len(x.scratch) >= 32<<10 {
+				if _, err := x.w.Write(x.scratch); err != nil {
+					return err
+				}
+				x.scratch = x.scratch[:0]
+			}
+		}
+		if _, err := x.w.Write(x.scratch); err != nil {
+			return err
+		}
+	}
+	_, err := x.w.Write(make([]byte, t.at-t.end))
+	return err
+}
+
+// A tableLayout is a hash table that is to be written.
+type tableLayout struct {
+	p      *Profile
+	order  []int32  // the functions by name and hash
+	items  []item   // by name
+	heads  []int32  // by bucket: the first item, or -1
+	chains []uint64 // by bucket: offset, or 0
+	end    uint64   // of the last chain
+	at     uint64   // of the table
+}
+
+// An item is a name of the table.
+type item struct {
+	hash        uint64
+	first, last int32 // its functions in order
+	next        int32 // in the chain, or -1
+}
+
+const firstBuckets = 64 // of LLVM's generator
+
+// build lays out the table whose chains begin at start. It goes about it like LLVM's generator does, so that chains
+// come in the same order: items are put before their chain, and the chains of a table that grows are turned over.
+func (t *tableLayout) build(p *Profile, start uint64) error {
+	t.p, t.order = p, p.sorted()
+	for i := 0; i < len(t.order); {
+		first, name := i, p.functions[t.order[i]].name
+		for i < len(t.order) && p.functions[t.order[i]].name == name {
+			i++
+		}
+		t.items = append(t.items, item{hash: NameHash(name), first: int32(first), last: int32(i)})
+	}
+	t.resize(firstBuckets)
+	for i := range t.items {
+		if 4*(i+1) >= 3*len(t.heads) {
+			t.resize(2 * len(t.heads))
+		}
+		t.insert(int32(i))
+	}
+	if n := finalBuckets(len(t.items)); n != len(t.heads) {
+		t.resize(n)
+	}
+	return t.place(start)
+}
+
+// finalBuckets returns the number of buckets for a number of items: the next power of two above four thirds of it.
+func finalBuckets(items int) int {
+	if items <= 2 {
+		return 1
+	}
+	n := 1
+	for n <= items*4/3 {
+		n *= 2
+	}
+	return n
+}
+
+// resize gives the table another number of buckets, and inserts what was in it again, chain by chain.
+func (t *tableLayout) resize(buckets int) {
+	old := t.heads
+	t.heads = make([]int32, buckets)
+	for i := range t.heads {
+		t.heads[i] = -1
+	}
+	for _, i := range old {
+		for i >= 0 {
+			next := t.items[i].next
+			t.insert(i)
+			i = next
+		}
+	}
+}
+
+func (t *tableLayout) insert(i int32) {
+	head := &t.heads[t.items[i].hash&uint64(len(t.heads)-1)]
+	t.items[i].next, *head = *head, i
+}
+
+// place finds the offsets of chains and table.
+func (t *tableLayout) place(start uint64) error {
+	t.chains = make([]uint64, len(t.heads))
+	at := start
+	for b, first := range t.heads {
+		if first < 0 {
+			continue
+		}
+		t.chains[b] = at
+		at += chainHeadSize
+		n := 0
+		for i := first; i >= 0; i = t.items[i].next {
+			n++
+			at += itemHeadSize + uint64(len(t.name(i))) + t.dataSize(i)
+		}
+		if n > math.MaxUint16 {
+			return fmt.Errorf("instrprof: %d names of one hash: %w", n, ErrUnrepresentable)
+		}
+	}
+	t.end = at
+	t.at = (at + 7) &^ 7
+	return nil
+}
+
+func (t *tableLayout) name(i int32) string { return t.p.functions[t.order[t.items[i].first]].name }
+
+// functions returns the functions of an item.
+func (t *tableLayout) functions(i int32) []int32 { return t.order[t.items[i].first:t.items[i].last] }
+
+func (t *tableLayout) dataSize(i int32) uint64 {
+	size := uint64(0)
+	for _, k := range t.functions(i) {
+		size += t.p.functions[k].encodedSize()
+	}
+	return size
+}
+
+// encodedSize returns what Record.append appends.
+func (f *function) encodedSize() uint64 {
+	return uint64(24 + len(f.counters) + 8*len(f.bitmap) + max(valuesHeaderSize, len(f.values.data)))
+}
+
+func (t *tableLayout) length(first int32) uint16 {
+	n := uint16(0)
+	for i := first; i >= 0; i = t.items[i].next {
+		n++
+	}
+	return n
+}
+
+func (t *tableLayout) appendItem(p []byte, i int32) []byte {
+	name := t.name(i)
+	p = append64(p, t.items[i].hash, uint64(len(name)), t.dataSize(i))
+	p = append(p, name...)
+	for _, k := range t.functions(i) {
+		p = t.p.functions[k].record().append(p)
+	}
+	return p
+}
+
+// append appends the table that stands after the chains.
+func (t *tableLayout) append(p []byte) []byte {
+	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
+	return append64(p, t.chains...)
+}
