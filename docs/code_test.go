@@ -67,6 +67,8 @@ var layers = map[string][]string{
 
 	"perfdata": {""},
 	"samples":  {"", "perfdata"},
+
+	"instrprof": {""},
 }
 
 // others are what packages may import from elsewhere.

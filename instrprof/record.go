@@ -56,7 +56,6 @@ func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.
 
 // Records of an indexed file: u64 hash; u64 number of counters and the counters; from version 11
 // u64 number of bitmap bytes and a u64 for each; from 3 value data.
-const minRecordSize = 8 + 8 + valuesHeaderSize
 
 // record reads a record of an indexed file.
 func (f *fields) record(version uint32, name []byte) Record {
