@@ -99,3 +99,6 @@ func (r Ratio) of(count uint64) uint64 {
 	quotient, _ := bits.Div64(hi, lo, r.Den)
 	return quotient
 }
+
+// Of returns the ratio of a count, rounded to the nearest number, halves up. It saturates.
+func (r Ratio) Of(count uint64) uint64 { return r.of(count) }

@@ -1,0 +1,222 @@
+package sampleprof
+
+import "encoding/binary"
+
+// A bodyReader decodes functions of a section of bodies.
+type bodyReader struct {
+	fields
+	names    *names
+	contexts *contexts // of a context-sensitive profile
+	vtables  bool      // each body ends with its vtables
+
+	records []Record
+	open    []openBody // innermost last
+	tangled bool       // some records are not canonical
+}
+
+// An openBody is one that is being read.
+type openBody struct {
+	head int // its KindInlined record; -1 for the function itself
+	left int // inlined bodies that are to come
+	last int // its latest record; -1 if it has none
+}
+
+// The least bytes that things take.
+const (
+	minTarget  = 2
+	minRecord  = 4 // line, discriminator, count, number of targets
+	minInlined = 6 // line, discriminator, name, total, number of records, number of inlined bodies
+	minVTables = 3 // line, discriminator, number of types
+)
+
+// function reads a function with its head count and name. Its records are valid until the next call.
+func (b *bodyReader) function() Function {
+	f := Function{Head: b.uint64()}
+	f.Name, f.Context = b.functionRef()
+	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
+	f.Total = b.begin(-1)
+	for len(b.open) > 0 && b.err == nil {
+		if top := &b.open[len(b.open)-1]; top.left > 0 {
+			top.left--
+			b.inlined()
+		} else {
+			b.finish()
+		}
+	}
+	f.Records = b.records
+	return f
+}
+
+// functionRef reads what a top-level function is called by: a name or a context.
+func (b *bodyReader) functionRef() (NameRef, []Frame) {
+	if b.contexts == nil {
+		return b.name(b.names), nil
+	}
+	i := b.context(b.contexts)
+	if b.err != nil {
+		return 0, nil
+	}
+	frames := b.contexts.at(i)
+	return frames[len(frames)-1].Name, frames
+}
+
+// begin reads the records of a body up to the inlined ones and returns its total.
+func (b *bodyReader) begin(head int) uint64 {
+	body := openBody{head: head, last: -1}
+	total := b.uint64()
+	for range b.count(minRecord, "records") {
+		r := Record{Kind: KindCount, Line: b.line(), Discriminator: b.uint32("discriminator"), Count: b.uint64()}
+		b.add(&body, r)
+		r.Kind = KindTarget
+		first := len(b.records)
+		for range b.count(minTarget, "targets") {
+			r.Name, r.Count = b.name(b.names), b.uint64()
+			b.add(&body, r)
+		}
+		b.tangled = b.tangled || repeats(b.records[first:])
+		if b.err != nil {
+			break
+		}
+	}
+	body.left = b.count(minInlined, "inlined functions")
+	b.open = append(b.open, body)
+	return total
+}
+
+// inlined reads a body in the innermost open one.
+func (b *bodyReader) inlined() {
+	r := Record{Kind: KindInlined, Line: b.line(), Discriminator: b.uint32("discriminator"), Name: b.name(b.names)}
+	head := len(b.records)
+	b.add(&b.open[len(b.open)-1], r)
+	total := b.begin(head)
+	b.records[head].Count = total
+}
+
+// finish reads what ends the innermost open body.
+func (b *bodyReader) finish() {
+	top := &b.open[len(b.open)-1]
+	if b.vtables {
+		for range b.count(minVTables, "virtual calls") {
+			r := Record{Kind: KindVTable, Line: b.line(), Discriminator: b.uint32("discriminator")}
+			for range b.count(minTarget, "types") {
+				r.Name, r.Count = b.name(b.names), b.uint64()
+				b.add(top, r)
+			}
+			if b.err != nil {
+				return
+			}
+		}
+	}
+	if top.head >= 0 {
+		b.records[top.head].Span = uint32(len(b.records) - top.head - 1)
+	}
+	b.open = b.open[:len(b.open)-1]
+}
+
+// add appends a record to a body.
+func (b *bodyReader) add(body *openBody, r Record) {
+	if body.last >= 0 && !b.tangled && !canonical(&b.records[body.last], &r, b.names.compare) {
+		b.tangled = true
+	}
+	body.last = len(b.records)
+	b.records = append(b.records, r)
+}
+
+// A bodyWriter encodes functions into a section of bodies.
+type bodyWriter struct {
+	data    []byte
+	rank    []uint32 // of names
+	vtables bool
+	ends    []int // of the bodies that are being written, innermost last
+}
+
+func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
+
+// function appends a function: the inverse of [bodyReader.function].
+func (w *bodyWriter) function(f *Function, ref uint32) {
+	w.put(f.Head)
+	w.put(uint64(ref))
+	i := w.begin(f.Total, f.Records, 0, len(f.Records))
+	for len(w.ends) > 0 {
+		if end := w.ends[len(w.ends)-1]; i < end && f.Records[i].Kind == KindInlined {
+			r := &f.Records[i]
+			w.location(r)
+			w.put(uint64(w.rank[r.Name]))
+			i = w.begin(r.Count, f.Records, i+1, i+1+int(r.Span))
+		} else {
+			i = w.finish(f.Records, i, end)
+		}
+	}
+}
+
+func (w *bodyWriter) location(r *Record) {
+	w.put(uint64(r.Line))
+	w.put(uint64(r.Discriminator))
+}
+
+// begin appends a body up to the inlined ones, and returns where these begin.
+func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
+	w.put(total)
+	w.put(uint64(countKind(records[i:end], KindCount, KindInlined)))
+	for i < end && records[i].Kind < KindInlined {
+		r := &records[i]
+		targets := countKind(records[i+1:end], KindTarget, KindCount)
+		w.location(r)
+		w.put(r.Count)
+		w.put(uint64(targets))
+		for _, t := range records[i+1 : i+1+targets] {
+			w.put(uint64(w.rank[t.Name]))
+			w.put(t.Count)
+		}
+		i += 1 + targets
+	}
+	inlined := 0
+	for j := i; j < end && records[j].Kind == KindInlined; j += records[j].span() {
+		inlined++
+	}
+	w.put(uint64(inlined))
+	w.ends = append(w.ends, end)
+	return i
+}
+
+// countKind counts the records of a kind that come before any of a later kind, or, if stop is not later, before any of stop.
+func countKind(records []Record, kind, stop Kind) int {
+	n := 0
+	for i := range records {
+		if k := records[i].Kind; k == kind {
+			n++
+		} else if k >= KindInlined || k == stop {
+			break
+		}
+	}
+	return n
+}
+
+// finish appends what ends the innermost body, and returns where its records end.
+func (w *bodyWriter) finish(records []Record, i, end int) int {
+	w.ends = w.ends[:len(w.ends)-1]
+	if !w.vtables {
+		return end
+	}
+	calls := 0
+	for j := i; j < end && records[j].Kind == KindVTable; j++ {
+		if j == i || records[j].where() != records[j-1].where() {
+			calls++
+		}
+	}
+	w.put(uint64(calls))
+	for i < end && records[i].Kind == KindVTable {
+		n := 1
+		for i+n < end && records[i+n].Kind == KindVTable && records[i+n].where() == records[i].where() {
+			n++
+		}
+		w.location(&records[i])
+		w.put(uint64(n))
+		for _, t := range records[i : i+n] {
+			w.put(uint64(w.rank[t.Name]))
+			w.put(t.Count)
+		}
+		i += n
+	}
+	return end
+}

@@ -1,0 +1,167 @@
+package sampleprof
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// seeds are small files of every shape and layout.
+func seeds(t testing.TB) map[string][]byte {
+	files := map[string][]byte{}
+	for name, s := range shapes {
+		p := randomProfile(rand.New(rand.NewPCG(5, uint64(len(name)))), s)
+		p.SymbolList = []string{"one", "two"}
+		for layout, l := range layouts {
+			if !s.contexts || !l.options.SplitLayout {
+				files[name+", "+layout] = extBinary(t, p, l.options)
+			}
+		}
+		if !s.contexts && !s.probes {
+			files[name+", older"] = binaryOf(t, p)
+		}
+	}
+	return files
+}
+
+// requireFormatError checks that a fault of a file is told as one.
+func requireFormatError(t *testing.T, err error) {
+	t.Helper()
+	var format *FormatError
+	var version *VersionError
+	if errors.As(err, &version) {
+		return
+	}
+	require.ErrorAs(t, err, &format)
+	require.NotEmpty(t, format.Detail)
+	if format.Err == afdo.ErrLimit {
+		return
+	}
+	require.ErrorIs(t, err, afdo.ErrMalformed)
+}
+
+// read reads everything that a file holds.
+func read(data []byte) (*Profile, error) {
+	r, err := OpenBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
+		return nil, err
+	}
+	return Read(r)
+}
+
+func FuzzReader(f *testing.F) {
+	for _, data := range seeds(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<14 {
+			return
+		}
+		requireLikeNaive(t, data)
+	})
+}
+
+// requireLikeNaive compares what a file holds with what the naive decoder finds in it.
+func requireLikeNaive(t *testing.T, data []byte) {
+	t.Helper()
+	r, err := OpenBytes(data)
+	if err != nil {
+		requireFormatError(t, err)
+		_, slow := naiveText(data)
+		require.Error(t, slow, "%v", err)
+		return
+	}
+	want, slow := naiveText(data)
+	p, err := Read(r)
+	if err != nil {
+		requireFormatError(t, err)
+		if !errors.Is(err, afdo.ErrLimit) {
+			require.Error(t, slow, "%v", err)
+		}
+		return
+	}
+	require.NoError(t, slow)
+	var text strings.Builder
+	if _, err := WriteText(&text, p); err != nil {
+		require.ErrorIs(t, err, ErrUnrepresentable)
+		return
+	}
+	require.Equal(t, want, text.String())
+	requireLookups(t, r, p)
+	requireRoundTrip(t, p, want)
+}
+
+// requireLookups compares each function that is found alone with that of the whole profile. A file may have
+// function offsets that lie; that is an error, or a function that is not found.
+func requireLookups(t *testing.T, r *Reader, p *Profile) {
+	t.Helper()
+	for f := range p.Functions() {
+		name := p.Name(f.Name)
+		if name.Hashed || p.ContextSensitive {
+			continue
+		}
+		g, err := r.Function(name.Text)
+		if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrMalformed) {
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, name, r.Name(g.Name))
+	}
+}
+
+// requireRoundTrip writes a profile and reads it again.
+func requireRoundTrip(t *testing.T, p *Profile, want string) {
+	t.Helper()
+	for _, l := range []WriteOptions{{}, {Compress: true}, {SplitLayout: true}} {
+		if p.ContextSensitive && l.SplitLayout {
+			continue
+		}
+		q := decode(t, extBinary(t, p, l))
+		require.Equal(t, want, textOf(t, q))
+		require.Equal(t, kindOf(p), kindOf(q))
+	}
+}
+
+func kindOf(p *Profile) Profile {
+	return Profile{ContextSensitive: p.ContextSensitive, FS: p.FS, Partial: p.Partial, PreInlined: p.PreInlined, Probes: p.Probes}
+}
+
+func FuzzText(f *testing.F) {
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	for _, bad := range badTexts {
+		f.Add([]byte(bad.text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<13 {
+			return
+		}
+		p, err := ParseText(data)
+		if err != nil {
+			var syntax *SyntaxError
+			require.ErrorAs(t, err, &syntax)
+			require.GreaterOrEqual(t, bytes.Count(data, []byte("\n"))+1, syntax.Line)
+			require.Positive(t, syntax.Column)
+			return
+		}
+		require.True(t, IsText(data), "%q", data)
+		require.NotZero(t, p.NumFunctions())
+		var text strings.Builder
+		if _, err := WriteText(&text, p); err != nil {
+			require.ErrorIs(t, err, ErrUnrepresentable)
+			return
+		}
+		q := decode(t, extBinary(t, p, WriteOptions{}))
+		require.Equal(t, text.String(), textOf(t, q))
+	})
+}

@@ -1,0 +1,494 @@
+package sampleprof
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// bodies is a section of bodies and the function offsets that belong to it.
+type bodies struct {
+	section *Section
+	offsets *Section // nil if there are none
+	raw     *fields  // of a section that is compressed, once it has been read
+
+	table  []functionAt // by what the function is called and offset, once it has been read
+	starts []uint64     // of the functions, ascending
+}
+
+// A functionAt is an entry of the function offsets.
+type functionAt struct {
+	ref    uint32 // of a name, or of a context
+	offset uint64 // from the start of the raw section of bodies
+}
+
+// A metadataAt is where the metadata of a function stands.
+type metadataAt struct {
+	context []Frame
+	fields  fields
+}
+
+// load reads the names and the contexts, and pairs bodies with offsets. The caller holds the mutex.
+func (r *Reader) load() error {
+	if r.names != nil {
+		return nil
+	}
+	list := &names{ordered: true}
+	if s := r.section(SectionNames); s != nil {
+		f, err := r.open(s)
+		if err != nil {
+			return err
+		}
+		list = f.readNames()
+		if err := f.end(); err != nil {
+			return err
+		}
+		if err := r.spent.add(int64(4*len(list.starts) + 8*len(list.md5) + 4*len(list.first))); err != nil {
+			return s.fault(0, afdo.ErrLimit, "%v", err)
+		}
+	}
+	if s := r.section(SectionContexts); s != nil && r.kind.contextSensitive {
+		f, err := r.open(s)
+		if err != nil {
+			return err
+		}
+		r.contexts = f.readContexts(list)
+		if err := f.end(); err != nil {
+			return err
+		}
+	}
+	var offsets *Section
+	for i := range r.sections {
+		switch s := &r.sections[i]; s.Type {
+		case SectionFuncOffsets:
+			offsets = s
+		case SectionBodies:
+			if s.Size > 0 {
+				r.groups = append(r.groups, &bodies{section: s, offsets: offsets})
+			}
+			offsets = nil
+		}
+	}
+	r.names = list
+	return nil
+}
+
+// all reads names, contexts and metadata.
+func (r *Reader) all() error {
+	if r.src.closed.Load() {
+		return afdo.ErrClosed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.load(); err != nil {
+		return err
+	}
+	return r.loadMetadata()
+}
+
+// reader returns a decoder of bodies.
+func (r *Reader) reader(f fields) bodyReader {
+	return bodyReader{fields: f, names: r.names, contexts: r.contexts, vtables: r.kind.vtables}
+}
+
+// metadataReader returns a decoder of metadata.
+func (r *Reader) metadataReader(f fields) metadataReader {
+	return metadataReader{
+		bodyReader: r.reader(f), probes: r.kind.probes, attributes: r.kind.attributes, nested: !r.kind.contextSensitive,
+	}
+}
+
+// loadMetadata finds the metadata of each function. The caller holds the mutex.
+func (r *Reader) loadMetadata() error {
+	if r.mapped {
+		return nil
+	}
+	found := map[NameRef][]metadataAt{}
+	for i := range r.sections {
+		s := &r.sections[i]
+		if s.Type != SectionMetadata || s.Size == 0 {
+			continue
+		}
+		f, err := r.open(s)
+		if err != nil {
+			return err
+		}
+		m := r.metadataReader(*f)
+		for m.err == nil && m.rest() > 0 {
+			at := m.fields
+			function := m.function()
+			at.data = at.data[:m.pos]
+			if len(function.Records) > 0 {
+				found[function.Name] = append(found[function.Name], metadataAt{function.Context, at})
+			}
+		}
+		if m.err != nil {
+			return m.err
+		}
+	}
+	r.metadata, r.mapped = found, true
+	return nil
+}
+
+// A functionReader makes whole functions of bodies and metadata.
+type functionReader struct {
+	r        *Reader
+	body     bodyReader
+	meta     metadataReader
+	arranger arranger
+	merger   merger
+	arranged [2][]Record
+}
+
+func (r *Reader) functionReader(f fields) *functionReader {
+	return &functionReader{
+		r:        r,
+		body:     r.reader(f),
+		arranger: arranger{compare: r.names.compare},
+		merger:   merger{compare: r.names.compare, metadata: true},
+	}
+}
+
+// next reads the function at the position of the body reader. Its records are valid until the next call.
+func (d *functionReader) next() (Function, error) {
+	f := d.body.function()
+	if d.body.err != nil {
+		return Function{}, d.body.err
+	}
+	if d.body.tangled {
+		d.arranged[0] = d.arranger.arrange(d.arranged[0][:0], f.Records)
+		f.Records = d.arranged[0]
+	}
+	for _, at := range d.r.metadata[f.Name] {
+		if compareContexts(at.context, f.Context, d.r.names.compare) != 0 {
+			continue
+		}
+		d.meta = d.r.metadataReader(at.fields)
+		records := d.meta.function().Records
+		if d.meta.err != nil {
+			return Function{}, d.meta.err
+		}
+		d.arranged[1] = d.arranger.arrange(d.arranged[1][:0], records)
+		f.Records = d.merger.merge(f.Records, d.arranged[1])
+	}
+	return f, nil
+}
+
+// Functions iterates over the functions in the order of the file. The records of a function are valid until the next
+// one. What a file has in several pieces, which LLVM's writer never makes, comes in several; [Read] adds them up.
+// After an error there is nothing more.
+func (r *Reader) Functions() iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		if err := r.all(); err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, g := range r.groups {
+			raw, err := r.openBodies(g)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			d := r.functionReader(*raw)
+			for d.body.rest() > 0 {
+				f, err := d.next()
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(&f, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// openBodies reads a whole section of bodies.
+func (r *Reader) openBodies(g *bodies) (*fields, error) {
+	if !g.section.Compressed() {
+		return r.open(g.section)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g.raw == nil {
+		raw, err := r.open(g.section)
+		if err != nil {
+			return nil, err
+		}
+		g.raw = raw
+	}
+	return g.raw, nil
+}
+
+// Function returns the function of a name. In a context-sensitive profile the name is a context as the text has it,
+// "main:3 @ callee", or a single name for a function's base context. The records are the caller's.
+//
+// The first call reads the names, and of a profile with probes or attributes the metadata. Then it reads the function
+// offsets, and of the bodies nothing but those that it returns. A file without function offsets is read up to the function.
+func (r *Reader) Function(name string) (*Function, error) {
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	if r.contexts == nil {
+		ref, ok := r.names.find(name)
+		return r.function(uint32(ref), ok, name)
+	}
+	frames, ok := parseContext(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
+	ref := uint32(0)
+	if ok {
+		ref, ok = r.findContext(frames)
+	}
+	return r.function(ref, ok, name)
+}
+
+// FunctionByGUID returns the function whose name has this [GUID]; in a context-sensitive profile, its base context.
+// It hashes the names of all functions unless the file has hashed them. Otherwise it is like [Reader.Function].
+func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	ref, ok := NameRef(0), false
+	if r.names.md5 != nil {
+		ref, ok = r.names.findMD5(guid)
+	} else {
+		for i := 0; i < r.names.len() && !ok; i++ {
+			ref = NameRef(i)
+			ok = r.names.name(ref).GUID() == guid
+		}
+	}
+	if r.contexts == nil || !ok {
+		return r.function(uint32(ref), ok, fmt.Sprintf("%#x", guid))
+	}
+	i, ok := r.baseContext(ref)
+	return r.function(i, ok, fmt.Sprintf("%#x", guid))
+}
+
+func (r *Reader) baseContext(ref NameRef) (uint32, bool) {
+	for i := range r.contexts.len() {
+		if frames := r.contexts.at(uint32(i)); len(frames) == 1 && frames[0].Name == ref {
+			return uint32(i), true
+		}
+	}
+	return 0, false
+}
+
+func (r *Reader) findContext(want []textFrame) (uint32, bool) {
+	frames := make([]Frame, len(want))
+	for i, f := range want {
+		ref, ok := r.names.find(f.name)
+		if !ok {
+			return 0, false
+		}
+		frames[i] = Frame{Name: ref, Line: f.line, Discriminator: f.discriminator}
+	}
+	for i := range r.contexts.len() {
+		if slices.Equal(r.contexts.at(uint32(i)), frames) {
+			return uint32(i), true
+		}
+	}
+	return 0, false
+}
+
+// Contexts iterates over the functions of a name in all contexts of a context-sensitive profile, in the order of the
+// contexts section; of another profile it is the one function. It reads what [Reader.Function] reads, and no body that
+// it does not return. It ends with the first error.
+func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		if err := r.all(); err != nil {
+			yield(nil, err)
+			return
+		}
+		ref, ok := r.names.find(name)
+		if r.contexts == nil || !ok {
+			f, err := r.function(uint32(ref), ok, name)
+			yield(f, err)
+			return
+		}
+		for i := range r.contexts.len() {
+			frames := r.contexts.at(uint32(i))
+			if frames[len(frames)-1].Name != ref {
+				continue
+			}
+			f, err := r.function(uint32(i), true, name)
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// function returns the function of a reference to a name or context, put together if the file has it in pieces.
+func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
+	missing := fmt.Errorf("sampleprof: function %q: %w", name, afdo.ErrNotFound)
+	if !ok {
+		return nil, missing
+	}
+	var whole *Function
+	for _, g := range r.groups {
+		if g.offsets == nil || g.offsets.Size == 0 {
+			if err := r.scan(g, ref, &whole); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := r.loadOffsets(g); err != nil {
+			return nil, err
+		}
+		at, _ := slices.BinarySearchFunc(g.table, ref, func(e functionAt, ref uint32) int { return cmp.Compare(e.ref, ref) })
+		for ; at < len(g.table) && g.table[at].ref == ref; at++ {
+			if err := r.functionAt(g, g.table[at], &whole); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if whole == nil {
+		return nil, missing
+	}
+	return whole, nil
+}
+
+// functionAt reads the function that an entry of the function offsets leads to, and no more.
+func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
+	end := uint64(0)
+	if next, _ := slices.BinarySearch(g.starts, e.offset+1); next < len(g.starts) {
+		end = g.starts[next]
+	}
+	f, err := r.viewBodies(g, e.offset, end)
+	if err != nil {
+		return err
+	}
+	d := r.functionReader(f)
+	function, err := d.next()
+	if err != nil {
+		return err
+	}
+	if !r.is(&function, e.ref) {
+		return f.section.fault(f.start, afdo.ErrSection, "the function offsets say that another function begins here")
+	}
+	return d.join(whole, &function)
+}
+
+// is tells whether a function is what a reference to a name or context says.
+func (r *Reader) is(f *Function, ref uint32) bool {
+	if r.contexts == nil {
+		return f.Name == NameRef(ref)
+	}
+	return slices.Equal(f.Context, r.contexts.at(ref))
+}
+
+// viewBodies returns a part of a section of bodies, to the end of the section if end is 0.
+func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
+	if g.section.Compressed() {
+		raw, err := r.openBodies(g)
+		if err != nil {
+			return fields{}, err
+		}
+		f := *raw
+		if start >= uint64(len(f.data)) || end > uint64(len(f.data)) {
+			return fields{}, g.section.fault(int64(len(f.data)), afdo.ErrSection, "the function offsets lead to %d", max(start, end))
+		}
+		if end > 0 {
+			f.data = f.data[:end]
+		}
+		f.data, f.start = f.data[start:], int64(start)
+		return f, nil
+	}
+	if start >= uint64(g.section.Size) || end > uint64(g.section.Size) {
+		return fields{}, g.section.fault(g.section.Offset+g.section.Size, afdo.ErrSection, "the function offsets lead to %d", max(start, end))
+	}
+	if end == 0 {
+		end = uint64(g.section.Size)
+	}
+	f := fields{section: g.section, start: g.section.Offset + int64(start)}
+	var err error
+	f.data, err = r.src.view(f.start, int(end-start))
+	return f, err
+}
+
+// scan looks for a function where there are no function offsets.
+func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
+	raw, err := r.openBodies(g)
+	if err != nil {
+		return err
+	}
+	d := r.functionReader(*raw)
+	for d.body.rest() > 0 {
+		f, err := d.next()
+		if err != nil {
+			return err
+		}
+		if !r.is(&f, ref) {
+			continue
+		}
+		if err := d.join(whole, &f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds a piece of a function to what there is of it.
+func (d *functionReader) join(whole **Function, f *Function) error {
+	if *whole == nil {
+		f.Records = slices.Clone(f.Records)
+		*whole = f
+		return nil
+	}
+	m := merger{compare: d.merger.compare}
+	w := *whole
+	w.Head = m.add(w.Head, f.Head)
+	w.Total = m.add(w.Total, f.Total)
+	w.Records = slices.Clone(m.merge(w.Records, f.Records))
+	return nil
+}
+
+// loadOffsets reads the function offsets of a section of bodies.
+func (r *Reader) loadOffsets(g *bodies) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g.table != nil {
+		return nil
+	}
+	f, err := r.open(g.offsets)
+	if err != nil {
+		return err
+	}
+	table := make([]functionAt, f.count(2, "functions"))
+	starts := make([]uint64, len(table))
+	if err := r.spent.add(int64(24 * len(table))); err != nil {
+		return g.offsets.fault(0, afdo.ErrLimit, "%v", err)
+	}
+	b := r.reader(*f)
+	for i := range table {
+		if r.contexts != nil {
+			table[i].ref = b.context(r.contexts)
+		} else {
+			table[i].ref = uint32(b.name(r.names))
+		}
+		table[i].offset = b.uint64()
+		starts[i] = table[i].offset
+	}
+	if err := b.end(); err != nil {
+		return err
+	}
+	slices.SortFunc(table, func(s, t functionAt) int { return cmp.Or(cmp.Compare(s.ref, t.ref), cmp.Compare(s.offset, t.offset)) })
+	slices.Sort(starts)
+	g.table, g.starts = table, starts
+	return nil
+}
+
+// putOffsets appends a section of function offsets.
+func putOffsets(b []byte, table []functionAt) []byte {
+	b = binary.AppendUvarint(b, uint64(len(table)))
+	for _, e := range table {
+		b = binary.AppendUvarint(b, uint64(e.ref))
+		b = binary.AppendUvarint(b, e.offset)
+	}
+	return b
+}

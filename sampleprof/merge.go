@@ -1,0 +1,161 @@
+package sampleprof
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A merger adds up two canonical bodies, in O(n).
+type merger struct {
+	adder
+	compare func(s, t NameRef) int
+
+	// metadata says that the second body is metadata of the first: checksum and attributes are to replace those of the
+	// first. Otherwise, as in LLVM, the attributes of the first hold, and of two bodies of different checksums the first
+	// is kept and the second dropped.
+	metadata bool
+
+	dropped int // bodies, of different checksums
+	out     []Record
+	open    []openMerge
+}
+
+// An openMerge is two bodies that are being merged.
+type openMerge struct {
+	first, second []Record // what is left of them
+	head          int      // KindInlined record in the result; -1 for the function itself
+}
+
+// merge adds up the records of two bodies. The result is valid until the next call.
+func (m *merger) merge(first, second []Record) []Record {
+	m.out, m.open = m.out[:0], m.open[:0]
+	if !m.compatible(first, second) {
+		m.dropped++
+		return first
+	}
+	m.open = append(m.open, openMerge{first, second, -1})
+	for len(m.open) > 0 {
+		top := &m.open[len(m.open)-1]
+		if len(top.first) == 0 && len(top.second) == 0 {
+			if top.head >= 0 {
+				m.out[top.head].Span = uint32(len(m.out) - top.head - 1)
+			}
+			m.open = m.open[:len(m.open)-1]
+			continue
+		}
+		m.step(top)
+	}
+	return m.out
+}
+
+// compatible tells whether two bodies have the same checksum, or the first has none yet.
+func (m *merger) compatible(first, second []Record) bool {
+	if m.metadata {
+		return true
+	}
+	checksum := find(first, KindChecksum)
+	return checksum == 0 || checksum == find(second, KindChecksum)
+}
+
+// step takes a record, with its targets or what is inlined in it, from one of the bodies or from both.
+func (m *merger) step(top *openMerge) {
+	order := 0
+	switch {
+	case len(top.first) == 0:
+		order = 1
+	case len(top.second) == 0:
+		order = -1
+	default:
+		order = compareSiblings(&top.first[0], &top.second[0], m.compare)
+	}
+	if order < 0 {
+		n := whole(top.first)
+		m.out = append(m.out, top.first[:n]...)
+		top.first = top.first[n:]
+		return
+	}
+	n := whole(top.second)
+	second := top.second[:n]
+	top.second = top.second[n:]
+	if order > 0 {
+		if second[0].Kind != KindAttributes || m.metadata {
+			m.out = append(m.out, second...)
+		}
+		return
+	}
+	n = whole(top.first)
+	first := top.first[:n]
+	top.first = top.first[n:]
+	m.both(first, second)
+}
+
+// whole returns the length of a record with its targets or what is inlined in it.
+func whole(body []Record) int {
+	if body[0].Kind != KindCount {
+		return body[0].span()
+	}
+	n := 1
+	for n < len(body) && body[n].Kind == KindTarget {
+		n++
+	}
+	return n
+}
+
+// both appends what two records of one place make together.
+func (m *merger) both(first, second []Record) {
+	head := first[0]
+	switch head.Kind {
+	case KindInlined:
+		if !m.compatible(first[1:], second[1:]) {
+			m.dropped++
+			m.out = append(m.out, first...)
+			return
+		}
+		head.Count = m.add(head.Count, second[0].Count)
+		m.out = append(m.out, head)
+		m.open = append(m.open, openMerge{first[1:], second[1:], len(m.out) - 1})
+	case KindChecksum, KindAttributes:
+		if m.metadata {
+			head = second[0]
+		}
+		m.out = append(m.out, head)
+	default:
+		head.Count = m.add(head.Count, second[0].Count)
+		m.out = append(m.out, head)
+		m.targets(first[1:], second[1:])
+	}
+}
+
+// targets appends the sum of two lists of targets.
+func (m *merger) targets(first, second []Record) {
+	start := len(m.out)
+	m.out = append(m.out, first...)
+	same := len(first) == len(second)
+	for i := range second {
+		same = same && first[i].Name == second[i].Name
+	}
+	if same {
+		for i := range second {
+			t := &m.out[start+i]
+			t.Count = m.add(t.Count, second[i].Count)
+		}
+	} else {
+		m.out = append(m.out, second...)
+		m.out = m.out[:start+len(m.joinTargets(m.out[start:]))]
+	}
+	sortTargets(m.out, m.compare)
+}
+
+// joinTargets makes one of all targets of one name. It leaves them in no order that means anything.
+func (m *merger) joinTargets(targets []Record) []Record {
+	slices.SortFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
+	joined := targets[:0]
+	for _, t := range targets {
+		if n := len(joined); n > 0 && joined[n-1].Name == t.Name {
+			joined[n-1].Count = m.add(joined[n-1].Count, t.Count)
+		} else {
+			joined = append(joined, t)
+		}
+	}
+	return joined
+}

@@ -1,0 +1,131 @@
+package sampleprof
+
+import "encoding/binary"
+
+// A metadataReader decodes the metadata of functions into records, which hold nothing but checksums and attributes, and the
+// inlined bodies around them.
+type metadataReader struct {
+	bodyReader
+	probes     bool
+	attributes bool
+	nested     bool // that of inlined functions follows; not so in a context-sensitive profile
+}
+
+// minMetadata is the least that the metadata of an inlined function takes besides what it has of its own.
+const minMetadata = 3 // line, discriminator, name
+
+// function reads the metadata of a function. Its records are valid until the next call.
+func (m *metadataReader) function() Function {
+	f := Function{}
+	f.Name, f.Context = m.functionRef()
+	m.records, m.open, m.tangled = m.records[:0], m.open[:0], false
+	m.begin(-1)
+	for len(m.open) > 0 && m.err == nil {
+		if top := &m.open[len(m.open)-1]; top.left > 0 {
+			top.left--
+			m.inlined()
+		} else {
+			m.finish()
+		}
+	}
+	f.Records = m.records
+	return f
+}
+
+// begin reads the metadata of one body. Its records come first, which is not where they belong.
+func (m *metadataReader) begin(head int) {
+	body := openBody{head: head, last: -1}
+	if m.probes {
+		m.own(KindChecksum, m.uint64())
+	}
+	if m.attributes {
+		m.own(KindAttributes, uint64(m.uint32("attributes")))
+	}
+	if m.nested {
+		body.left = m.count(minMetadata, "inlined functions")
+	}
+	m.open = append(m.open, body)
+}
+
+func (m *metadataReader) own(kind Kind, value uint64) {
+	if value != 0 {
+		m.records = append(m.records, Record{Kind: kind, Count: value})
+		m.tangled = true
+	}
+}
+
+func (m *metadataReader) inlined() {
+	r := Record{Kind: KindInlined, Line: m.line(), Discriminator: m.uint32("discriminator")}
+	if m.contexts == nil {
+		r.Name = m.name(m.names)
+	} else {
+		r.Name, _ = m.functionRef()
+	}
+	head := len(m.records)
+	m.add(&m.open[len(m.open)-1], r)
+	m.begin(head)
+}
+
+func (m *metadataReader) finish() {
+	top := m.open[len(m.open)-1]
+	if top.head >= 0 {
+		m.records[top.head].Span = uint32(len(m.records) - top.head - 1)
+	}
+	m.open = m.open[:len(m.open)-1]
+}
+
+// A metadataWriter encodes the metadata of functions.
+type metadataWriter struct {
+	data       []byte
+	rank       []uint32 // of names
+	probes     bool
+	attributes bool
+	nested     bool
+	ends       []int
+}
+
+func (w *metadataWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
+
+// function appends the metadata of a function: the inverse of [metadataReader.function].
+func (w *metadataWriter) function(f *Function, ref uint32) {
+	w.put(uint64(ref))
+	i := w.begin(f.Records, 0, len(f.Records))
+	for len(w.ends) > 0 {
+		end := w.ends[len(w.ends)-1]
+		if i < end && f.Records[i].Kind == KindInlined {
+			r := &f.Records[i]
+			w.put(uint64(r.Line))
+			w.put(uint64(r.Discriminator))
+			w.put(uint64(w.rank[r.Name]))
+			i = w.begin(f.Records, i+1, i+1+int(r.Span))
+			continue
+		}
+		i = end
+		w.ends = w.ends[:len(w.ends)-1]
+	}
+}
+
+// begin appends the metadata of one body, and returns where its inlined bodies begin.
+func (w *metadataWriter) begin(records []Record, i, end int) int {
+	body := records[i:end]
+	if w.probes {
+		w.put(find(body, KindChecksum))
+	}
+	if w.attributes {
+		w.put(find(body, KindAttributes))
+	}
+	if !w.nested {
+		w.ends = append(w.ends, i)
+		return i
+	}
+	for i < end && records[i].Kind < KindInlined {
+		i++
+	}
+	inlined := 0
+	for j := i; j < end && records[j].Kind == KindInlined; j += records[j].span() {
+		inlined++
+	}
+	w.put(uint64(inlined))
+	w.ends = append(w.ends, end)
+	return i
+}

@@ -1,0 +1,190 @@
+package sampleprof
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"github.com/go-afdo/afdo"
+)
+
+// names is the names section of a file: all names, by reference.
+type names struct {
+	section *Section
+	data    []byte   // of the section
+	starts  []uint32 // of each NUL-terminated name in data, and behind the last
+	md5     []uint64 // instead, if the names are hashed
+
+	// LLVM writes the names in order and each once. In a file where they are not, first has the reference of the first
+	// name of the same bytes, and ordered is not set.
+	first   []NameRef
+	ordered bool
+}
+
+func (n *names) len() int {
+	if n.md5 != nil {
+		return len(n.md5)
+	}
+	return max(len(n.starts)-1, 0)
+}
+
+// bytes returns a name that is not hashed.
+func (n *names) bytes(ref NameRef) []byte { return n.data[n.starts[ref] : n.starts[ref+1]-1] }
+
+func (n *names) name(ref NameRef) Name {
+	if n.md5 != nil {
+		return Name{MD5: n.md5[ref], Hashed: true}
+	}
+	b := n.bytes(ref)
+	return Name{Text: unsafe.String(unsafe.SliceData(b), len(b))}
+}
+
+func (n *names) compare(s, t NameRef) int {
+	if n.ordered {
+		return cmp.Compare(s, t)
+	}
+	return n.compareNames(s, t)
+}
+
+func (n *names) compareNames(s, t NameRef) int {
+	if n.md5 != nil {
+		return cmp.Compare(n.md5[s], n.md5[t])
+	}
+	return bytes.Compare(n.bytes(s), n.bytes(t))
+}
+
+// find returns the reference of a name.
+func (n *names) find(name string) (NameRef, bool) {
+	if n.md5 != nil {
+		return n.findMD5(GUID(name))
+	}
+	if !n.ordered {
+		for i := range n.len() {
+			if string(n.bytes(NameRef(i))) == name {
+				return NameRef(i), true
+			}
+		}
+		return 0, false
+	}
+	i := sort.Search(n.len(), func(i int) bool { return string(n.bytes(NameRef(i))) >= name })
+	return NameRef(i), i < n.len() && string(n.bytes(NameRef(i))) == name
+}
+
+func (n *names) findMD5(guid uint64) (NameRef, bool) {
+	i := slices.Index(n.md5, guid)
+	return NameRef(max(i, 0)), i >= 0
+}
+
+// readNames reads a names section, all of it.
+func (f *fields) readNames() *names {
+	n := &names{section: f.section, data: f.data}
+	flags := SectionFlags(0)
+	if f.section != nil {
+		flags = f.section.Flags
+	}
+	switch {
+	case flags&FlagFixedMD5 != 0:
+		n.md5 = make([]uint64, f.count(8, "MD5s"))
+		for i := range n.md5 {
+			n.md5[i] = binary.LittleEndian.Uint64(f.data[f.pos:])
+			f.pos += 8
+		}
+	case flags&FlagMD5 != 0:
+		n.md5 = make([]uint64, f.count(1, "MD5s"))
+		for i := range n.md5 {
+			n.md5[i] = f.uint64()
+		}
+	default:
+		f.readStrings(n)
+	}
+	if f.err == nil {
+		n.settle()
+	}
+	return n
+}
+
+func (f *fields) readStrings(n *names) {
+	if len(f.data) > math.MaxUint32 {
+		f.fail(0, afdo.ErrLimit, "%d bytes of names", len(f.data))
+		return
+	}
+	count := f.count(1, "names")
+	n.starts = make([]uint32, count+1)
+	for i := range count {
+		n.starts[i] = uint32(f.pos)
+		f.skipString()
+		if f.err != nil {
+			return
+		}
+	}
+	n.starts[count] = uint32(f.pos)
+}
+
+// settle finds out whether the names are in order, and what they are otherwise.
+func (n *names) settle() {
+	n.ordered = true
+	for i := 1; i < n.len(); i++ {
+		if n.compareNames(NameRef(i-1), NameRef(i)) >= 0 {
+			n.ordered = false
+			break
+		}
+	}
+	if n.ordered {
+		return
+	}
+	n.first = firsts[NameRef](n.len(), n.compareNames)
+}
+
+// firsts returns, of n things, the first that is the same as each. It returns nil if no two are the same.
+func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
+	sorted := make([]Ref, n)
+	for i := range sorted {
+		sorted[i] = Ref(i)
+	}
+	slices.SortFunc(sorted, func(s, t Ref) int { return cmp.Or(compare(s, t), cmp.Compare(s, t)) })
+	var first []Ref
+	for i := 1; i < n; i++ {
+		if compare(sorted[i-1], sorted[i]) != 0 {
+			continue
+		}
+		if first == nil {
+			first = make([]Ref, n)
+			for j := range first {
+				first[j] = Ref(j)
+			}
+		}
+		first[sorted[i]] = first[sorted[i-1]]
+	}
+	return first
+}
+
+// name reads a reference to one of the names.
+func (f *fields) name(n *names) NameRef {
+	pos := f.pos
+	i := f.uint64()
+	if i >= uint64(n.len()) {
+		f.fail(pos, ErrName, "name %d of %d", i, n.len())
+		return 0
+	}
+	if n.first != nil {
+		return n.first[i]
+	}
+	return NameRef(i)
+}
+
+// putNames appends a names section of the given names.
+func putNames(b []byte, list []Name, hashed bool) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, name := range list {
+		if hashed {
+			b = binary.LittleEndian.AppendUint64(b, name.GUID())
+		} else {
+			b = append(append(b, name.Text...), 0)
+		}
+	}
+	return b
+}

@@ -1,0 +1,269 @@
+package sampleprof
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A SectionType says what a section of an ExtBinary file holds.
+type SectionType uint64
+
+// The types of LLVM 22. Others are skipped.
+const (
+	SectionSummary     SectionType = 1
+	SectionNames       SectionType = 2
+	SectionSymbolList  SectionType = 3
+	SectionFuncOffsets SectionType = 4
+	SectionMetadata    SectionType = 5
+	SectionContexts    SectionType = 6
+	SectionBodies      SectionType = 32
+
+	// LLVM 23's. They hold functions, so a file that has one is refused rather than read as if it had none.
+	sectionTypifiedBodies  SectionType = 33
+	sectionTypifiedOffsets SectionType = 34
+)
+
+var sectionNames = map[SectionType]string{
+	SectionSummary:         "summary",
+	SectionNames:           "names",
+	SectionSymbolList:      "symbol list",
+	SectionFuncOffsets:     "function offsets",
+	SectionMetadata:        "metadata",
+	SectionContexts:        "contexts",
+	SectionBodies:          "bodies",
+	sectionTypifiedBodies:  "typified bodies",
+	sectionTypifiedOffsets: "typified function offsets",
+}
+
+func (t SectionType) String() string {
+	if name, ok := sectionNames[t]; ok {
+		return name
+	}
+	return fmt.Sprintf("type %d", uint64(t))
+}
+
+// SectionFlags are the flags of a section: the low 32 bits mean the same in all, the high ones depend on the type.
+type SectionFlags uint64
+
+// Flags, those of all sections first.
+const (
+	FlagCompressed SectionFlags = 1 << 0
+	FlagFlat       SectionFlags = 1 << 1 // functions without inlined bodies
+
+	FlagPartial       SectionFlags = 1 << 32 // summary: of a part of the program
+	FlagFullContext   SectionFlags = 1 << 33 // summary: context-sensitive
+	FlagFS            SectionFlags = 1 << 34 // summary: flow-sensitive discriminators
+	FlagPreInlined    SectionFlags = 1 << 36 // summary
+	FlagVTables       SectionFlags = 1 << 37 // summary: each body ends with its vtables
+	FlagMD5           SectionFlags = 1 << 32 // names
+	FlagFixedMD5      SectionFlags = 1 << 33 // names
+	FlagUniq          SectionFlags = 1 << 34 // names: some hold ".__uniq."
+	FlagOrdered       SectionFlags = 1 << 32 // function offsets: by context
+	FlagProbes        SectionFlags = 1 << 32 // metadata
+	FlagHasAttributes SectionFlags = 1 << 33 // metadata
+)
+
+var flagNames = map[SectionType][]string{
+	SectionSummary:     {"partial", "context", "fs-discriminator", "", "preInlined", "vtables"},
+	SectionNames:       {"md5", "fixlenmd5", "uniq"},
+	SectionFuncOffsets: {"ordered"},
+	SectionMetadata:    {"probe", "attr"},
+}
+
+// A Section is an entry of the section table.
+type Section struct {
+	Index  int // in the table
+	Type   SectionType
+	Flags  SectionFlags
+	Offset int64
+	Size   int64 // in the file
+}
+
+// Compressed tells whether the section is a zlib stream.
+func (s *Section) Compressed() bool { return s != nil && s.Flags&FlagCompressed != 0 }
+
+// FlagNames returns the names of the flags that are set, as llvm-profdata has them; bits without a name are left out.
+func (s *Section) FlagNames() []string {
+	var names []string
+	for i, name := range []string{"compressed", "flat"} {
+		if s.Flags>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	for i, name := range flagNames[s.Type] {
+		if name != "" && s.Flags>>(32+i)&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+const (
+	tableEntrySize = 32
+	tableCountSize = 8
+)
+
+// readTable reads the section table, which follows magic and version.
+func (r *Reader) readTable(start int) error {
+	head, err := r.src.view(0, int(min(r.src.size, int64(start+tableCountSize))))
+	if err != nil {
+		return err
+	}
+	f := fields{data: head, pos: start}
+	n := f.fixed64()
+	if f.err != nil {
+		return f.err
+	}
+	left := uint64(r.src.size) - uint64(f.pos)
+	if n > left/tableEntrySize || n > math.MaxInt32/tableEntrySize {
+		f.fail(start, afdo.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
+		return f.err
+	}
+	r.entries = int64(f.pos)
+	f.start = r.entries
+	f.data, err = r.src.view(f.start, int(n)*tableEntrySize)
+	if err != nil {
+		return err
+	}
+	f.pos = 0
+	r.sections = make([]Section, n)
+	for i := range r.sections {
+		f.tableEntry(i, &r.sections[i], r.src.size)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	return f.checkOverlaps(r.sections)
+}
+
+func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
+	s.Index = i
+	s.Type = SectionType(f.fixed64())
+	s.Flags = SectionFlags(f.fixed64())
+	off, size := f.fixed64(), f.fixed64()
+	first := uint64(f.start) + uint64(len(f.data))
+	if size > 0 && (off < first || off > uint64(fileSize) || size > uint64(fileSize)-off) {
+		f.fail(f.pos-16, afdo.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
+		return
+	}
+	if size > 0 && (s.Type == sectionTypifiedBodies || s.Type == sectionTypifiedOffsets) {
+		f.fail(f.pos-tableEntrySize, afdo.ErrSection, "%s of LLVM 23 are not supported", s.Type)
+		return
+	}
+	s.Offset, s.Size = int64(off), int64(size)
+}
+
+// checkOverlaps refuses sections that share bytes: a small file could be made to stand for a large one.
+func (f *fields) checkOverlaps(sections []Section) error {
+	order := make([]*Section, 0, len(sections))
+	for i := range sections {
+		if sections[i].Size > 0 {
+			order = append(order, &sections[i])
+		}
+	}
+	slices.SortStableFunc(order, func(s, t *Section) int { return cmp.Compare(s.Offset, t.Offset) })
+	for i := range order[min(1, len(order)):] {
+		before, s := order[i], order[i+1]
+		if before.Offset+before.Size > s.Offset {
+			f.fail(s.Index*tableEntrySize+16, afdo.ErrHeader, "the %s section begins at %d, within section %d, which ends at %d",
+				s.Type, s.Offset, before.Index, before.Offset+before.Size)
+			return f.err
+		}
+	}
+	return nil
+}
+
+// putTable appends the section table.
+func putTable(b []byte, sections []Section) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(sections)))
+	for _, s := range sections {
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Type))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Flags))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Offset))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Size))
+	}
+	return b
+}
+
+// open reads a whole section.
+func (r *Reader) open(s *Section) (*fields, error) {
+	if s.Size > math.MaxInt32 {
+		return nil, s.fault(s.Offset, afdo.ErrLimit, "%d bytes", s.Size)
+	}
+	data, err := r.src.view(s.Offset, int(s.Size))
+	if err != nil {
+		return nil, err
+	}
+	if s.Compressed() {
+		data, err = r.inflate(s, data)
+		return &fields{section: s, data: data}, err
+	}
+	return &fields{section: s, data: data, start: s.Offset}, nil
+}
+
+// inflate returns the raw bytes of a compressed section.
+func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
+	plain := *s
+	plain.Flags &^= FlagCompressed // faults of the frame are at offsets of the file
+	f := fields{section: &plain, data: data, start: s.Offset}
+	size := f.uint64()
+	packed := f.count(1, "bytes of a zlib stream")
+	if f.err == nil && f.rest() > packed {
+		f.fail(f.pos+packed, afdo.ErrUnused, "%d bytes after the zlib stream", f.rest()-packed)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	if size > uint64(packed)*maxDeflateRatio+maxDeflateRatio {
+		f.fail(0, afdo.ErrCount, "%d bytes decompressed, of a zlib stream of %d", size, packed)
+		return nil, f.err
+	}
+	if err := r.spent.add(int64(size)); err != nil {
+		return nil, s.fault(0, afdo.ErrLimit, "%v", err)
+	}
+	raw, err := inflate(f.data[f.pos:], int(size))
+	if err != nil {
+		return nil, s.fault(0, ErrInflate, "%v", err)
+	}
+	return raw, nil
+}
+
+// maxDeflateRatio is more than any stream of zlib makes out of a byte.
+const maxDeflateRatio = 1032
+
+func inflate(stream []byte, size int) ([]byte, error) {
+	z, err := zlib.NewReader(bytes.NewReader(stream))
+	if err != nil {
+		return nil, err
+	}
+	raw := make([]byte, size)
+	if n, err := io.ReadFull(z, raw); err != nil {
+		return nil, fmt.Errorf("%d of %d bytes: %w", n, size, err)
+	}
+	if n, err := io.Copy(io.Discard, io.LimitReader(z, 1)); n > 0 || err != nil {
+		return nil, fmt.Errorf("more than %d bytes, or a bad checksum: %v", size, err)
+	}
+	return raw, nil
+}
+
+// deflate is the inverse of inflate, frame and all. Of nothing it makes nothing.
+func deflate(raw []byte) []byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	var packed bytes.Buffer
+	z, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression) // the level is a good one
+	_, _ = z.Write(raw)                                        // a buffer takes all
+	_ = z.Close()
+	b := binary.AppendUvarint(nil, uint64(len(raw)))
+	b = binary.AppendUvarint(b, uint64(packed.Len()))
+	return append(b, packed.Bytes()...)
+}

@@ -1,0 +1,99 @@
+package sampleprof
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+)
+
+// cutoffs are the shares of the total count that a summary tells about, in parts per million.
+var cutoffs = [...]uint32{
+	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
+	900000, 950000, 990000, 999000, 999900, 999990, 999999,
+}
+
+// readSummary reads a summary.
+func (f *fields) readSummary() *afdo.Summary {
+	s := &afdo.Summary{
+		TotalCount:       f.uint64(),
+		MaxCount:         f.uint64(),
+		MaxFunctionCount: f.uint64(),
+		NumCounts:        f.uint64(),
+		NumFunctions:     f.uint64(),
+	}
+	for range f.count(3, "entries") {
+		s.Entries = append(s.Entries, afdo.SummaryEntry{Cutoff: f.uint32("cutoff"), MinCount: f.uint64(), NumCounts: f.uint64()})
+	}
+	return s
+}
+
+// putSummary appends a summary.
+func putSummary(b []byte, s *afdo.Summary) []byte {
+	for _, x := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
+		b = binary.AppendUvarint(b, x)
+	}
+	for _, e := range s.Entries {
+		for _, x := range []uint64{uint64(e.Cutoff), e.MinCount, e.NumCounts} {
+			b = binary.AppendUvarint(b, x)
+		}
+	}
+	return b
+}
+
+// Summarize computes the summary as LLVM does. Every count of a function and of what is inlined in it is a count of the
+// summary, but for inlined bodies that are in the function's base profile, too. The contexts of a
+// context-sensitive profile are merged by function first. The total wraps around, as LLVM's does.
+//
+// It takes O(n log n) of the counts and 8 bytes for each, and for a context-sensitive profile as much as the profile.
+func (p *Profile) Summarize() *afdo.Summary {
+	if p.ContextSensitive {
+		p = p.withoutContexts()
+	}
+	s := new(afdo.Summary)
+	var counts []uint64
+	for _, f := range p.functions {
+		s.NumFunctions++
+		s.MaxFunctionCount = max(s.MaxFunctionCount, f.Head)
+		for i := 0; i < len(f.Records); i++ {
+			switch r := &f.Records[i]; r.Kind {
+			case KindCount:
+				s.TotalCount += r.Count
+				counts = append(counts, r.Count)
+			case KindInlined:
+				if find(f.Records[i+1:i+1+int(r.Span)], KindAttributes)&AttributeDuplicatedInBase != 0 {
+					i += int(r.Span)
+				}
+			}
+		}
+	}
+	slices.Sort(counts)
+	if len(counts) > 0 {
+		s.MaxCount = counts[len(counts)-1]
+	}
+	s.NumCounts = uint64(len(counts))
+	s.Entries = histogram(s.TotalCount, counts)
+	return s
+}
+
+// histogram returns the entries of a summary, given its total and all counts in ascending order.
+func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
+	entries := make([]afdo.SummaryEntry, len(cutoffs))
+	e := afdo.SummaryEntry{}
+	sum := uint64(0)
+	for i, cutoff := range cutoffs {
+		hi, lo := bits.Mul64(total, uint64(cutoff))
+		share, _ := bits.Div64(hi, lo, 1_000_000)
+		for e.Cutoff = cutoff; sum < share && len(counts) > 0; {
+			e.MinCount = counts[len(counts)-1]
+			for len(counts) > 0 && counts[len(counts)-1] == e.MinCount {
+				sum += e.MinCount
+				counts = counts[:len(counts)-1]
+				e.NumCounts++
+			}
+		}
+		entries[i] = e
+	}
+	return entries
+}

@@ -1,0 +1,492 @@
+package sampleprof
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// ReadText reads a profile from text. Errors of the text are a [SyntaxError].
+//
+// It accepts what LLVM accepts, but for lines that LLVM reads other than they stand there, and those from which it would
+// write a file that it cannot read: a line offset of more than 16 bits, a location and a count that are not separated by
+// a colon and one space, a context with a frame that is none, a NUL.
+func ReadText(r io.Reader) (*Profile, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return ParseText(data)
+}
+
+// ParseText is [ReadText] of a text in memory, of which it keeps nothing.
+func ParseText(data []byte) (*Profile, error) {
+	t := textReader{p: new(Profile), data: data}
+	t.arranger.compare = t.p.compare
+	t.merger = merger{compare: t.p.compare, metadata: true}
+	for t.err == nil && t.nextLine() {
+		t.readLine()
+	}
+	if t.err == nil {
+		t.flush()
+	}
+	if t.err == nil && t.headers == 0 {
+		t.line, t.text, t.base = 1, nil, 0
+		t.fail(0, ErrMagic, "no line is a function")
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.p, t.finish()
+}
+
+// IsText tells whether a file begins like a text: whether the first line that is neither empty nor a comment is the
+// header of a function. A line that head does not hold to its end counts if it may become one.
+func IsText(head []byte) bool {
+	t := textReader{data: head}
+	for t.nextLine() {
+		if t.skip() {
+			continue
+		}
+		name, _, _, ok := splitHeader(t.text)
+		return ok && len(name) >= 0
+	}
+	return false
+}
+
+type textReader struct {
+	p    *Profile
+	data []byte // what is left
+	line int    // number of the line, from 1
+	text []byte // of the line
+	base int    // column of text, from 0
+	err  error
+
+	headers  int
+	contexts int // headers that are contexts
+
+	function Function
+	header   int      // line where it begins
+	records  []Record // of function, in the order of the text
+	tangled  bool     // which is not canonical
+	open     []textBody
+	closed   int // depth of the latest metadata; 0 if a body has begun since
+	nested   int // line of the first checksum of an inlined function
+	arranger arranger
+	arranged []Record
+	merger   merger
+}
+
+// A textBody is a body that is open.
+type textBody struct {
+	head       int // its KindInlined record; -1 for the function itself
+	last       int // its latest record; -1 if it has none
+	attributes int // its attributes; -1 if it has none
+}
+
+func (t *textReader) fail(column int, class error, detail string) {
+	if t.err == nil {
+		t.err = &SyntaxError{Line: t.line, Column: t.base + column + 1, Err: class, Detail: detail}
+	}
+}
+
+// nextLine sets line and text.
+func (t *textReader) nextLine() bool {
+	if len(t.data) == 0 {
+		return false
+	}
+	t.line++
+	end := bytes.IndexByte(t.data, '\n')
+	if end < 0 {
+		t.text, t.data = t.data, nil
+	} else {
+		t.text, t.data = t.data[:end], t.data[end+1:]
+	}
+	t.text = bytes.TrimSuffix(t.text, []byte{'\r'})
+	t.base = 0
+	return true
+}
+
+// skip tells whether a line says nothing.
+func (t *textReader) skip() bool {
+	i := 0
+	for i < len(t.text) && t.text[i] == ' ' {
+		i++
+	}
+	return i == len(t.text) || t.text[i] == '#'
+}
+
+func (t *textReader) readLine() {
+	switch {
+	case t.skip():
+	case bytes.IndexByte(t.text, 0) >= 0:
+		t.fail(bytes.IndexByte(t.text, 0), ErrSyntax, "a NUL")
+	case t.text[0] != ' ':
+		t.flush()
+		t.readHeader()
+	default:
+		t.entry()
+	}
+}
+
+// splitHeader takes NAME:TOTAL:HEAD apart.
+func splitHeader(text []byte) (name []byte, total, head uint64, ok bool) {
+	second := bytes.LastIndexByte(text, ':')
+	if second < 0 {
+		return nil, 0, 0, false
+	}
+	first := bytes.LastIndexByte(text[:second], ':')
+	if first < 0 {
+		return nil, 0, 0, false
+	}
+	total, ok = parseNumber(text[first+1 : second])
+	head, headOK := parseNumber(text[second+1:])
+	return text[:first], total, head, ok && headOK
+}
+
+// parseNumber reads decimal digits and nothing else.
+func parseNumber(text []byte) (uint64, bool) {
+	if len(text) == 0 {
+		return 0, false
+	}
+	n := uint64(0)
+	for _, c := range text {
+		d := uint64(c - '0')
+		if d > 9 || n > math.MaxUint64/10 || n*10 > math.MaxUint64-d {
+			return 0, false
+		}
+		n = n*10 + d
+	}
+	return n, true
+}
+
+func (t *textReader) readHeader() {
+	name, total, head, ok := splitHeader(t.text)
+	if !ok {
+		class := ErrSyntax
+		if t.headers == 0 {
+			class = ErrMagic
+		}
+		t.fail(0, class, "want NAME:TOTAL:HEAD")
+		return
+	}
+	t.headers++
+	t.header = t.line
+	t.function = Function{Total: total, Head: head}
+	t.records, t.tangled = t.records[:0], false
+	t.open = append(t.open[:0], textBody{-1, -1, -1})
+	t.closed = 0
+	if name, ok := bytes.CutPrefix(name, []byte{'['}); ok {
+		t.context(name)
+	} else {
+		t.function.Name = t.name(name)
+	}
+	if t.contexts > 0 && t.contexts < t.headers {
+		t.fail(0, ErrSyntax, "some functions have a context and some have not")
+	}
+}
+
+// name returns the reference of a name.
+func (t *textReader) name(name []byte) NameRef {
+	return t.p.AddName(Name{Text: unsafe.String(unsafe.SliceData(name), len(name))})
+}
+
+func (t *textReader) context(text []byte) {
+	t.contexts++
+	t.p.ContextSensitive = true
+	text, ok := bytes.CutSuffix(text, []byte{']'})
+	frames, framesOK := parseContext(string(text))
+	if !ok || !framesOK {
+		t.fail(0, ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
+		return
+	}
+	t.function.Context = make([]Frame, len(frames))
+	for i, f := range frames {
+		t.function.Context[i] = Frame{Name: t.p.AddName(Name{Text: f.name}), Line: f.line, Discriminator: f.discriminator}
+	}
+	t.function.Name = t.function.Context[len(frames)-1].Name
+}
+
+// flush adds the function that has been read.
+func (t *textReader) flush() {
+	if t.headers == 0 || t.err != nil {
+		return
+	}
+	t.close(1)
+	f := t.function
+	f.Records = t.records
+	if t.tangled {
+		f.Records = t.arranger.arrange(t.arranged[:0], t.records)
+		t.arranged = f.Records
+	}
+	t.p.add(&f, &t.merger, false)
+	if t.arranger.overflow || t.merger.overflow {
+		t.line, t.base = t.header, 0
+		t.fail(0, ErrOverflow, "counts of this function exceed 64 bits together")
+	}
+}
+
+// close leaves so many bodies open.
+func (t *textReader) close(depth int) {
+	for len(t.open) > depth {
+		if head := t.open[len(t.open)-1].head; head >= 0 {
+			t.records[head].Span = uint32(len(t.records) - head - 1)
+		}
+		t.open = t.open[:len(t.open)-1]
+	}
+}
+
+// add appends a record to the innermost body.
+func (t *textReader) add(r Record) {
+	top := &t.open[len(t.open)-1]
+	if top.last >= 0 && !t.tangled && !canonical(&t.records[top.last], &r, t.p.compare) {
+		t.tangled = true
+	}
+	top.last = len(t.records)
+	t.records = append(t.records, r)
+}
+
+// entry reads a line within a function.
+func (t *textReader) entry() {
+	depth := 0
+	for t.text[depth] == ' ' {
+		depth++
+	}
+	if t.headers == 0 {
+		t.fail(0, ErrMagic, "the first line is within no function")
+		return
+	}
+	if t.text[depth] == '!' {
+		t.readMetadata(depth)
+		return
+	}
+	r := t.location(depth)
+	if t.err != nil {
+		return
+	}
+	if depth == t.closed {
+		t.fail(0, ErrSyntax, "nothing may follow the metadata of a function")
+		return
+	}
+	t.close(depth)
+	switch rest := t.text; {
+	case len(rest) > 0 && rest[0]-'0' <= 9:
+		t.body(r)
+	case bytes.HasPrefix(rest, []byte(vtablesKeyword)):
+		t.vtables(r)
+	default:
+		t.inlined(r)
+	}
+}
+
+// advance drops the beginning of the line.
+func (t *textReader) advance(n int) {
+	t.text = t.text[n:]
+	t.base += n
+}
+
+// location reads LINE or LINE.DISCRIMINATOR, the colon and the space.
+func (t *textReader) location(depth int) (r Record) {
+	t.advance(depth)
+	end := bytes.IndexByte(t.text, ':')
+	if end < 0 || end+1 == len(t.text) || t.text[end+1] != ' ' {
+		t.fail(max(end, 0), ErrSyntax, "want LINE: or LINE.DISCRIMINATOR: and a space")
+		return r
+	}
+	line, discriminator, dotted := bytes.Cut(t.text[:end], []byte{'.'})
+	n, ok := parseNumber(line)
+	d, dOK := uint64(0), true
+	if dotted {
+		d, dOK = parseNumber(discriminator)
+	}
+	switch {
+	case !ok:
+		t.fail(0, ErrSyntax, "want a line offset")
+	case n > math.MaxUint16:
+		t.fail(0, ErrLine, "more than 16 bits")
+	case !dOK || d > math.MaxUint32:
+		t.fail(len(line)+1, ErrSyntax, "want a discriminator of at most 32 bits")
+	}
+	t.advance(end + 2)
+	return Record{Line: uint16(n), Discriminator: uint32(d)}
+}
+
+// body reads COUNT and CALLEE:COUNT... behind a location.
+func (t *textReader) body(r Record) {
+	end := bytes.IndexByte(t.text, ' ')
+	if end < 0 {
+		end = len(t.text)
+	}
+	count, ok := parseNumber(t.text[:end])
+	if !ok {
+		t.fail(0, ErrSyntax, "want a count")
+		return
+	}
+	r.Kind, r.Count = KindCount, count
+	t.add(r)
+	t.advance(end)
+	r.Kind = KindTarget
+	first := len(t.records)
+	for len(t.text) > 0 && t.err == nil {
+		t.target(r)
+	}
+	if repeats(t.records[first:]) {
+		t.tangled = true
+		t.records = t.records[:first+len(lastOfEach(t.records[first:]))]
+		t.open[len(t.open)-1].last = len(t.records) - 1
+	}
+}
+
+// lastOfEach leaves the last of the targets of each name, which is the one that holds where a line has several.
+func lastOfEach(targets []Record) []Record {
+	slices.SortStableFunc(targets, func(r, s Record) int { return cmp.Compare(r.Name, s.Name) })
+	kept := targets[:0]
+	for _, r := range targets {
+		if n := len(kept); n > 0 && kept[n-1].Name == r.Name {
+			kept[n-1] = r
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// target reads one CALLEE:COUNT and the spaces before it.
+func (t *textReader) target(r Record) {
+	blanks := len(t.text) - len(bytes.TrimLeft(t.text, " "))
+	t.advance(blanks)
+	colon, end, count := anchor(t.text)
+	if colon <= 0 {
+		t.fail(0, ErrSyntax, "want CALLEE:COUNT")
+		return
+	}
+	r.Name, r.Count = t.name(t.text[:colon]), count
+	t.advance(end)
+	t.add(r)
+}
+
+// anchor finds the first colon that a number follows, and the end of that number. The colon is -1 if there is none.
+func anchor(text []byte) (colon, end int, count uint64) {
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], ':')
+		if i < 0 {
+			return -1, 0, 0
+		}
+		colon = at + i
+		end = len(text)
+		if j := bytes.IndexByte(text[colon:], ' '); j >= 0 {
+			end = colon + j
+		}
+		if n, ok := parseNumber(text[colon+1 : end]); ok {
+			return colon, end, n
+		}
+		at = colon + 1
+	}
+}
+
+// vtables reads TYPE:COUNT... behind the keyword.
+func (t *textReader) vtables(r Record) {
+	t.advance(len(vtablesKeyword))
+	r.Kind = KindVTable
+	seen := map[NameRef]bool{}
+	for {
+		t.advance(len(t.text) - len(bytes.TrimLeft(t.text, " ")))
+		if len(t.text) == 0 {
+			return
+		}
+		colon := bytes.IndexByte(t.text, ':')
+		end := len(t.text)
+		if i := bytes.IndexByte(t.text[max(colon, 0):], ' '); i >= 0 {
+			end = max(colon, 0) + i
+		}
+		count, ok := parseNumber(t.text[min(colon+1, end):end])
+		if colon < 0 || !ok {
+			t.fail(0, ErrSyntax, "want TYPE:COUNT")
+			return
+		}
+		r.Name, r.Count = t.name(t.text[:colon]), count
+		if seen[r.Name] {
+			t.fail(0, ErrSyntax, "a type that has been there already")
+			return
+		}
+		seen[r.Name] = true
+		t.add(r)
+		t.advance(end)
+	}
+}
+
+// inlined reads CALLEE:TOTAL behind a location.
+func (t *textReader) inlined(r Record) {
+	colon := bytes.LastIndexByte(t.text, ':')
+	total, ok := parseNumber(t.text[colon+1:])
+	if colon < 0 || !ok {
+		t.fail(max(colon, 0), ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
+		return
+	}
+	r.Kind, r.Name, r.Count = KindInlined, t.name(t.text[:colon]), total
+	t.add(r)
+	t.open = append(t.open, textBody{len(t.records) - 1, -1, -1})
+	t.closed = 0
+}
+
+// readMetadata reads a line that begins with "!". Each sets the attributes, to 0 if it does not say what they are.
+func (t *textReader) readMetadata(depth int) {
+	if string(t.text) == flatLine {
+		t.setMetadata(depth, 0, 0)
+		return
+	}
+	t.advance(depth)
+	if rest, ok := bytes.CutPrefix(t.text, []byte(checksumKeyword)); ok {
+		checksum, ok := parseNumber(bytes.TrimSpace(rest))
+		if !ok {
+			t.fail(len(checksumKeyword), ErrSyntax, "want a checksum")
+		}
+		if depth > 1 && checksum != 0 && t.nested == 0 {
+			t.nested = t.line
+		}
+		t.setMetadata(depth, checksum, 0)
+		return
+	}
+	rest, ok := bytes.CutPrefix(t.text, []byte(attributesKeyword))
+	attributes, numberOK := parseNumber(bytes.TrimSpace(rest))
+	if !ok || !numberOK || attributes > math.MaxUint32 {
+		t.fail(0, ErrSyntax, "want !CFGChecksum: N, !Attributes: N or !Flat")
+		return
+	}
+	t.setMetadata(depth, 0, uint32(attributes))
+}
+
+func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) {
+	t.close(depth)
+	t.closed = depth
+	if checksum != 0 {
+		t.add(Record{Kind: KindChecksum, Count: checksum})
+		if depth == 1 {
+			t.p.Probes = true
+		}
+	}
+	top := &t.open[len(t.open)-1]
+	switch {
+	case top.attributes >= 0:
+		t.records[top.attributes].Count = uint64(attributes)
+		t.tangled = true
+	case attributes > 0:
+		top.attributes = len(t.records)
+		t.add(Record{Kind: KindAttributes, Count: uint64(attributes)})
+	}
+	if attributes&AttributeShouldInline != 0 {
+		t.p.PreInlined = true
+	}
+}
+
+// finish checks what only the whole text shows.
+func (t *textReader) finish() error {
+	if t.nested > 0 && !t.p.Probes {
+		t.line, t.base = t.nested, 0
+		t.fail(0, ErrSyntax, "a checksum of an inlined function, and no function of the profile has one")
+	}
+	return t.err
+}

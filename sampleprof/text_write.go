@@ -1,0 +1,220 @@
+package sampleprof
+
+import (
+	"io"
+	"strconv"
+	"strings"
+)
+
+// WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does. What the text has no
+// place for is left out and counted. A name that no text can hold, since it has a line break, gives an error that matches
+// [ErrUnrepresentable] before anything is written.
+//
+// MD5s are written in decimal, as LLVM does; read back they are names, and not of the same functions.
+func WriteText(w io.Writer, p *Profile) (Losses, error) {
+	for _, n := range p.names.list {
+		if strings.ContainsAny(n.Text, "\n\r") {
+			return Losses{}, unrepresentable("the name %q has a line break, which the text cannot express", n.Text)
+		}
+	}
+	t := textWriter{w: w, p: p}
+	for _, f := range p.sorted() {
+		t.function(f)
+		if len(t.out) >= textBuffer {
+			t.flush()
+		}
+	}
+	t.flush()
+	t.losses.addFlags(p)
+	t.losses.SymbolList = len(p.SymbolList)
+	t.losses.MD5s = p.names.hashed
+	return t.losses, t.err
+}
+
+const textBuffer = 1 << 16
+
+type textWriter struct {
+	w      io.Writer
+	p      *Profile
+	out    []byte
+	open   []openText
+	losses Losses
+	err    error
+}
+
+// An openText is a body that is being written.
+type openText struct {
+	next, end int // of the records
+	vtables   int // where those vtables begin that come at an inlined body or after it
+	trailer   int // where checksum and attributes begin, or end
+	called    int // the inlined body that has just been written; -1 if its vtables have been, too
+}
+
+func (t *textWriter) flush() {
+	if t.err == nil {
+		_, t.err = t.w.Write(t.out)
+	}
+	t.out = t.out[:0]
+}
+
+func (t *textWriter) function(f *Function) {
+	if f.Context != nil {
+		t.out = append(t.out, '[')
+		t.out = appendContext(t.out, f.Context, t.p.Name)
+		t.out = append(t.out, ']')
+	} else {
+		t.name(f.Name)
+	}
+	t.count(f.Total)
+	t.count(f.Head)
+	t.out = append(t.out, '\n')
+	t.begin(f.Records, 0, len(f.Records))
+	for len(t.open) > 0 {
+		top := &t.open[len(t.open)-1]
+		more := top.next < top.end && f.Records[top.next].Kind == KindInlined
+		switch {
+		case top.called >= 0 && !(more && f.Records[top.next].where() == f.Records[top.called].where()):
+			at := &f.Records[top.called]
+			top.called = -1
+			top.vtables = t.vtables(f.Records[:top.trailer], top.vtables, at)
+		case more:
+			t.inlined(f.Records, top)
+		default:
+			t.finish(f.Records, top)
+		}
+	}
+}
+
+func (t *textWriter) name(ref NameRef) {
+	t.out = append(t.out, t.p.Name(ref).String()...)
+}
+
+func (t *textWriter) count(n uint64) {
+	t.out = append(t.out, ':')
+	t.out = strconv.AppendUint(t.out, n, 10)
+}
+
+// indent begins a line within the innermost open body.
+func (t *textWriter) indent() {
+	for range t.open {
+		t.out = append(t.out, ' ')
+	}
+}
+
+func (t *textWriter) location(r *Record) {
+	t.indent()
+	t.out = appendLocation(t.out, r.Line, r.Discriminator)
+	t.out = append(t.out, ": "...)
+}
+
+// begin writes the counts of a body, each with the vtables of its location.
+func (t *textWriter) begin(records []Record, i, end int) {
+	body := openText{end: end, vtables: i, trailer: end, called: -1}
+	for body.vtables < end && records[body.vtables].Kind < KindVTable {
+		body.vtables += records[body.vtables].span()
+	}
+	for body.trailer > body.vtables && records[body.trailer-1].Kind != KindVTable {
+		body.trailer--
+	}
+	t.losses.VTables += unplaced(records[i:body.vtables], records[body.vtables:body.trailer])
+	t.open = append(t.open, body)
+	vtables := body.vtables
+	for i < end && records[i].Kind == KindCount {
+		r := &records[i]
+		t.location(r)
+		t.out = strconv.AppendUint(t.out, r.Count, 10)
+		for i++; i < end && records[i].Kind == KindTarget; i++ {
+			t.out = append(t.out, ' ')
+			t.name(records[i].Name)
+			t.count(records[i].Count)
+		}
+		t.out = append(t.out, '\n')
+		vtables = t.vtables(records[:body.trailer], vtables, r)
+	}
+	t.open[len(t.open)-1].next = i
+}
+
+// vtables writes the line of the vtables of a location, if there are any from i on, and returns where those of later
+// locations begin.
+func (t *textWriter) vtables(records []Record, i int, at *Record) int {
+	for i < len(records) && records[i].where() < at.where() {
+		i++
+	}
+	if i == len(records) || records[i].where() != at.where() {
+		return i
+	}
+	t.location(at)
+	t.out = append(t.out, vtablesKeyword...)
+	for ; i < len(records) && records[i].where() == at.where(); i++ {
+		t.name(records[i].Name)
+		t.count(records[i].Count)
+		t.out = append(t.out, ' ')
+	}
+	t.out = append(t.out, '\n')
+	return i
+}
+
+// unplaced counts the vtables that are neither at the location of a count nor of an inlined function. The text has no place
+// for these.
+func unplaced(others, vtables []Record) int {
+	if len(vtables) == 0 {
+		return 0
+	}
+	places := map[uint64]bool{}
+	for i := 0; i < len(others); i += others[i].span() {
+		places[others[i].where()] = true
+	}
+	n := 0
+	for i := range vtables {
+		if !places[vtables[i].where()] {
+			n++
+		}
+	}
+	return n
+}
+
+// inlined writes the header of the next inlined body and begins it.
+func (t *textWriter) inlined(records []Record, top *openText) {
+	r := &records[top.next]
+	t.location(r)
+	if t.p.ContextSensitive { // LLVM puts these there, too
+		t.out = append(t.out, '[')
+		t.name(r.Name)
+		t.out = append(t.out, ']')
+	} else {
+		t.name(r.Name)
+	}
+	t.count(r.Count)
+	t.out = append(t.out, '\n')
+	top.called = top.next
+	top.next += r.span()
+	t.begin(records, top.called+1, top.next)
+}
+
+// finish writes what ends a body.
+func (t *textWriter) finish(records []Record, top *openText) {
+	trailer := records[top.trailer:top.end]
+	if t.p.Probes {
+		t.indent()
+		t.out = append(t.out, checksumKeyword...)
+		t.out = append(t.out, ' ')
+		t.out = strconv.AppendUint(t.out, find(trailer, KindChecksum), 10)
+		t.out = append(t.out, '\n')
+	}
+	if a := find(trailer, KindAttributes); a != 0 {
+		t.indent()
+		t.out = append(t.out, attributesKeyword...)
+		t.out = append(t.out, ' ')
+		t.out = strconv.AppendUint(t.out, a, 10)
+		t.out = append(t.out, '\n')
+	}
+	t.open = t.open[:len(t.open)-1]
+}
+
+// The words of the text.
+const (
+	vtablesKeyword    = "vtables "
+	checksumKeyword   = "!CFGChecksum:"
+	attributesKeyword = "!Attributes:"
+	flatLine          = " !Flat"
+)

@@ -1,0 +1,302 @@
+package sampleprof
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+)
+
+// WriteOptions say how [WriteExtBinary] lays out a file. The zero value is LLVM's default.
+type WriteOptions struct {
+	MD5         bool // MD5s of fixed length instead of names
+	Compress    bool // every section as a zlib stream
+	SplitLayout bool // functions with nothing inlined in sections of their own
+}
+
+// WriteExtBinary writes a profile in the ExtBinary format, version 103. Everything that a [Profile] holds has its place. With the
+// zero options the bytes are those of `llvm-profdata merge --sample --extbinary`, but for the order of metadata, which LLVM leaves to
+// chance, and for what LLVM does not write unless it is told: vtables, the mark of a partial profile, attributes of a profile
+// that is neither context-sensitive nor pre-inlined.
+//
+// If any name is known by its MD5 alone, the file has MD5s whatever o says. A context-sensitive profile has no split
+// layout, and a name that holds a NUL no place; they give errors that match [ErrUnrepresentable]. It takes memory for the file.
+func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
+	if p.ContextSensitive && o.SplitLayout {
+		return unrepresentable("a context-sensitive profile in split layout")
+	}
+	f, err := newFileWriter(p)
+	if err != nil {
+		return err
+	}
+	f.options = o
+	f.options.MD5 = o.MD5 || p.names.hashed > 0
+	f.layOut()
+	if _, err := w.Write(f.header); err != nil {
+		return err
+	}
+	for _, i := range f.order {
+		if _, err := w.Write(f.data[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteBinary writes a profile in the older Binary format. What that has no place for is left out and counted. Context-sensitive and
+// probe-based profiles, MD5s, and names that hold a NUL give errors that match [ErrUnrepresentable].
+func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
+	switch {
+	case p.ContextSensitive:
+		return Losses{}, unrepresentable("a context-sensitive profile in the older binary format")
+	case p.Probes:
+		return Losses{}, unrepresentable("a probe-based profile in the older binary format")
+	case p.names.hashed > 0:
+		return Losses{}, unrepresentable("MD5s of names in the older binary format")
+	}
+	f, err := newFileWriter(p)
+	if err != nil {
+		return Losses{}, err
+	}
+	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined, VTables: f.vtables, Attributes: f.attributes}
+	losses.addFlags(p)
+	f.vtables = 0
+	b := putSummary(putHeader(nil, Binary), p.Summarize())
+	b = putNames(b, f.names, false)
+	if _, err := w.Write(b); err != nil {
+		return losses, err
+	}
+	b, _ = f.bodies(f.functions)
+	_, err = w.Write(b)
+	return losses, err
+}
+
+// A fileWriter gathers what a binary file is made of.
+type fileWriter struct {
+	p         *Profile
+	options   WriteOptions
+	functions []*Function
+	names     []Name
+	rank      []uint32 // of each name of p among names
+	contexts  [][]Frame
+	context   map[*Function]uint32
+
+	vtables, attributes int // records
+
+	header   []byte
+	sections []Section // in the order of the table
+	data     [][]byte  // of each
+	order    []int     // of the data in the file
+}
+
+func newFileWriter(p *Profile) (*fileWriter, error) {
+	f := &fileWriter{p: p, functions: p.sorted()}
+	used := make([]bool, len(p.names.list))
+	for _, fn := range f.functions {
+		used[fn.Name] = true
+		for _, frame := range fn.Context {
+			used[frame.Name] = true
+		}
+		for i := range fn.Records {
+			switch r := &fn.Records[i]; r.Kind {
+			case KindVTable:
+				f.vtables++
+				used[r.Name] = true
+			case KindTarget, KindInlined:
+				used[r.Name] = true
+			case KindAttributes:
+				f.attributes++
+			}
+		}
+	}
+	if err := f.rankNames(used); err != nil {
+		return nil, err
+	}
+	if p.ContextSensitive {
+		f.rankContexts()
+	}
+	return f, nil
+}
+
+// rankNames puts the names that are used in order.
+func (f *fileWriter) rankNames(used []bool) error {
+	var refs []NameRef
+	for i, u := range used {
+		if !u {
+			continue
+		}
+		if n := f.p.names.list[i]; strings.IndexByte(n.Text, 0) >= 0 {
+			return unrepresentable("the name %q holds a NUL", n.Text)
+		}
+		refs = append(refs, NameRef(i))
+	}
+	if !slices.IsSortedFunc(refs, f.p.compare) {
+		slices.SortFunc(refs, f.p.compare)
+	}
+	f.rank = make([]uint32, len(used))
+	f.names = make([]Name, len(refs))
+	for i, ref := range refs {
+		f.rank[ref] = uint32(i)
+		f.names[i] = f.p.names.list[ref]
+	}
+	for _, name := range f.p.SymbolList {
+		if strings.IndexByte(name, 0) >= 0 {
+			return unrepresentable("the name %q of the symbol list holds a NUL", name)
+		}
+	}
+	return nil
+}
+
+func (f *fileWriter) rankContexts() {
+	list := slices.Clone(f.functions)
+	slices.SortFunc(list, func(a, b *Function) int { return compareContexts(a.Context, b.Context, f.p.compare) })
+	f.context = make(map[*Function]uint32, len(list))
+	for i, fn := range list {
+		f.context[fn] = uint32(i)
+		f.contexts = append(f.contexts, fn.Context)
+	}
+}
+
+// ref returns what a function is called by.
+func (f *fileWriter) ref(fn *Function) uint32 {
+	if f.context != nil {
+		return f.context[fn]
+	}
+	return f.rank[fn.Name]
+}
+
+// bodies encodes functions and tells where each begins.
+func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
+	w := bodyWriter{rank: f.rank, vtables: f.vtables > 0}
+	table := make([]functionAt, len(functions))
+	for i, fn := range functions {
+		table[i] = functionAt{f.ref(fn), uint64(len(w.data))}
+		w.function(fn, table[i].ref)
+	}
+	return w.data, table
+}
+
+// layOut makes the sections, and then the header, which says where they are.
+func (f *fileWriter) layOut() {
+	names := SectionFlags(0)
+	if f.options.MD5 {
+		names = FlagMD5 | FlagFixedMD5
+	} else if slices.ContainsFunc(f.names, func(n Name) bool { return strings.Contains(n.Text, ".__uniq.") }) {
+		names = FlagUniq
+	}
+	f.add(SectionSummary, f.summaryFlags(), putSummary(nil, f.p.Summarize()))
+	f.add(SectionNames, names, putNames(nil, f.names, f.options.MD5))
+	if f.options.SplitLayout {
+		inlining, flat := split(f.functions)
+		f.addBodies(inlining, 0)
+		f.addBodies(flat, FlagFlat)
+		f.add(SectionSymbolList, 0, f.symbolList())
+	} else {
+		f.add(SectionContexts, 0, putContexts(nil, f.contexts, f.rank))
+		f.addBodies(f.functions, 0)
+		f.add(SectionSymbolList, 0, f.symbolList())
+		// LLVM writes the function offsets last, though it reads them first.
+		f.order[4], f.order[5] = f.order[5], f.order[4]
+	}
+	f.addMetadata()
+	f.place()
+}
+
+func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
+	if f.options.Compress {
+		flags |= FlagCompressed
+		data = deflate(data)
+	}
+	i := len(f.sections)
+	f.sections = append(f.sections, Section{Index: i, Type: t, Flags: flags})
+	f.data = append(f.data, data)
+	f.order = append(f.order, i)
+}
+
+// addBodies adds function offsets, and the bodies that they lead to, which stand before them in the file.
+func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
+	data, table := f.bodies(functions)
+	ordered := SectionFlags(0)
+	if f.context != nil {
+		ordered = FlagOrdered
+		slices.SortFunc(table, func(s, t functionAt) int { return cmp.Compare(s.ref, t.ref) })
+	}
+	f.add(SectionFuncOffsets, flags|ordered, putOffsets(nil, table))
+	f.add(SectionBodies, flags, data)
+	last := len(f.order)
+	f.order[last-2], f.order[last-1] = f.order[last-1], f.order[last-2]
+}
+
+// split tells functions in which something is inlined from others.
+func split(functions []*Function) (inlining, flat []*Function) {
+	for _, fn := range functions {
+		if slices.ContainsFunc(fn.Records, func(r Record) bool { return r.Kind == KindInlined }) {
+			inlining = append(inlining, fn)
+		} else {
+			flat = append(flat, fn)
+		}
+	}
+	return inlining, flat
+}
+
+func (f *fileWriter) summaryFlags() SectionFlags {
+	flags := SectionFlags(0)
+	for _, c := range []struct {
+		set  bool
+		flag SectionFlags
+	}{
+		{f.p.Partial, FlagPartial},
+		{f.p.ContextSensitive, FlagFullContext},
+		{f.p.FS, FlagFS},
+		{f.p.PreInlined, FlagPreInlined},
+		{f.vtables > 0, FlagVTables},
+	} {
+		if c.set {
+			flags |= c.flag
+		}
+	}
+	return flags
+}
+
+func (f *fileWriter) symbolList() []byte {
+	var b []byte
+	list := slices.Compact(slices.Sorted(slices.Values(f.p.SymbolList)))
+	for _, name := range list {
+		b = append(append(b, name...), 0)
+	}
+	return b
+}
+
+func (f *fileWriter) addMetadata() {
+	w := metadataWriter{
+		rank:       f.rank,
+		probes:     f.p.Probes,
+		attributes: f.p.ContextSensitive || f.p.PreInlined || f.attributes > 0,
+		nested:     !f.p.ContextSensitive,
+	}
+	flags := SectionFlags(0)
+	if w.probes {
+		flags |= FlagProbes
+	}
+	if w.attributes {
+		flags |= FlagHasAttributes
+	}
+	if flags != 0 {
+		for _, fn := range f.functions {
+			w.function(fn, f.ref(fn))
+		}
+	}
+	f.add(SectionMetadata, flags, w.data)
+}
+
+// place gives every section its place in the file and makes the header.
+func (f *fileWriter) place() {
+	head := putHeader(nil, ExtBinary)
+	at := int64(len(head) + tableCountSize + len(f.sections)*tableEntrySize)
+	for _, i := range f.order {
+		s := &f.sections[i]
+		s.Offset, s.Size = at, int64(len(f.data[i]))
+		at += s.Size
+	}
+	f.header = putTable(head, f.sections)
+}
