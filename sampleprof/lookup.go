@@ -143,6 +143,7 @@ type functionReader struct {
 	arranger arranger
 	merger   merger
 	arranged [2][]Record
+	merged   []Record
 }
 
 func (r *Reader) functionReader(f fields) *functionReader {
@@ -174,7 +175,8 @@ func (d *functionReader) next() (Function, error) {
 			return Function{}, d.meta.err
 		}
 		d.arranged[1] = d.arranger.arrange(d.arranged[1][:0], records)
-		f.Records = d.merger.merge(f.Records, d.arranged[1])
+		d.merged = append(d.merged[:0], d.merger.merge(f.Records, d.arranged[1])...)
+		f.Records = d.merged
 	}
 	return f, nil
 }

@@ -204,6 +204,9 @@ func (f *naiveFile) extBinary(c *naiveCursor) {
 }
 
 func (f *naiveFile) section(s naiveSection) {
+	if s.kind == 6 && !f.contextual() {
+		return
+	}
 	data := f.data[s.offset : s.offset+s.size]
 	if s.flags&1 != 0 {
 		data = naiveInflate(data)
@@ -214,10 +217,8 @@ func (f *naiveFile) section(s naiveSection) {
 		f.readNames(c, s.flags)
 		c.end()
 	case 6:
-		if f.contextual() {
-			f.readContexts(c)
-			c.end()
-		}
+		f.readContexts(c)
+		c.end()
 	case 32:
 		f.bodies(c)
 	case 3:
