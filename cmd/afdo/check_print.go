@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/jsonstream"
+	"github.com/go-afdo/afdo/internal/kind"
 )
 
 // A problemPrinter writes problems as they are found: a hostile file may have a million.
 type problemPrinter interface {
 	begin(file string)
-	problem(*problem)
+	problem(*kind.Problem)
 	end(faults, remarks int, err error)
 	finish() error
 }
@@ -28,14 +28,14 @@ type problemLines struct {
 func (l *problemLines) begin(file string)   { l.file = human.Name(file) }
 func (l *problemLines) end(int, int, error) {}
 func (l *problemLines) finish() error       { return l.err }
-func kindOf(p *problem) string {
-	if p.remark {
+func kindOf(p *kind.Problem) string {
+	if p.Remark {
 		return "remark"
 	}
 	return "fault"
 }
 
-func (l *problemLines) problem(p *problem) {
+func (l *problemLines) problem(p *kind.Problem) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintf(l.w, "%s: %s: %s\n", l.file, kindOf(p), p)
 	}
@@ -71,22 +71,22 @@ func (w *problemJSON) finish() error {
 	return w.j.Finish()
 }
 
-func (w *problemJSON) problem(p *problem) {
+func (w *problemJSON) problem(p *kind.Problem) {
 	w.j.Object("")
 	w.j.Name("kind", kindOf(p))
-	if e := p.section; e != nil && e.Section != afdo.HeaderSection {
-		w.j.Uint("section", uint64(e.Section))
-		w.j.Name("section_type", e.Type.String())
+	if p.SectionType != "" {
+		w.j.Uint("section", uint64(p.Section))
+		w.j.Name("section_type", p.SectionType)
 	}
-	if p.line > 0 {
-		w.j.Uint("line", uint64(p.line))
-		w.j.Uint("column", uint64(p.column))
-	} else if p.offset >= 0 {
-		w.j.Uint("offset", uint64(p.offset))
+	if p.Line > 0 {
+		w.j.Uint("line", uint64(p.Line))
+		w.j.Uint("column", uint64(p.Column))
+	} else if p.Offset >= 0 {
+		w.j.Uint("offset", uint64(p.Offset))
 	}
-	if p.class != "" {
-		w.j.Name("class", p.class)
+	if p.Class != "" {
+		w.j.Name("class", p.Class)
 	}
-	w.j.Name("detail", p.detail)
+	w.j.Name("detail", p.Detail)
 	w.j.End()
 }

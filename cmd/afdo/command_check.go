@@ -1,25 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/slice"
-	"github.com/go-afdo/afdo/textfmt"
+	"github.com/go-afdo/afdo/internal/kind"
 )
 
 const checkHelp = `Print everything that is wrong with each FILE, a line for each problem:
@@ -67,14 +58,13 @@ func (e *env) checkFiles(paths []string, asJSON bool) error {
 			p = newProblemJSON(w)
 		}
 		for _, path := range paths {
-			c := checking{env: e, printer: p}
 			doing.Say("checking %s", human.Name(path))
-			if err := c.file(path); err != nil {
+			faults, err := e.checkFile(path, p)
+			if err != nil {
 				doing.Stop()
 				e.Warnf("%s", cli.Message(err))
-				c.faults++
 			}
-			faulty = faulty || c.faults > 0
+			faulty = faulty || faults > 0 || err != nil
 		}
 		return p.finish()
 	})
@@ -84,187 +74,39 @@ func (e *env) checkFiles(paths []string, asJSON bool) error {
 	return err
 }
 
-// A problem is something wrong with a file. Its place is a section and an
-// offset, an offset alone, a line and a column, or nothing.
-type problem struct {
-	remark  bool
-	section *afdo.FormatError // of version 4
-	offset  int64             // -1 if there is none
-	line    int               // 0 if there is none
-	column  int
-	class   string // empty if there is none
-	detail  string
-}
-
-// String returns the problem as one line.
-func (p *problem) String() string {
-	if p.section != nil {
-		return strings.TrimPrefix(p.section.Error(), "afdo: ")
-	}
-	text := p.detail
-	if p.class != "" {
-		text = p.class + ": " + text
-	}
-	switch {
-	case p.line > 0:
-		return fmt.Sprintf("line %d, column %d: %s", p.line, p.column, text)
-	case p.offset >= 0:
-		return fmt.Sprintf("offset %d: %s", p.offset, text)
-	}
-	return text
-}
-
-// checking is the check of one file.
-type checking struct {
-	env     *env
-	printer problemPrinter
-	faults  int
-	remarks int
-}
-
-func (c *checking) report(p *problem) {
-	if p.remark {
-		c.remarks++
-	} else {
-		c.faults++
-	}
-	c.printer.problem(p)
-}
-
-// file checks the file of a path. The error is one of reading it, not of what it holds.
-func (c *checking) file(path string) error {
+// checkFile checks the file of a path. The error is one of reading it, not of what it holds.
+func (e *env) checkFile(path string, printer problemPrinter) (faults int, err error) {
 	name := path
 	if path == cli.Stdio {
-		name = "standard input"
+		name = input.StdinName
 	}
-	c.printer.begin(name)
-	err := c.contents(path)
+	printer.begin(name)
+	remarks := 0
+	err = e.check(path, func(p kind.Problem) {
+		if p.Remark {
+			remarks++
+		} else {
+			faults++
+		}
+		printer.problem(&p)
+	})
 	if err != nil {
 		err = input.Wrap(name, err)
 	}
-	c.printer.end(c.faults, c.remarks, err)
-	return err
+	printer.end(faults, remarks, err)
+	return faults, err
 }
 
-func (c *checking) contents(path string) error {
-	if path == cli.Stdio {
-		data, err := io.ReadAll(c.env.In)
-		if err != nil {
-			return err
-		}
-		return c.data(data)
-	}
-	mapped, err := isV4File(path)
+func (e *env) check(path string, report func(kind.Problem)) error {
+	f, err := input.Open(e.In, path)
 	if err != nil {
 		return err
 	}
-	if mapped {
-		r, err := afdo.Open(path, checkOptions...)
-		return c.v4(r, err)
-	}
-	data, err := os.ReadFile(path)
+	defer f.Close()
+	k, err := e.kinds.Of(f.Head)
 	if err != nil {
-		return err
-	}
-	return c.data(data)
-}
-
-// checkOptions are how a file of version 4 is opened to be checked.
-var checkOptions = []afdo.Option{afdo.Lenient(), afdo.CheckUnqualified(slice.Names)}
-
-// isV4File tells whether a path is that of a file which can be mapped and begins like version 4.
-func isV4File(path string) (bool, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false, err
-	}
-	head := make([]byte, len("gcov"))
-	n, err := file.ReadAt(head, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return gcovkind.HasMagic(head[:n], "gcov"), err
-}
-
-// data checks a file that is in memory.
-func (c *checking) data(data []byte) error {
-	format, err := gcovkind.Recognise(data[:min(len(data), input.HeadLen)])
-	switch {
-	case err != nil:
-		c.refused(err)
-	case format.V4():
-		r, err := afdo.OpenBytes(data, checkOptions...)
-		return c.v4(r, err)
-	case format.Old():
-		c.old(data)
-	default:
-		c.text(data)
-	}
-	return nil
-}
-
-// refused reports why a file cannot be read as what it seems to be.
-func (c *checking) refused(err error) {
-	p := &problem{offset: -1}
-	var v4 *afdo.FormatError
-	var old *gcov.FormatError
-	var syntax *textfmt.SyntaxError
-	switch {
-	case errors.As(err, &v4):
-		p.setSection(v4)
-	case errors.As(err, &old):
-		p.offset, p.class, p.detail = old.Offset, old.Err.Error(), old.Detail
-	case errors.As(err, &syntax):
-		p.line, p.column, p.class, p.detail = syntax.Line, syntax.Column, "bad syntax", syntax.Msg
-		if syntax.Err != nil {
-			p.class = syntax.Err.Error()
-		}
-	default:
-		p.detail = cli.Message(err)
-	}
-	c.report(p)
-}
-
-func (p *problem) setSection(e *afdo.FormatError) {
-	p.section, p.offset, p.class, p.detail = e, e.Offset, e.Err.Error(), e.Detail
-}
-
-// v4 checks a file of version 4, or reports the error of opening it.
-func (c *checking) v4(r *afdo.Reader, err error) error {
-	var version *afdo.VersionError
-	switch {
-	case errors.Is(err, afdo.ErrMalformed), errors.As(err, &version):
-		c.refused(err)
+		report(kind.Problem{Offset: -1, Detail: cli.Message(err)})
 		return nil
-	case err != nil:
-		return err
 	}
-	defer r.Close()
-	for found, err := range r.Check() {
-		if err != nil {
-			return err
-		}
-		p := &problem{remark: found.Remark}
-		p.setSection(found.FormatError)
-		c.report(p)
-	}
-	if c.faults == 0 {
-		return c.fingerprints(r)
-	}
-	return nil
-}
-
-// text checks a file in the textual form.
-func (c *checking) text(data []byte) {
-	p, err := textfmt.Parse(bytes.NewReader(data))
-	if err != nil {
-		c.refused(err)
-		return
-	}
-	c.summary(p.Summary, p.Summarize(), true, -1)
+	return dispatch(e, "check", k, func(k kind.CanCheck) error { return k.Check(f, report) }, nil)
 }

@@ -132,7 +132,7 @@ func TestCheckWrittenFiles(t *testing.T) {
 		p.Summary = nil
 		for _, f := range []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3, gcovkind.V2} {
 			var file bytes.Buffer
-			losses, err := encode(&file, outputFlags{format: f, bigEndian: seed%3 == 0 && f.Old()}, p)
+			losses, err := (&gcovkind.Kind{BigEndian: seed%3 == 0}).EncodeFormat(&file, f, p)
 			require.NoError(t, err)
 			if losses.Symbols > 0 {
 				continue // what became one function is several in the summary

@@ -20,7 +20,7 @@ var allFormats = []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3,
 
 func load(t *testing.T, path string) *profile.Profile {
 	t.Helper()
-	p, err := new(env).loadProfile(path)
+	p, err := newEnv(cli.Env{}).loadProfile(path)
 	require.NoError(t, err)
 	return p
 }
@@ -63,10 +63,7 @@ func checkPairs(t *testing.T, path string) {
 
 // isOld tells whether a file is of version 2 already, and has nothing to lose.
 func isOld(t *testing.T, path string) bool {
-	in, err := new(env).openInput(path)
-	require.NoError(t, err)
-	defer in.Close()
-	return in.Format == gcovkind.V2
+	return formatOf(t, path) == gcovkind.V2
 }
 
 func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"strconv"
@@ -10,9 +11,11 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/jsonstream"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -54,8 +57,8 @@ JSON has these members, with shares of all samples from 0 to 1:
 where "left_out" is how many of each --number has left out.`
 
 func newDiffCommand(e *env) *cobra.Command {
-	var o diffOptions
-	var plain bool
+	var o kind.DiffOptions
+	var plain, exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare the samples of two profiles",
@@ -65,71 +68,85 @@ func newDiffCommand(e *env) *cobra.Command {
 			if args[0] == cli.Stdio && args[1] == cli.Stdio {
 				return cli.Usagef("standard input can be read only once")
 			}
-			o.demangle = o.demangle && !plain
-			return e.diff([2]string(args), &o)
+			o.Demangle = o.Demangle && !plain
+			differ, err := e.diff([2]string(args), &o)
+			if err == nil && differ && exitCode {
+				return cli.StatusError(cli.StatusFault)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
-	f.UintVarP(&o.number, "number", "n", 25, "how many lines of each list to print, 0 for all")
-	f.BoolVar(&o.byUnit, "units", false, "list units instead of functions")
-	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with status 1 if there is any difference")
-	addDemangleFlags(cmd, &o.demangle, &plain)
+	f.UintVarP(&o.Number, "number", "n", 25, "how many lines of each list to print, 0 for all")
+	f.BoolVar(&o.ByUnit, "units", false, "list units instead of functions")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	f.BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is any difference")
+	addDemangleFlags(cmd, &o.Demangle, &plain)
+	e.addKindFlags(cmd)
 	return cmd
 }
 
-// diffOptions is what the flags ask for.
-type diffOptions struct {
-	number   uint
-	byUnit   bool
-	json     bool
-	exitCode bool
-	demangle bool
+// diff has the kind of two files compare them.
+func (e *env) diff(paths [2]string, o *kind.DiffOptions) (differ bool, err error) {
+	var files [2]*input.File
+	var kinds [2]kind.Kind
+	for i, path := range paths {
+		if files[i], kinds[i], err = e.openFile(path); err != nil {
+			return false, err
+		}
+		defer files[i].Close()
+	}
+	if own, ok := kinds[0].(kind.CanDiff); ok && kinds[0] == kinds[1] {
+		return own.Diff(&e.Env, files, o)
+	}
+	var from [2]kind.CanLoad
+	for i, k := range kinds {
+		err := dispatch(e, "diff", k, func(k kind.CanLoad) error { from[i] = k; return nil }, nil)
+		if err != nil {
+			return false, files[i].Wrap(err)
+		}
+	}
+	return e.diffModels(files, from, o)
 }
 
-func (e *env) diff(paths [2]string, o *diffOptions) error {
+// diffModels compares two profiles in memory.
+func (e *env) diffModels(files [2]*input.File, from [2]kind.CanLoad, o *kind.DiffOptions) (differ bool, err error) {
+	paths := [2]string{files[0].Name, files[1].Name}
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
-	profiles, err := e.loadPair(paths)
+	profiles, err := loadPair(files, from)
 	if err != nil {
-		return err
+		return false, err
 	}
 	doing.Say("comparing %s and %s", human.Name(paths[0]), human.Name(paths[1]))
 	r := newDiffReport(paths, profiles, o)
 	doing.Stop()
 	write := r.text
-	if o.json {
+	if o.JSON {
 		write = r.json
 	}
-	if err := output.Write(e.Out, cli.Stdio, write); err != nil {
-		return err
-	}
-	if o.exitCode && r.difference != nil {
-		return cli.StatusError(cli.StatusFault)
-	}
-	return nil
+	return r.difference != nil, output.Write(e.Out, cli.Stdio, write)
 }
 
 // loadPair reads two profiles at a time. The error is that of the first.
-func (e *env) loadPair(paths [2]string) (profiles [2]*profile.Profile, err error) {
-	var second error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		profiles[1], second = e.loadProfile(paths[1])
-	}()
-	profiles[0], err = e.loadProfile(paths[0])
-	<-done
-	if err == nil {
-		err = second
+func loadPair(files [2]*input.File, from [2]kind.CanLoad) (profiles [2]*profile.Profile, err error) {
+	load := func(i int) error {
+		l, err := from[i].Load(files[i])
+		if err != nil {
+			return files[i].Wrap(err)
+		}
+		profiles[i] = l.Profile
+		return nil
 	}
-	return profiles, err
+	second := make(chan error, 1)
+	go func() { second <- load(1) }()
+	return profiles, cmp.Or(load(0), <-second)
 }
 
 // A diffReport is what diff prints.
 type diffReport struct {
-	*diffOptions
+	*kind.DiffOptions
 	paths      [2]string
 	diff       *profile.Diff
 	difference error // the first one of any kind, nil if there is none
@@ -139,9 +156,9 @@ type diffReport struct {
 	numUnits              [2]int
 }
 
-func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *diffOptions) *diffReport {
+func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *kind.DiffOptions) *diffReport {
 	r := &diffReport{
-		diffOptions: o,
+		DiffOptions: o,
 		paths:       paths,
 		diff:        profile.NewDiff(profiles[0], profiles[1]),
 		difference:  profile.Compare(profiles[0], profiles[1]),
@@ -169,16 +186,16 @@ func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *diffOptions
 
 // shown returns how many of n lines are to be printed.
 func (r *diffReport) shown(n int) int {
-	if r.number == 0 || uint(n) < r.number {
+	if r.Number == 0 || uint(n) < r.Number {
 		return n
 	}
-	return int(r.number)
+	return int(r.Number)
 }
 
 // name returns the name of a function for people.
 func (r *diffReport) name(f *profile.FunctionDiff) string {
 	name := f.Name
-	if r.demangle {
+	if r.Demangle {
 		name = demangled.Name(name)
 	}
 	return human.Name(name)

@@ -145,7 +145,7 @@ func TestDiffAgainstLibrary(t *testing.T) {
 			r := afdoRun("merge", paths[0], paths[1], "--to", "v4", "-o", paths[1])
 			require.Equal(t, cli.StatusDone, r.status, r.err)
 		}
-		e := new(env)
+		e := newEnv(cli.Env{})
 		p, err := e.loadProfile(paths[0])
 		require.NoError(t, err)
 		q, err := e.loadProfile(paths[1])

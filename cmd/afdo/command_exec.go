@@ -158,7 +158,7 @@ func isV4(path string) bool {
 	defer f.Close()
 	head := make([]byte, len("gcov"))
 	_, err = f.ReadAt(head, 0)
-	return err == nil && gcovkind.HasMagic(head, "gcov")
+	return err == nil && string(head) == "gcov"
 }
 
 // slice writes the slice of the command if need be, and returns its path.
@@ -216,7 +216,7 @@ func (l *launch) slicePath() (string, error) {
 
 // take takes the slice out of the profile.
 func (l *launch) take(path string, compiler *driver.Compiler, in *driver.Inputs) (part *sliced, err error) {
-	err = l.withInput(path, func(p *gcovkind.Input) error {
+	err = l.withInput("exec", path, func(p *gcovkind.Input) error {
 		program, err := openProgram(p, false)
 		if err != nil {
 			return err

@@ -193,10 +193,7 @@ func TestExecCommands(t *testing.T) {
 		if strings.HasPrefix(c.args, gcc16) {
 			want = gcovkind.V3
 		}
-		in, err := new(env).openInput(s.path(c.slice))
-		require.NoError(t, err)
-		assert.Equal(t, want, in.Format, c.args)
-		in.Close()
+		assert.Equal(t, want, formatOf(t, s.path(c.slice)), c.args)
 	}
 
 	// What is thrown away has its slice elsewhere.

@@ -41,7 +41,7 @@ func newFingerprintCommand(e *env) *cobra.Command {
 			if len(s.deps) > 0 && len(s.units) == 0 {
 				return cli.Usagef("--deps goes with --unit")
 			}
-			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.fingerprint(in, &s, asJSON) })
+			return e.withInput("fingerprint", args[0], func(in *gcovkind.Input) error { return e.fingerprint(in, &s, asJSON) })
 		},
 	}
 	s.addFlags(cmd)

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
 const lookupHelp = `Print the unit of FILE whose path is PATH, or ends in PATH at a "/" if only one
@@ -30,7 +30,9 @@ func newLookupCommand(e *env) *cobra.Command {
 			if !l.HasUnit && !l.HasSymbol {
 				return cli.Usagef("neither --unit nor --symbol")
 			}
-			return e.withInput(args[0], func(in *gcovkind.Input) error { return gcovkind.Lookup(&e.Env, in, &l) })
+			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
+				return dispatch(e, "lookup", k, func(k kind.CanLookup) error { return k.Lookup(&e.Env, f, &l) }, nil)
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -39,29 +41,7 @@ func newLookupCommand(e *env) *cobra.Command {
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
 	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as people write them")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
+	_ = cmd.RegisterFlagCompletionFunc("symbol", e.completeSymbols)
+	e.addKindFlags(cmd)
 	return cmd
-}
-
-// completeUnits offers the paths of the units of the file that was named.
-func (e *env) completeUnits(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 || args[0] == cli.Stdio {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	in, err := e.openInput(args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer in.Close()
-	r, err := in.Reader()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var paths []string
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		paths = append(paths, u.Path())
-	}
-	return paths, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,14 +1,16 @@
 package main
 
 import (
-	"sync/atomic"
+	"fmt"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -40,7 +42,7 @@ func newMergeCommand(e *env) *cobra.Command {
 		Short: "Write the sum of profiles",
 		Long:  mergeHelp,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := m.out.check(e); err != nil {
+			if err := m.out.resolve(e); err != nil {
 				return err
 			}
 			if err := m.gather(e, args); err != nil {
@@ -49,7 +51,7 @@ func newMergeCommand(e *env) *cobra.Command {
 			return e.merge(&m)
 		},
 	}
-	m.out.addFlags(cmd)
+	m.out.addFlags(e, cmd)
 	m.trim.AddTo(cmd)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
 	return cmd
@@ -61,6 +63,9 @@ type merging struct {
 	trim   trim.Flags
 	lists  []string
 	inputs []weightedInput
+
+	kind  kind.Kind   // of all inputs
+	first *input.File // inputs[0], until it is asked for
 }
 
 // gather finds out what the inputs are.
@@ -77,73 +82,107 @@ func (m *merging) gather(e *env, args []string) (err error) {
 	return nil
 }
 
-func (e *env) merge(m *merging) error {
-	var doing *progress.Line
-	if !m.out.onTerminal(e) {
-		doing = progress.Start(e.Err)
+// open opens an input, which has to be of the kind of the first one.
+func (m *merging) open(e *env, i int) (*input.File, error) {
+	if i == 0 {
+		f := m.first
+		m.first = nil
+		return f, nil
 	}
-	defer doing.Stop()
-	var left leftOut
-	var done, withoutUnits atomic.Int64
-	doing.Say("merging %d profiles", len(m.inputs))
-	p, err := profile.Sum(len(m.inputs), func(i int) (*profile.Profile, profile.Ratio, error) {
-		in := m.inputs[i]
-		p, format, err := e.loadCounting(in.path, &left)
-		if format == gcovkind.V2 {
-			withoutUnits.Add(1)
+	f, k, err := e.openFile(m.inputs[i].path)
+	if err != nil {
+		return nil, err
+	}
+	if k != m.kind {
+		f.Close()
+		return nil, f.Wrap(fmt.Errorf("afdo merge takes one kind of profile: no %ss after %ss", k.Name(), m.kind.Name()))
+	}
+	return f, nil
+}
+
+// merge finds out the kind of the inputs and has it add them up.
+func (e *env) merge(m *merging) error {
+	first, k, err := e.openFile(m.inputs[0].path)
+	if err != nil {
+		return err
+	}
+	m.kind, m.first = k, first
+	defer func() {
+		if m.first != nil {
+			m.first.Close()
 		}
-		doing.Say("merging %d profiles, %d read", len(m.inputs), done.Add(1))
-		return p, in.weight, err
+	}()
+	doing := m.out.out.Progress(&e.Env)
+	defer doing.Stop()
+	doing.Say("merging %d profiles", len(m.inputs))
+	own := func(k kind.CanMerge) error {
+		if k != m.out.kind {
+			return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
+		}
+		all := kind.Merge{Open: func(i int) (*input.File, error) { return m.open(e, i) }, Say: doing.Say, Out: m.out.out, Trim: &m.trim}
+		for _, in := range m.inputs {
+			all.Weights = append(all.Weights, in.weight)
+		}
+		return k.Merge(&e.Env, &all)
+	}
+	return dispatch(e, "merge", k, own, func(k kind.CanLoad) error { return e.mergeModels(m, k, doing) })
+}
+
+// mergeModels adds up profiles in memory.
+func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) error {
+	to, ok := m.out.kind.(kind.CanEncode)
+	if !ok {
+		return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
+	}
+	var mu sync.Mutex
+	var losses kind.Losses
+	done, withoutUnits := 0, 0
+	p, err := profile.Sum(len(m.inputs), func(i int) (*profile.Profile, profile.Ratio, error) {
+		one, left, err := m.load(e, k, i)
+		if err != nil {
+			return nil, profile.Ratio{}, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		losses.Merge(left)
+		if one.NoUnits {
+			withoutUnits++
+		}
+		done++
+		doing.Say("merging %d profiles, %d read", len(m.inputs), done)
+		return one.Profile, m.inputs[i].weight, nil
 	})
 	if err != nil {
 		return err
 	}
-	doing.Say("writing %s", m.out.format.String())
+	doing.Say("writing %s", m.out.out.Format.Name)
 	p, notes := m.trim.Apply(p)
-	if err := e.writeProfile(m.out, p); err != nil {
+	if err := kind.Write(&e.Env, to, m.out.out, p); err != nil {
 		return err
 	}
 	doing.Stop()
-	e.note(notes)
-	if n := int(withoutUnits.Load()); n > 0 && n < len(m.inputs) {
-		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", n, len(m.inputs))
+	kind.Note(&e.Env, notes)
+	if withoutUnits > 0 && withoutUnits < len(m.inputs) {
+		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", withoutUnits, len(m.inputs))
 	}
-	e.reportExtensions(left.extensions())
+	losses.Tell(&e.Env)
 	return nil
 }
 
-// leftOut adds up the [extensions] of inputs that are read at the same time.
-type leftOut struct {
-	sections, locations atomic.Uint64
-	err                 atomic.Pointer[error]
-}
-
-func (l *leftOut) add(x gcovkind.Extensions) {
-	l.sections.Add(x.Sections)
-	l.locations.Add(x.Locations)
-	if x.Err != nil {
-		l.err.Store(&x.Err)
-	}
-}
-
-func (l *leftOut) extensions() gcovkind.Extensions {
-	x := gcovkind.Extensions{Sections: l.sections.Load(), Locations: l.locations.Load()}
-	if err := l.err.Load(); err != nil {
-		x.Err = *err
-	}
-	return x
-}
-
-// loadCounting reads a whole profile and counts what no profile in memory holds.
-func (e *env) loadCounting(path string, left *leftOut) (*profile.Profile, gcovkind.Format, error) {
-	in, err := e.openInput(path)
+// load reads a whole profile and counts what no profile in memory holds.
+func (m *merging) load(e *env, k kind.CanLoad, i int) (*kind.Loaded, kind.Losses, error) {
+	var losses kind.Losses
+	f, err := m.open(e, i)
 	if err != nil {
-		return nil, 0, err
+		return nil, losses, err
 	}
-	defer in.Close()
-	p, err := in.Profile()
-	if err == nil && in.Format.V4() {
-		left.add(<-in.CountExtensions())
+	defer f.Close()
+	l, err := k.Load(f)
+	if err != nil {
+		return nil, losses, f.Wrap(err)
 	}
-	return p, in.Format, in.Wrap(err)
+	if l.Losses != nil {
+		losses.Add(l.Losses())
+	}
+	return l, losses, nil
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -165,7 +167,7 @@ func TestMergeFormats(t *testing.T) {
 			require.True(t, bytes.Equal(first, got), "the order of the inputs shows in %s", format)
 		}
 	}
-	e := &env{}
+	e := newEnv(cli.Env{})
 	once, err := e.loadProfile(example(".txt"))
 	require.NoError(t, err)
 	want := profile.New()
@@ -187,13 +189,13 @@ func TestMergeKnowsUnitsApart(t *testing.T) {
 	mixed := filepath.Join(dir, "mixed")
 	r := afdoRun("merge", example(".v2.afdo"), example(".afdo"), "--to", "v4", "-o", mixed)
 	assert.Equal(t, result{err: "afdo: v2 inputs know no units: their functions stay apart from those of known units: 1 of 2 inputs\n"}, r)
-	p, err := new(env).loadProfile(mixed)
+	p, err := newEnv(cli.Env{}).loadProfile(mixed)
 	require.NoError(t, err)
 	assert.Equal(t, 16, p.NumFunctions())
 
 	alike := filepath.Join(dir, "alike")
 	must(t, "merge", example(".v2.afdo"), example(".v2.afdo"), "--to", "v4", "-o", alike)
-	p, err = new(env).loadProfile(alike)
+	p, err = newEnv(cli.Env{}).loadProfile(alike)
 	require.NoError(t, err)
 	assert.Equal(t, 8, p.NumFunctions())
 }
@@ -286,17 +288,17 @@ func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 	for seed := range uint64(30) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 7)), gen.All())
 		path := writeFile(t, "in", data)
-		in, err := new(env).openInput(path)
+		f, err := input.New("in", bytes.NewReader(data))
 		require.NoError(t, err)
-		x := <-in.CountExtensions()
-		in.Close()
-		require.NoError(t, x.Err)
+		l, err := new(gcovkind.Kind).Load(f)
+		require.NoError(t, err)
+		losses, err := l.Losses()
+		require.NoError(t, err)
 		want := ""
-		if x.Sections > 0 {
-			want += fmt.Sprintf("afdo: sections of unknown types that were left out: %d\n", 2*x.Sections)
-		}
-		if x.Locations > 0 {
-			want += fmt.Sprintf("afdo: locations of unknown types that were left out: %d\n", 2*x.Locations)
+		for _, loss := range losses {
+			if loss.N > 0 {
+				want += fmt.Sprintf("afdo: %s that were left out: %d\n", loss.What, 2*loss.N)
+			}
 		}
 		r := afdoRun("merge", path, path, "--to", "v4", "-o", filepath.Join(t.TempDir(), "out"))
 		require.Equal(t, result{err: want}, r)

@@ -10,11 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/pprofile"
-	"github.com/go-afdo/afdo/profile"
 )
 
 var pprofHelp = fmt.Sprintf(`Write the samples of FILE in pprof's format, so that "go tool pprof -http=: OUT"
@@ -36,22 +36,26 @@ A profile whose counts add up to more than 2^63-1 is refused.
 OUT appears whole or not at all.`, pprofile.MaxDepth, pprofile.Folded)
 
 func newPprofCommand(e *env) *cobra.Command {
-	var path string
-	var demangle bool
+	var o kind.PprofOptions
 	cmd := &cobra.Command{
 		Use:   "pprof FILE -o OUT.pb.gz",
 		Short: "Write a profile for go tool pprof",
 		Long:  pprofHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if path == cli.Stdio && cli.IsTerminal(e.Out) {
+			if o.Path == cli.Stdio && cli.IsTerminal(e.Out) {
 				return cli.Usagef("a pprof profile is not for a terminal: use -o FILE")
 			}
-			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.pprof(in, path, demangle) })
+			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
+				return dispatch(e, "pprof", k,
+					func(k kind.CanPprof) error { return k.Pprof(&e.Env, f, &o) },
+					func(k kind.CanLoad) error { return e.pprof(f, k, &o) })
+			})
 		},
 	}
-	addOutputFlag(cmd, &path)
-	cmd.Flags().BoolVar(&demangle, "demangle", false, "write the names of C++ and Rust functions as people write them")
+	addOutputFlag(cmd, &o.Path)
+	cmd.Flags().BoolVar(&o.Demangle, "demangle", false, "write the names of C++ and Rust functions as people write them")
+	e.addKindFlags(cmd)
 	return cmd
 }
 
@@ -60,22 +64,22 @@ func addOutputFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
 }
 
-func (e *env) pprof(in *gcovkind.Input, path string, demangle bool) error {
+func (e *env) pprof(f *input.File, k kind.CanLoad, o *kind.PprofOptions) error {
 	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(in.Name))
+	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	p, err := in.Profile()
+	l, err := k.Load(f)
 	if err != nil {
 		return err
 	}
-	options := pprofile.Options{Source: filepath.Base(in.Name), Comments: pprofComments(in, p)}
-	if demangle {
+	options := pprofile.Options{Source: filepath.Base(f.Name), Comments: pprofComments(f.Name, k, l)}
+	if o.Demangle {
 		options.Name = demangled.Bounded
 	}
-	doing.Say("writing %s", human.Name(path))
+	doing.Say("writing %s", human.Name(o.Path))
 	var folded uint64
-	err = output.Write(e.Out, path, func(w io.Writer) (err error) {
-		folded, err = pprofile.Write(w, p, options)
+	err = output.Write(e.Out, o.Path, func(w io.Writer) (err error) {
+		folded, err = pprofile.Write(w, l.Profile, options)
 		return err
 	})
 	doing.Stop()
@@ -85,13 +89,13 @@ func (e *env) pprof(in *gcovkind.Input, path string, demangle bool) error {
 	return err
 }
 
-func pprofComments(in *gcovkind.Input, p *profile.Profile) []string {
-	s := p.Summary
+func pprofComments(name string, k kind.Kind, l *kind.Loaded) []string {
+	s := l.Profile.Summary
 	if s == nil {
-		s = p.Summarize()
+		s = l.Profile.Summarize()
 	}
 	return []string{
-		fmt.Sprintf("Made by afdo pprof of %s, GCOV format %s.", human.Name(filepath.Base(in.Name)), in.Format.String()),
+		fmt.Sprintf("Made by afdo pprof of %s, %s (%s).", human.Name(filepath.Base(name)), k.Name(), l.Format),
 		fmt.Sprintf("Summary: total %s, largest count %s, largest head count %s, %s counts, %s functions.",
 			human.Number(s.TotalCount), human.Number(s.MaxCount), human.Number(s.MaxFunctionCount), human.Number(s.NumCounts), human.Number(s.NumFunctions)),
 	}

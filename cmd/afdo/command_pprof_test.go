@@ -34,7 +34,7 @@ func TestPprof(t *testing.T) {
 	assert.Equal(t, int64(49935804392), total)
 	assert.Equal(t, "shop.v3.afdo", p.Mapping[0].File)
 	require.Len(t, p.Comments, 5)
-	assert.Equal(t, "Made by afdo pprof of shop.v3.afdo, GCOV format v3.", p.Comments[0])
+	assert.Equal(t, "Made by afdo pprof of shop.v3.afdo, GCOV profile (v3).", p.Comments[0])
 	assert.Equal(t, "Summary: total 49,935,804,392, largest count 6,187,500,000, largest head count 41,250,000, 49 counts, 8 functions.", p.Comments[1])
 
 	// What is inlined is above what it is inlined in.

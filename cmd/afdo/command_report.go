@@ -10,8 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/report"
 )
@@ -30,8 +32,8 @@ convert --to v4" would make.
 OUT appears whole or not at all.`
 
 func newReportCommand(e *env) *cobra.Command {
-	var path string
-	var demangle, plain bool
+	var o kind.ReportOptions
+	var plain bool
 	var functions uint
 	cmd := &cobra.Command{
 		Use:   "report FILE -o OUT.html",
@@ -39,51 +41,52 @@ func newReportCommand(e *env) *cobra.Command {
 		Long:  reportHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if path == cli.Stdio && cli.IsTerminal(e.Out) {
+			if o.Path == cli.Stdio && cli.IsTerminal(e.Out) {
 				return cli.Usagef("a page of HTML is not for a terminal: use -o FILE")
 			}
+			o.Demangle = o.Demangle && !plain
+			o.Functions = int(min(functions, math.MaxInt32))
 			if functions == 0 {
-				functions = math.MaxInt32 // more than there are symbols
+				o.Functions = math.MaxInt32 // more than there are symbols
 			}
-			return e.withInput(args[0], func(in *gcovkind.Input) error {
-				return e.report(in, path, demangle && !plain, int(min(functions, math.MaxInt32)))
+			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
+				return dispatch(e, "report", k,
+					func(k kind.CanReport) error { return k.Report(&e.Env, f, &o) },
+					func(k kind.CanLoad) error { return e.report(f, k, &o) })
 			})
 		},
 	}
-	addOutputFlag(cmd, &path)
+	addOutputFlag(cmd, &o.Path)
 	cmd.Flags().UintVarP(&functions, "number", "n", report.DefaultFunctions, "how many functions to list at most, 0 for all")
-	addDemangleFlags(cmd, &demangle, &plain)
+	addDemangleFlags(cmd, &o.Demangle, &plain)
+	e.addKindFlags(cmd)
 	return cmd
 }
 
-func (e *env) report(in *gcovkind.Input, path string, demangle bool, functions int) error {
+func (e *env) report(f *input.File, k kind.CanLoad, o *kind.ReportOptions) error {
 	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(in.Name))
+	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	p, err := in.Profile()
+	l, err := k.Load(f)
 	if err != nil {
 		return err
 	}
-	r, err := in.Reader()
-	if err != nil {
-		return err
-	}
-	bytes, err := gcovkind.UnitBytes(p, r)
+	bytes, err := gcovkind.UnitBytes(l.Profile, l.Reader)
 	if err != nil {
 		return err
 	}
 	options := report.Options{
-		Source:    filepath.Base(in.Name),
-		Format:    in.Format.String(),
-		Size:      in.Size(),
+		Source:    filepath.Base(f.Name),
+		Format:    l.Format,
+		Size:      l.Size,
 		UnitBytes: bytes,
-		Functions: functions,
+		Functions: o.Functions,
 		Units:     report.DefaultUnits,
 		Frames:    report.DefaultFrames,
 	}
-	if demangle {
+	if o.Demangle {
 		options.Name = demangled.Bounded
 	}
-	doing.Say("writing %s", human.Name(path))
-	return output.Write(e.Out, path, func(w io.Writer) error { return report.Write(w, p, options) })
+	doing.Say("writing %s", human.Name(o.Path))
+	return output.Write(e.Out, o.Path, func(w io.Writer) error { return report.Write(w, l.Profile, options) })
 }

@@ -40,6 +40,12 @@ func newSliceCommand(e *env) *cobra.Command {
 		Long:  sliceHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := out.resolve(e); err != nil {
+				return err
+			}
+			if out.format == 0 {
+				return cli.Usagef("--to %s: a slice is a GCOV profile", out.out.Format.Name)
+			}
 			target, err := s.compiler.targetOf(out.format)
 			if err != nil {
 				return err
@@ -50,7 +56,7 @@ func newSliceCommand(e *env) *cobra.Command {
 			return e.sliceOne(args[0], &all, &s, out, target)
 		},
 	}
-	out.addFlags(cmd)
+	out.addFlags(e, cmd)
 	s.addFlags(cmd)
 	all.addFlags(cmd)
 	return cmd
@@ -64,10 +70,7 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 	case len(s.units) == 0:
 		return cli.Usagef("no --unit: name a source file, or use --all")
 	}
-	if err := out.check(e); err != nil {
-		return err
-	}
-	return e.withInput(path, func(in *gcovkind.Input) error {
+	return e.withInput("slice", path, func(in *gcovkind.Input) error {
 		program, err := openProgram(in, false)
 		if err != nil {
 			return err

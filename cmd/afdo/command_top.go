@@ -12,9 +12,10 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/find"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -49,7 +50,8 @@ calls --number has left out. A name or unit that is not UTF-8 is also there in
 base64, as "name_base64" and so on. There is no "demangled" with --no-demangle.`
 
 func newTopCommand(e *env) *cobra.Command {
-	t := top{order: "own"}
+	order := topOrder("own")
+	var t kind.TopOptions
 	var plain bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
@@ -57,25 +59,31 @@ func newTopCommand(e *env) *cobra.Command {
 		Long:  topHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t.inUnit = cmd.Flags().Changed("unit")
-			t.demangle = t.demangle && !plain
-			if t.calls && cmd.Flags().Changed("sort") {
+			t.HasUnit = cmd.Flags().Changed("unit")
+			t.Demangle = t.Demangle && !plain
+			t.Order = string(order)
+			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
-			return e.withInput(args[0], func(in *gcovkind.Input) error { return e.top(in, &t) })
+			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
+				return dispatch(e, "top", k,
+					func(k kind.CanTop) error { return k.Top(&e.Env, f, &t) },
+					func(k kind.CanLoad) error { return e.top(f, k, &t) })
+			})
 		},
 	}
 	f := cmd.Flags()
-	f.UintVarP(&t.number, "number", "n", 25, "how many lines to print, 0 for all")
-	f.StringVarP(&t.unit, "unit", "u", "", "path of a unit, or the end of one")
-	f.Var(&t.order, "sort", "order of the functions: "+strings.Join(topOrderNames(), ", "))
-	f.BoolVar(&t.calls, "calls", false, "print call targets")
-	f.BoolVar(&t.json, "json", false, "print JSON")
-	addDemangleFlags(cmd, &t.demangle, &plain)
+	f.UintVarP(&t.Number, "number", "n", 25, "how many lines to print, 0 for all")
+	f.StringVarP(&t.Unit, "unit", "u", "", "path of a unit, or the end of one")
+	f.Var(&order, "sort", "order of the functions: "+strings.Join(topOrderNames(), ", "))
+	f.BoolVar(&t.Calls, "calls", false, "print call targets")
+	f.BoolVar(&t.JSON, "json", false, "print JSON")
+	addDemangleFlags(cmd, &t.Demangle, &plain)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
 	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return topOrderNames(), cobra.ShellCompDirectiveNoFileComp
 	})
+	e.addKindFlags(cmd)
 	return cmd
 }
 
@@ -87,33 +95,22 @@ func addDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
 	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
 }
 
-// A top is what the flags ask for.
-type top struct {
-	number   uint
-	unit     string
-	inUnit   bool // unit counts, and may be empty
-	order    topOrder
-	calls    bool
-	json     bool
-	demangle bool
-}
-
-func (e *env) top(in *gcovkind.Input, t *top) error {
+func (e *env) top(f *input.File, k kind.CanLoad, t *kind.TopOptions) error {
 	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(in.Name))
+	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	p, err := in.Profile()
+	l, err := k.Load(f)
 	if err != nil {
 		return err
 	}
-	list := topList{top: t, profile: p}
-	if t.inUnit {
-		if list.file, err = find.File(p, t.unit); err != nil {
+	list := topList{TopOptions: t, profile: l.Profile}
+	if t.HasUnit {
+		if list.file, err = find.File(l.Profile, t.Unit); err != nil {
 			return err
 		}
 	}
 	var write func(io.Writer) error
-	if t.calls {
+	if t.Calls {
 		write = list.calls()
 	} else {
 		write = list.functions()

@@ -22,7 +22,7 @@ func newUnitsCommand(e *env) *cobra.Command {
 		Long:  unitsHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return e.withInput(args[0], func(in *gcovkind.Input) error { return gcovkind.ListUnits(&e.Env, in, order, asJSON) })
+			return e.withInput("units", args[0], func(in *gcovkind.Input) error { return gcovkind.ListUnits(&e.Env, in, order, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

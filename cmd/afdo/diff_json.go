@@ -63,7 +63,7 @@ func (j *diffJSON) functions(key string, list []*profile.FunctionDiff) {
 	for _, f := range list[:j.of.shown(len(list))] {
 		j.Object("")
 		j.Name("name", f.Name)
-		if j.of.demangle {
+		if j.of.Demangle {
 			j.Name("demangled", demangled.Name(f.Name))
 		}
 		j.Name("unit", f.Path)

@@ -20,7 +20,7 @@ func (r *diffReport) text(w io.Writer) error {
 	if err := r.overlaps().Write(w, 2); err != nil {
 		return err
 	}
-	if r.byUnit {
+	if r.ByUnit {
 		return r.unitList(w)
 	}
 	for _, list := range []struct {

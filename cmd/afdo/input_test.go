@@ -52,22 +52,22 @@ func TestOpenInputErrors(t *testing.T) {
 	broken := errors.New("broken pipe")
 	data, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)
-	e := &env{cli.Env{In: iotest.ErrReader(broken)}}
-	_, err = e.openInput("-")
+	e := newEnv(cli.Env{In: iotest.ErrReader(broken)})
+	_, err = e.loadProfile("-")
 	assert.EqualError(t, err, "standard input: broken pipe")
 	assert.ErrorIs(t, err, broken)
 
 	e.In = iotest.TimeoutReader(iotest.HalfReader(strings.NewReader(strings.Repeat(string(data), 4))))
-	_, err = e.openInput("-")
+	_, err = e.loadProfile("-")
 	assert.ErrorIs(t, err, iotest.ErrTimeout)
 
 	cut := writeFile(t, "cut.afdo", data[:40])
-	_, err = e.openInput(cut)
+	_, err = e.loadProfile(cut)
 	assert.ErrorIs(t, err, afdo.ErrHeader)
 	assert.ErrorContains(t, err, cut+": ")
 
 	later := writeFile(t, "later.afdo", []byte("gcov\x00\x00\x00\x05\x00\x00\x00\x00"))
-	_, err = e.openInput(later)
+	_, err = e.loadProfile(later)
 	assert.ErrorIs(t, err, afdo.ErrVersion)
 
 	text := writeFile(t, "text", []byte("filenames = { 7 }"))

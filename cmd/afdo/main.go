@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	e := &env{cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}}
+	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	os.Exit(e.run(os.Args[1:]))
 }

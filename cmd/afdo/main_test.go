@@ -67,7 +67,7 @@ type result struct {
 // afdoWith runs the command in this process, stdin on its standard input.
 func afdoWith(stdin io.Reader, args ...string) result {
 	var out, err bytes.Buffer
-	e := &env{cli.Env{In: stdin, Out: &out, Err: &err}}
+	e := newEnv(cli.Env{In: stdin, Out: &out, Err: &err})
 	status := e.run(args)
 	return result{status, out.String(), err.String()}
 }
@@ -153,4 +153,15 @@ var forms = []struct {
 	{".compact.afdo", gcovkind.V4Compact, ""},
 	{".v3.afdo", gcovkind.V3, "little-endian"},
 	{".v2.afdo", gcovkind.V2, "little-endian"},
+}
+
+// formatOf tells the format of a GCOV profile.
+func formatOf(t *testing.T, path string) gcovkind.Format {
+	t.Helper()
+	var format gcovkind.Format
+	require.NoError(t, newEnv(cli.Env{}).withInput("show", path, func(in *gcovkind.Input) error {
+		format = in.Format
+		return nil
+	}))
+	return format
 }

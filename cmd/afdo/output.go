@@ -1,94 +1,91 @@
 package main
 
 import (
-	"encoding/binary"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/textfmt"
 )
 
 // outputFlags say where a profile goes and in which format.
 type outputFlags struct {
-	path      string
-	format    gcovkind.Format
-	bigEndian bool
-	index     bool
+	path string
+	to   formatFlag
+
+	// Once they are resolved:
+	out    kind.Output
+	kind   kind.Kind       // of the format
+	format gcovkind.Format // 0 for the format of another kind
 }
 
-// addFlags gives a verb the flags -o, --to, --index and --big-endian.
-func (o *outputFlags) addFlags(cmd *cobra.Command) {
+// addFlags gives a verb the flags -o and --to, and those that kinds have for output.
+func (o *outputFlags) addFlags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
+	o.to.kinds = e.kinds
 	f.StringVarP(&o.path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
-	f.Var(&o.format, "to", "format to write: v4, v4c, v3, v2 or text")
-	f.BoolVar(&o.bigEndian, "big-endian", false, "write v2 or v3 in big-endian byte order")
-	f.BoolVar(&o.index, "index", false, `write v4 or v4c with an index, see "afdo help index"`)
-	_ = cmd.MarkFlagRequired("to")
-	_ = cmd.RegisterFlagCompletionFunc("to", gcovkind.CompleteFormats)
+	f.Var(&o.to, "to", "format to write: "+strings.Join(e.kinds.FormatNames(), ", ")+"; that of OUT's extension if not given")
+	e.addKindFlags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check refuses what makes no sense before any work is done.
-func (o *outputFlags) check(e *env) error {
-	if o.bigEndian && !o.format.Old() {
-		return cli.Usagef("--big-endian is for v2 and v3: %s has one byte order", o.format)
+// resolve finds out the format, and refuses what makes no sense before any work is done.
+func (o *outputFlags) resolve(e *env) error {
+	format, k, ok := e.kinds.Format(o.to.name)
+	if !ok {
+		if format, k, ok = e.kinds.FormatOfPath(o.path); !ok {
+			return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
+		}
 	}
-	if o.index && !o.format.V4() {
-		return cli.Usagef("--index is for v4 and v4c: %s has no place for one", o.format)
+	o.out, o.kind = kind.Output{Path: o.path, Format: format}, k
+	if isGCOV(k) {
+		_ = o.format.Set(format.Name)
 	}
-	if o.format != gcovkind.Text && o.onTerminal(e) {
-		return cli.Usagef("%s is not for a terminal: use -o FILE", o.format)
+	for _, k := range e.kinds {
+		if k, ok := k.(kind.HasFlags); ok {
+			if err := k.CheckFlags(format.Name); err != nil {
+				return err
+			}
+		}
+	}
+	if !format.Text && o.out.OnTerminal(&e.Env) {
+		return cli.Usagef("%s is not for a terminal: use -o FILE", format.Name)
 	}
 	return nil
 }
 
-// onTerminal tells whether what is written appears on a terminal.
-func (o *outputFlags) onTerminal(e *env) bool { return o.path == cli.Stdio && cli.IsTerminal(e.Out) }
-
-// writeProfile writes a profile and says on standard error what the format could not hold.
-func (e *env) writeProfile(o outputFlags, p *profile.Profile) error {
-	var losses gcov.Losses
-	err := output.Write(e.Out, o.path, func(w io.Writer) (err error) {
-		losses, err = encode(w, o, p)
-		return err
-	})
-	if text := losses.String(); err == nil && text != "" {
-		e.Warnf("%s cannot hold everything: %s", o.format, text)
-	}
-	return err
-}
-
+// encode writes a profile in a format of GCOV.
 func encode(w io.Writer, o outputFlags, p *profile.Profile) (gcov.Losses, error) {
-	old := gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian}
-	if o.bigEndian {
-		old.ByteOrder = binary.BigEndian
+	k, ok := o.kind.(*gcovkind.Kind)
+	if !ok {
+		k = new(gcovkind.Kind)
 	}
-	switch o.format {
-	case gcovkind.V4, gcovkind.V4Compact:
-		return gcov.Losses{}, encodeV4(w, o, p)
-	case gcovkind.V2:
-		old.Version = 2
-		return gcov.Write(w, p, old)
-	case gcovkind.V3:
-		return gcov.Write(w, p, old)
-	default:
-		return gcov.Losses{}, textfmt.PrintProfile(w, p)
-	}
+	return k.EncodeFormat(w, o.format, p)
 }
 
-func encodeV4(w io.Writer, o outputFlags, p *profile.Profile) error {
-	options := builder.Options{Compact: o.format == gcovkind.V4Compact}
-	if o.index {
-		options.Index = newIndexOptions()
-		if err := addFingerprints(options.Index, p); err != nil {
-			return err
-		}
-	}
-	return builder.Write(w, p, options)
+// A formatFlag is the value of --to.
+type formatFlag struct {
+	kinds kind.Table
+	name  string
 }
+
+// String returns the name of the format.
+func (f *formatFlag) String() string { return f.name }
+
+// Set takes the format of a name.
+func (f *formatFlag) Set(name string) error {
+	if _, _, ok := f.kinds.Format(name); !ok {
+		return fmt.Errorf("want one of %s", strings.Join(f.kinds.FormatNames(), ", "))
+	}
+	f.name = name
+	return nil
+}
+
+// Type is what the help calls the value.
+func (f *formatFlag) Type() string { return "FORMAT" }

@@ -59,7 +59,7 @@ func TestStandardOutputFails(t *testing.T) {
 		{"--version"},
 	} {
 		var stderr bytes.Buffer
-		e := &env{cli.Env{Out: clitest.FailingWriter{Err: errors.New("disk full")}, Err: &stderr}}
+		e := newEnv(cli.Env{Out: clitest.FailingWriter{Err: errors.New("disk full")}, Err: &stderr})
 		assert.Equal(t, cli.StatusFault, e.run(args), "afdo %q", args)
 		assert.Equal(t, 1, strings.Count(stderr.String(), "disk full"), "afdo %q: %s", args, &stderr)
 	}
@@ -100,7 +100,7 @@ func TestSignalLeavesNothing(t *testing.T) {
 
 func TestBinaryIsNotForTerminals(t *testing.T) {
 	var stderr bytes.Buffer
-	e := &env{cli.Env{Out: clitest.Terminal(t), Err: &stderr}}
+	e := newEnv(cli.Env{Out: clitest.Terminal(t), Err: &stderr})
 	for _, f := range []string{"v4", "v4c", "v3", "v2"} {
 		stderr.Reset()
 		assert.Equal(t, cli.StatusUsage, e.run([]string{"convert", example(".txt"), "--to", f}))

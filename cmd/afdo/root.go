@@ -10,10 +10,17 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind"
 )
 
 // An env is what the verbs are methods of.
-type env struct{ cli.Env }
+type env struct {
+	cli.Env
+	kinds kind.Table
+}
+
+// newEnv returns an env for one run of the command.
+func newEnv(std cli.Env) *env { return &env{std, newKinds()} }
 
 // A runError is what a verb's RunE returns. Every other error that comes out
 // of cobra is about the command line.

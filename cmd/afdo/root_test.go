@@ -26,7 +26,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"units", "--sort", "size", shop}, cli.StatusUsage, `afdo: invalid argument "size" for "--sort" flag: want one of file, path, samples, functions`},
 		{[]string{"lookup", shop}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
 		{[]string{"lookup", "no such file"}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
-		{[]string{"convert", shop}, cli.StatusUsage, `afdo: required flag(s) "to" not set`},
+		{[]string{"convert", shop}, cli.StatusUsage, "afdo: --to FORMAT is required: the name of the output does not tell"},
 		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of v4, v4c, v3, v2, text`},
 		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
 		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
@@ -58,7 +58,7 @@ func TestVersion(t *testing.T) {
 
 func TestHelpNamesEveryVerb(t *testing.T) {
 	out := must(t, "--help")
-	for _, cmd := range newRoot(&env{}, verbs[:]...).Commands() {
+	for _, cmd := range newRoot(newEnv(cli.Env{}), verbs[:]...).Commands() {
 		assert.Contains(t, out, "\n  "+cmd.Name()+" ")
 		assert.Contains(t, must(t, cmd.Name(), "--help"), cmd.Use)
 	}
@@ -67,7 +67,7 @@ func TestHelpNamesEveryVerb(t *testing.T) {
 // A verb does the same whether the others have been made or not.
 func TestVerbAlone(t *testing.T) {
 	for _, v := range verbs {
-		all, alone := newRoot(&env{}, verbs[:]...), newRoot(&env{}, verbsFor([]string{v.name, "FILE"})...)
+		all, alone := newRoot(newEnv(cli.Env{}), verbs[:]...), newRoot(newEnv(cli.Env{}), verbsFor([]string{v.name, "FILE"})...)
 		require.Len(t, alone.Commands(), 1, v.name)
 		want, _, err := all.Find([]string{v.name})
 		require.NoError(t, err)

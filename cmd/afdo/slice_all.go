@@ -58,7 +58,7 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(path))
-	return e.withInput(path, func(in *gcovkind.Input) error {
+	return e.withInput("slice", path, func(in *gcovkind.Input) error {
 		program, err := openProgram(in, true)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/jsonstream"
 	"github.com/go-afdo/afdo/internal/cli/table"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
@@ -17,22 +18,22 @@ import (
 // A topList is what top prints. Names are made as they are printed: a
 // demangled one may be a thousand times as long as the other, and so may all together.
 type topList struct {
-	*top
+	*kind.TopOptions
 	profile *profile.Profile
-	file    profile.FileRef // what counts if inUnit
+	file    profile.FileRef // what counts if HasUnit
 }
 
 // wanted tells whether a symbol is of the unit that was asked for.
 func (l *topList) wanted(s profile.SymbolRef) bool {
-	return !l.inUnit || l.profile.SymbolFile(s) == l.file
+	return !l.HasUnit || l.profile.SymbolFile(s) == l.file
 }
 
 // shown returns how many of n lines are to be printed.
 func (l *topList) shown(n int) int {
-	if l.number == 0 || uint(n) < l.number {
+	if l.Number == 0 || uint(n) < l.Number {
 		return n
 	}
-	return int(l.number)
+	return int(l.Number)
 }
 
 // functions returns what prints the hottest functions.
@@ -44,10 +45,10 @@ func (l *topList) functions() func(io.Writer) error {
 			symbols = append(symbols, s)
 		}
 	}
-	l.order.sort(symbols, l.profile, r)
+	topOrder(l.Order).sort(symbols, l.profile, r)
 	shown := symbols[:l.shown(len(symbols))]
 	return func(w io.Writer) error {
-		if l.json {
+		if l.JSON {
 			return l.functionsJSON(w, r, shown, len(symbols)-len(shown))
 		}
 		return l.functionsText(w, r, shown, len(symbols)-len(shown))
@@ -106,7 +107,7 @@ func (l *topList) calls() func(io.Writer) error {
 	}
 	shown := calls[:l.shown(len(calls))]
 	return func(w io.Writer) error {
-		if l.json {
+		if l.JSON {
 			return l.callsJSON(w, total, shown, len(calls)-len(shown))
 		}
 		return l.callsText(w, total, shown, len(calls)-len(shown))
@@ -160,7 +161,7 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 // name returns the name of a symbol for people.
 func (l *topList) name(s profile.SymbolRef) string {
 	name := l.profile.SymbolName(s)
-	if l.demangle {
+	if l.Demangle {
 		name = demangled.Name(name)
 	}
 	return human.Name(name)
@@ -192,7 +193,7 @@ type topJSON struct {
 func (j *topJSON) symbol(s profile.SymbolRef) {
 	name := j.list.profile.SymbolName(s)
 	j.Name("name", name)
-	if j.list.demangle {
+	if j.list.Demangle {
 		j.Name("demangled", demangled.Name(name))
 	}
 	j.Name("unit", j.list.unitOf(s))

@@ -47,7 +47,7 @@ func TestTrimSteps(t *testing.T) {
 			return q
 		}, "afdo: --keep 99.99%: functions left out: 3, with 120,565 samples, 0.00% of all\n"},
 	}
-	shop, err := new(env).loadProfile(example(".txt"))
+	shop, err := newEnv(cli.Env{}).loadProfile(example(".txt"))
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "out")
 	check := func(flags []string, want *profile.Profile, said string) {
@@ -60,7 +60,7 @@ func TestTrimSteps(t *testing.T) {
 					if said != "" {
 						require.Equal(t, said, r.err)
 					}
-					got, err := new(env).loadProfile(out)
+					got, err := newEnv(cli.Env{}).loadProfile(out)
 					require.NoError(t, err)
 					require.NoError(t, profile.Compare(want, got), "%s %q", verb, flags)
 					require.Equal(t, want.Summarize(), got.Summary)
@@ -86,9 +86,9 @@ func TestTrimLeavesOutNothing(t *testing.T) {
 		in := writeFile(t, "in", data)
 		r := afdoRun("convert", in, "--to", "v4", "-o", out, "--max-depth", "9999999999999999999", "--max-targets", "1000000", "--strip-names", `^\b$`)
 		require.Equal(t, cli.StatusDone, r.status, r.err)
-		p, err := new(env).loadProfile(in)
+		p, err := newEnv(cli.Env{}).loadProfile(in)
 		require.NoError(t, err)
-		q, err := new(env).loadProfile(out)
+		q, err := newEnv(cli.Env{}).loadProfile(out)
 		require.NoError(t, err)
 		want, _ := p.KeepFunctions(func(profile.SymbolRef) bool { return true })
 		require.NoError(t, profile.Compare(want, q))

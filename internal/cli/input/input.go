@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/go-afdo/afdo/internal/cli"
 )
@@ -23,9 +24,9 @@ type File struct {
 	Path string // of a regular file, which can be mapped instead; empty for anything else
 	Head []byte // the first HeadLen bytes, or all that there are
 
-	src    io.Reader // Head included
-	closer io.Closer // nil if there is nothing to close
-	read   int64
+	src     io.Reader // Head included
+	closers []io.Closer
+	read    int64
 }
 
 // StdinName is the name of standard input in messages.
@@ -45,7 +46,7 @@ func Open(stdin io.Reader, path string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	f.closer = file
+	f.CloseToo(file)
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
@@ -78,10 +79,13 @@ func (f *File) Read(p []byte) (int, error) {
 // Offset returns how many bytes have been read.
 func (f *File) Offset() int64 { return f.read }
 
+// CloseToo has [File.Close] close something else first.
+func (f *File) CloseToo(c io.Closer) { f.closers = append(f.closers, c) }
+
 // Close closes the file. It was only read, so there is no error worth telling.
 func (f *File) Close() {
-	if f.closer != nil {
-		_ = f.closer.Close()
+	for _, c := range slices.Backward(f.closers) {
+		_ = c.Close()
 	}
 }
 

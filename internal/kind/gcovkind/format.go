@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli/input"
 )
@@ -58,23 +56,18 @@ func (f Format) V4() bool { return f == V4 || f == V4Compact }
 // FormatNames returns the names of all formats.
 func FormatNames() []string { return formatNames[1:] }
 
-// CompleteFormats completes the value of a flag.
-func CompleteFormats(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return FormatNames(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// recognise tells the format of a file from its first input.HeadLen bytes. For
+// Recognise tells the format of a file from its first [input.HeadLen] bytes. For
 // version 4 it is V4 whatever the encoding, which is the header's business.
 func Recognise(head []byte) (Format, error) {
 	switch {
-	case HasMagic(head, "gcov"):
+	case hasMagic(head, "gcov"):
 		return V4, nil
-	case HasMagic(head, "adcg"), HasMagic(head, "gcda"):
+	case hasMagic(head, "adcg"), hasMagic(head, "gcda"):
 		return recogniseOld(head)
 	case looksLikeText(head):
 		return Text, nil
 	}
-	return 0, errors.New("not a profile: " + describeUnknown(head))
+	return 0, errors.New("not a GCOV profile")
 }
 
 func recogniseOld(head []byte) (Format, error) {
@@ -93,8 +86,8 @@ func recogniseOld(head []byte) (Format, error) {
 	return V3, nil
 }
 
-// HasMagic tells whether a file begins with a magic number.
-func HasMagic(head []byte, magic string) bool {
+// hasMagic tells whether a file begins with a magic number.
+func hasMagic(head []byte, magic string) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
 }
 
@@ -110,26 +103,4 @@ func looksLikeText(head []byte) bool {
 		return text[0] == '"'
 	}
 	return strings.HasPrefix(strings.TrimLeft(text[keyword:], " \t\r\n\v\f"), "=")
-}
-
-// unknownKinds are files that are taken for profiles easily.
-var unknownKinds = [...]struct{ magic, what string }{
-	{"\x1f\x8b", "it is compressed with gzip"},
-	{"\x28\xb5\x2f\xfd", "it is compressed with zstd"},
-	{"\xfd7zXZ\x00", "it is compressed with xz"},
-	{"PERFILE2", "it is a recording of perf, from which create_gcov makes profiles"},
-	{"\x7fELF", "it is an ELF file"},
-	{"\xfflprofi\x81", "it is an indexed profile of LLVM"},
-}
-
-func describeUnknown(head []byte) string {
-	if strings.TrimSpace(string(head)) == "" {
-		return "it is empty"
-	}
-	for _, k := range unknownKinds {
-		if HasMagic(head, k.magic) {
-			return k.what
-		}
-	}
-	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])
 }

@@ -24,12 +24,13 @@ type Input struct {
 }
 
 // Open recognises the format of a file. A version 4 file is mapped; what cannot be mapped, standard
-// input above all, is read into memory. The caller closes the Input, or the file if there is an error.
+// input above all, is read into memory. Closing the
+// file closes the reader, too.
 func Open(f *input.File) (*Input, error) {
 	in := &Input{File: f}
 	var err error
 	if in.Format, err = Recognise(f.Head); err != nil {
-		return nil, f.Wrap(err)
+		return nil, err
 	}
 	switch {
 	case in.Format.V4():
@@ -37,11 +38,11 @@ func Open(f *input.File) (*Input, error) {
 	case in.Format.Old():
 		in.Order = byteOrder(f.Head)
 	}
-	return in, f.Wrap(err)
+	return in, err
 }
 
 func byteOrder(head []byte) string {
-	if HasMagic(head, "gcda") {
+	if hasMagic(head, "gcda") {
 		return "big-endian"
 	}
 	return "little-endian"
@@ -57,18 +58,14 @@ func (in *Input) openV4() (err error) {
 		}
 		in.reader, err = afdo.OpenBytes(data)
 	}
-	if err == nil && in.reader.Header().Compact {
+	if err != nil {
+		return err
+	}
+	in.CloseToo(in.reader)
+	if in.reader.Header().Compact {
 		in.Format = V4Compact
 	}
-	return err
-}
-
-// Close closes what the Input reads from.
-func (in *Input) Close() {
-	if in.reader != nil {
-		_ = in.reader.Close() // it was only read
-	}
-	in.File.Close()
+	return nil
 }
 
 // Size returns how many bytes the file has, of other formats than version 4 once it has been read.
@@ -105,11 +102,16 @@ func (in *Input) Reader() (*afdo.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.profile = nil
+	in.reader, err = readerOf(p)
+	return in.reader, err
+}
+
+// readerOf makes a version 4 file in memory.
+func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 	var file bytes.Buffer
 	if err := builder.Write(&file, p, builder.Options{}); err != nil {
 		return nil, err
 	}
-	in.profile = nil
-	in.reader, err = afdo.OpenBytes(file.Bytes())
-	return in.reader, err
+	return afdo.OpenBytes(file.Bytes())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/find"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/table"
 	"github.com/go-afdo/afdo/internal/kind"
@@ -18,7 +19,11 @@ import (
 )
 
 // Lookup prints one unit or symbol as text or JSON, or a list of the units that have a symbol.
-func Lookup(e *cli.Env, in *Input, l *kind.LookupOptions) error {
+func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
+	in, err := Open(f)
+	if err != nil {
+		return err
+	}
 	r, err := in.Reader()
 	if err != nil {
 		return err

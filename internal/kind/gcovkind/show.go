@@ -9,13 +9,19 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/internal/cli/table"
+	"github.com/go-afdo/afdo/internal/kind"
 )
 
 // Show prints what a profile is, as text or JSON.
-func Show(e *cli.Env, in *Input, asJSON bool) error {
+func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+	in, err := Open(f)
+	if err != nil {
+		return err
+	}
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(in.Name))
 	defer doing.Stop()
@@ -36,7 +42,7 @@ func Show(e *cli.Env, in *Input, asJSON bool) error {
 	if facts.Index, err = newIndexFacts(r); err != nil {
 		return err
 	}
-	if asJSON {
+	if o.JSON {
 		return output.JSON(e.Out, facts)
 	}
 	return output.Write(e.Out, cli.Stdio, facts.print)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/kind"
 )
 
 // A tally is what a file consists of.
@@ -98,25 +99,16 @@ func (t *tally) addSymbol(_ afdo.Symbol, f *function) error {
 	return nil
 }
 
-// Extensions is what of a file is not of the RFC.
-type Extensions struct {
-	Sections, Locations uint64 // of unknown types
-	Err                 error  // nothing is known then
-}
-
-// CountExtensions counts what is not of the RFC in a version 4 file while the caller does something
-// else with it.
-func (in *Input) CountExtensions() <-chan Extensions {
-	counted := make(chan Extensions, 1)
-	go func() {
-		t, err := takeTally(in.reader)
-		if err != nil {
-			counted <- Extensions{Err: err}
-			return
-		}
-		counted <- Extensions{Sections: t.unknownSections(), Locations: t.unknown}
-	}()
-	return counted
+// losses counts what of a version 4 file is not of the RFC, which no conversion keeps (RFC 6.3).
+func (in *Input) losses() ([]kind.Loss, error) {
+	t, err := takeTally(in.reader)
+	if err != nil {
+		return nil, err
+	}
+	return []kind.Loss{
+		{What: "sections of unknown types", N: t.unknownSections()},
+		{What: "locations of unknown types", N: t.unknown},
+	}, nil
 }
 
 // unknownSections counts the sections of types that are neither of the RFC nor an index.

@@ -5,8 +5,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by FileRef of its profile.
-func UnitBytes(p *profile.Profile, r *afdo.Reader) ([]int64, error) {
+// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by FileRef of its
+// profile. Without a reader of such a file they are what one of the profile would have.
+func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
+	if r == nil {
+		if r, err = readerOf(p); err != nil {
+			return nil, err
+		}
+	}
 	files := make(map[string]int, p.NumFiles())
 	for i := range p.NumFiles() {
 		files[p.FilePath(profile.FileRef(i))] = i

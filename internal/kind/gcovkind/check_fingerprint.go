@@ -1,9 +1,10 @@
-package main
+package gcovkind
 
 import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -19,7 +20,7 @@ func (c *checking) fingerprints(r *afdo.Reader) error {
 	if err != nil {
 		return err
 	}
-	keyOf, err := unitKeys(p)
+	keyOf, err := c.kind.UnitKeys(p)
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func (c *checking) fingerprints(r *afdo.Reader) error {
 			return err
 		}
 		if key != want {
-			p := &problem{}
-			p.setSection(&afdo.FormatError{
+			p := &kind.Problem{}
+			setSection(p, &afdo.FormatError{
 				Section: info.Section.Index, Type: info.Section.Type, Offset: info.Section.Offset, Err: afdo.ErrIndex,
 				Detail: fmt.Sprintf("the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key),
 			})

@@ -1,4 +1,4 @@
-package main
+package gcovkind
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -64,18 +65,18 @@ func (f *oldFile) names(c *checking) {
 		if f.version >= 3 {
 			f.word()
 		}
-		p := &problem{remark: true, offset: pos, class: "bad name table"}
+		p := &kind.Problem{Remark: true, Offset: pos, Class: "bad name table"}
 		switch {
 		case i == 0 && name != "":
-			p.detail = fmt.Sprintf("name 0 is %.200q, not the empty one", name)
+			p.Detail = fmt.Sprintf("name 0 is %.200q, not the empty one", name)
 		case seen[name]:
-			p.detail = fmt.Sprintf("name %d, %.200q, stands twice", i, name)
-			p.remark = false
+			p.Detail = fmt.Sprintf("name %d, %.200q, stands twice", i, name)
+			p.Remark = false
 		case name < last && ordered:
-			p.detail = fmt.Sprintf("name %d, %.200q, does not ascend", i, name)
+			p.Detail = fmt.Sprintf("name %d, %.200q, does not ascend", i, name)
 			ordered = false
 		}
-		if p.detail != "" {
+		if p.Detail != "" {
 			c.report(p)
 		}
 		seen[name], last = true, name
@@ -190,5 +191,5 @@ func (c *checking) disagreement(offset int64, field int, format string, args ...
 	if offset >= 0 {
 		offset += int64(field)
 	}
-	c.report(&problem{remark: true, offset: offset, class: afdo.ErrSummary.Error(), detail: fmt.Sprintf(format, args...)})
+	c.report(&kind.Problem{Remark: true, Offset: offset, Class: afdo.ErrSummary.Error(), Detail: fmt.Sprintf(format, args...)})
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// newKinds returns the kinds of profile, in the order in which a file is tried. Package kind says how to add one.
+func newKinds() kind.Table {
+	return kind.Table{
+		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
+	}
+}
+
+// indexOptions returns the options of the index that --index writes with a profile.
+func indexOptions(p *profile.Profile) (*afdo.IndexOptions, error) {
+	o := newIndexOptions()
+	return o, addFingerprints(o, p)
+}
+
+// addKindFlags gives a verb the flags that kinds have for it.
+func (e *env) addKindFlags(verb *cobra.Command) {
+	for _, k := range e.kinds {
+		if k, ok := k.(kind.HasFlags); ok {
+			k.AddFlags(verb)
+		}
+	}
+}
+
+// openFile opens the file of a path and tells its kind.
+func (e *env) openFile(path string) (*input.File, kind.Kind, error) {
+	f, err := input.Open(e.In, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := e.kinds.Of(f.Head)
+	if err != nil {
+		f.Close()
+		return nil, nil, f.Wrap(err)
+	}
+	return f, k, nil
+}
+
+// withFile opens the file of a path, calls use with its kind, and closes it. Errors that say nothing of a file get
+// its name.
+func (e *env) withFile(path string, use func(*input.File, kind.Kind) error) error {
+	f, k, err := e.openFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Wrap(use(f, k))
+}
+
+// withInput is withFile for verbs that know GCOV profiles only.
+func (e *env) withInput(verb, path string, use func(*gcovkind.Input) error) error {
+	return e.withFile(path, func(f *input.File, k kind.Kind) error {
+		if _, ok := k.(*gcovkind.Kind); !ok {
+			return e.kinds.Refuse(verb, k, isGCOV)
+		}
+		in, err := gcovkind.Open(f)
+		if err != nil {
+			return err
+		}
+		return use(in)
+	})
+}
+
+func isGCOV(k kind.Kind) bool {
+	_, ok := k.(*gcovkind.Kind)
+	return ok
+}
+
+func can[V any](k kind.Kind) bool {
+	_, ok := k.(V)
+	return ok
+}
+
+// dispatch has a kind do a verb: by its own method if it has one, by the model of package profile if it can be loaded
+// into that and the verb has a way for it. A verb without one passes nil.
+func dispatch[V kind.Kind](e *env, verb string, k kind.Kind, own func(V) error, model func(kind.CanLoad) error) error {
+	if v, ok := k.(V); ok {
+		return own(v)
+	}
+	if l, ok := k.(kind.CanLoad); ok && model != nil {
+		return model(l)
+	}
+	return e.kinds.Refuse(verb, k, func(k kind.Kind) bool { return can[V](k) || model != nil && can[kind.CanLoad](k) })
+}
+
+// loadProfile reads a whole profile of any format into memory.
+func (e *env) loadProfile(path string) (p *profile.Profile, err error) {
+	err = e.withFile(path, func(f *input.File, k kind.Kind) error {
+		return dispatch(e, "merge", k, func(k kind.CanLoad) error {
+			l, err := k.Load(f)
+			if err == nil {
+				p = l.Profile
+			}
+			return err
+		}, nil)
+	})
+	return p, err
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A countKind is a kind of profile with one function and a number for its count. It is shown by itself,
+// and does all else through the model.
+type countKind struct{}
+
+func (countKind) Name() string           { return "count profile" }
+func (countKind) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("count ")) }
+func (countKind) Formats() []kind.Format {
+	return []kind.Format{{Name: "count", Extensions: []string{".count"}, Text: true}}
+}
+
+func (countKind) Load(f *input.File) (*kind.Loaded, error) {
+	var n uint64
+	if _, err := fmt.Fscanf(f, "count %d", &n); err != nil {
+		return nil, err
+	}
+	p := profile.New()
+	var body profile.Body
+	body.Count(1, 0, n)
+	p.AddFunction(p.AddSymbol(profile.UnknownFile, "f"), profile.Function{Records: body.Records()})
+	return &kind.Loaded{Profile: p, Format: "count", Size: f.Offset()}, nil
+}
+
+func (countKind) Encode(w io.Writer, _ string, p *profile.Profile) (string, error) {
+	_, err := fmt.Fprintf(w, "count %d", p.Summarize().TotalCount)
+	return "names", err
+}
+
+func (countKind) Show(e *cli.Env, f *input.File, _ *kind.ShowOptions) error {
+	_, err := io.Copy(e.Out, f)
+	return err
+}
+
+// A bareKind is one that no verb takes.
+type bareKind struct{}
+
+func (bareKind) Name() string           { return "bare profile" }
+func (bareKind) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("bare")) }
+func (bareKind) Formats() []kind.Format { return []kind.Format{{Name: "bare", Text: true}} }
+
+// Every verb asks the kind of its file, and says so if it does not take that.
+func TestKinds(t *testing.T) {
+	run := func(args ...string) result {
+		var out, err bytes.Buffer
+		e := newEnv(cli.Env{Out: &out, Err: &err})
+		e.kinds = append(e.kinds, countKind{}, bareKind{})
+		return result{e.run(args), out.String(), err.String()}
+	}
+	count, bare := writeFile(t, "a.count", []byte("count 42")), writeFile(t, "bare", []byte("bare"))
+	v4 := filepath.Join(t.TempDir(), "out.v4")
+
+	assert.Equal(t, result{out: "count 42"}, run("show", count))
+	assert.Contains(t, run("top", count).out, "42  100.00%")
+	assert.Contains(t, run("diff", count, count).out, "The profiles say the same.")
+	for _, verb := range []string{"pprof", "report"} {
+		assert.NotEmpty(t, run(verb, count).out, verb)
+	}
+	require.Equal(t, result{}, run("convert", count, "-o", v4))
+	assert.Equal(t, result{out: "count 42", err: "afdo: count cannot hold everything: names\n"}, run("convert", v4, "--to", "count"))
+	assert.Equal(t, "count 126", run("merge", count, count+"=2", "--to", "count").out)
+	require.Equal(t, result{}, run("merge", count, count, "-o", v4))
+	assert.Contains(t, run("top", v4).out, "84  100.00%")
+
+	for _, c := range []struct{ args, err string }{
+		{"lookup FILE --symbol f", "FILE: afdo lookup does not take count profiles, only GCOV profiles"},
+		{"check FILE", "FILE: afdo check does not take count profiles, only GCOV profiles"},
+		{"units FILE", "FILE: afdo units does not take count profiles, only GCOV profiles"},
+		{"slice FILE --unit a --to v4", "FILE: afdo slice does not take count profiles, only GCOV profiles"},
+		{"merge FILE " + v4 + " --to v4", v4 + ": afdo merge takes one kind of profile: no GCOV profiles after count profiles"},
+		{"convert FILE --to bare", "FILE: bare cannot hold count profiles"},
+		{"merge FILE --to bare", "bare cannot hold count profiles"},
+	} {
+		r := run(strings.Fields(strings.ReplaceAll(c.args, "FILE", count))...)
+		assert.Equal(t, cli.StatusFault, r.status, c.args)
+		assert.Equal(t, "afdo: "+strings.ReplaceAll(c.err, "FILE", count)+"\n", r.err)
+	}
+	for _, args := range []string{"show FILE", "top FILE", "pprof FILE", "report FILE", "diff FILE FILE", "merge FILE --to v4", "convert FILE --to v4"} {
+		r := run(strings.Fields(strings.ReplaceAll(args, "FILE", bare))...)
+		assert.Equal(t, cli.StatusFault, r.status, args)
+		assert.Contains(t, r.err, "bare", args)
+	}
+}

@@ -1,0 +1,128 @@
+package gcovkind
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// Check reports everything that is wrong with a file of version 4, and of other formats the first fault
+// or else what is wrong with names and summary.
+func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
+	c := &checking{kind: k, tell: report}
+	format, err := Recognise(f.Head)
+	switch {
+	case err != nil:
+		c.refused(err)
+		return nil
+	case format.V4() && f.Path != "":
+		r, err := afdo.Open(f.Path, checkOptions...)
+		return c.v4(r, err)
+	}
+	data, err := io.ReadAll(f)
+	switch {
+	case err != nil:
+		return err
+	case format.V4():
+		r, err := afdo.OpenBytes(data, checkOptions...)
+		return c.v4(r, err)
+	case format.Old():
+		c.old(data)
+	default:
+		c.text(data)
+	}
+	return nil
+}
+
+// checking is the check of one file.
+type checking struct {
+	kind   *Kind
+	tell   func(kind.Problem)
+	faults int
+}
+
+func (c *checking) report(p *kind.Problem) {
+	if !p.Remark {
+		c.faults++
+	}
+	c.tell(*p)
+}
+
+// checkOptions are how a file of version 4 is opened to be checked.
+var checkOptions = []afdo.Option{afdo.Lenient(), afdo.CheckUnqualified(slice.Names)}
+
+// refused reports why a file cannot be read as what it seems to be.
+func (c *checking) refused(err error) {
+	p := &kind.Problem{Offset: -1}
+	var v4 *afdo.FormatError
+	var old *gcov.FormatError
+	var syntax *textfmt.SyntaxError
+	switch {
+	case errors.As(err, &v4):
+		setSection(p, v4)
+	case errors.As(err, &old):
+		p.Offset, p.Class, p.Detail = old.Offset, old.Err.Error(), old.Detail
+	case errors.As(err, &syntax):
+		p.Line, p.Column, p.Class, p.Detail = syntax.Line, syntax.Column, "bad syntax", syntax.Msg
+		if syntax.Err != nil {
+			p.Class = syntax.Err.Error()
+		}
+	default:
+		p.Detail = cli.Message(err)
+	}
+	c.report(p)
+}
+
+// setSection says where the error of a version 4 file is.
+func setSection(p *kind.Problem, e *afdo.FormatError) {
+	p.Where = "header"
+	if e.Section != afdo.HeaderSection {
+		p.Section, p.SectionType = e.Section, e.Type.String()
+		p.Where = fmt.Sprintf("section %d (%s)", p.Section, p.SectionType)
+	}
+	p.Offset, p.Class, p.Detail = e.Offset, e.Err.Error(), e.Detail
+}
+
+// v4 checks a file of version 4, or reports the error of opening it.
+func (c *checking) v4(r *afdo.Reader, err error) error {
+	var version *afdo.VersionError
+	switch {
+	case errors.Is(err, afdo.ErrMalformed), errors.As(err, &version):
+		c.refused(err)
+		return nil
+	case err != nil:
+		return err
+	}
+	defer r.Close()
+	for found, err := range r.Check() {
+		if err != nil {
+			return err
+		}
+		p := &kind.Problem{Remark: found.Remark}
+		setSection(p, found.FormatError)
+		c.report(p)
+	}
+	if c.faults == 0 {
+		return c.fingerprints(r)
+	}
+	return nil
+}
+
+// text checks a file in the textual form.
+func (c *checking) text(data []byte) {
+	p, err := textfmt.Parse(bytes.NewReader(data))
+	if err != nil {
+		c.refused(err)
+		return
+	}
+	c.summary(p.Summary, p.Summarize(), true, -1)
+}
