@@ -3,6 +3,7 @@ module github.com/go-afdo/afdo
 go 1.25.0
 
 require (
+	github.com/aclements/go-perf v0.0.0-20230303194329-7b712e5ff658
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe

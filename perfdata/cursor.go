@@ -57,13 +57,26 @@ func (c *cursor) u64() uint64 {
 	return v
 }
 
-// flags reads a word of bit fields, of which unused says which are unused at the top. A big-endian machine
-// puts the first field at the top; a word that has bits where that machine would leave them unused comes
-// from a tool that turned a little-endian file around.
-func (c *cursor) flags(unused uint) uint64 {
+// flags reads a word of bit fields, of which widths lists the used ones from the first on. A big-endian
+// machine puts the first field at the top. A word that has bits where that machine would leave them unused
+// comes from a tool that turned a little-endian file around.
+func (c *cursor) flags(widths []uint8) uint64 {
 	v := c.u64()
-	if c.big && v&(1<<unused-1) == 0 {
-		return bits.Reverse64(v)
+	if !c.big {
+		return v
 	}
-	return v
+	used := uint8(0)
+	for _, w := range widths {
+		used += w
+	}
+	if v&(1<<(64-used)-1) != 0 {
+		return v
+	}
+	turned, from, to := uint64(0), uint8(64), uint8(0)
+	for _, w := range widths {
+		from -= w
+		turned |= v >> from & (1<<w - 1) << to
+		to += w
+	}
+	return turned
 }

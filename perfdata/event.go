@@ -36,6 +36,9 @@ const (
 
 )
 
+// attrFields are the widths of the flags of perf_event_attr: precise_ip has two bits, all others one.
+var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+
 // An Event is what was recorded: one of the events that perf record was asked for.
 type Event struct {
 	Type, Config uint64 // of perf_event_attr: which event it is
@@ -65,7 +68,7 @@ func parseAttr(c *cursor) *Event {
 	c.u64() // sample_period
 	e.sampleType = c.u64()
 	e.readFormat = c.u64()
-	e.sampleIDAll = c.flags(attrFlagsUnused)&flagSampleIDAll != 0
+	e.sampleIDAll = c.flags(attrFields)&flagSampleIDAll != 0
 	if c.short || size < minAttr || size > len(whole) {
 		c.short = true
 		return e

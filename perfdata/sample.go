@@ -7,10 +7,11 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-const (
-	branchSize        = 24
-	branchFlagsUnused = 31 // bits at the top of a branch's flags that no kernel uses
-)
+const branchSize = 24
+
+// branchFields are the widths of a branch's flags: mispred, predicted, in_tx, abort, cycles, type, spec,
+// new_type, priv.
+var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 
 // decodeSample reads the fields of a sample up to the branch stack.
 func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
@@ -130,7 +131,7 @@ func (c *cursor) branches(to []Branch, index bool) []Branch {
 	if c.big {
 		e := cursor{b: entries, big: true}
 		for i := range to {
-			to[i] = Branch{e.u64(), e.u64(), BranchFlags(e.flags(branchFlagsUnused))}
+			to[i] = Branch{e.u64(), e.u64(), BranchFlags(e.flags(branchFields))}
 		}
 		return to
 	}

@@ -73,7 +73,7 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 	if line[0] == '\t' {
 		return true, r.frame()
 	}
-	if r.open && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
+	if r.open && len(r.sample.Stack) > 0 && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
 		return true, r.branches(bytes.IndexByte(line, '0'))
 	}
 	if !r.finish(yield) {
@@ -175,11 +175,24 @@ func (r *ScriptReader) rest(w words) error {
 			return r.fail(w.start, ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}
-	line := r.text.Line
-	if open := bytes.LastIndex(line[after:], []byte(" (")); open >= 0 && line[len(line)-1] == ')' {
-		r.sample.Object = string(line[after+open+2 : len(line)-1])
-	}
+	r.sample.Object = object(r.text.Line[after:])
 	return nil
+}
+
+// object returns the file in brackets at the end of a line, "" if there is none. Symbols have brackets, too,
+// and so may files.
+func object(line []byte) string {
+	if len(line) == 0 || line[len(line)-1] != ')' {
+		return ""
+	}
+	open := max(bytes.LastIndex(line, []byte(" (/")), bytes.LastIndex(line, []byte(" ([")))
+	if open < 0 {
+		open = bytes.LastIndex(line, []byte(" ("))
+	}
+	if open < 0 {
+		return ""
+	}
+	return string(line[open+2 : len(line)-1])
 }
 
 // branches reads the branch stack that begins at an index of the line and fills the rest of it.

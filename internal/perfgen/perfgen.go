@@ -1,0 +1,298 @@
+// Package perfgen writes perf.data files for tests and benchmarks: small and large ones, of every layout that
+// package perfdata reads.
+package perfgen
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// Bits of SampleType.
+const (
+	IP          = 1 << 0
+	TID         = 1 << 1
+	Time        = 1 << 2
+	Addr        = 1 << 3
+	Read        = 1 << 4
+	Callchain   = 1 << 5
+	ID          = 1 << 6
+	CPU         = 1 << 7
+	Period      = 1 << 8
+	StreamID    = 1 << 9
+	Raw         = 1 << 10
+	BranchStack = 1 << 11
+	Identifier  = 1 << 16
+
+	HWIndex = 1 << 17 // of BranchType
+)
+
+// An Event is how samples of an event are laid out.
+type Event struct {
+	SampleType, ReadFormat, BranchType uint64
+
+	SampleIDAll bool
+	IDs         []uint64
+}
+
+// A Compression is how records are compressed.
+type Compression int
+
+// The compressions.
+const (
+	None       Compression = iota
+	Compressed             // PERF_RECORD_COMPRESSED
+	Padded                 // PERF_RECORD_COMPRESSED2, which tells its length
+)
+
+// A Round stands for the end of a round over all processors.
+type Round struct{}
+
+// Trace stands for trace data of that many bytes.
+type Trace int
+
+// A RawRecord stands for a record of any type and content.
+type RawRecord struct {
+	Type uint32
+	Misc uint16
+	Data []byte
+}
+
+// A File is a recording to be.
+type File struct {
+	Big         bool
+	Pipe        bool
+	Compression Compression
+	Events      []Event
+	BuildIDs    []perfdata.BuildID
+
+	// Records are pointers to perfdata's types, Round, Trace and RawRecord.
+	Records []any
+}
+
+// Bytes returns the file.
+func (f *File) Bytes() []byte {
+	e := &encoder{File: f}
+	if f.Pipe {
+		e.magic()
+		e.u64(16)
+		e.pipeAttrs()
+		e.records()
+		return e.b
+	}
+	return e.file()
+}
+
+type encoder struct {
+	*File
+	b       []byte
+	zip     *zstd.Encoder
+	zipped  bytes.Buffer
+	pending bytes.Buffer // records to be compressed
+}
+
+func (e *encoder) order() binary.AppendByteOrder {
+	if e.Big {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+func (e *encoder) bytes(b []byte) { e.b = append(e.b, b...) }
+func (e *encoder) zeros(n int)    { e.b = append(e.b, make([]byte, n)...) }
+func (e *encoder) u16(v uint16)   { e.b = e.order().AppendUint16(e.b, v) }
+func (e *encoder) u32(v uint32)   { e.b = e.order().AppendUint32(e.b, v) }
+func (e *encoder) u64(v uint64)   { e.b = e.order().AppendUint64(e.b, v) }
+
+// flags writes flags, of which a big-endian machine has the first at the top.
+func (e *encoder) flags(v uint64) {
+	if e.Big {
+		v = bits.Reverse64(v)
+	}
+	e.u64(v)
+}
+
+// name writes a string with NUL, padded to eight bytes.
+func (e *encoder) name(s string) {
+	e.b = append(e.b, s...)
+	e.zeros(8 - len(s)%8)
+}
+
+func (e *encoder) magic() { e.u64(binary.LittleEndian.Uint64([]byte("PERFILE2"))) }
+
+const (
+	headerSize = 104
+	attrSize   = 112
+)
+
+func (e *encoder) file() []byte {
+	var ids []uint64
+	for _, event := range e.Events {
+		ids = append(ids, event.IDs...)
+	}
+	idsAt := uint64(headerSize)
+	attrsAt := idsAt + 8*uint64(len(ids))
+	dataAt := attrsAt + uint64(len(e.Events))*(attrSize+16)
+	data := &encoder{File: e.File}
+	data.records()
+	e.magic()
+	for _, v := range []uint64{headerSize, attrSize + 16, attrsAt, uint64(len(e.Events)) * (attrSize + 16), dataAt, uint64(len(data.b)), 0, 0} {
+		e.u64(v)
+	}
+	features := uint64(1<<1 | 1<<3) // tracing data and host name, empty, around the build IDs
+	if len(e.BuildIDs) > 0 {
+		features |= 1 << 2
+	}
+	e.u64(features)
+	e.zeros(24)
+	for _, id := range ids {
+		e.u64(id)
+	}
+	for _, event := range e.Events {
+		e.attr(event)
+		e.u64(idsAt)
+		e.u64(8 * uint64(len(event.IDs)))
+		idsAt += 8 * uint64(len(event.IDs))
+	}
+	e.bytes(data.b)
+	e.features(features)
+	return e.b
+}
+
+func (e *encoder) features(bitmap uint64) {
+	table := &encoder{File: e.File}
+	for _, id := range e.BuildIDs {
+		table.record(67, 1<<15, func(r *encoder) { r.buildID(id) })
+	}
+	at := uint64(len(e.b) + 16*bits.OnesCount64(bitmap))
+	for bit := range 64 {
+		switch {
+		case bitmap>>bit&1 == 0:
+		case bit == 2:
+			e.u64(at)
+			e.u64(uint64(len(table.b)))
+		default:
+			e.u64(at)
+			e.u64(0)
+		}
+	}
+	e.bytes(table.b)
+}
+
+func (e *encoder) attr(event Event) {
+	e.u32(0)
+	e.u32(attrSize)
+	e.u64(0)
+	e.u64(4000)
+	e.u64(event.SampleType)
+	e.u64(event.ReadFormat)
+	flags := uint64(1) // disabled
+	if event.SampleIDAll {
+		flags |= 1 << 18
+	}
+	e.flags(flags)
+	e.zeros(24)
+	e.u64(event.BranchType)
+	e.zeros(attrSize - 80)
+}
+
+func (e *encoder) pipeAttrs() {
+	for _, event := range e.Events {
+		e.record(64, 0, func(r *encoder) {
+			r.attr(event)
+			for _, id := range event.IDs {
+				r.u64(id)
+			}
+		})
+	}
+	for _, id := range e.BuildIDs {
+		e.record(67, 1<<15, func(r *encoder) { r.buildID(id) })
+	}
+}
+
+func (e *encoder) buildID(id perfdata.BuildID) {
+	b, err := hex.DecodeString(id.ID)
+	if err != nil {
+		panic(err)
+	}
+	e.u32(0xffffffff)
+	e.bytes(append(b, make([]byte, 20-len(b))...))
+	e.bytes([]byte{byte(len(b)), 0, 0, 0})
+	e.name(id.Path)
+}
+
+// record writes a record with its header.
+func (e *encoder) record(kind uint32, misc uint16, write func(*encoder)) {
+	start := len(e.b)
+	e.u32(kind)
+	e.u16(misc)
+	e.u16(0)
+	write(e)
+	copy(e.b[start+6:], e.order().AppendUint16(nil, uint16(len(e.b)-start)))
+}
+
+func (e *encoder) records() {
+	for i, r := range e.Records {
+		to := e
+		if _, ok := r.(Trace); !ok && e.Compression != None {
+			to = &encoder{File: e.File}
+		}
+		switch r := r.(type) {
+		case Round:
+			e.compress()
+			e.record(68, 0, func(*encoder) {})
+		case Trace:
+			e.compress()
+			e.record(71, 0, func(b *encoder) {
+				b.u64(uint64(r))
+				b.zeros(32)
+			})
+			e.bytes(bytes.Repeat([]byte{0xa5}, int(r)))
+		case RawRecord:
+			to.record(r.Type, r.Misc, func(b *encoder) { b.bytes(r.Data) })
+		default:
+			to.typed(r)
+		}
+		if to != e {
+			e.pending.Write(to.b)
+			if i%7 == 6 {
+				e.compress()
+			}
+		}
+	}
+	e.compress()
+}
+
+// compress writes what is pending. A record of the stream may begin in one compressed record and end in the
+// next, which are cut where it suits nobody.
+func (e *encoder) compress() {
+	if e.pending.Len() == 0 {
+		return
+	}
+	if e.zip == nil {
+		var err error
+		if e.zip, err = zstd.NewWriter(&e.zipped, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<17)); err != nil {
+			panic(err)
+		}
+	}
+	e.zip.Write(e.pending.Bytes())
+	e.zip.Flush()
+	e.pending.Reset()
+	for e.zipped.Len() > 0 {
+		piece := e.zipped.Next(min(e.zipped.Len(), 100+e.zipped.Len()/2, 60000))
+		if e.Compression == Compressed {
+			e.record(81, 0, func(b *encoder) { b.bytes(piece) })
+			continue
+		}
+		e.record(83, 0, func(b *encoder) {
+			b.u64(uint64(len(piece)))
+			b.bytes(piece)
+			b.zeros((8 - len(piece)%8) % 8)
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package perfdata_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/aclements/go-perf/perffile"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// Another reader sees the same samples and mappings, in the order of the file. It reads the hardware's index
+// of a branch stack at the wrong place and drops most flags, so those are not compared.
+func TestOtherReaderAgrees(t *testing.T) {
+	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"} {
+		data := corpus(t, name)
+		got, err := all(open(t, data).Records())
+		require.NoError(t, err)
+		f, err := perffile.New(bytes.NewReader(data))
+		require.NoError(t, err)
+		next := 0
+		for records := f.Records(perffile.RecordsFileOrder); records.Next(); {
+			switch want := records.Record.(type) {
+			case *perffile.RecordSample:
+				s := got[next].(*perfdata.Sample)
+				require.Equal(t, []any{want.IP, want.PID, want.TID, want.Time, want.Period}, []any{s.IP, int(s.PID), int(s.TID), s.Time, s.Period})
+				require.Len(t, s.Branches, len(want.BranchStack))
+				for i, b := range s.Branches {
+					w := want.BranchStack[i]
+					require.Equal(t, []any{w.From, w.To, w.Flags&perffile.BranchFlagPredicted != 0, int(w.Cycles)}, []any{b.From, b.To, b.Flags.Predicted(), b.Flags.Cycles()})
+				}
+				next++
+			case *perffile.RecordMmap:
+				m := got[next].(*perfdata.Mmap)
+				require.Equal(t, []any{want.Addr, want.Len, want.FileOffset, want.Filename, want.PID}, []any{m.Start, m.Length, m.PageOffset, m.Path, int(m.PID)})
+				next++
+			case *perffile.RecordComm:
+				require.Equal(t, []any{want.Comm, want.Exec}, []any{got[next].(*perfdata.Comm).Name, got[next].(*perfdata.Comm).Exec})
+				next++
+			case *perffile.RecordFork:
+				require.Equal(t, want.PPID, int(got[next].(*perfdata.Fork).ParentPID))
+				next++
+			case *perffile.RecordExit:
+				require.Equal(t, want.PID, int(got[next].(*perfdata.Exit).PID))
+				next++
+			}
+		}
+		require.Len(t, got, next, name)
+	}
+}
