@@ -83,6 +83,7 @@ var verbs = [...]verb{
 	{"index", newIndexCommand},
 	{"check", newCheckCommand},
 	{"top", newTopCommand},
+	{"annotate", newAnnotateCommand},
 	{"pprof", newPprofCommand},
 	{"report", newReportCommand},
 	{"slice", newSliceCommand},

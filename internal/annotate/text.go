@@ -1,0 +1,165 @@
+package annotate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// A Printer prints listings for people.
+type Printer struct {
+	Out     io.Writer
+	Name    func(afdo.SymbolID) (string, error) // of a callee
+	Color   bool
+	Context int // lines of source around those with samples; negative for all
+
+	total uint64 // samples of the listing
+	err   error
+}
+
+// Columns before the text of a line.
+const columns = "%15s %6s  "
+
+// calleesPerLine is how many callees of a line are named.
+const calleesPerLine = 5
+
+// Offsets prints the functions one after the other, with their lines as offsets from the declaration.
+func (p *Printer) Offsets(l *Listing) error {
+	p.sum(l)
+	for i, f := range l.Functions {
+		if i > 0 {
+			p.printf("\n")
+		}
+		p.printf("%s  (entered %s times)\n", p.functionName(f), human.Number(f.HeadCount))
+		p.printf(columns+"\n", "Samples", "Line")
+		for i := range f.Lines {
+			line := &f.Lines[i]
+			p.row(line.Samples, true, fmt.Sprintf("%+d", line.Offset), "")
+			p.callees(line)
+		}
+	}
+	return p.err
+}
+
+// Source prints the lines of the source that have samples, or a declaration, and some around them.
+func (p *Printer) Source(l *Listing, path string, rows []Row) error {
+	p.sum(l)
+	p.printf("%s\n"+columns+"\n", path, "Samples", "Line")
+	last := 0
+	for i := range rows {
+		if !p.shown(rows, i) {
+			continue
+		}
+		if i > last {
+			p.printf(columns+"\n", "", "...")
+		}
+		last = i + 1
+		p.sourceRow(&rows[i])
+	}
+	if last < len(rows) {
+		p.printf(columns+"\n", "", "...")
+	}
+	return p.err
+}
+
+func (p *Printer) sourceRow(row *Row) {
+	samples, seen := row.Samples()
+	p.row(samples, seen, fmt.Sprint(row.Number), row.Text)
+	for _, f := range row.Functions {
+		p.note("%s: entered %s times", p.functionName(f), human.Number(f.HeadCount))
+	}
+	for _, line := range row.Seen {
+		p.callees(line)
+	}
+}
+
+// shown tells whether a line has something to say, or stands near one that has.
+func (p *Printer) shown(rows []Row, i int) bool {
+	if p.Context < 0 {
+		return true
+	}
+	for j := max(i-p.Context, 0); j <= min(i+p.Context, len(rows)-1); j++ {
+		if len(rows[j].Seen) > 0 || len(rows[j].Functions) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Printer) callees(line *Line) {
+	p.list(line.Calls, "calls %s %s times")
+	p.list(line.Inlined, "inlined %s, %s samples")
+}
+
+func (p *Printer) list(callees []Callee, format string) {
+	for _, c := range callees[:min(len(callees), calleesPerLine)] {
+		name, err := p.Name(c.Symbol)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		p.note(format, name, human.Number(c.Count))
+	}
+	if more := len(callees) - calleesPerLine; more > 0 {
+		p.note("and %d more", more)
+	}
+}
+
+func (p *Printer) functionName(f *Function) string {
+	name, err := p.Name(f.Symbol.ID())
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return name
+}
+
+// Colours of terminals for lines that have more than a tenth, and more than a hundredth, of all samples.
+const (
+	hot   = "\x1b[1;31m"
+	warm  = "\x1b[33m"
+	faint = "\x1b[2m"
+	plain = "\x1b[0m"
+)
+
+func (p *Printer) row(samples uint64, seen bool, number, text string) {
+	count, color := "", ""
+	if seen {
+		count = human.Number(samples)
+	}
+	switch {
+	case samples > p.total/10:
+		color = hot
+	case samples > p.total/100:
+		color = warm
+	}
+	line := strings.TrimRight(fmt.Sprintf(columns+"%s", count, number, text), " ")
+	p.colored(color, line)
+}
+
+// note prints what goes with the line before.
+func (p *Printer) note(format string, args ...any) {
+	p.colored(faint, fmt.Sprintf(columns+"  | ", "", "")+fmt.Sprintf(format, args...))
+}
+
+func (p *Printer) colored(color, line string) {
+	if p.Color && color != "" {
+		line = color + line + plain
+	}
+	p.printf("%s\n", line)
+}
+
+func (p *Printer) sum(l *Listing) {
+	p.total = 0
+	for _, f := range l.Functions {
+		p.total = saturating.Add(p.total, f.Samples)
+	}
+}
+
+func (p *Printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.Out, format, args...)
+	}
+}
