@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -96,4 +98,31 @@ func TestOpenPipe(t *testing.T) {
 	}()
 	assert.Equal(t, must(t, "lookup", example(".afdo"), "--unit", "cart.cc"), must(t, "lookup", path, "--unit", "cart.cc"))
 	assert.NoError(t, <-written)
+}
+
+// A compressed file is read like what it holds, by every verb that reads profiles.
+func TestCompressedInput(t *testing.T) {
+	for _, form := range forms {
+		data, err := os.ReadFile(example(form.extension))
+		require.NoError(t, err)
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err = w.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		path := writeFile(t, "packed.gz", packed.Bytes())
+		for _, args := range []string{
+			"show FILE", "show FILE --json", "units FILE", "lookup FILE -s main", "top FILE", "check FILE",
+			"convert FILE --to text", "merge FILE --to v4", "fingerprint FILE", "slice FILE --unit cart.cc --to v3",
+		} {
+			run := func(path string) result {
+				r := afdoRun(strings.Fields(strings.ReplaceAll(args, "FILE", path))...)
+				r.out = strings.ReplaceAll(r.out, path, "FILE")
+				return r
+			}
+			plain := run(example(form.extension))
+			require.NotEqual(t, cli.StatusUsage, plain.status, args)
+			require.Equal(t, plain, run(path), "%s %s", args, form.extension)
+		}
+	}
 }

@@ -57,8 +57,8 @@ func isUsage(err error) bool {
 const rootHelp = `afdo reads, writes and converts GCOV AutoFDO profiles, the sample profiles of
 GCC's -fauto-profile.
 
-FILE may be in any format, which is recognised by content; "-" is standard
-input. The formats are called:
+FILE may be in any format, which is recognised by content, and compressed with
+gzip or zstd; "-" is standard input. The formats are called:
 
   v4     GCOV version 4
   v4c    GCOV version 4 in compact encoding

@@ -18,15 +18,17 @@ import (
 const HeadLen = 512
 
 // A File is a file that a verb reads, from its beginning to its end, and of which the first bytes can
-// be looked at before. It is used by one goroutine.
+// be looked at before. One that is compressed with gzip or zstd is what it holds. It is used by one
+// goroutine.
 type File struct {
 	Name string // for messages
-	Path string // of a regular file, which can be mapped instead; empty for anything else
+	Path string // of a regular file as it is, which can be mapped instead; empty for anything else
 	Head []byte // the first HeadLen bytes, or all that there are
 
 	src     io.Reader // Head included
 	closers []io.Closer
 	read    int64
+	packed  bool // the file was compressed
 }
 
 // StdinName is the name of standard input in messages.
@@ -46,27 +48,55 @@ func Open(stdin io.Reader, path string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	f.CloseToo(file)
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
+	f.closers = append([]io.Closer{file}, f.closers...) // closed last
+	if err := f.findPath(path, file); err != nil {
+		f.Close()
 		return nil, err
-	}
-	if info.Mode().IsRegular() {
-		f.Path = path
 	}
 	return f, nil
 }
 
+// findPath sets Path if the file can be opened by it again to read the same.
+func (f *File) findPath(path string, file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && info.Mode().IsRegular() && !f.packed {
+		f.Path = path
+	}
+	return err
+}
+
 // New returns a file that is read from a stream.
 func New(name string, src io.Reader) (*File, error) {
-	head := make([]byte, HeadLen)
-	n, err := io.ReadFull(src, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	f := &File{Name: name, src: src}
+	if err := f.readHead(); err != nil {
 		return nil, Wrap(name, err)
 	}
-	head = head[:n]
-	return &File{Name: name, Head: head, src: io.MultiReader(bytes.NewReader(head), src)}, nil
+	u, err := unpack(f.Head, f.src)
+	if err != nil {
+		return nil, Wrap(name, err)
+	}
+	if u == nil {
+		return f, nil
+	}
+	f.src, f.packed = u, true
+	f.CloseToo(u)
+	if err := f.readHead(); err != nil {
+		f.Close()
+		return nil, Wrap(name, err)
+	}
+	return f, nil
+}
+
+// readHead reads the first bytes and puts them back.
+func (f *File) readHead() error {
+	head := make([]byte, HeadLen)
+	n, err := io.ReadFull(f.src, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	f.Head = head[:n]
+	f.src = io.MultiReader(bytes.NewReader(f.Head), f.src)
+	return nil
 }
 
 // Read reads on.
