@@ -117,6 +117,9 @@ func (f *File) DebugPath() string {
 	return f.debug.path
 }
 
+// ELF returns the headers of the binary. They are for reading, until [File.Close].
+func (f *File) ELF() *elf.File { return f.binary.elf }
+
 // BuildID returns the build ID, nil if the binary has none.
 func (f *File) BuildID() []byte { return f.binary.buildID() }
 

@@ -76,6 +76,7 @@ type verb struct {
 
 // verbs are in the order of the help.
 var verbs = [...]verb{
+	{"create", newCreateCommand},
 	{"show", newShowCommand},
 	{"units", newUnitsCommand},
 	{"lookup", newLookupCommand},

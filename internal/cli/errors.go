@@ -33,7 +33,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 // packagePrefixes is how the errors of this project's packages begin.
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
-	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ",
+	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
 }
 
 // Message returns the text of an error without the packages it came through: the command says who

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const createHelp = `Make a profile of what a profiler has recorded of the program BIN.
+
+IN is perf.data, with branch stacks (perf record -b) or without; the text of
+"perf script -F ip,brstack --show-mmap-events"; callgrind.out of "valgrind
+--tool=callgrind --dump-instr=yes"; a CPU profile of pprof; or address samples, the
+text that --to samples writes. What it is, is recognised by content. Several add up.
+Without --profile it is perf.data, "-" is standard input.
+
+BIN is the very file that ran: an executable, a shared object, a kernel or a kernel
+module. It has debug info (-g, or at least -g1), or there is a file with it: the one
+that --debug-file names, else one for its build ID below /usr/lib/debug, else the one
+that its .gnu_debuglink names. Split debug info is read from .dwo files and BIN.dwp.
+
+Of a recording that holds other programs, the samples count that are of BIN: by build
+ID if the recording has build IDs, else by the last part of its path. --name chooses
+by a regular expression instead.
+
+With branch stacks the code between branches counts, and calls are known. Without,
+every sample counts where it was taken; head counts then are estimates. The count of
+a line is the largest of its instructions'. docs/create.md has all rules.
+
+A profile is written only if there is something in it. Standard error tells what has
+become of the samples, in one line. With --json standard output gets that as JSON,
+with these members:
+
+  {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
+    "in_binary", "branch_stacks", "bogus_ranges", "other_events"}, ...],
+    "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
+    "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
+    "placed_share", "without_lines_share", "estimated_heads", "functions",
+    "functions_left_out", "missing_debug_files": [...], "objects": [{"name", "build_id",
+    "samples"}, ...]}
+
+where weights are samples times bytes of code if ranges were counted, "objects" are the
+most sampled ones that are not BIN, and what stands for a profile is left out with --to
+samples.`
+
+func newCreateCommand(e *env) *cobra.Command {
+	var c creating
+	cmd := &cobra.Command{
+		Use:   "create --binary BIN [--profile IN]... -o OUT [--to FORMAT]",
+		Short: "Make a profile of a recording and the program that ran",
+		Long:  createHelp,
+		Args:  wantArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.check(e); err != nil {
+				return err
+			}
+			return e.create(cmd.Context(), &c)
+		},
+	}
+	c.addFlags(e, cmd)
+	return cmd
+}
+
+// create makes a profile and tells how that went.
+func (e *env) create(ctx context.Context, c *creating) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("opening %s", human.Name(c.binary))
+	file, err := symbolize.Open(c.binary, c.debugOptions()...)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	set, facts, err := e.readSamples(c, file, doing)
+	if err != nil {
+		return err
+	}
+	if c.to.samples {
+		err = output.Write(e.Out, c.out.path, func(w io.Writer) error { return set.Write(w) })
+	} else {
+		err = e.createProfile(ctx, c, file, set, facts, doing)
+	}
+	doing.Stop()
+	if err != nil {
+		return err
+	}
+	facts.warn(e)
+	if c.json {
+		return output.JSON(e.Out, facts)
+	}
+	facts.tell(e, c)
+	return nil
+}
+
+// createProfile makes the profile of a set of samples and writes it.
+func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.File, set *samples.Set, facts *createFacts, doing *progress.Line) error {
+	to, ok := c.out.kind.(kind.CanEncode)
+	if !ok {
+		return fmt.Errorf("%s cannot hold what afdo create makes", c.out.out.Format.Name)
+	}
+	options := c.options
+	options.UnifiedConstructors = c.out.format.Old()
+	options.Path = c.paths.change()
+	options.Progress = func(done, all int) {
+		doing.Say("reading debug info: %s of %s functions", human.Number(done), human.Number(all))
+	}
+	doing.Say("reading debug info")
+	p, report, err := create.Profile(ctx, file, set, options)
+	if err != nil {
+		return c.explain(err, report)
+	}
+	facts.take(report)
+	doing.Say("writing %s", human.Name(c.out.path))
+	return kind.Write(&e.Env, to, c.out.out, p)
+}
+
+// explain adds to an error what to do.
+func (c *creating) explain(err error, report *create.Report) error {
+	do := ""
+	switch {
+	case errors.Is(err, symbolize.ErrNoDebugInfo):
+		do = "compile with -g1 or more, or name the file that has it with --debug-file"
+	case errors.Is(err, create.ErrNoBranches):
+		do = "record with perf record -b, or leave --need-branches away"
+	case errors.Is(err, create.ErrThreshold):
+		do = "record longer, or lower --min-samples"
+	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:
+		do = "keep the .dwo files, or make BIN.dwp of them with dwp"
+	case errors.Is(err, create.ErrNoLines):
+		do = "compile with -g1 or more"
+	case errors.Is(err, create.ErrNoCode):
+		do = "is this the file that ran, with its symbols?"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, do)
+}
+
+// readSamples reads and adds up all inputs.
+func (e *env) readSamples(c *creating, file *symbolize.File, doing *progress.Line) (*samples.Set, *createFacts, error) {
+	binary, err := samples.NewBinary(file.ELF(), c.binary)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", human.Name(c.binary), err)
+	}
+	facts := newCreateFacts(c, file)
+	set := new(samples.Set)
+	for _, path := range c.profiles {
+		doing.Say("reading %s", human.Name(path))
+		part, report, err := e.readSampleFile(c, path, binary)
+		var none *samples.NoSamplesError
+		if errors.As(err, &none) && len(c.profiles) > 1 {
+			e.Warnf("%s: %s", human.Name(path), cli.Message(err))
+			facts.read(path, none.Report)
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", human.Name(path), err)
+		}
+		set.Merge(part)
+		facts.read(path, report)
+	}
+	if set.Empty() {
+		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
+	}
+	return set, facts, nil
+}
+
+func (e *env) readSampleFile(c *creating, path string, binary *samples.Binary) (*samples.Set, *samples.Report, error) {
+	if path == cli.Stdio {
+		return samples.Read(e.In, binary, c.input)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	return samples.Read(f, binary, c.input)
+}

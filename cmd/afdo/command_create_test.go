@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/samples"
+)
+
+const createdProgram = `#include <stdlib.h>
+static inline int half(int x) {
+  return x / 2;
+}
+__attribute__((noinline)) static int loop(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += half(i) ^ n;
+  return s;
+}
+int main(int argc, char **argv) {
+  return loop(argc * 100) & 1;
+}
+`
+
+// compileC compiles a program and returns its path.
+func compileC(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	cc, err := exec.LookPath("gcc")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("gcc is not here")
+		}
+		t.Skip("gcc is not here")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(source), 0o600))
+	cmd := exec.Command(cc, append([]string{"-O2", "prog.c", "-o", "prog"}, flags...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return filepath.Join(dir, "prog")
+}
+
+// sampled returns the path of address samples of a program: every byte of a function ran count times,
+// and it was called from somewhere calls times.
+func sampled(t *testing.T, program, function string, count, calls uint64) string {
+	t.Helper()
+	f, err := elf.Open(program)
+	require.NoError(t, err)
+	defer f.Close()
+	layout, err := samples.NewLayout(f)
+	require.NoError(t, err)
+	symbols, err := f.Symbols()
+	require.NoError(t, err)
+	set := new(samples.Set)
+	for _, s := range symbols {
+		if s.Name != function {
+			continue
+		}
+		for a := s.Value; a < s.Value+s.Size; a++ {
+			offset, ok := layout.Offset(a)
+			require.True(t, ok)
+			set.AddAddress(offset, count)
+		}
+		if start, _ := layout.Offset(s.Value); calls > 0 {
+			set.AddBranch(samples.Branch{From: 0, To: start}, calls)
+		}
+	}
+	var text bytes.Buffer
+	require.NoError(t, set.Write(&text))
+	return writeFile(t, "samples", text.Bytes())
+}
+
+func TestCreate(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	in := sampled(t, program, "loop", 50, 7)
+	out := filepath.Join(t.TempDir(), "out")
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "v3", "-o", out)
+	assert.Equal(t, 0, r.status, r.err)
+	assert.Contains(t, r.err, "of them placed; 1 functions written, 0 left out\n")
+	assert.Empty(t, r.out)
+
+	data, err := os.ReadFile(out)
+	require.NoError(t, err)
+	p, err := gcov.Decode(data)
+	require.NoError(t, err)
+	require.Equal(t, 1, p.NumFunctions())
+	for s, f := range p.Functions() {
+		assert.Equal(t, "loop", p.SymbolName(s))
+		assert.Equal(t, filepath.Join(filepath.Dir(program), "prog.c"), p.FilePath(p.SymbolFile(s)))
+		assert.Equal(t, uint64(7), f.HeadCount)
+		lines := make(map[uint32]uint64)
+		for _, r := range f.Records {
+			lines[r.Line] = r.Count
+		}
+		assert.Equal(t, uint64(50), lines[2])
+	}
+
+	text := mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text", "--strip-prefix", filepath.Dir(program))
+	assert.Contains(t, text, `"prog.c"`)
+	text = mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text", "--map-prefix", filepath.Dir(program)+"=/src")
+	assert.Contains(t, text, `"/src/prog.c"`)
+
+	// Two recordings add up, and so do they on the way over text.
+	double := filepath.Join(t.TempDir(), "double")
+	r = afdoRun("create", "--binary", program, "--profile", in, "--profile", in, "--to", "samples", "-o", double)
+	assert.Equal(t, 0, r.status, r.err)
+	once := mustCreate(t, "create", "--binary", program, "--profile", double, "--to", "text")
+	twice := mustCreate(t, "create", "--binary", program, "--profile", in, "--profile", in, "--to", "text")
+	assert.Equal(t, once, twice)
+	assert.Contains(t, once, "100")
+}
+
+// mustCreate runs the command, which must succeed, and returns its output.
+func mustCreate(t *testing.T, args ...string) string {
+	t.Helper()
+	r := afdoRun(args...)
+	require.Equal(t, 0, r.status, r.err)
+	return r.out
+}
+
+func TestCreateJSON(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	in := sampled(t, program, "loop", 50, 0)
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "v2", "-o", filepath.Join(t.TempDir(), "out"), "--json")
+	require.Equal(t, 0, r.status, r.err)
+	assert.NotContains(t, r.err, "placed", "what JSON has is not said twice")
+	facts := createFacts{profileFacts: new(profileFacts)}
+	d := json.NewDecoder(strings.NewReader(r.out))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&facts))
+	assert.Equal(t, 1, facts.Functions)
+	assert.Equal(t, "addresses", facts.Counted)
+	assert.True(t, facts.EstimatedHeads)
+	assert.Equal(t, facts.Samples, facts.Placed)
+	assert.InDelta(t, 1, facts.PlacedShare, 0)
+	assert.Equal(t, []createInput{{File: in, Format: "address samples", Samples: facts.Samples, InBinary: facts.Samples}}, facts.Inputs)
+}
+
+// There is no profile without a sample in it, and an error says what to do.
+func TestCreateRefuses(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	plain := compileC(t, createdProgram)
+	in := sampled(t, program, "loop", 50, 0)
+	plainIn := sampled(t, plain, "loop", 50, 0)
+	elsewhere := writeFile(t, "elsewhere", []byte("0\n1\n7fffffff:12\n0\n"))
+	for name, c := range map[string]struct {
+		status int
+		args   []string
+		err    string
+	}{
+		"no debug info":   {1, []string{"--binary", plain, "--profile", plainIn}, "compile with -g1 or more, or name"},
+		"no branches":     {1, []string{"--binary", program, "--profile", in, "--need-branches"}, "the samples have no branches"},
+		"threshold":       {1, []string{"--binary", program, "--profile", in, "--min-samples", "1000000"}, "lower --min-samples"},
+		"another file":    {1, []string{"--binary", program, "--profile", elsewhere}, "no sample lies in a function of the binary"},
+		"no profile":      {1, []string{"--binary", program, "--profile", "nowhere"}, "nowhere: no such file"},
+		"no binary":       {1, []string{"--binary", "nowhere", "--profile", in}, "no such file"},
+		"not a binary":    {1, []string{"--binary", in, "--profile", in}, "bad ELF file"},
+		"other debug":     {1, []string{"--binary", program, "--profile", in, "--debug-file", compileC(t, createdProgram, "-g", "-DX=1", "-O1")}, "debug file of another build"},
+		"what format":     {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `--input has no "x"`},
+		"contradiction":   {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
+		"json and output": {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
+		"prefix":          {2, []string{"--binary", program, "--map-prefix", "x"}, "OLD=NEW"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"create", "--to", "text"}, c.args...)
+			r := afdoRun(args...)
+			assert.Equal(t, c.status, r.status)
+			assert.Contains(t, r.err, c.err)
+			assert.Empty(t, r.out)
+		})
+	}
+}
+
+// Code without lines is a warning, not silence.
+func TestCreateWarns(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bare.c"), []byte("int bare(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= s * 3 + i; return s; }\n"), 0o600))
+	object := filepath.Join(dir, "bare.o")
+	if out, err := exec.Command("gcc", "-O2", "-c", filepath.Join(dir, "bare.c"), "-o", object).CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v %s", err, out)
+	}
+	program := compileC(t, createdProgram+"int bare(int); int other(int n) { return bare(n); }\n", "-g", object)
+	r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--profile", sampled(t, program, "bare", 500, 0), "--to", "text")
+	assert.Equal(t, 0, r.status, r.err)
+	assert.Contains(t, r.err, "of the samples have a place in the profile")
+	assert.Contains(t, r.err, "such as bare")
+
+	r = afdoRun("create", "--binary", program, "--profile", sampled(t, program, "bare", 500, 0), "--to", "text")
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "debug info says nothing of the code that was sampled")
+	assert.Contains(t, r.err, "bare")
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// A creating is what the command line of "afdo create" asks for.
+type creating struct {
+	binary    string
+	debugFile string
+	profiles  []string
+	out       outputFlags
+	to        createFormat
+	input     samples.Options
+	options   create.Options
+	paths     pathChanges
+	json      bool
+
+	kind, name, base         string
+	noBranches, needBranches bool
+	combine, suffixes        string
+}
+
+// A createFormat is the value of --to: a format of profiles, or that of address samples.
+type createFormat struct {
+	*formatFlag
+	samples bool
+}
+
+const samplesFormat = "samples"
+
+// Set takes the format of a name.
+func (f *createFormat) Set(name string) error {
+	if f.samples = name == samplesFormat; f.samples {
+		return nil
+	}
+	return f.formatFlag.Set(name)
+}
+
+// Words of flags and what they stand for.
+var (
+	createInputs = map[string]samples.Format{
+		"": samples.Unknown, "perf": samples.PerfData, "script": samples.PerfScript,
+		"callgrind": samples.Callgrind, "samples": samples.Text, "pprof": samples.Pprof,
+	}
+	createCombine  = map[string]create.Combine{"max": create.Max, "sum": create.Sum}
+	createSuffixes = map[string]create.Suffixes{
+		"selected": create.SelectedSuffixes, "none": create.NoSuffixes, "all": create.AllSuffixes,
+	}
+)
+
+func (c *creating) addFlags(e *env, cmd *cobra.Command) {
+	f := cmd.Flags()
+	c.out.addFlags(e, cmd)
+	c.to.formatFlag = &c.out.to
+	to := f.Lookup("to")
+	to.Value, to.Usage = &c.to, to.Usage+`; or samples, for address samples`
+	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
+	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
+	f.StringArrayVar(&c.profiles, "profile", []string{"perf.data"}, `recording, "-" for standard input`)
+	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples or pprof (default: by content)")
+	f.StringVar(&c.input.BuildID, "build-id", "", "build ID by which BIN's samples are chosen, instead of BIN's own")
+	f.StringVar(&c.name, "name", "", "choose the samples of files whose path matches this regular expression")
+	f.Int32Var(&c.input.PID, "pid", 0, "choose the samples of one process")
+	f.StringVar(&c.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
+	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
+	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
+	f.StringVar(&c.combine, "combine", "max", "how the counts of a line's instructions become one: max or sum")
+	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions that have no more samples")
+	f.StringVar(&c.suffixes, "suffixes", "selected", "suffixes to cut from names: none, selected or all")
+	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
+	f.StringArrayVar(&c.paths.strip, "strip-prefix", nil, "take this folder off the front of source paths")
+	f.StringArrayVar(&c.paths.maps, "map-prefix", nil, "OLD=NEW: put one folder in the place of another")
+	f.BoolVar(&c.json, "json", false, "tell what became of the samples as JSON on standard output")
+	_ = cmd.MarkFlagRequired("binary")
+}
+
+// check finds out what the flags mean and refuses what makes no sense, before any work is done.
+func (c *creating) check(e *env) (err error) {
+	switch {
+	case c.json && c.out.path == cli.Stdio:
+		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
+	case c.noBranches && c.needBranches:
+		return cli.Usagef("--no-branches and --need-branches contradict each other")
+	case c.noBranches:
+		c.options.Ranges = create.IgnoreRanges
+	case c.needBranches:
+		c.options.Ranges = create.NeedRanges
+	}
+	if !c.to.samples {
+		if err := c.out.resolve(e); err != nil {
+			return err
+		}
+	}
+	stdin := 0
+	for _, path := range c.profiles {
+		if path == cli.Stdio {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return cli.Usagef("standard input can be read only once")
+	}
+	if c.input.Format, err = choice("input", c.kind, createInputs); err != nil {
+		return err
+	}
+	if c.options.Combine, err = choice("combine", c.combine, createCombine); err != nil {
+		return err
+	}
+	if c.options.Suffixes, err = choice("suffixes", c.suffixes, createSuffixes); err != nil {
+		return err
+	}
+	return c.checkInput()
+}
+
+// choice returns what a word of a flag stands for.
+func choice[T any](flag, word string, meanings map[string]T) (T, error) {
+	meaning, ok := meanings[word]
+	if !ok {
+		return meaning, cli.Usagef("--%s has no %q", flag, word)
+	}
+	return meaning, nil
+}
+
+// checkInput makes options of the flags that choose samples.
+func (c *creating) checkInput() (err error) {
+	if c.name != "" {
+		if c.input.Name, err = regexp.Compile(c.name); err != nil {
+			return cli.Usagef("--name: %v", err)
+		}
+	}
+	if c.base != "" {
+		c.input.HasBase = true
+		if c.input.Base, err = strconv.ParseUint(c.base, 0, 64); err != nil {
+			return cli.Usagef("--base is an address such as 0x555555554000, not %q", c.base)
+		}
+	}
+	return c.paths.check()
+}
+
+func (c *creating) debugOptions() []symbolize.Option {
+	if c.debugFile == "" {
+		return nil
+	}
+	return []symbolize.Option{symbolize.DebugFile(c.debugFile)}
+}
+
+// A pathChanges is what --strip-prefix and --map-prefix ask for.
+type pathChanges struct {
+	strip, maps []string
+	changes     []prefixChange
+}
+
+type prefixChange struct{ from, to string }
+
+func (p *pathChanges) check() error {
+	for _, m := range p.maps {
+		from, to, ok := strings.Cut(m, "=")
+		if !ok || from == "" {
+			return cli.Usagef("--map-prefix is OLD=NEW, not %q", m)
+		}
+		p.changes = append(p.changes, prefixChange{strings.TrimRight(from, "/"), strings.TrimRight(to, "/")})
+	}
+	for _, from := range p.strip {
+		p.changes = append(p.changes, prefixChange{from: strings.TrimRight(from, "/")})
+	}
+	return nil
+}
+
+// change returns what changes a path: the first prefix that fits, which ends at a slash.
+func (p *pathChanges) change() func(string) string {
+	if len(p.changes) == 0 {
+		return nil
+	}
+	return func(path string) string {
+		for _, c := range p.changes {
+			rest, ok := strings.CutPrefix(path, c.from+"/")
+			switch {
+			case !ok:
+			case c.to == "":
+				return rest
+			default:
+				return c.to + "/" + rest
+			}
+		}
+		return path
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// createFacts is what "afdo create" tells about what it has done.
+type createFacts struct {
+	Binary    string        `json:"binary"`
+	BuildID   string        `json:"build_id,omitempty"`
+	DebugFile string        `json:"debug_file,omitempty"`
+	Inputs    []createInput `json:"inputs"`
+
+	Samples     uint64 `json:"samples"`
+	InBinary    uint64 `json:"in_binary"`
+	BogusRanges uint64 `json:"bogus_ranges"`
+
+	*profileFacts // nil with --to samples
+
+	Objects []createObject `json:"objects"`
+
+	hottest string
+}
+
+// A createInput is what an input had.
+type createInput struct {
+	File         string `json:"file"`
+	Format       string `json:"format"`
+	Samples      uint64 `json:"samples"`
+	InBinary     uint64 `json:"in_binary"`
+	BranchStacks uint64 `json:"branch_stacks"`
+	BogusRanges  uint64 `json:"bogus_ranges"`
+	OtherEvents  uint64 `json:"other_events"`
+}
+
+type createObject struct {
+	Name    string `json:"name"`
+	BuildID string `json:"build_id,omitempty"`
+	Samples uint64 `json:"samples"`
+}
+
+// profileFacts is what has become of the samples of the binary.
+type profileFacts struct {
+	Counted           string   `json:"counted"`
+	Weight            uint64   `json:"weight"`
+	Placed            uint64   `json:"placed"`
+	Unplaced          uint64   `json:"unplaced"`
+	WithoutLines      uint64   `json:"without_lines"`
+	WithoutSymbol     uint64   `json:"without_symbol"`
+	BelowMinimum      uint64   `json:"below_minimum"`
+	PlacedShare       float64  `json:"placed_share"`
+	WithoutLinesShare float64  `json:"without_lines_share"`
+	EstimatedHeads    bool     `json:"estimated_heads"`
+	Functions         int      `json:"functions"`
+	FunctionsLeftOut  int      `json:"functions_left_out"`
+	MissingDebugFiles []string `json:"missing_debug_files"`
+}
+
+// maxObjects is how many other programs of a recording are listed.
+const maxObjects = 10
+
+func newCreateFacts(c *creating, file *symbolize.File) *createFacts {
+	f := &createFacts{
+		Binary: c.binary, BuildID: hex.EncodeToString(file.BuildID()),
+		Inputs: []createInput{}, Objects: []createObject{},
+	}
+	if !c.to.samples {
+		f.DebugFile = file.DebugPath()
+	}
+	return f
+}
+
+// read takes what became of an input's samples.
+func (f *createFacts) read(path string, r *samples.Report) {
+	f.Inputs = append(f.Inputs, createInput{
+		File: path, Format: r.Format.String(), Samples: r.Samples, InBinary: r.InBinary,
+		BranchStacks: r.Stacks, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
+	})
+	f.Samples += r.Samples
+	f.InBinary += r.InBinary
+	f.BogusRanges += r.Bogus
+	for _, o := range r.Objects {
+		if !o.Ours && len(f.Objects) < maxObjects {
+			f.Objects = append(f.Objects, createObject{o.Name, o.BuildID, o.Samples})
+		}
+	}
+}
+
+// take takes what became of the binary's samples.
+func (f *createFacts) take(r *create.Report) {
+	f.BogusRanges += r.BackwardRanges
+	f.hottest = r.Hottest
+	f.profileFacts = &profileFacts{
+		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
+		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated,
+		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
+	}
+	if r.Ranges {
+		f.Counted = "ranges"
+	}
+	if r.Weight > 0 {
+		f.WithoutLinesShare = float64(r.NoLines) / float64(r.Weight)
+	}
+}
+
+// lowShare is the share of samples with a place below which a profile is not to be trusted without a look.
+const lowShare = 0.9
+
+// warn says what may be wrong with the profile.
+func (f *createFacts) warn(e *env) {
+	if f.profileFacts == nil {
+		return
+	}
+	if n := len(f.MissingDebugFiles); n > 0 {
+		e.Warnf("split debug info is missing: %s and %s more", human.Name(f.MissingDebugFiles[0]), human.Number(n-1))
+	}
+	if f.PlacedShare >= lowShare {
+		return
+	}
+	var why []string
+	share := func(weight uint64, what string) {
+		if s := float64(weight) / float64(max(f.Weight, 1)); s >= 0.01 {
+			why = append(why, human.Percent(s)+" "+what)
+		}
+	}
+	share(f.WithoutSymbol, "lie outside of the symbol table's functions")
+	without := "are in code without lines"
+	if f.hottest != "" {
+		without += " such as " + human.Name(f.hottest)
+	}
+	share(f.WithoutLines, without)
+	share(f.Unplaced, "are in lines that have no place in a profile")
+	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
+}
+
+// tell says in one line what has been done.
+func (f *createFacts) tell(e *env, c *creating) {
+	if f.profileFacts == nil {
+		e.Warnf("%s samples, %s in %s", human.Number(f.Samples), human.Number(f.InBinary), human.Name(f.Binary))
+		return
+	}
+	heads := ""
+	if f.EstimatedHeads {
+		heads = "; no branches, head counts are estimates"
+	}
+	bogus := ""
+	if f.BogusRanges > 0 {
+		bogus = "; " + human.Number(f.BogusRanges) + " bogus ranges"
+	}
+	e.Warnf("%s samples, %s in %s, %s of them placed; %s functions written, %s left out%s%s",
+		human.Number(f.Samples), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
+		human.Number(f.Functions), human.Number(f.FunctionsLeftOut), bogus, heads)
+}
