@@ -92,18 +92,51 @@ func readPrefix(line []byte) (prefix, bool) {
 	p := prefix{pid: UnknownPID, tid: UnknownPID}
 	var before []byte // the word before, not counting [CPU]
 	w := words{line: line}
+	aligned := alignedAddress(line)
 	for w.next() && !isBranch(w.word) {
 		if time, ok := timeWord(w.word); ok {
 			p.pid, p.tid, _ = threadWord(before)
 			p.time = time
-			p.end = afterEvent(line, w.end)
+			if p.end = aligned; aligned < w.end {
+				p.end = afterEvent(line, w.end)
+			}
 			return p, true
 		}
 		if w.word[0] != '[' {
 			before = w.word
 		}
 	}
+	if aligned >= 0 {
+		return p.before(line, aligned)
+	}
 	return p.withoutTime(line)
+}
+
+// addressWidth is the width of the column in which perf prints an address.
+const addressWidth = 16
+
+// alignedAddress returns the index of the address if it stands in a column of its own, as perf prints it; -1 if
+// there is none. Symbols, which may look like addresses, do not: one blank is before them.
+func alignedAddress(line []byte) int {
+	at, before := -1, 0
+	for w := (words{line: line}); w.next() && !isBranch(w.word) && w.word[0] != '('; before = w.end {
+		if _, ok := hexWord(w.word); ok && w.end-before >= addressWidth {
+			at = w.start
+		}
+	}
+	return at
+}
+
+// before reads "COMM PID/TID [CPU] PERIOD EVENT:" before an address.
+func (p prefix) before(line []byte, address int) (prefix, bool) {
+	p.end = address
+	for w := (words{line: line[:address]}); w.next(); {
+		var ok bool
+		if p.pid, p.tid, ok = threadWord(w.word); ok {
+			break
+		}
+	}
+	return p, true
 }
 
 // afterEvent returns the index after "PERIOD EVENT:" or "EVENT:", if that is there.
@@ -146,5 +179,22 @@ func (p prefix) withoutTime(line []byte) (prefix, bool) {
 		p.pid, p.tid, p.end = pid, tid, next.start
 		return p, true
 	}
-	return p, false
+	return p.withoutAddress(line)
+}
+
+// withoutAddress reads "COMM PID/TID" or "COMM PID/TID EVENT:" alone, which a call chain follows.
+func (p prefix) withoutAddress(line []byte) (prefix, bool) {
+	found, last := false, []byte(nil)
+	w := words{line: line}
+	for first := true; w.next(); first = false {
+		if pid, tid, ok := threadWord(w.word); ok && !first {
+			p.pid, p.tid, found = pid, tid, true
+		}
+		last = w.word
+	}
+	if _, _, thread := threadWord(last); !found || !thread && !bytes.HasSuffix(last, []byte(":")) {
+		return prefix{pid: UnknownPID, tid: UnknownPID}, false
+	}
+	p.end = len(line)
+	return p, true
 }

@@ -1,0 +1,127 @@
+package samples_test
+
+import (
+	"debug/elf"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/samples"
+)
+
+// cg is a file of two parts with calls between two objects, jumps, and positions of all kinds. What has run in
+// the binary is 1000 ten times, 1003 and 1001 eleven times, 1013 once.
+const cg = `# callgrind format
+version: 1
+creator: callgrind-3.19.0
+pid: 1
+cmd:  ./ours
+part: 1
+
+desc: I1 cache: 
+positions: instr line
+events: Dr Ir
+summary: 1 2
+
+ob=(1) /tmp/ours
+fl=(1) /src/a.c
+fn=(1) main
+0x1000 7 2 10
++3 * 3 11
+cob=(2) /lib/libc.so.6
+cfi=(2) /src/libc.c
+cfn=(2) memcpy
+calls=4 0x9000 3
+* * 1 4000
+-2 +2 0 11
+jcnd=3/7 +2 8
+* *
+jump=7 -1 8
+* *
+fi=(3) /src/a.h
+cfn=(3) helper
+calls=5 0x1010 1
++1 8 1 500
+ob=(2)
+fn=(2)
+0x9000 3 0 4000
+cob=(1)
+cfn=(3)
+calls=1 0x1010 9
+0x9001 3 0 30
+
+totals: 1 2
+part: 2
+positions: instr line
+events: Ir
+ob=(1)
+fn=(3)
+0x1013 1 1
+* 2
+ob=(4) /elsewhere/other
+fn=(4) odd
+0x1013 1 1
+totals: 1
+`
+
+func TestCallgrind(t *testing.T) {
+	b := plain(t, "/build/ours", elf.ET_DYN)
+	s, r, err := samples.Read(iotest.OneByteReader(strings.NewReader(cg)), b, samples.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n1\n1002->1010:5\n", text(t, s))
+	require.True(t, s.Exact)
+	require.Equal(t, []uint64{4034, 33}, []uint64{r.Samples, r.InBinary})
+	require.Equal(t, []samples.Object{
+		{Name: "/lib/libc.so.6", Samples: 4000}, {Name: "/tmp/ours", Samples: 33, Ours: true}, {Name: "/elsewhere/other", Samples: 1},
+	}, r.Objects)
+	s, _, err = samples.Read(strings.NewReader(cg), b, samples.Options{Name: regexp.MustCompile("ours|libc")})
+	require.NoError(t, err)
+	require.Equal(t, "0\n5\n1000:10\n1001:11\n1003:11\n1013:1\n9000:4000\n3\n1002->1010:5\n1003->9000:4\n9001->1010:1\n", text(t, s))
+}
+
+// Instructions only, absolute positions, names without numbers.
+func TestCallgrindWithoutLines(t *testing.T) {
+	s, _, err := samples.Read(strings.NewReader("version: 1\npositions: instr\nevents: Ir\nob=ours\nfn=f\n0x1000 4\n+2 3\n-0x2 1\ntotals: 8\n"), plain(t, "ours", elf.ET_DYN), samples.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "0\n2\n1000:5\n1002:3\n0\n", text(t, s))
+}
+
+func TestCallgrindFaults(t *testing.T) {
+	const head = "version: 1\npositions: instr line\nevents: Ir\nob=(1) ours\n" // four lines
+	for name, c := range map[string]struct {
+		in           string
+		class        error
+		line, column int
+	}{
+		"nothing":               {"version: 1\n", afdo.ErrTruncated, 2, 1},
+		"no addresses":          {"version: 1\npositions: line\n", samples.ErrSyntax, 2, 1},
+		"no instructions":       {"version: 1\npositions: instr\nevents: Dr Dw\n", samples.ErrSyntax, 3, 1},
+		"no end":                {head + "0x1000 1 1\n", afdo.ErrTruncated, 6, 1},
+		"costs of nothing":      {"version: 1\n0x1000 1 1\n", samples.ErrSyntax, 2, 1},
+		"prose":                 {head + "prose\n", samples.ErrSyntax, 5, 1},
+		"unknown key":           {head + "key=value\n", samples.ErrSyntax, 5, 1},
+		"no cost":               {head + "0x1000 1 x\n", samples.ErrSyntax, 5, 10},
+		"great cost":            {head + "0x1000 1 18446744073709551616\n", samples.ErrRange, 5, 10},
+		"great address":         {head + "0x12345678123456789 1 1\n", samples.ErrRange, 5, 3},
+		"no offset":             {head + "+x 1 1\n", samples.ErrSyntax, 5, 2},
+		"unknown name":          {head + "ob=(2)\n", afdo.ErrSymbol, 5, 4},
+		"name without number":   {head + "ob=(x) y\n", samples.ErrSyntax, 5, 4},
+		"number without end":    {head + "ob=(1\n", samples.ErrSyntax, 5, 4},
+		"call of nothing":       {head + "calls=x\n", samples.ErrSyntax, 5, 7},
+		"call of nowhere":       {head + "calls=1\n", samples.ErrSyntax, 5, 8},
+		"call without position": {head + "calls=1 0x1000\nfn=f\n", samples.ErrSyntax, 6, 1},
+		"call at the end":       {head + "calls=1 0x1000\n", afdo.ErrTruncated, 6, 1},
+		"jump at the end":       {head + "jump=1 0x1000\n", afdo.ErrTruncated, 6, 1},
+	} {
+		_, _, err := samples.Read(strings.NewReader(c.in), plain(t, "ours", elf.ET_DYN), samples.Options{})
+		require.ErrorIs(t, err, c.class, name)
+		require.ErrorIs(t, err, afdo.ErrMalformed, name)
+		var fault *samples.FormatError
+		require.ErrorAs(t, err, &fault, name)
+		require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+	}
+}
