@@ -1,0 +1,214 @@
+package sampleprof
+
+import (
+	"math"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// baseDiscriminator is what of a flow-sensitive discriminator the compiler front end has set.
+const baseDiscriminator = 0xff
+
+// gcovDiscriminators is how many there are in GCOV profiles.
+const gcovDiscriminators = 1 << 16
+
+// ToGCOV returns the profile as package profile has it, to be written in GCC's formats. GCC and clang number
+// discriminators differently, so what comes out is for reports, comparisons and sums, not for the other compiler.
+//
+// Functions are in no known source file. The bodies of calling contexts become bodies inlined in their outermost function. What
+// the model has no place for is counted. Probe-based profiles, MD5s ([Profile.Resolve] gives them names)
+// and discriminators of more than 16 bits give errors that match [ErrUnrepresentable]. With base, all
+// discriminators are cut to their low 8 bits, those of the front end, and what comes together adds up.
+func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
+	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
+	losses.addFlags(p)
+	switch {
+	case p.Probes:
+		return nil, losses, unrepresentable("probes: locations are their numbers, not lines")
+	case p.names.hashed > 0:
+		return nil, losses, unrepresentable("%d of %d names are known by their MD5 only", p.names.hashed, len(p.names.list))
+	}
+	c := toGCOV{p: p, base: base, q: profile.New(), losses: &losses}
+	for i := range p.functions {
+		if err := c.function(&p.functions[i]); err != nil {
+			return nil, losses, err
+		}
+	}
+	return c.q, losses, nil
+}
+
+type toGCOV struct {
+	p      *Profile
+	base   bool
+	q      *profile.Profile
+	body   profile.Body
+	sums   []uint64 // of the counts before each record
+	ends   []int
+	losses *Losses
+}
+
+func (c *toGCOV) symbol(ref NameRef) profile.SymbolRef {
+	return c.q.AddSymbol(profile.UnknownFile, c.p.Name(ref).Text)
+}
+
+func (c *toGCOV) function(f *Function) error {
+	c.body.Reset()
+	outermost, head := f.Name, f.Head
+	if len(f.Context) > 1 {
+		outermost, head = f.Context[0].Name, 0
+		c.losses.Contexts++
+		for i, frame := range f.Context[:len(f.Context)-1] {
+			c.body.Enter(uint32(frame.Line), frame.Discriminator, c.symbol(f.Context[i+1].Name))
+		}
+	}
+	c.countTotals(f)
+	if err := c.records(f); err != nil {
+		return err
+	}
+	for range max(len(f.Context)-1, 0) {
+		c.body.Leave()
+	}
+	c.q.AddFunction(c.symbol(outermost), profile.Function{HeadCount: head, Records: c.body.Records()})
+	return nil
+}
+
+// countTotals counts the totals that are not what the counts sum up to.
+func (c *toGCOV) countTotals(f *Function) {
+	c.sums = append(c.sums[:0], 0)
+	sum := uint64(0)
+	for i := range f.Records {
+		if f.Records[i].Kind == KindCount {
+			sum += f.Records[i].Count
+		}
+		c.sums = append(c.sums, sum)
+	}
+	if f.Total != sum {
+		c.losses.Totals++
+	}
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Kind == KindInlined && r.Count != c.sums[i+r.span()]-c.sums[i] {
+			c.losses.Totals++
+		}
+	}
+}
+
+func (c *toGCOV) records(f *Function) error {
+	c.ends = c.ends[:0]
+	for i := range f.Records {
+		for len(c.ends) > 0 && c.ends[len(c.ends)-1] == i {
+			c.ends = c.ends[:len(c.ends)-1]
+			c.body.Leave()
+		}
+		r := &f.Records[i]
+		discriminator := r.Discriminator
+		if c.base {
+			discriminator &= baseDiscriminator
+			if discriminator != r.Discriminator && r.Kind != KindTarget {
+				c.losses.Discriminators++
+			}
+		}
+		if discriminator >= gcovDiscriminators {
+			return unrepresentable("function %q has the discriminator %d, of more than 16 bits", c.p.Name(f.Name).Text, discriminator)
+		}
+		switch r.Kind {
+		case KindCount:
+			c.body.Count(uint32(r.Line), discriminator, r.Count)
+		case KindTarget:
+			c.body.Call(uint32(r.Line), discriminator, c.symbol(r.Name), r.Count)
+		case KindInlined:
+			c.body.Enter(uint32(r.Line), discriminator, c.symbol(r.Name))
+			c.ends = append(c.ends, i+r.span())
+		case KindVTable:
+			c.losses.VTables++
+		case KindAttributes:
+			c.losses.Attributes++
+		}
+	}
+	for range c.ends {
+		c.body.Leave()
+	}
+	return nil
+}
+
+// FromGCOV returns a profile of GCC's formats as a sample profile. Totals are the sums of the counts. The source
+// files of functions and timestamps are dropped and counted; functions of one name in several files become one. A line offset of more
+// than 16 bits gives an error that matches [ErrUnrepresentable].
+func FromGCOV(q *profile.Profile) (*Profile, Losses, error) {
+	p := new(Profile)
+	losses := Losses{}
+	c := fromGCOV{p: p, q: q}
+	for s, f := range q.Functions() {
+		if f.Timestamp != 0 {
+			losses.Timestamps++
+		}
+		if q.FilePath(q.SymbolFile(s)) != "" {
+			losses.Units++
+		}
+		name := c.name(s)
+		if p.Find(name, nil) != nil {
+			losses.Symbols++
+		}
+		g := Function{Name: name, Head: f.HeadCount}
+		var err error
+		if g.Records, g.Total, err = c.records(f.Records); err != nil {
+			return nil, losses, err
+		}
+		p.AddFunction(g)
+	}
+	return p, losses, nil
+}
+
+type fromGCOV struct {
+	p    *Profile
+	q    *profile.Profile
+	open []gcovBody
+}
+
+// A gcovBody is an inlined body that is being converted.
+type gcovBody struct {
+	head, end int    // its record in the result, and where it ends in the source
+	outer     uint64 // sum of the counts around it, so far
+}
+
+func (c *fromGCOV) name(s profile.SymbolRef) NameRef {
+	return c.p.AddName(Name{Text: c.q.SymbolName(s)})
+}
+
+// records converts a body and returns the sum of its counts.
+func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64, err error) {
+	var sum adder
+	c.open = c.open[:0]
+	leave := func(i int) {
+		for n := len(c.open) - 1; n >= 0 && c.open[n].end == i; n-- {
+			b := c.open[n]
+			records[b.head].Count = total
+			records[b.head].Span = uint32(len(records) - b.head - 1)
+			total = sum.add(b.outer, total)
+			c.open = c.open[:n]
+		}
+	}
+	for i := range from {
+		leave(i)
+		f := &from[i]
+		if f.Line > math.MaxUint16 {
+			return nil, 0, unrepresentable("the line offset %d has more than 16 bits", f.Line)
+		}
+		r := Record{Line: uint16(f.Line), Discriminator: f.Discriminator, Count: f.Count}
+		switch f.Kind {
+		case profile.KindCount:
+			total = sum.add(total, f.Count)
+		case profile.KindCall:
+			if n := len(records); n == 0 || records[n-1].Kind > KindTarget || records[n-1].where() != r.where() {
+				records = append(records, Record{Line: r.Line, Discriminator: r.Discriminator})
+			}
+			r.Kind, r.Name = KindTarget, c.name(f.Callee)
+		case profile.KindInlined:
+			r.Kind, r.Name = KindInlined, c.name(f.Callee)
+			c.open = append(c.open, gcovBody{head: len(records), end: i + 1 + int(f.Count), outer: total})
+			total = 0
+		}
+		records = append(records, r)
+	}
+	leave(len(from))
+	return records, total, nil
+}

@@ -1,0 +1,136 @@
+package sampleprof
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// gcovText returns the text of a profile in GCC's formats.
+func gcovText(t *testing.T, p *profile.Profile) string {
+	t.Helper()
+	var text bytes.Buffer
+	require.NoError(t, textfmt.PrintProfile(&text, p))
+	return text.String()
+}
+
+// What has no losses comes back as it was: there and back, and once more.
+func TestGCOVRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 200 {
+		p := randomProfile(rng, shape{})
+		q, losses, err := p.ToGCOV(false)
+		require.NoError(t, err)
+		losses.Totals = 0
+		require.Zero(t, losses)
+		back, losses, err := FromGCOV(q)
+		require.NoError(t, err)
+		require.Zero(t, losses)
+		again, losses, err := back.ToGCOV(false)
+		require.NoError(t, err)
+		require.Zero(t, losses, "the totals are sums now")
+		require.NoError(t, profile.Compare(q, again))
+		// All but the totals is what it was. A function that says nothing is not added to a GCOV profile.
+		for f := range p.Functions() {
+			g := back.Find(back.AddName(p.Name(f.Name)), nil)
+			if g == nil {
+				require.Empty(t, f.Records)
+				continue
+			}
+			require.Equal(t, f.Head, g.Head)
+			require.Len(t, g.Records, len(f.Records))
+			for i, r := range f.Records {
+				s := g.Records[i]
+				if r.Kind != KindCount {
+					require.Equal(t, p.Name(r.Name), back.Name(s.Name))
+				}
+				if r.Kind != KindInlined {
+					require.Equal(t, r.Count, s.Count)
+				}
+				require.Equal(t, []any{r.Kind, r.Line, r.Discriminator, r.Span}, []any{s.Kind, s.Line, s.Discriminator, s.Span})
+			}
+		}
+	}
+}
+
+func TestToGCOVLosses(t *testing.T) {
+	p := parse(t, "main:100:3\n 1: 5 f:3\n 2: g:9\n  1: 2\n  1: vtables T:3\n  !Attributes: 2\n 3: h:4\n  1: 4\n")
+	p.SymbolList, p.FS, p.Partial = []string{"a"}, true, true
+	_, losses, err := p.ToGCOV(false)
+	require.NoError(t, err)
+	assert.Equal(t, Losses{SymbolList: 1, VTables: 1, Attributes: 1, FS: true, Partial: true, PreInlined: true, Totals: 2}, losses)
+	assert.Equal(t, "1 name of the symbol list dropped; 1 type of a vtable dropped; 1 function lost its attributes; "+
+		"the mark of flow-sensitive discriminators dropped; the mark of a partial profile dropped; the mark of the pre-inliner dropped; "+
+		"2 stated totals replaced by the sums", losses.String())
+}
+
+func TestToGCOVRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"main:1:1\n 1: 1\n !CFGChecksum: 4\n": "probes",
+		"main:1:1\n 1.65536: 1\n":             "discriminator 65536",
+	} {
+		_, _, err := parse(t, text).ToGCOV(false)
+		require.ErrorIs(t, err, ErrUnrepresentable)
+		require.ErrorContains(t, err, want)
+	}
+	hashed := decode(t, extBinary(t, parse(t, "main:1:1\n 1: 1 f:3\n"), WriteOptions{MD5: true}))
+	_, _, err := hashed.ToGCOV(false)
+	require.ErrorIs(t, err, ErrUnrepresentable)
+	require.ErrorContains(t, err, "2 of 2 names")
+	require.Equal(t, 1, hashed.Resolve(slices.Values([]string{"g", "main"})))
+	require.Zero(t, hashed.Resolve(slices.Values([]string{"f"})))
+	require.Equal(t, "main:1:1\n 1: 1 f:3\n", textOf(t, hashed))
+	_, _, err = hashed.ToGCOV(false)
+	require.NoError(t, err)
+}
+
+// Base discriminators: what was told apart by later passes adds up.
+func TestToGCOVBase(t *testing.T) {
+	p := parse(t, "main:10:1\n 1.1: 3\n 1.257: 4 f:2\n 2.65537: g:3\n  1: 3\n")
+	q, losses, err := p.ToGCOV(true)
+	require.NoError(t, err)
+	require.Equal(t, Losses{Discriminators: 2}, losses)
+	want, _, err := parse(t, "main:10:1\n 1.1: 7 f:2\n 2.1: g:3\n  1: 3\n").ToGCOV(false)
+	require.NoError(t, err)
+	require.NoError(t, profile.Compare(want, q))
+	require.Equal(t, gcovText(t, want), gcovText(t, q))
+}
+
+// A calling context is a body in its outermost function.
+func TestToGCOVContexts(t *testing.T) {
+	p := parse(t, "[main]:7:2\n 1: 4\n[main:3 @ foo:1.2 @ leaf]:7:1\n 1: 4\n[leaf]:3:3\n 1: 3\n")
+	q, losses, err := p.ToGCOV(false)
+	require.NoError(t, err)
+	require.Equal(t, Losses{Contexts: 1, Totals: 2}, losses)
+	want, _, err := parse(t, "main:8:2\n 1: 4\n 3: foo:4\n  1.2: leaf:4\n   1: 4\nleaf:3:3\n 1: 3\n").ToGCOV(false)
+	require.NoError(t, err)
+	require.NoError(t, profile.Compare(want, q))
+}
+
+func TestFromGCOVLosses(t *testing.T) {
+	q := profile.New()
+	var body profile.Body
+	body.Call(3, 1, q.AddSymbol(q.AddFile("b.c"), "f"), 5)
+	body.Enter(4, 0, q.AddSymbol(profile.UnknownFile, "g"))
+	body.Count(1, 0, 6)
+	body.Call(2, 0, q.AddSymbol(profile.UnknownFile, "f"), 5)
+	body.Leave()
+	q.AddFunction(q.AddSymbol(q.AddFile("a.c"), "main"), profile.Function{HeadCount: 1, Timestamp: 2, Records: body.Records()})
+	q.AddFunction(q.AddSymbol(q.AddFile("b.c"), "main"), profile.Function{HeadCount: 1, Records: body.Records()})
+	p, losses, err := FromGCOV(q)
+	require.NoError(t, err)
+	assert.Equal(t, Losses{Units: 2, Symbols: 1, Timestamps: 1}, losses)
+	assert.Equal(t, "main:12:2\n 3.1: 0 f:10\n 4: g:12\n  1: 12\n  2: 0 f:10\n", textOf(t, p))
+	body.Reset()
+	body.Count(1<<16, 0, 1)
+	q.AddFunction(q.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
+	_, _, err = FromGCOV(q)
+	require.ErrorIs(t, err, ErrUnrepresentable)
+}
