@@ -57,6 +57,9 @@ type llvm struct {
 }
 
 func newLLVM(t testing.TB) *llvm {
+	if testing.Short() {
+		t.Skip("LLVM's tools take their time, and are the same however the test is built")
+	}
 	return &llvm{t: t, tool: llvmTool(t, "llvm-profdata"), dir: t.TempDir()}
 }
 

@@ -280,7 +280,7 @@ func TestBombs(t *testing.T) {
 
 // The densest files that there can be take no more memory than what is promised.
 func TestMemoryOfDenseFiles(t *testing.T) {
-	const n = 400_000
+	const n = 150_000
 	targets := numbers(1, 0, 0, 1, 1, 0, 5, n)
 	for i := range n {
 		targets = append(targets, byte(i%2), byte(i%128))

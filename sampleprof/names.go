@@ -108,7 +108,7 @@ func (f *fields) readNames() *names {
 }
 
 func (f *fields) readStrings(n *names) {
-	if len(f.data) > math.MaxUint32 {
+	if uint64(len(f.data)) > math.MaxUint32 {
 		f.fail(0, afdo.ErrLimit, "%d bytes of names", len(f.data))
 		return
 	}
