@@ -37,12 +37,12 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 		return nil, err
 	}
 	key := fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano())
-	version, ok := cache.Get("compilers", key)
+	version, ok := cache.get(kindCompilers, key)
 	if !ok {
 		if version, err = askVersion(path); err != nil {
 			return nil, err
 		}
-		cache.Put("compilers", key, version)
+		cache.put(kindCompilers, key, version)
 	}
 	return newCompiler(path, string(version))
 }

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-afdo/afdo/internal/canonical"
@@ -15,13 +14,8 @@ type index interface {
 	// byCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
 	byCanonical(cut string, yield func(symbol)) error
 
-	// byUnqualifiedName calls yield for every symbol of an unqualified name that
-	// is not mangled, or that several units may have for themselves.
-	byUnqualifiedName(name string, yield func(symbol)) error
-
-	// mayMatch tells whether a symbol that is not mangled may have the
-	// unqualified name of a mangled name. It is quick, and never wrong with a no.
-	mayMatch(mangled string) (bool, error)
+	// byKey calls yield for every symbol that keyOf gives a key.
+	byKey(key string, yield func(symbol)) error
 
 	// inlinedInto calls yield for every symbol with a function inlined into its samples that is
 	// in own. It may leave out those that are in own themselves.
@@ -33,12 +27,11 @@ type index interface {
 type scan struct {
 	source source
 
-	once  sync.Once
-	err   error
-	seed  maphash.Seed
-	cut   nameTable // all names, by canonical name
-	inner nameTable // by unqualified name, where that is not the canonical name
-	codes []string  // the operators among names that are not mangled, as mangled names have them
+	once sync.Once
+	err  error
+	seed maphash.Seed
+	cut  nameTable // all names, by cut name
+	keys nameTable // by key, where that is not the cut name
 
 	callersOnce sync.Once
 	callersErr  error
@@ -59,7 +52,7 @@ func (x *scan) names() error {
 			}
 		}
 		x.cut.build()
-		x.inner.build()
+		x.keys.build()
 	})
 	return x.err
 }
@@ -67,22 +60,8 @@ func (x *scan) names() error {
 func (x *scan) add(sym symbol) {
 	cut := canonical.Name(sym.name)
 	x.cut.add(x.hash(cut), sym.id)
-	if isMangled(cut) {
-		if isInternal(cut) {
-			if name := unqualified(cut); name != "" {
-				x.inner.add(x.hash(name), sym.id)
-			}
-		}
-		return
-	}
-	name := unqualified(cut)
-	if name != cut {
-		x.inner.add(x.hash(name), sym.id)
-	}
-	for _, code := range codesOf(name) {
-		if !slices.Contains(x.codes, code) {
-			x.codes = append(x.codes, code)
-		}
+	if key := keyOf(cut); key != cut {
+		x.keys.add(x.hash(key), sym.id)
 	}
 }
 
@@ -95,19 +74,23 @@ func (x *scan) byCanonical(cut string, yield func(symbol)) error {
 	return x.lookup(&x.cut, cut, canonical.Name, yield)
 }
 
-func (x *scan) byUnqualifiedName(name string, yield func(symbol)) error {
+func (x *scan) byKey(key string, yield func(symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	err := x.lookup(&x.cut, name, canonical.Name, func(sym symbol) {
-		if !isMangled(sym.name) && unqualified(sym.name) == name {
+	err := x.lookup(&x.cut, key, canonical.Name, func(sym symbol) {
+		if keyOf(sym.name) == key {
 			yield(sym)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return x.lookup(&x.inner, name, unqualified, yield)
+	return x.lookup(&x.keys, key, keyOf, func(sym symbol) {
+		if canonical.Name(sym.name) != key {
+			yield(sym)
+		}
+	})
 }
 
 // lookup yields the symbols of a table whose key is the one given.
@@ -122,21 +105,6 @@ func (x *scan) lookup(t *nameTable, key string, keyOf func(name string) string, 
 		}
 	}
 	return nil
-}
-
-func (x *scan) mayMatch(mangled string) (bool, error) {
-	if err := x.names(); err != nil {
-		return false, err
-	}
-	for _, code := range x.codes {
-		if strings.Contains(mangled, code) {
-			return true, nil
-		}
-	}
-	return mentioned(mangled, func(id string) bool {
-		hash := x.hash(id)
-		return x.cut.has(hash) || x.inner.has(hash)
-	}), nil
 }
 
 func (x *scan) inlinedInto(own []symbolID, yield func(symbol)) error {

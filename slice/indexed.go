@@ -1,19 +1,13 @@
 package slice
 
 import (
-	"slices"
-	"strings"
-	"sync"
-
 	"github.com/go-afdo/afdo"
-
-	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // Names is how slices find symbols by unqualified name. A version 4 file whose
 // index has these names, see [afdo.IndexOptions], lets [FromReader] do without a
 // look at all names and records.
-var Names = afdo.NameScheme{Name: "afdo slice 1", Unqualified: innerName}
+var Names = afdo.NameScheme{Name: "afdo slice 2", Unqualified: keyOf}
 
 // FingerprintScheme names the keys that an index may have of units: those of
 // [Program.Fingerprint] for a request of the unit alone and FingerprintTarget.
@@ -22,26 +16,9 @@ const (
 	FingerprintTarget = Version2
 )
 
-// innerName returns the unqualified name of a symbol that is not mangled, or
-// that several units may have for themselves. It is empty for others.
-func innerName(name string) string {
-	cut := canonical.Name(name)
-	if isMangled(cut) && !isInternal(cut) {
-		return ""
-	}
-	return unqualified(cut)
-}
-
 // An indexed is the index that a version 4 file brings along.
 type indexed struct {
 	source *readerSource
-
-	codesOnce sync.Once
-	codesErr  error
-	codes     []string // what a mangled name may have in it because of an operator that is not mangled
-
-	mu    sync.Mutex
-	known map[string]bool // identifiers, and whether there are such names
 }
 
 // newIndex returns the index that a file brings along if it has what slices ask for, and a scan if not.
@@ -50,15 +27,15 @@ func newIndex(s *readerSource) index {
 	if err != nil || info.Unqualified != Names.Name {
 		return &scan{source: s} // with a damaged index, reading the file fails
 	}
-	return &indexed{source: s, known: make(map[string]bool)}
+	return &indexed{source: s}
 }
 
 func (x *indexed) byCanonical(cut string, yield func(symbol)) error {
 	return x.each(x.source.r.SymbolsCut(cut), yield)
 }
 
-func (x *indexed) byUnqualifiedName(name string, yield func(symbol)) error {
-	return x.each(x.source.r.SymbolsUnqualified(name, Names), yield)
+func (x *indexed) byKey(key string, yield func(symbol)) error {
+	return x.each(x.source.r.SymbolsUnqualified(key, Names), yield)
 }
 
 func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(symbol)) error {
@@ -69,67 +46,6 @@ func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(s
 		yield(x.source.from(sym.Unit().Index(), sym))
 	}
 	return nil
-}
-
-func (x *indexed) mayMatch(mangled string) (may bool, err error) {
-	x.codesOnce.Do(x.findCodes)
-	if x.codesErr != nil {
-		return false, x.codesErr
-	}
-	for _, code := range x.codes {
-		if strings.Contains(mangled, code) {
-			return true, nil
-		}
-	}
-	may = mentioned(mangled, func(id string) bool {
-		var known bool
-		known, err = x.knows(id)
-		return known || err != nil
-	})
-	return may && err == nil, err
-}
-
-// findCodes looks every operator up. Conversions and literal operators, of which
-// there is no end, may always be there.
-func (x *indexed) findCodes() {
-	x.codes = []string{"cv", "li"}
-	for operator, codes := range operatorCodes {
-		known, err := x.knows("operator" + operator)
-		if err != nil {
-			x.codesErr = err
-			return
-		}
-		if known {
-			x.codes = append(x.codes, codes...)
-		}
-	}
-	slices.Sort(x.codes)
-	x.codes = slices.Compact(x.codes)
-}
-
-// knows tells whether there is a symbol of a cut or an unqualified name.
-func (x *indexed) knows(name string) (bool, error) {
-	x.mu.Lock()
-	known, ok := x.known[name]
-	x.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	for _, symbols := range []func(func(afdo.Symbol, error) bool){
-		x.source.r.SymbolsCut(name), x.source.r.SymbolsUnqualified(name, Names),
-	} {
-		for _, err := range symbols {
-			if err != nil {
-				return false, err
-			}
-			known = true
-			break
-		}
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.known[strings.Clone(name)] = known
-	return known, nil
 }
 
 // inlinedInto leaves out the own symbols themselves.

@@ -1,0 +1,238 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// How profiles begin.
+const (
+	magicV4     = "gcov"
+	magicLittle = "adcg" // versions 2 and 3
+	magicBig    = "gcda"
+)
+
+func lookAtProfile(path string) (*profileFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is a folder")}
+	}
+	return &profileFile{path, info, stateOf(info)}, nil
+}
+
+// wrap puts the name of the profile before an error that names no file.
+func (p *profileFile) wrap(err error) error {
+	var named *fs.PathError
+	if err == nil || errors.As(err, &named) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.path, err)
+}
+
+// load reads a whole profile of any format.
+func (p *profileFile) load() (*profile.Profile, error) {
+	data, err := os.ReadFile(p.path)
+	if err != nil {
+		return nil, err
+	}
+	switch head := data[:min(len(data), len(magicV4))]; string(head) {
+	case magicV4:
+		r, err := afdo.OpenBytes(data)
+		if err != nil {
+			return nil, p.wrap(err)
+		}
+		whole, err := profile.Read(r)
+		return whole, p.wrap(err)
+	case magicLittle, magicBig:
+		whole, err := gcov.Decode(data)
+		return whole, p.wrap(err)
+	}
+	whole, err := textfmt.Parse(bytes.NewReader(data))
+	return whole, p.wrap(err)
+}
+
+// openProgram opens the profile for slices: itself, if it has an index for that, and else a
+// copy of it in the cache that has one.
+func (p *preparation) openProgram() (*slice.Program, func(), error) {
+	file := p.profile
+	if !file.info.Mode().IsRegular() { // it can be read once
+		whole, err := file.load()
+		if err != nil {
+			return nil, nil, err
+		}
+		return slice.FromProfile(whole), func() {}, nil
+	}
+	if isV4(file.path) {
+		program, closeFile, err := openIndexed(file.path)
+		if err == nil || !errors.Is(err, errNoIndex) {
+			return program, closeFile, file.wrap(err)
+		}
+	}
+	path, err := p.indexedCopy()
+	if err == nil {
+		program, closeFile, err := openIndexed(path)
+		if err == nil {
+			return program, closeFile, nil
+		}
+		_ = os.Remove(path) // it is damaged
+	} else if !isCacheError(err) {
+		return nil, nil, err
+	}
+	whole, err := file.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	return slice.FromProfile(whole), func() {}, nil
+}
+
+// cacheError is an error of the cache, without which things go on.
+type cacheError struct{ error }
+
+func isCacheError(err error) bool {
+	var c cacheError
+	return errors.As(err, &c)
+}
+
+var errNoIndex = errors.New("no index for slices")
+
+// openIndexed opens a version 4 file that has an index for slices.
+func openIndexed(path string) (*slice.Program, func(), error) {
+	r, err := afdo.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := r.Index()
+	if err != nil && !errors.Is(err, afdo.ErrNotFound) && !errors.Is(err, afdo.ErrIndex) {
+		_ = r.Close()
+		return nil, nil, err
+	}
+	if err != nil || info.Unqualified != slice.Names.Name {
+		_ = r.Close()
+		return nil, nil, errNoIndex
+	}
+	program, err := slice.FromReader(r)
+	if err != nil {
+		_ = r.Close()
+		return nil, nil, err
+	}
+	return program, func() { _ = r.Close() }, nil
+}
+
+// indexedCopy returns the path of a copy of the profile that has an index. Of several processes one
+// makes it, and the others wait.
+func (p *preparation) indexedCopy() (string, error) {
+	file := p.profile
+	path, err := p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
+	if err != nil {
+		return "", cacheError{err}
+	}
+	return path, p.makeOnce(path, func(w io.Writer) error {
+		p.warn("%s has no index for slices: making an indexed copy in the cache; \"afdo index\" or \"afdo convert --index\" saves that", file.path)
+		whole, err := file.load()
+		if err != nil {
+			return err
+		}
+		return builder.Write(w, whole, builder.Options{Compact: true, Index: &afdo.IndexOptions{Unqualified: slice.Names}})
+	})
+}
+
+// makeOnce fills a file of the cache unless it is there.
+func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
+	if _, err := os.Stat(path); err == nil {
+		markUsed(path)
+		return nil
+	}
+	unlock, err := lockFile(filepath.Join(p.Cache.dir, "lock"))
+	if err != nil {
+		return cacheError{err}
+	}
+	defer unlock()
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	var data bytes.Buffer
+	if err := write(&data); err != nil {
+		return err
+	}
+	if err := replaceFile(path, data.Bytes()); err != nil {
+		return cacheError{err}
+	}
+	return nil
+}
+
+// wholeProfile returns the path of the whole profile in the version that the
+// compiler reads, and how many bytes have been written for that.
+func (p *preparation) wholeProfile() (path string, n int64, err error) {
+	file, version := p.profile, p.compiler.Reads()
+	if p.Bits == 0 && file.reads(version) {
+		return file.path, 0, nil
+	}
+	encode := func() ([]byte, error) {
+		program, closeFile, err := p.openProgram()
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile()
+		whole, err := program.Whole(p.Bits)
+		if err != nil {
+			return nil, file.wrap(err)
+		}
+		return encodeProfile(whole, p.compiler)
+	}
+	path, err = p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
+	if err == nil {
+		err = p.makeOnce(path, func(w io.Writer) error {
+			data, err := encode()
+			if err == nil {
+				n = int64(len(data))
+				_, err = w.Write(data)
+			}
+			return err
+		})
+		if err == nil || !isCacheError(err) {
+			return path, n, err
+		}
+	}
+	data, err := encode()
+	if err != nil {
+		return "", 0, err
+	}
+	path, _, err = p.keepSlice(data)
+	return path, int64(len(data)), err
+}
+
+// reads tells whether a file is of a version already.
+func (p *profileFile) reads(version uint32) bool {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	h, err := gcov.DecodeHeader(head[:n])
+	return err == nil && h.Version == version && h.ByteOrder == binary.LittleEndian
+}
+
+// encodeProfile writes a profile in the version that a compiler reads.
+func encodeProfile(p *profile.Profile, compiler *Compiler) ([]byte, error) {
+	var file bytes.Buffer
+	_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: compiler.Reads()})
+	return file.Bytes(), err
+}
