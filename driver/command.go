@@ -43,8 +43,9 @@ type word struct {
 	text     string
 	value    string
 	hasValue bool
-	at       int  // index in Args, -1 if it comes out of a response file
-	source   bool // a file that is compiled
+	at       int    // index in Args, -1 if it comes out of a response file
+	source   bool   // a file that is compiled
+	language string // of -x before it
 }
 
 // A stage is how far a command goes.
@@ -234,6 +235,7 @@ var extensions = []string{
 }
 
 func (c *Command) readFile(w *word) {
+	w.language = c.language
 	switch {
 	case w.text == "-":
 		c.stdin = true
@@ -324,7 +326,7 @@ func (c *Command) preprocessArgs() []string {
 	for _, w := range c.words {
 		switch {
 		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
-			if !w.source || c.isPreprocessed(w.text) {
+			if !w.source || c.isPreprocessed(&w) {
 				continue
 			}
 		case !forPreprocessor(w.text):

@@ -109,7 +109,7 @@ func (f *finder) key() string {
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
-	parts = append(parts, f.settings...)
+	parts = append(append(parts, f.settings...), f.Sources...)
 	return strings.Join(append(parts, f.preprocessArgs()...), "\x00")
 }
 
@@ -121,14 +121,14 @@ func (f *finder) preprocess() (*record, error) {
 	var m markers
 	var search []string
 	asIs := 0
-	for _, source := range f.Sources {
-		if f.isPreprocessed(source) {
-			text := f.readSource(source)
+	for i := range f.words {
+		if w := &f.words[i]; w.source && f.isPreprocessed(w) {
+			text := f.readSource(w.text)
 			if text == nil {
-				return nil, fmt.Errorf("%s cannot be read", source)
+				return nil, fmt.Errorf("%s cannot be read", w.text)
 			}
 			all.Add(text)
-			m.files = append(m.files, source) // what it was made from is not read
+			m.files = append(m.files, w.text) // what it was made from is not read
 			asIs++
 		}
 	}
@@ -217,23 +217,26 @@ func searchFolders(said []byte) []string {
 }
 
 // isPreprocessed tells whether a source has been preprocessed.
-func (c *Command) isPreprocessed(source string) bool {
+func (c *Command) isPreprocessed(source *word) bool {
 	if c.preprocessed {
 		return true
 	}
-	if c.language != "" && c.language != "none" {
-		return strings.HasSuffix(c.language, "cpp-output")
+	if source.language != "" && source.language != "none" {
+		return strings.HasSuffix(source.language, "cpp-output")
 	}
-	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source))
+	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
 }
 
 // objectiveC tells whether a command compiles Objective-C, whose methods have
 // names that no source has.
 func (c *Command) objectiveC() bool {
-	if strings.HasPrefix(c.language, "objective-c") {
-		return true
-	}
-	return slices.ContainsFunc(c.Sources, func(source string) bool {
-		return slices.Contains([]string{".m", ".mi", ".mm", ".M", ".mii"}, filepath.Ext(source))
+	return slices.ContainsFunc(c.words, func(w word) bool {
+		if !w.source {
+			return false
+		}
+		if w.language != "" && w.language != "none" {
+			return strings.HasPrefix(w.language, "objective-c")
+		}
+		return slices.Contains([]string{".m", ".mi", ".mm", ".M", ".mii"}, filepath.Ext(w.text))
 	})
 }

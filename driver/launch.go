@@ -122,7 +122,7 @@ func (p *preparation) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.profile, err = lookAtProfile(c.Path(path)); err != nil {
+	if p.profile, err = lookAtProfile(path, c.Path(path)); err != nil {
 		return nil, err
 	}
 	return p.slice()
@@ -193,7 +193,7 @@ func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error)
 	c := p.command
 	changed, err := false, errors.New("the object is no file")
 	if path != "" {
-		changed, err = writeSlice(c.Path(path), data)
+		changed, err = WriteSlice(c.Path(path), data)
 		if err == nil {
 			s.keep(p.Cache, c.Path(path), data)
 		}

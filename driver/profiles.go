@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
@@ -25,15 +24,15 @@ const (
 	magicBig    = "gcda"
 )
 
-func lookAtProfile(path string) (*profileFile, error) {
+func lookAtProfile(name, path string) (*profileFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is a folder")}
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
 	}
-	return &profileFile{path, info, stateOf(info)}, nil
+	return &profileFile{name, path, info, stateOf(info)}, nil
 }
 
 // wrap puts the name of the profile before an error that names no file.
@@ -42,7 +41,7 @@ func (p *profileFile) wrap(err error) error {
 	if err == nil || errors.As(err, &named) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", p.path, err)
+	return fmt.Errorf("%s: %w", p.name, err)
 }
 
 // load reads a whole profile of any format.
@@ -143,11 +142,11 @@ func (p *preparation) indexedCopy() (string, error) {
 		return "", cacheError{err}
 	}
 	return path, p.makeOnce(path, func(w io.Writer) error {
-		p.warn("%s has no index for slices: making an indexed copy in the cache; \"afdo index\" or \"afdo convert --index\" saves that", file.path)
 		whole, err := file.load()
 		if err != nil {
 			return err
 		}
+		p.warn("%s has no index for slices, so there is an indexed copy in the cache now; \"afdo convert --to v4c --index\" saves that", file.name)
 		return builder.Write(w, whole, builder.Options{Compact: true, Index: &afdo.IndexOptions{Unqualified: slice.Names}})
 	})
 }
@@ -158,7 +157,7 @@ func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
 		markUsed(path)
 		return nil
 	}
-	unlock, err := lockFile(filepath.Join(p.Cache.dir, "lock"))
+	unlock, err := lockFile(path + "-lock")
 	if err != nil {
 		return cacheError{err}
 	}

@@ -26,9 +26,9 @@ func (c *Command) slicePath() string {
 	return SlicePath(object)
 }
 
-// writeSlice writes a slice unless the file holds it already: what has not
+// WriteSlice writes a slice unless the file holds it already: what has not
 // changed keeps its time, and builds that go by it have nothing to do.
-func writeSlice(path string, data []byte) (changed bool, err error) {
+func WriteSlice(path string, data []byte) (changed bool, err error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
@@ -68,7 +68,7 @@ func createBeside(target string) (*os.File, error) {
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
 	if path, err = l.Cache.path(kindSlices, name); err == nil {
-		if changed, err = writeSlice(path, data); err == nil {
+		if changed, err = WriteSlice(path, data); err == nil {
 			markUsed(path)
 			return path, changed, nil
 		}
@@ -78,7 +78,7 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 		return "", false, err
 	}
 	path = filepath.Join(dir, name+sliceSuffix)
-	changed, err = writeSlice(path, data)
+	changed, err = WriteSlice(path, data)
 	return path, changed, err
 }
 
@@ -127,6 +127,7 @@ func (s stamp) keep(cache *Cache, path string, data []byte) {
 
 // profileFile is the file of a profile, as it is now.
 type profileFile struct {
+	name  string // as it was given, for messages
 	path  string
 	info  fs.FileInfo
 	state uint64

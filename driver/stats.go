@@ -17,13 +17,13 @@ type Outcome string
 
 // The outcomes.
 const (
-	Sliced   Outcome = "sliced"     // it got a slice that was new
-	Same     Outcome = "same"       // it got one that was made again and came out the same
-	UpToDate Outcome = "up to date" // it got the one of its last run, with no look into the profile
-	Nothing  Outcome = "nothing"    // the profile has nothing of it, and its slice no samples
-	Whole    Outcome = "whole"      // it got the whole profile, since its sources do not tell what it defines
-	AsItIs   Outcome = "as it is"   // it runs without a slice, see Reason
-	Failed   Outcome = "failed"     // there was an error
+	Sliced   Outcome = "sliced"                 // it got a slice that was new
+	Same     Outcome = "same"                   // it got one that was made again and came out the same
+	UpToDate Outcome = "up to date"             // it got the one of its last run, with no look into the profile
+	Nothing  Outcome = "nothing in the profile" // the profile has nothing of it, and its slice no samples
+	Whole    Outcome = "whole"                  // it got the whole profile, since its sources do not tell what it defines
+	AsItIs   Outcome = "as it is"               // it runs without a slice, see Reason
+	Failed   Outcome = "failed"                 // there was an error
 )
 
 // A Count is how often something was the outcome, and what that has cost.

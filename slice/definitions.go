@@ -35,6 +35,10 @@ type definer struct {
 	oldStyle  bool   // declarations of parameters follow the parentheses, as in the C of old
 	assembler bool   // strings are names for the assembler
 
+	typedef bool // of a class that may have no other name
+	outside int  // how many braces are open around it
+	braces  int
+
 	defaults [][]byte // names before the latest token, which is an '='
 
 	angles [][]byte // the identifiers before a '<' that is open
@@ -44,6 +48,7 @@ type definer struct {
 	// innermost open parenthesis, names[base:], makes them definitions.
 	names [][]byte
 	base  int
+	inner [][]byte // in the parentheses that were closed just now
 	open  []openParen
 }
 
@@ -239,6 +244,8 @@ func (d *definer) identifier() {
 		d.operator(start)
 	case "class", "struct", "union":
 		d.class = true
+	case "typedef":
+		d.typedef, d.outside = true, d.braces
 	case "default":
 		d.defaulted()
 	default:
@@ -290,7 +297,8 @@ func followsParameters(word []byte) bool {
 }
 
 func (d *definer) punctuation(c byte) {
-	d.class = d.class && (c == '(' || c == ')' || c == '[' || c == ']' || c == ':') // of an attribute or a scope
+	scope := c == ':' && (d.prev == ':' || d.pos < len(d.text) && d.text[d.pos] == ':')
+	d.class = d.class && (scope || c == '(' || c == ')' || c == '[' || c == ']') // of an attribute
 	d.defaults = nil
 	switch c {
 	case '(':
@@ -298,6 +306,7 @@ func (d *definer) punctuation(c byte) {
 	case ')':
 		d.leave()
 	case '{':
+		d.braces++
 		for _, name := range d.names[d.base:] {
 			d.yield(name)
 		}
@@ -306,12 +315,14 @@ func (d *definer) punctuation(c byte) {
 		if !d.oldStyle {
 			d.clear()
 		}
+		d.typedef = d.typedef && d.braces > d.outside
 	case '=':
 		d.defaults = append(d.defaults, d.names[d.base:]...)
 		d.clear()
 	case '}':
 		d.clear()
-		d.class = true
+		d.braces--
+		d.class = d.typedef && d.braces == d.outside
 	case '<':
 		if (d.prev == wordToken || d.prev == ']') && len(d.angles) < maxOpenAngles {
 			d.angles = append(d.angles, d.word)
@@ -341,6 +352,9 @@ func (d *definer) enter() {
 		name = d.angle
 	case ')':
 		name = d.alone
+		if len(d.names) < maxPending {
+			d.names = append(d.names, d.inner...)
+		}
 	}
 	d.assembler = d.prev == wordToken && isAsm(d.word)
 	d.open = append(d.open, openParen{name, d.base, d.tokens})
@@ -351,8 +365,8 @@ func isAsm(word []byte) bool {
 	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
 }
 
-// leave closes a parenthesis. What stands in those of no function, as in
-// "int (*f(int))(char)", may be one.
+// leave closes a parenthesis. If others follow, a name in the first may be the
+// function, as in "int (*f(int))(char)".
 func (d *definer) leave() {
 	d.assembler, d.alone = false, nil
 	if d.prev == wordToken && d.tokens == 1 {
@@ -363,7 +377,9 @@ func (d *definer) leave() {
 	}
 	p := d.open[len(d.open)-1]
 	d.open = d.open[:len(d.open)-1]
+	d.inner = d.inner[:0]
 	if p.name != nil {
+		d.inner = append(d.inner, d.names[d.base:]...)
 		d.names = d.names[:d.base]
 	}
 	d.base, d.tokens = p.base, p.tokens

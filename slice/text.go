@@ -74,8 +74,11 @@ func (t *Text) mayDefine(symbol string) bool {
 	return true
 }
 
-// has tells whether a word stands in the text.
+// has tells whether a word stands in the text. It may be the compiler's own, as __va_list_tag is.
 func (t *Text) has(word string) bool {
+	if strings.HasPrefix(word, "__") {
+		return true
+	}
 	if _, ok := t.words[wordHash(word)]; ok {
 		return true
 	}
