@@ -205,8 +205,8 @@ func TestStats(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	r := &record{
-		inputs:  []input{{"a.c", 10}, {"", 1<<64 - 1}},
-		watched: []watched{{input{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
+		inputs:  []inputFile{{"a.c", 10}, {"", 1<<64 - 1}},
+		watched: []watched{{inputFile{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
 		text:    []byte("whatever"),
 	}
 	data := r.encode()
@@ -220,7 +220,7 @@ func TestRecord(t *testing.T) {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	f.Add((&record{inputs: []input{{"a.c", 1}}, watched: []watched{{input{".", 2}, []string{"f"}}}, text: []byte("x")}).encode())
+	f.Add((&record{inputs: []inputFile{{"a.c", 1}}, watched: []watched{{inputFile{".", 2}, []string{"f"}}}, text: []byte("x")}).encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := decodeRecord(data)
 		if !ok {

@@ -12,17 +12,14 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
-	"github.com/go-afdo/afdo/textfmt"
 )
 
-// How profiles begin.
-const (
-	magicV4     = "gcov"
-	magicLittle = "adcg" // versions 2 and 3
-	magicBig    = "gcda"
-)
+// magicV4 is how files of version 4 begin.
+const magicV4 = "gcov"
 
 func lookAtProfile(name, path string) (*profileFile, error) {
 	info, err := os.Stat(path)
@@ -46,23 +43,18 @@ func (p *profileFile) wrap(err error) error {
 
 // load reads a whole profile of any format.
 func (p *profileFile) load() (*profile.Profile, error) {
-	data, err := os.ReadFile(p.path)
+	file, err := input.Open(nil, p.path)
 	if err != nil {
 		return nil, err
 	}
-	switch head := data[:min(len(data), len(magicV4))]; string(head) {
-	case magicV4:
-		r, err := afdo.OpenBytes(data)
-		if err != nil {
-			return nil, p.wrap(err)
-		}
-		whole, err := profile.Read(r)
-		return whole, p.wrap(err)
-	case magicLittle, magicBig:
-		whole, err := gcov.Decode(data)
-		return whole, p.wrap(err)
+	file.Name = p.name
+	defer file.Close()
+	in, err := gcovkind.Open(file)
+	if err != nil {
+		return nil, file.Wrap(err)
 	}
-	whole, err := textfmt.Parse(bytes.NewReader(data))
+	defer in.Close()
+	whole, err := in.Profile()
 	return whole, p.wrap(err)
 }
 

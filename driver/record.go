@@ -13,38 +13,38 @@ import (
 // A record is what the cache has of the inputs of a command.
 type record struct {
 	text    []byte // a slice.Text, encoded
-	inputs  []input
+	inputs  []inputFile
 	watched []watched
 
 	uncertain bool // a file may have changed while it was read
 	renewed   bool // folders have changed, but nothing in them that matters
 }
 
-// An input is a file or a folder as it was when it was looked at.
-type input struct {
+// An inputFile is a file or a folder as it was when it was looked at.
+type inputFile struct {
 	path  string
 	state uint64 // 0 if it is not there
 }
 
 // watched are files that were not there, and the folder that changes before one can be.
 type watched struct {
-	folder  input
+	folder  inputFile
 	missing []string
 }
 
 // newInput looks at a file. A path that is not absolute is of the folder dir.
-func newInput(dir, path string) input {
+func newInput(dir, path string) inputFile {
 	in, _ := lookAt(dir, path)
 	return in
 }
 
 // lookAt looks at a file, and returns when it was last changed, too.
-func lookAt(dir, path string) (in input, changed time.Time) {
+func lookAt(dir, path string) (in inputFile, changed time.Time) {
 	info, err := os.Stat(pathIn(dir, path))
 	if err != nil {
-		return input{path: path}, changed
+		return inputFile{path: path}, changed
 	}
-	return input{path, stateOf(info)}, info.ModTime()
+	return inputFile{path, stateOf(info)}, info.ModTime()
 }
 
 // stateOf returns a number that changes when a file does, or another one takes
@@ -141,7 +141,7 @@ type encoder struct{ data []byte }
 
 func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
 
-func (e *encoder) input(in input) {
+func (e *encoder) input(in inputFile) {
 	e.string(in.path)
 	e.uint(in.state)
 }
@@ -184,7 +184,7 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-func (d *decoder) input() input { return input{d.string(), d.uint()} }
+func (d *decoder) input() inputFile { return inputFile{d.string(), d.uint()} }
 
 func (d *decoder) string() string {
 	n := d.count()
