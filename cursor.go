@@ -81,24 +81,6 @@ func (c *Cursor) Next() bool {
 	}
 }
 
-// Skip passes over the body of the inlined function at which Next has
-// arrived: Next goes on behind it. The format does not say how long a body is, so
-// its records are read all the same. After any other record Skip does nothing.
-func (c *Cursor) Skip() {
-	location, depth := c.location, c.depth
-	for len(c.stack) > depth {
-		if c.remaining > 0 {
-			c.read()
-			if c.targets > 0 {
-				c.skipTargets()
-			}
-			continue
-		}
-		c.leave()
-	}
-	c.location, c.depth = location, depth
-}
-
 // NextTarget returns the next call target of the record at which Next has
 // arrived. It returns false when there are no more, which is at once for a
 // record that is no call, or at an error.

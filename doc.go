@@ -16,19 +16,17 @@
 // [Cursor] steps through them. The package example does all of it.
 //
 // Each step reads what it needs and no more, at most once for a Reader or a
-// Unit: the header and the section table when the file is opened (of a file with an index, see below, not
-// even that table), the list of units with the first lookup, the names of a unit with its first symbol, the
+// Unit: the header and the section table when the file is opened, the list of units with the first lookup, the names of a unit with its first symbol, the
 // samples of a function when they are asked for. [Unit.Load] fetches all of a
 // unit in one go. A Cursor that is reused allocates nothing once it is warm.
 //
-// # The whole program
+// # The rest
 //
-// [Reader.SymbolsNamed], [Reader.SymbolsCut] and [Reader.SymbolsUnqualified]
-// find symbols wherever they are, [Unit.InlinedElsewhere] and [Reader.InlinedInto] the
-// functions into which others were inlined. A file may end in an index, an extension of this project that
-// docs/extensions.md of the repository specifies: then these, and lookups of units, read what they
-// find and little else, and without it they go through the file. An index
-// also has a checksum of each section, which is compared when the section is first read. See [Reader.Index].
+// Questions about the whole program, such as where a symbol is defined or into which functions one
+// was inlined, are package index's, and so is the index that a file may end in (docs/extensions.md of
+// the repository). Of that this package uses the checksums of sections, which are compared when a
+// section is first read, and with [TrustIndex] where units and sections are. Package check finds
+// everything that is wrong with a file.
 //
 // # Lifetime
 //
@@ -53,11 +51,10 @@
 // makes this package panic, loop or recurse without bound, or allocate by a
 // number that the rest of the file does not back; [MaxNameBytes] bounds what a
 // string table may unfold to. What is read lazily is checked lazily: Open
-// vouches for the section table if it has read it, a lookup for what it has passed, and
-// [Reader.Check] goes through everything and reports all it finds.
+// vouches for the section table and a lookup for what it has passed.
 //
 // # Writing
 //
-// [Writer] puts sections into a file, and [Reader.Reindex] an index. Whole profiles are written by package
-// builder, from the model of package profile.
+// [Writer] puts sections into a file. Whole profiles are written by package builder, from the model
+// of package profile.
 package afdo

@@ -13,15 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 )
 
 // openCopy opens a file that the test may damage.
-func openCopy(t *testing.T, data []byte) (*afdo.Reader, string) {
+func openCopy(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile.afdo")
 	require.NoError(t, os.WriteFile(path, data, 0o666))
-	r, err := afdo.Open(path)
+	r, err := afdo.Open(path, o...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r, path
@@ -205,7 +206,16 @@ func TestClosed(t *testing.T) {
 		for _, err := range r.Sections() {
 			require.ErrorIs(t, err, afdo.ErrClosed)
 		}
-		for _, err := range r.Check() {
+		_, err = r.SymbolsByID([]afdo.SymbolID{1})
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		_, err = r.Data(0)
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		for _, err := range u.Clones("x") {
+			require.ErrorIs(t, err, afdo.ErrClosed)
+		}
+		_, err = index.Read(r)
+		require.ErrorIs(t, err, afdo.ErrClosed)
+		for _, err := range index.NewProgram(r).Named("x") {
 			require.ErrorIs(t, err, afdo.ErrClosed)
 		}
 		require.Equal(t, gen.BigName(1, 0), s.Name(), "what was handed out stays valid")
@@ -257,21 +267,22 @@ func walkUnit(u *afdo.Unit) error {
 // though each of its pages has the right checksum.
 func TestOverwrittenIndexUnderMap(t *testing.T) {
 	write := func(fingerprint uint64) []byte {
-		return reindex(t, gen.Big(300, true), &afdo.IndexOptions{
+		return reindex(t, gen.Big(300, true), &index.Options{
 			FingerprintScheme: "x", Fingerprint: func(*afdo.Unit) (uint64, error) { return fingerprint, nil },
 		})
 	}
 	before, after := write(1), write(2)
 	require.Len(t, after, len(before))
-	r, path := openCopy(t, before)
+	mapped, path := openCopy(t, before, afdo.TrustIndex())
+	r := newIndexedReader(mapped, nil)
 	u, err := r.Unit(gen.BigPath(200))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, after, 0o666))
 	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	_, err = u.Fingerprint()
+	_, err = r.fingerprint(u)
 	require.ErrorIs(t, err, afdo.ErrChanged)
-	_, err = r.Index()
+	_, err = r.info()
 	require.ErrorIs(t, err, afdo.ErrChanged)
-	_, err = found(r.SymbolsNamed("nobody"))
+	_, err = found(r.program.Named("nobody"))
 	require.ErrorIs(t, err, afdo.ErrChanged)
 }

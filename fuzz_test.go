@@ -56,7 +56,7 @@ func checkOffset(t *testing.T, e *FormatError, data []byte) {
 		}
 		return
 	}
-	r, err := OpenBytes(data, Lenient())
+	r, err := OpenBytes(data)
 	if err != nil {
 		t.Fatalf("%v, but the file does not open: %v", e, err)
 	}
@@ -130,7 +130,7 @@ func walkBody(c *Cursor, i Info, put func(any)) error {
 }
 
 // Any bytes open and are walked to the end, or give an error with a place, the same one from
-// memory and through an io.ReaderAt. Check never gives up, and reports no more than there is.
+// memory and through an io.ReaderAt.
 func FuzzOpenWalk(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -154,30 +154,14 @@ func FuzzOpenWalk(f *testing.F) {
 				t.Fatalf("from memory %d, %v, through a reader %d, %v", want, wantErr, got, gotErr)
 			}
 		}
-		r, err := OpenBytes(data, Lenient())
-		if err != nil {
-			checkError(t, err, data)
-			return
-		}
-		problems := 0
-		for p, err := range r.Check() {
-			if err != nil {
-				t.Fatalf("Check gives up: %v", err)
-			}
-			checkOffset(t, p.FormatError, data)
-			problems++
-		}
-		if problems > 64+4*len(data) {
-			t.Fatalf("%d problems in %d bytes", problems, len(data))
-		}
 		if !bytes.Equal(data, kept) {
 			t.Fatal("the data were written to")
 		}
 	})
 }
 
-// Every unit and every symbol that a walk finds is found by each lookup, with the
-// index and without, where Check has nothing to say against the file. By their IDs, symbols are found in any file.
+// Every unit and every symbol that a walk finds is found by each lookup, whatever an index says, where
+// the naive decoder reads the file and no two have one name. By their IDs, symbols are found in any file.
 func FuzzLookup(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -186,37 +170,51 @@ func FuzzLookup(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for p, err := range r.Check() {
-			if err != nil || !p.Remark || p.Err == ErrSymbol { // of two symbols of a name, one is found
-				return
-			}
+		truth, err := naive.Decode(data)
+		if err != nil || !distinctNames(truth) {
+			return
 		}
-		for _, o := range []Option{func(*options) {}, IgnoreIndex()} {
-			r, err := OpenBytes(data, o)
+		if _, err := walk(r, false); err != nil { // a checksum, or a limit
+			return
+		}
+		for u, err := range r.Units() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for u, err := range r.Units() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				lookUpUnit(t, r, u)
-			}
-			if u, err := r.Unit("no such path\x00"); !errors.Is(err, ErrNotFound) {
-				t.Fatalf("no such unit: %v, %v", u, err)
-			}
+			lookUpUnit(t, r, u)
+		}
+		if u, err := r.Unit("no such path\x00"); !errors.Is(err, ErrNotFound) {
+			t.Fatalf("no such unit: %v, %v", u, err)
 		}
 	})
 }
 
-// lookUpByID finds the symbols of all units that can be read, the first ones of each in
-// its encoded tables and the others in the decoded ones.
+// distinctNames reports whether no two units have one path, and no two symbols of a unit one name.
+func distinctNames(f *naive.File) bool {
+	paths := map[string]bool{}
+	for _, u := range f.Units {
+		if paths[u.Path] {
+			return false
+		}
+		paths[u.Path] = true
+		names := map[string]bool{}
+		for _, s := range u.Symbols {
+			if names[s.Name] {
+				return false
+			}
+			names[s.Name] = true
+		}
+	}
+	return true
+}
+
+// lookUpByID finds the symbols of all units that can be read, one by one and some together.
 func lookUpByID(t *testing.T, data []byte) {
-	r, err := OpenBytes(data, IgnoreIndex())
+	r, err := OpenBytes(data)
 	if err != nil {
 		return
 	}
-	cold, err := OpenBytes(data, IgnoreIndex())
+	cold, err := OpenBytes(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +227,9 @@ func lookUpByID(t *testing.T, data []byte) {
 				break
 			}
 			found, err := cold.Symbol(s.ID())
+			if together, err := r.SymbolsByID([]SymbolID{s.ID(), s.ID()}); err != nil || together[0].name != s.name || together[1].name != s.name {
+				t.Fatalf("symbol ID %d of unit %q, twice: %+v, %v", s.ID(), u.Path(), together, err)
+			}
 			if err != nil || found.ID() != s.ID() || found.Name() != s.Name() || found.info != s.info || found.Unit().Index() != u.Index() {
 				t.Fatalf("symbol ID %d of unit %q: %+v, %v", s.ID(), u.Path(), found, err)
 			}
@@ -273,8 +274,7 @@ func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
 	}
 }
 
-// A string table, the bitmask of its section first, is decoded, looked up in and
-// checked in three ways that must agree.
+// A string table, the bitmask of its section first, is decoded and looked up in, which must agree.
 func FuzzTrie(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		mask := wire.SectionBitmask(wire.StringTable, compact)
@@ -297,11 +297,7 @@ func FuzzTrie(f *testing.F) {
 		const limit = 1 << 20
 		fields := open()
 		names, err := fields.names(limit)
-		faults := trieFaults(open(), limit)
 		if err != nil {
-			if len(faults) == 0 {
-				t.Fatalf("Check accepts what cannot be decoded: %v", err)
-			}
 			return
 		}
 		indexes := map[string]uint32{}
@@ -324,43 +320,11 @@ func FuzzTrie(f *testing.F) {
 				t.Fatalf("%q found: %v", name+"\xff", ok)
 			}
 		}
-		stands := 0
-		for _, e := range faults {
-			switch {
-			case e.Err == ErrUnused, e.Detail == "a leaf at which no string ends":
-			case bytes.HasSuffix([]byte(e.Detail), []byte("stands twice")):
-				stands++
-			default:
-				t.Fatalf("Check refuses what can be decoded: %v", e)
-			}
-		}
-		if stands != twice {
-			t.Fatalf("%d strings stand twice, Check says %d", twice, stands)
-		}
 	})
 }
 
-// trieFaults returns the faults that Check finds in a string table.
-func trieFaults(f fields, limit int) []*FormatError {
-	var faults []*FormatError
-	k := &checker{r: &Reader{opts: options{maxNameBytes: limit}}, yield: func(p Problem, err error) bool {
-		if err == nil && !p.Remark {
-			faults = append(faults, p.FormatError)
-		}
-		return err == nil
-	}}
-	k.trie(f)
-	return faults
-}
-
-// Whatever Check accepts can be walked without an error, and means what the naive decoder reads.
-func FuzzCheck(f *testing.F) {
-	addSeeds(f)
-	f.Fuzz(checkAgrees)
-}
-
 // Files of every legal shape, drawn as the input decides and then damaged as it
-// decides: what Check accepts can be walked, and the lazy reader agrees with the naive decoder.
+// decides: the lazy reader agrees with the naive decoder.
 func FuzzGeneratedFile(f *testing.F) {
 	for seed := range byte(16) {
 		f.Add(bytes.Repeat([]byte{seed * 17, 0x5a, seed}, 20))
@@ -382,7 +346,6 @@ func FuzzGeneratedFile(f *testing.F) {
 				data = append(data[:at], append(bytes.Repeat(edits[3:4], 1+int(edits[3])%4), data[at:]...)...)
 			}
 		}
-		checkAgrees(t, data)
 		readerAgrees(t, data)
 	})
 }
@@ -402,35 +365,6 @@ func (s *inputSource) Uint64() uint64 {
 	return uint64(b) * 0x0101010101010101
 }
 
-func checkAgrees(t *testing.T, data []byte) {
-	r, err := OpenBytes(data)
-	if err != nil {
-		return
-	}
-	for p, err := range r.Check() {
-		if err != nil {
-			t.Fatalf("Check gives up: %v", err)
-		}
-		if !p.Remark {
-			return
-		}
-	}
-	if _, err := walk(r, false); err != nil {
-		t.Fatalf("Check accepts what cannot be walked: %v", err)
-	}
-	truth, err := naive.Decode(data)
-	if errors.Is(err, naive.ErrLimit) {
-		return
-	}
-	if err != nil {
-		t.Fatalf("Check accepts what the naive decoder refuses: %v", err)
-	}
-	if _, err := truth.Canonical(); err != nil {
-		t.Fatalf("Check accepts what means nothing: %v", err)
-	}
-	compare(t, r, truth)
-}
-
 // The lazy reader reads what the naive decoder reads, and refuses what that refuses.
 func FuzzReaderNaive(f *testing.F) {
 	addSeeds(f)
@@ -443,7 +377,7 @@ func readerAgrees(t *testing.T, data []byte) {
 		return
 	}
 	// The naive decoder knows nothing of an index and its checksums.
-	r, err := OpenBytes(data, IgnoreIndex(), SkipChecksums())
+	r, err := OpenBytes(data, SkipChecksums())
 	if err == nil {
 		_, err = walk(r, true)
 	}

@@ -36,39 +36,39 @@ func TestIndexCost(t *testing.T) {
 			}
 		}
 
-		for name, ask := range map[string]func(r *afdo.Reader) int{
-			"named": func(r *afdo.Reader) int {
-				got, err := found(r.SymbolsNamed(gen.BigName(which, 1)))
+		for name, ask := range map[string]func(r *indexedReader) int{
+			"named": func(r *indexedReader) int {
+				got, err := found(r.program.Named(gen.BigName(which, 1)))
 				require.NoError(t, err)
 				return len(got)
 			},
-			"cut": func(r *afdo.Reader) int {
-				got, err := found(r.SymbolsCut(gen.BigName(which, 1)))
+			"cut": func(r *indexedReader) int {
+				got, err := found(r.program.Clones(gen.BigName(which, 1)))
 				require.NoError(t, err)
 				return len(got)
 			},
-			"missing": func(r *afdo.Reader) int {
-				got, err := found(r.SymbolsNamed("no such name"))
+			"missing": func(r *indexedReader) int {
+				got, err := found(r.program.Named("no such name"))
 				require.NoError(t, err)
 				return len(got) + 1
 			},
-			"owner": func(r *afdo.Reader) int {
+			"owner": func(r *indexedReader) int {
 				_, err := r.UnitOf(afdo.SymbolID(unit.Symbols[0].ID))
 				require.NoError(t, err)
 				return 1
 			},
-			"unit": func(r *afdo.Reader) int {
+			"unit": func(r *indexedReader) int {
 				u, err := r.Unit(gen.BigPath(which))
 				require.NoError(t, err)
-				got, err := found(u.InlinedElsewhere())
+				got, err := found(r.elsewhere(u))
 				require.NoError(t, err)
 				return len(got) + 1
 			},
 		} {
 			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
-			r, err := afdo.NewReader(counting, int64(len(data)))
+			r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 			require.NoError(t, err)
-			require.Equal(t, 1, ask(r), name)
+			require.Equal(t, 1, ask(newIndexedReader(r, data)), name)
 
 			pages, names, table := int64(0), int64(0), int64(0)
 			for _, span := range counting.spans {
@@ -83,7 +83,7 @@ func TestIndexCost(t *testing.T) {
 					require.Truef(t, within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
 				}
 			}
-			require.LessOrEqual(t, pages, int64(14*1024), name)
+			require.LessOrEqual(t, pages, int64(16*1024), name)
 			require.LessOrEqual(t, names, int64(200), name)
 			require.LessOrEqual(t, table, int64(128+2*512), "header, last entry, two groups of entries", name)
 			require.LessOrEqual(t, counting.reads, 30, name)
@@ -97,8 +97,8 @@ func TestIndexConcurrently(t *testing.T) {
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
 	q := newQuestions(truth)
-	for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.IgnoreIndex()} {
-		for _, r := range sources(t, data, withUnqualified, o) {
+	for _, o := range []afdo.Option{afdo.RequireChecksums(), plainReader} {
+		for _, r := range indexedSources(t, data, o) {
 			var wg sync.WaitGroup
 			for range 4 {
 				wg.Go(func() {

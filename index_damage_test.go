@@ -75,7 +75,7 @@ func TestIndexDamaged(t *testing.T) {
 			for _, mask := range []byte{1, 0x10, 0x80, 0xff} {
 				bad := slices.Clone(data)
 				bad[i] ^= mask
-				r, err := afdo.OpenBytes(bad, withUnqualified)
+				r, err := openIndexed(bad)
 				require.NoError(t, err)
 				failed := q.ask(t, r, afdo.ErrChecksum)
 				gone := i < from+5 // it is no index then
@@ -83,12 +83,12 @@ func TestIndexDamaged(t *testing.T) {
 					require.Zero(t, failed)
 				} else {
 					require.NotZero(t, failed, "byte %d", i-from)
-					faults, _ := check(t, r)
+					faults, _ := checkFile(r.data)
 					require.True(t, has(faults, afdo.ErrChecksum))
 				}
-				_, err = afdo.OpenBytes(bad, afdo.RequireChecksums())
+				_, err = openIndexed(bad, afdo.RequireChecksums())
 				require.ErrorIs(t, err, afdo.ErrChecksum)
-				r, err = afdo.OpenBytes(bad, withUnqualified, afdo.SkipChecksums())
+				r, err = openIndexed(bad, afdo.SkipChecksums())
 				require.NoError(t, err)
 				require.Zero(t, q.ask(t, r, nil), "byte %d", i-from)
 			}
@@ -98,7 +98,7 @@ func TestIndexDamaged(t *testing.T) {
 
 // subset asks a Reader everything, whose index lies. Nothing that it gives is
 // false, though things may be missing, of which it returns the number.
-func (q *questions) subset(t testing.TB, r *afdo.Reader) (missing int) {
+func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	t.Helper()
 	ok := func(err error) bool {
 		if err != nil {
@@ -126,19 +126,19 @@ func (q *questions) subset(t testing.TB, r *afdo.Reader) (missing int) {
 		}
 	}
 	for _, name := range q.all(q.cut) {
-		part(q.named[name], r.SymbolsNamed(name))
-		part(q.cut[name], r.SymbolsCut(name))
-		part(q.unqualified[name], r.SymbolsUnqualified(name, testScheme))
+		part(q.named[name], r.program.Named(name))
+		part(q.cut[name], r.program.Clones(name))
+		part(q.unqualified[name], r.program.Unqualified(name, testScheme))
 	}
 	for path := range q.units {
 		u, err := r.Unit(path)
 		if ok(err) {
 			require.Equal(t, path, u.Path())
-			part(q.inlined[path], u.InlinedElsewhere())
+			part(q.inlined[path], r.elsewhere(u))
 		}
 	}
 	for _, callees := range q.callees {
-		part(callees.into, r.InlinedInto(callees.ids))
+		part(callees.into, r.program.InlinedInto(callees.ids))
 	}
 	return missing
 }
@@ -156,17 +156,17 @@ func TestIndexLies(t *testing.T) {
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				fixPages(bad[from:to])
-				for _, o := range [][]afdo.Option{{withUnqualified}, {withUnqualified, afdo.SkipChecksums()}} {
-					r, err := afdo.OpenBytes(bad, o...)
+				for _, o := range [][]afdo.Option{{}, {afdo.SkipChecksums()}} {
+					r, err := openIndexed(bad, o...)
 					require.NoError(t, err)
 					missing := q.subset(t, r)
 					if missing == 0 {
 						continue
 					}
 					hidden++
-					faults, _ := check(t, r)
+					faults, _ := checkFile(r.data)
 					require.True(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum), "byte %d bit %d: %d missing", i-from, bit, missing)
-					r, err = afdo.OpenBytes(bad, append(o, afdo.IgnoreIndex())...)
+					r, err = openIndexed(bad, append(o, plainReader)...)
 					require.NoError(t, err)
 					if !has(faults, afdo.ErrChecksum) || len(o) > 1 {
 						require.Zero(t, q.ask(t, r, nil), "byte %d bit %d", i-from, bit)
@@ -191,10 +191,10 @@ func TestIndexLiesAnywhere(t *testing.T) {
 			data[from+6+r.IntN(to-from-6)] ^= byte(1 + r.IntN(255))
 		}
 		fixPages(data[from:to])
-		lying, err := afdo.OpenBytes(data, withUnqualified)
+		lying, err := openIndexed(data)
 		require.NoError(t, err)
 		if q.subset(t, lying) > 0 {
-			faults, _ := check(t, lying)
+			faults, _ := checkFile(lying.data)
 			require.NotEmpty(t, faults, "seed %d", seed)
 		}
 	}
@@ -204,9 +204,9 @@ func TestIndexLiesAnywhere(t *testing.T) {
 func TestBitFlips(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
-		r, err := afdo.OpenBytes(data)
+		r, err := openIndexed(data)
 		require.NoError(t, err)
-		want, err := read(r)
+		want, err := read(r.Reader)
 		require.NoError(t, err)
 		want.Sections = nil
 		_, size := indexSection(truth)
@@ -218,12 +218,12 @@ func TestBitFlips(t *testing.T) {
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				for _, o := range [][]afdo.Option{nil, {afdo.RequireChecksums()}} {
-					r, err := afdo.OpenBytes(bad, append(o, withUnqualified)...)
+					r, err := openIndexed(bad, o...)
 					if err != nil {
 						noticed++
 						continue
 					}
-					got, err := read(r)
+					got, err := read(r.Reader)
 					if err != nil {
 						noticed++
 					} else {
@@ -239,7 +239,7 @@ func TestBitFlips(t *testing.T) {
 }
 
 // askWhatever asks a Reader of a damaged file everything: answers are right or errors.
-func (q *questions) askWhatever(t testing.TB, r *afdo.Reader) {
+func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 	for id, path := range q.owners {
 		if u, err := r.UnitOf(afdo.SymbolID(id)); err == nil {
 			require.Equal(t, path, u.Path())
@@ -250,7 +250,7 @@ func (q *questions) askWhatever(t testing.TB, r *afdo.Reader) {
 			want    []string
 			symbols func(func(afdo.Symbol, error) bool)
 		}{
-			{q.named[name], r.SymbolsNamed(name)}, {q.cut[name], r.SymbolsCut(name)}, {q.unqualified[name], r.SymbolsUnqualified(name, testScheme)},
+			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified(name, testScheme)},
 		} {
 			if got, err := found(m.symbols); err == nil {
 				require.Equal(t, m.want, got, "%q", name)
@@ -263,7 +263,7 @@ func (q *questions) askWhatever(t testing.TB, r *afdo.Reader) {
 			continue
 		}
 		require.Equal(t, path, u.Path())
-		if got, err := found(u.InlinedElsewhere()); err == nil {
+		if got, err := found(r.elsewhere(u)); err == nil {
 			require.Equal(t, q.inlined[path], got)
 		}
 	}
@@ -299,36 +299,36 @@ func TestIndexStale(t *testing.T) {
 		changed := l.Bytes()
 		now, err := naive.Decode(changed)
 		require.NoError(t, err, name)
-		r, err := afdo.OpenBytes(changed, withUnqualified)
+		r, err := openIndexed(changed)
 		require.NoError(t, err)
 		require.Zero(t, newQuestions(now).ask(t, r, nil), name)
-		_, err = r.Index()
+		_, err = r.info()
 		require.True(t, errors.Is(err, afdo.ErrIndex) || name == "a section came last" && errors.Is(err, afdo.ErrNotFound), "%s: %v", name, err)
-		faults, _ := check(t, r)
+		faults, _ := checkFile(r.data)
 		require.Equal(t, name != "a section came last", has(faults, afdo.ErrIndex), name)
-		_, err = afdo.OpenBytes(changed, afdo.RequireChecksums())
+		_, err = openIndexed(changed, afdo.RequireChecksums())
 		require.ErrorIs(t, err, afdo.ErrChecksum, name)
 
 		var b bytes.Buffer
-		require.NoError(t, r.Reindex(&b, fullIndex()), name)
-		r, err = afdo.OpenBytes(b.Bytes(), withUnqualified, afdo.RequireChecksums())
+		require.NoError(t, r.reindex(&b, fullIndex()), name)
+		r, err = openIndexed(b.Bytes(), afdo.RequireChecksums())
 		require.NoError(t, err)
 		require.Zero(t, newQuestions(now).ask(t, r, nil), name)
 	}
 
 	// A change of the same length: the checksum of what was changed is wrong.
 	renamed := bytes.Replace(data, []byte("src/a.c"), []byte("src/x.c"), 1)
-	r, err := afdo.OpenBytes(renamed)
+	r, err := openIndexed(renamed)
 	require.NoError(t, err)
 	_, err = r.NumUnits()
 	require.ErrorIs(t, err, afdo.ErrChecksum)
 	var b bytes.Buffer
-	require.ErrorIs(t, r.Reindex(&b, fullIndex()), afdo.ErrChecksum)
+	require.ErrorIs(t, r.reindex(&b, fullIndex()), afdo.ErrChecksum)
 	require.Zero(t, b.Len())
-	r, err = afdo.OpenBytes(renamed, afdo.SkipChecksums())
+	r, err = openIndexed(renamed, afdo.SkipChecksums())
 	require.NoError(t, err)
-	require.NoError(t, r.Reindex(&b, fullIndex()))
-	r, err = afdo.OpenBytes(b.Bytes(), afdo.RequireChecksums())
+	require.NoError(t, r.reindex(&b, fullIndex()))
+	r, err = openIndexed(b.Bytes(), afdo.RequireChecksums())
 	require.NoError(t, err)
 	_, err = r.Unit("src/x.c")
 	require.NoError(t, err)
@@ -352,11 +352,11 @@ func TestForeignIndex(t *testing.T) {
 		l := layoutOf(truth, f)
 		l.Add(gen.Section{Type: uint8(afdo.SectionIndex), Data: []byte(content)})
 		data := l.Bytes()
-		r, err := afdo.OpenBytes(data)
+		r, err := openIndexed(data)
 		require.NoError(t, err)
 		ours := strings.HasPrefix(content, "afdo!")
-		_, err = r.Index()
-		_, readErr := read(r)
+		_, err = r.info()
+		_, readErr := read(r.Reader)
 		if ours {
 			require.ErrorIs(t, err, afdo.ErrChecksum)
 			require.ErrorIs(t, readErr, afdo.ErrChecksum)

@@ -42,10 +42,10 @@ func FuzzIndex(f *testing.F) {
 		fixSection(last)
 		data := l.Bytes()
 		for _, o := range []afdo.Option{afdo.MaxNameBytes(afdo.DefaultMaxNameBytes), afdo.SkipChecksums()} {
-			r, err := afdo.OpenBytes(data, withUnqualified, o)
+			r, err := openIndexed(data, o)
 			require.NoError(t, err)
 			if of.q.subset(t, r) > 0 {
-				faults, _ := check(t, r)
+				faults, _ := checkFile(r.data)
 				require.NotEmpty(t, faults)
 			}
 		}
@@ -74,17 +74,17 @@ func FuzzSectionTable(f *testing.F) {
 		}
 		data := append(bytes.Clone(head), of.rest...)
 		for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.MaxNameBytes(afdo.DefaultMaxNameBytes)} {
-			r, err := afdo.OpenBytes(data, o)
+			r, err := openIndexed(data, o)
 			if err != nil {
 				continue
 			}
-			got, err := readUnits(r)
+			got, err := readUnits(r.Reader)
 			if err != nil || reflect.DeepEqual(of.units, got) {
 				continue
 			}
-			_, err = r.Index()
+			_, err = r.info()
 			require.Error(t, err)
-			all, err := read(r)
+			all, err := read(r.Reader)
 			if err != nil { // of what is not a unit
 				continue
 			}
@@ -106,30 +106,30 @@ func FuzzReindex(f *testing.F) {
 		f.Add(gen.Big(3, compact))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		plain, err := afdo.OpenBytes(data, withUnqualified, afdo.SkipChecksums(), afdo.IgnoreIndex())
+		plain, err := openIndexed(data, afdo.SkipChecksums(), plainReader)
 		if err != nil {
 			return
 		}
-		if faults, _ := check(t, plain); len(faults) > 0 {
+		if faults, _ := checkFile(plain.data); len(faults) > 0 {
 			return
 		}
 		var b bytes.Buffer
-		require.NoError(t, plain.Reindex(&b, fullIndex()))
-		indexed, err := afdo.OpenBytes(b.Bytes(), withUnqualified, afdo.RequireChecksums())
+		require.NoError(t, plain.reindex(&b, fullIndex()))
+		indexed, err := openIndexed(b.Bytes(), afdo.RequireChecksums())
 		require.NoError(t, err)
-		faults, _ := check(t, indexed)
+		faults, _ := checkFile(indexed.data)
 		require.Empty(t, faults)
 		for u, err := range plain.Units() {
 			require.NoError(t, err)
 			v, err := indexed.Unit(u.Path())
 			require.NoError(t, err)
 			require.Equal(t, u.Index(), v.Index())
-			same(t, u.InlinedElsewhere(), v.InlinedElsewhere())
+			same(t, plain.elsewhere(u), indexed.elsewhere(v))
 			for s, err := range u.Symbols() {
 				require.NoError(t, err)
-				same(t, plain.SymbolsNamed(s.Name()), indexed.SymbolsNamed(s.Name()))
-				same(t, plain.SymbolsCut(s.Name()), indexed.SymbolsCut(s.Name()))
-				same(t, plain.SymbolsUnqualified(testUnqualified(s.Name()), testScheme), indexed.SymbolsUnqualified(testUnqualified(s.Name()), testScheme))
+				same(t, plain.program.Named(s.Name()), indexed.program.Named(s.Name()))
+				same(t, plain.program.Clones(s.Name()), indexed.program.Clones(s.Name()))
+				same(t, plain.program.Unqualified(testUnqualified(s.Name()), testScheme), indexed.program.Unqualified(testUnqualified(s.Name()), testScheme))
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
@@ -25,7 +26,7 @@ func TestIndexOfCollidingNames(t *testing.T) {
 		}
 	}
 	f.Units = append(f.Units, naive.Unit{Start: n, End: n})
-	r, err := afdo.OpenBytes(reindex(t, gen.Encode(f, true), &afdo.IndexOptions{}))
+	r, err := openIndexed(reindex(t, gen.Encode(f, true), &index.Options{}))
 	require.NoError(t, err)
 	for _, u := range f.Units {
 		got, err := r.Unit(u.Path)
@@ -33,7 +34,7 @@ func TestIndexOfCollidingNames(t *testing.T) {
 		require.Equal(t, u.Path, got.Path())
 	}
 	for _, s := range f.Units[0].Symbols {
-		got, err := found(r.SymbolsNamed(s.Name))
+		got, err := found(r.program.Named(s.Name))
 		require.NoError(t, err)
 		require.Equal(t, []string{fmt.Sprintf("%d %q false unit 0 \"a.c\"", s.ID, s.Name)}, got)
 	}
@@ -54,19 +55,19 @@ func TestIndexOfSharedSamples(t *testing.T) {
 			e.U32(info)
 		}
 	}), 0, symbols)
-	r, err := afdo.OpenBytes(h.bytes())
+	r, err := openIndexed(h.bytes())
 	require.NoError(t, err)
 	u, err := r.Unit("a.c")
 	require.NoError(t, err)
-	_, err = found(u.InlinedElsewhere())
+	_, err = found(r.elsewhere(u))
 	require.ErrorIs(t, err, afdo.ErrLimit)
-	_, err = found(r.InlinedInto([]afdo.SymbolID{1}))
+	_, err = found(r.program.InlinedInto([]afdo.SymbolID{1}))
 	require.ErrorIs(t, err, afdo.ErrLimit)
 	var b bytes.Buffer
-	require.ErrorIs(t, r.Reindex(&b, &afdo.IndexOptions{}), afdo.ErrLimit)
+	require.ErrorIs(t, r.reindex(&b, &index.Options{}), afdo.ErrLimit)
 	require.Zero(t, b.Len())
-	require.NoError(t, r.Reindex(&b, &afdo.IndexOptions{NoInlining: true}))
-	_, err = found(r.SymbolsNamed("f"))
+	require.NoError(t, r.reindex(&b, &index.Options{NoInlining: true}))
+	_, err = found(r.program.Named("f"))
 	require.NoError(t, err)
 }
 
@@ -79,10 +80,10 @@ func TestSearchOfSharedNames(t *testing.T) {
 	for i := range units {
 		h.unit(fmt.Sprint(i), names, rows, 0, 0)
 	}
-	r, err := afdo.OpenBytes(h.bytes())
+	r, err := openIndexed(h.bytes())
 	require.NoError(t, err)
 	for range 10 {
-		_, err = found(r.SymbolsNamed("x"))
+		_, err = found(r.program.Named("x"))
 		require.ErrorIs(t, err, afdo.ErrLimit)
 	}
 }

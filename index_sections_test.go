@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
@@ -19,12 +20,12 @@ func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset
 // A Reader that is asked for everything looks at some entries of the section table one by one, and then at all of them at once.
 func TestSectionTableAfterAll(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(3_000, compact), &afdo.IndexOptions{})
+		data := reindex(t, gen.Big(3_000, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		want := comparable(truth).Units
 		counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
-		r, err := afdo.NewReader(counting, int64(len(data)))
+		r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 		require.NoError(t, err)
 		for u, err := range r.Units() {
 			require.NoError(t, err)
@@ -64,17 +65,17 @@ func TestSectionTableReordered(t *testing.T) {
 			changed := l.Bytes()
 			now, err := naive.Decode(changed)
 			require.NoError(t, err)
-			for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.SkipChecksums(), afdo.IgnoreIndex()} {
-				r, err := afdo.OpenBytes(changed, withUnqualified, o)
+			for _, o := range []afdo.Option{afdo.RequireChecksums(), afdo.SkipChecksums(), plainReader} {
+				r, err := openIndexed(changed, o)
 				require.NoError(t, err)
 				require.Zero(t, q.ask(t, r, nil))
-				got, err := read(r)
+				got, err := read(r.Reader)
 				require.NoError(t, err)
 				require.Equal(t, comparable(now), got)
 			}
-			r, err := afdo.OpenBytes(changed)
+			r, err := openIndexed(changed)
 			require.NoError(t, err)
-			faults, _ := check(t, r)
+			faults, _ := checkFile(r.data)
 			require.True(t, has(faults, afdo.ErrIndex), "what the index says is not so any more")
 		}
 	}
@@ -97,20 +98,20 @@ func TestSectionTableFaulty(t *testing.T) {
 				return offset, size
 			}
 			bad := l.Bytes()
-			_, err := afdo.OpenBytes(bad, afdo.IgnoreIndex())
+			_, err := openIndexed(bad, plainReader)
 			require.ErrorIs(t, err, afdo.ErrHeader)
-			_, err = afdo.OpenBytes(bad, afdo.SkipChecksums())
+			_, err = openIndexed(bad, afdo.SkipChecksums())
 			require.ErrorIs(t, err, afdo.ErrHeader)
 
-			r, err := afdo.OpenBytes(bad, withUnqualified)
+			r, err := openIndexed(bad)
 			require.NoError(t, err)
 			require.NotZero(t, q.ask(t, r, afdo.ErrHeader), "section %d", i)
 			for _, err := range r.Sections() {
 				require.ErrorIs(t, err, afdo.ErrHeader)
 			}
-			faults, _ := check(t, r)
+			faults, _ := checkFile(r.data)
 			require.True(t, has(faults, afdo.ErrHeader))
-			require.ErrorIs(t, r.Reindex(&bytes.Buffer{}, nil), afdo.ErrHeader)
+			require.ErrorIs(t, r.reindex(&bytes.Buffer{}, nil), afdo.ErrHeader)
 		}
 	}
 }
@@ -118,12 +119,12 @@ func TestSectionTableFaulty(t *testing.T) {
 // What the index says of the section table is checked, whether it leads anywhere or not.
 func TestSectionTableLie(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(200, compact), &afdo.IndexOptions{})
+		data := reindex(t, gen.Big(200, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
-		r, err := afdo.OpenBytes(data)
+		r, err := openIndexed(data)
 		require.NoError(t, err)
-		info, err := r.Index()
+		info, err := r.info()
 		require.NoError(t, err)
 		block := info.Blocks[len(info.Blocks)-1]
 		require.Equal(t, "sections", block.Kind)
@@ -138,13 +139,13 @@ func TestSectionTableLie(t *testing.T) {
 				bad[i] = data[i] ^ 0x80 // the lower bits may be none of a number
 			}
 			fixPages(bad[from:to])
-			r, err := afdo.OpenBytes(bad)
+			r, err := openIndexed(bad)
 			require.NoError(t, err)
-			got, err := read(r)
+			got, err := read(r.Reader)
 			if err == nil {
 				require.Equal(t, comparable(truth), got)
 			}
-			faults, _ := check(t, r)
+			faults, _ := checkFile(r.data)
 			require.True(t, has(faults, afdo.ErrIndex), "byte %d of %d", i-start, block.Size)
 		}
 	}
@@ -154,7 +155,7 @@ func TestSectionTableLie(t *testing.T) {
 // of a Reader is right, and so is the second.
 func TestSectionTableReorderedAnywhere(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(100, compact), &afdo.IndexOptions{})
+		data := reindex(t, gen.Big(100, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		want := comparable(truth).Units
@@ -175,10 +176,10 @@ func TestSectionTableReorderedAnywhere(t *testing.T) {
 				l.Table = slices.Clone(inOrder)
 				swap(l.Table, k)
 				changed := l.Bytes()
-				plain, err := afdo.OpenBytes(changed, afdo.IgnoreIndex())
+				plain, err := openIndexed(changed, plainReader)
 				require.NoError(t, err)
 				for i := k - 1; i < k+6; i++ {
-					r, err := afdo.OpenBytes(changed)
+					r, err := openIndexed(changed)
 					require.NoError(t, err)
 					a, err := plain.Section(i)
 					require.NoError(t, err)
@@ -187,7 +188,7 @@ func TestSectionTableReorderedAnywhere(t *testing.T) {
 					require.Equal(t, a, b, name)
 				}
 				for i := k / 6; i < k/6+5; i++ { // some 6 sections a unit
-					r, err := afdo.OpenBytes(changed)
+					r, err := openIndexed(changed)
 					require.NoError(t, err)
 					u, err := r.Unit(gen.BigPath(i % 100))
 					require.NoError(t, err)
@@ -228,7 +229,7 @@ func (h *hookedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 
 // Somebody else may have the whole table looked at while a section is read that turns out to be another one.
 func TestSectionTableReorderedMeanwhile(t *testing.T) {
-	data := reindex(t, gen.Big(200, false), &afdo.IndexOptions{})
+	data := reindex(t, gen.Big(200, false), &index.Options{})
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
 	l := layoutOf(truth, data)
@@ -240,7 +241,7 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	hooked := 0
 	for i := range now.Units {
 		h := &hookedReaderAt{Reader: bytes.NewReader(changed)}
-		r, err := afdo.NewReader(h, int64(len(changed)))
+		r, err := afdo.NewReader(h, int64(len(changed)), afdo.TrustIndex())
 		require.NoError(t, err)
 		u, err := r.Unit(now.Units[i].Path)
 		require.NoError(t, err)
@@ -261,7 +262,7 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 // one is remembered.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(2_000, compact), &afdo.IndexOptions{})
+		data := reindex(t, gen.Big(2_000, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		l := layoutOf(truth, data)
@@ -274,7 +275,7 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 		}
 		bad := l.Bytes()
 		counting := &countingReaderAt{ReaderAt: bytes.NewReader(bad)}
-		r, err := afdo.NewReader(counting, int64(len(bad)))
+		r, err := afdo.NewReader(counting, int64(len(bad)), afdo.TrustIndex())
 		require.NoError(t, err)
 		failed := 0
 		for i := range 2_000 {
@@ -310,14 +311,14 @@ func TestIndexOfWholePages(t *testing.T) {
 			f.Units = append(f.Units, naive.Unit{})
 			f.Summary = f.Summarize()
 			plain := gen.Encode(f, compact)
-			scheme := afdo.NameScheme{Unqualified: testUnqualified}
+			scheme := index.Scheme{Unqualified: testUnqualified}
 			with := func() []byte {
-				return reindex(t, plain, &afdo.IndexOptions{NoChecksums: true, Unqualified: scheme})
+				return reindex(t, plain, &index.Options{NoChecksums: true, Unqualified: scheme})
 			}
 			size := func(data []byte) int {
-				r, err := afdo.OpenBytes(data)
+				r, err := openIndexed(data)
 				require.NoError(t, err)
-				info, err := r.Index()
+				info, err := r.info()
 				require.NoError(t, err)
 				return int(info.Section.Size)
 			}
@@ -329,14 +330,14 @@ func TestIndexOfWholePages(t *testing.T) {
 					continue
 				}
 				whole++
-				r, err := afdo.OpenBytes(data)
+				r, err := openIndexed(data)
 				require.NoError(t, err)
 				u, err := r.Unit(gen.BigPath(1))
 				require.NoError(t, err)
-				for s, err := range u.InlinedElsewhere() {
+				for s, err := range r.elsewhere(u) {
 					t.Fatal(s, err)
 				}
-				faults, _ := check(t, r)
+				faults, _ := checkFile(r.data)
 				require.Empty(t, faults)
 			}
 		}

@@ -13,11 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-var testScheme = afdo.NameScheme{Name: "test", Unqualified: testUnqualified}
+var testScheme = index.Scheme{Name: "test", Unqualified: testUnqualified}
 
 // testUnqualified is an unqualified name that some names have and others, being it themselves, do not.
 func testUnqualified(name string) string {
@@ -27,23 +28,12 @@ func testUnqualified(name string) string {
 
 func testFingerprint(u *afdo.Unit) (uint64, error) { return uint64(len(u.Path())) << 40, nil }
 
-func fullIndex() *afdo.IndexOptions {
-	return &afdo.IndexOptions{
+func fullIndex() *index.Options {
+	return &index.Options{
 		Producer: "a test", BuildID: []byte{1, 2, 3},
 		Unqualified:       testScheme,
 		FingerprintScheme: "length", Fingerprint: testFingerprint,
 	}
-}
-
-var withUnqualified = afdo.CheckUnqualified(testScheme)
-
-func reindex(t testing.TB, data []byte, o *afdo.IndexOptions) []byte {
-	t.Helper()
-	r, err := afdo.OpenBytes(data)
-	require.NoError(t, err)
-	var b bytes.Buffer
-	require.NoError(t, r.Reindex(&b, o))
-	return b.Bytes()
 }
 
 // randomIndexed draws a file of any legal shape, with and without an index.
@@ -81,7 +71,7 @@ type questions struct {
 	named, cut, unqualified  map[string][]string
 	inlined                  map[string][]string // by the unit's path
 	callees                  []calleeQuestion
-	scheme                   afdo.NameScheme
+	scheme                   index.Scheme
 	namesakes, clones, cross int // how many answers there are of more than one symbol, and of other units
 }
 
@@ -113,7 +103,7 @@ func newQuestions(f *naive.File) *questions {
 			q.unqualified[name] = append(q.unqualified[name], text)
 		}
 		for i, u := range f.Units {
-			if i != s.unit && inlines(s.Locations, u.Start, u.End) {
+			if i != s.unit && slices.ContainsFunc(u.Symbols, func(callee naive.Symbol) bool { return inlinesID(s.Locations, callee.ID) }) {
 				q.inlined[u.Path] = append(q.inlined[u.Path], text)
 				q.cross++
 			}
@@ -128,7 +118,7 @@ func newQuestions(f *naive.File) *questions {
 		}
 		for _, s := range symbols {
 			if !slices.Contains(c.ids, afdo.SymbolID(s.ID)) && slices.ContainsFunc(c.ids, func(id afdo.SymbolID) bool {
-				return uint32(id)+1 != 0 && inlines(s.Locations, uint32(id), uint32(id)+1)
+				return inlinesID(s.Locations, uint32(id))
 			}) {
 				c.into = append(c.into, fmt.Sprintf("%d %q %v unit %d %q", s.ID, s.Name, s.HasInfo, s.unit, f.Units[s.unit].Path))
 			}
@@ -151,9 +141,9 @@ type calleeQuestion struct {
 	into []string
 }
 
-func inlines(body []naive.Location, start, end uint32) bool {
+func inlinesID(body []naive.Location, callee uint32) bool {
 	for _, l := range body {
-		if l.Type == naive.InlinedFn && (start <= l.Callee && l.Callee < end || inlines(l.Locations, start, end)) {
+		if l.Type == naive.InlinedFn && (l.Callee == callee || inlinesID(l.Locations, callee)) {
 			return true
 		}
 	}
@@ -171,7 +161,7 @@ func (q *questions) all(m map[string][]string) []string {
 }
 
 // ask asks a Reader everything. Answers are compared with the truth, errors are counted, and must be of this class.
-func (q *questions) ask(t testing.TB, r *afdo.Reader, class error) (failed int) {
+func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int) {
 	t.Helper()
 	ok := func(err error) bool {
 		if err != nil && class != nil && errors.Is(err, class) {
@@ -191,9 +181,9 @@ func (q *questions) ask(t testing.TB, r *afdo.Reader, class error) (failed int) 
 		answers map[string][]string
 		search  func(string) func(func(afdo.Symbol, error) bool)
 	}{
-		{q.named, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsNamed(s) }},
-		{q.cut, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsCut(s) }},
-		{q.unqualified, func(s string) func(func(afdo.Symbol, error) bool) { return r.SymbolsUnqualified(s, q.scheme) }},
+		{q.named, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Named(s) }},
+		{q.cut, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Clones(s) }},
+		{q.unqualified, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Unqualified(s, q.scheme) }},
 	} {
 		for _, name := range q.all(m.answers) {
 			got, err := found(m.search(name))
@@ -208,13 +198,13 @@ func (q *questions) ask(t testing.TB, r *afdo.Reader, class error) (failed int) 
 			continue
 		}
 		require.Equal(t, path, u.Path())
-		got, err := found(u.InlinedElsewhere())
+		got, err := found(r.elsewhere(u))
 		if ok(err) {
 			require.Equal(t, q.inlined[path], got, "%q", path)
 		}
 	}
 	for _, callees := range q.callees {
-		got, err := found(r.InlinedInto(callees.ids))
+		got, err := found(r.program.InlinedInto(callees.ids))
 		if ok(err) {
 			require.Equal(t, callees.into, got, "%v", callees.ids)
 		}
@@ -255,10 +245,10 @@ func TestIndexAgrees(t *testing.T) {
 		}{
 			"indexed":        {indexed, afdo.RequireChecksums(), testScheme.Name},
 			"another scheme": {indexed, afdo.SkipChecksums(), "another"},
-			"ignored":        {indexed, afdo.IgnoreIndex(), testScheme.Name},
+			"ignored":        {indexed, plainReader, testScheme.Name},
 			"plain":          {plain, afdo.SkipChecksums(), testScheme.Name},
 		} {
-			r, err := afdo.OpenBytes(c.data, c.option)
+			r, err := openIndexed(c.data, c.option)
 			require.NoError(t, err)
 			q.scheme.Name = c.scheme
 			require.Zero(t, q.ask(t, r, nil), "seed %d, %s", seed, name)
@@ -276,22 +266,22 @@ func TestIndexAgrees(t *testing.T) {
 func TestIndexSources(t *testing.T) {
 	_, indexed, truth := randomIndexed(t, 4)
 	q := newQuestions(truth)
-	for name, r := range sources(t, indexed, withUnqualified, afdo.RequireChecksums()) {
+	for name, r := range indexedSources(t, indexed, afdo.RequireChecksums()) {
 		require.Zero(t, q.ask(t, r, nil), name)
 		u, err := r.Unit(truth.Units[0].Path)
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		_, err = r.Index()
+		_, err = r.info()
 		require.ErrorIs(t, err, afdo.ErrClosed)
-		_, err = u.Fingerprint()
+		_, err = r.fingerprint(u)
 		require.ErrorIs(t, err, afdo.ErrClosed)
 		_, err = r.Unit(truth.Units[0].Path)
 		require.ErrorIs(t, err, afdo.ErrClosed)
 		_, err = r.UnitOf(1)
 		require.ErrorIs(t, err, afdo.ErrClosed)
-		_, err = found(r.SymbolsNamed("f"))
+		_, err = found(r.program.Named("f"))
 		require.ErrorIs(t, err, afdo.ErrClosed)
-		_, err = found(u.InlinedElsewhere())
+		_, err = found(r.elsewhere(u))
 		require.ErrorIs(t, err, afdo.ErrClosed)
 	}
 }
@@ -299,18 +289,18 @@ func TestIndexSources(t *testing.T) {
 func TestIndexInfo(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		plain := gen.Big(40, compact)
-		r, err := afdo.OpenBytes(plain)
+		r, err := openIndexed(plain)
 		require.NoError(t, err)
-		_, err = r.Index()
+		_, err = r.info()
 		require.ErrorIs(t, err, afdo.ErrNotFound)
 		u, err := r.Unit(gen.BigPath(3))
 		require.NoError(t, err)
-		_, err = u.Fingerprint()
+		_, err = r.fingerprint(u)
 		require.ErrorIs(t, err, afdo.ErrNotFound)
 
-		r, err = afdo.OpenBytes(reindex(t, plain, fullIndex()))
+		r, err = openIndexed(reindex(t, plain, fullIndex()))
 		require.NoError(t, err)
-		info, err := r.Index()
+		info, err := r.info()
 		require.NoError(t, err)
 		require.Equal(t, "a test", info.Producer)
 		require.Equal(t, []byte{1, 2, 3}, info.BuildID)
@@ -330,11 +320,11 @@ func TestIndexInfo(t *testing.T) {
 		require.Less(t, size, info.Section.Size)
 		u, err = r.Unit(gen.BigPath(3))
 		require.NoError(t, err)
-		got, err := u.Fingerprint()
+		got, err := r.fingerprint(u)
 		require.NoError(t, err)
 		want, _ := testFingerprint(u)
 		require.Equal(t, want, got)
-		faults, remarks := check(t, r)
+		faults, remarks := checkFile(r.data)
 		require.Empty(t, faults)
 		require.Empty(t, remarks)
 	}
@@ -353,23 +343,23 @@ func TestReindex(t *testing.T) {
 		require.Equal(t, indexed, reindex(t, bare, fullIndex()))
 
 		q := newQuestions(truth)
-		for _, o := range []*afdo.IndexOptions{{}, {NoLookups: true}, {NoInlining: true}, {NoChecksums: true}, {NoLookups: true, NoInlining: true, NoChecksums: true}} {
+		for _, o := range []*index.Options{{}, {NoLookups: true}, {NoInlining: true}, {NoChecksums: true}, {NoLookups: true, NoInlining: true, NoChecksums: true}} {
 			part := reindex(t, indexed, o)
-			r, err := afdo.OpenBytes(part, withUnqualified)
+			r, err := openIndexed(part)
 			require.NoError(t, err)
 			require.Zero(t, q.ask(t, r, nil))
-			_, err = afdo.OpenBytes(part, afdo.RequireChecksums())
+			_, err = openIndexed(part, afdo.RequireChecksums())
 			if o.NoChecksums {
 				require.ErrorIs(t, err, afdo.ErrChecksum)
 			} else {
 				require.NoError(t, err)
 			}
-			info, err := r.Index()
+			info, err := r.info()
 			require.NoError(t, err)
 			require.Empty(t, info.Producer)
 			require.Nil(t, info.BuildID)
 			require.Empty(t, info.Unqualified)
-			faults, _ := check(t, r)
+			faults, _ := checkFile(r.data)
 			require.False(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum))
 		}
 	}
@@ -377,15 +367,15 @@ func TestReindex(t *testing.T) {
 
 // Names of schemes have a length of one byte.
 func TestIndexSchemeTooLong(t *testing.T) {
-	r, err := afdo.OpenBytes(gen.Big(2, true))
+	r, err := openIndexed(gen.Big(2, true))
 	require.NoError(t, err)
 	long := strings.Repeat("x", 256)
-	for _, o := range []*afdo.IndexOptions{
-		{Unqualified: afdo.NameScheme{Name: long, Unqualified: testUnqualified}},
+	for _, o := range []*index.Options{
+		{Unqualified: index.Scheme{Name: long, Unqualified: testUnqualified}},
 		{FingerprintScheme: long, Fingerprint: testFingerprint},
 	} {
 		var b bytes.Buffer
-		require.ErrorIs(t, r.Reindex(&b, o), afdo.ErrLimit)
+		require.ErrorIs(t, r.reindex(&b, o), afdo.ErrLimit)
 		require.Zero(t, b.Len())
 	}
 }

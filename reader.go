@@ -25,11 +25,9 @@ type Option func(*options)
 
 type options struct {
 	maxNameBytes     int
-	lenient          bool
 	skipChecksums    bool
 	requireChecksums bool
-	ignoreIndex      bool
-	unqualified      NameScheme
+	trustIndex       bool
 }
 
 // MaxNameBytes bounds the sum of the lengths of the symbol names of one unit,
@@ -39,14 +37,6 @@ type options struct {
 // default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
-}
-
-// Lenient opens a file whose section table has faults as long as the table can
-// be read at all, for [Reader.Check] to report all of them and what else is
-// wrong. What a section that lies outside the file should hold then gives [ErrSection]
-// to the calls that need it, and sections that overlap are read as they are: nothing but a check should be made of such a file.
-func Lenient() Option {
-	return func(o *options) { o.lenient = true }
 }
 
 // A Header is what the header says of the whole file (RFC 4.1).
@@ -71,8 +61,7 @@ type Reader struct {
 	tables tableCache
 
 	idxMu sync.Mutex // guards the making of idx
-	idx   atomic.Pointer[index]
-	scans scans
+	idx   atomic.Pointer[fileIndex]
 }
 
 // Open opens a file and maps it into memory. What it hands out was copied from
@@ -83,10 +72,6 @@ type Reader struct {
 // Open reads the header and the section table and checks that the sections lie
 // within the file and do not overlap. It takes time by the number of sections, and memory
 // for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
-//
-// In a file with an index that vouches for the section table (see docs/extensions.md), Open reads the header and two
-// pages of the index. Entries of the table are read when something needs them, and compared with the checksum of what they lead to; a fault
-// of the table is the error of the call that comes upon it. [IgnoreIndex] and [SkipChecksums] have Open read the whole table.
 func Open(path string, opts ...Option) (*Reader, error) {
 	m, err := openMapping(path)
 	if err != nil {
@@ -138,12 +123,8 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
 		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt
 	}
-	t := &sectionTable{}
-	if r.opts.lenient {
-		t.onFault = func(error) error { return nil } // Check comes upon it again
-	}
 	src.opening = true
-	err := r.readHeader(t)
+	err := r.readHeader(new(sectionTable))
 	if changed := src.opened(); changed != nil {
 		err = changed
 	}
@@ -179,10 +160,10 @@ func (r *Reader) readHeader(t *sectionTable) error {
 		if h.Err != nil {
 			return headerClass(h.err())
 		}
-		if err := t.checkBounds(h.Pos, "the "+typ.String(), p.Offset, p.Size); err != nil {
+		if err := t.checkBounds(h.Pos, "the "+typ.String(), p); err != nil {
 			return err
 		}
-		t.fixed[i] = fixedEntry{extent: t.newExtent(p.Offset, p.Size), t: typ}
+		t.fixed[i] = fixedEntry{extent: t.newExtent(p), t: typ}
 	}
 	return headerClass(r.readTable(t, h, n))
 }
@@ -205,10 +186,7 @@ func headerClass(err error) error {
 
 // readTable reads the n entries of the section table, which follow h, or leaves them for later.
 func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
-	entrySize := uint64(16)
-	if h.sec.Compact {
-		entrySize = 2
-	}
+	entrySize := uint64(wire.PlaceSize(h.Compact))
 	left := uint64(r.src.size) - uint64(h.Pos)
 	if n > left/entrySize || n > math.MaxInt32 {
 		return h.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, r.src.size, dialectHint)
@@ -247,9 +225,6 @@ func (t *sectionTable) likelyEnd() uint64 {
 		return start + 16*n
 	}
 	end := min(uint64(t.size), start+2*wire.MaxVarintLen*n)
-	if t.onFault != nil { // sections may be anywhere
-		return end
-	}
 	for _, f := range t.fixed {
 		end = min(end, uint64(f.off))
 	}

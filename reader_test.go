@@ -252,42 +252,6 @@ func checkSymbolLookups(t *testing.T, r *afdo.Reader, unit naive.Unit, symbol na
 	require.Equal(t, unit.Path, owner.Path())
 }
 
-// Skip leaves out an inlined body and nothing else.
-func TestCursorSkip(t *testing.T) {
-	for seed := range 300 {
-		data, truth := gen.Random(rand.New(rand.NewPCG(2, uint64(seed))), gen.All())
-		r, err := afdo.OpenBytes(data)
-		require.NoError(t, err)
-		for _, unit := range truth.Units {
-			for _, symbol := range unit.Symbols {
-				if !symbol.HasInfo {
-					continue
-				}
-				s, err := r.Symbol(afdo.SymbolID(symbol.ID))
-				require.NoError(t, err)
-				info, err := s.Info()
-				require.NoError(t, err)
-				var top []naive.Location
-				c := info.Cursor()
-				for c.Next() {
-					l := *c.Location()
-					require.Zero(t, c.Depth())
-					c.Skip()
-					require.Equal(t, l, *c.Location(), "Skip leaves the cursor at its record")
-					top = append(top, naive.Location{Type: uint8(l.Type), Line: l.Line, Disc: l.Discriminator, Count: l.Count, Callee: uint32(l.Callee), NumLocations: l.NumLocations})
-				}
-				require.NoError(t, c.Err())
-				var want []naive.Location
-				for _, l := range symbol.Locations {
-					l.Locations, l.Targets = nil, nil
-					want = append(want, l)
-				}
-				require.Equal(t, want, top)
-			}
-		}
-	}
-}
-
 func TestUnitBySuffix(t *testing.T) {
 	file := &naive.File{Units: []naive.Unit{{Path: "/src/a/b.c"}, {Path: "/src/aa/b.c"}, {Path: "b.h"}, {Path: "/src/b.h"}, {Path: ""}}}
 	r, err := afdo.OpenBytes(gen.Encode(file, true))

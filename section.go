@@ -58,7 +58,10 @@ func (r *Reader) Section(index int) (Section, error) {
 	if n := r.NumSections(); index < 0 || index >= n {
 		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
 	}
-	if r.table.Load().sparse != nil { // no checksum will tell whether it is the right one
+	if t := r.table.Load(); t.sparse != nil { // no checksum will tell whether it is the right one
+		if index == t.sparse.index.sec.Index {
+			return t.sparse.index.sec, nil
+		}
 		if _, err := r.scanned(); err != nil {
 			return Section{}, err
 		}
@@ -67,14 +70,24 @@ func (r *Reader) Section(index int) (Section, error) {
 	if err != nil {
 		return Section{}, err
 	}
-	if e.size == 0 { // only a lenient Reader has such sections
-		return newSection(index, e, 0), nil
-	}
 	mask, err := r.src.view(e.off, 1)
 	if err != nil {
 		return Section{}, err
 	}
 	return newSection(index, e, mask[0]), nil
+}
+
+// Data returns the bytes of a section, from its bitmask byte on, for those who know more types of
+// sections than this package does. It reads all of them, and compares them with the checksum that
+// the index of the file may have. They must not be changed. The error is [ErrNotFound] for an index
+// out of range.
+func (r *Reader) Data(index int) ([]byte, error) {
+	s, err := r.Section(index)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.open(index, s.Type)
+	return f.Data, err
 }
 
 // Sections iterates over all sections by index. It reads one byte of each. An error ends the iteration.

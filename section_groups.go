@@ -11,6 +11,7 @@ import (
 // needed, some together.
 type entryGroups struct {
 	src      *source
+	index    *fileIndex                     // which vouches for the table
 	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
 
 	mu   sync.Mutex
@@ -26,11 +27,11 @@ const (
 	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // of a group of entries
 )
 
-// errAstray is the error of entries that are not those of a table in order, and of more groups than are read one by one:
+// errWholeTable is the error of entries that are not those of a table in order, and of more groups than are read one by one:
 // the whole table is needed.
-var errAstray = errors.New("afdo: the section table is not in order")
+var errWholeTable = errors.New("afdo: the section table is not in order")
 
-// extent returns the place of the section of an index below t.len. The error is that of a read, or errAstray.
+// extent returns the place of the section of an index below t.len. The error is that of a read, or errWholeTable.
 func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent, nil
@@ -43,7 +44,7 @@ func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	return entries[rank%checkpointEvery], nil
 }
 
-// group returns the entries of a group. The error is that of a read, or errAstray.
+// group returns the entries of a group. The error is that of a read, or errWholeTable.
 func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
 	g.mu.Lock()
 	entries, n := g.read[i], len(g.read)
@@ -52,7 +53,7 @@ func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
 		return entries, nil
 	}
 	if n >= groupsAlone+t.groups()/groupsOneOf {
-		return nil, errAstray
+		return nil, errWholeTable
 	}
 	entries, err := g.readGroup(t, i)
 	if err != nil {
@@ -74,7 +75,7 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 		return nil, err
 	}
 	if from > to || to-from > maxGroupBytes || to > t.size-int64(t.entries) {
-		return nil, errAstray
+		return nil, errWholeTable
 	}
 	data, err := g.src.view(int64(t.entries)+from, int(to-from))
 	if err != nil {
@@ -84,14 +85,14 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	entries := make([]extent, n)
 	end := int64(t.entries)
 	for i := range entries {
-		e := t.newExtent(f.Uint64(), f.Uint64())
+		e := t.newExtent(f.Place())
 		if e.size == 0 || e.off < end {
-			return nil, errAstray
+			return nil, errWholeTable
 		}
 		entries[i], end = e, e.off+e.size
 	}
 	if f.Err != nil || f.Rest() > 0 {
-		return nil, errAstray
+		return nil, errWholeTable
 	}
 	return entries, nil
 }
@@ -105,5 +106,5 @@ func (g *entryGroups) bytes(t *sectionTable, i, n int) (from, to int64, err erro
 	if from, err = g.position(i); err == nil {
 		to, err = g.position(i + 1)
 	}
-	return from, to, err
+	return from, to, g.index.wrap(err)
 }

@@ -10,17 +10,17 @@ import (
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
-	return certain(r, func() (fields, error) { return r.openPlace(index, want) })
+	return openOrScan(r, func() (fields, error) { return r.openPlace(index, want) })
 }
 
 // openFixed reads the summary or the file names section. Which index it has is up to the table, too.
 func (r *Reader) openFixed(t SectionType) (fields, error) {
-	return certain(r, func() (fields, error) { return r.openPlace(r.table.Load().fixedSection(t).index, t) })
+	return openOrScan(r, func() (fields, error) { return r.openPlace(r.table.Load().fixedSection(t).index, t) })
 }
 
-// certain opens sections, and opens them once more if a checksum was wrong and the section table, as it was
+// openOrScan opens sections, and opens them once more if a checksum was wrong and the section table, as it was
 // before, had not been looked at as a whole. If that has a fault, it is the error.
-func certain[T any](r *Reader, open func() (T, error)) (T, error) {
+func openOrScan[T any](r *Reader, open func() (T, error)) (T, error) {
 	t := r.table.Load()
 	opened, err := open()
 	if !isChecksum(err) || t.sparse == nil {
@@ -37,9 +37,6 @@ func (r *Reader) openPlace(index int, want SectionType) (fields, error) {
 	e, err := r.extent(index)
 	if err != nil {
 		return fields{}, err
-	}
-	if e.size == 0 {
-		return fields{}, newSection(index, e, byte(want)).errorAt(0, ErrSection, "the section lies outside the file")
 	}
 	data, err := r.viewExtent(e)
 	if err != nil {
@@ -79,7 +76,7 @@ type sectionRef struct {
 // their order. Sections that stand together in the file are read together, and
 // one that is referred to several times in a row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
-	return certain(r, func() ([]fields, error) { return r.openPlaces(from, pos, refs) })
+	return openOrScan(r, func() ([]fields, error) { return r.openPlaces(from, pos, refs) })
 }
 
 func (r *Reader) openPlaces(from Section, pos int, refs []sectionRef) ([]fields, error) {
@@ -101,10 +98,6 @@ func (r *Reader) openPlaces(from Section, pos int, refs []sectionRef) ([]fields,
 			continue
 		}
 		n := together(places[i:])
-		if places[i].size == 0 {
-			_, err := r.open(int(refs[i].index), refs[i].want)
-			return nil, err
-		}
 		data, err := r.viewExtent(extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
 		if err != nil {
 			return nil, err
@@ -128,7 +121,7 @@ func (r *Reader) badIndex(from Section, pos int, ref sectionRef) error {
 // together returns how many of the extents, from the first on, follow on each other in the file.
 func together(places []extent) int {
 	n := 1
-	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size && places[n].size > 0 {
+	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {
 		n++
 	}
 	return n

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/go-afdo/afdo/internal/indexfmt"
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
@@ -14,7 +15,7 @@ type extent struct{ off, size int64 }
 
 // checkpointEvery is how many entries of a compact section table one scan may
 // have to pass over to get at one. 32 make a checkpoint cost an eighth of a byte an entry.
-const checkpointEvery = 32
+const checkpointEvery = indexfmt.GroupSize
 
 // sectionTable finds sections by index. A table in file order, which every
 // writer that fills a file from front to back makes, stays as it is in the
@@ -30,9 +31,6 @@ type sectionTable struct {
 	fixed       [2]fixedEntry // summary and file names, by offset
 
 	sparse *entryGroups // what finds an entry of a table that is not in memory
-
-	onFault func(error) error // what to do about a fault; nil to give up
-	faulty  bool              // there was one
 }
 
 // fixedEntry is one of the two sections that have their own place in the header.
@@ -130,19 +128,10 @@ func (t *sectionTable) scanAny() error {
 		}
 	}
 	t.end = int64(t.Pos)
-	if s.unordered || t.faulty {
+	if s.unordered {
 		return t.sort()
 	}
 	return nil
-}
-
-// report returns a fault of the table unless there is something else to do about it.
-func (t *sectionTable) report(fault error) error {
-	t.faulty = true
-	if t.onFault == nil {
-		return fault
-	}
-	return t.onFault(fault)
 }
 
 // tableScan is the state of the pass over the entries of a section table.
@@ -154,27 +143,23 @@ type tableScan struct {
 // add reads and checks the next entry.
 func (s *tableScan) add(t *sectionTable) error {
 	pos := t.Pos
-	off, size := t.Uint64(), t.Uint64()
+	p := t.Place()
 	if t.Err != nil {
 		return t.err()
 	}
-	if off < s.end {
+	if p.Offset < s.end {
 		s.unordered = true
 	}
-	s.end = off + size
-	return t.checkBounds(pos, "a", off, size)
+	s.end = p.Offset + p.Size
+	return t.checkBounds(pos, "a", p)
 }
 
 // checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file.
-func (t *sectionTable) checkBounds(pos int, article string, off, size uint64) error {
-	if !t.outside(off, size) {
+func (t *sectionTable) checkBounds(pos int, article string, p wire.Place) error {
+	if size := uint64(t.size); p.Size > 0 && p.Size <= size && p.Offset <= size-p.Size {
 		return nil
 	}
-	return t.report(t.sec.errorAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, size, off, t.size, dialectHint))
-}
-
-func (t *sectionTable) outside(off, size uint64) bool {
-	return size == 0 || size > uint64(t.size) || off > uint64(t.size)-size
+	return t.sec.errorAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
 }
 
 // sort decodes the entries of a table that is out of order and sorts them.
@@ -183,40 +168,35 @@ func (t *sectionTable) sort() error {
 	f.Pos = t.entries
 	sorted := make([]extent, t.count)
 	for i := range sorted {
-		sorted[i] = t.newExtent(f.Uint64(), f.Uint64())
+		sorted[i] = t.newExtent(f.Place())
 	}
 	slices.SortFunc(sorted, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
-	var before extent // the one of those before that reaches furthest
-	for _, e := range sorted {
-		if err := t.apart(before, e); err != nil {
+	for i := 1; i < len(sorted); i++ {
+		if err := t.apart(sorted[i-1], sorted[i]); err != nil {
 			return err
-		}
-		if e.off+e.size >= before.off+before.size {
-			before = e
 		}
 	}
 	t.sorted, t.checkpoints = sorted, nil
 	return nil
 }
 
-// newExtent returns the extent of a section. One that is not within the file, which only a lenient Reader
-// lives with, keeps its place in the order and has no bytes.
-func (t *sectionTable) newExtent(off, size uint64) extent {
-	if t.outside(off, size) {
-		return extent{int64(min(off, math.MaxInt64)), 0}
+// newExtent returns the extent of a place, without bytes if it is out of any bounds.
+func (t *sectionTable) newExtent(p wire.Place) extent {
+	if p.Offset > math.MaxInt64 || p.Size > math.MaxInt64 {
+		return extent{math.MaxInt64, 0}
 	}
-	return extent{int64(off), int64(size)}
+	return extent{int64(p.Offset), int64(p.Size)}
 }
 
-// apart checks that section b, which begins no earlier than a, begins after a's end.
+// apart checks that section b, which begins no earlier than a, begins behind a's end.
 func (t *sectionTable) apart(a, b extent) error {
-	if a.off+a.size <= b.off || b.size == 0 { // one that is not within the file has been reported
+	switch {
+	case a.off+a.size <= b.off:
 		return nil
+	case b.off < t.end:
+		return t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint)
 	}
-	if b.off < t.end {
-		return t.report(t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint))
-	}
-	return t.report(t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint))
+	return t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
 }
 
 // sortFixed puts the fixed sections in the order of the file.
@@ -283,7 +263,7 @@ func (r *Reader) extent(index int) (extent, error) {
 	t := r.table.Load()
 	if t.sparse != nil {
 		e, err := t.sparse.extent(t, index)
-		if err != errAstray {
+		if err != errWholeTable {
 			return e, err
 		}
 		if t, err = r.scanned(); err != nil {

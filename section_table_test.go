@@ -11,20 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
 // openMapped maps data from a file.
-func openMapped(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, error) {
+func openMapped(t *testing.T, data []byte, o ...afdo.Option) (*indexedReader, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	r, err := afdo.Open(path, o...)
+	r, err := afdo.Open(path, trusting(o)...)
 	if err == nil {
 		t.Cleanup(func() { r.Close() })
 	}
-	return r, err
+	return newIndexedReader(r, data), err
 }
 
 // many is how many units make a section table larger than what is read of a map at once.
@@ -62,7 +63,7 @@ func TestLargeSectionTable(t *testing.T) {
 			move(fixed[0], &swapped.Summary, &swapped.FileNames)
 			move(fixed[1], &swapped.FileNames, &swapped.Summary)
 			data := swapped.Bytes()
-			want, err := afdo.OpenBytes(data)
+			want, err := openIndexed(data)
 			require.NoError(t, err)
 			got, err := openMapped(t, data)
 			require.NoError(t, err)
@@ -109,7 +110,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 					return offset, size
 				}
 				data := bad.Bytes()
-				_, want := afdo.OpenBytes(data)
+				_, want := openIndexed(data)
 				_, got := openMapped(t, data)
 				if name == "overlap" && at >= n-1 { // nothing is behind the last one
 					continue
@@ -135,7 +136,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 func TestLargeSectionTableFirstCall(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		plain := gen.Big(many(compact), compact)
-		indexed := reindex(t, plain, &afdo.IndexOptions{})
+		indexed := reindex(t, plain, &index.Options{})
 		damaged := slices.Clone(indexed)
 		truth, err := naive.Decode(indexed)
 		require.NoError(t, err)
@@ -144,43 +145,43 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 				damaged[s.Offset+3] ^= 1
 			}
 		}
-		unsummed := reindex(t, plain, &afdo.IndexOptions{NoChecksums: true})
+		unsummed := reindex(t, plain, &index.Options{NoChecksums: true})
 		last := truth.Units[many(compact)-1].Symbols[0]
-		calls := map[string]func(r *afdo.Reader) (any, error){
-			"units":   func(r *afdo.Reader) (any, error) { return r.NumUnits() },
-			"summary": func(r *afdo.Reader) (any, error) { return r.Summary() },
-			"index":   func(r *afdo.Reader) (any, error) { return r.Index() },
-			"section": func(r *afdo.Reader) (any, error) { return r.Section(r.NumSections() - 1) },
-			"symbol": func(r *afdo.Reader) (any, error) {
+		calls := map[string]func(r *indexedReader) (any, error){
+			"units":   func(r *indexedReader) (any, error) { return r.NumUnits() },
+			"summary": func(r *indexedReader) (any, error) { return r.Summary() },
+			"index":   func(r *indexedReader) (any, error) { return r.info() },
+			"section": func(r *indexedReader) (any, error) { return r.Section(r.NumSections() - 1) },
+			"symbol": func(r *indexedReader) (any, error) {
 				s, err := r.Symbol(afdo.SymbolID(last.ID))
 				return s.Name(), err
 			},
-			"unit": func(r *afdo.Reader) (any, error) {
+			"unit": func(r *indexedReader) (any, error) {
 				u, err := r.Unit(gen.BigPath(many(compact) - 1))
 				if err != nil {
 					return nil, err
 				}
 				return readUnit(u)
 			},
-			"reindex": func(r *afdo.Reader) (any, error) {
+			"reindex": func(r *indexedReader) (any, error) {
 				var b bytes.Buffer
-				err := r.Reindex(&b, &afdo.IndexOptions{NoLookups: true, NoInlining: true})
+				err := r.reindex(&b, &index.Options{NoLookups: true, NoInlining: true})
 				return b.Bytes(), err
 			},
-			"check": func(r *afdo.Reader) (any, error) {
-				faults, _ := check(t, r)
+			"check": func(r *indexedReader) (any, error) {
+				faults, _ := checkFile(r.data)
 				return faults, nil
 			},
 		}
 		for _, data := range [][]byte{plain, indexed, damaged, unsummed} {
 			for _, o := range [][]afdo.Option{
-				nil, {afdo.IgnoreIndex()}, {afdo.SkipChecksums()}, {afdo.IgnoreIndex(), afdo.RequireChecksums()},
+				nil, {plainReader}, {afdo.SkipChecksums()}, {plainReader, afdo.RequireChecksums()},
 			} {
 				for name, call := range calls {
 					if o != nil && (name == "reindex" || name == "check") { // which take long
 						continue
 					}
-					a, wantErr := afdo.OpenBytes(data, o...)
+					a, wantErr := openIndexed(data, o...)
 					b, gotErr := openMapped(t, data, o...)
 					if wantErr == nil && gotErr == nil {
 						var want, got any

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
@@ -160,9 +161,7 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	})
 	require.Less(t, read, 20)
 	require.NotZero(t, read)
-	r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
-	require.NoError(t, err)
-	faults, _ := check(t, r)
+	faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 20})
 	require.True(t, has(faults, afdo.ErrLimit), "what cannot be walked is reported")
 	require.Less(t, used, uint64(40<<20))
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"sort"
 
+	"github.com/go-afdo/afdo/internal/door"
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
@@ -153,16 +153,11 @@ func (t *symbolTable) size() int {
 // string table, is limited.
 type tableCache struct {
 	tables map[int]*symbolTable // by unit
+	picked map[int]bool         // units of which some symbols have been picked out
 	bytes  int64                // of tables, or of their sections where these are larger
 }
 
-// tablesPerByte is how many times the file its symbol tables may be, apart from four times what the
-// names of one unit may be.
-const tablesPerByte = 8
-
-func (r *Reader) maxTableBytes() int64 {
-	return 4*int64(r.opts.maxNameBytes) + tablesPerByte*min(r.src.size, math.MaxInt64/(2*tablesPerByte))
-}
+func (r *Reader) maxTableBytes() int64 { return door.MaxTableBytes(r.opts.maxNameBytes, r.src.size) }
 
 func tableLimit(limit int64) string {
 	return fmt.Sprintf("the names of the units exceed %d bytes, see MaxNameBytes", limit)
@@ -173,6 +168,21 @@ func (r *Reader) cached(index int) (t *symbolTable, room bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tables.tables[index], r.tables.bytes < r.maxTableBytes()
+}
+
+// firstPick reports whether symbols are picked out of a unit for the first time.
+func (r *Reader) firstPick(index int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.tables
+	if c.picked[index] {
+		return false
+	}
+	if c.picked == nil {
+		c.picked = make(map[int]bool)
+	}
+	c.picked[index] = true
+	return true
 }
 
 // cache keeps the symbol table of a unit and returns it, or the one that is there already.

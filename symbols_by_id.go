@@ -16,10 +16,13 @@ const decodeShare = 8
 // and inlined functions refer to, whichever units they are in. The error is [ErrNotFound] if the
 // file has no symbol of one of them.
 //
-// It reads the string table and the symbol names of each unit that has one of the symbols, once. Of
-// a unit of which few symbols are wanted it decodes these alone, checks no more of the tables than
-// that passes, and keeps nothing; of others it decodes and keeps all, as [Reader.Symbol] does.
+// It reads the string table and the symbol names of each unit that has one of the symbols, once. When
+// few symbols of a unit are wanted for the first time, it decodes these alone, checks no more of the
+// tables than that passes, and keeps nothing; else it decodes and keeps all, as [Reader.Symbol] does.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
+	if r.src.closed.Load() {
+		return nil, ErrClosed
+	}
 	order := make([]wantedID, len(ids))
 	for i, id := range ids {
 		order[i] = wantedID{id, i}
@@ -78,7 +81,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 		return false, err
 	}
 	f := enc.symbols
-	if rows := f.RowCount(); len(wanted) > rows/decodeShare {
+	if n := f.RowCount(); len(wanted) > n/decodeShare || !u.r.firstPick(u.index) {
 		return false, nil
 	}
 	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
@@ -105,7 +108,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 }
 
 // someNames returns the names of some rows, which come to no more than limit, by string index.
-func (enc *encodedTable) someNames(rows []rowAt, limit int) (names map[uint32]string, ok bool) {
+func (enc *encodedTable) someNames(rows []wire.Row, limit int) (names map[uint32]string, ok bool) {
 	missing := make(map[uint32]bool, len(rows))
 	for _, row := range rows {
 		missing[row.String] = true

@@ -142,3 +142,30 @@ func follow(t *wire.Trie, name string) bool {
 		t.SkipNode()
 	}
 }
+
+// someStrings calls yield for strings of a string table, until it returns
+// false: those all of whose labels pass enter, which gets the number of
+// bytes before each. It parses the rest, but decodes nothing of it.
+func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
+	f.Uint32() // the number of strings
+	t := wire.Trie{Fields: &f.Fields}
+	var name []byte
+	for {
+		children, terminal, id := f.Node()
+		if f.Err != nil || terminal && !yield(id, name) {
+			return
+		}
+		t.Descend(children)
+		for {
+			parent, label, ok := t.Child()
+			if !ok {
+				return
+			}
+			if enter(parent, label) {
+				name = append(name[:parent], label...)
+				break
+			}
+			t.SkipNode()
+		}
+	}
+}

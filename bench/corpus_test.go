@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
@@ -72,7 +72,7 @@ var formats = map[string]func(w io.Writer, p *profile.Profile) error{
 		return builder.Write(w, p, builder.Options{Compact: true})
 	},
 	"v4ci": func(w io.Writer, p *profile.Profile) error {
-		return builder.Write(w, p, builder.Options{Compact: true, Index: &afdo.IndexOptions{Producer: "bench"}})
+		return builder.Write(w, p, builder.Options{Compact: true, Index: &index.Options{Producer: "bench"}})
 	},
 	"v3":   func(w io.Writer, p *profile.Profile) error { return writeGCOV(w, p, 3) },
 	"v2":   func(w io.Writer, p *profile.Profile) error { return writeGCOV(w, p, 2) },

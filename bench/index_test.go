@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -22,7 +23,7 @@ func (c *corpus) indexed(tb testing.TB) (data []byte, path string) {
 	r, err := afdo.OpenBytes(plain)
 	require.NoError(tb, err)
 	var file bytes.Buffer
-	require.NoError(tb, r.Reindex(&file, &afdo.IndexOptions{}))
+	require.NoError(tb, index.Write(&file, r, &index.Options{}))
 	require.NoError(tb, os.WriteFile(path, file.Bytes(), 0o600))
 	return file.Bytes(), path
 }
@@ -30,20 +31,31 @@ func (c *corpus) indexed(tb testing.TB) (data []byte, path string) {
 // indexOps are questions about the whole program that an index answers.
 var indexOps = []struct {
 	name string
-	do   func(b *testing.B, r *afdo.Reader, path, symbol string)
+	do   func(b *testing.B, r *afdo.Reader, p *index.Program, path, symbol string)
 }{
-	{"unit", func(b *testing.B, r *afdo.Reader, path, _ string) {
+	{"unit", func(b *testing.B, r *afdo.Reader, p *index.Program, path, _ string) {
 		_, err := r.Unit(path)
 		require.NoError(b, err)
 	}},
-	{"symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed(symbol)) }},
-	{"symbol+clones", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsCut(symbol)) }},
-	{"no-symbol", func(b *testing.B, r *afdo.Reader, _, symbol string) { count(b, r.SymbolsNamed("no "+symbol)) }},
-	{"inlined-elsewhere", func(b *testing.B, r *afdo.Reader, path, _ string) {
+	{"symbol", func(b *testing.B, _ *afdo.Reader, p *index.Program, _, symbol string) { count(b, p.Named(symbol)) }},
+	{"symbol+clones", func(b *testing.B, _ *afdo.Reader, p *index.Program, _, symbol string) { count(b, p.Clones(symbol)) }},
+	{"no-symbol", func(b *testing.B, _ *afdo.Reader, p *index.Program, _, symbol string) {
+		count(b, p.Named("no "+symbol))
+	}},
+	{"inlined-into", func(b *testing.B, r *afdo.Reader, p *index.Program, path, _ string) {
 		u, err := r.Unit(path)
 		require.NoError(b, err)
-		count(b, u.InlinedElsewhere())
+		count(b, p.InlinedInto(symbolIDs(b, u)))
 	}},
+}
+
+// symbolIDs returns the IDs of a unit's symbols.
+func symbolIDs(b *testing.B, u *afdo.Unit) (ids []afdo.SymbolID) {
+	for s, err := range u.Symbols() {
+		require.NoError(b, err)
+		ids = append(ids, s.ID())
+	}
+	return ids
 }
 
 func count(b *testing.B, symbols func(func(afdo.Symbol, error) bool)) {
@@ -62,14 +74,16 @@ func BenchmarkIndex(b *testing.B) {
 			plain, path := c.data(b, "v4c"), c.path(b, "v4c")
 			data, indexedPath := c.indexed(b)
 			units, symbols := c.sample(b, 1000)
-			for _, index := range []struct {
+			for _, x := range []struct {
 				name, path string
 				data       []byte
 			}{{"no", path, plain}, {"yes", indexedPath, data}} {
-				s := &subject{tb: b, data: index.data, path: index.path}
+				s := &subject{tb: b, data: x.data, path: x.path}
 				for _, op := range indexOps {
-					name := "/op=" + op.name + "/index=" + index.name
-					do := func(i int, r *afdo.Reader) { op.do(b, r, units[i%len(units)], symbols[i%len(symbols)]) }
+					name := "/op=" + op.name + "/index=" + x.name
+					do := func(i int, r *afdo.Reader, p *index.Program) {
+						op.do(b, r, p, units[i%len(units)], symbols[i%len(symbols)])
+					}
 					b.Run("call=first"+name, func(b *testing.B) { s.first(b, do) })
 					b.Run("call=later"+name, func(b *testing.B) { s.later(b, do) })
 				}
@@ -79,14 +93,15 @@ func BenchmarkIndex(b *testing.B) {
 }
 
 // first measures calls that are each the first of a Reader, as every process has to make them.
-func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader)) {
+func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader, p *index.Program)) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()
-		r, err := afdo.Open(s.path)
+		r, err := afdo.Open(s.path, afdo.TrustIndex())
 		require.NoError(b, err)
+		p := index.NewProgram(r)
 		b.StartTimer()
-		do(i, r)
+		do(i, r, p)
 		b.StopTimer()
 		_ = r.Close()
 		b.StartTimer()
@@ -94,13 +109,14 @@ func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader)) {
 }
 
 // later measures calls of one Reader.
-func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader)) {
-	r, err := afdo.Open(s.path)
+func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader, p *index.Program)) {
+	r, err := afdo.Open(s.path, afdo.TrustIndex())
 	require.NoError(b, err)
 	defer r.Close()
+	p := index.NewProgram(r)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		do(i, r)
+		do(i, r, p)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -100,9 +101,8 @@ var readOps = []struct {
 			s.walkUnit(u)
 		}
 	}},
-	{"check", false, func(s *subject, r *afdo.Reader) {
-		for p, err := range r.Check() {
-			require.NoError(s.tb, err)
+	{"check", false, func(s *subject, _ *afdo.Reader) {
+		for p := range check.V4(s.data, check.Options{}) {
 			require.True(s.tb, p.Remark, p)
 		}
 	}},

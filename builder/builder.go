@@ -16,7 +16,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -26,9 +26,9 @@ type Options struct {
 	// sections (RFC 4.9).
 	Compact bool
 
-	// Index, unless nil, has the file end in an index: see [afdo.Reader.Reindex].
+	// Index, unless nil, has the file end in an index, see [index.Write].
 	// That takes the memory of the file a second time, and time to go through all of it.
-	Index *afdo.IndexOptions
+	Index *index.Options
 }
 
 // ErrUnrepresentable is what the errors of [Write] match that are about the

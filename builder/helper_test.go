@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/profile"
@@ -42,14 +43,13 @@ func decode(t testing.TB, data []byte, o Options) *naive.File {
 	return f
 }
 
-// open opens a file in which Check finds nothing to remark.
+// open opens a file in which a check finds nothing to remark.
 func open(t testing.TB, data []byte) *afdo.Reader {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)
 	require.NoError(t, err)
-	for problem, err := range r.Check() {
-		require.NoError(t, err)
-		require.Fail(t, "Check finds a problem", "%v", problem)
+	for problem := range check.V4(data, check.Options{}) {
+		require.Fail(t, "a check finds a problem", "%v", problem.Err)
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 )
 
 // writeIndexed writes the file with an index, which is made of what a Reader finds in the rest of it.
@@ -16,7 +17,7 @@ func (f *file) writeIndexed(w io.Writer, o Options) error {
 	}
 	r, err := afdo.OpenBytes(plain.Bytes())
 	if err == nil {
-		err = r.Reindex(w, o.Index)
+		err = index.Write(w, r, o.Index)
 	}
 	if err != nil {
 		return fmt.Errorf("builder: %w", err)

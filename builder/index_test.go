@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
@@ -19,7 +20,7 @@ func TestIndex(t *testing.T) {
 		truth := draw(t, r)
 		for _, compact := range []bool{false, true} {
 			plain := write(t, model(r, truth), Options{Compact: compact})
-			o := Options{Compact: compact, Index: &afdo.IndexOptions{Producer: "a test"}}
+			o := Options{Compact: compact, Index: &index.Options{Producer: "a test"}}
 			indexed := write(t, model(r, truth), o)
 			require.Equal(t, indexed, write(t, model(r, truth), o))
 
@@ -35,12 +36,14 @@ func TestIndex(t *testing.T) {
 			require.Equal(t, truth, meaning)
 
 			file := open(t, indexed)
-			info, err := file.Index()
+			x, err := index.Read(file)
+			require.NoError(t, err)
+			info, err := x.Info()
 			require.NoError(t, err)
 			require.Equal(t, compact, info.Section.Compact)
 			require.EqualValues(t, len(indexed), info.Section.Offset+info.Section.Size, "it is the last section")
 			var again bytes.Buffer
-			require.NoError(t, file.Reindex(&again, nil))
+			require.NoError(t, index.Write(&again, file, nil))
 			require.Equal(t, plain, again.Bytes())
 		}
 	}
@@ -49,7 +52,7 @@ func TestIndex(t *testing.T) {
 // An error of what the caller has a say in comes through.
 func TestIndexError(t *testing.T) {
 	fault := errors.New("a fault")
-	o := Options{Index: &afdo.IndexOptions{Fingerprint: func(*afdo.Unit) (uint64, error) { return 0, fault }}}
+	o := Options{Index: &index.Options{Fingerprint: func(*afdo.Unit) (uint64, error) { return 0, fault }}}
 	var b bytes.Buffer
 	require.ErrorIs(t, NewBuilder().Write(&b, o), fault)
 	require.Zero(t, b.Len())

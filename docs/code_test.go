@@ -59,17 +59,18 @@ const module = "github.com/go-afdo/afdo"
 // what is internal; "" is the root package.
 var layers = map[string][]string{
 	"":        {},
+	"index":   {""},
 	"profile": {""},
-	"builder": {"", "profile"},
+	"builder": {"", "index", "profile"},
 	"textfmt": {"", "profile"},
 	"gcov":    {"", "profile"},
-	"slice":   {"", "profile", "builder", "textfmt", "gcov"},
+	"slice":   {"", "index", "profile", "builder", "textfmt", "gcov"},
+	"check":   {"", "index"},
 
 	"perfdata": {""},
 	"samples":  {"", "perfdata"},
 
 	"instrprof": {""},
-	"memprof":   {""},
 }
 
 // others are what packages may import from elsewhere.
@@ -77,7 +78,6 @@ var others = map[string][]string{
 	"":      {"golang.org/x/exp/mmap", "github.com/cespare/xxhash/v2"},
 	"slice": {"github.com/cespare/xxhash/v2", "github.com/ianlancetaylor/demangle"},
 
-	"memprof":  {"github.com/cespare/xxhash/v2"},
 	"perfdata": {"github.com/klauspost/compress/zstd"},
 	"samples":  {"github.com/klauspost/compress/zstd"},
 }

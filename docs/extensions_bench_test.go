@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -50,14 +51,16 @@ func reportIndexSize(b *testing.B, p *profile.Profile, compact bool) {
 	require.NoError(b, builder.Write(&plain, p, builder.Options{Compact: compact}))
 	r, err := afdo.OpenBytes(plain.Bytes())
 	require.NoError(b, err)
-	require.NoError(b, r.Reindex(&file, &afdo.IndexOptions{
+	require.NoError(b, index.Write(&file, r, &index.Options{
 		Producer: "afdo v0.1.0", Unqualified: slice.Names,
 		FingerprintScheme: slice.FingerprintScheme,
 		Fingerprint:       func(*afdo.Unit) (uint64, error) { return 0, nil }, // its size is what counts
 	}))
 	r, err = afdo.OpenBytes(file.Bytes())
 	require.NoError(b, err)
-	info, err := r.Index()
+	x, err := index.Read(r)
+	require.NoError(b, err)
+	info, err := x.Info()
 	require.NoError(b, err)
 	for b.Loop() {
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/synth"
 )
 
@@ -181,15 +182,17 @@ func content(t *testing.T, section []byte) []byte {
 }
 
 // indexedExample returns the example of the format guide with an index, and that section.
-func indexedExample(t *testing.T, compact bool) (file, section []byte, index int) {
+func indexedExample(t *testing.T, compact bool) (file, section []byte, rank int) {
 	t.Helper()
 	r, err := afdo.OpenBytes(example(t, compact))
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, r.Reindex(&b, &afdo.IndexOptions{Producer: "afdo v0.1.0"}))
+	require.NoError(t, index.Write(&b, r, &index.Options{Producer: "afdo v0.1.0"}))
 	r, err = afdo.OpenBytes(b.Bytes())
 	require.NoError(t, err)
-	info, err := r.Index()
+	x, err := index.Read(r)
+	require.NoError(t, err)
+	info, err := x.Info()
 	require.NoError(t, err)
 	return b.Bytes(), b.Bytes()[info.Section.Offset:], info.Section.Index
 }
@@ -198,9 +201,9 @@ func indexedExample(t *testing.T, compact bool) (file, section []byte, index int
 func TestIndexWalkThrough(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		name := map[bool]string{false: "hex index", true: "hex compact index"}[compact]
-		file, section, index := indexedExample(t, compact)
+		file, section, rank := indexedExample(t, compact)
 		a := indexAnnotator{annotator: annotator{data: content(t, section)}}
-		a.index(index)
+		a.index(rank)
 		want := a.take()
 		last := len(section) - 4
 		want += fmt.Sprintf("\n%04x  % x              %08x        PAGE_CHECKSUM\n", last, section[last:], binary.BigEndian.Uint32(section[last:]))
@@ -225,10 +228,12 @@ func TestIndexWalkThrough(t *testing.T) {
 // TestIndexAsSpecified reads the index of a larger file by the page alone: every path and every name leads where it should.
 func TestIndexAsSpecified(t *testing.T) {
 	var file bytes.Buffer
-	require.NoError(t, builder.Write(&file, synth.Profile(synth.Small), builder.Options{Compact: true, Index: &afdo.IndexOptions{}}))
+	require.NoError(t, builder.Write(&file, synth.Profile(synth.Small), builder.Options{Compact: true, Index: &index.Options{}}))
 	r, err := afdo.OpenBytes(file.Bytes())
 	require.NoError(t, err)
-	info, err := r.Index()
+	x, err := index.Read(r)
+	require.NoError(t, err)
+	info, err := x.Info()
 	require.NoError(t, err)
 	at := indexAnnotator{annotator: annotator{data: content(t, file.Bytes()[info.Section.Offset:])}}
 	at.index(info.Section.Index)

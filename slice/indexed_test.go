@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	fileindex "github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -17,8 +18,8 @@ func TestIndexed(t *testing.T) {
 		p := randomProfile(seed)
 		inMemory := FromProfile(p)
 		var file bytes.Buffer
-		require.NoError(t, builder.Write(&file, p, builder.Options{Compact: seed%2 == 0, Index: &afdo.IndexOptions{Unqualified: Names}}))
-		r, err := afdo.OpenBytes(file.Bytes(), afdo.RequireChecksums())
+		require.NoError(t, builder.Write(&file, p, builder.Options{Compact: seed%2 == 0, Index: &fileindex.Options{Unqualified: Names}}))
+		r, err := afdo.OpenBytes(file.Bytes(), afdo.RequireChecksums(), afdo.TrustIndex())
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)
@@ -41,10 +42,10 @@ func TestIndexed(t *testing.T) {
 // An index made for other purposes does not have what slices need.
 func TestIndexOfAnotherScheme(t *testing.T) {
 	p := randomProfile(1)
-	for _, scheme := range []afdo.NameScheme{{}, {Name: "another", Unqualified: func(string) string { return "" }}} {
+	for _, scheme := range []fileindex.Scheme{{}, {Name: "another", Unqualified: func(string) string { return "" }}} {
 		var file bytes.Buffer
-		require.NoError(t, builder.Write(&file, p, builder.Options{Index: &afdo.IndexOptions{Unqualified: scheme}}))
-		r, err := afdo.OpenBytes(file.Bytes())
+		require.NoError(t, builder.Write(&file, p, builder.Options{Index: &fileindex.Options{Unqualified: scheme}}))
+		r, err := afdo.OpenBytes(file.Bytes(), afdo.TrustIndex())
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)

@@ -88,5 +88,13 @@ func (w *problemJSON) problem(p *kind.Problem) {
 		w.j.Name("class", p.Class)
 	}
 	w.j.Name("detail", p.Detail)
+	if p.More > 0 {
+		w.j.Uint("more", uint64(p.More))
+		w.j.Array("more_offsets")
+		for _, off := range p.MoreOffsets {
+			w.j.Uint("", uint64(off))
+		}
+		w.j.End()
+	}
 	w.j.End()
 }

@@ -84,9 +84,9 @@ func (e *env) checkFile(path string, printer problemPrinter) (faults int, err er
 	remarks := 0
 	err = e.check(path, func(p kind.Problem) {
 		if p.Remark {
-			remarks++
+			remarks += 1 + p.More
 		} else {
-			faults++
+			faults += 1 + p.More
 		}
 		printer.problem(&p)
 	})

@@ -35,6 +35,8 @@ type checkedFile struct {
 		Column      int
 		Class       string
 		Detail      string
+		More        int
+		MoreOffsets []int64 `json:"more_offsets"`
 	}
 	Faults  int
 	Remarks int
@@ -64,7 +66,7 @@ func checked(t *testing.T, path string) []string {
 	require.Len(t, lines, len(files[0].Problems))
 	kinds := map[string]int{}
 	for i, p := range files[0].Problems {
-		kinds[p.Kind]++
+		kinds[p.Kind] += 1 + p.More
 		assert.True(t, strings.HasPrefix(lines[i], p.Kind+": "), lines[i])
 		assert.Contains(t, lines[i], p.Class)
 		assert.Contains(t, lines[i], p.Detail)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/slice"
@@ -71,9 +71,9 @@ func BenchmarkExecFiles(b *testing.B) {
 		_, err := gcov.Write(file, p, gcov.WriteOptions{Version: c.Reads()})
 		return err
 	})
-	index := &afdo.IndexOptions{Unqualified: slice.Names}
+	options := &index.Options{Unqualified: slice.Names}
 	for name, o := range map[string]builder.Options{
-		"v4": {}, "v4c": {Compact: true}, "v4-index": {Index: index}, "v4c-index": {Compact: true, Index: index},
+		"v4": {}, "v4c": {Compact: true}, "v4-index": {Index: options}, "v4c-index": {Compact: true, Index: options},
 	} {
 		write(name, func(file *bytes.Buffer) error { return builder.Write(file, p, o) })
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -116,13 +117,13 @@ func (e *env) reindex(w io.Writer, path string, x *indexing) error {
 	}
 	defer r.Close()
 	if x.strip {
-		return r.Reindex(w, nil)
+		return index.Write(w, r, nil)
 	}
 	o, err := x.options(r)
 	if err != nil {
 		return err
 	}
-	return r.Reindex(w, o)
+	return index.Write(w, r, o)
 }
 
 func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error) {
@@ -141,14 +142,18 @@ func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error)
 }
 
 // options returns the options of the index of a file.
-func (x *indexing) options(r *afdo.Reader) (*afdo.IndexOptions, error) {
+func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
 	o := newIndexOptions()
 	o.NoLookups = slices.Contains(x.without, "lookups")
 	o.NoInlining = slices.Contains(x.without, "inlining")
 	o.NoChecksums = slices.Contains(x.without, "checksums")
 	o.BuildID, _ = hex.DecodeString(x.buildID)
-	if old, err := r.Index(); err == nil && x.buildID == "" {
-		o.BuildID = old.BuildID
+	if old, err := index.Read(r); err == nil && x.buildID == "" {
+		info, err := old.Info()
+		if err != nil {
+			return nil, err
+		}
+		o.BuildID = info.BuildID
 	}
 	if slices.Contains(x.without, "fingerprints") {
 		return o, nil
@@ -161,12 +166,12 @@ func (x *indexing) options(r *afdo.Reader) (*afdo.IndexOptions, error) {
 }
 
 // newIndexOptions returns the options of every index that this command writes.
-func newIndexOptions() *afdo.IndexOptions {
-	return &afdo.IndexOptions{Producer: "afdo " + programVersion(), Unqualified: slice.Names}
+func newIndexOptions() *index.Options {
+	return &index.Options{Producer: "afdo " + programVersion(), Unqualified: slice.Names}
 }
 
 // addFingerprints has an index hold the keys that "afdo fingerprint" prints.
-func addFingerprints(o *afdo.IndexOptions, p *profile.Profile) error {
+func addFingerprints(o *index.Options, p *profile.Profile) error {
 	keyOf, err := unitKeys(p)
 	o.FingerprintScheme = slice.FingerprintScheme
 	o.Fingerprint = func(u *afdo.Unit) (uint64, error) { return keyOf(u.Path()) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
@@ -75,10 +76,12 @@ func TestIndexFingerprints(t *testing.T) {
 	defer r.Close()
 	program, err := slice.FromReader(r)
 	require.NoError(t, err)
+	x, err := index.Read(r)
+	require.NoError(t, err)
 	seen := map[uint64]bool{}
 	for u, err := range r.Units() {
 		require.NoError(t, err)
-		got, err := u.Fingerprint()
+		got, err := x.Fingerprint(u)
 		require.NoError(t, err)
 		want, err := program.Fingerprint(slice.Request{Units: []string{u.Path()}, Target: slice.FingerprintTarget})
 		require.NoError(t, err)
@@ -88,7 +91,7 @@ func TestIndexFingerprints(t *testing.T) {
 	require.Greater(t, len(seen), 1)
 
 	var wrong bytes.Buffer
-	require.NoError(t, r.Reindex(&wrong, &afdo.IndexOptions{
+	require.NoError(t, index.Write(&wrong, r, &index.Options{
 		FingerprintScheme: slice.FingerprintScheme,
 		Fingerprint:       func(*afdo.Unit) (uint64, error) { return 7, nil },
 	}))

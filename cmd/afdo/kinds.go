@@ -3,11 +3,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/internal/kind/memprofkind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -15,12 +14,11 @@ import (
 func newKinds() kind.Table {
 	return kind.Table{
 		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
-		new(memprofkind.Kind),
 	}
 }
 
 // indexOptions returns the options of the index that --index writes with a profile.
-func indexOptions(p *profile.Profile) (*afdo.IndexOptions, error) {
+func indexOptions(p *profile.Profile) (*index.Options, error) {
 	o := newIndexOptions()
 	return o, addFingerprints(o, p)
 }

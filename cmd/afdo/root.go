@@ -90,7 +90,6 @@ var verbs = [...]verb{
 	{"slice", newSliceCommand},
 	{"fingerprint", newFingerprintCommand},
 	{"exec", newExecCommand},
-	{"cache", newCacheCommand},
 	{"merge", newMergeCommand},
 	{"diff", newDiffCommand},
 }

@@ -35,13 +35,14 @@ var (
 
 // targets are those of which OSS-Fuzz can build the file alone.
 var targets = []target{
-	{".", "FuzzCheck", v4Files, v4Dict},
 	{".", "FuzzGeneratedFile", nil, nil},
 	{".", "FuzzLookup", v4Files, v4Dict},
 	{".", "FuzzOpenWalk", v4Files, v4Dict},
 	{".", "FuzzReaderNaive", v4Files, v4Dict},
 	{".", "FuzzTrie", nil, v4Dict},
-	{".", "FuzzVarint", nil, nil},
+	{"./check", "FuzzCheck", v4Files, v4Dict},
+	{"./check", "FuzzStringTableFaults", nil, v4Dict},
+	{"./internal/wire", "FuzzVarint", nil, nil},
 	{"./fuzz", "FuzzConvertRoundTrip", append(textFiles, v4Files...), allDicts},
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func TestTargets(t *testing.T) {
 	want := []string{}
 	for name, paths := range fuzzTargets(t) {
 		for _, path := range paths {
-			if path == "fuzz_test.go" || path == "fuzz/fuzz_test.go" {
+			if slices.Contains([]string{"fuzz_test.go", "check/fuzz_test.go", "fuzz/fuzz_test.go", "internal/wire/fuzz_test.go"}, path) {
 				want = append(want, name)
 			}
 		}

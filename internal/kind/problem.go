@@ -1,6 +1,9 @@
 package kind
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Problem is something wrong with a file. Its place is a part of the file and an offset, an offset
 // alone, a line and a column, or nothing.
@@ -14,11 +17,15 @@ type Problem struct {
 	Column      int
 	Class       string // such as "bad count"; empty if there is none
 	Detail      string
+
+	// A problem may stand for several that differ in nothing but places, numbers and names.
+	More        int     // how many there are besides
+	MoreOffsets []int64 // of the first few of them
 }
 
 // String returns the problem as one line.
 func (p *Problem) String() string {
-	text := p.Detail
+	text := p.Detail + p.more()
 	if p.Class != "" {
 		text = p.Class + ": " + text
 	}
@@ -29,6 +36,26 @@ func (p *Problem) String() string {
 		return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, text)
 	case p.Offset >= 0:
 		return fmt.Sprintf("offset %d: %s", p.Offset, text)
+	}
+	return text
+}
+
+// more says how many more problems of the kind there are, and where the first of them are.
+func (p *Problem) more() string {
+	if p.More == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %d more of the kind", p.More)
+	for i, off := range p.MoreOffsets {
+		if i == 0 {
+			text += ", at offsets "
+		} else {
+			text += ", "
+		}
+		text += strconv.FormatInt(off, 10)
+	}
+	if len(p.MoreOffsets) > 0 && len(p.MoreOffsets) < p.More {
+		text += ", ..."
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -20,21 +21,16 @@ import (
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	c := &checking{kind: k, tell: report}
 	format, err := Recognise(f.Head)
-	switch {
-	case err != nil:
+	if err != nil {
 		c.refused(err)
 		return nil
-	case format.V4() && f.Path != "":
-		r, err := afdo.Open(f.Path, checkOptions...)
-		return c.v4(r, err)
 	}
 	data, err := io.ReadAll(f)
 	switch {
 	case err != nil:
 		return err
 	case format.V4():
-		r, err := afdo.OpenBytes(data, checkOptions...)
-		return c.v4(r, err)
+		return c.v4(data)
 	case format.Old():
 		c.old(data)
 	default:
@@ -57,11 +53,13 @@ func (c *checking) report(p *kind.Problem) {
 	c.tell(*p)
 }
 
-// checkOptions are how a file of version 4 is opened to be checked.
-var checkOptions = []afdo.Option{afdo.Lenient(), afdo.CheckUnqualified(slice.Names)}
-
 // refused reports why a file cannot be read as what it seems to be.
 func (c *checking) refused(err error) {
+	c.report(newProblem(err))
+}
+
+// newProblem returns the problem that an error is about.
+func newProblem(err error) *kind.Problem {
 	p := &kind.Problem{Offset: -1}
 	var v4 *afdo.FormatError
 	var old *gcov.FormatError
@@ -79,7 +77,7 @@ func (c *checking) refused(err error) {
 	default:
 		p.Detail = cli.Message(err)
 	}
-	c.report(p)
+	return p
 }
 
 // setSection says where the error of a version 4 file is.
@@ -92,29 +90,22 @@ func setSection(p *kind.Problem, e *afdo.FormatError) {
 	p.Offset, p.Class, p.Detail = e.Offset, e.Err.Error(), e.Detail
 }
 
-// v4 checks a file of version 4, or reports the error of opening it.
-func (c *checking) v4(r *afdo.Reader, err error) error {
-	var version *afdo.VersionError
-	switch {
-	case errors.Is(err, afdo.ErrMalformed), errors.As(err, &version):
-		c.refused(err)
+// v4 checks a file of version 4.
+func (c *checking) v4(data []byte) error {
+	for _, g := range check.Fold(check.V4(data, check.Options{Unqualified: slice.Names})) {
+		p := newProblem(g.Err)
+		p.Remark, p.More, p.MoreOffsets = g.Remark, g.Count-1, g.Offsets
+		c.report(p)
+	}
+	if c.faults > 0 {
 		return nil
-	case err != nil:
+	}
+	r, err := afdo.OpenBytes(data)
+	if err != nil {
 		return err
 	}
 	defer r.Close()
-	for found, err := range r.Check() {
-		if err != nil {
-			return err
-		}
-		p := &kind.Problem{Remark: found.Remark}
-		setSection(p, found.FormatError)
-		c.report(p)
-	}
-	if c.faults == 0 {
-		return c.fingerprints(r)
-	}
-	return nil
+	return c.fingerprints(r)
 }
 
 // text checks a file in the textual form.

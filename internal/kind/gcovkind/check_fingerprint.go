@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -12,9 +13,13 @@ import (
 // fingerprints compares the fingerprints that the index of a file may have
 // with what they should be, and reports the first one that is wrong. The file is without fault otherwise.
 func (c *checking) fingerprints(r *afdo.Reader) error {
-	info, err := r.Index()
+	x, err := index.Read(r)
+	if err != nil {
+		return nil // there is no index
+	}
+	info, err := x.Info()
 	if err != nil || info.Fingerprints != slice.FingerprintScheme {
-		return nil // there is no index, or it is none of this command's
+		return nil // it is none of this command's
 	}
 	p, err := profile.Read(r)
 	if err != nil {
@@ -28,7 +33,7 @@ func (c *checking) fingerprints(r *afdo.Reader) error {
 		if err != nil {
 			return err
 		}
-		key, err := u.Fingerprint()
+		key, err := x.Fingerprint(u)
 		if err != nil {
 			return err
 		}

@@ -50,13 +50,13 @@ func byteOrder(head []byte) string {
 
 func (in *Input) openV4() (err error) {
 	if in.Path != "" {
-		in.reader, err = afdo.Open(in.Path)
+		in.reader, err = afdo.Open(in.Path, afdo.TrustIndex())
 	} else {
 		var data []byte
 		if data, err = io.ReadAll(in.File); err != nil {
 			return err
 		}
-		in.reader, err = afdo.OpenBytes(data)
+		in.reader, err = afdo.OpenBytes(data, afdo.TrustIndex())
 	}
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
@@ -21,7 +21,7 @@ import (
 // Kind is GCOV profiles: versions 2 to 4 and the textual form.
 type Kind struct {
 	// IndexOptions returns the options of an index that is written with a profile.
-	IndexOptions func(*profile.Profile) (*afdo.IndexOptions, error)
+	IndexOptions func(*profile.Profile) (*index.Options, error)
 
 	// UnitKeys returns the fingerprints of all units, with which those of an index are compared.
 	UnitKeys func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)

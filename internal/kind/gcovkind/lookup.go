@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/find"
@@ -87,7 +88,7 @@ type Match struct {
 func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
 	var matches []Match
 	w := newWalker(r)
-	for s, err := range r.SymbolsNamed(l.Symbol) {
+	for s, err := range index.NewProgram(r).Named(l.Symbol) {
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/table"
 )
@@ -28,7 +29,11 @@ type BlockFacts struct {
 
 // newIndexFacts returns what there is to say of the index of a file, nil if it has none.
 func newIndexFacts(r *afdo.Reader) (*IndexFacts, error) {
-	info, err := r.Index()
+	x, err := index.Read(r)
+	var info *index.Info
+	if err == nil {
+		info, err = x.Info()
+	}
 	switch {
 	case errors.Is(err, afdo.ErrNotFound):
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
@@ -34,7 +35,7 @@ type sectionTally struct {
 // takeTally walks over a whole file.
 func takeTally(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
-	_, err := r.Index()
+	_, err := index.Read(r)
 	t.indexed = !errors.Is(err, afdo.ErrNotFound)
 	if err := t.addSections(r); err != nil {
 		return nil, err

@@ -1,0 +1,36 @@
+// Package check finds what is wrong with profiles of any format.
+//
+// [File] looks at the whole of a file, whatever its format, and yields a [Problem] for each thing
+// that is wrong or odd, with its place. [Fold] makes one line of problems that repeat.
+package check
+
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
+)
+
+// A Problem is something that a check finds.
+type Problem struct {
+	// Err says what it is and where: an [afdo.FormatError], or the error with which the reader of the
+	// format gives up.
+	Err error
+
+	// Remark tells what is odd, but legal, from what is a fault.
+	Remark bool
+}
+
+// Options say how a file is checked. The zero Options are fine.
+type Options struct {
+	// Unqualified has the unqualified names of an index made with this scheme compared.
+	Unqualified index.Scheme
+
+	// MaxNameBytes is the bound that readers have, see [afdo.MaxNameBytes], the default of which 0 means.
+	MaxNameBytes int
+}
+
+func (o *Options) maxNameBytes() int {
+	if o.MaxNameBytes == 0 {
+		return afdo.DefaultMaxNameBytes
+	}
+	return o.MaxNameBytes
+}

@@ -1,0 +1,29 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// fields decodes the fields of a section and knows which one it is.
+type fields struct {
+	sec afdo.Section
+	wire.Fields
+}
+
+// faultAt is a fault of the byte at pos of a section.
+func faultAt(s afdo.Section, pos int, class error, format string, args ...any) *afdo.FormatError {
+	return &afdo.FormatError{
+		Section: s.Index, Type: s.Type, Offset: s.Offset + int64(pos), Err: class, Detail: fmt.Sprintf(format, args...),
+	}
+}
+
+// err is the error of the fault that was found, nil if there is none.
+func (f *fields) err() error {
+	if f.Err == nil {
+		return nil
+	}
+	return faultAt(f.sec, f.Err.Pos, f.Err.Class, "%s", f.Err.Detail)
+}

@@ -1,0 +1,83 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A Group is problems that differ in nothing but their places and the numbers and names that they
+// tell of.
+type Group struct {
+	Problem         // the first of them
+	Count   int     // of all of them
+	Offsets []int64 // of the next few after the first, as far as they have any
+}
+
+const (
+	maxOffsets = 8       // of a group
+	maxGroups  = 1 << 12 // before problems of one class are one group: their texts are a file's to choose
+)
+
+// Fold makes groups of problems, in the order of the first of each. It keeps no more than the groups.
+func Fold(problems iter.Seq[Problem]) []Group {
+	var groups []Group
+	byKey := make(map[string]int)
+	for p := range problems {
+		key := p.key(len(byKey) < maxGroups)
+		i, ok := byKey[key]
+		if !ok {
+			byKey[key] = len(groups)
+			groups = append(groups, Group{Problem: p, Count: 1})
+			continue
+		}
+		g := &groups[i]
+		g.Count++
+		if off := p.Offset(); off >= 0 && len(g.Offsets) < maxOffsets {
+			g.Offsets = append(g.Offsets, off)
+		}
+	}
+	return groups
+}
+
+// Offset returns where in the file the problem is, -1 if it has no such place.
+func (p *Problem) Offset() int64 {
+	if e, ok := p.Err.(*afdo.FormatError); ok {
+		return e.Offset
+	}
+	return -1
+}
+
+// key is what the problems of a group have in common.
+func (p *Problem) key(precise bool) string {
+	var e *afdo.FormatError
+	if !errors.As(p.Err, &e) {
+		return p.Err.Error()
+	}
+	detail := ""
+	if precise {
+		detail = template(e.Detail)
+	}
+	return fmt.Sprintf("%v %d %v %s", p.Remark, e.Type, e.Err, detail)
+}
+
+// template is a text without its numbers and quoted names.
+func template(text string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted || '0' <= c && c <= '9':
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

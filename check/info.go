@@ -1,0 +1,107 @@
+package check
+
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// infos checks the symbol info sections that symbols refer to, in file order, each once.
+func (k *checker) infos() {
+	var open []uint32
+	for i, uses := range k.uses {
+		if uses&usedAs(afdo.SectionSymbolInfo) == 0 {
+			continue
+		}
+		f, ok := k.section(i, afdo.SectionSymbolInfo)
+		if k.stopped {
+			return
+		}
+		if !ok {
+			k.incomplete = true
+			continue
+		}
+		open = k.info(f, open[:0])
+	}
+}
+
+// info checks one symbol info section. Its locations are decoded by the fields, one after the other:
+// a Reader's cursor decodes them in its own way. open is memory for the bodies that are open.
+func (k *checker) info(f fields, open []uint32) []uint32 {
+	pos := f.Pos
+	i := f.Info()
+	overlong := !f.Compact
+	k.overlong(&f, pos, wire.VarintLen(i.HeadCount)+wire.VarintLen(i.Timestamp)+wire.VarintLen(i.NumLocations), &overlong)
+	k.tally.function(i.HeadCount)
+	var l wire.Location
+	for left := i.NumLocations; !k.stopped && f.Err == nil; {
+		if left == 0 {
+			if len(open) == 0 {
+				break
+			}
+			left, open = open[len(open)-1], open[:len(open)-1]
+			continue
+		}
+		left--
+		pos := f.Pos
+		if f.Location(&l); f.Err != nil {
+			break
+		}
+		k.location(&f, pos, &l, &overlong)
+		if l.Type == wire.InlinedFn {
+			open = append(open, left)
+			left = l.NumLocations
+		}
+	}
+	if !k.end(&f) {
+		k.incomplete = true
+	}
+	return open
+}
+
+// location checks the record at pos, and reads its targets.
+func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool) {
+	switch l.Type {
+	case wire.Zero, wire.Normal, wire.Wide:
+		k.tally.count(l.Count)
+	case wire.InlinedFn:
+		k.defined(f.sec, pos, l.Callee)
+	}
+	if !*overlong && l.Known() {
+		k.overlong(f, pos, leastLocation(l), overlong)
+	}
+	for range l.NumTargets {
+		pos := f.Pos
+		callee, count := f.Target()
+		if f.Err != nil || k.stopped {
+			return
+		}
+		k.defined(f.sec, pos, callee)
+		if !*overlong {
+			k.overlong(f, pos, wire.VarintLen(callee)+wire.VarintLen(count), overlong)
+		}
+	}
+}
+
+// leastLocation is the least that a record takes in compact mode, without its targets.
+func leastLocation(l *wire.Location) int {
+	least := 1 + wire.VarintLen(l.Line)
+	if l.Flagged {
+		least += wire.VarintLen(l.Discriminator)
+	}
+	switch l.Type {
+	case wire.Normal, wire.Wide:
+		least += wire.VarintLen(l.Count)
+	case wire.CalledFns:
+		least += wire.VarintLen(l.NumTargets)
+	case wire.InlinedFn:
+		least += wire.VarintLen(l.Callee) + wire.VarintLen(l.NumLocations)
+	}
+	return least
+}
+
+// defined checks that a symbol ID in the record or target at pos leads to a symbol.
+func (k *checker) defined(s afdo.Section, pos int, id uint32) {
+	if !k.ids.has(id) && !k.ids.mayHave(id) {
+		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the file has no such symbol", id))
+	}
+}

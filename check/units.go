@@ -1,0 +1,204 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/door"
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// unit is an entry of the file names section.
+type unit struct {
+	wire.Unit
+	pos  int // of the path
+	path []byte
+}
+
+func (u *unit) has(id uint32) bool { return u.Start <= id && id < u.End }
+
+// units checks the file names section and the tables of each unit.
+func (k *checker) units() {
+	k.use(k.t.names, afdo.SectionFileNames)
+	f, ok := k.section(k.t.names, afdo.SectionFileNames)
+	var units []unit
+	complete := false
+	if ok {
+		units, complete = k.entries(&f)
+		k.paths(f.sec, units, complete)
+		k.ranges(f.sec, units)
+	}
+	if !complete {
+		k.loseAll()
+	}
+	for i := range units {
+		if k.stopped {
+			return
+		}
+		k.unit(f.sec, &units[i])
+	}
+}
+
+// entries reads the file names section and reports whether it could be read to the end.
+func (k *checker) entries(f *fields) (units []unit, complete bool) {
+	n := f.UnitCount()
+	var overlong bool
+	k.overlong(f, 1, wire.VarintLen(uint64(n)), &overlong)
+	for range n {
+		var u unit
+		pos := f.Pos
+		var path []byte
+		u.pos, path = f.Unit(&u.Unit)
+		if f.Err != nil {
+			break
+		}
+		if i := bytes.IndexByte(path, 0); i < 0 || i != len(path)-1 {
+			k.fault(faultAt(f.sec, u.pos, afdo.ErrName, "%.200q is not a string that ends at its only NUL", path))
+		}
+		if u.Start > u.End {
+			k.fault(faultAt(f.sec, u.pos, afdo.ErrSymbol, "symbol IDs from %d to %d", u.Start, u.End))
+		}
+		least := wire.VarintLen(uint64(len(path))) + len(path) +
+			wire.VarintLen(u.Strings) + wire.VarintLen(u.Symbols) + wire.VarintLen(u.Start) + wire.VarintLen(u.End)
+		k.overlong(f, pos, least, &overlong)
+		u.path = path[:max(len(path), 1)-1]
+		units = append(units, u)
+	}
+	return units, k.end(f)
+}
+
+// paths checks that each path is there once and the empty one among them.
+func (k *checker) paths(names afdo.Section, units []unit, complete bool) {
+	seen := make(map[string]bool, len(units))
+	for _, u := range units {
+		if seen[string(u.path)] {
+			k.fault(faultAt(names, u.pos, afdo.ErrName, "duplicate unit %.200q", u.path))
+			continue
+		}
+		seen[string(u.path)] = true
+	}
+	if !seen[""] && complete {
+		k.fault(faultAt(names, 1, afdo.ErrMissing, "there is no unit for symbols with unknown file"))
+	}
+}
+
+// ranges checks that no symbol ID belongs to two units.
+func (k *checker) ranges(names afdo.Section, units []unit) {
+	order := make([]uint32, 0, len(units))
+	for i := range units {
+		if u := &units[i]; u.Start < u.End {
+			order = append(order, uint32(i))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(units[a].Start, units[b].Start) })
+	end := uint32(0)
+	for _, i := range order {
+		u := &units[i]
+		if u.Start < end {
+			k.fault(faultAt(names, u.pos, afdo.ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", u.Start, u.End, u.path))
+		}
+		end = max(end, u.End)
+	}
+}
+
+// unit checks string table and symbol names of one unit.
+func (k *checker) unit(names afdo.Section, u *unit) {
+	strings := stringTable{count: -1}
+	if k.inRange(names, u.pos, ref{u.Strings, afdo.SectionStringTable}) {
+		strings = k.stringTable(u.Strings)
+	}
+	complete := false
+	if k.inRange(names, u.pos, ref{u.Symbols, afdo.SectionSymbolNames}) {
+		if !k.use(int(u.Symbols), afdo.SectionSymbolNames) {
+			k.ids.lose(u.Start, u.End) // the rows are another unit's and were checked for that
+			return
+		}
+		if f, ok := k.section(int(u.Symbols), afdo.SectionSymbolNames); ok {
+			rows := f
+			complete = k.rows(&f, u, strings.count)
+			k.size(u, strings, rows)
+		}
+	}
+	if !complete {
+		k.lose(u.Start, u.End)
+	}
+}
+
+// stringTable is what is known of a string table.
+type stringTable struct {
+	count int // of strings, -1 if that is not known
+	names int // sum of their lengths
+}
+
+// stringTable checks a string table unless that has been done.
+func (k *checker) stringTable(index uint32) stringTable {
+	if k.use(int(index), afdo.SectionStringTable) {
+		k.strings[index] = stringTable{count: -1}
+		if f, ok := k.section(int(index), afdo.SectionStringTable); ok {
+			k.strings[index] = k.trie(f)
+		}
+	}
+	return k.strings[index]
+}
+
+// size reports a unit whose names a Reader would not spell out any more, for all that it has of the
+// units before. It counts rather too much than too little.
+func (k *checker) size(u *unit, strings stringTable, rows fields) {
+	if strings.count < 0 {
+		return
+	}
+	limit := door.MaxTableBytes(k.opts.maxNameBytes(), int64(len(k.data)))
+	table := k.sectionAt(int(u.Strings))
+	if k.tables < limit {
+		sections := table.Size + int64(len(rows.Data))
+		k.tables += max(sections, 16*int64(strings.count)+16*int64(rows.RowCount())+int64(strings.names))
+		return
+	}
+	if k.tables < math.MaxInt64 {
+		k.fault(faultAt(table, 0, afdo.ErrLimit, "the names of the units exceed %d bytes, see afdo.MaxNameBytes", limit))
+		k.tables = math.MaxInt64 // said once
+	}
+}
+
+// rows checks a symbol names section and reports whether it could be read to the end. n is the
+// number of strings, -1 if that is not known.
+func (k *checker) rows(f *fields, u *unit, n int) bool {
+	count := f.RowCount()
+	var overlong bool
+	k.overlong(f, 1, wire.VarintLen(uint64(count)), &overlong)
+	names := newIndexSet(n, count)
+	k.ids.grow(count)
+	for range count {
+		pos := f.Pos
+		row := f.Row()
+		if f.Err != nil || k.stopped {
+			break
+		}
+		k.row(f.sec, pos, row, u)
+		switch {
+		case n < 0:
+		case uint64(row.String) >= uint64(n):
+			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "string index %d, the unit has %d strings", row.String, n))
+		case names.add(row.String):
+			k.remark(f.sec, pos, afdo.ErrSymbol, "duplicate string index %d: two symbols of one name", row.String)
+		}
+		if f.Compact {
+			k.overlong(f, pos, wire.VarintLen(row.String)+wire.VarintLen(row.ID)+wire.VarintLen(row.Info), &overlong)
+		}
+	}
+	return k.end(f)
+}
+
+// row checks what a row of a symbol names section says apart from the name.
+func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unit) {
+	if u.Start <= u.End && !u.has(row.ID) {
+		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the unit has %d to %d", row.ID, u.Start, u.End))
+	}
+	k.ids.add(row.ID, s, pos)
+	if row.Info != wire.NoInfo && k.inRange(s, pos, ref{row.Info, afdo.SectionSymbolInfo}) {
+		k.use(int(row.Info), afdo.SectionSymbolInfo)
+	}
+}

@@ -1,0 +1,203 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+var errNoFileNames = fmt.Errorf("index: a file without a file names section: %w", afdo.ErrMalformed)
+
+// Check compares the index of a file, and with it the checksums of all sections, with the file, and
+// yields an [afdo.FormatError] for each fault, or the error with which the file does not open. There
+// is nothing to find in a file without an index.
+//
+// What the index finds units and symbols by is compared if the caller says that the file is sound in
+// all else and there has been no fault; the first one there is the last. Unqualified names are
+// compared if scheme is the one by which they were made, fingerprints with nothing.
+func Check(data []byte, scheme Scheme, sound bool) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		c := checker{data: data, yield: yield}
+		c.run(scheme, sound)
+	}
+}
+
+// checker yields faults until the caller has enough.
+type checker struct {
+	data    []byte
+	r       *afdo.Reader
+	x       *Index
+	yield   func(error) bool
+	stopped bool
+	faults  int
+}
+
+func (c *checker) fault(err error) {
+	if err != nil && !c.stopped {
+		c.faults++
+		c.stopped = !c.yield(err)
+	}
+}
+
+func (c *checker) run(scheme Scheme, sound bool) {
+	r, err := afdo.OpenBytes(c.data, afdo.SkipChecksums())
+	if err != nil {
+		c.fault(err)
+		return
+	}
+	x, err := Read(r)
+	if err != nil {
+		if !errors.Is(err, afdo.ErrNotFound) {
+			c.fault(err)
+		}
+		return
+	}
+	c.r, c.x = r, x
+	for i := range x.x.NumPages() {
+		c.fault(x.wrap(x.x.CheckPage(i)))
+	}
+	if c.faults > 0 {
+		return
+	}
+	c.checksums()
+	c.fault(x.wrap(c.order()))
+	for _, kind := range []indexfmt.Kind{indexfmt.Unqualified, indexfmt.Fingerprints} {
+		_, err := x.x.Scheme(kind)
+		c.fault(x.wrap(err))
+	}
+	c.fault(x.wrap(x.x.CheckFingerprints()))
+	c.fault(x.wrap(x.x.CheckEnd()))
+	if sound && c.faults == 0 {
+		c.fault(x.wrap(c.lookups(scheme)))
+	}
+}
+
+// checksums compares the checksum of every section.
+func (c *checker) checksums() {
+	if !c.x.x.Has(indexfmt.Checksums) {
+		return
+	}
+	for i := 0; i < c.x.x.Section && !c.stopped; i++ {
+		s, err := c.r.Section(i)
+		if err != nil {
+			c.fault(err)
+			return
+		}
+		want, err := c.x.x.Checksum(i)
+		if err != nil {
+			c.fault(c.x.wrap(err))
+			return
+		}
+		if got := indexfmt.Sum(c.data[s.Offset : s.Offset+s.Size]); got != want {
+			c.fault(&afdo.FormatError{
+				Section: i, Type: s.Type, Offset: s.Offset, Err: afdo.ErrChecksum,
+				Detail: fmt.Sprintf("the section has the checksum %08x, want %08x", got, want),
+			})
+		}
+	}
+}
+
+// order compares what the index says of the section table.
+func (c *checker) order() error {
+	if !c.x.x.Has(indexfmt.Sections) {
+		return nil
+	}
+	h := wire.Header(c.data)
+	entries := int(h.Uint(7))
+	summary, names := h.Place(), h.Place()
+	index := func(fixed, other wire.Place) (n int) {
+		if other.Offset < fixed.Offset {
+			n++
+		}
+		return n
+	}
+	atSummary, atNames := index(summary, names), index(names, summary)
+	end := uint64(0)
+	for range entries {
+		p := h.Place()
+		if p.Offset < end {
+			return c.x.x.FaultyOrder()
+		}
+		end = p.Offset + p.Size
+		atSummary += index(summary, p)
+		atNames += index(names, p)
+	}
+	return c.x.x.CheckOrder(entries, atSummary, atNames, indexfmt.Positions(c.data))
+}
+
+// lookups compares what the index finds things by with the file. It returns the first fault.
+func (c *checker) lookups(scheme Scheme) error {
+	x := c.x.x
+	n, err := c.r.NumUnits()
+	if err != nil {
+		return err
+	}
+	if err := x.CheckNumUnits(n); err != nil {
+		return err
+	}
+	names, err := c.fileNames()
+	if err != nil {
+		return err
+	}
+	units, paths := unitEntries(names)
+	if x.Has(indexfmt.Units) {
+		if err := x.CheckUnits(units); err != nil {
+			return err
+		}
+	}
+	if x.Has(indexfmt.Paths) {
+		if err := x.CheckTable(indexfmt.Paths, paths); err != nil {
+			return err
+		}
+	}
+	if x.Has(indexfmt.Names) {
+		err := c.table(indexfmt.Names, func(name string) (string, bool) { return canonical.Name(name), true })
+		if err != nil {
+			return err
+		}
+	}
+	made, err := x.Scheme(indexfmt.Unqualified)
+	if err != nil {
+		return err
+	}
+	if x.Has(indexfmt.Unqualified) && scheme.Unqualified != nil && made == scheme.Name {
+		if err := c.table(indexfmt.Unqualified, scheme.key); err != nil {
+			return err
+		}
+	}
+	if !x.Has(indexfmt.Inlined) {
+		return nil
+	}
+	lists, err := NewProgram(c.r).file.inlinedElsewhere(n)
+	if err != nil {
+		return err
+	}
+	return x.CheckInlined(lists)
+}
+
+// table compares a table of names.
+func (c *checker) table(kind indexfmt.Kind, keyOf func(name string) (key string, ok bool)) error {
+	want, err := nameEntries(c.r, keyOf)
+	if err != nil {
+		return err
+	}
+	return c.x.x.CheckTable(kind, want)
+}
+
+// fileNames returns the file names section.
+func (c *checker) fileNames() (section, error) {
+	for s, err := range c.r.Sections() {
+		if err != nil {
+			return section{}, err
+		}
+		if s.Type == afdo.SectionFileNames {
+			return section{s.Type, s.Compact, c.data[s.Offset+1 : s.Offset+s.Size]}, nil
+		}
+	}
+	return section{}, errNoFileNames
+}

@@ -1,0 +1,123 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/indexfmt"
+)
+
+// indexed has the candidates of the index of a file.
+type indexed struct {
+	r *afdo.Reader
+	*Index
+}
+
+// newIndexed returns the index of a file, nil if there is none to go by: where it is damaged, going
+// through the file gives the error. The error is that of a read.
+func newIndexed(r *afdo.Reader) (*indexed, error) {
+	x, err := Read(r)
+	switch {
+	case errors.Is(err, afdo.ErrNotFound), errors.Is(err, afdo.ErrMalformed):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !x.x.Trusted:
+		return nil, nil
+	}
+	return &indexed{r, x}, nil
+}
+
+// errNotIndexed says that the index has not what is asked for.
+var errNotIndexed = fmt.Errorf("index: %w", afdo.ErrNotFound)
+
+// misleads reports whether an error came of an index that makes no sense.
+func (x *indexed) misleads(err error) bool {
+	var e *afdo.FormatError
+	if errors.As(err, &e) {
+		return e.Section == x.x.Section && (e.Err != afdo.ErrChecksum || x.x.Lenient)
+	}
+	return errors.Is(err, afdo.ErrNotFound) // a symbol ID that no symbol has
+}
+
+func (x *indexed) named(canonicalName string) ([]afdo.SymbolID, error) {
+	return x.find(indexfmt.Names, canonicalName, nil)
+}
+
+func (x *indexed) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, error) {
+	if !x.x.Has(indexfmt.Unqualified) {
+		return nil, errNotIndexed
+	}
+	made, err := x.x.Scheme(indexfmt.Unqualified)
+	if err != nil {
+		return nil, x.wrap(err)
+	}
+	if made != scheme.Name {
+		return nil, errNotIndexed
+	}
+	ids, err := x.find(indexfmt.Names, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	return x.find(indexfmt.Unqualified, name, ids)
+}
+
+// find appends what a table has for a key.
+func (x *indexed) find(kind indexfmt.Kind, key string, ids []afdo.SymbolID) ([]afdo.SymbolID, error) {
+	if !x.x.Has(kind) {
+		return nil, errNotIndexed
+	}
+	t, err := x.x.Table(kind)
+	if err != nil {
+		return nil, x.wrap(err)
+	}
+	values, err := t.Find(indexfmt.Hash(key), nil)
+	return appendIDs(ids, values), x.wrap(err)
+}
+
+func appendIDs(ids []afdo.SymbolID, values []uint32) []afdo.SymbolID {
+	ids = slices.Grow(ids, len(values))
+	for _, v := range values {
+		ids = append(ids, afdo.SymbolID(v))
+	}
+	return ids
+}
+
+// inlinedInto returns the functions into which functions of the callees' units were inlined, as the
+// index has them, and those of these units themselves, of which it says nothing.
+func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
+	if !x.x.Has(indexfmt.Inlined) {
+		return nil, errNotIndexed
+	}
+	var ids []afdo.SymbolID
+	end := afdo.SymbolID(0) // of the unit before
+	for i, callee := range callees {
+		if i > 0 && callee < end {
+			continue
+		}
+		u, err := x.r.UnitOf(callee)
+		if errors.Is(err, afdo.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		_, end = u.IDs()
+		elsewhere, err := x.x.Inlined(u.Index())
+		if err != nil {
+			return nil, x.wrap(err)
+		}
+		ids = appendIDs(ids, elsewhere)
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return nil, err
+			}
+			if s.HasInfo() {
+				ids = append(ids, s.ID())
+			}
+		}
+	}
+	return ids, nil
+}

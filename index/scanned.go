@@ -1,0 +1,322 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symtab"
+)
+
+// scanned has the candidates of a file without an index to go by: it goes through the file, and keeps
+// what it finds out.
+type scanned struct {
+	r *afdo.Reader
+
+	mu       sync.Mutex
+	searches int // that went through the names of all units
+	names    *symtab.Names[afdo.SymbolID]
+	besides  map[string]*symtab.Names[afdo.SymbolID] // by scheme: unqualified names that are not the canonical ones
+	callers  *symtab.Callers[afdo.SymbolID]
+}
+
+// scanAfter is how many searches go through the encoded names of all units before a table of all
+// names is made, which costs about as much as that: 14 ms each and some 50 ms for 3,000 units.
+const scanAfter = 3
+
+func (f *scanned) named(canonicalName string) ([]afdo.SymbolID, error) {
+	f.mu.Lock()
+	f.searches++
+	once := f.names == nil && f.searches <= scanAfter
+	f.mu.Unlock()
+	if once {
+		return f.search(canonicalName)
+	}
+	t, err := f.nameTable()
+	if err != nil {
+		return nil, err
+	}
+	return appendAll(nil, t, canonicalName), nil
+}
+
+func (f *scanned) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, error) {
+	names, err := f.nameTable()
+	if err != nil {
+		return nil, err
+	}
+	besides, err := f.schemeTable(scheme)
+	if err != nil {
+		return nil, err
+	}
+	return appendAll(appendAll(nil, names, name), besides, name), nil
+}
+
+func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) []afdo.SymbolID {
+	return slices.AppendSeq(ids, t.Candidates(key))
+}
+
+// search looks into all units.
+func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
+	var ids []afdo.SymbolID
+	seen := sharing{budget: newBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
+	for u, err := range f.r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		if err := seen.tables(u); err != nil {
+			return nil, err
+		}
+		for s, err := range u.Clones(canonicalName) {
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, s.ID())
+		}
+	}
+	return ids, nil
+}
+
+// nameTable returns the table of all symbols by canonical name, making it if need be.
+func (f *scanned) nameTable() (*symtab.Names[afdo.SymbolID], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.names == nil {
+		t, err := f.newTable(func(name string) (string, bool) { return canonical.Name(name), true })
+		if err != nil {
+			return nil, err
+		}
+		f.names = t
+	}
+	return f.names, nil
+}
+
+// schemeTable returns the table of the unqualified names of a scheme, making it if need be.
+func (f *scanned) schemeTable(scheme Scheme) (*symtab.Names[afdo.SymbolID], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t := f.besides[scheme.Name]; t != nil {
+		return t, nil
+	}
+	t, err := f.newTable(scheme.key)
+	if err != nil {
+		return nil, err
+	}
+	if f.besides == nil {
+		f.besides = make(map[string]*symtab.Names[afdo.SymbolID])
+	}
+	f.besides[scheme.Name] = t
+	return t, nil
+}
+
+func (f *scanned) newTable(keyOf func(name string) (key string, ok bool)) (*symtab.Names[afdo.SymbolID], error) {
+	t := symtab.NewNames[afdo.SymbolID]()
+	err := eachSymbol(f.r, func(s afdo.Symbol) {
+		if key, ok := keyOf(s.Name()); ok {
+			t.Add(key, s.ID())
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Build()
+	return t, nil
+}
+
+// eachSymbol calls visit for each symbol of a file.
+func eachSymbol(r *afdo.Reader, visit func(afdo.Symbol)) error {
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return err
+			}
+			visit(s)
+		}
+	}
+	return nil
+}
+
+func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
+	t, err := f.callerTable()
+	if err != nil {
+		return nil, err
+	}
+	var ids []afdo.SymbolID
+	for _, callee := range callees {
+		ids = slices.AppendSeq(ids, t.Of(uint64(callee), uint64(callee)+1))
+	}
+	return ids, nil
+}
+
+// inlinedElsewhere returns for each unit the functions of others into which functions of its were
+// inlined, by ascending ID.
+func (f *scanned) inlinedElsewhere(units int) ([][]uint32, error) {
+	t, err := f.callerTable()
+	if err != nil {
+		return nil, err
+	}
+	lists := make([][]uint32, 0, units)
+	for u, err := range f.r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		start, end := u.IDs()
+		var list []uint32
+		for id := range t.Of(uint64(start), uint64(end)) {
+			if id < start || end <= id {
+				list = append(list, uint32(id))
+			}
+		}
+		slices.Sort(list)
+		lists = append(lists, slices.Compact(list))
+	}
+	return lists, nil
+}
+
+// callerTable goes through all samples, once.
+func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.callers != nil {
+		return f.callers, nil
+	}
+	t := new(symtab.Callers[afdo.SymbolID])
+	b := newBudget(f.r)
+	var c afdo.Cursor
+	var callees []afdo.SymbolID
+	for u, err := range f.r.Units() {
+		if err == nil {
+			err = u.Load()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return nil, err
+			}
+			if !s.HasInfo() {
+				continue
+			}
+			callees = callees[:0]
+			err := b.walk(&c, s, func(callee afdo.SymbolID) bool {
+				callees = append(callees, callee)
+				return true
+			})
+			if err != nil {
+				return nil, err
+			}
+			t.Add(s.ID(), callees)
+		}
+	}
+	t.Build()
+	f.callers = t
+	return t, nil
+}
+
+// loadFrom is how many functions of a unit make reading all of its samples together cheaper than
+// reading theirs one by one.
+const loadFrom = 8
+
+// inlining returns those of some symbols, other than the callees, into which a callee was inlined.
+// Both ascend.
+func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([]afdo.Symbol, error) {
+	isCallee := func(id afdo.SymbolID) bool {
+		_, ok := slices.BinarySearch(callees, id)
+		return ok
+	}
+	symbols = slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !s.HasInfo() || isCallee(s.ID()) })
+	b := newBudget(r)
+	var c afdo.Cursor
+	var found []afdo.Symbol
+	for i, s := range symbols {
+		if first := i == 0 || symbols[i-1].Unit() != s.Unit(); first && i+loadFrom < len(symbols) && symbols[i+loadFrom].Unit() == s.Unit() {
+			if err := s.Unit().Load(); err != nil {
+				return nil, err
+			}
+		}
+		inlines := false
+		err := b.walk(&c, s, func(callee afdo.SymbolID) bool {
+			inlines = isCallee(callee)
+			return !inlines
+		})
+		if err != nil {
+			return nil, err
+		}
+		if inlines {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// A budget is how many bytes of sections may still be gone through. Every byte of a file belongs to
+// one section, and every section to one unit or symbol: only a file in which many share one uses it
+// up.
+type budget struct{ left int64 }
+
+const (
+	freeBytes    = 64 << 20
+	bytesPerByte = 4 // of the file
+)
+
+func newBudget(r *afdo.Reader) *budget {
+	return &budget{freeBytes + bytesPerByte*min(r.Size(), math.MaxInt64/(2*bytesPerByte))}
+}
+
+func (b *budget) spend(bytes int64) error {
+	if b.left -= bytes; b.left < 0 {
+		return fmt.Errorf("index: units or symbols share sections so often that they hold many times the file: %w", afdo.ErrLimit)
+	}
+	return nil
+}
+
+// walk calls visit for the functions inlined into a symbol, until it returns false.
+func (b *budget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.SymbolID) bool) error {
+	info, err := s.Info()
+	if err == nil {
+		err = b.spend(info.Section().Size)
+	}
+	if err != nil {
+		return err
+	}
+	for c.Reset(info); c.Next(); {
+		if l := c.Location(); l.Type == afdo.LocationInlinedFn && !visit(l.Callee) {
+			return nil
+		}
+	}
+	return c.Err()
+}
+
+// sharing spends of a budget what tables take that are not looked into for the first time.
+type sharing struct {
+	*budget
+	r    *afdo.Reader
+	seen []bool // by section
+}
+
+func (s *sharing) tables(u *afdo.Unit) error {
+	strings, symbols := u.Sections()
+	for _, index := range []int{strings, symbols} {
+		if index < 0 || index >= len(s.seen) {
+			continue // reading the unit gives the error
+		}
+		if !s.seen[index] {
+			s.seen[index] = true
+			continue
+		}
+		section, err := s.r.Section(index)
+		if err == nil {
+			err = s.spend(section.Size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

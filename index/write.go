@@ -1,0 +1,314 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+var errNoFingerprints = fmt.Errorf("index: fingerprints: %w", afdo.ErrNotFound)
+
+// Options say what an index holds besides what it finds in the file itself.
+type Options struct {
+	Producer string // what writes the file, such as a program and its version
+	BuildID  []byte // of the program that was profiled, as in its ELF note
+
+	// Unqualified is how symbols get unqualified names, which the zero Scheme leaves out of the index.
+	Unqualified Scheme
+
+	// FingerprintScheme names what Fingerprint makes of a unit, up to 255 bytes. Without Fingerprint, the
+	// index has no fingerprints.
+	FingerprintScheme string
+	Fingerprint       func(*afdo.Unit) (uint64, error)
+
+	// What to leave out, to save its bytes.
+	NoLookups, NoInlining, NoChecksums bool
+}
+
+// Write writes the file of a Reader with a new index in the place of the one it may have, or without
+// any if o is nil. All other sections are copied byte for byte and keep their section indexes; bytes
+// between sections are not. An index is the last section of a file, so readers that do not know of
+// it find everything where it was.
+//
+// An index with checksums vouches for what is in the file now: where the file has checksums already,
+// Write compares them, and fails with [afdo.ErrChecksum] unless the Reader was opened with
+// [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Nothing is written
+// before the whole file is there in memory, which takes up to three times its size, some 20 bytes a
+// symbol, and the names.
+func Write(w io.Writer, r *afdo.Reader, o *Options) error {
+	f, err := copySections(r)
+	if err != nil {
+		return err
+	}
+	if o == nil {
+		return f.write(w)
+	}
+	x, err := newWriting(r, f, o)
+	if err != nil {
+		return err
+	}
+	if err := x.addTo(f); err != nil {
+		return err
+	}
+	return f.write(w)
+}
+
+// A file is the sections of a file.
+type file struct {
+	compact  bool // its header
+	sections []section
+	span     int64 // bytes of all sections
+	summary  int   // the index of that
+	names    int   // and of the file names
+}
+
+type section struct {
+	t       afdo.SectionType
+	compact bool
+	data    []byte // without the bitmask byte
+}
+
+func (f *file) add(s section) {
+	f.sections = append(f.sections, s)
+	f.span += int64(len(s.data)) + 1
+}
+
+// copySections returns all sections but the index.
+func copySections(r *afdo.Reader) (*file, error) {
+	n := r.NumSections()
+	if _, err := Read(r); err == nil || errors.Is(err, afdo.ErrIndex) || errors.Is(err, afdo.ErrChecksum) {
+		n--
+	} else if !errors.Is(err, afdo.ErrNotFound) {
+		return nil, err
+	}
+	f := &file{compact: r.Header().Compact, sections: make([]section, 0, n+1)}
+	for i := range n {
+		s, err := r.Section(i)
+		if err != nil {
+			return nil, err
+		}
+		data, err := r.Data(i)
+		if err != nil {
+			return nil, err
+		}
+		f.add(section{s.Type, s.Compact, data[1:]})
+	}
+	var err error
+	if f.summary, err = f.only(afdo.SectionSummary); err != nil {
+		return nil, err
+	}
+	f.names, err = f.only(afdo.SectionFileNames)
+	return f, err
+}
+
+// only returns the index of the section of a type, of which there is one.
+func (f *file) only(t afdo.SectionType) (int, error) {
+	is := func(s section) bool { return s.t == t }
+	first := slices.IndexFunc(f.sections, is)
+	if first < 0 || slices.ContainsFunc(f.sections[first+1:], is) {
+		return 0, fmt.Errorf("index: a file that has not one %s section: %w", t, afdo.ErrMalformed)
+	}
+	return first, nil
+}
+
+func (f *file) write(w io.Writer) error {
+	out := afdo.NewWriter(f.compact)
+	for _, s := range f.sections {
+		out.Add(s.t, s.compact, s.data)
+	}
+	_, err := out.WriteTo(w)
+	return err
+}
+
+// header returns the header of the file.
+func (f *file) header() ([]byte, error) {
+	var h header
+	err := f.write(&h)
+	return h, err
+}
+
+// A header keeps what is written first.
+type header []byte
+
+func (h *header) Write(p []byte) (int, error) {
+	if *h == nil {
+		*h = slices.Clone(p)
+	}
+	return len(p), nil
+}
+
+// writing gathers the blocks of an index.
+type writing struct {
+	indexfmt.Writer
+	checksums bool
+}
+
+// newWriting returns the index of a Reader's file, which consists of f.
+func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
+	units, err := r.NumUnits()
+	if err != nil {
+		return nil, err
+	}
+	x := &writing{indexfmt.Writer{Compact: f.compact, Units: units}, !o.NoChecksums}
+	if !o.NoLookups {
+		if err := x.lookups(r, f, o); err != nil {
+			return nil, err
+		}
+	}
+	if !o.NoInlining {
+		lists, err := NewProgram(r).file.inlinedElsewhere(units)
+		if err != nil {
+			return nil, err
+		}
+		x.Add(indexfmt.Inlined, indexfmt.AppendInlined(nil, lists))
+	}
+	if err := x.fingerprints(r, o); err != nil {
+		return nil, err
+	}
+	if x.checksums {
+		var sums []byte
+		for _, s := range f.sections {
+			sums = indexfmt.AppendChecksum(sums, s.sum())
+		}
+		x.Add(indexfmt.Checksums, sums)
+	}
+	x.Add(indexfmt.Producer, []byte(o.Producer))
+	x.Add(indexfmt.BuildID, o.BuildID)
+	return x, nil
+}
+
+// sum is the checksum of the section.
+func (s *section) sum() uint32 {
+	return indexfmt.Sum(append([]byte{wire.SectionBitmask(byte(s.t), s.compact)}, s.data...))
+}
+
+// guesses is how often the positions of entries in the section table are worked out again before the
+// index goes without them. Two have always been enough.
+const guesses = 4
+
+// addTo adds the index to a file. Where the entries of the section table stand depends on how long
+// the one of the index is: their positions are those of a guess until that holds.
+func (x *writing) addTo(f *file) error {
+	n, span := len(f.sections), f.span
+	put := func(w *indexfmt.Writer) ([]uint32, error) {
+		f.sections, f.span = f.sections[:n], span
+		f.add(section{afdo.SectionIndex, f.compact, w.Section(n+1, span)})
+		h, err := f.header()
+		return indexfmt.Positions(h), err
+	}
+	positions, err := put(&x.Writer)
+	for range guesses {
+		if err != nil || !x.checksums {
+			return err
+		}
+		with := x.Writer
+		with.Add(indexfmt.Sections, indexfmt.AppendOrder(nil, f.compact, f.summary, f.names, positions))
+		guess := positions
+		if positions, err = put(&with); err == nil && slices.Equal(positions, guess) {
+			return nil
+		}
+	}
+	_, err = put(&x.Writer)
+	return err
+}
+
+// lookups adds what finds units and symbols.
+func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
+	if x.Units >= indexfmt.MaxUnits {
+		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
+	}
+	names, err := nameEntries(r, func(name string) (string, bool) { return canonical.Name(name), true })
+	if err != nil {
+		return err
+	}
+	if uint64(len(names)) > math.MaxUint32 {
+		return fmt.Errorf("index: %d symbols: %w", len(names), afdo.ErrLimit)
+	}
+	units, paths := unitEntries(f.sections[f.names])
+	x.Add(indexfmt.Units, units.Append(nil, x.Compact))
+	x.Add(indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths))
+	x.Add(indexfmt.Names, indexfmt.AppendTable(nil, x.Compact, names))
+	if o.Unqualified.Unqualified == nil {
+		return nil
+	}
+	if err := checkScheme(o.Unqualified.Name); err != nil {
+		return err
+	}
+	names, err = nameEntries(r, o.Unqualified.key)
+	x.Add(indexfmt.Unqualified, indexfmt.AppendTable(indexfmt.AppendScheme(nil, o.Unqualified.Name), x.Compact, names))
+	return err
+}
+
+// nameEntries returns an entry of a hash table for each symbol of which keyOf gives a key.
+func nameEntries(r *afdo.Reader, keyOf func(name string) (key string, ok bool)) ([]indexfmt.Hashed, error) {
+	var entries []indexfmt.Hashed
+	err := eachSymbol(r, func(s afdo.Symbol) {
+		if key, ok := keyOf(s.Name()); ok {
+			entries = append(entries, indexfmt.Hashed{Hash: indexfmt.Hash(key), Value: uint32(s.ID())})
+		}
+	})
+	return entries, err
+}
+
+// fingerprints adds the fingerprints of the units.
+func (x *writing) fingerprints(r *afdo.Reader, o *Options) error {
+	if o.Fingerprint == nil {
+		return nil
+	}
+	if err := checkScheme(o.FingerprintScheme); err != nil {
+		return err
+	}
+	data := indexfmt.AppendScheme(nil, o.FingerprintScheme)
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		key, err := o.Fingerprint(u)
+		if err != nil {
+			return err
+		}
+		data = indexfmt.AppendFingerprint(data, key)
+	}
+	x.Add(indexfmt.Fingerprints, data)
+	return nil
+}
+
+func checkScheme(name string) error {
+	if len(name) > math.MaxUint8 {
+		return fmt.Errorf("index: a scheme with a name of %d bytes: %w", len(name), afdo.ErrLimit)
+	}
+	return nil
+}
+
+// unitEntries returns what the blocks of units and paths are made of.
+func unitEntries(names section) (*indexfmt.UnitList, []indexfmt.Hashed) {
+	bitmask := wire.SectionBitmask(byte(names.t), names.compact)
+	f := wire.Fields{Data: names.data, Compact: names.compact}
+	n := f.UnitCount()
+	l := &indexfmt.UnitList{Entries: make([]indexfmt.Entry, n)}
+	paths := make([]indexfmt.Hashed, n)
+	for rank := range n {
+		from := f.Pos
+		var u wire.Unit
+		_, path := f.Unit(&u)
+		// Offsets count from the section's bitmask byte, which is not part of the data.
+		l.Entries[rank] = indexfmt.Entry{
+			Rank: rank, From: int64(from) + 1, To: int64(f.Pos) + 1, Sum: indexfmt.EntrySum(bitmask, f.Data[from:f.Pos]),
+		}
+		if u.Start != u.End {
+			l.Ranked = append(l.Ranked, indexfmt.RankedUnit{Start: u.Start, Rank: rank})
+		}
+		paths[rank] = indexfmt.Hashed{Hash: indexfmt.Hash(string(path[:len(path)-1])), Value: uint32(rank)}
+	}
+	l.End = int64(f.Pos) + 1
+	slices.SortFunc(l.Ranked, func(a, b indexfmt.RankedUnit) int { return cmp.Compare(a.Start, b.Start) })
+	return l, paths
+}

@@ -1,0 +1,132 @@
+package indexfmt
+
+import (
+	"strconv"
+
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// A Kind says what a block of the index holds.
+type Kind uint8
+
+// The kinds of blocks.
+const (
+	Units Kind = 1 + iota
+	Paths
+	Names
+	Unqualified
+	Inlined
+	Checksums
+	Fingerprints
+	Producer
+	BuildID
+	Sections
+	numKinds
+)
+
+var kindNames = [numKinds]string{
+	Units:        "units",
+	Paths:        "paths",
+	Names:        "names",
+	Unqualified:  "unqualified names",
+	Inlined:      "inlining",
+	Checksums:    "checksums",
+	Fingerprints: "fingerprints",
+	Producer:     "producer",
+	BuildID:      "build ID",
+	Sections:     "sections",
+}
+
+func (k Kind) String() string {
+	if k < numKinds && kindNames[k] != "" {
+		return kindNames[k]
+	}
+	return "kind " + strconv.Itoa(int(k))
+}
+
+// maxBlocks keeps the header of the index within its first page.
+const maxBlocks = 64
+
+// A Block is where a block lies in the content of the index.
+type Block struct {
+	Kind Kind
+	Off  int64
+	Size int64
+}
+
+func (x *Index) readBlocks(f *wire.Fields) {
+	n := int(f.Byte())
+	if n > maxBlocks {
+		f.Fail(f.Pos, wire.ErrIndex, "%d blocks, more than %d", n, maxBlocks)
+	}
+	left := uint64(x.size)
+	x.blocks = make([]Block, 0, min(n, maxBlocks))
+	for range n {
+		b := Block{Kind: Kind(f.Byte())}
+		size := f.Uint64()
+		if size > left {
+			f.Fail(f.Pos, wire.ErrIndex, "the block of %s reaches past the end", b.Kind)
+			return
+		}
+		left -= size
+		b.Size = int64(size)
+		x.blocks = append(x.blocks, b)
+	}
+	off := int64(f.Pos)
+	for i := range x.blocks {
+		b := &x.blocks[i]
+		b.Off = off
+		off += b.Size
+		switch known := b.Kind < numKinds && b.Kind > 0; {
+		case off > x.size:
+			f.Fail(f.Pos, wire.ErrIndex, "the block of %s reaches past the end", b.Kind)
+		case known && x.byKind[b.Kind].Off > 0:
+			f.Fail(f.Pos, wire.ErrIndex, "two blocks of %s", b.Kind)
+		case known:
+			x.byKind[b.Kind] = *b
+		}
+	}
+}
+
+// A Writer gathers the blocks of an index.
+type Writer struct {
+	Compact bool
+	Units   int // of the file
+
+	header, blocks []byte
+	n              byte
+}
+
+// Add adds a block, unless it is empty.
+func (w *Writer) Add(kind Kind, data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	w.header = append(w.header, byte(kind))
+	w.header = appendUint(w.header, w.Compact, 8, uint64(len(data)))
+	w.blocks = append(w.blocks, data...)
+	w.n++
+}
+
+// Section returns the index of a file of so many sections, those before the index of span bytes, in
+// its pages and without the bitmask byte.
+func (w *Writer) Section(sections int, span int64) []byte {
+	e := wire.Encoder{Compact: w.Compact}
+	e.Byte(wire.SectionBitmask(wire.Index, w.Compact))
+	e.String(Magic)
+	e.Byte(version)
+	e.Uint32(uint32(sections))
+	e.Uint64(uint64(span))
+	e.Uint32(uint32(w.Units))
+	e.Byte(w.n)
+	e.Bytes(w.header)
+	e.Bytes(w.blocks)
+	return paginate(e.Data)[1:]
+}
+
+// appendUint appends a field that is width bytes wide in normal mode.
+func appendUint(dst []byte, compact bool, width int, v uint64) []byte {
+	e := wire.Encoder{Data: dst, Compact: compact}
+	e.Uint(width, v)
+	return e.Data
+}

@@ -1,0 +1,187 @@
+package indexfmt
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// The first bytes of an index behind the bitmask byte. The magic tells the section from others' use
+// of its type.
+const (
+	Magic   = "afdo"
+	version = 1
+)
+
+// An Error says what is wrong with an index. Its position is one in the section.
+type Error struct{ wire.Fault }
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("index: byte %d: %v: %s", e.Pos, e.Class, e.Detail)
+}
+
+// Unwrap returns the class.
+func (e *Error) Unwrap() error { return e.Class }
+
+func newError(pos int, class error, format string, args ...any) error {
+	return &Error{wire.Fault{Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// A Source hands out bytes of the section.
+type Source interface {
+	View(off int64, n int) ([]byte, error)
+}
+
+// A File is what an index says of the file that it is of, and has to agree with.
+type File struct {
+	Sections int   // the index included
+	Span     int64 // from the start of the first section to that of the index, which is the last one
+}
+
+// An Index is the index section of a file. Its pages are read as they are needed, and kept. All
+// methods may be called from many goroutines.
+type Index struct {
+	src         Source
+	compact     bool
+	sections    int   // of the file
+	sectionSize int64 // of the index
+	size        int64 // of its content
+	units       int   // of the file
+	pages       []atomic.Pointer[page]
+	blocks      []Block
+	byKind      [numKinds]Block
+	tables      [numKinds]atomic.Pointer[Table] // those that have been opened
+}
+
+// Is reports whether a section that begins with head is an index.
+func Is(head []byte) bool {
+	return len(head) > len(Magic) && head[0]&wire.SectionTypeMask == wire.Index && string(head[1:1+len(Magic)]) == Magic
+}
+
+// HeadSize is how much of a section [Is] wants to see. No index is as small as that.
+const HeadSize = 1 + len(Magic)
+
+// Open opens a section of size bytes that is an index.
+func Open(src Source, size int64, compact bool, file File) (*Index, error) {
+	x := &Index{src: src, compact: compact, sections: file.Sections, sectionSize: size}
+	if size > math.MaxUint32 {
+		return nil, x.fault(0, "an index of %d bytes", size)
+	}
+	pages := (size + pageSize - 1) / pageSize
+	x.size = size - pages*SumSize
+	if size-(pages-1)*pageSize <= SumSize {
+		return nil, x.fault(0, "the last page has no content")
+	}
+	x.pages = make([]atomic.Pointer[page], pages)
+	f, err := x.fields(0, pageContent)
+	if err != nil {
+		return nil, err
+	}
+	return x, x.header(f, file)
+}
+
+func (x *Index) header(f wire.Fields, file File) error {
+	f.Pos = HeadSize
+	if v := f.Byte(); v != version {
+		return x.fault(0, "version %d of the index, want %d", v, version)
+	}
+	sections, span, units := f.Uint32(), f.Uint64(), f.Uint32()
+	if f.Err == nil && (int(sections) != file.Sections || int64(span) != file.Span) {
+		return x.fault(0, "the index is stale: it is of a file with %d sections and %d bytes of them before it, not %d and %d",
+			sections, span, file.Sections, file.Span)
+	}
+	if x.readBlocks(&f); f.Err != nil {
+		return x.misread(0, &f)
+	}
+	if units > math.MaxInt32 {
+		return x.fault(0, "%d units", units)
+	}
+	x.units = int(units)
+	if sums := x.byKind[Checksums]; sums.Off > 0 && sums.Size != int64(file.Sections-1)*SumSize {
+		return x.fault(sums.Off, "%d bytes of checksums for %d sections", sums.Size, file.Sections-1)
+	}
+	return nil
+}
+
+// Has reports whether the index has a block that is not empty.
+func (x *Index) Has(kind Kind) bool { return x.byKind[kind].Size > 0 }
+
+// NumUnits is the number of units that the file should have.
+func (x *Index) NumUnits() int { return x.units }
+
+// Blocks returns the blocks in their order.
+func (x *Index) Blocks() []Block { return x.blocks }
+
+// fault returns an error at an offset of the content.
+func (x *Index) fault(off int64, format string, args ...any) error {
+	return newError(int(physical(off)), wire.ErrIndex, format, args...)
+}
+
+// misread is the error of fields, from off on in the content, that could not be decoded.
+func (x *Index) misread(off int64, f *wire.Fields) error {
+	if f.Err.Class != wire.ErrIndex {
+		return newError(int(physical(off))+f.Err.Pos, wire.ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
+	}
+	return newError(int(physical(off))+f.Err.Pos, f.Err.Class, "%s", f.Err.Detail)
+}
+
+// All returns the content of a block, nil if there is none.
+func (x *Index) All(kind Kind) ([]byte, error) {
+	b := x.byKind[kind]
+	if b.Size == 0 {
+		return nil, nil
+	}
+	data := make([]byte, b.Size)
+	return data, x.read(data, b.Off)
+}
+
+// Scheme returns the name of the scheme with which a block begins, empty if there is no such block.
+func (x *Index) Scheme(kind Kind) (string, error) {
+	name, _, err := x.scheme(kind)
+	return name, err
+}
+
+// scheme returns the name of a scheme, and what follows it.
+func (x *Index) scheme(kind Kind) (string, Block, error) {
+	b := x.byKind[kind]
+	if b.Size == 0 {
+		return "", b, nil
+	}
+	f, err := x.fields(b.Off, int(min(b.Size, 1+math.MaxUint8)))
+	if err != nil {
+		return "", b, err
+	}
+	name := f.Take(int(f.Byte()), "the name of a scheme")
+	if f.Err != nil {
+		return "", b, x.misread(b.Off, &f)
+	}
+	b.Off, b.Size = b.Off+int64(f.Pos), b.Size-int64(f.Pos)
+	return string(name), b, nil
+}
+
+// AppendScheme appends the name of a scheme, of up to 255 bytes, and its length.
+func AppendScheme(dst []byte, name string) []byte {
+	return append(append(dst, byte(len(name))), name...)
+}
+
+// CheckNumUnits compares the number of units.
+func (x *Index) CheckNumUnits(want int) error {
+	if x.units != want {
+		return x.fault(0, "%d units, want %d", x.units, want)
+	}
+	return nil
+}
+
+// CheckEnd checks that nothing follows the last block.
+func (x *Index) CheckEnd() error {
+	n := len(x.blocks)
+	if n == 0 {
+		return nil
+	}
+	if end := x.blocks[n-1].Off + x.blocks[n-1].Size; end < x.size {
+		return x.fault(end, "%d bytes behind the last block", x.size-end)
+	}
+	return nil
+}

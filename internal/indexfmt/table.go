@@ -1,0 +1,224 @@
+package indexfmt
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/wire"
+)
+
+// The hash tables of the index find a number, of a unit or of a symbol, by the hash of a name. They
+// are searched where they stand. An entry has only a few bits of the hash: what it leads to may be
+// of another name.
+
+// Hash is what names are found by.
+func Hash(key string) uint64 { return xxhash.Sum64String(key) }
+
+const (
+	bucketEntries = 6 // on average: buckets cost 2 to 3 bits an entry, and a lookup compares few
+	remainderBits = 8 // one lookup in 43 leads to a name besides the one it is for
+)
+
+// A Table is a hash table of the index.
+type Table struct {
+	x                        *Index
+	entries, buckets         uint64
+	valueBits, remainderBits uint8
+	startBits                uint8
+	starts, rows             int64 // where these arrays begin
+}
+
+// Table returns the hash table of a block.
+func (x *Index) Table(kind Kind) (*Table, error) {
+	if t := x.tables[kind].Load(); t != nil {
+		return t, nil
+	}
+	t, err := x.openTable(kind)
+	if err == nil {
+		x.tables[kind].Store(t)
+	}
+	return t, err
+}
+
+func (x *Index) openTable(kind Kind) (*Table, error) {
+	b := x.byKind[kind]
+	if kind == Unqualified {
+		var err error
+		if _, b, err = x.scheme(kind); err != nil {
+			return nil, err
+		}
+	}
+	f, err := x.fields(b.Off, int(min(b.Size, 2*wire.MaxVarintLen+2)))
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{x: x, entries: uint64(f.Uint32()), buckets: uint64(f.Uint32())}
+	t.valueBits, t.remainderBits = f.Byte(), f.Byte()
+	if f.Err != nil {
+		return nil, x.misread(b.Off, &f)
+	}
+	if t.valueBits > 32 || t.remainderBits > 24 || t.buckets > max(t.entries, 1) || t.buckets == 0 {
+		return nil, x.fault(b.Off, "a table of %d entries of %d and %d bits in %d buckets", t.entries, t.remainderBits, t.valueBits, t.buckets)
+	}
+	t.startBits = uint8(bits.Len64(t.entries))
+	t.starts = b.Off + int64(f.Pos)
+	t.rows = t.starts + packedSize(t.buckets+1, t.startBits)
+	if end := t.rows + packedSize(t.entries, t.rowBits()); end > b.Off+b.Size || t.entries > 0 && t.rowBits() == 0 {
+		return nil, x.fault(b.Off, "a table of %d entries of %d bits in %d buckets, in %d bytes", t.entries, t.rowBits(), t.buckets, b.Size)
+	}
+	return t, nil
+}
+
+func (t *Table) rowBits() uint8 { return t.remainderBits + t.valueBits }
+
+// bucket returns the bucket of a hash among n.
+func bucket(hash, n uint64) uint64 {
+	b, _ := bits.Mul64(hash, n)
+	return b
+}
+
+// Find appends the values of a hash, and now and then one of another.
+func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
+	b := bucket(hash, t.buckets)
+	start, err := t.start(b)
+	if err != nil {
+		return nil, err
+	}
+	end, err := t.start(b + 1)
+	if err != nil {
+		return nil, err
+	}
+	if start > end || end > t.entries {
+		return nil, t.x.fault(t.starts, "bucket %d from entry %d to %d of %d", b, start, end, t.entries)
+	}
+	remainder := hash & (1<<t.remainderBits - 1)
+	first := uint64(0)
+	for i, err := t.search(start, end, remainder); ; i++ {
+		if err != nil || i == end {
+			return values, err
+		}
+		row, err := t.row(i)
+		if err != nil || row>>t.valueBits != remainder {
+			return values, err
+		}
+		if row < first {
+			return nil, t.x.fault(t.rows, "entry %d does not come after the one before", i)
+		}
+		first = row + 1
+		values = append(values, uint32(row&(1<<t.valueBits-1)))
+	}
+}
+
+// start returns with which entry a bucket begins.
+func (t *Table) start(bucket uint64) (uint64, error) {
+	return t.x.bits(t.starts, bucket*uint64(t.startBits), t.startBits)
+}
+
+func (t *Table) row(i uint64) (uint64, error) {
+	return t.x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
+}
+
+// search returns the first entry from start to end whose remainder is not below the one given. They
+// ascend: a bucket into which somebody has made thousands of names fall is no slower than another.
+func (t *Table) search(start, end, remainder uint64) (uint64, error) {
+	for start < end {
+		middle := (start + end) / 2
+		row, err := t.row(middle)
+		if err != nil {
+			return 0, err
+		}
+		if row>>t.valueBits < remainder {
+			start = middle + 1
+		} else {
+			end = middle
+		}
+	}
+	return start, nil
+}
+
+// A Hashed is an entry of a table: a hash and what it leads to.
+type Hashed struct {
+	Hash  uint64
+	Value uint32
+}
+
+// placed is an entry by its place.
+type placed struct {
+	bucket uint64
+	row    uint64 // remainder and value
+}
+
+func comparePlaced(a, b placed) int {
+	return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.row, b.row))
+}
+
+// place returns entries in their places.
+func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) []placed {
+	all := make([]placed, len(entries))
+	for i, e := range entries {
+		all[i] = placed{bucket(e.Hash, buckets), e.Hash&(1<<remainderBits-1)<<valueBits | uint64(e.Value)}
+	}
+	slices.SortFunc(all, comparePlaced)
+	return all
+}
+
+// AppendTable appends a table of entries in any order.
+func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
+	n := uint64(len(entries))
+	buckets := max(n/bucketEntries, 1)
+	most := uint32(0)
+	for _, e := range entries {
+		most = max(most, e.Value)
+	}
+	valueBits := uint8(bits.Len32(most))
+	dst = appendUint(dst, compact, 4, n)
+	dst = appendUint(dst, compact, 4, buckets)
+	p := packer{dst: append(dst, valueBits, remainderBits)}
+	all := place(entries, buckets, remainderBits, valueBits)
+	startBits := uint8(bits.Len64(n))
+	i := 0
+	for b := range buckets + 1 {
+		for i < len(all) && all[i].bucket < b {
+			i++
+		}
+		p.put(uint64(i), startBits)
+	}
+	p.align()
+	for _, e := range all {
+		p.put(e.row, remainderBits+valueBits)
+	}
+	p.align()
+	return p.dst
+}
+
+// CheckTable compares a hash table with what it should hold.
+func (x *Index) CheckTable(kind Kind, want []Hashed) error {
+	t, err := x.Table(kind)
+	if err != nil {
+		return err
+	}
+	if t.entries != uint64(len(want)) {
+		return x.fault(t.starts, "a table of %d entries, want %d", t.entries, len(want))
+	}
+	for _, e := range want {
+		if e.Value>>t.valueBits != 0 {
+			return x.fault(t.starts, "a table of values of %d bits, want %d in it", t.valueBits, e.Value)
+		}
+	}
+	all := place(want, t.buckets, t.remainderBits, t.valueBits)
+	i := uint64(0)
+	for b := range t.buckets + 1 {
+		for ; i < t.entries && all[i].bucket < b; i++ {
+			if row, err := t.row(i); err != nil || row != all[i].row {
+				return orElse(err, x.fault(t.rows, "entry %d of the table is %#x, want %#x", i, row, all[i].row))
+			}
+		}
+		if start, err := t.start(b); err != nil || start != i {
+			return orElse(err, x.fault(t.starts, "bucket %d of the table begins with entry %d, want %d", b, start, i))
+		}
+	}
+	return nil
+}
