@@ -9,6 +9,7 @@ type bodyReader struct {
 	contexts *contexts // of a context-sensitive profile
 	vtables  bool      // each body ends with its vtables
 
+	ref     uint32 // of the latest function: its name, or its context
 	records []Record
 	open    []openBody // innermost last
 	tangled bool       // some records are not canonical
@@ -50,13 +51,15 @@ func (b *bodyReader) function() Function {
 // functionRef reads what a top-level function is called by: a name or a context.
 func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	if b.contexts == nil {
-		return b.name(b.names), nil
+		name := b.name(b.names)
+		b.ref = uint32(name)
+		return name, nil
 	}
-	i := b.context(b.contexts)
+	b.ref = b.context(b.contexts)
 	if b.err != nil {
 		return 0, nil
 	}
-	frames := b.contexts.at(i)
+	frames := b.contexts.at(b.ref)
 	return frames[len(frames)-1].Name, frames
 }
 

@@ -9,16 +9,14 @@ import (
 // baseDiscriminator is what of a flow-sensitive discriminator the compiler front end has set.
 const baseDiscriminator = 0xff
 
-// gcovDiscriminators is how many there are in GCOV profiles.
-const gcovDiscriminators = 1 << 16
-
 // ToGCOV returns the profile as package profile has it, to be written in GCC's formats. GCC and clang number
 // discriminators differently, so what comes out is for reports, comparisons and sums, not for the other compiler.
 //
 // Functions are in no known source file. The bodies of calling contexts become bodies inlined in their outermost function. What
-// the model has no place for is counted. Probe-based profiles, MD5s ([Profile.Resolve] gives them names)
-// and discriminators of more than 16 bits give errors that match [ErrUnrepresentable]. With base, all
-// discriminators are cut to their low 8 bits, those of the front end, and what comes together adds up.
+// the model has no place for is counted. Probe-based profiles and MD5s ([Profile.Resolve] gives them names) give errors
+// that match [ErrUnrepresentable]. The model has room for all discriminators, but writers of GCC's formats refuse
+// those of more than 16 bits, which flow-sensitive ones have. With base, all are cut to their low 8 bits, those of
+// the front end, and what comes together adds up.
 func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
 	losses.addFlags(p)
@@ -30,9 +28,7 @@ func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
 	}
 	c := toGCOV{p: p, base: base, q: profile.New(), losses: &losses}
 	for i := range p.functions {
-		if err := c.function(&p.functions[i]); err != nil {
-			return nil, losses, err
-		}
+		c.function(&p.functions[i])
 	}
 	return c.q, losses, nil
 }
@@ -51,7 +47,7 @@ func (c *toGCOV) symbol(ref NameRef) profile.SymbolRef {
 	return c.q.AddSymbol(profile.UnknownFile, c.p.Name(ref).Text)
 }
 
-func (c *toGCOV) function(f *Function) error {
+func (c *toGCOV) function(f *Function) {
 	c.body.Reset()
 	outermost, head := f.Name, f.Head
 	if len(f.Context) > 1 {
@@ -62,14 +58,11 @@ func (c *toGCOV) function(f *Function) error {
 		}
 	}
 	c.countTotals(f)
-	if err := c.records(f); err != nil {
-		return err
-	}
+	c.records(f)
 	for range max(len(f.Context)-1, 0) {
 		c.body.Leave()
 	}
 	c.q.AddFunction(c.symbol(outermost), profile.Function{HeadCount: head, Records: c.body.Records()})
-	return nil
 }
 
 // countTotals counts the totals that are not what the counts sum up to.
@@ -92,7 +85,7 @@ func (c *toGCOV) countTotals(f *Function) {
 	}
 }
 
-func (c *toGCOV) records(f *Function) error {
+func (c *toGCOV) records(f *Function) {
 	c.ends = c.ends[:0]
 	for i := range f.Records {
 		for len(c.ends) > 0 && c.ends[len(c.ends)-1] == i {
@@ -106,9 +99,6 @@ func (c *toGCOV) records(f *Function) error {
 			if discriminator != r.Discriminator && r.Kind != KindTarget {
 				c.losses.Discriminators++
 			}
-		}
-		if discriminator >= gcovDiscriminators {
-			return unrepresentable("function %q has the discriminator %d, of more than 16 bits", c.p.Name(f.Name).Text, discriminator)
 		}
 		switch r.Kind {
 		case KindCount:
@@ -127,7 +117,6 @@ func (c *toGCOV) records(f *Function) error {
 	for range c.ends {
 		c.body.Leave()
 	}
-	return nil
 }
 
 // FromGCOV returns a profile of GCC's formats as a sample profile. Totals are the sums of the counts. The source

@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -72,16 +74,14 @@ func TestToGCOVLosses(t *testing.T) {
 }
 
 func TestToGCOVRefuses(t *testing.T) {
-	for text, want := range map[string]string{
-		"main:1:1\n 1: 1\n !CFGChecksum: 4\n": "probes",
-		"main:1:1\n 1.65536: 1\n":             "discriminator 65536",
-	} {
-		_, _, err := parse(t, text).ToGCOV(false)
-		require.ErrorIs(t, err, ErrUnrepresentable)
-		require.ErrorContains(t, err, want)
-	}
+	_, _, err := parse(t, "main:1:1\n 1: 1\n !CFGChecksum: 4\n").ToGCOV(false)
+	require.ErrorIs(t, err, ErrUnrepresentable)
+	require.ErrorContains(t, err, "probes")
+	wide, _, err := parse(t, "main:1:1\n 1.65536: 1\n").ToGCOV(false)
+	require.NoError(t, err)
+	require.ErrorContains(t, builder.Write(io.Discard, wide, builder.Options{}), "65536")
 	hashed := decode(t, extBinary(t, parse(t, "main:1:1\n 1: 1 f:3\n"), WriteOptions{MD5: true}))
-	_, _, err := hashed.ToGCOV(false)
+	_, _, err = hashed.ToGCOV(false)
 	require.ErrorIs(t, err, ErrUnrepresentable)
 	require.ErrorContains(t, err, "2 of 2 names")
 	require.Equal(t, 1, hashed.Resolve(slices.Values([]string{"g", "main"})))

@@ -27,6 +27,10 @@ type functionAt struct {
 	offset uint64 // from the start of the raw section of bodies
 }
 
+func compareFunctionAt(s, t functionAt) int {
+	return cmp.Or(cmp.Compare(s.ref, t.ref), cmp.Compare(s.offset, t.offset))
+}
+
 // A metadataAt is where the metadata of a function stands.
 type metadataAt struct {
 	context []Frame
@@ -468,18 +472,15 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	}
 	b := r.reader(*f)
 	for i := range table {
-		if r.contexts != nil {
-			table[i].ref = b.context(r.contexts)
-		} else {
-			table[i].ref = uint32(b.name(r.names))
-		}
+		b.functionRef()
+		table[i].ref = b.ref
 		table[i].offset = b.uint64()
 		starts[i] = table[i].offset
 	}
 	if err := b.end(); err != nil {
 		return err
 	}
-	slices.SortFunc(table, func(s, t functionAt) int { return cmp.Or(cmp.Compare(s.ref, t.ref), cmp.Compare(s.offset, t.offset)) })
+	slices.SortFunc(table, compareFunctionAt)
 	slices.Sort(starts)
 	g.table, g.starts = table, starts
 	return nil

@@ -44,6 +44,9 @@ func (p *Profile) Name(ref NameRef) Name { return p.names.list[ref] }
 // NumNames returns the number of names.
 func (p *Profile) NumNames() int { return len(p.names.list) }
 
+// NumHashed returns the number of names that are known by their MD5 only.
+func (p *Profile) NumHashed() int { return p.names.hashed }
+
 // AddName returns the reference of a name, adding it if need be. The text is copied. A name and the MD5 of it are one
 // name, which is called what it was called first.
 func (p *Profile) AddName(n Name) NameRef { return p.names.add(n) }
@@ -185,11 +188,7 @@ func Read(r *Reader) (*Profile, error) {
 //
 // A profile that is empty takes over the kind of the first file; others must be of that kind, or Add returns [ErrMixed].
 func (p *Profile) Add(r *Reader, weight profile.Ratio) (dropped int, err error) {
-	q := Profile{
-		ContextSensitive: r.kind.contextSensitive, Probes: r.kind.probes, FS: r.kind.fs,
-		Partial: r.kind.partial, PreInlined: r.kind.preInlined,
-	}
-	if err := p.setKind(&q); err != nil {
+	if err := p.setKind(r.flags()); err != nil {
 		return 0, err
 	}
 	if err := p.addSymbols(r.SymbolList()); err != nil {
@@ -215,6 +214,32 @@ func (p *Profile) Add(r *Reader, weight profile.Ratio) (dropped int, err error) 
 		p.add(f, &m, false)
 	}
 	return m.dropped, nil
+}
+
+// flags returns a profile that is empty and of the kind of the file.
+func (r *Reader) flags() *Profile {
+	return &Profile{
+		ContextSensitive: r.kind.contextSensitive, Probes: r.kind.probes, FS: r.kind.fs,
+		Partial: r.kind.partial, PreInlined: r.kind.preInlined,
+	}
+}
+
+// AddFrom adds a function of r, as [Profile.Add] adds all of them, with its names as rename makes them, or as they are if
+// that is nil. It is for a few: each comes with its names.
+func (p *Profile) AddFrom(r *Reader, f *Function, rename func(Name) Name) error {
+	if err := p.setKind(r.flags()); err != nil {
+		return err
+	}
+	g := *f
+	g.Records = slices.Clone(f.Records)
+	name := r.Name
+	if rename != nil {
+		name = func(ref NameRef) Name { return rename(r.Name(ref)) }
+	}
+	t := translation{p: p, refs: make([]NameRef, r.names.len()), name: name}
+	t.function(&g)
+	p.AddFunction(g)
+	return nil
 }
 
 // functionSize is about what a function takes besides its records.

@@ -71,9 +71,11 @@ func (e *env) report(f *input.File, k kind.CanLoad, o *kind.ReportOptions) error
 	if err != nil {
 		return err
 	}
-	bytes, err := gcovkind.UnitBytes(l.Profile, l.Reader)
-	if err != nil {
-		return err
+	var bytes []int64
+	if isGCOV(k) {
+		if bytes, err = gcovkind.UnitBytes(l.Profile, l.Reader); err != nil {
+			return err
+		}
 	}
 	options := report.Options{
 		Source:    filepath.Base(f.Name),

@@ -7,6 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -14,6 +15,7 @@ import (
 func newKinds() kind.Table {
 	return kind.Table{
 		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
+		new(samplekind.Kind),
 	}
 }
 

@@ -27,7 +27,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"lookup", shop}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
 		{[]string{"lookup", "no such file"}, cli.StatusUsage, "afdo: neither --unit nor --symbol"},
 		{[]string{"convert", shop}, cli.StatusUsage, "afdo: --to FORMAT is required: the name of the output does not tell"},
-		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of v4, v4c, v3, v2, text`},
+		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of ` + strings.Join(newKinds().FormatNames(), ", ")},
 		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
 		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
 		{[]string{"show", "."}, cli.StatusFault, "afdo: read .: is a directory"},
@@ -95,7 +95,7 @@ func TestCompletion(t *testing.T) {
 		}
 		return offered
 	}
-	assert.Equal(t, []string{"v4", "v4c", "v3", "v2", "text"}, complete("convert", "x", "--to", ""))
+	assert.Equal(t, newKinds().FormatNames(), complete("convert", "x", "--to", ""))
 	assert.Equal(t, []string{"file", "path", "samples", "functions"}, complete("units", "x", "--sort", ""))
 	assert.Contains(t, complete("lookup", example(".afdo"), "--unit", ""), "src/cart.cc")
 	assert.Empty(t, complete("lookup", "no such file", "--unit", ""))

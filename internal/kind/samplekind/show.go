@@ -1,0 +1,255 @@
+package samplekind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/table"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// Show prints what a profile is, as text or JSON.
+func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+	facts, err := newFacts(f)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return output.JSON(e.Out, facts)
+	}
+	return output.Write(e.Out, cli.Stdio, facts.print)
+}
+
+// Facts is what show prints, in the form of its JSON.
+type Facts struct {
+	File     string         `json:"file"`
+	Format   string         `json:"format"`
+	Size     int64          `json:"size"`
+	Kinds    []string       `json:"kinds"` // such as "context-sensitive"
+	Sections []SectionFacts `json:"sections"`
+	Summary  SummaryFacts   `json:"summary"`
+
+	Functions  int    `json:"functions"`
+	Names      int    `json:"names"`
+	MD5s       int    `json:"md5s"` // names that are known by their MD5 only
+	SymbolList int    `json:"symbol_list"`
+	Counts     uint64 `json:"counts"`
+	Targets    uint64 `json:"call_targets"`
+	Inlined    uint64 `json:"inlined"`
+	VTables    uint64 `json:"vtable_types"`
+	MaxDepth   int    `json:"max_inline_depth"`
+}
+
+// SectionFacts is a section of a binary file.
+type SectionFacts struct {
+	Type   string   `json:"type"`
+	Flags  []string `json:"flags"`
+	Offset int64    `json:"offset"`
+	Bytes  int64    `json:"bytes"`
+}
+
+// SummaryFacts is the summary as it stands in the file; of text, as the data make it.
+type SummaryFacts struct {
+	TotalCount       uint64       `json:"total_count"`
+	MaxCount         uint64       `json:"max_count"`
+	MaxFunctionCount uint64       `json:"max_fn_count"`
+	NumCounts        uint64       `json:"num_counts"`
+	NumFunctions     uint64       `json:"num_functions"`
+	Entries          []EntryFacts `json:"detailed_entries"`
+}
+
+// EntryFacts is one share of the total.
+type EntryFacts struct {
+	Cutoff    uint32 `json:"cutoff"` // parts per million
+	MinCount  uint64 `json:"min_count"`
+	NumCounts uint64 `json:"num_counts"`
+}
+
+func newFacts(f *input.File) (*Facts, error) {
+	facts := &Facts{File: f.Name, Format: sampleText, Kinds: []string{}, Sections: []SectionFacts{}}
+	var p *sampleprof.Profile
+	var summary *afdo.Summary
+	var err error
+	if sampleprof.IsBinary(f.Head) {
+		var r *sampleprof.Reader
+		if r, err = openReader(f); err != nil {
+			return nil, err
+		}
+		facts.addSections(r)
+		if summary, err = r.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
+			return nil, err
+		}
+		p, err = sampleprof.Read(r)
+	} else {
+		p, err = sampleprof.ReadText(f)
+		facts.Size = f.Offset()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if summary == nil {
+		summary = p.Summarize()
+	}
+	facts.addSummary(summary)
+	facts.addProfile(p)
+	return facts, nil
+}
+
+func (f *Facts) addSections(r *sampleprof.Reader) {
+	f.Format, f.Size = formatName(r.Format()), r.Size()
+	for _, s := range r.Sections() {
+		flags := s.FlagNames()
+		if flags == nil {
+			flags = []string{}
+		}
+		f.Sections = append(f.Sections, SectionFacts{s.Type.String(), flags, s.Offset, s.Size})
+	}
+}
+
+func (f *Facts) addSummary(s *afdo.Summary) {
+	f.Summary = SummaryFacts{
+		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
+		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
+	}
+	for _, e := range s.Entries {
+		f.Summary.Entries = append(f.Summary.Entries, EntryFacts(e))
+	}
+}
+
+func (f *Facts) addProfile(p *sampleprof.Profile) {
+	for _, k := range []struct {
+		is   bool
+		name string
+	}{
+		{p.ContextSensitive, "context-sensitive"},
+		{p.Probes, "probe-based"},
+		{p.FS, "flow-sensitive discriminators"},
+		{p.PreInlined, "pre-inlined"},
+		{p.Partial, "partial"},
+	} {
+		if k.is {
+			f.Kinds = append(f.Kinds, k.name)
+		}
+	}
+	f.Functions, f.Names, f.MD5s, f.SymbolList = p.NumFunctions(), p.NumNames(), p.NumHashed(), len(p.SymbolList)
+	var ends []int
+	for fn := range p.Functions() {
+		ends = ends[:0]
+		for i := range fn.Records {
+			for len(ends) > 0 && ends[len(ends)-1] <= i {
+				ends = ends[:len(ends)-1]
+			}
+			switch r := &fn.Records[i]; r.Kind {
+			case sampleprof.KindCount:
+				f.Counts++
+			case sampleprof.KindTarget:
+				f.Targets++
+			case sampleprof.KindVTable:
+				f.VTables++
+			case sampleprof.KindInlined:
+				f.Inlined++
+				ends = append(ends, i+1+int(r.Span))
+				f.MaxDepth = max(f.MaxDepth, len(ends))
+			}
+		}
+	}
+}
+
+func (f *Facts) print(w io.Writer) error {
+	if err := f.head().Write(w, 0); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		heading string
+		table   *table.Table
+	}{
+		{"Sections", f.sectionTable()},
+		{"Summary", f.Summary.table()},
+		{"Detailed summary", f.Summary.entryTable()},
+		{"Contents", f.contentTable()},
+	} {
+		if part.table.Empty() {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s\n", part.heading); err != nil {
+			return err
+		}
+		if err := part.table.Write(w, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Facts) head() *table.Table {
+	t := &table.Table{Columns: "ll"}
+	t.Row("File", human.Name(f.File))
+	about := map[string]string{
+		extBinary:  "ExtBinary, version 103",
+		binary:     "the older binary format, version 103",
+		sampleText: "text",
+	}[f.Format]
+	t.Row("Format", fmt.Sprintf("%s: LLVM sample profile, %s", f.Format, about))
+	if len(f.Kinds) > 0 {
+		t.Row("Kind", strings.Join(f.Kinds, ", "))
+	}
+	t.Row("Size", human.Number(f.Size)+" bytes")
+	return t
+}
+
+func (f *Facts) sectionTable() *table.Table {
+	t := &table.Table{Columns: "lrrrl"}
+	for i, s := range f.Sections {
+		if i == 0 {
+			t.Row("Section", "Offset", "Bytes", "Share", "Flags")
+		}
+		share := human.Percent(float64(s.Bytes) / float64(max(f.Size, 1)))
+		t.Row(s.Type, human.Number(s.Offset), human.Number(s.Bytes), share, strings.Join(s.Flags, ", "))
+	}
+	return t
+}
+
+func (s *SummaryFacts) table() *table.Table {
+	t := &table.Table{Columns: "lr"}
+	t.Row("Total count", human.Number(s.TotalCount))
+	t.Row("Largest count", human.Number(s.MaxCount))
+	t.Row("Largest head count", human.Number(s.MaxFunctionCount))
+	t.Row("Counts", human.Number(s.NumCounts))
+	t.Row("Functions", human.Number(s.NumFunctions))
+	return t
+}
+
+func (s *SummaryFacts) entryTable() *table.Table {
+	t := &table.Table{Columns: "rrr"}
+	for i, e := range s.Entries {
+		if i == 0 {
+			t.Row("Share of total", "Least count", "Counts")
+		}
+		share := strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%"
+		t.Row(share, human.Number(e.MinCount), human.Number(e.NumCounts))
+	}
+	return t
+}
+
+func (f *Facts) contentTable() *table.Table {
+	t := &table.Table{Columns: "lr"}
+	t.Row("Functions", human.Number(f.Functions))
+	t.Row("Names", human.Number(f.Names))
+	t.Row("Names known by MD5 only", human.Number(f.MD5s))
+	t.Row("Counts", human.Number(f.Counts))
+	t.Row("Call targets", human.Number(f.Targets))
+	t.Row("Inlined functions", human.Number(f.Inlined))
+	t.Row("Types of vtables", human.Number(f.VTables))
+	t.Row("Deepest inlining", human.Number(f.MaxDepth))
+	t.Row("Symbol list", human.Number(f.SymbolList))
+	return t
+}
