@@ -1,0 +1,6 @@
+package samples
+
+// SetKernelSymbol gives a binary a symbol, as if its symbol table had it.
+func SetKernelSymbol(b *Binary, name string, value uint64) {
+	b.symbols = map[string]uint64{name: value}
+}
