@@ -44,13 +44,6 @@ type Set struct {
 // the reader of the Set.
 func (s *Set) AddRange(r Range, n uint64) { add(&s.ranges, r, n) }
 
-// addRange adds one execution of a range and reports whether it is the first.
-func (s *Set) addRange(r Range) bool {
-	n := len(s.ranges)
-	add(&s.ranges, r, 1)
-	return len(s.ranges) > n
-}
-
 // AddAddress adds n executions of, or n samples at, the instruction at a file offset.
 func (s *Set) AddAddress(offset, n uint64) { add(&s.addresses, offset, n) }
 
