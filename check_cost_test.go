@@ -271,7 +271,7 @@ func walkAll(r *afdo.Reader) error {
 				return err
 			}
 			for c.Reset(info); c.Next(); {
-				for _, ok := c.NextTarget(); ok; _, ok = c.NextTarget() {
+				for range c.Targets() {
 				}
 			}
 			if c.Err() != nil {

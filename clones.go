@@ -32,7 +32,7 @@ func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 }
 
 func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
-	if u.r.src.closed.Load() {
+	if u.r.closed() {
 		return nil, ErrClosed
 	}
 	enc, err := u.encodedNames()

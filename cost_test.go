@@ -160,7 +160,7 @@ func TestAllocations(t *testing.T) {
 			}
 			for c.Reset(info); c.Next(); {
 				records++
-				for _, ok := c.NextTarget(); ok; _, ok = c.NextTarget() {
+				for range c.Targets() {
 				}
 			}
 		}

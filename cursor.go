@@ -2,6 +2,7 @@ package afdo
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 
 	"github.com/go-afdo/afdo/internal/wire"
@@ -81,13 +82,21 @@ func (c *Cursor) Next() bool {
 	}
 }
 
-// NextTarget returns the next call target of the record at which Next has
-// arrived. It returns false when there are no more, which is at once for a
-// record that is no call, or at an error.
-func (c *Cursor) NextTarget() (Target, bool) {
-	if c.targets == 0 {
-		return Target{}, false
+// Targets iterates over the call targets of the record at which Next has arrived: none of a record
+// that is no call. It allocates nothing. A target comes once; the iteration ends early at an error,
+// which ends the walk, too, see [Cursor.Err].
+func (c *Cursor) Targets() iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for c.targets > 0 {
+			if t, ok := c.target(); !ok || !yield(t) {
+				return
+			}
+		}
 	}
+}
+
+// target reads the next call target of the record at hand, which has one.
+func (c *Cursor) target() (Target, bool) {
 	c.targets--
 	t := Target{SymbolID(c.f.Uint32()), c.f.Uint64()}
 	if c.f.Err != nil {
@@ -272,8 +281,6 @@ func (c *Cursor) readAny() bool {
 // checked nevertheless: whether a file is malformed must not depend on who reads it.
 func (c *Cursor) skipTargets() {
 	for c.targets > 0 {
-		if _, ok := c.NextTarget(); !ok {
-			return
-		}
+		c.target()
 	}
 }

@@ -17,7 +17,8 @@ var (
 	// See [AmbiguousError].
 	ErrAmbiguous = errors.New("ambiguous")
 
-	// ErrClosed is returned by every method called after [Reader.Close].
+	// ErrClosed is returned by a method that has to read, called after [Reader.Close]. One that is under
+	// way meanwhile either succeeds or returns it.
 	ErrClosed = errors.New("reader is closed")
 
 	// ErrVersion is returned for a GCOV profile of another version than 4.
@@ -150,8 +151,21 @@ type AmbiguousError struct {
 	Paths []string // paths of the units that fit, in file order
 }
 
+// maxNamed is how many of the units that fit the text of an AmbiguousError names.
+const maxNamed = 5
+
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("afdo: unit %q: %v: %d units fit", e.Path, ErrAmbiguous, len(e.Paths))
+	text := fmt.Sprintf("afdo: unit %.200q: %v: %d units fit: ", e.Path, ErrAmbiguous, len(e.Paths))
+	for i, path := range e.Paths {
+		if i == maxNamed {
+			return text + ", ..."
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%.200q", path)
+	}
+	return text
 }
 
 // Is reports whether target is [ErrAmbiguous].

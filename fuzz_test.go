@@ -121,7 +121,7 @@ func walkBody(c *Cursor, i Info, put func(any)) error {
 	for c.Reset(i); c.Next(); {
 		put(c.Depth())
 		put(*c.Location())
-		for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+		for t := range c.Targets() {
 			put(t)
 		}
 	}
@@ -483,10 +483,15 @@ func compareBody(t *testing.T, c *Cursor, want []naive.Location, depth int) {
 			uint32(l.Callee) != w.Callee || l.NumLocations != w.NumLocations || int(l.NumTargets) != len(w.Targets) {
 			t.Fatalf("record %+v at depth %d, want %+v at %d", *l, c.Depth(), w, depth)
 		}
-		for _, target := range w.Targets {
-			if got, ok := c.NextTarget(); !ok || uint32(got.Callee) != target.Callee || got.Count != target.Count {
-				t.Fatalf("target %+v, want %+v", got, target)
+		i := 0
+		for got := range c.Targets() {
+			if want := w.Targets[i]; uint32(got.Callee) != want.Callee || got.Count != want.Count {
+				t.Fatalf("target %+v, want %+v", got, want)
 			}
+			i++
+		}
+		if i != len(w.Targets) {
+			t.Fatalf("%d targets, want %d", i, len(w.Targets))
 		}
 		compareBody(t, c, w.Locations, depth+1)
 	}

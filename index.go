@@ -47,7 +47,7 @@ func init() {
 
 // behindDoor returns the index for package index.
 func (r *Reader) behindDoor() (*door.Index, error) {
-	if r.src.closed.Load() {
+	if r.closed() {
 		return nil, ErrClosed
 	}
 	x, err := r.openIndex()

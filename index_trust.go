@@ -23,7 +23,7 @@ const maxFalse = 256
 // findUnits returns the units that fit. It asks the index for the ranks of candidates, if that is
 // trusted, and else the file names section for the units themselves.
 func (r *Reader) findUnits(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool, inFile func(*directory) []int) ([]*Unit, error) {
-	if r.src.closed.Load() {
+	if r.closed() {
 		return nil, ErrClosed
 	}
 	if r.opts.trustIndex && r.dir.Load() == nil {

@@ -29,7 +29,7 @@ func (i Info) NumLocations() int { return int(i.locations) }
 // once for a Unit and symbol, unless [Unit.Load] has. The error is
 // [ErrNotFound] for a symbol without samples of its own, see [Symbol.HasInfo].
 func (s Symbol) Info() (Info, error) {
-	if s.info == wire.NoInfo {
+	if !s.HasInfo() {
 		return Info{}, fmt.Errorf("afdo: samples of symbol %q: %w", s.name, ErrNotFound)
 	}
 	f, err := s.unit.info(s)
@@ -50,7 +50,7 @@ func newInfo(f fields) Info {
 
 // info returns the symbol info section of a symbol.
 func (u *Unit) info(s Symbol) (fields, error) {
-	if u.r.src.closed.Load() {
+	if u.r.closed() {
 		return fields{}, ErrClosed
 	}
 	if u.r.src.bytes != nil { // nothing to read, nothing to keep

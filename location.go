@@ -43,7 +43,7 @@ type Location struct {
 	Discriminator uint32   // 16 bits, 0 if the record has none
 	Count         uint64   // samples; of LocationZero, LocationNormal and LocationWide
 	Callee        SymbolID // the inlined function; of LocationInlinedFn
-	NumTargets    uint32   // call targets, see Cursor.NextTarget; of LocationCalledFn and LocationCalledFns
+	NumTargets    uint32   // call targets, see Cursor.Targets; of LocationCalledFn and LocationCalledFns
 	NumLocations  uint32   // records of the inlined body itself; of LocationInlinedFn
 }
 

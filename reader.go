@@ -2,6 +2,7 @@ package afdo
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -45,8 +46,8 @@ type Header struct {
 	Compact bool   // the header's own integers are varints; sections have their own flag
 }
 
-// A Reader reads one version 4 file lazily: header and section table when it
-// is opened, the rest as it is asked for. All methods may be called from many goroutines.
+// A Reader reads one version 4 file lazily: header and section table when it is opened, the rest as
+// it is asked for. All methods may be called from many goroutines. The zero Reader is a closed one.
 type Reader struct {
 	src    *source
 	header Header
@@ -99,26 +100,44 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 // from many goroutines if the Reader is used so. Each section is read once,
 // whole, when it is first needed. Close does not close src. It costs what [Open] costs.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
+	if src == nil {
+		return nil, errors.New("afdo: the io.ReaderAt is nil")
+	}
 	if size < 0 {
 		return nil, fmt.Errorf("afdo: size %d is negative", size)
 	}
 	return newReader(&source{at: src, size: size}, opts)
 }
 
-// Close releases the file. It waits for no other call; calls that come later
-// return [ErrClosed], a second Close among them. What was handed out stays valid.
-func (r *Reader) Close() error { return r.src.close() }
+// Close releases the file. It waits for no other call; a call that comes later and has to read
+// returns [ErrClosed], and so does a second Close. What was handed out stays valid.
+func (r *Reader) Close() error {
+	if r.closed() {
+		return ErrClosed
+	}
+	return r.src.close()
+}
+
+// closed reports whether nothing is to be read any more. A zero Reader has never been open.
+func (r *Reader) closed() bool { return r == nil || r.src == nil || r.src.closed.Load() }
 
 // Header returns the header.
 func (r *Reader) Header() Header { return r.header }
 
 // Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 { return r.src.size }
+func (r *Reader) Size() int64 {
+	if r.src == nil {
+		return 0
+	}
+	return r.src.size
+}
 
 func newReader(src *source, opts []Option) (*Reader, error) {
 	r := &Reader{src: src, opts: options{maxNameBytes: DefaultMaxNameBytes}}
 	for _, o := range opts {
-		o(&r.opts)
+		if o != nil {
+			o(&r.opts)
+		}
 	}
 	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
 		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt

@@ -135,7 +135,7 @@ func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
 			Type: uint8(l.Type), Line: l.Line, Disc: l.Discriminator, Count: l.Count,
 			Callee: uint32(l.Callee), NumLocations: l.NumLocations,
 		}
-		for target, ok := c.NextTarget(); ok; target, ok = c.NextTarget() {
+		for target := range c.Targets() {
 			record.Targets = append(record.Targets, naive.Target{Callee: uint32(target.Callee), Count: target.Count})
 		}
 		if more = c.Next(); more && c.Depth() > depth {

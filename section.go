@@ -50,11 +50,20 @@ type Section struct {
 }
 
 // NumSections returns the number of sections, the summary and the file names section included.
-func (r *Reader) NumSections() int { return r.table.Load().len() }
+func (r *Reader) NumSections() int {
+	t := r.table.Load()
+	if t == nil {
+		return 0
+	}
+	return t.len()
+}
 
 // Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the
 // file, the section's bitmask, and the section table if that has not been read. The error is [ErrNotFound] for an index out of range.
 func (r *Reader) Section(index int) (Section, error) {
+	if r.closed() {
+		return Section{}, ErrClosed
+	}
 	if n := r.NumSections(); index < 0 || index >= n {
 		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
 	}
@@ -93,6 +102,10 @@ func (r *Reader) Data(index int) ([]byte, error) {
 // Sections iterates over all sections by index. It reads one byte of each. An error ends the iteration.
 func (r *Reader) Sections() iter.Seq2[Section, error] {
 	return func(yield func(Section, error) bool) {
+		if r.closed() {
+			yield(Section{}, ErrClosed)
+			return
+		}
 		if _, err := r.scanned(); err != nil {
 			yield(Section{}, err)
 			return

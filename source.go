@@ -107,6 +107,10 @@ type mapping struct {
 }
 
 func openMapping(path string) (*mapping, error) {
+	// Opening a FIFO would wait for a writer.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -119,13 +123,17 @@ func openMapping(path string) (*mapping, error) {
 	return m, nil
 }
 
+func notRegular(path string) error {
+	return &fs.PathError{Op: "map", Path: path, Err: errors.New("not a regular file")}
+}
+
 func mapFile(file *os.File, path string) (*mapping, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "map", Path: path, Err: errors.New("not a regular file")}
+		return nil, notRegular(path)
 	}
 	data, err := mmap.Open(path)
 	if err != nil {

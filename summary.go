@@ -23,7 +23,7 @@ type SummaryEntry struct {
 // reader that wants it to agree with the data computes it. It reads that
 // section each time it is called.
 func (r *Reader) Summary() (*Summary, error) {
-	if r.src.closed.Load() {
+	if r.closed() {
 		return nil, ErrClosed
 	}
 	f, err := r.openFixed(SectionSummary)

@@ -38,7 +38,7 @@ func (s Symbol) Unit() *Unit { return s.unit }
 
 // HasInfo reports whether the function has samples of its own. It is false for
 // one that is only inlined or called (RFC 4.6).
-func (s Symbol) HasInfo() bool { return s.info != wire.NoInfo }
+func (s Symbol) HasInfo() bool { return s.unit != nil && s.info != wire.NoInfo }
 
 // symbolTable is the string table and the symbol names of a unit, decoded.
 type symbolTable struct {
@@ -215,7 +215,7 @@ func (u *Unit) encodedTable() (*encodedTable, error) {
 
 // symbols returns the symbol table of the unit, reading it if need be.
 func (u *Unit) symbols() (*symbolTable, error) {
-	if u.r.src.closed.Load() {
+	if u.r.closed() {
 		return nil, ErrClosed
 	}
 	u.mu.Lock()
@@ -294,7 +294,7 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 // Before the unit's symbols have been read it follows the name through the
 // encoded trie and scans the encoded rows, which costs a fraction of decoding them. Such a lookup checks no more of the tables than it passes.
 func (u *Unit) Symbol(name string) (Symbol, error) {
-	if u.r.src.closed.Load() {
+	if u.r.closed() {
 		return Symbol{}, ErrClosed
 	}
 	row, r, err := u.find(name)

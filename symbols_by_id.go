@@ -20,7 +20,7 @@ const decodeShare = 8
 // few symbols of a unit are wanted for the first time, it decodes these alone, checks no more of the
 // tables than that passes, and keeps nothing; else it decodes and keeps all, as [Reader.Symbol] does.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
-	if r.src.closed.Load() {
+	if r.closed() {
 		return nil, ErrClosed
 	}
 	order := make([]wantedID, len(ids))

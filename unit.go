@@ -56,7 +56,7 @@ func (d *directory) path(e *unitEntry) []byte { return d.data[e.name : e.name+in
 
 // directory reads the file names section when first needed.
 func (r *Reader) directory() (*directory, error) {
-	if r.src.closed.Load() {
+	if r.closed() {
 		return nil, ErrClosed
 	}
 	if d := r.dir.Load(); d != nil {
@@ -299,7 +299,7 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 			return
 		}
 		for i := range d.entries {
-			if r.src.closed.Load() {
+			if r.closed() {
 				yield(nil, ErrClosed)
 				return
 			}

@@ -108,7 +108,7 @@ func walk(r *afdo.Reader) (all []record, err error) {
 				all = append(all, record{
 					line: l.Line, callee: uint32(l.Callee), a: l.Count, b: uint64(l.Type), c: uint64(l.Discriminator), d: uint64(l.NumLocations),
 				})
-				for target, ok := c.NextTarget(); ok; target, ok = c.NextTarget() {
+				for target := range c.Targets() {
 					all = append(all, record{callee: uint32(target.Callee), a: target.Count})
 				}
 			}

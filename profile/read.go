@@ -161,17 +161,16 @@ func (l *loader) readBody(info afdo.Info) error {
 func (l *loader) readTargets(info afdo.Info) error {
 	c := &l.cursor
 	at := c.Location()
-	for offset := c.Offset(); ; offset = c.Offset() {
-		t, ok := c.NextTarget()
-		if !ok {
-			return nil // an error keeps until Next
-		}
+	offset := c.Offset()
+	for t := range c.Targets() { // an error keeps until Next
 		callee, ok := l.ids.find(t.Callee)
 		if !ok {
 			return unknownCallee(info, offset, t.Callee)
 		}
 		l.body.Call(at.Line, at.Discriminator, callee, t.Count)
+		offset = c.Offset()
 	}
+	return nil
 }
 
 func unknownCallee(info afdo.Info, offset int64, id afdo.SymbolID) error {

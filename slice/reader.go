@@ -168,7 +168,7 @@ func (s *readerSource) body(info afdo.Info, scratch *scratch) error {
 		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
 			body.Count(at.Line, at.Discriminator, at.Count)
 		case afdo.LocationCalledFn, afdo.LocationCalledFns:
-			for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+			for t := range c.Targets() {
 				body.Call(at.Line, at.Discriminator, profile.SymbolRef(t.Callee), t.Count)
 			}
 		case afdo.LocationInlinedFn:

@@ -273,7 +273,7 @@ func (p *printer) flatten(info afdo.Info) error {
 		switch l.Type {
 		case afdo.LocationCalledFn, afdo.LocationCalledFns:
 			r.Kind = profile.KindCall
-			for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+			for t := range c.Targets() {
 				r.Callee, r.Count = profile.SymbolRef(t.Callee), t.Count
 				p.records = append(p.records, r)
 			}

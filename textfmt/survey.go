@@ -85,7 +85,7 @@ func (s *survey) function(info afdo.Info) error {
 			s.callees.add(l.Callee)
 			s.inlined.add(l.Callee)
 		}
-		for t, ok := c.NextTarget(); ok; t, ok = c.NextTarget() {
+		for t := range c.Targets() {
 			s.records--
 			s.callees.add(t.Callee)
 		}

@@ -91,7 +91,7 @@ func readSymbol(t *testing.T, s afdo.Symbol) symbol {
 		l := cursor.Location()
 		*list = append(*list, location{Type: uint8(l.Type), Line: l.Line, Discriminator: l.Discriminator, Count: l.Count})
 		record := &(*list)[len(*list)-1]
-		for target, ok := cursor.NextTarget(); ok; target, ok = cursor.NextTarget() {
+		for target := range cursor.Targets() {
 			record.Targets = append(record.Targets, [2]uint64{uint64(target.Callee), target.Count})
 		}
 		if l.Type == afdo.LocationInlinedFn {

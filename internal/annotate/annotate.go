@@ -153,7 +153,7 @@ func (r *reader) record(l *afdo.Location) error {
 	if line != nil {
 		line.Samples = saturating.Add(line.Samples, l.Count)
 	}
-	for target, ok := r.cursor.NextTarget(); ok; target, ok = r.cursor.NextTarget() {
+	for target := range r.cursor.Targets() {
 		if line != nil {
 			callee := line.calls.of(target.Callee)
 			callee.count = saturating.Add(callee.count, target.Count)

@@ -141,7 +141,7 @@ func (j *unitJSON) leave() {
 
 func (j *unitJSON) targets(f *function) error {
 	j.Array("targets")
-	for t, ok := f.NextTarget(); ok; t, ok = f.NextTarget() {
+	for t := range f.Targets() {
 		j.Object("")
 		if err := j.callee(t.Callee); err != nil {
 			return err
