@@ -12,8 +12,8 @@ import "github.com/go-afdo/afdo/internal/saturating"
 type Body struct {
 	records []Record // as they came, with the tangled mark
 	spare   []Record
-	level   level   // the innermost open body
-	outer   []level // those around it, outermost first
+	level   level // the innermost open body; its KindInlined record holds the one around it
+	depth   int   // how many are open
 	last    int     // the latest record of the innermost body, counted from 1; 0 if it has none
 	place   place   // of that record
 	sorter  sorter
@@ -25,6 +25,16 @@ type level struct {
 	tangled bool // it, or a body in it, is not canonical
 }
 
+// pack makes a number of a level, for the Count of the KindInlined record of a body that is open inside it.
+func (l level) pack() uint64 {
+	if l.tangled {
+		return uint64(l.head)<<1 | 1
+	}
+	return uint64(l.head) << 1
+}
+
+func unpack(n uint64) level { return level{head: int(n >> 1), tangled: n&1 != 0} }
+
 // tangled marks, in the Count of a KindInlined record, a nested body that is
 // not canonical. It never leaves a Body.
 const tangled = 1 << 63
@@ -33,7 +43,7 @@ const tangled = 1 << 63
 func (b *Body) Reset() {
 	b.records = b.records[:0]
 	b.level = level{}
-	b.outer = b.outer[:0]
+	b.depth = 0
 	b.last = 0
 }
 
@@ -53,20 +63,21 @@ func (b *Body) Call(line, discriminator uint32, callee SymbolRef, calls uint64) 
 func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
 	head := len(b.records)
 	b.add(placeOf(line, discriminator, KindInlined, callee), 0)
-	b.outer = append(b.outer, b.level)
+	b.records[head].Count = b.level.pack()
+	b.depth++
 	b.level = level{head: head}
 	b.last = 0
 }
 
 // Leave closes the innermost open body. It panics if there is none.
 func (b *Body) Leave() {
-	if len(b.outer) == 0 {
+	if b.depth == 0 {
 		panic("profile: Leave without Enter")
 	}
 	left := b.level
-	b.level = b.outer[len(b.outer)-1]
-	b.outer = b.outer[:len(b.outer)-1]
 	head := &b.records[left.head]
+	b.depth--
+	b.level = unpack(head.Count)
 	head.Count = uint64(len(b.records) - left.head - 1)
 	if left.tangled {
 		head.Count |= tangled
@@ -78,7 +89,7 @@ func (b *Body) Leave() {
 // Records returns the canonical records. They stay valid until the next call of a method of b.
 // It panics if a body is still open. More may be added afterwards.
 func (b *Body) Records() []Record {
-	if len(b.outer) > 0 {
+	if b.depth > 0 {
 		panic("profile: Records before Leave")
 	}
 	if b.level.tangled {

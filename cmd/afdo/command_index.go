@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -132,7 +133,7 @@ func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error)
 		options = append(options, afdo.SkipChecksums())
 	}
 	if path != cli.Stdio {
-		return afdo.Open(path, options...)
+		return gcovkind.OpenReader(path, options...)
 	}
 	data, err := io.ReadAll(e.In)
 	if err != nil {

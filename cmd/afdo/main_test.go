@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"afdo":             main,
 		"write-until-kill": writeUntilKilled,
+		"afdo-measured":    runMeasured,
 	})
 }
 

@@ -59,10 +59,14 @@ func Open(stdin io.Reader, path string) (*File, error) {
 // findPath sets Path if the file can be opened by it again to read the same.
 func (f *File) findPath(path string, file *os.File) error {
 	info, err := file.Stat()
-	if err == nil && info.Mode().IsRegular() && !f.packed {
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	allowMemory(info.Size())
+	if !f.packed {
 		f.Path = path
 	}
-	return err
+	return nil
 }
 
 // New returns a file that is read from a stream.

@@ -55,6 +55,10 @@ func (j *Writer) next(key string) {
 		j.buf = appendString(j.buf, key)
 		j.buf = append(j.buf, ": "...)
 	}
+	j.flushIfFull()
+}
+
+func (j *Writer) flushIfFull() {
 	if len(j.buf) > flushAt {
 		j.flush()
 	}
@@ -91,6 +95,7 @@ func (j *Writer) End() {
 		}
 	}
 	j.buf = append(j.buf, s.close)
+	j.flushIfFull()
 }
 
 // Uint writes a number.

@@ -3,6 +3,8 @@ package gcovkind
 import (
 	"bytes"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
@@ -24,8 +26,7 @@ type Input struct {
 }
 
 // Open recognises the format of a file. A version 4 file is mapped; what cannot be mapped, standard
-// input above all, is read into memory. Closing the
-// file closes the reader, too.
+// input above all, is read into memory. Closing the file closes the reader, too.
 func Open(f *input.File) (*Input, error) {
 	in := &Input{File: f}
 	var err error
@@ -50,13 +51,13 @@ func byteOrder(head []byte) string {
 
 func (in *Input) openV4() (err error) {
 	if in.Path != "" {
-		in.reader, err = afdo.Open(in.Path, afdo.TrustIndex())
+		in.reader, err = OpenReader(in.Path, afdo.TrustIndex())
 	} else {
 		var data []byte
 		if data, err = io.ReadAll(in.File); err != nil {
 			return err
 		}
-		in.reader, err = afdo.OpenBytes(data, afdo.TrustIndex())
+		in.reader, err = afdo.OpenBytes(data, afdo.TrustIndex(), boundNames(int64(len(data))))
 	}
 	if err != nil {
 		return err
@@ -66,6 +67,27 @@ func (in *Input) openV4() (err error) {
 		in.Format = V4Compact
 	}
 	return nil
+}
+
+// OpenReader opens a version 4 file. Its names may take a few times the memory of the file, not the
+// hundreds of megabytes that are the default of package afdo.
+func OpenReader(path string, options ...afdo.Option) (*afdo.Reader, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return afdo.Open(path, append(slices.Clip(options), boundNames(info.Size()))...)
+}
+
+// Names of a unit share prefixes in the file: spelled out, those of real ones take less than four times
+// its size. All units together may take four times what one may, and eight times the file besides.
+const (
+	namesPerByte = 4
+	freeNames    = 4 << 20
+)
+
+func boundNames(size int64) afdo.Option {
+	return afdo.MaxNameBytes(int(min(afdo.DefaultMaxNameBytes, freeNames+namesPerByte*min(size, afdo.DefaultMaxNameBytes))))
 }
 
 // Size returns how many bytes the file has, of other formats than version 4 once it has been read.

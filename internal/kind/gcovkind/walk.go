@@ -23,14 +23,14 @@ type walker struct {
 
 // The limits leave room for files that are merely odd.
 const (
-	freeNames      = 64 << 20
-	namesPerByte   = 64
+	freeSpelled    = 64 << 20
+	spelledPerByte = 64
 	freeSamples    = 1 << 20
 	samplesPerByte = 4
 )
 
 func newWalker(r *afdo.Reader) *walker {
-	return &walker{names: freeNames + namesPerByte*r.Size(), samples: freeSamples + samplesPerByte*r.Size()}
+	return &walker{names: freeSpelled + spelledPerByte*r.Size(), samples: freeSamples + samplesPerByte*r.Size()}
 }
 
 // symbols calls visit for each symbol of a unit, with its samples if it has any.
@@ -43,7 +43,7 @@ func (w *walker) symbols(u *afdo.Unit, visit func(afdo.Symbol, *function) error)
 			return err
 		}
 		if w.names -= int64(len(s.Name())); w.names < 0 {
-			return fmt.Errorf("the string tables spell out more than %d times the file: %w", namesPerByte, afdo.ErrLimit)
+			return fmt.Errorf("the string tables spell out more than %d times the file: %w", spelledPerByte, afdo.ErrLimit)
 		}
 		if err := w.symbol(s, visit); err != nil {
 			return fmt.Errorf("unit %.200q, symbol %.200q: %w", u.Path(), s.Name(), err)
