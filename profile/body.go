@@ -14,8 +14,8 @@ type Body struct {
 	spare   []Record
 	level   level // the innermost open body; its KindInlined record holds the one around it
 	depth   int   // how many are open
-	last    int     // the latest record of the innermost body, counted from 1; 0 if it has none
-	place   place   // of that record
+	last    int   // the latest record of the innermost body, counted from 1; 0 if it has none
+	place   place // of that record
 	sorter  sorter
 }
 
