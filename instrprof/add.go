@@ -2,106 +2,132 @@ package instrprof
 
 import (
 	"errors"
-	"iter"
 )
+
+// A part is the functions of a profile whose names have certain hashes: those of every parts-th shard from index on. The zero
+// value is all of them.
+type part struct{ index, parts int }
+
+func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
+
+// first tells whether the part is the one that goes with what is not of a function.
+func (p part) first() bool { return p.index == 0 }
+
+// An adder adds a part of profiles to one.
+type adder struct {
+	p        *Profile
+	part     part
+	weight   uint64
+	mismatch func(error) // or nil
+}
+
+// one adds a record unless there is an error instead of one.
+func (a *adder) one(r Record, nameHash uint64, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := a.p.add(nameHash, r, a.weight); err != nil && a.mismatch != nil {
+		a.mismatch(err)
+	}
+	return nil
+}
 
 // AddIndexed adds an indexed file, its counts multiplied by weight, but for its MemProf section. Records that do not fit are
 // passed to mismatch, which may be nil, and dropped; see [Profile.Add]. After an error, which is about the
 // file or matches [ErrKind], the profile holds a part of the file and is good for nothing.
 func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
-	if err := p.addFlags(r.header.Flags); err != nil {
-		return err
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
+}
+
+func (a *adder) indexed(r *Reader) error {
+	if a.part.first() {
+		if err := a.p.addFlags(r.header.Flags); err != nil {
+			return err
+		}
 	}
 	var fault error
-	r.walk(true, func(rec Record, err error) bool {
-		fault = p.addOne(rec, err, weight, mismatch)
+	r.walk(true, a.part, func(rec Record, nameHash uint64, err error) bool {
+		fault = a.one(rec, nameHash, err)
 		return fault == nil
 	})
-	if fault != nil {
+	if fault != nil || !a.part.first() {
 		return fault
 	}
 	ids, idsErr := r.BinaryIDs()
-	p.addBinaryIDs(ids)
 	names, namesErr := r.VTableNames()
-	p.addVTableNames(names)
 	traces, tracesErr := r.Traces()
-	p.Traces.add(traces)
+	a.p.addBinaryIDs(ids)
+	a.p.addVTableNames(names)
+	a.p.Traces.add(traces)
 	return errors.Join(idsErr, namesErr, tracesErr)
 }
 
 // AddRaw adds all dumps of a raw file. See [Profile.AddIndexed]. The trace of a dump gets the weight; its counts are multiplied by it.
 func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
+}
+
+func (a *adder) raw(r *RawReader) error {
 	for d, err := range r.Dumps() {
-		if err != nil {
-			return err
+		if err == nil {
+			err = a.dump(d)
 		}
-		if err := p.addDump(d, weight, mismatch); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Profile) addDump(d *Dump, weight uint64, mismatch func(error)) error {
-	if err := p.addFlags(d.header.Flags); err != nil {
-		return err
-	}
-	var calls []stamped
-	var fault error
-	d.walk(func(r Record, nameHash, stamp uint64, err error) bool {
-		if err == nil && !never(stamp) {
-			calls = append(calls, stamped{stamp, nameHash})
+func (a *adder) dump(d *Dump) error {
+	if a.part.first() {
+		if err := a.p.addFlags(d.header.Flags); err != nil {
+			return err
 		}
-		fault = p.addOne(r, err, weight, mismatch)
+	}
+	var fault error
+	d.walk(a.part, func(r Record, nameHash, _ uint64, err error) bool {
+		fault = a.one(r, nameHash, err)
 		return fault == nil
 	})
-	if fault != nil {
+	if fault != nil || !a.part.first() {
 		return fault
 	}
-	if len(calls) > 0 {
-		trace := traceOf(calls)
-		trace.Weight = weight
-		p.Traces.add(Traces{Seen: 1, Traces: []Trace{trace}})
+	trace, traceErr := d.Trace()
+	ids, idsErr := d.BinaryIDs()
+	names, namesErr := d.VTableNames()
+	if len(trace.Functions) > 0 {
+		trace.Weight = a.weight
+		a.p.Traces.add(Traces{Seen: 1, Traces: []Trace{trace}})
 	}
-	ids, err := d.BinaryIDs()
-	if err != nil {
-		return err
-	}
-	p.addBinaryIDs(ids)
-	names, err := d.VTableNames()
-	p.addVTableNames(names)
-	return err
+	a.p.addBinaryIDs(ids)
+	a.p.addVTableNames(names)
+	return errors.Join(traceErr, idsErr, namesErr)
 }
 
 // AddText adds a text, of which no record has been read. See [Profile.AddIndexed].
 func (p *Profile) AddText(t *TextReader, weight uint64, mismatch func(error)) error {
-	if err := p.addFlags(t.flags); err != nil {
-		return err
-	}
-	if err := p.addAll(t.Records(), weight, mismatch); err != nil {
-		return err
-	}
-	p.Traces.add(t.traces)
-	p.addVTableNames(t.VTableNames())
-	return nil
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).text(t)
 }
 
-func (p *Profile) addAll(records iter.Seq2[Record, error], weight uint64, mismatch func(error)) error {
-	for r, err := range records {
-		if err := p.addOne(r, err, weight, mismatch); err != nil {
+func (a *adder) text(t *TextReader) error {
+	if a.part.first() {
+		if err := a.p.addFlags(t.flags); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// addOne adds a record unless there is an error instead of one.
-func (p *Profile) addOne(r Record, err error, weight uint64, mismatch func(error)) error {
-	if err != nil {
-		return err
+	for r, err := range t.Records() {
+		hash := nameHash(r.name)
+		if err == nil && !a.part.has(hash) {
+			continue
+		}
+		if err := a.one(r, hash, err); err != nil {
+			return err
+		}
 	}
-	if err := p.Add(r, weight); err != nil && mismatch != nil {
-		mismatch(err)
+	if a.part.first() {
+		a.p.Traces.add(t.traces)
+		a.p.addVTableNames(t.VTableNames())
 	}
 	return nil
 }

@@ -26,10 +26,9 @@ func (r *Reader) Check(report func(error)) {
 }
 
 type checker struct {
-	r         *Reader
-	report    func(error)
-	chains    map[uint64]int64 // bucket: offset of the chain
-	plain, cs tally
+	r      *Reader
+	report func(error)
+	chains map[uint64]int64 // bucket: offset of the chain
 }
 
 func (c *checker) fault(s Section, off int64, class error, format string, args ...any) {
@@ -39,7 +38,7 @@ func (c *checker) fault(s Section, off int64, class error, format string, args .
 // payload walks the chains, and reports whether they could be walked to the end.
 func (c *checker) payload() bool {
 	t := &c.r.table
-	w := t.walk(c.r.src, true)
+	w := t.walk(c.r.src, true, part{})
 	for {
 		chain := w.items == 0
 		start := w.pos
@@ -66,7 +65,7 @@ func (c *checker) payload() bool {
 
 // records reads the records of an item.
 func (c *checker) records(w *tableWalk) {
-	f := w.item()
+	f := &w.f
 	for f.err == nil && f.rest() > 0 {
 		start := f.base + int64(f.pos)
 		r := f.record(c.r.header.Version, w.key)
@@ -75,11 +74,6 @@ func (c *checker) records(w *tableWalk) {
 		}
 		if r.counters.Len() == 0 {
 			c.fault(SectionPayload, start, ErrNoCounters, "%v", r)
-		}
-		if r.ContextSensitive() {
-			c.cs.add(r.counters)
-		} else {
-			c.plain.add(r.counters)
 		}
 	}
 	if f.err != nil {
@@ -108,16 +102,28 @@ func (c *checker) summaries() {
 	for _, s := range []struct {
 		section Section
 		found   *Summary
-		counted *tally
-	}{{SectionSummary, c.r.summary, &c.plain}, {SectionCSSummary, c.r.cs, &c.cs}} {
+		cs      bool
+	}{{SectionSummary, c.r.summary, false}, {SectionCSSummary, c.r.cs, true}} {
 		if s.found == nil {
 			continue
 		}
-		if want := s.counted.summary(); !reflect.DeepEqual(want, s.found) {
+		if want := c.summarize(s.cs); !reflect.DeepEqual(want, s.found) {
 			size := int64(len(h.append(nil)))
 			c.fault(s.section, size, ErrSummary, "%+v, the counters make %+v", *s.found, *want)
 		}
 	}
+}
+
+// summarize returns the summary that the file should have.
+func (c *checker) summarize(cs bool) *Summary {
+	return summarize(func(count func(Counters)) {
+		c.r.walk(true, part{}, func(r Record, _ uint64, err error) bool {
+			if err == nil && r.ContextSensitive() == cs { // errors have been reported
+				count(r.counters)
+			}
+			return true
+		})
+	})
 }
 
 // tail reads the sections after the table.

@@ -27,7 +27,10 @@ var formatNames = [...]string{"none", "profdata", "profraw", "proftext"}
 // String returns the usual ending of a file's name.
 func (f Format) String() string { return formatNames[f] }
 
-// Detect tells the form of a file by its first bytes, of which a few hundred are enough. Text is told by its header lines or by
+// detectSize is how much of a file tells its form.
+const detectSize = 512
+
+// Detect tells the form of a file by its first bytes, of which 512 are enough. Text is told by its header lines or by
 // a name and two numbers.
 func Detect(head []byte) Format {
 	if bytes.HasPrefix(head, []byte(Magic)) {
@@ -73,16 +76,28 @@ func Load(path string) (*Profile, error) {
 
 // AddFile adds a file of any form. See [Profile.AddIndexed].
 func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
+}
+
+// A fileCache is what one goroutine keeps between files: the memory of raw ones, and their names.
+type fileCache struct {
+	raw   []byte
+	names nameCache
+}
+
+// file adds a file of any form.
+func (a *adder) file(path string, cache *fileCache) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	head := make([]byte, 512)
+	head := make([]byte, detectSize)
 	n, err := io.ReadFull(file, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return err
 	}
+	whole := io.MultiReader(bytes.NewReader(head[:n]), file)
 	switch Detect(head[:n]) {
 	case FormatIndexed:
 		r, err := Open(path)
@@ -90,19 +105,34 @@ func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) erro
 			return err
 		}
 		defer r.Close()
-		return p.AddIndexed(r, weight, mismatch)
+		return a.indexed(r)
 	case FormatRaw:
-		r, err := OpenRaw(path)
+		if cache.raw, err = readAll(cache.raw, whole, file); err != nil {
+			return err
+		}
+		r, err := openRaw(cache.raw, &cache.names)
 		if err != nil {
 			return err
 		}
-		return p.AddRaw(r, weight, mismatch)
+		return a.raw(r)
 	case FormatText:
-		t, err := NewTextReader(io.MultiReader(bytes.NewReader(head[:n]), file))
+		t, err := NewTextReader(whole)
 		if err != nil {
 			return err
 		}
-		return p.AddText(t, weight, mismatch)
+		return a.text(t)
 	}
 	return &FormatError{Section: SectionHeader, Err: ErrMagic, Detail: "neither indexed nor raw nor text"}
+}
+
+// readAll reads r, which is a file, into the memory of buf if it is large enough.
+func readAll(buf []byte, r io.Reader, file *os.File) ([]byte, error) {
+	size := int64(0)
+	if info, err := file.Stat(); err == nil {
+		size = info.Size()
+	}
+	out := bytes.NewBuffer(buf[:0])
+	out.Grow(int(size) + bytes.MinRead)
+	_, err := out.ReadFrom(r)
+	return out.Bytes(), err
 }

@@ -180,24 +180,37 @@ func (c *chainReader) data() *fields {
 	return &fields{data: c.take(c.dataLen), base: start, section: SectionPayload}
 }
 
-// A tableWalk goes through all items of a table, chain after chain as they stand in the file.
+// A tableWalk goes through the items of a table, chain after chain as they stand in the file.
 type tableWalk struct {
 	chainReader
-	left  int // entries
-	items int // of the chain
+	part  part // whose items it stops at
+	left  int  // entries
+	items int  // of the chain
 	key   []byte
 	f     fields
 }
 
-func (t *hashTable) walk(src *source, reuse bool) *tableWalk {
+func (t *hashTable) walk(src *source, reuse bool, of part) *tableWalk {
 	return &tableWalk{
 		chainReader: chainReader{src: src, reuse: reuse, pos: t.payload, end: t.at, size: windowSize},
+		part:        of,
 		left:        t.entries,
 	}
 }
 
 // next goes to the next item and reports whether there is one.
 func (w *tableWalk) next() bool {
+	for w.head() {
+		if w.part.has(w.hash) {
+			return w.body()
+		}
+		w.skip(w.keyLen + w.dataLen)
+	}
+	return false
+}
+
+// head reads the head of the next item and reports whether there is one.
+func (w *tableWalk) head() bool {
 	if w.left == 0 {
 		if w.err == nil && w.items != 0 {
 			w.fail(w.pos, ErrHashTable, "a chain has %d items more than the table entries", w.items)
@@ -209,11 +222,13 @@ func (w *tableWalk) next() bool {
 	}
 	w.items--
 	w.left--
+	w.item()
+	return w.err == nil
+}
+
+// body reads key and data of the item, and reports whether the key has the hash that the head says.
+func (w *tableWalk) body() bool {
 	start := w.pos
-	w.chainReader.item()
-	if w.err != nil {
-		return false
-	}
 	body := w.take(w.keyLen + w.dataLen)
 	if w.err != nil {
 		return false
@@ -221,10 +236,7 @@ func (w *tableWalk) next() bool {
 	w.key = body[:w.keyLen:w.keyLen]
 	w.f = fields{data: body[w.keyLen:], base: w.pos - int64(w.dataLen), section: SectionPayload}
 	if hash := nameHash(w.key); hash != w.hash {
-		w.fail(start, ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
+		w.fail(start-itemHeadSize, ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil
 }
-
-// item returns the fields of the item's data.
-func (w *tableWalk) item() *fields { return &w.f }

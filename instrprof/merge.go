@@ -1,7 +1,103 @@
 package instrprof
 
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
 // An Input is a file that is merged.
 type Input struct {
 	Path   string
 	Weight uint64 // its counts are multiplied by it
+}
+
+// A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an earlier one.
+type Mismatch struct {
+	Input int // index of the file
+	Err   error
+}
+
+// MergeOptions says how [MergeFiles] goes about it.
+type MergeOptions struct {
+	// Goroutines is how many merge at the same time; 0 is as many as there are processors. Each reads
+	// all files, adds the functions of a part of the names, and keeps one raw file in memory.
+	Goroutines int
+
+	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one after the other.
+	Progress func(done int)
+}
+
+// MergeFiles merges files of any form in order: what an earlier file has wins where records do not fit each other. The
+// result does not depend on the number of goroutines. It takes memory for the result and a raw file
+// for each goroutine. The error is that of the first file that has one, with its path.
+func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
+	m := merger{inputs: inputs, p: &Profile{}, o: o}
+	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)
+	m.workers = make([]mergeWorker, parts)
+	m.failed.Store(int64(len(inputs)))
+	var all sync.WaitGroup
+	for i := range m.workers {
+		all.Go(func() { m.work(i) })
+	}
+	all.Wait()
+	if i := m.failed.Load(); i < int64(len(inputs)) {
+		for _, w := range m.workers {
+			if w.err != nil && w.failed == i {
+				return nil, nil, fmt.Errorf("%s: %w", inputs[i].Path, w.err)
+			}
+		}
+	}
+	return m.p, m.mismatches(), nil
+}
+
+type merger struct {
+	inputs  []Input
+	o       MergeOptions
+	p       *Profile
+	workers []mergeWorker
+	failed  atomic.Int64 // index of the first file that has an error, or the number of files
+}
+
+type mergeWorker struct {
+	mismatches []Mismatch
+	err        error
+	failed     int64
+}
+
+// work adds the functions of a part of all files.
+func (m *merger) work(index int) {
+	w := &m.workers[index]
+	var cache fileCache
+	for i, in := range m.inputs {
+		if int64(i) > m.failed.Load() {
+			return
+		}
+		a := adder{p: m.p, part: part{index, len(m.workers)}, weight: in.Weight}
+		a.mismatch = func(err error) { w.mismatches = append(w.mismatches, Mismatch{i, err}) }
+		if w.err = a.file(in.Path, &cache); w.err != nil {
+			w.failed = int64(i)
+			for f := m.failed.Load(); w.failed < f && !m.failed.CompareAndSwap(f, w.failed); f = m.failed.Load() {
+			}
+			return
+		}
+		if index == 0 && m.o.Progress != nil {
+			m.o.Progress(i + 1)
+		}
+	}
+}
+
+// mismatches returns those of all workers by file.
+func (m *merger) mismatches() []Mismatch {
+	var all []Mismatch
+	for _, w := range m.workers {
+		all = append(all, w.mismatches...)
+	}
+	slices.SortStableFunc(all, func(a, b Mismatch) int {
+		return cmp.Or(cmp.Compare(a.Input, b.Input), cmp.Compare(a.Err.Error(), b.Err.Error()))
+	})
+	return all
 }

@@ -5,22 +5,26 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/instrprof"
 )
 
-// merged merges files with weights, one after the other, and returns the profile and what did not fit.
-func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Profile, []error) {
+// merged merges files of a folder, and returns the profile and what did not fit.
+func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Profile, []instrprof.Mismatch) {
 	t.Helper()
-	var dropped []error
-	p := &instrprof.Profile{}
-	for _, in := range inputs {
-		require.NoError(t, p.AddFile(filepath.Join(dir, in.Path), in.Weight, func(err error) { dropped = append(dropped, err) }))
+	paths := slices.Clone(inputs)
+	for i := range paths {
+		paths[i].Path = filepath.Join(dir, paths[i].Path)
 	}
+	p, dropped, err := instrprof.MergeFiles(paths, instrprof.MergeOptions{Goroutines: 3})
+	require.NoError(t, err)
 	p.VTableNames = nil
 	return p, dropped
 }
@@ -85,7 +89,8 @@ func TestMergeRules(t *testing.T) {
 			require.Equal(t, llvmText(t, dir, args...), asText(t, p))
 			if strings.Contains(name, "another") || strings.Contains(name, "beside") {
 				require.Len(t, dropped, 1)
-				require.ErrorIs(t, dropped[0], instrprof.ErrMismatch)
+				require.ErrorIs(t, dropped[0].Err, instrprof.ErrMismatch)
+				require.Equal(t, 1, dropped[0].Input)
 			} else {
 				require.Empty(t, dropped)
 			}
@@ -149,5 +154,81 @@ func TestMergeOfRandomTexts(t *testing.T) {
 		require.Equal(t, llvmText(t, dir, args...), asText(t, p))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "ours.profdata"), asIndexed(t, p), 0o666))
 		require.Equal(t, asText(t, p), llvmText(t, dir, "ours.profdata"))
+	}
+}
+
+// However many goroutines merge, the result is that of adding one file after the other.
+func TestMergeFilesInParallel(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 2))
+	dir := t.TempDir()
+	var inputs []instrprof.Input
+	for i := range 30 {
+		path := filepath.Join(dir, fmt.Sprintf("%d.proftext", i))
+		require.NoError(t, os.WriteFile(path, []byte(randomText(r)), 0o666))
+		inputs = append(inputs, instrprof.Input{Path: path, Weight: 1 + r.Uint64N(3)})
+	}
+	for _, form := range []string{"ir.profraw", "temporal.profraw", "ir.profdata", "build-id.profraw"} {
+		inputs = append(inputs, instrprof.Input{Path: filepath.Join(zooDir, form), Weight: 2})
+	}
+	want := &instrprof.Profile{}
+	var dropped []string
+	for i, in := range inputs {
+		require.NoError(t, want.AddFile(in.Path, in.Weight, func(err error) { dropped = append(dropped, fmt.Sprint(i, err)) }))
+	}
+	require.NotEmpty(t, dropped)
+	for _, goroutines := range []int{1, 2, 3, 8, 100} {
+		done := 0
+		p, mismatches, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{Goroutines: goroutines, Progress: func(n int) { done = n }})
+		require.NoError(t, err)
+		require.Equal(t, len(inputs), done)
+		require.Equal(t, asText(t, want), asText(t, p))
+		require.Equal(t, string(asIndexed(t, want)), string(asIndexed(t, p)))
+		var got []string
+		for _, m := range mismatches {
+			got = append(got, fmt.Sprint(m.Input, m.Err))
+		}
+		require.ElementsMatch(t, dropped, got)
+	}
+}
+
+// The error of a merge is that of the first file that has one.
+func TestMergeFilesFails(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad")
+	require.NoError(t, os.WriteFile(bad, read(t, zooDir, "ir.profraw")[:300], 0o666))
+	good := instrprof.Input{Path: filepath.Join(zooDir, "ir.profraw"), Weight: 1}
+	for range 20 {
+		_, _, err := instrprof.MergeFiles([]instrprof.Input{good, good, {Path: bad, Weight: 1}, {Path: "none", Weight: 1}}, instrprof.MergeOptions{})
+		require.ErrorIs(t, err, afdo.ErrTruncated)
+		require.ErrorContains(t, err, bad)
+	}
+	_, _, err := instrprof.MergeFiles([]instrprof.Input{{Path: filepath.Join(zooDir, "branches.c"), Weight: 1}}, instrprof.MergeOptions{})
+	require.ErrorIs(t, err, instrprof.ErrMagic)
+}
+
+// Thousands of raw files take the memory of the result.
+func TestMergeOfManyRawFilesMemory(t *testing.T) {
+	dir := t.TempDir()
+	const runs = 2000
+	inputs := make([]instrprof.Input, runs)
+	data := read(t, zooDir, "ir.profraw")
+	for i := range inputs {
+		inputs[i] = instrprof.Input{Path: filepath.Join(dir, fmt.Sprint(i)), Weight: 1}
+		require.NoError(t, os.WriteFile(inputs[i].Path, data, 0o666))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p, _, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{Goroutines: 2})
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(runs*2*16<<10), "of all files together, freed or not")
+	one, err := instrprof.Load(inputs[0].Path)
+	require.NoError(t, err)
+	for rec := range one.Records() {
+		sum, err := p.Record(rec.Name(), rec.Hash())
+		require.NoError(t, err)
+		for i := range rec.Counters().Len() {
+			require.Equal(t, runs*rec.Counters().At(i), sum.Counters().At(i))
+		}
 	}
 }

@@ -176,12 +176,12 @@ func (d *Dump) VTableNames() ([]string, error) {
 // sequence, [ErrCorrelated] if the file does not say what the functions are.
 func (d *Dump) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		d.walk(func(r Record, _, _ uint64, err error) bool { return yield(r, err) })
+		d.walk(part{}, func(r Record, _, _ uint64, err error) bool { return yield(r, err) })
 	}
 }
 
-// walk is Records with the hash of the name and the time stamp.
-func (d *Dump) walk(yield func(r Record, nameHash, stamp uint64, err error) bool) {
+// walk is Records for the functions of a part, with the hash of the name and the time stamp.
+func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	if d.header.correlated() {
 		yield(Record{}, 0, 0, ErrCorrelated)
 		return
@@ -194,6 +194,10 @@ func (d *Dump) walk(yield func(r Record, nameHash, stamp uint64, err error) bool
 	values := rawValues{f: d.valueFields(), dump: d}
 	for i := range int(d.header.NumFunctions) {
 		raw := d.record(i)
+		if !of.has(raw.nameHash) {
+			values.skip(raw.hasValues)
+			continue
+		}
 		r, stamp, err := d.view(&raw, i, names)
 		if err == nil && raw.hasValues {
 			r.values, err = values.next()
@@ -235,7 +239,7 @@ func (d *Dump) Trace() (Trace, error) {
 	}
 	var calls []stamped
 	var fault error
-	d.walk(func(_ Record, nameHash, stamp uint64, err error) bool {
+	d.walk(part{}, func(_ Record, nameHash, stamp uint64, err error) bool {
 		if !never(stamp) {
 			calls = append(calls, stamped{stamp, nameHash})
 		}

@@ -39,6 +39,13 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err
 }
 
+// skip passes over the values of a function, if it has any.
+func (v *rawValues) skip(any bool) {
+	if any {
+		v.f.values()
+	}
+}
+
 // collect takes the addresses from the data records and the vtables.
 func (v *rawValues) collect() {
 	d := v.dump

@@ -176,17 +176,19 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 // Records returns all records in the order of the file. Names come together with all their hashes.
 // An error ends the sequence. It takes a megabyte of memory, of OpenBytes none, beside what the caller keeps.
 func (r *Reader) Records() iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) { r.walk(false, yield) }
+	return func(yield func(Record, error) bool) {
+		r.walk(false, part{}, func(rec Record, _ uint64, err error) bool { return yield(rec, err) })
+	}
 }
 
-// walk is Records. With reuse, a record is valid only until the next one is asked for.
-func (r *Reader) walk(reuse bool, yield func(Record, error) bool) {
-	w := r.table.walk(r.src, reuse)
+// walk is Records for the functions of a part, with the hash of the name. With reuse, a record is valid only until the next one is asked for.
+func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
+	w := r.table.walk(r.src, reuse, of)
 	for w.next() {
-		f := w.item()
+		f := &w.f
 		for f.err == nil && f.rest() > 0 {
 			rec := f.record(r.header.Version, w.key)
-			if f.err == nil && !yield(rec, nil) {
+			if f.err == nil && !yield(rec, w.hash, nil) {
 				return
 			}
 		}
@@ -195,6 +197,6 @@ func (r *Reader) walk(reuse bool, yield func(Record, error) bool) {
 		}
 	}
 	if w.err != nil {
-		yield(Record{}, w.err)
+		yield(Record{}, 0, w.err)
 	}
 }

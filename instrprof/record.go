@@ -78,14 +78,18 @@ func (f *fields) record(version uint32, name []byte) Record {
 }
 
 // append is the mirror image of fields.record.
-func (r Record) append(p []byte) []byte {
-	p = append64(p, r.hash, uint64(r.counters.Len()))
-	p = r.counters.append(p)
-	p = append64(p, uint64(r.bitmap.Len()))
-	for i := range r.bitmap.Len() {
-		p = append64(p, uint64(r.bitmap.At(i)))
+func (f *function) append(p []byte) []byte {
+	p = append64(p, f.hash, uint64(f.numCounters))
+	p = append(p, f.counters().data...)
+	bitmap := f.bitmap()
+	p = append64(p, uint64(len(bitmap)))
+	for _, b := range bitmap {
+		p = append64(p, uint64(b))
 	}
-	return r.values.append(p, sameValue)
+	if f.values == nil {
+		return append(p, valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0)
+	}
+	return append(p, f.values.data...)
 }
 
 func sameValue(_ ValueKind, v uint64) uint64 { return v }

@@ -1,8 +1,7 @@
 package instrprof
 
 import (
-	"cmp"
-	"maps"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -86,11 +85,44 @@ func (s *Summary) append(p []byte) []byte {
 	return p
 }
 
-// A tally counts counters for a summary.
+// summarize returns the summary of counters that each goes through, once or twice.
+func summarize(each func(count func(Counters))) *Summary {
+	t := &tally{}
+	each(t.add)
+	if t.many != nil {
+		t.openBuckets()
+		each(t.addAgain)
+	}
+	return t.summary()
+}
+
+// fewCounts is how many counts are kept and sorted. Of more, only those near the cutoffs are.
+const fewCounts = 4096
+
+// A tally counts counters for a summary. Many are counted in buckets, and once the buckets in which the cutoffs fall are
+// known, those in them are collected in a second pass.
 type tally struct {
-	s     Summary
-	small [1 << 12]uint64   // how often counts below that occur
-	large map[uint64]uint64 // and the others
+	s      Summary
+	few    []uint64         // all counts, as long as they are few
+	many   []bucket         // by size, then
+	opened map[int][]uint64 // the counts of buckets that a cutoff falls into, in the second pass
+}
+
+type bucket struct{ n, sum uint64 }
+
+// Counts below exactCounts have a bucket each, others one for each value of their first eleven bits.
+const (
+	exactBits   = 11
+	exactCounts = 1 << exactBits
+	numBuckets  = exactCounts + (64-exactBits)*(exactCounts/2)
+)
+
+func bucketOf(n uint64) int {
+	if n < exactCounts {
+		return int(n)
+	}
+	shift := bits.Len64(n) - exactBits
+	return exactCounts + (shift-1)*(exactCounts/2) + int(n>>shift) - exactCounts/2
 }
 
 // add counts a record. One without counters has no entry to count.
@@ -99,62 +131,131 @@ func (t *tally) add(c Counters) {
 		return
 	}
 	t.s.NumFunctions++
-	t.s.NumCounts += uint64(c.Len())
-	first := c.At(0)
-	t.s.MaxFunctionCount = max(t.s.MaxFunctionCount, first)
-	t.count(first)
-	for i := 1; i < c.Len(); i++ {
+	t.s.MaxFunctionCount = max(t.s.MaxFunctionCount, c.At(0))
+	for i := range c.Len() {
 		n := c.At(i)
 		if n == PseudoHot { // LLVM's mark of a counter that says nothing
-			t.s.NumCounts--
 			continue
 		}
-		t.s.MaxInternalCount = max(t.s.MaxInternalCount, n)
+		if i > 0 {
+			t.s.MaxInternalCount = max(t.s.MaxInternalCount, n)
+		}
+		t.s.NumCounts++
+		t.s.TotalCount += n
 		t.count(n)
 	}
 }
 
 func (t *tally) count(n uint64) {
-	t.s.TotalCount += n
-	if n < uint64(len(t.small)) {
-		t.small[n]++
+	if t.many == nil {
+		if t.few = append(t.few, n); len(t.few) <= fewCounts {
+			return
+		}
+		t.many = make([]bucket, numBuckets)
+		for _, n := range t.few {
+			t.count(n)
+		}
+		t.few = nil
 		return
 	}
-	if t.large == nil {
-		t.large = map[uint64]uint64{}
+	b := &t.many[bucketOf(n)]
+	b.n++
+	b.sum += n
+}
+
+// openBuckets finds the buckets that a cutoff falls into.
+func (t *tally) openBuckets() {
+	t.opened = map[int][]uint64{}
+	i, sum := len(t.many), uint64(0)
+	for _, cutoff := range cutoffs {
+		for wanted := t.wanted(cutoff); sum < wanted && i > 0; {
+			if i--; t.many[i].n > 0 && sum+t.many[i].sum >= wanted && i >= exactCounts {
+				t.opened[i] = []uint64{}
+			}
+			sum += t.many[i].sum
+		}
 	}
-	t.large[n]++
+}
+
+// addAgain collects the counts of a record that are in open buckets.
+func (t *tally) addAgain(c Counters) {
+	if c.pseudo() != 0 {
+		return
+	}
+	for i := range c.Len() {
+		n := c.At(i)
+		if n < exactCounts || n == PseudoHot {
+			continue
+		}
+		b := bucketOf(n)
+		if list, ok := t.opened[b]; ok {
+			t.opened[b] = append(list, n)
+		}
+	}
+}
+
+// wanted returns the part of the total count that a cutoff is.
+func (t *tally) wanted(cutoff uint64) uint64 {
+	high, low := bits.Mul64(t.s.TotalCount, cutoff)
+	wanted, _ := bits.Div64(high, low, million)
+	return wanted
+}
+
+// groups returns the distinct counts, largest first, with how many there are of each. Of buckets that are not open
+// it returns the sum as one count: no cutoff falls there.
+func (t *tally) groups() iter.Seq2[uint64, bucket] {
+	return func(yield func(uint64, bucket) bool) {
+		if !eachGroup(t.few, yield) {
+			return
+		}
+		for i, b := range slices.Backward(t.many) {
+			if list, ok := t.opened[i]; ok {
+				if !eachGroup(list, yield) {
+					return
+				}
+			} else if b.n > 0 && !yield(uint64(i), b) {
+				return
+			}
+		}
+	}
+}
+
+// eachGroup sorts counts and calls yield for each distinct one, largest first.
+func eachGroup(counts []uint64, yield func(uint64, bucket) bool) bool {
+	slices.Sort(counts)
+	for end := len(counts); end > 0; {
+		n, start := counts[end-1], end-1
+		for start > 0 && counts[start-1] == n {
+			start--
+		}
+		times := uint64(end - start)
+		if !yield(n, bucket{times, n * times}) {
+			return false
+		}
+		end = start
+	}
+	return true
 }
 
 // summary returns the summary of what was counted.
 func (t *tally) summary() *Summary {
 	s := t.s
 	s.MaxCount = max(s.MaxFunctionCount, s.MaxInternalCount)
-	distinct := slices.SortedFunc(maps.Keys(t.large), func(a, b uint64) int { return cmp.Compare(b, a) })
-	for n := len(t.small) - 1; n >= 0; n-- {
-		if t.small[n] > 0 {
-			distinct = append(distinct, uint64(n))
-		}
-	}
+	s.Entries = make([]SummaryEntry, 0, len(cutoffs))
+	next, stop := iter.Pull2(t.groups())
+	defer stop()
 	var sum, seen, least uint64
 	for _, cutoff := range cutoffs {
-		high, low := bits.Mul64(s.TotalCount, cutoff)
-		wanted, _ := bits.Div64(high, low, million)
-		for sum < wanted && len(distinct) > 0 {
-			least = distinct[0]
-			times := t.times(least)
-			sum += least * times
-			seen += times
-			distinct = distinct[1:]
+		for wanted := t.wanted(cutoff); sum < wanted; {
+			n, group, ok := next()
+			if !ok {
+				break
+			}
+			least = n
+			sum += group.sum
+			seen += group.n
 		}
 		s.Entries = append(s.Entries, SummaryEntry{cutoff, least, seen})
 	}
 	return &s
-}
-
-func (t *tally) times(n uint64) uint64 {
-	if n < uint64(len(t.small)) {
-		return t.small[n]
-	}
-	return t.large[n]
 }

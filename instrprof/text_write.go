@@ -33,8 +33,8 @@ func (p *Profile) WriteText(w io.Writer) error {
 	if p.Flags&TemporalTraces != 0 {
 		t.traces()
 	}
-	for _, i := range p.sorted() {
-		t.record(p.functions[i].record())
+	for r := range p.Records() {
+		t.record(r)
 	}
 	if err := t.w.Flush(); err != nil {
 		return fmt.Errorf("instrprof: %w", err)
@@ -167,9 +167,10 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 
 // name returns the name of a function by its hash.
 func (p *Profile) name(hash uint64) (string, bool) {
-	i, ok := p.byName[hash]
+	s := p.shard(hash)
+	i, ok := s.byName[hash]
 	if !ok {
 		return "", false
 	}
-	return p.functions[i].name, true
+	return s.at(i).name, true
 }

@@ -164,13 +164,12 @@ func (x *indexedWriter) chains() error {
 
 // A tableLayout is a hash table that is to be written.
 type tableLayout struct {
-	p      *Profile
-	order  []int32  // the functions by name and hash
-	items  []item   // by name
-	heads  []int32  // by bucket: the first item, or -1
-	chains []uint64 // by bucket: offset, or 0
-	end    uint64   // of the last chain
-	at     uint64   // of the table
+	order  []*function // by name and hash
+	items  []item      // by name
+	heads  []int32     // by bucket: the first item, or -1
+	chains []uint64    // by bucket: offset, or 0
+	end    uint64      // of the last chain
+	at     uint64      // of the table
 }
 
 // An item is a name of the table.
@@ -185,10 +184,10 @@ const firstBuckets = 64 // of LLVM's generator
 // build lays out the table whose chains begin at start. It goes about it like LLVM's generator does, so that chains
 // come in the same order: items are put before their chain, and the chains of a table that grows are turned over.
 func (t *tableLayout) build(p *Profile, start uint64) error {
-	t.p, t.order = p, p.sorted()
+	t.order = p.sorted()
 	for i := 0; i < len(t.order); {
-		first, name := i, p.functions[t.order[i]].name
-		for i < len(t.order) && p.functions[t.order[i]].name == name {
+		first, name := i, t.order[i].name
+		for i < len(t.order) && t.order[i].name == name {
 			i++
 		}
 		t.items = append(t.items, item{hash: NameHash(name), first: int32(first), last: int32(i)})
@@ -263,22 +262,28 @@ func (t *tableLayout) place(start uint64) error {
 	return nil
 }
 
-func (t *tableLayout) name(i int32) string { return t.p.functions[t.order[t.items[i].first]].name }
+func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
 
 // functions returns the functions of an item.
-func (t *tableLayout) functions(i int32) []int32 { return t.order[t.items[i].first:t.items[i].last] }
+func (t *tableLayout) functions(i int32) []*function {
+	return t.order[t.items[i].first:t.items[i].last]
+}
 
 func (t *tableLayout) dataSize(i int32) uint64 {
 	size := uint64(0)
-	for _, k := range t.functions(i) {
-		size += t.p.functions[k].encodedSize()
+	for _, f := range t.functions(i) {
+		size += f.encodedSize()
 	}
 	return size
 }
 
 // encodedSize returns what Record.append appends.
 func (f *function) encodedSize() uint64 {
-	return uint64(24 + len(f.counters) + 8*len(f.bitmap) + max(valuesHeaderSize, len(f.values.data)))
+	size := 24 + len(f.counters().data) + 8*len(f.bitmap())
+	if f.values == nil {
+		return uint64(size + valuesHeaderSize)
+	}
+	return uint64(size + len(f.values.data))
 }
 
 func (t *tableLayout) length(first int32) uint16 {
@@ -293,8 +298,8 @@ func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	name := t.name(i)
 	p = append64(p, t.items[i].hash, uint64(len(name)), t.dataSize(i))
 	p = append(p, name...)
-	for _, k := range t.functions(i) {
-		p = t.p.functions[k].record().append(p)
+	for _, f := range t.functions(i) {
+		p = f.append(p)
 	}
 	return p
 }

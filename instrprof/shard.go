@@ -1,0 +1,215 @@
+package instrprof
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// numShards is into how many parts the functions of a profile are divided by the hash of their names, so
+// that as many goroutines can add to it.
+const numShards = 8
+
+// A shard holds functions. Memory of names and of counters is asked for in chunks.
+type shard struct {
+	chunks [][]function
+	count  int
+	byName map[uint64]int32 // name hash: the last function with it
+	names  strings.Builder
+	words  []byte
+	size   int // of the chunk that words is the rest of
+}
+
+// A function is what a Profile holds of a name and a hash.
+type function struct {
+	name        string
+	hash        uint64
+	body        []byte // counters as in indexed files, and bitmap as in raw ones
+	numCounters uint32
+	next        int32 // the function of that name hash before this one, or -1
+	values      *Values
+}
+
+func (f *function) counters() Counters {
+	return Counters{data: f.body[:8*int(f.numCounters)], width: 8}
+}
+
+func (f *function) bitmap() []byte { return f.body[8*int(f.numCounters):] }
+
+func (f *function) record() Record {
+	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}}
+	if f.values != nil {
+		r.values = *f.values
+	}
+	return r
+}
+
+// Sizes of chunks: functions, and bytes of names and counters at first and at most.
+const (
+	functionChunk = 256
+	minByteChunk  = 1 << 10
+	maxByteChunk  = 128 << 10
+)
+
+func (p *Profile) shard(nameHash uint64) *shard { return &p.shards[shardOf(nameHash)] }
+
+func shardOf(nameHash uint64) int { return int(nameHash >> 61) }
+
+func (s *shard) at(i int32) *function { return &s.chunks[i/functionChunk][i%functionChunk] }
+
+// find returns a function, or nil.
+func (s *shard) find(nameHash uint64, name []byte, hash uint64) *function {
+	i, ok := s.byName[nameHash]
+	for ok && i >= 0 {
+		f := s.at(i)
+		if f.hash == hash && f.name == string(name) {
+			return f
+		}
+		i = f.next
+	}
+	return nil
+}
+
+// insert adds a record of a new name or hash.
+func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
+	if s.count%functionChunk == 0 {
+		s.chunks = append(s.chunks, make([]function, functionChunk))
+	}
+	if s.byName == nil {
+		s.byName = map[uint64]int32{}
+	}
+	f := s.at(int32(s.count))
+	f.hash, f.next, f.numCounters = r.hash, -1, uint32(r.counters.Len())
+	if last, ok := s.byName[nameHash]; ok {
+		f.next = last
+		if before := s.at(last); before.name == string(r.name) {
+			f.name = before.name
+		}
+	}
+	if f.name == "" {
+		f.name = s.keepName(r.name)
+	}
+	f.body = r.bitmap.append(r.counters.append(s.alloc(8*r.counters.Len() + r.bitmap.Len())))
+	if weight != 1 && r.Pseudo() == 0 {
+		scaleCounters(f.counters().data, weight)
+	}
+	if !r.values.Empty() {
+		sites := r.values.sites()
+		sites.scale(weight)
+		s.setValues(f, sites)
+	}
+	s.byName[nameHash] = int32(s.count)
+	s.count++
+}
+
+// keepName returns a copy of a name.
+func (s *shard) keepName(name []byte) string {
+	if s.names.Cap()-s.names.Len() < len(name) {
+		size := s.chunkSize(s.names.Cap())
+		s.names = strings.Builder{}
+		s.names.Grow(max(size, len(name)))
+	}
+	start := s.names.Len()
+	s.names.Write(name)
+	return s.names.String()[start:]
+}
+
+// chunkSize returns the size of the chunk after one of some size.
+func (s *shard) chunkSize(before int) int { return min(max(2*before, minByteChunk), maxByteChunk) }
+
+// alloc returns an empty slice with room for n bytes.
+func (s *shard) alloc(n int) []byte {
+	if n > len(s.words) {
+		if n > maxByteChunk/8 {
+			return make([]byte, 0, n)
+		}
+		s.size = max(s.chunkSize(s.size), n)
+		s.words = make([]byte, s.size)
+	}
+	part := s.words[:0:n]
+	s.words = s.words[n:]
+	return part
+}
+
+// addTo adds a record to that of the same name and hash.
+func (s *shard) addTo(f *function, r Record, weight uint64) error {
+	counters, bitmap := f.counters(), f.bitmap()
+	if n := r.counters.Len(); n != counters.Len() {
+		return fmt.Errorf("instrprof: %v: %d counters beside %d: %w", r, n, counters.Len(), ErrMismatch)
+	}
+	mine, other := counters.pseudo(), r.Pseudo()
+	switch {
+	case mine == 0 && other == 0:
+		addCounters(counters.data, r.counters, weight)
+	case mine == 0 || other == 0:
+		return fmt.Errorf("instrprof: %v: counts beside a pseudo count: %w", r, ErrMismatch)
+	default:
+		binary.LittleEndian.PutUint64(counters.data, max(mine, other))
+		return nil
+	}
+	if r.bitmap.Len() != len(bitmap) {
+		return fmt.Errorf("instrprof: %v: %d bitmap bytes beside %d: %w", r, r.bitmap.Len(), len(bitmap), ErrMismatch)
+	}
+	for i := range bitmap {
+		bitmap[i] |= r.bitmap.At(i)
+	}
+	return s.addValues(f, r, weight)
+}
+
+// addValues adds the sites of kinds of which both have as many.
+func (s *shard) addValues(f *function, r Record, weight uint64) error {
+	if r.values.Empty() && f.values == nil {
+		return nil
+	}
+	var mine ValueSites
+	if f.values != nil {
+		mine = f.values.sites()
+	}
+	other := r.values.sites()
+	other.scale(weight)
+	var err error
+	for kind := range other {
+		if len(mine[kind]) != len(other[kind]) {
+			err = fmt.Errorf("instrprof: %v: %d sites of kind %v beside %d: %w", r, len(other[kind]), ValueKind(kind), len(mine[kind]), ErrMismatch)
+			continue
+		}
+		for i := range mine[kind] {
+			mine[kind][i] = addSite(mine[kind][i], other[kind][i])
+		}
+	}
+	s.setValues(f, mine)
+	return err
+}
+
+// setValues keeps the sites, in order, in the memory of those before if they fit.
+func (s *shard) setValues(f *function, sites ValueSites) {
+	sites.order()
+	if f.values == nil {
+		f.values = &Values{}
+	}
+	encoded := fields{data: sites.appendTo(f.values.data[:0])}
+	*f.values = encoded.values()
+}
+
+func scaleCounters(counters []byte, weight uint64) {
+	for ; len(counters) > 0; counters = counters[8:] {
+		v := binary.LittleEndian.Uint64(counters)
+		binary.LittleEndian.PutUint64(counters, saturatingMultiply(v, weight))
+	}
+}
+
+// addCounters adds to the counters of an indexed file others, of which there are as many.
+func addCounters(sum []byte, c Counters, weight uint64) {
+	if weight == 1 && c.width == 8 && !c.big {
+		data := c.data
+		for ; len(sum) >= 8 && len(data) >= 8; sum, data = sum[8:], data[8:] {
+			v := saturatingAdd(binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(data))
+			binary.LittleEndian.PutUint64(sum, v)
+		}
+		return
+	}
+	for i := range c.Len() {
+		v := saturatingAdd(binary.LittleEndian.Uint64(sum[8*i:]), saturatingMultiply(c.At(i), weight))
+		binary.LittleEndian.PutUint64(sum[8*i:], v)
+	}
+}
