@@ -79,9 +79,18 @@ func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) erro
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }
 
-// A fileCache is what one goroutine keeps between files: the memory of raw ones, and their names.
+// AddStream adds what r holds, in any form. See [Profile.AddIndexed]. Indexed and raw files are read into memory.
+func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) error {
+	head, err := readHead(r)
+	if err != nil {
+		return err
+	}
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).stream(head, r, &fileCache{})
+}
+
+// A fileCache is what one goroutine keeps between files: the memory of those that are read whole, and the names of raw ones.
 type fileCache struct {
-	raw   []byte
+	whole []byte
 	names nameCache
 }
 
@@ -92,47 +101,60 @@ func (a *adder) file(path string, cache *fileCache) error {
 		return err
 	}
 	defer file.Close()
-	head := make([]byte, detectSize)
-	n, err := io.ReadFull(file, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head, err := readHead(file)
+	if err != nil {
 		return err
 	}
-	whole := io.MultiReader(bytes.NewReader(head[:n]), file)
-	switch Detect(head[:n]) {
-	case FormatIndexed:
-		r, err := Open(path)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		return a.indexed(r)
-	case FormatRaw:
-		if cache.raw, err = readAll(cache.raw, whole, file); err != nil {
-			return err
-		}
-		r, err := openRaw(cache.raw, &cache.names)
-		if err != nil {
-			return err
-		}
-		return a.raw(r)
-	case FormatText:
+	if Detect(head) != FormatIndexed {
+		return a.stream(head, file, cache)
+	}
+	r, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return a.indexed(r)
+}
+
+// readHead reads the first bytes of a file, or all there are.
+func readHead(r io.Reader) ([]byte, error) {
+	head := make([]byte, detectSize)
+	n, err := io.ReadFull(r, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// stream adds a file of any form that begins with head and goes on with rest.
+func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
+	whole := io.MultiReader(bytes.NewReader(head), rest)
+	format := Detect(head)
+	if format == FormatText {
 		t, err := NewTextReader(whole)
 		if err != nil {
 			return err
 		}
 		return a.text(t)
 	}
-	return &FormatError{Section: SectionHeader, Err: ErrMagic, Detail: "neither indexed nor raw nor text"}
-}
-
-// readAll reads r, which is a file, into the memory of buf if it is large enough.
-func readAll(buf []byte, r io.Reader, file *os.File) ([]byte, error) {
-	size := int64(0)
-	if info, err := file.Stat(); err == nil {
-		size = info.Size()
+	if format == FormatNone {
+		return &FormatError{Section: SectionHeader, Err: ErrMagic, Detail: "neither indexed nor raw nor text"}
 	}
-	out := bytes.NewBuffer(buf[:0])
-	out.Grow(int(size) + bytes.MinRead)
-	_, err := out.ReadFrom(r)
-	return out.Bytes(), err
+	buf := bytes.NewBuffer(cache.whole[:0])
+	if _, err := buf.ReadFrom(whole); err != nil {
+		return err
+	}
+	cache.whole = buf.Bytes()
+	if format == FormatIndexed {
+		r, err := OpenBytes(cache.whole)
+		if err != nil {
+			return err
+		}
+		return a.indexed(r)
+	}
+	r, err := openRaw(cache.whole, &cache.names)
+	if err != nil {
+		return err
+	}
+	return a.raw(r)
 }

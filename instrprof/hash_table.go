@@ -54,44 +54,57 @@ func (r *Reader) openTable() error {
 
 // lookup returns the data of a name.
 func (r *Reader) lookup(name string) (*fields, error) {
+	f, _, err := r.find(NameHash(name), &name)
+	return f, err
+}
+
+// find returns key and data of the item that has a hash, and a name unless that is nil.
+func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err error) {
 	t := &r.table
-	hash := NameHash(name)
-	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
-	p, err := r.src.view(bucket, 8)
+	chain, err := t.chain(r.src, hash)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	off := get64(p, false)
-	if off == 0 {
-		return nil, notFound(name)
+	c := chainReader{src: r.src, pos: chain, end: t.at, size: firstChainRead}
+	items := 0
+	if chain != 0 {
+		items = int(get16(c.take(chainHeadSize), false))
 	}
-	if off < uint64(t.payload) || off > uint64(t.at-chainHeadSize) {
-		return nil, &FormatError{SectionHashTable, bucket, 0, 0, ErrHashTable, fmt.Sprintf("a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)}
-	}
-	c := chainReader{src: r.src, pos: int64(off), end: t.at, size: firstChainRead}
-	items := c.take(chainHeadSize)
-	for range get16(items, false) {
-		if c.item(); c.err != nil {
-			break
-		}
-		if c.hash != hash || c.keyLen != uint64(len(name)) {
+	for i := 0; i < items && c.err == nil; i++ {
+		c.item()
+		if c.hash != hash || name != nil && c.keyLen != uint64(len(*name)) {
 			c.skip(c.keyLen + c.dataLen)
 			continue
 		}
-		found := string(c.take(c.keyLen)) == name
-		if found && c.err == nil {
-			return c.data(), c.err
+		key := c.take(c.keyLen)
+		if name == nil || string(key) == *name {
+			return c.data(), key, c.err
 		}
 		c.skip(c.dataLen)
 	}
-	if c.err != nil {
-		return nil, c.err
+	switch {
+	case c.err != nil:
+		return nil, nil, c.err
+	case name != nil:
+		return nil, nil, fmt.Errorf("instrprof: no function %q: %w", *name, afdo.ErrNotFound)
 	}
-	return nil, notFound(name)
+	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, afdo.ErrNotFound)
 }
 
-func notFound(name string) error {
-	return fmt.Errorf("instrprof: no function %q: %w", name, afdo.ErrNotFound)
+// chain returns the offset of the chain of a hash, or 0.
+func (t *hashTable) chain(src *source, hash uint64) (int64, error) {
+	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
+	p, err := src.view(bucket, 8)
+	if err != nil {
+		return 0, err
+	}
+	off := get64(p, false)
+	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
+		f := fields{base: bucket, section: SectionHashTable}
+		f.fail(0, ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		return 0, f.err
+	}
+	return int64(off), nil
 }
 
 // A chainReader reads chains through a window of the file.
@@ -154,7 +167,7 @@ func (c *chainReader) skip(n uint64) {
 }
 
 func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
-	c.err = &FormatError{SectionPayload, pos, 0, 0, class, fmt.Sprintf(format, args...)}
+	c.err = &FormatError{Section: SectionPayload, Offset: pos, Err: class, Detail: fmt.Sprintf(format, args...)}
 }
 
 // item reads the head of an item.

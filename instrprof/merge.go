@@ -3,6 +3,7 @@ package instrprof
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +14,26 @@ import (
 type Input struct {
 	Path   string
 	Weight uint64 // its counts are multiplied by it
+
+	// Open, if it is not nil, opens the file instead of by Path. It is called by each goroutine.
+	Open func() (io.ReadCloser, error)
+}
+
+// addTo adds the file.
+func (in *Input) addTo(a *adder, cache *fileCache) error {
+	if in.Open == nil {
+		return a.file(in.Path, cache)
+	}
+	file, err := in.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	head, err := readHead(file)
+	if err != nil {
+		return err
+	}
+	return a.stream(head, file, cache)
 }
 
 // A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an earlier one.
@@ -78,7 +99,7 @@ func (m *merger) work(index int) {
 		}
 		a := adder{p: m.p, part: part{index, len(m.workers)}, weight: in.Weight}
 		a.mismatch = func(err error) { w.mismatches = append(w.mismatches, Mismatch{i, err}) }
-		if w.err = a.file(in.Path, &cache); w.err != nil {
+		if w.err = in.addTo(&a, &cache); w.err != nil {
 			w.failed = int64(i)
 			for f := m.failed.Load(); w.failed < f && !m.failed.CompareAndSwap(f, w.failed); f = m.failed.Load() {
 			}

@@ -261,8 +261,8 @@ func traceOf(calls []stamped) Trace {
 	return t
 }
 
-// String says what the dump is.
-func (h *RawHeader) String() string {
+// String says what the file is.
+func (h RawHeader) String() string {
 	order := "little-endian"
 	if h.BigEndian {
 		order = "big-endian"

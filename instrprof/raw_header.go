@@ -134,3 +134,13 @@ func (h *RawHeader) correlated() bool {
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
 }
+
+// DecodeRawHeader decodes the header of a raw file from its first bytes, 152 or more.
+func DecodeRawHeader(head []byte) (RawHeader, error) {
+	f := fields{data: head, section: SectionHeader}
+	h := f.rawHeader()
+	if f.err != nil {
+		return RawHeader{}, f.err
+	}
+	return *h, nil
+}

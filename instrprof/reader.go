@@ -173,6 +173,13 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, afdo.ErrNotFound)
 }
 
+// Name returns the name of a function by its hash, as value profiles and traces have it, or [afdo.ErrNotFound]. It costs
+// what [Reader.Function] costs.
+func (r *Reader) Name(nameHash uint64) (string, error) {
+	_, name, err := r.find(nameHash, nil)
+	return string(name), err
+}
+
 // Records returns all records in the order of the file. Names come together with all their hashes.
 // An error ends the sequence. It takes a megabyte of memory, of OpenBytes none, beside what the caller keeps.
 func (r *Reader) Records() iter.Seq2[Record, error] {

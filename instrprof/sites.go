@@ -15,6 +15,7 @@ type ValueSites [numValueKinds][][]Value
 // sites takes value data apart.
 func (v Values) sites() (s ValueSites) {
 	for kind := range numValueKinds {
+		s[kind] = make([][]Value, 0, v.NumSites(kind))
 		for site := range v.Sites(kind) {
 			s[kind] = append(s[kind], slices.Collect(site.All()))
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 )
 
@@ -28,12 +29,21 @@ var textHeaders = [...]struct {
 // of call targets are those of the profile's functions; of virtual tables they are VTableNames. A hash without a name
 // becomes an external symbol, like 0: the text does not hold it. LLVM cannot read back functions without counters.
 func (p *Profile) WriteText(w io.Writer) error {
-	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), p: p}
-	t.header()
-	if p.Flags&TemporalTraces != 0 {
-		t.traces()
+	return writeText(w, p.Flags, &p.Traces, p.Records(), p.names())
+}
+
+// WriteRecords writes records as a text, as [Profile.WriteText] does, with the names of hashes as name has them.
+func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
+	return writeText(w, flags&^TemporalTraces, nil, records, name)
+}
+
+func writeText(w io.Writer, flags Flags, traces *Traces, records iter.Seq[Record], name func(uint64) (string, bool)) error {
+	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: name}
+	t.header(flags)
+	if flags&TemporalTraces != 0 {
+		t.traces(traces)
 	}
-	for r := range p.Records() {
+	for r := range records {
 		t.record(r)
 	}
 	if err := t.w.Flush(); err != nil {
@@ -44,8 +54,7 @@ func (p *Profile) WriteText(w io.Writer) error {
 
 type textWriter struct {
 	w       *bufio.Writer // whose error sticks
-	p       *Profile
-	vtables map[uint64]string
+	name    func(nameHash uint64) (string, bool)
 	scratch []byte
 }
 
@@ -62,8 +71,7 @@ func (t *textWriter) number(n uint64) {
 	_, _ = t.w.Write(t.scratch)
 }
 
-func (t *textWriter) header() {
-	left := t.p.Flags
+func (t *textWriter) header(left Flags) {
 	for _, h := range textHeaders {
 		if left&h.flags == h.flags {
 			t.line("# ", h.comment)
@@ -73,17 +81,17 @@ func (t *textWriter) header() {
 	}
 }
 
-func (t *textWriter) traces() {
+func (t *textWriter) traces(traces *Traces) {
 	t.line(":temporal_prof_traces")
 	t.line("# Num Temporal Profile Traces:")
-	t.number(uint64(len(t.p.Traces.Traces)))
+	t.number(uint64(len(traces.Traces)))
 	t.line("# Temporal Profile Trace Stream Size:")
-	t.number(t.p.Traces.Seen)
-	for _, trace := range t.p.Traces.Traces {
+	t.number(traces.Seen)
+	for _, trace := range traces.Traces {
 		t.line("# Weight:")
 		t.number(trace.Weight)
 		for _, f := range trace.Functions {
-			name, _ := t.p.name(f)
+			name, _ := t.name(f)
 			_, _ = t.w.WriteString(name)
 			_ = t.w.WriteByte(',')
 		}
@@ -150,27 +158,27 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 	if kind == MemOPSize {
 		return strconv.FormatUint(v, 10)
 	}
-	if name, ok := t.p.name(v); ok && v != 0 {
-		return name
-	}
-	if t.vtables == nil {
-		t.vtables = map[uint64]string{}
-		for _, name := range t.p.VTableNames {
-			t.vtables[NameHash(name)] = name
-		}
-	}
-	if name, ok := t.vtables[v]; ok && v != 0 {
+	if name, ok := t.name(v); ok && v != 0 {
 		return name
 	}
 	return externalSymbol
 }
 
-// name returns the name of a function by its hash.
-func (p *Profile) name(hash uint64) (string, bool) {
-	s := p.shard(hash)
-	i, ok := s.byName[hash]
-	if !ok {
-		return "", false
+// names returns what finds the names of functions and virtual tables by their hash.
+func (p *Profile) names() func(uint64) (string, bool) {
+	vtables := make(map[uint64]string, len(p.VTableNames))
+	for _, name := range p.VTableNames {
+		vtables[NameHash(name)] = name
 	}
-	return s.at(i).name, true
+	return func(hash uint64) (string, bool) {
+		s := p.shard(hash)
+		if i, ok := s.byName[hash]; ok {
+			return s.at(i).name, true
+		}
+		name, ok := vtables[hash]
+		return name, ok
+	}
 }
+
+// Name returns the name of a function or a virtual table by its hash, if the profile has it.
+func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHash) }

@@ -11,7 +11,9 @@ import (
 
 // IndexedOptions says what [Profile.WriteIndexed] writes.
 type IndexedOptions struct {
-	Version uint32 // 13, which 0 stands for, or 12
+	// Version is 13, which 0 stands for, or 12. By it clang knows how the hashes of functions were computed that its
+	// front end has instrumented: those of LLVM 20 and 21 need 12, those of 22 need 13. At IR level it makes no difference.
+	Version uint32
 
 	// VTableNames keeps the names of virtual tables, which LLVM does not unless it is told to.
 	VTableNames bool

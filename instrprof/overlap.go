@@ -1,0 +1,182 @@
+package instrprof
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// An Overlap says how much two profiles are alike: the sum, over all counters or values, of the smaller of the two shares
+// that it has of the sum of its profile. It is 0 to 1, as llvm-profdata overlap computes it, and 1 if neither has any counts.
+type Overlap struct {
+	Value float64
+	Sums  [2]float64 // of the counts of each profile
+}
+
+// A FunctionDelta compares the records of a name and a hash.
+type FunctionDelta struct {
+	Name  string
+	Hash  uint64
+	Sums  [2]float64 // of the counters in each profile
+	Has   [2]bool    // whether the profile has the record
+	Alike float64    // what it adds to the overlap of the counters
+}
+
+// A Comparison says how two profiles differ.
+type Comparison struct {
+	Counters   Overlap
+	Values     [numValueKinds]Overlap
+	Common     int             // records that both have, and that fit each other
+	Mismatched int             // records that both have, with another number of counters or sites, which adds nothing to an overlap
+	Functions  []FunctionDelta // those that differ, by how far their shares are apart, largest first
+	Equal      bool            // all records are the same
+}
+
+// Compare compares two profiles. It costs a pass over each and memory for the functions that differ.
+func Compare(a, b *Profile) *Comparison {
+	c := comparer{Comparison: Comparison{Equal: true}}
+	for i, p := range [2]*Profile{a, b} {
+		c.sum(i, p)
+	}
+	for f := range a.all() {
+		nameHash := NameHash(f.name)
+		c.pair(f, b.shard(nameHash).find(nameHash, []byte(f.name), f.hash))
+	}
+	for f := range b.all() {
+		nameHash := NameHash(f.name)
+		if a.shard(nameHash).find(nameHash, []byte(f.name), f.hash) == nil {
+			c.pair(nil, f)
+		}
+	}
+	c.finish()
+	return &c.Comparison
+}
+
+type comparer struct{ Comparison }
+
+// sum adds up the counts of a profile, pseudo counts apart.
+func (c *comparer) sum(i int, p *Profile) {
+	for f := range p.all() {
+		c.Counters.Sums[i] += counterSum(f)
+		if f.values == nil {
+			continue
+		}
+		for kind := range numValueKinds {
+			for site := range f.values.Sites(kind) {
+				for v := range site.All() {
+					c.Values[kind].Sums[i] += float64(v.Count)
+				}
+			}
+		}
+	}
+}
+
+func counterSum(f *function) (sum float64) {
+	counters := f.counters()
+	if counters.pseudo() != 0 {
+		return 0
+	}
+	for n := range counters.All() {
+		sum += float64(n)
+	}
+	return sum
+}
+
+// pair compares two records of which one may be nil.
+func (c *comparer) pair(a, b *function) {
+	d := FunctionDelta{}
+	for i, f := range [2]*function{a, b} {
+		if f != nil {
+			d.Name, d.Hash, d.Has[i], d.Sums[i] = f.name, f.hash, true, counterSum(f)
+		}
+	}
+	same := false
+	if a != nil && b != nil {
+		same = c.common(a, b, &d)
+	}
+	if !same {
+		c.Equal = false
+		c.Functions = append(c.Functions, d)
+	}
+}
+
+// common compares two records and reports whether they are the same.
+func (c *comparer) common(a, b *function, d *FunctionDelta) bool {
+	ra, rb := a.record(), b.record()
+	if a.numCounters != b.numCounters || !sameSites(ra.values, rb.values) {
+		c.Mismatched++
+		return false
+	}
+	c.Common++
+	same := slices.Equal(a.body, b.body)
+	x, y := a.counters(), b.counters()
+	if x.pseudo() == 0 && y.pseudo() == 0 {
+		for i := range x.Len() {
+			d.Alike += smallerShare(&c.Counters, float64(x.At(i)), float64(y.At(i)))
+		}
+		c.Counters.Value += d.Alike
+	}
+	if a.values == nil || b.values == nil {
+		return same && a.values == b.values
+	}
+	mine, other := ra.values.sites(), rb.values.sites()
+	for kind := range numValueKinds {
+		c.values(kind, mine[kind], other[kind])
+	}
+	return same && slices.Equal(a.values.data, b.values.data)
+}
+
+// sameSites tells whether there are as many sites of each kind.
+func sameSites(a, b Values) bool {
+	for kind := range numValueKinds {
+		if a.NumSites(kind) != b.NumSites(kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// values compares the sites of a kind.
+func (c *comparer) values(kind ValueKind, a, b [][]Value) {
+	for i := range a {
+		counts := make(map[uint64]uint64, len(a[i]))
+		for _, v := range a[i] {
+			counts[v.Value] += v.Count
+		}
+		for _, v := range b[i] {
+			c.Values[kind].Value += smallerShare(&c.Values[kind], float64(counts[v.Value]), float64(v.Count))
+		}
+	}
+}
+
+func smallerShare(o *Overlap, a, b float64) float64 {
+	if o.Sums[0] == 0 || o.Sums[1] == 0 {
+		return 0
+	}
+	return min(a/o.Sums[0], b/o.Sums[1])
+}
+
+// finish puts the functions in order and sets what nothing was counted of.
+func (c *comparer) finish() {
+	apart := func(d FunctionDelta) float64 {
+		var shares [2]float64
+		for i, sum := range d.Sums {
+			if c.Counters.Sums[i] > 0 {
+				shares[i] = sum / c.Counters.Sums[i]
+			}
+		}
+		return max(shares[0], shares[1]) - d.Alike
+	}
+	slices.SortFunc(c.Functions, func(x, y FunctionDelta) int {
+		return cmp.Or(cmp.Compare(apart(y), apart(x)), strings.Compare(x.Name, y.Name), cmp.Compare(x.Hash, y.Hash))
+	})
+	overlaps := []*Overlap{&c.Counters}
+	for kind := range c.Values {
+		overlaps = append(overlaps, &c.Values[kind])
+	}
+	for _, o := range overlaps {
+		if o.Sums[0] == 0 && o.Sums[1] == 0 || c.Equal {
+			o.Value = 1
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package instrprofkind
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/profile"
+)
+
+var errTrim = errors.New("instrumentation profiles cannot be trimmed")
+
+// gcPercent is how far the heap may grow beyond what is in use: a profile is large and has few pointers, so
+// that looking through it costs next to nothing.
+const gcPercent = 20
+
+// Convert writes a file in a format of the kind.
+func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
+	if t.Any() {
+		return errTrim
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	doing := out.Progress(e)
+	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
+	defer doing.Stop()
+	memprof := hasMemProf(f)
+	p, err := load(e, f)
+	if err != nil {
+		return err
+	}
+	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return k.write(w, out.Format.Name, p) }); err != nil {
+		return err
+	}
+	doing.Stop()
+	tellMemProf(e, memprof)
+	return nil
+}
+
+// hasMemProf counts a MemProf section of an indexed file.
+func hasMemProf(f *input.File) int {
+	if instrprof.Detect(f.Head) == instrprof.FormatIndexed && f.Head[15]&0x40 != 0 {
+		return 1
+	}
+	return 0
+}
+
+func tellMemProf(e *cli.Env, n int) {
+	if n > 0 {
+		e.Warnf("MemProf sections that were left out: %d", n)
+	}
+}
+
+// Merge writes the sum of files.
+func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
+	if m.Trim.Any() {
+		return errTrim
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	inputs := make([]instrprof.Input, len(m.Weights))
+	memprof := 0
+	for i, weight := range m.Weights {
+		sections, err := addInput(m, &inputs[i], i, weight)
+		if err != nil {
+			return err
+		}
+		memprof += sections
+	}
+	p, dropped, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{
+		Progress: func(n int) { m.Say("merging %d profiles, %d read", len(inputs), n) },
+	})
+	if err != nil {
+		return err
+	}
+	m.Say("writing %s", m.Out.Format.Name)
+	if err := output.Write(e.Out, m.Out.Path, func(w io.Writer) error { return k.write(w, m.Out.Format.Name, p) }); err != nil {
+		return err
+	}
+	byFile := make([]mismatches, len(inputs))
+	for _, d := range dropped {
+		byFile[d.Input].add(d.Err)
+	}
+	for i, in := range inputs {
+		byFile[i].tell(e, in.Path)
+	}
+	tellMemProf(e, memprof)
+	return nil
+}
+
+// addInput finds out how to open an input as often as it takes, and counts its MemProf section.
+func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio) (memprof int, err error) {
+	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
+		return 0, cli.Usagef("instrumentation profiles have whole weights of at least 1, not %v", weight)
+	}
+	f, err := m.Open(i)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	*in = instrprof.Input{Path: f.Name, Weight: weight.Num / weight.Den}
+	switch {
+	case f.Path != "":
+		in.Path = f.Path
+	case f.Name == input.StdinName:
+		data, err := io.ReadAll(f)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		in.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	default: // it is compressed
+		in.Open = func() (io.ReadCloser, error) {
+			again, err := input.Open(nil, in.Path)
+			return closer{again}, err
+		}
+	}
+	return hasMemProf(f), nil
+}
+
+// closer makes the Close of a file one that returns an error.
+type closer struct{ *input.File }
+
+// Close closes the file.
+func (c closer) Close() error {
+	c.File.Close()
+	return nil
+}

@@ -1,0 +1,146 @@
+// Package instrprofkind has the verbs for LLVM's instrumentation profiles, which package instrprof reads and writes.
+package instrprofkind
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/kind"
+)
+
+// Kind is instrumentation profiles: indexed, raw and text.
+type Kind struct {
+	version     uint   // --profdata-version
+	vtableNames bool   // --keep-vtable-symbols
+	hash        string // --hash
+}
+
+// Name is "instrumentation profile".
+func (k *Kind) Name() string { return "instrumentation profile" }
+
+// Sniff knows the magic numbers and how a text begins.
+func (k *Kind) Sniff(head []byte) bool { return instrprof.Detect(head) != instrprof.FormatNone }
+
+// Formats are profdata and proftext.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: formatIndexed, About: "LLVM's indexed instrumentation profile", Extensions: []string{".profdata"}},
+		{Name: formatText, About: "LLVM's instrumentation profile as text", Extensions: []string{".proftext"}, Text: true},
+	}
+}
+
+// Formats to write.
+const (
+	formatIndexed = "profdata"
+	formatText    = "proftext"
+)
+
+const newestVersion = 13
+
+// AddFlags adds --hash to lookup, and --profdata-version and --keep-vtable-symbols to verbs that write profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	if verb.Name() == "lookup" {
+		f.StringVar(&k.hash, "hash", "", "of an instrumentation profile, only the record of that hash")
+	}
+	if f.Lookup("to") == nil {
+		return
+	}
+	f.UintVar(&k.version, "profdata-version", newestVersion, "version of profdata to write: 12 for LLVM 20 and 21, 13")
+	f.BoolVar(&k.vtableNames, "keep-vtable-symbols", false, "keep the names of virtual tables in profdata and proftext")
+}
+
+// CheckFlags refuses flags that a format has no use for.
+func (k *Kind) CheckFlags(format string) error {
+	if k.version != newestVersion && format != formatIndexed {
+		return cli.Usagef("--profdata-version is for profdata, not for %s", format)
+	}
+	if k.version != newestVersion && k.version != newestVersion-1 {
+		return cli.Usagef("--profdata-version is %d or %d", newestVersion-1, newestVersion)
+	}
+	if k.vtableNames && format != formatIndexed && format != formatText {
+		return cli.Usagef("--keep-vtable-symbols is for profdata and proftext, not for %s", format)
+	}
+	return nil
+}
+
+// load reads a whole file, and says of records that were dropped.
+func load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
+	p := &instrprof.Profile{}
+	var dropped mismatches
+	var err error
+	if f.Path != "" {
+		err = p.AddFile(f.Path, 1, dropped.add)
+	} else {
+		err = p.AddStream(f, 1, dropped.add)
+	}
+	dropped.tell(e, f.Name)
+	return p, err
+}
+
+// mismatches are records that were dropped: some of them, and how many there are.
+type mismatches struct {
+	some []error
+	n    int
+}
+
+const maxMismatches = 5
+
+func (m *mismatches) add(err error) {
+	if m.n++; len(m.some) < maxMismatches {
+		m.some = append(m.some, err)
+	}
+}
+
+func (m *mismatches) tell(e *cli.Env, name string) {
+	for _, err := range m.some {
+		e.Warnf("%s: %v", name, err)
+	}
+	if m.n > len(m.some) {
+		e.Warnf("%s: %d more records that do not fit", name, m.n-len(m.some))
+	}
+}
+
+// openIndexed opens an indexed file lazily if it can be.
+func openIndexed(f *input.File) (*instrprof.Reader, error) {
+	if f.Path != "" {
+		r, err := instrprof.Open(f.Path)
+		if err == nil {
+			f.CloseToo(r)
+		}
+		return r, err
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return instrprof.OpenBytes(data)
+}
+
+// openRaw opens a raw file.
+func openRaw(f *input.File) (*instrprof.RawReader, error) {
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return instrprof.OpenRawBytes(data)
+}
+
+// write writes a profile in a format of the kind.
+func (k *Kind) write(w io.Writer, format string, p *instrprof.Profile) error {
+	if p.NumRecords() == 0 {
+		return fmt.Errorf("the profile has no functions: %w", instrprof.ErrUnrepresentable)
+	}
+	if format == formatText {
+		if !k.vtableNames {
+			p.VTableNames = nil // as LLVM has it
+		}
+		return p.WriteText(w)
+	}
+	return p.WriteIndexed(w, instrprof.IndexedOptions{Version: uint32(k.version), VTableNames: k.vtableNames})
+}
