@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/samples"
+)
+
+// A flow is how often each instruction of a binary ran and each branch was taken, as callgrind counts with
+// --dump-instr=yes --collect-jumps=yes. Addresses are file offsets.
+type flow struct {
+	counts map[uint64]uint64            // by instruction
+	taken  map[uint64]map[uint64]uint64 // by branch and where it led
+	ends   map[uint64]bool              // instructions that never go on to the next one
+}
+
+// readFlow reads a callgrind.out that has jumps. It is plainer than package samples: one binary, no checks.
+func readFlow(b *samples.Binary, f *elf.File, path string) (*flow, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := flowReader{binary: b, names: make(map[string]string), flow: flow{
+		counts: make(map[uint64]uint64), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool),
+	}}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if err := r.line(lines.Text()); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", path, lines.Text(), err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return &r.flow, r.flow.findReturns(b.Path)
+}
+
+type flowReader struct {
+	flow
+	binary      *samples.Binary
+	names       map[string]string
+	object      string
+	callee      string
+	address     uint64
+	calls, jump *edge // that the next line is the place of
+}
+
+// An edge is where a branch leads, and how often.
+type edge struct {
+	to, count uint64
+	always    bool
+	ours      bool
+}
+
+func (r *flowReader) line(line string) error {
+	if line == "" {
+		return nil
+	}
+	if strings.ContainsRune("0123456789+-*", rune(line[0])) {
+		return r.cost(strings.Fields(line))
+	}
+	key, value, _ := strings.Cut(line, "=")
+	words := strings.Fields(value)
+	switch {
+	case key == "ob":
+		r.object = r.name(value)
+	case key == "cob":
+		r.callee = r.name(value)
+	case key == "calls" && len(words) > 1:
+		callee := r.callee
+		if callee == "" {
+			callee = r.object
+		}
+		r.callee = ""
+		e, err := r.edge(words[0], words[1])
+		e.ours = r.ours(callee)
+		r.calls = e
+		return err
+	case (key == "jump" || key == "jcnd") && len(words) > 1:
+		count, _, _ := strings.Cut(words[0], "/")
+		e, err := r.edge(count, words[1])
+		e.always, e.ours = key == "jump", true
+		r.jump = e
+		return err
+	}
+	return nil
+}
+
+func (r *flowReader) name(text string) string {
+	if number, name, ok := strings.Cut(text, " "); ok {
+		r.names[number] = name
+		return name
+	}
+	if name, ok := r.names[text]; ok {
+		return name
+	}
+	return text
+}
+
+func (r *flowReader) ours(object string) bool {
+	return filepath.Base(object) == filepath.Base(r.binary.Path)
+}
+
+func (r *flowReader) edge(count, to string) (*edge, error) {
+	n, err := strconv.ParseUint(count, 10, 64)
+	if err != nil {
+		return &edge{}, err
+	}
+	address, err := r.position(to)
+	return &edge{to: address, count: n}, err
+}
+
+func (r *flowReader) position(word string) (uint64, error) {
+	n, err := strconv.ParseUint(strings.TrimLeft(word, "+-"), 0, 64)
+	switch {
+	case word == "*":
+		return r.address, nil
+	case word[0] == '+':
+		return r.address + n, err
+	case word[0] == '-':
+		return r.address - n, err
+	}
+	return n, err
+}
+
+func (r *flowReader) cost(words []string) (err error) {
+	calls, jump := r.calls, r.jump
+	r.calls, r.jump = nil, nil
+	if r.address, err = r.position(words[0]); err != nil || !r.ours(r.object) {
+		return err
+	}
+	at, ok := r.binary.Layout.Offset(r.address)
+	if !ok {
+		return nil
+	}
+	for _, e := range []*edge{calls, jump} {
+		if e == nil || !e.ours {
+			continue
+		}
+		if to, ok := r.binary.Layout.Offset(e.to); ok {
+			r.take(at, to, e.count)
+		}
+		r.ends[at] = r.ends[at] || e.always
+	}
+	if calls != nil || jump != nil || len(words) < 3 {
+		return nil
+	}
+	n, err := strconv.ParseUint(words[2], 10, 64)
+	r.counts[at] += n
+	return err
+}
+
+func (f *flow) take(from, to, n uint64) {
+	if f.taken[from] == nil {
+		f.taken[from] = make(map[uint64]uint64)
+	}
+	f.taken[from][to] += n
+}
+
+// findReturns marks the returns of x86 as instructions that do not go on.
+func (f *flow) findReturns(path string) error {
+	code, err := os.ReadFile(path)
+	for at := range f.counts {
+		if at+1 < uint64(len(code)) && (code[at] == 0xc3 || code[at] == 0xf3 && code[at+1] == 0xc3 || code[at] == 0xc2) {
+			f.ends[at] = true
+		}
+	}
+	return err
+}
+
+// stack is how many branches a processor remembers.
+const stack = 32
+
+// sample returns what a processor would have recorded with a branch stack every period branches: each stretch
+// of code between two branches, and each branch, by chance as often as it ran. Which stretches follow one
+// another is not known: at each instruction, execution goes on in proportion to what it does on the whole.
+func (f *flow) sample(period uint64) *samples.Set {
+	random := rand.New(rand.NewPCG(1, 2))
+	set := new(samples.Set)
+	seen := func(n float64) uint64 { return poisson(random, n*stack/float64(period)) }
+	order := slices.Sorted(maps.Keys(f.counts))
+	entries := f.entries(order)
+	for _, from := range slices.Sorted(maps.Keys(f.taken)) {
+		for _, to := range slices.Sorted(maps.Keys(f.taken[from])) {
+			if n := seen(float64(f.taken[from][to])); n > 0 {
+				set.AddBranch(samples.Branch{From: from, To: to}, n)
+			}
+		}
+	}
+	for i, begin := range order {
+		left := entries[begin]
+		for j := i; j < len(order) && left >= 0.5; j++ {
+			at := order[j]
+			leave := left
+			if j+1 < len(order) && order[j+1]-at <= 15 && !f.ends[at] {
+				leave = left * min(1, float64(f.takenAt(at))/math.Max(1, float64(f.counts[at])))
+			}
+			if n := seen(leave); n > 0 {
+				set.AddRange(samples.Range{Begin: begin, End: at}, n)
+			}
+			left -= leave
+		}
+		if n := poisson(random, float64(f.counts[begin])/float64(period)); n > 0 {
+			set.AddAddress(begin, n)
+		}
+	}
+	return set
+}
+
+func (f *flow) takenAt(at uint64) uint64 {
+	sum := uint64(0)
+	for _, n := range f.taken[at] {
+		sum += n
+	}
+	return sum
+}
+
+// entries returns how often execution came to each instruction otherwise than from the one before.
+func (f *flow) entries(order []uint64) map[uint64]float64 {
+	entries := make(map[uint64]float64)
+	for i, at := range order {
+		through := 0.0
+		if i > 0 && at-order[i-1] <= 15 && !f.ends[order[i-1]] {
+			before := order[i-1]
+			through = max(0, float64(f.counts[before])-float64(f.takenAt(before)))
+		}
+		entries[at] = max(0, float64(f.counts[at])-through)
+	}
+	return entries
+}
+
+// poisson returns a number of events of which n are expected.
+func poisson(random *rand.Rand, n float64) uint64 {
+	if n > 50 {
+		return uint64(max(0, math.Round(n+math.Sqrt(n)*random.NormFloat64())))
+	}
+	count := uint64(0)
+	for p := random.Float64(); p > math.Exp(-n); p *= random.Float64() {
+		count++
+	}
+	return count
+}
