@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/samples"
+)
+
+// example is a profile with everything that vary can leave out, but for what.
+func example(t *testing.T, what string) []byte {
+	t.Helper()
+	p := profile.New()
+	main, small, tiny := p.AddSymbol(0, "main"), p.AddSymbol(0, "small"), p.AddSymbol(0, "tiny")
+	count := func(b *profile.Body, line uint32, n uint64) {
+		if what != "zeros" || n > 0 {
+			b.Count(line, 0, n)
+		}
+	}
+	call := func(b *profile.Body, callee profile.SymbolRef, n uint64) {
+		if what != "targets" {
+			b.Call(1, 0, callee, n)
+		}
+	}
+	head := func(n uint64) uint64 {
+		if what == "heads" {
+			return 0
+		}
+		return n
+	}
+	var b profile.Body
+	count(&b, 1, 3)
+	count(&b, 2, 0)
+	call(&b, small, 3)
+	b.Enter(3, 0, small)
+	count(&b, 1, 5)
+	count(&b, 2, 0)
+	call(&b, tiny, 7)
+	b.Enter(4, 0, tiny)
+	count(&b, 0, 1)
+	b.Leave()
+	b.Leave()
+	count(&b, 9, 2)
+	p.AddFunction(main, profile.Function{HeadCount: head(3), Records: b.Records()})
+	b.Reset()
+	count(&b, 1, 4)
+	p.AddFunction(small, profile.Function{HeadCount: head(9), Records: b.Records()})
+	var out bytes.Buffer
+	_, err := gcov.Write(&out, p, gcov.WriteOptions{Version: 2})
+	require.NoError(t, err)
+	return out.Bytes()
+}
+
+// Each variation leaves out what it says and keeps the rest.
+func TestVary(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(in, example(t, ""), 0o600))
+	for _, what := range []string{"heads", "zeros", "targets"} {
+		require.NoError(t, run([]string{"vary", what, in, out}))
+		data, err := os.ReadFile(out)
+		require.NoError(t, err)
+		require.Equal(t, example(t, what), data, what)
+		require.NotEqual(t, example(t, ""), data, what)
+	}
+	require.ErrorContains(t, run([]string{"vary"}), "usage")
+}
+
+// What a branch stack would have seen covers each instruction as often as it ran, but for chance.
+func TestSampleCoversTheFlow(t *testing.T) {
+	const runs = 1_000_000
+	f := flow{
+		// A function with a loop, entered at 0, that turns nine times at 8, calls at 12 and returns at 24.
+		counts: map[uint64]uint64{0: runs, 4: 10 * runs, 8: 10 * runs, 12: runs, 17: runs, 20: runs / 2, 24: runs},
+		taken:  map[uint64]map[uint64]uint64{8: {4: 9 * runs}, 12: {100: runs}, 17: {24: runs / 2}},
+		ends:   map[uint64]bool{24: true},
+	}
+	set := f.sample(1000)
+	covered := make(map[uint64]uint64)
+	for r, n := range set.Ranges() {
+		for at := range f.counts {
+			if at >= r.Begin && at <= r.End {
+				covered[at] += n
+			}
+		}
+	}
+	for at, n := range f.counts {
+		require.InEpsilon(t, float64(n)*stack/1000, float64(covered[at]), 0.05, "%d", at)
+	}
+	for b, n := range set.Branches() {
+		require.InEpsilon(t, float64(f.taken[b.From][b.To])*stack/1000, float64(n), 0.05)
+	}
+	for at, n := range set.Addresses() {
+		require.InEpsilon(t, float64(f.counts[at])/1000, float64(n), 0.2, "%d", at)
+	}
+}
+
+// wholeFile is a binary whose addresses are file offsets.
+func wholeFile(t *testing.T) *samples.Binary {
+	t.Helper()
+	segment := &elf.Prog{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X, Memsz: 1 << 20}}
+	b, err := samples.NewBinary(&elf.File{Progs: []*elf.Prog{segment}}, "prog")
+	require.NoError(t, err)
+	return b
+}
+
+// Calls, jumps and counts of callgrind, with positions of all kinds, are the flow.
+func TestReadFlowLines(t *testing.T) {
+	r := flowReader{names: make(map[string]string), flow: flow{
+		counts: make(map[uint64]uint64), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool),
+	}, binary: wholeFile(t)}
+	for line := range strings.Lines("ob=(1) /x/prog\nfn=(1) main\n0x10 1 5\n+2 1 5\ncob=(2) /lib/c\ncalls=3 0x99\n* 1 77\ncalls=5 +0x20\n* 1 88\njcnd=4/5 -2\n* 1\njump=1 0x40\n+4 1\nob=(2)\n0x10 1 7\n") {
+		require.NoError(t, r.line(strings.TrimSpace(line)))
+	}
+	require.Equal(t, map[uint64]uint64{0x10: 5, 0x12: 5}, r.counts)
+	require.Equal(t, map[uint64]map[uint64]uint64{0x12: {0x32: 5, 0x10: 4}, 0x16: {0x40: 1}}, r.taken)
+	require.Equal(t, map[uint64]bool{0x12: false, 0x16: true}, r.ends)
+}
