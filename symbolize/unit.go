@@ -111,8 +111,8 @@ type unit struct {
 
 	strOffsetsBase, addrBase, rnglistsBase, rangesBase uint64
 
-	header   *lineHeader // once asked for
-	producer *string
+	header  *lineHeader       // once asked for
+	members map[uint64]uint64 // once asked for: functions without a line of their own, and their classes
 }
 
 // Kinds of units (DWARF 5, 7.5.1).

@@ -1,0 +1,205 @@
+package symbolize
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// everything returns what is known of all code of a binary, by address.
+func everything(t testing.TB, binary string, opts ...Option) map[uint64]string {
+	f, err := Open(binary, opts...)
+	require.NoError(t, err)
+	defer f.Close()
+	all := make(map[uint64]string)
+	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		require.NoError(t, err)
+		for _, s := range code.Spans {
+			if s.Instance != nil {
+				all[s.Low] = describeSpan(s)
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// copyFile copies a file beside itself.
+func copyFile(t testing.TB, from, to string) {
+	data, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o700))
+	require.NoError(t, os.WriteFile(to, data, 0o700))
+}
+
+// Wherever debug info is, it says the same.
+func TestSeparateDebugFiles(t *testing.T) {
+	cxx := tool(t, "g++")
+	objcopy := tool(t, "objcopy")
+	prog := build(t, cxx, "-O2", "-g", "-Wl,--build-id=sha1")
+	dir := filepath.Dir(prog)
+	want := everything(t, prog)
+	copyFile(t, prog, filepath.Join(dir, "whole"))
+	runTool(t, dir, objcopy, "--only-keep-debug", "prog", "prog.debug")
+	runTool(t, dir, objcopy, "--strip-all", "--add-gnu-debuglink=prog.debug", "prog", "linked")
+	runTool(t, dir, objcopy, "--strip-all", "prog", "bare")
+	bare := filepath.Join(dir, "bare")
+
+	t.Run("debuglink", func(t *testing.T) { assert.Equal(t, want, everything(t, filepath.Join(dir, "linked"))) })
+	t.Run("named", func(t *testing.T) {
+		assert.Equal(t, want, everything(t, bare, DebugFile(filepath.Join(dir, "prog.debug"))))
+	})
+	t.Run("build ID", func(t *testing.T) {
+		f, err := Open(bare)
+		require.NoError(t, err)
+		path, ok := buildIDPath(f.BuildID())
+		require.True(t, ok)
+		f.Close()
+		copyFile(t, filepath.Join(dir, "prog.debug"), filepath.Join(dir, "debug", path))
+		assert.Equal(t, want, everything(t, bare, DebugDirs(filepath.Join(dir, "debug"))))
+	})
+	t.Run("compressed", func(t *testing.T) {
+		for _, how := range []string{"zlib-gnu", "zlib-gabi"} {
+			runTool(t, dir, objcopy, "--compress-debug-sections="+how, "prog", how)
+			assert.Equal(t, want, everything(t, filepath.Join(dir, how)), how)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		f, err := Open(bare)
+		require.NoError(t, err)
+		defer f.Close()
+		for _, err := range f.Code(context.Background(), nil) {
+			require.ErrorIs(t, err, ErrNoDebugInfo)
+			assert.Contains(t, err.Error(), "looked for it at")
+		}
+	})
+	t.Run("other checksum", func(t *testing.T) {
+		file, err := os.OpenFile(filepath.Join(dir, "prog.debug"), os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = file.WriteString("x")
+		require.NoError(t, err)
+		file.Close()
+		f, err := Open(filepath.Join(dir, "linked"))
+		require.NoError(t, err)
+		defer f.Close()
+		assert.Empty(t, f.DebugPath())
+	})
+	t.Run("other build", func(t *testing.T) {
+		other := build(t, cxx, "-O1", "-g", "-Wl,--build-id=sha1")
+		_, err := Open(bare, DebugFile(other))
+		require.ErrorIs(t, err, ErrMismatch)
+	})
+}
+
+// dwz moves what units, and files, have in common.
+func TestDWZ(t *testing.T) {
+	dwz := optional(t, "dwz")
+	prog := build(t, tool(t, "g++"), "-O2", "-g", "-Wl,--build-id=sha1")
+	dir := filepath.Dir(prog)
+	want := everything(t, prog)
+	copyFile(t, prog, filepath.Join(dir, "one"))
+	copyFile(t, prog, filepath.Join(dir, "two"))
+	runTool(t, dir, dwz, "prog")
+	assert.Equal(t, want, everything(t, prog))
+	runTool(t, dir, dwz, "-m", "common", "one", "two")
+	assert.Equal(t, want, everything(t, filepath.Join(dir, "one")))
+	require.NoError(t, os.Rename(filepath.Join(dir, "common"), filepath.Join(dir, "gone")))
+	f, err := Open(filepath.Join(dir, "one"))
+	require.NoError(t, err)
+	defer f.Close()
+	for _, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		if err != nil {
+			require.ErrorIs(t, err, ErrNoDebugInfo)
+			assert.Contains(t, err.Error(), "common")
+			return
+		}
+	}
+	t.Fatal("the common file is not missed")
+}
+
+// Split units are read from a package, too; without either the lines are still known.
+func TestSplit(t *testing.T) {
+	clang := []string{"clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++"}
+	for _, c := range []struct {
+		version   string
+		compilers []string
+	}{{"-gdwarf-4", []string{"g++"}}, {"-gdwarf-5", clang}} { // llvm-dwp does not come to an end with g++'s version 5
+		t.Run(c.version, func(t *testing.T) {
+			prog := build(t, optional(t, c.compilers...), "-O2", "-g", "-gsplit-dwarf", c.version)
+			dir := filepath.Dir(prog)
+			want := everything(t, prog)
+			moved, err := filepath.Glob(filepath.Join(dir, "*.dwo"))
+			require.NoError(t, err)
+			require.Len(t, moved, 2)
+			t.Run("package", func(t *testing.T) {
+				args := append([]string{"-o", "prog.dwp"}, moved...)
+				runTool(t, dir, optional(t, "llvm-dwp-22", "/usr/lib/llvm-22/bin/llvm-dwp", "llvm-dwp"), args...)
+				for _, name := range moved {
+					require.NoError(t, os.Rename(name, name+".away"))
+				}
+				assert.Equal(t, want, everything(t, prog))
+				for _, name := range moved {
+					require.NoError(t, os.Rename(name+".away", name))
+				}
+				require.NoError(t, os.Remove(prog+".dwp"))
+			})
+			require.NoError(t, os.Remove(moved[0]))
+			f, err := Open(prog)
+			require.NoError(t, err)
+			defer f.Close()
+			missing := ""
+			for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+				require.NoError(t, err)
+				if code.Unit != nil && code.Unit.Missing != "" {
+					missing = code.Unit.Missing
+					assert.NotEmpty(t, code.Spans)
+				}
+			}
+			assert.Equal(t, moved[0], missing)
+			require.NoError(t, os.Rename(moved[1], moved[0]))
+			for _, err = range f.Code(context.Background(), allSymbols(t, f)) {
+				if err != nil {
+					break
+				}
+			}
+			require.ErrorIs(t, err, ErrMismatch)
+		})
+	}
+}
+
+// The functions of a relocatable file have the addresses at which they stand in it.
+func TestRelocatable(t *testing.T) {
+	dir := filepath.Dir(build(t, tool(t, "g++"), "-O2", "-g"))
+	runTool(t, dir, tool(t, "g++"), "-w", "-O2", "-g", "-ffunction-sections", "-c", "other.cc", "-o", "other.o")
+	f, err := Open(filepath.Join(dir, "other.o"))
+	require.NoError(t, err)
+	defer f.Close()
+	assert.True(t, f.Relocatable())
+	lows := make(map[uint64]bool)
+	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		require.NoError(t, err)
+		assert.False(t, lows[code.Symbol.Low])
+		lows[code.Symbol.Low] = true
+		require.NotEmpty(t, code.Spans, code.Symbol.Names)
+		root := code.Spans[0].Instance.Chain()[0]
+		assert.Contains(t, code.Symbol.Names[0], root.Function.Name)
+		addr, ok := f.Address(code.Symbol.Low)
+		assert.True(t, ok)
+		assert.Equal(t, code.Symbol.Low, addr)
+	}
+	assert.GreaterOrEqual(t, len(lows), 2)
+}
+
+func TestClosed(t *testing.T) {
+	f, err := Open(build(t, tool(t, "g++"), "-O2", "-g"))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.ErrorIs(t, f.Close(), ErrClosed)
+	require.NotErrorIs(t, ErrClosed, afdo.ErrMalformed)
+}

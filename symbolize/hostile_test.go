@@ -1,0 +1,196 @@
+package symbolize
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+var tinyFiles = []string{"tiny4.so", "tiny5.so", "tinyz.so", "tiny.o"}
+
+func tiny(t testing.TB, name string) []byte {
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return data
+}
+
+// readAll asks a file about all its functions.
+func readAll(path string) (spans int, err error) {
+	f, err := Open(path, DebugDirs())
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var symbols []Symbol
+	for s, err := range f.Symbols() {
+		if err != nil {
+			return 0, err
+		}
+		symbols = append(symbols, s)
+	}
+	for code, err := range f.Code(context.Background(), symbols) {
+		if err != nil {
+			return spans, err
+		}
+		at := code.Symbol.Low
+		for _, s := range code.Spans {
+			if s.Low < at || s.High <= s.Low || s.High > code.Symbol.High {
+				return spans, errors.New("spans overlap, are empty or lie outside of their function")
+			}
+			at = s.High
+			spans++
+			for i := s.Instance; i != nil; i = i.Caller {
+				if i.Function == nil {
+					return spans, errors.New("an instance of nothing")
+				}
+			}
+		}
+	}
+	return spans, nil
+}
+
+// typed tells whether an error is one that this package promises.
+func typed(err error) bool {
+	for _, class := range []error{afdo.ErrMalformed, afdo.ErrLimit, ErrUnsupported, ErrNoDebugInfo, ErrMismatch, ErrELF} {
+		if errors.Is(err, class) {
+			return true
+		}
+	}
+	return err == nil
+}
+
+func FuzzFile(f *testing.F) {
+	for _, name := range tinyFiles {
+		f.Add(tiny(f, name))
+	}
+	path := filepath.Join(f.TempDir(), "fuzzed")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		name := path + string(rune('a'+os.Getpid()%26))
+		require.NoError(t, os.WriteFile(name, data, 0o600))
+		if _, err := readAll(name); !typed(err) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no class.
+func TestEveryByteDamaged(t *testing.T) {
+	step := 29
+	if os.Getenv("AFDO_SWEEP") != "" {
+		step = 1
+	}
+	path := filepath.Join(t.TempDir(), "damaged")
+	for _, name := range tinyFiles {
+		whole := tiny(t, name)
+		for i := 0; i < len(whole); i += step {
+			for _, b := range []byte{0, 0x7f, 0xff, whole[i] ^ 1} {
+				data := bytes.Clone(whole)
+				data[i] = b
+				require.NoError(t, os.WriteFile(path, data, 0o600))
+				_, err := readAll(path)
+				require.True(t, typed(err), "%s with %#x at %d: %v", name, b, i, err)
+			}
+		}
+	}
+}
+
+// A file that ends too early is an error, or says less.
+func TestEveryCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cut")
+	whole := tiny(t, "tiny5.so")
+	for n := 0; n < len(whole); n += 31 {
+		require.NoError(t, os.WriteFile(path, whole[:n], 0o600))
+		_, err := readAll(path)
+		require.Error(t, err)
+		require.True(t, typed(err), "%d bytes: %v", n, err)
+	}
+}
+
+// sectionAt returns where a section is in a file.
+func sectionAt(t *testing.T, data []byte, name string) *elf.Section {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	require.NoError(t, err)
+	s := f.Section(name)
+	require.NotNil(t, s, name)
+	return s
+}
+
+// Each fault has its class, and the place where it is.
+func TestFaults(t *testing.T) {
+	le := binary.LittleEndian
+	for name, c := range map[string]struct {
+		file, section string
+		damage        func(section []byte)
+		class         error
+		offset        int64
+	}{
+		"not ELF":           {"tiny5.so", "", func(d []byte) { d[0] = 'x' }, ErrELF, 0},
+		"unit too long":     {"tiny5.so", ".debug_info", func(d []byte) { le.PutUint32(d, 1<<20) }, afdo.ErrTruncated, 4},
+		"reserved length":   {"tiny5.so", ".debug_info", func(d []byte) { le.PutUint32(d, 0xfffffff1) }, ErrForm, 4},
+		"unknown version":   {"tiny5.so", ".debug_info", func(d []byte) { d[4] = 9 }, afdo.ErrVersion, 6},
+		"address size":      {"tiny5.so", ".debug_info", func(d []byte) { d[7] = 3 }, ErrForm, 12},
+		"unknown code":      {"tiny5.so", ".debug_info", func(d []byte) { d[12] = 0x7f }, ErrAbbrev, 12},
+		"abbrevs elsewhere": {"tiny5.so", ".debug_info", func(d []byte) { le.PutUint32(d[8:], 1<<20) }, afdo.ErrTruncated, 1 << 20},
+		"huge tag":          {"tiny5.so", ".debug_abbrev", func(d []byte) { d[1], d[2], d[3] = 0xff, 0xff, 0x7f }, ErrAbbrev, 4},
+		"line version":      {"tiny5.so", ".debug_line", func(d []byte) { d[4] = 1 }, afdo.ErrVersion, 6},
+		"line table length": {"tiny5.so", ".debug_line", func(d []byte) { le.PutUint32(d, 1<<20) }, afdo.ErrTruncated, 4},
+		"no line range":     {"tiny5.so", ".debug_line", func(d []byte) { d[16] = 0 }, ErrLine, -1},
+		"expansion":         {"tinyz.so", ".debug_info", func(d []byte) { le.PutUint64(d[8:], 1<<40) }, afdo.ErrLimit, 0},
+		"wrong size":        {"tinyz.so", ".debug_info", func(d []byte) { le.PutUint64(d[8:], le.Uint64(d[8:])+1) }, ErrCompressed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := tiny(t, c.file)
+			part := data
+			if c.section != "" {
+				s := sectionAt(t, data, c.section)
+				part = data[s.Offset : s.Offset+s.FileSize]
+			}
+			c.damage(part)
+			path := filepath.Join(t.TempDir(), "damaged")
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			_, err := readAll(path)
+			require.ErrorIs(t, err, afdo.ErrMalformed)
+			require.ErrorIs(t, err, c.class)
+			var fault *FormatError
+			require.ErrorAs(t, err, &fault)
+			if name != "abbrevs elsewhere" { // there the fault is in the table
+				assert.Equal(t, c.section, fault.Section)
+			}
+			if c.offset >= 0 {
+				assert.Equal(t, c.offset, fault.Offset)
+			}
+		})
+	}
+}
+
+// What is read of a file takes no more memory than its size allows.
+func TestMemoryOfDamagedFiles(t *testing.T) {
+	data := tiny(t, "tiny5.so")
+	s := sectionAt(t, data, ".debug_abbrev")
+	for i := range data[s.Offset : s.Offset+s.FileSize] {
+		data[s.Offset+uint64(i)] |= 0x80
+	}
+	path := filepath.Join(t.TempDir(), "damaged")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readAll(path)
+	runtime.ReadMemStats(&after)
+	require.True(t, typed(err))
+	require.Error(t, err)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+}

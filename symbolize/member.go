@@ -1,0 +1,92 @@
+package symbolize
+
+import "debug/dwarf"
+
+// A member function that no source line declares is declared where its class is: GCC says nothing of the
+// place of a lambda's operator() and of implicit constructors, and counts their lines from there.
+
+// placeInClass gives a function the place of its class.
+func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
+	members, err := w.members(u)
+	if err != nil {
+		return err
+	}
+	class, ok := members[ref.off]
+	if !ok {
+		return nil
+	}
+	u, e, err := w.entryAt(dieRef{ref.data, class})
+	if err != nil {
+		return err
+	}
+	place, err := w.declared(u, &e)
+	if err != nil {
+		return err
+	}
+	f.Line = place.Line
+	if place.File != "" {
+		f.File = place.File
+	}
+	return nil
+}
+
+// members finds the functions of a unit that are members of a class and have no line of their own.
+func (w *worker) members(u *unit) (map[uint64]uint64, error) {
+	if u.members != nil {
+		return u.members, nil
+	}
+	data := w.bytes
+	if u != w.current {
+		var err error
+		if err = w.spend(int(u.span.end - u.span.off)); err != nil {
+			return nil, err
+		}
+		if data, err = w.copy(u.data.info, u.span.off, u.span.end-u.span.off, nil); err != nil {
+			return nil, err
+		}
+	}
+	found := make(map[uint64]uint64)
+	s := u.data.info
+	c := &cursor{data: data, pos: int(u.entries - u.span.off), base: u.span.off, order: s.object.order, sect: s}
+	err := c.entries(u, func(off uint64, a *abbrev, class uint64) {
+		if class != 0 && a.tag == dwarf.TagSubprogram && !a.has(slotDeclLine) && !a.has(slotSpecification) {
+			found[off] = class
+		}
+		c.skipEntry(a, u.encoding)
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.members = found
+	return found, nil
+}
+
+// entries goes through all entries of a unit. f has to read or skip the values; class is the offset of
+// the class of which the entry is a direct child, 0 if there is none.
+func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) error {
+	within := []uint64{0}
+	for c.pos < len(c.data) {
+		off := c.offset()
+		code := c.uleb()
+		if code == 0 {
+			if len(within) > 1 {
+				within = within[:len(within)-1]
+			}
+			continue
+		}
+		a := u.table.lookup(code)
+		if a == nil {
+			c.fail(ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+			break
+		}
+		f(off, a, within[len(within)-1])
+		if a.children {
+			class := uint64(0)
+			if a.tag == dwarf.TagClassType || a.tag == dwarf.TagStructType {
+				class = off
+			}
+			within = append(within, class)
+		}
+	}
+	return c.err
+}
