@@ -11,12 +11,12 @@ import (
 // A Command is a command line of GCC, as far as slices need to understand it.
 type Command struct {
 	Dir      string   // in which it runs; absolute
-	Launcher []string // ccache and its like, before the compiler
+	Launcher []string // ccache, nice and their like, before the compiler
 	Compiler string   // as it was called
 	Args     []string // after the compiler, as they were given
 
 	// Reason says why the command is none that a profile is for. It is empty for one that compiles.
-	Reason string
+	Reason Reason
 
 	Sources []string // files of C, C++ and Objective-C
 	Object  string   // what comes out, the first object if there are several
@@ -27,15 +27,15 @@ type Command struct {
 	// LTO tells whether -flto is on.
 	LTO bool
 
-	words       []word // Args with response files written out
-	output      string // of -o
-	language    string // of -x
-	stage       stage
-	information bool // it asks the compiler something
-	stdin       bool // a source is standard input
-	declined    bool // -fno-auto-profile
-	depfile     string
-	depends     depends
+	settings     []string // NAME=VALUE words of the launchers
+	words        []word   // Args with response files written out
+	output       string   // of -o
+	language     string   // of -x
+	stage        stage
+	information  bool // it asks the compiler something
+	stdin        bool // a source is standard input
+	declined     bool // -fno-auto-profile
+	preprocessed bool // -fpreprocessed
 }
 
 // A word is an argument, with the next one if that is its value.
@@ -43,8 +43,9 @@ type word struct {
 	text     string
 	value    string
 	hasValue bool
-	at       int  // index in Args, -1 if it comes out of a response file
-	source   bool // a file that is compiled
+	at       int    // index in Args, -1 if it comes out of a response file
+	source   bool   // a file that is compiled
+	language string // of -x before it
 }
 
 // A stage is how far a command goes.
@@ -58,30 +59,16 @@ const (
 	stagePreprocess
 )
 
-// depends is whether a command writes a dependency file beside what it compiles.
-type depends uint8
-
-const (
-	dependsNo depends = iota
-	dependsUser
-	dependsAll // headers of the system, too
-)
-
-// launchers are programs that run the compiler behind them.
-var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
-
 // ParseCommand reads a command line that runs in a folder, which is absolute.
-// Launchers before the compiler, and NAME=VALUE words behind these, are put aside.
+// Launchers before the compiler, such as ccache, nice and env, are put aside with their arguments.
 func ParseCommand(argv []string, dir string) *Command {
 	c := &Command{Dir: dir}
-	for len(argv) > 1 && (isLauncher(argv[0]) || len(c.Launcher) > 0 && isSetting(argv[0])) {
-		c.Launcher, argv = append(c.Launcher, argv[0]), argv[1:]
-	}
+	c.Launcher, argv, c.settings = splitLaunchers(argv)
 	if len(argv) > 0 {
 		c.Compiler, c.Args = argv[0], argv[1:]
 	}
-	if !isCompiler(c.Compiler) {
-		c.Reason = "it is no compiler of GCC"
+	if !isCompiler(c.Compiler, dir) {
+		c.Reason = NoGCC
 		return c
 	}
 	c.expand(c.Args, 0)
@@ -91,27 +78,6 @@ func ParseCommand(argv []string, dir string) *Command {
 	c.Object = c.object()
 	c.Reason = c.judge()
 	return c
-}
-
-func isLauncher(word string) bool { return slices.Contains(launchers, programName(word)) }
-
-func isSetting(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && !strings.ContainsAny(name, `/\`)
-}
-
-// programName returns the name of a program without folder and .exe.
-func programName(word string) string {
-	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
-}
-
-// isCompiler tells whether a program is called gcc, g++, cc or c++, maybe with a
-// target before it and a version behind it.
-func isCompiler(word string) bool {
-	name := strings.TrimRight(programName(word), "0123456789.")
-	name = strings.TrimSuffix(name, "-")
-	name = name[strings.LastIndexByte(name, '-')+1:]
-	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
 }
 
 // Path returns a path of the command as seen from anywhere.
@@ -194,8 +160,6 @@ func (c *Command) readValue(option, value string) {
 		c.output = value
 	case "-x", "--language":
 		c.language = value
-	case "-MF":
-		c.depfile = value
 	}
 }
 
@@ -209,10 +173,10 @@ func (c *Command) readOption(option string) {
 		c.stage = max(c.stage, stageSyntax)
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies":
 		c.stage = stagePreprocess
-	case "-MD", "--write-dependencies":
-		c.depends = dependsAll
-	case "-MMD", "--write-user-dependencies":
-		c.depends = dependsUser
+	case "-fpreprocessed":
+		c.preprocessed = true
+	case "-fno-preprocessed":
+		c.preprocessed = false
 	case "-###", "--version", "--help", "--target-help":
 		c.information = true
 	case "-fauto-profile":
@@ -236,8 +200,6 @@ func (c *Command) readJoined(option string) {
 	}{
 		{"-fauto-profile=", c.setProfile},
 		{"-flto=", func(string) { c.LTO = true }},
-		{"-Wp,", c.readPassed},
-		{"-MF", func(value string) { c.depfile = value }},
 		{"-dump", c.readDump},
 		{"-print-", func(string) { c.information = true }},
 		{"--print-", func(string) { c.information = true }},
@@ -264,22 +226,6 @@ func (c *Command) readDump(what string) {
 	}
 }
 
-// readPassed reads options that are passed to the preprocessor: with "MD,file" as the kernel does.
-func (c *Command) readPassed(list string) {
-	for option, rest := "", list; rest != ""; {
-		option, rest, _ = strings.Cut(rest, ",")
-		switch option {
-		case "-MD":
-			c.depends = dependsAll
-		case "-MMD":
-			c.depends = dependsUser
-		default:
-			continue
-		}
-		c.depfile, rest, _ = strings.Cut(rest, ",")
-	}
-}
-
 // languages are the values of -x for what GCC compiles with a profile.
 var languages = []string{"c", "c++", "objective-c", "objective-c++", "cpp-output", "c++-cpp-output", "objective-c-cpp-output", "objective-c++-cpp-output"}
 
@@ -289,6 +235,7 @@ var extensions = []string{
 }
 
 func (c *Command) readFile(w *word) {
+	w.language = c.language
 	switch {
 	case w.text == "-":
 		c.stdin = true
@@ -322,20 +269,20 @@ func (c *Command) object() string {
 }
 
 // judge returns why the command compiles nothing that a profile is for.
-func (c *Command) judge() string {
+func (c *Command) judge() Reason {
 	switch {
 	case c.information:
-		return "it asks the compiler for information"
+		return AsksCompiler
 	case c.stage == stagePreprocess:
-		return "it only preprocesses"
+		return OnlyPreprocesses
 	case c.stage == stageSyntax:
-		return "it only checks the syntax"
+		return OnlyChecks
 	case c.stdin:
-		return "its source is standard input"
+		return ReadsStdin
 	case len(c.Sources) == 0:
-		return "it compiles no C or C++"
+		return CompilesNothing
 	case c.declined:
-		return "it has -fno-auto-profile"
+		return Declined
 	}
 	return ""
 }
@@ -372,30 +319,14 @@ func (c *Command) Argv() []string {
 	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
 }
 
-// Depfile returns the dependency file that the command writes beside what it
-// compiles, and whether that lists the headers of the system. It is empty if there is none.
-func (c *Command) Depfile() (path string, system bool) {
-	switch {
-	case c.depends == dependsNo:
-		return "", false
-	case c.depfile != "":
-		path = c.depfile
-	case c.output != "" && c.stage != stageLink:
-		path = strings.TrimSuffix(c.output, filepath.Ext(c.output)) + ".d"
-	case len(c.Sources) > 0:
-		base := filepath.Base(c.Sources[0])
-		path = strings.TrimSuffix(base, filepath.Ext(base)) + ".d"
-	}
-	return path, c.depends == dependsAll
-}
-
-// dependArgs returns the arguments with which the compiler lists what the command's sources include.
-func (c *Command) dependArgs() []string {
+// preprocessArgs returns the arguments with which the compiler preprocesses the
+// command's sources, but for -E. Sources that have been preprocessed are left out.
+func (c *Command) preprocessArgs() []string {
 	var args []string
 	for _, w := range c.words {
 		switch {
 		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
-			if !w.source {
+			if !w.source || c.isPreprocessed(&w) {
 				continue
 			}
 		case !forPreprocessor(w.text):
@@ -406,16 +337,20 @@ func (c *Command) dependArgs() []string {
 			args = append(args, w.value)
 		}
 	}
-	return append(args, "-M")
+	return args
 }
 
-// forPreprocessor tells whether an option stays when a command shall list its headers.
+// forPreprocessor tells whether an option stays when the sources are preprocessed:
+// not those that say what is to come out.
 func forPreprocessor(option string) bool {
 	switch option {
-	case "-c", "-S", "-MD", "-MMD", "-MP", "-v", "--compile", "--assemble", "--write-dependencies", "--write-user-dependencies", "-wrapper":
+	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",
+		"--compile", "--assemble", "--write-dependencies", "--write-user-dependencies", "-wrapper":
 		return false
 	}
-	for _, prefix := range []string{"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps"} {
+	for _, prefix := range []string{
+		"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps", "-d", "-aux-info",
+	} {
 		if strings.HasPrefix(option, prefix) {
 			return false
 		}

@@ -61,7 +61,7 @@ func TestCompilerNames(t *testing.T) {
 		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
 		"clang": false, "clang++": false, "icc": false, "gfortran": false, "ld": false, "gcc-ar": false, "": false, "tcc": false,
 	} {
-		assert.Equal(t, want, isCompiler(name), name)
+		assert.Equal(t, want, isCompiler(name, "/nowhere"), name)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestLaunchers(t *testing.T) {
 
 	for _, line := range []string{"ccache", "ccache --show-stats", "make -j", "clang -c a.c", ""} {
 		c := parse(line)
-		assert.Equal(t, "it is no compiler of GCC", c.Reason, line)
+		assert.Equal(t, NoGCC, c.Reason, line)
 	}
 }
 
@@ -89,31 +89,38 @@ func TestWithProfile(t *testing.T) {
 	assert.Equal(t, "gcc a.o -flto", strings.Join(parse("gcc a.o -fauto-profile=x -flto").WithProfile(""), " "))
 }
 
-func TestDepfile(t *testing.T) {
-	type depfile struct {
-		path   string
-		system bool
-	}
-	for line, want := range map[string]depfile{
-		"gcc -c a.c":                              {},
-		"gcc -c a.c -MF a.d":                      {},
-		"gcc -MD -c src/a.c":                      {"a.d", true},
-		"gcc -MMD -c src/a.c":                     {"a.d", false},
-		"gcc -MD -c a.c -o out/x.y.o":             {"out/x.y.d", true},
-		"gcc -MD -MF d/a.d -MT a.o -c a.c -o x.o": {"d/a.d", true},
-		"gcc -MD -MFd/a.d -c a.c":                 {"d/a.d", true},
-		"gcc -Wp,-MMD,.a.o.d -c a.c -o a.o":       {".a.o.d", false},
-		"gcc -Wp,-MD,.a.o.d,-DX -c a.c -o a.o":    {".a.o.d", true},
-		"gcc -MD a.c -o prog":                     {"a.d", true},
-	} {
-		path, system := parse(line).Depfile()
-		assert.Equal(t, want, depfile{path, system}, line)
-	}
+func TestPreprocessArgs(t *testing.T) {
+	c := parse("gcc -O2 -Iinc -D X=1 -MD -MF a.d -MT x -MP -c a.c b.o y.i -o a.o -fauto-profile=p -Wp,-MD,x.d -x c z -save-temps -include pre.h -P -dM")
+	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h"), c.preprocessArgs())
 }
 
-func TestDependArgs(t *testing.T) {
-	c := parse("gcc -O2 -Iinc -D X=1 -MD -MF a.d -MT x -MP -c a.c b.o -o a.o -fauto-profile=p -Wp,-MD,x.d -x c z -save-temps -include pre.h")
-	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h -M"), c.dependArgs())
+func TestWrappers(t *testing.T) {
+	for line, want := range map[string]string{
+		"nice gcc -c a.c":                            "gcc",
+		"nice -n 5 gcc -c a.c":                       "gcc",
+		"nice -10 ionice -c 3 gcc -c a.c":            "gcc",
+		"env A=1 B=2 gcc -c a.c":                     "gcc",
+		"/usr/bin/env -u X -- A=1 ccache gcc -c a.c": "gcc",
+		"time -p g++ -c a.cc":                        "g++",
+		"timeout -k 5 60s gcc -c a.c":                "gcc",
+		"taskset 3 gcc -c a.c":                       "gcc",
+		"nice":                                       "nice", "env A=1": "env", "nice -n": "nice", "timeout 5": "timeout", "nice -n 5": "nice",
+	} {
+		c := parse(line)
+		assert.Equal(t, want, c.Compiler, line)
+		assert.Equal(t, line, strings.Join(c.Argv(), " "))
+	}
+	assert.Equal(t, []string{"A=1", "CPATH=x"}, parse("env A=1 nice CPATH=x gcc -c a.c").settings)
+}
+
+// TestCompilerLink has a link of another name to a compiler.
+func TestCompilerLink(t *testing.T) {
+	dir := t.TempDir()
+	fakeCompiler(t, filepath.Join(dir, "x86_64-linux-gnu-gcc-12"), fsf, "12.2.0")
+	require.NoError(t, os.Symlink("x86_64-linux-gnu-gcc-12", filepath.Join(dir, "mycc")))
+	require.NoError(t, os.Symlink("/bin/echo", filepath.Join(dir, "other")))
+	assert.Empty(t, ParseCommand([]string{"./mycc", "-c", "a.c"}, dir).Reason)
+	assert.Equal(t, NoGCC, ParseCommand([]string{"./other", "-c", "a.c"}, dir).Reason)
 }
 
 func TestResponseFiles(t *testing.T) {
@@ -128,7 +135,7 @@ func TestResponseFiles(t *testing.T) {
 	assert.Equal(t, []string{"my file.c"}, c.Sources)
 	assert.Equal(t, "old", c.Profile)
 	assert.Equal(t, []string{"gcc", "-O2", "@args", "out.o", "-fauto-profile=p"}, c.WithProfile("p"))
-	assert.Equal(t, []string{"-O2", "my file.c", `-Da="b"`, "-M"}, c.dependArgs())
+	assert.Equal(t, []string{"-O2", "my file.c", `-Da="b"`}, c.preprocessArgs())
 
 	c = ParseCommand([]string{"gcc", "-c", "@loop"}, dir)
 	assert.Len(t, c.Sources, maxResponseDepth)

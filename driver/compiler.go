@@ -26,7 +26,7 @@ func (c *Compiler) Reads() uint32 { return c.reads }
 var ErrNotGCC = errors.New("not GCC 12 or later")
 
 // FindCompiler finds the compiler of a command and asks it for its version,
-// unless the cache has that of a program of the same size and time.
+// unless the cache has that of the same program.
 func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 	path, err := lookPath(c.Compiler, c.Dir)
 	if err != nil {
@@ -36,13 +36,13 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano())
-	version, ok := cache.Get("compilers", key)
+	key := fmt.Sprintf("%s\x00%d", path, stateOf(info))
+	version, ok := cache.get(kindCompilers, key)
 	if !ok {
 		if version, err = askVersion(path); err != nil {
 			return nil, err
 		}
-		cache.Put("compilers", key, version)
+		cache.put(kindCompilers, key, version)
 	}
 	return newCompiler(path, string(version))
 }

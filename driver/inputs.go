@@ -9,72 +9,92 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/slice"
 )
 
-// Inputs are the files that a command reads and what they define.
+// Inputs are what a command reads.
 type Inputs struct {
-	Files   []string // sources and headers, those of the system included, as the command names them
-	Defined []string // see slice.Definitions; sorted
+	Files []string // sources and headers, those of the system included, as the compiler names them
+	Again bool     // all of it is known from an earlier run
 
-	// From says how the files were found.
-	From string
+	text []byte // encoded: most runs of a compiler need only know that it is the same
 }
 
-// Sum returns a number that changes when the inputs do.
-func (in *Inputs) Sum() uint64 {
-	h := xxhash.New()
-	for _, list := range [][]string{in.Files, in.Defined} {
-		for _, s := range list {
-			_, _ = h.WriteString(s)
-			_, _ = h.Write([]byte{0})
-		}
-		_, _ = h.Write([]byte{1})
+// Text returns the text.
+func (in *Inputs) Text() (*slice.Text, error) {
+	t, ok := slice.DecodeText(in.text)
+	if !ok {
+		return nil, errors.New("the text in the cache makes no sense")
 	}
-	return h.Sum64()
+	return t, nil
 }
 
-// FindInputs finds what a command includes, and goes through the text of it all.
+// Sum returns a number that changes when the text means something else to slices.
+func (in *Inputs) Sum() uint64 { return xxhash.Sum64(in.text) }
+
+// ErrNoText is what the errors of [FindInputs] match if what a command compiles
+// cannot be told from the text of its sources: it is Objective-C, or in a precompiled header without the header.
+var ErrNoText = errors.New("not to be told from the text of its sources")
+
+// FindInputs finds what a command reads. What the cache has from an earlier
+// run holds as long as no file has changed, and none has appeared that the
+// compiler would take in the place of one. Else the compiler is asked to preprocess
+// the sources; preprocessed ones are read as they are.
 //
-// What the cache has from an earlier run holds as long as no file has another
-// size or time, or if none of those that have differs in its preprocessor directives,
-// unless it was a dependency file that told and that is another one now.
-// Else it is the dependency file of the last build, if that lists the system's headers and
-// is younger than all it lists; and else the compiler is asked with -M.
+// A nil cache is allowed. If the compiler fails, it says why in the error.
 func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
+	if c.objectiveC() {
+		return nil, fmt.Errorf("Objective-C: %w", ErrNoText)
+	}
 	f := finder{Command: c, compiler: compiler}
 	key := f.key()
-	last, ok := f.last(cache, key)
-	if ok && f.unchanged(last) {
-		return last.inputs("the last run"), nil
-	}
-	if ok {
-		if now, ok := f.again(last); ok {
-			cache.Put("inputs", key, now.encode())
-			return now.inputs("the last run"), nil
+	if data, ok := cache.get(kindInputs, key); ok {
+		if last, ok := decodeRecord(data); ok && f.holds(last) {
+			if last.renewed {
+				cache.put(kindInputs, key, last.encode())
+			}
+			return last.result(true), nil
 		}
 	}
-	files, from, when := f.fromDepfile()
-	if files == nil {
-		var err error
-		if files, err = f.fromCompiler(); err != nil {
-			return nil, err
-		}
-		from = "the compiler's -M"
+	now, err := f.preprocess()
+	if err != nil {
+		return nil, err
 	}
-	now := f.scan(files)
-	now.depfile = when
-	cache.Put("inputs", key, now.encode())
-	return now.inputs(from), nil
+	if !now.uncertain {
+		cache.put(kindInputs, key, now.encode())
+	}
+	return now.result(false), nil
 }
 
-// ScanFiles goes through the text of files of a folder for what they define. Those that cannot be read define nothing.
-func ScanFiles(files []string, dir string) *Inputs {
-	f := finder{Command: &Command{Dir: dir}}
-	return f.scan(files).inputs("")
+// ReadText returns the text of files of a folder as it stands, macros and all.
+// Those that cannot be read have none.
+func ReadText(files []string, dir string) *slice.Text {
+	c := Command{Dir: dir}
+	t := new(slice.Text)
+	for _, name := range files {
+		t.Add(c.readSource(name))
+	}
+	return t
+}
+
+// maxSource is the size up to which a file is read.
+const maxSource = 256 << 20
+
+// readSource returns the text of a file, nothing if that cannot be had.
+func (c *Command) readSource(name string) []byte {
+	info, err := os.Stat(c.Path(name))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil
+	}
+	text, err := os.ReadFile(c.Path(name))
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // A finder finds the inputs of one command.
@@ -86,210 +106,137 @@ type finder struct {
 // key tells the command from all others that may include something else.
 func (f *finder) key() string {
 	parts := []string{f.compiler.Path, f.compiler.Version, f.Dir}
-	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "GCC_EXEC_PREFIX"} {
+	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
-	return strings.Join(append(parts, f.dependArgs()...), "\x00")
+	parts = append(append(parts, f.settings...), f.Sources...)
+	return strings.Join(append(parts, f.preprocessArgs()...), "\x00")
 }
 
-// last returns what the cache has of the command, if that may still hold.
-func (f *finder) last(cache *Cache, key string) (*record, bool) {
-	data, ok := cache.Get("inputs", key)
-	if !ok {
-		return nil, false
-	}
-	last, ok := decodeRecord(data)
-	if !ok || last.depfile == 0 {
-		return last, ok
-	}
-	files, _, when := f.fromDepfile()
-	if when == 0 || when == last.depfile {
-		return last, true
-	}
-	same := slices.EqualFunc(last.files, files, func(was inputFile, is string) bool { return was.path == is })
-	if same && f.unchanged(last) {
-		last.depfile = when
-		cache.Put("inputs", key, last.encode())
-	}
-	return last, same
-}
-
-// unchanged tells whether all files of a record are as they were.
-func (f *finder) unchanged(r *record) bool {
-	for i := range r.files {
-		if size, when := f.stat(r.files[i].path); size != r.files[i].size || when != r.files[i].time {
-			return false
+// preprocess reads the preprocessed sources.
+func (f *finder) preprocess() (*record, error) {
+	start := time.Now()
+	r := new(record)
+	all := new(slice.Text)
+	var m markers
+	var search []string
+	asIs := 0
+	for i := range f.words {
+		if w := &f.words[i]; w.source && f.isPreprocessed(w) {
+			text := f.readSource(w.text)
+			if text == nil {
+				return nil, fmt.Errorf("%s cannot be read", w.text)
+			}
+			all.Add(text)
+			m.files = append(m.files, w.text) // what it was made from is not read
+			asIs++
 		}
 	}
-	return true
-}
-
-// missing is the size of a file that is not there.
-const missing = -1
-
-func (f *finder) stat(path string) (size, when int64) {
-	info, err := os.Stat(f.Path(path))
-	if err != nil {
-		return missing, 0
-	}
-	return info.Size(), info.ModTime().UnixNano()
-}
-
-// again makes a record anew, unless the command may include other files now.
-func (f *finder) again(last *record) (*record, bool) {
-	paths := make([]string, len(last.files))
-	for i := range last.files {
-		paths[i] = last.files[i].path
-	}
-	now := f.scan(paths)
-	for i := range now.files {
-		if was, is := last.files[i], now.files[i]; is.size == missing || is.directives != was.directives {
-			return nil, false
+	if asIs < len(f.Sources) {
+		text, folders, err := f.runPreprocessor()
+		if err != nil {
+			return nil, err
 		}
+		all.Add(text)
+		made := readMarkers(text)
+		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, folders
 	}
-	now.depfile = last.depfile
-	return now, true
+	for _, name := range m.files {
+		in, changed := lookAt(f.Dir, name)
+		r.uncertain = r.uncertain || in.state == 0 || !changed.Before(start)
+		r.inputs = append(r.inputs, in)
+	}
+	r.watched = newWatched(f.Dir, search, m)
+	r.text = all.Encode()
+	return r, nil
 }
 
-// fromDepfile returns what the dependency file of the last build lists, and
-// the path and time of that, or nil if it is not to be trusted.
-func (f *finder) fromDepfile() (files []string, path string, when int64) {
-	path, system := f.Depfile()
-	if path == "" || !system {
-		return nil, "", 0
+// runPreprocessor returns the preprocessed sources, and the folders in which
+// headers are searched for.
+func (f *finder) runPreprocessor() (text []byte, search []string, err error) {
+	args := append(f.preprocessArgs(), "-E", "-v")
+	text, said, err := f.run(args)
+	if err == nil {
+		return text, searchFolders(said), nil
 	}
-	info, err := os.Stat(f.Path(path))
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, "", 0
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, nil, err
 	}
-	data, err := os.ReadFile(f.Path(path))
-	if err != nil {
-		return nil, "", 0
+	if _, _, again := f.run(append(args, "-fpch-preprocess")); again == nil {
+		return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
 	}
-	rules, err := ParseDepfile(data)
-	if err != nil {
-		return nil, "", 0
-	}
-	files, when = Prerequisites(rules), info.ModTime().UnixNano()
-	for _, source := range f.Sources {
-		if !slices.Contains(files, source) {
-			return nil, "", 0
-		}
-	}
-	for _, name := range files {
-		if size, changed := f.stat(name); size == missing || changed > when {
-			return nil, "", 0
-		}
-	}
-	return files, path, when
+	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
 }
 
-// fromCompiler asks the compiler what the command's sources include.
-func (f *finder) fromCompiler() ([]string, error) {
-	cmd := exec.Command(f.compiler.Path, f.dependArgs()...)
+// run runs the compiler.
+func (f *finder) run(args []string) (out, said []byte, err error) {
+	cmd := exec.Command(f.compiler.Path, args...)
 	cmd.Dir = f.Dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		message, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return nil, fmt.Errorf("%s -M: %w: %s", f.compiler.Path, err, message)
-	}
-	if err != nil {
-		return nil, err
-	}
-	rules, err := ParseDepfile(out)
-	if err != nil {
-		return nil, fmt.Errorf("%s -M: %w", f.compiler.Path, err)
-	}
-	return Prerequisites(rules), nil
+	cmd.Env = append(append(cmd.Env, f.settings...), "LC_ALL=C")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err = cmd.Output()
+	return out, errs.Bytes(), err
 }
 
-// maxSource is the size up to which a file is looked at.
-const maxSource = 256 << 20
-
-// scan goes through files.
-func (f *finder) scan(paths []string) *record {
-	r := &record{}
-	defined := make(map[string]struct{})
-	for _, path := range paths {
-		in := inputFile{path: path}
-		in.size, in.time = f.stat(path)
-		var text []byte
-		if in.size != missing && in.size <= maxSource {
-			text, _ = os.ReadFile(f.Path(path))
-		}
-		in.directives = hashDirectives(text)
-		r.files = append(r.files, in)
-		slice.Definitions(text, func(name []byte) {
-			if _, ok := defined[string(name)]; !ok {
-				defined[string(name)] = struct{}{}
-			}
-		})
-		if isPreprocessed(path) {
-			r.markers = append(r.markers, lineMarkers(text)...)
+// firstError returns the first line that a compiler has said of an error.
+func firstError(said []byte) string {
+	for line := range bytes.Lines(said) {
+		if bytes.Contains(line, []byte("error: ")) {
+			return string(bytes.TrimSpace(line))
 		}
 	}
-	r.defined = make([]string, 0, len(defined))
-	for name := range defined {
-		r.defined = append(r.defined, name)
-	}
-	slices.Sort(r.defined)
-	return r
+	return ""
 }
 
-// directives calls visit for each line that is a directive of the preprocessor, with those that continue it.
-func directives(text []byte, visit func(line []byte)) {
-	for len(text) > 0 {
-		line := bytes.TrimLeft(text[:lineEnd(text)], " \t")
-		if len(line) == 0 || line[0] != '#' {
-			text = text[lineEnd(text):]
+// searchFolders returns the folders that a compiler with -v says it searches, and those that it
+// would if they were there.
+func searchFolders(said []byte) []string {
+	var folders []string
+	listing := false
+	for line := range bytes.Lines(said) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if missing, ok := strings.CutPrefix(text, "ignoring nonexistent directory \""); ok {
+			folders = append(folders, strings.TrimSuffix(missing, `"`))
 			continue
 		}
-		end := lineEnd(text)
-		for bytes.HasSuffix(bytes.TrimRight(text[:end], "\r\n"), []byte{'\\'}) && end < len(text) {
-			end += lineEnd(text[end:])
+		switch {
+		case strings.HasSuffix(text, "search starts here:"):
+			listing = true
+		case text == "End of search list.":
+			listing = false
+		case listing:
+			folders = append(folders, strings.TrimPrefix(text, " "))
 		}
-		visit(text[:end])
-		text = text[end:]
 	}
+	return folders
 }
 
-func lineEnd(text []byte) int {
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		return i + 1
+// isPreprocessed tells whether a source has been preprocessed.
+func (c *Command) isPreprocessed(source *word) bool {
+	if c.preprocessed {
+		return true
 	}
-	return len(text)
+	if source.language != "" && source.language != "none" {
+		return strings.HasSuffix(source.language, "cpp-output")
+	}
+	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
 }
 
-// hashDirectives returns a number that changes with the directives of a text:
-// as long as it stays, the text includes what it did.
-func hashDirectives(text []byte) uint64 {
-	h := xxhash.New()
-	directives(text, func(line []byte) { _, _ = h.Write(line) })
-	return h.Sum64()
-}
-
-// isPreprocessed tells whether a file has been preprocessed, so that what it includes stands in it.
-func isPreprocessed(path string) bool {
-	return slices.Contains([]string{".i", ".ii", ".mi", ".mii"}, filepath.Ext(path))
-}
-
-// lineMarkers returns the files from which a preprocessed text was made.
-func lineMarkers(text []byte) []string {
-	var files []string
-	directives(text, func(line []byte) {
-		_, rest, ok := bytes.Cut(line, []byte{'"'})
-		end := bytes.LastIndexByte(rest, '"')
-		if !ok || end <= 0 || rest[0] == '<' {
-			return
+// objectiveC tells whether a command compiles Objective-C, whose methods have
+// names that no source has.
+func (c *Command) objectiveC() bool {
+	return slices.ContainsFunc(c.words, func(w word) bool {
+		if !w.source {
+			return false
 		}
-		name := strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(string(rest[:end]))
-		if !slices.Contains(files, name) && !strings.HasSuffix(name, "//") {
-			files = append(files, name)
+		if w.language != "" && w.language != "none" {
+			return strings.HasPrefix(w.language, "objective-c")
 		}
+		return slices.Contains([]string{".m", ".mi", ".mm", ".M", ".mii"}, filepath.Ext(w.text))
 	})
-	return files
 }

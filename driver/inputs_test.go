@@ -1,16 +1,21 @@
 package driver
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
 )
 
-// A project is a folder with a compiler that lists what the file list says.
+// A project is a folder with a compiler that preprocesses to what the file text says.
 type project struct {
 	*testing.T
 	dir string
@@ -19,7 +24,7 @@ type project struct {
 
 func newProject(t *testing.T) *project {
 	p := &project{T: t, dir: t.TempDir(), now: time.Now().Add(-time.Hour)}
-	t.Setenv("AFDO_CACHE_DIR", filepath.Join(t.TempDir(), "cache"))
+	newCache(t)
 	fakeCompiler(t, filepath.Join(p.dir, "gcc"), fsf, "12.2.0")
 	return p
 }
@@ -36,25 +41,46 @@ func (p *project) write(name, text string) {
 func (p *project) find(args ...string) (*Inputs, int) {
 	p.Helper()
 	c := ParseCommand(append([]string{"./gcc"}, args...), p.dir)
-	compiler, err := FindCompiler(c, OpenCache())
+	cache, err := OpenCache()
 	require.NoError(p, err)
-	in, err := FindInputs(c, compiler, OpenCache())
+	compiler, err := FindCompiler(c, cache)
+	require.NoError(p, err)
+	in, err := FindInputs(c, compiler, cache)
 	require.NoError(p, err)
 	return in, len(asked(p.T, p.dir)) - 2
 }
 
+// defines tells which of some functions a slice for the inputs has.
+func defines(t *testing.T, in *Inputs, names ...string) (defined []string) {
+	text, err := in.Text()
+	require.NoError(t, err)
+	whole := profile.New()
+	for _, name := range names {
+		whole.AddFunction(whole.AddSymbol(whole.AddFile("elsewhere.c"), name), profile.Function{HeadCount: 1})
+	}
+	part, err := slice.FromProfile(whole).Select(slice.Request{Text: text, Target: slice.Version2})
+	require.NoError(t, err)
+	for s := range part.Functions() {
+		defined = append(defined, part.SymbolName(s))
+	}
+	return defined
+}
+
 func TestFindInputs(t *testing.T) {
 	p := newProject(t)
-	p.write("a.c", "#include \"a.h\"\nint f(void) { return 1; }\n")
-	p.write("a.h", "static inline int g(void) { return 2; }\n")
-	p.write("list", "a.o: a.c \\\n a.h \\\n gone.h\n")
-	want := &Inputs{Files: []string{"a.c", "a.h", "gone.h"}, Defined: []string{"f", "g"}, From: "the compiler's -M"}
+	p.write("a.c", "#include \"a.h\"\n")
+	p.write("inc/a.h", "")
+	p.write("sub/b.h", "")
+	p.write("text", "# 1 \"a.c\"\n# 1 \"<built-in>\"\n# 1 \"inc/a.h\" 1\n# 1 \"inc/../sub/b.h\" 1\nint g(void) { }\n# 2 \"a.c\" 2\nint f(void) { }\n")
+	p.write("search", "ignoring nonexistent directory \"none\"\n#include \"...\" search starts here:\n#include <...> search starts here:\n first/of\n inc\nEnd of search list.\n")
 	in, n := p.find("-c", "a.c")
-	assert.Equal(t, want, in)
+	assert.Equal(t, []string{"a.c", "inc/a.h", "inc/../sub/b.h"}, in.Files)
+	assert.Equal(t, []string{"f", "g"}, defines(t, in, "f", "g", "h"))
+	assert.False(t, in.Again)
 	assert.Equal(t, 1, n)
-	in, n = p.find("-c", "a.c")
-	assert.Equal(t, "the last run", in.From)
-	assert.Equal(t, want.Sum(), in.Sum())
+	again, n := p.find("-c", "a.c")
+	assert.True(t, again.Again)
+	assert.Equal(t, in.Sum(), again.Sum())
 	assert.Equal(t, 1, n)
 
 	// The object, and what it is for, do not matter; what is included where does.
@@ -67,119 +93,135 @@ func TestFindInputs(t *testing.T) {
 	assert.Equal(t, 3, n)
 	t.Setenv("CPATH", "")
 
-	// New text with the same directives, and with others; a file that goes.
-	p.write("list", "a.o: a.c a.h\n")
-	_, n = p.find("-c", "a.c", "-DY")
-	p.write("a.h", "static inline int h(void) { return 2; }\n")
-	in, m := p.find("-c", "a.c", "-DY")
-	assert.Equal(t, []string{"f", "h"}, in.Defined)
-	assert.Equal(t, n, m)
-	p.write("a.h", "#define H\nstatic inline int h(void) { return 2; }\n")
-	in, m = p.find("-c", "a.c", "-DY")
-	assert.Equal(t, "the compiler's -M", in.From)
-	assert.Equal(t, n+1, m)
-	require.NoError(t, os.Remove(filepath.Join(p.dir, "a.h")))
-	_, m = p.find("-c", "a.c", "-DY")
-	assert.Equal(t, n+2, m)
+	// A file that is another one, or gone, or that now comes before another.
+	for _, change := range []func(){
+		func() { p.write("inc/a.h", "x") },
+		func() { require.NoError(t, os.Remove(filepath.Join(p.dir, "sub/b.h"))); p.write("sub/b.h", "") },
+		func() { p.write("a.h", "") },
+		func() { p.write("none/a.h", "") },
+		func() { p.write("first/of/a.h", "") },
+	} {
+		change()
+		p.write("other", "")
+		p.write("inc/other.h", "")
+		before, n := p.find("-c", "a.c")
+		assert.False(t, before.Again, "%v", asked(t, p.dir))
+		after, m := p.find("-c", "a.c")
+		assert.True(t, after.Again)
+		assert.Equal(t, n, m)
+	}
+
+	// Other files come and go.
+	p.write("inc/another.h", "")
+	in, _ = p.find("-c", "a.c")
+	assert.True(t, in.Again)
 }
 
-func TestInputsFromDepfile(t *testing.T) {
+// A file that changes while the compiler reads it is not taken for known.
+func TestInputsChanging(t *testing.T) {
 	p := newProject(t)
-	p.write("list", "a.o: a.c from/compiler.h\n")
-	p.write("a.c", "int f(void) { return 1; }\n")
-	p.write("a.h", "\n")
-	p.write("a.d", "a.o: a.c a.h\n\na.h:\n")
-
-	in, n := p.find("-MD", "-c", "a.c")
-	assert.Equal(t, &Inputs{Files: []string{"a.c", "a.h"}, Defined: []string{"f"}, From: "a.d"}, in)
-	assert.Zero(t, n)
-
-	// The build has written it again.
-	p.write("a.d", "a.o: a.c a.h\n")
-	in, n = p.find("-MD", "-c", "a.c")
-	assert.Equal(t, "the last run", in.From)
-	p.write("b.h", "\n")
-	p.write("a.d", "a.o: a.c b.h\n")
-	in, _ = p.find("-MD", "-c", "a.c")
-	assert.Equal(t, []string{"a.c", "b.h"}, in.Files)
-	assert.Zero(t, n)
-
-	// It tells too little, is too old, is another's, or is none.
-	for i, spoil := range []func(){
-		func() { p.write("b.h", "#define B\n") },
-		func() { p.write("a.d", "x.o: x.c\n") },
-		func() { p.write("a.d", "a.o: a.c missing.h\n") },
-		func() { p.write("a.d", "nonsense\n") },
-		func() { require.NoError(t, os.Remove(filepath.Join(p.dir, "a.d"))) },
-	} {
-		spoil()
-		in, _ := p.find("-MD", "-c", "a.c", "-DX="+string(rune('a'+i)))
-		assert.Equal(t, []string{"a.c", "from/compiler.h"}, in.Files, "%d", i)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	later := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "a.c"), later, later))
+	for range 2 {
+		in, _ := p.find("-c", "a.c")
+		assert.False(t, in.Again)
 	}
-	p.write("a.d", "a.o: a.c\n")
-	in, _ = p.find("-MMD", "-c", "a.c", "-DY")
-	assert.Equal(t, "the compiler's -M", in.From)
 }
 
 func TestInputsErrors(t *testing.T) {
 	p := newProject(t)
 	p.write("a.c", "#include \"x.h\"\n")
-	c := ParseCommand([]string{"./gcc", "-c", "a.c"}, p.dir)
-	compiler, err := FindCompiler(c, nil)
-	require.NoError(t, err)
-	_, err = FindInputs(c, compiler, nil)
-	assert.EqualError(t, err, compiler.Path+" -M: exit status 1: a.c:1: error: no x.h")
-	p.write("list", "no rule\n")
-	_, err = FindInputs(c, compiler, nil)
-	assert.ErrorIs(t, err, ErrDepfile)
+	find := func(args ...string) error {
+		c := ParseCommand(append([]string{"./gcc"}, args...), p.dir)
+		compiler, err := FindCompiler(c, nil)
+		require.NoError(t, err)
+		_, err = FindInputs(c, compiler, nil)
+		return err
+	}
+	assert.EqualError(t, find("-c", "a.c"), filepath.Join(p.dir, "gcc")+" -E: exit status 1: a.c:1: error: no x.h")
+	assert.Error(t, find("-c", "missing.i"))
+	assert.ErrorIs(t, find("-c", "a.m"), ErrNoText)
+	assert.ErrorIs(t, find("-x", "objective-c++", "-c", "a.c"), ErrNoText)
 }
 
-// TestRealInputs lets the machine's own compiler list the headers.
+// Sources that have been preprocessed are read as they are.
+func TestPreprocessedInputs(t *testing.T) {
+	p := newProject(t)
+	p.write("a.i", "# 0 \"src/a.c\"\n# 1 \"x.h\" 1 3\nint f(void) { return 1; }\n# 2 \"src/a.c\" 2\n")
+	p.write("b.c", "int g(void) { }")
+	for _, args := range [][]string{{"-c", "a.i"}, {"-x", "cpp-output", "-c", "a.i"}, {"-fpreprocessed", "-c", "a.i"}} {
+		in, n := p.find(args...)
+		assert.Equal(t, []string{"a.i"}, in.Files)
+		assert.Equal(t, []string{"f"}, defines(t, in, "f", "g"))
+		assert.Zero(t, n, "nobody is asked")
+	}
+	in, _ := p.find("-fpreprocessed", "-c", "b.c", "a.i")
+	assert.Equal(t, []string{"g", "f"}[1:], defines(t, in, "f"))
+	assert.Equal(t, []string{"b.c", "a.i"}, in.Files)
+}
+
+// TestRealInputs lets the machine's own compiler preprocess.
 func TestRealInputs(t *testing.T) {
 	gcc := needCompiler(t, "gcc")
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte("#include <stddef.h>\n#include \"a b.h\"\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "a b.h"), []byte("static int f(void) { return 0; }\n"), 0o666))
-	c := ParseCommand([]string{gcc, "-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o"}, dir)
-	compiler, err := FindCompiler(c, nil)
-	require.NoError(t, err)
-	in, err := FindInputs(c, compiler, nil)
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
+	write("a b.h", "static int g(void) { return 0; }\n")
+	find := func(args ...string) (*Inputs, error) {
+		c := ParseCommand(append([]string{gcc}, args...), dir)
+		compiler, err := FindCompiler(c, nil)
+		require.NoError(t, err)
+		return FindInputs(c, compiler, nil)
+	}
+	in, err := find("-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o", "-save-temps")
 	require.NoError(t, err)
 	assert.Equal(t, "a.c", in.Files[0])
 	assert.Contains(t, in.Files, "a b.h")
-	assert.Contains(t, in.Defined, "f")
-	assert.Condition(t, func() bool {
-		for _, name := range in.Files {
-			if filepath.Base(name) == "stddef.h" {
-				return true
-			}
-		}
-		return false
-	}, "%v", in.Files)
+	assert.Equal(t, []string{"f_made", "g"}, defines(t, in, "f_made", "g", "h", "MAKE"))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 2, "nothing is written")
+
+	// A precompiled header, with its header and without.
+	write("pre.h", "static int h(void) { return 3; }\n")
+	write("b.c", "#include \"pre.h\"\nint k(void) { return h(); }\n")
+	cmd := exec.Command(gcc, "-O2", "-x", "c-header", "pre.h", "-o", "pre.h.gch")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	in, err = find("-O2", "-c", "b.c")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"h", "k"}, defines(t, in, "h", "k", "f"))
+	require.NoError(t, os.Remove(filepath.Join(dir, "pre.h")))
+	_, err = find("-O2", "-c", "b.c")
+	assert.ErrorIs(t, err, ErrNoText)
+	_, err = find("-O2", "-c", "missing.c")
+	assert.Error(t, err)
+	assert.NotErrorIs(t, err, ErrNoText)
 }
 
-func TestPreprocessedInputs(t *testing.T) {
-	p := newProject(t)
-	p.write("list", "a.o: a.i\n")
-	p.write("a.i", "# 0 \"src/a.c\"\n# 0 \"<built-in>\"\n# 1 \"/b\\\\c/x.h\" 1 3\nint f(void) { return 1; }\n# 2 \"src/a.c\" 2\n# 1 \"/build//\"\n")
-	in, _ := p.find("-c", "a.i")
-	assert.Equal(t, []string{"a.i", "src/a.c", `/b\c/x.h`}, in.Files)
-	assert.Equal(t, []string{"f"}, in.Defined)
+func TestMarkers(t *testing.T) {
+	m := readMarkers([]byte("# 0 \"src/a.c\"\n# 0 \"<built-in>\"\n# 1 \"/b\\\\c/\\303\\244.h\" 1\nint f;\n# 5 \"/usr/include/x.h\" 1 3 4\n# 1 \"/usr/include/y.h\" 1 3 4\n# 2 \"src/a.c\" 2\n# 1 \"/build//\"\n#pragma x \"y\"\n# x\n#\n# 3"))
+	assert.Equal(t, markers{
+		files: []string{"src/a.c", "/b\\c/ä.h", "/usr/include/x.h", "/usr/include/y.h"},
+		pairs: []included{{"src", "/b\\c/ä.h"}, {"/b\\c", "/usr/include/x.h"}},
+	}, m)
 }
 
-func TestHashDirectives(t *testing.T) {
-	base := hashDirectives([]byte("#include \"a.h\"\nint x;\n#if A \\\n B\n#endif\n"))
-	for text, same := range map[string]bool{
-		"#include \"a.h\"\nint y;\n#if A \\\n B\n#endif\n":  true,
-		"#include \"a.h\"\n\n  #if A \\\n B\n#endif\n":      false,
-		"#include \"b.h\"\nint x;\n#if A \\\n B\n#endif\n":  false,
-		"#include \"a.h\"\nint x;\n#if A \\\n C\n#endif\n":  false,
-		"#include \"a.h\"\nint x;\n#if A \\\n B\n#endif\nx": true,
-		"": false, "#": false, "#\\": false,
-	} {
-		assert.Equal(t, same, base == hashDirectives([]byte(text)), text)
-	}
+func FuzzMarkers(f *testing.F) {
+	f.Add([]byte("# 1 \"a.c\" 1 3\n# 2 \"b\\\"c.h\" 2\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m := readMarkers(text)
+		seen := make(map[string]bool)
+		for _, name := range m.files {
+			if seen[name] || len(name) > len(text) {
+				t.Error(fmt.Sprintf("%q twice or too long", name))
+			}
+			seen[name] = true
+		}
+	})
 }

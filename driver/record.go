@@ -2,50 +2,123 @@ package driver
 
 import (
 	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // A record is what the cache has of the inputs of a command.
 type record struct {
-	files   []inputFile
-	markers []string // files that are named in preprocessed ones
-	defined []string
-	depfile int64 // the time of the dependency file that named the files, 0 if the compiler did
+	text    []byte // a slice.Text, encoded
+	inputs  []inputFile
+	watched []watched
+
+	uncertain bool // a file may have changed while it was read
+	renewed   bool // folders have changed, but nothing in them that matters
 }
 
-// An inputFile is a file as it was when it was looked at.
+// An inputFile is a file or a folder as it was when it was looked at.
 type inputFile struct {
-	path       string
-	size, time int64
-	directives uint64
+	path  string
+	state uint64 // 0 if it is not there
 }
 
-func (r *record) inputs(from string) *Inputs {
-	in := &Inputs{Defined: r.defined, From: from}
-	for i := range r.files {
-		in.Files = append(in.Files, r.files[i].path)
-	}
-	in.Files = append(in.Files, r.markers...)
+// watched are files that were not there, and the folder that changes before one can be.
+type watched struct {
+	folder  inputFile
+	missing []string
+}
+
+// newInput looks at a file. A path that is not absolute is of the folder dir.
+func newInput(dir, path string) inputFile {
+	in, _ := lookAt(dir, path)
 	return in
 }
 
+// lookAt looks at a file, and returns when it was last changed, too.
+func lookAt(dir, path string) (in inputFile, changed time.Time) {
+	info, err := os.Stat(pathIn(dir, path))
+	if err != nil {
+		return inputFile{path: path}, changed
+	}
+	return inputFile{path, stateOf(info)}, info.ModTime()
+}
+
+// stateOf returns a number that changes when a file does, or another one takes
+// its place, whatever their size and time. It is not 0.
+func stateOf(info fs.FileInfo) uint64 {
+	var state []byte
+	for _, v := range append([]int64{info.Size(), info.ModTime().UnixNano()}, identity(info)...) {
+		state = binary.LittleEndian.AppendUint64(state, uint64(v))
+	}
+	return max(1, xxhash.Sum64(state))
+}
+
+func pathIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+func exists(dir, path string) bool {
+	_, err := os.Stat(pathIn(dir, path))
+	return err == nil
+}
+
+// result returns the inputs.
+func (r *record) result(again bool) *Inputs {
+	in := &Inputs{Again: again, text: r.text}
+	for i := range r.inputs {
+		in.Files = append(in.Files, r.inputs[i].path)
+	}
+	return in
+}
+
+// holds tells whether a command still reads what it did. It renews the state of folders in which
+// other things have changed.
+func (f *finder) holds(r *record) bool {
+	for _, was := range r.inputs {
+		if newInput(f.Dir, was.path) != was {
+			return false
+		}
+	}
+	for i := range r.watched {
+		w := &r.watched[i]
+		now := newInput(f.Dir, w.folder.path)
+		if now == w.folder {
+			continue
+		}
+		for _, path := range w.missing {
+			// A folder nearer to the file would have to be watched instead.
+			if nearer := filepath.Dir(path); exists(f.Dir, path) || nearer != w.folder.path && exists(f.Dir, nearer) {
+				return false
+			}
+		}
+		w.folder, r.renewed = now, true
+	}
+	return true
+}
+
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 2
+const recordForm = 3
 
 func (r *record) encode() []byte {
 	var e encoder
 	e.uint(recordForm)
-	e.uint(uint64(len(r.files)))
-	for i := range r.files {
-		f := &r.files[i]
-		e.string(f.path)
-		e.uint(uint64(f.size))
-		e.uint(uint64(f.time))
-		e.uint(f.directives)
+	e.uint(uint64(len(r.inputs)))
+	for _, in := range r.inputs {
+		e.input(in)
 	}
-	e.strings(r.markers)
-	e.strings(r.defined)
-	e.uint(uint64(r.depfile))
-	return e.data
+	e.uint(uint64(len(r.watched)))
+	for _, w := range r.watched {
+		e.input(w.folder)
+		e.strings(w.missing)
+	}
+	return append(e.data, r.text...)
 }
 
 func decodeRecord(data []byte) (*record, bool) {
@@ -55,17 +128,23 @@ func decodeRecord(data []byte) (*record, bool) {
 	}
 	r := new(record)
 	for n := d.count(); n > 0 && !d.failed; n-- {
-		r.files = append(r.files, inputFile{d.string(), int64(d.uint()), int64(d.uint()), d.uint()})
+		r.inputs = append(r.inputs, d.input())
 	}
-	r.markers = d.strings()
-	r.defined = d.strings()
-	r.depfile = int64(d.uint())
+	for n := d.count(); n > 0 && !d.failed; n-- {
+		r.watched = append(r.watched, watched{d.input(), d.strings()})
+	}
+	r.text = d.data
 	return r, !d.failed
 }
 
 type encoder struct{ data []byte }
 
 func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
+
+func (e *encoder) input(in inputFile) {
+	e.string(in.path)
+	e.uint(in.state)
+}
 
 func (e *encoder) string(s string) {
 	e.uint(uint64(len(s)))
@@ -104,6 +183,8 @@ func (d *decoder) count() int {
 	}
 	return int(n)
 }
+
+func (d *decoder) input() inputFile { return inputFile{d.string(), d.uint()} }
 
 func (d *decoder) string() string {
 	n := d.count()

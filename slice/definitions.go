@@ -2,17 +2,17 @@ package slice
 
 import "bytes"
 
-// Definitions calls yield for the unqualified name of every function that a
-// source file of C or C++ may define, and for some others. The bytes are valid
-// until yield returns. A name may come more than once.
+// definitions calls yield for the unqualified name of every function that a
+// text of C or C++ may define, and for some others, and word for every word of
+// it, those of pragmas and of short strings included. The bytes are valid until
+// the call returns. A name may come more than once.
 //
-// It reads the text as it stands, without macros and without knowing types:
-// a name before parentheses that a body follows, the names of classes, which
-// have functions that nobody writes down, and "operator()" for lambdas. A
-// function whose name only a macro puts together is missed. It takes time by the
-// length of the text, and memory by the nesting of its parentheses.
-func Definitions(text []byte, yield func(name []byte)) {
-	d := definer{text: text, yield: yield, lineStart: true}
+// It takes the text as it stands, without knowing types: a name before
+// parentheses that a body follows, and the names of classes, which have functions
+// that nobody writes down. It takes time by the length of the text, and
+// memory by the nesting of its parentheses.
+func definitions(text []byte, yield, word func([]byte)) {
+	d := definer{text: text, yield: yield, mention: word, lineStart: true}
 	for d.pos < len(text) {
 		d.token()
 	}
@@ -24,10 +24,22 @@ type definer struct {
 	pos   int
 	yield func([]byte)
 
+	mention func([]byte)
+
 	lineStart bool   // there was no token in this line yet
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
 	word      []byte // that identifier or operator
-	class     bool   // it follows class, struct or union
+	class     bool   // it follows class, struct or union, or the end of one, where a typedef names it
+	alone     []byte // the only word between the parentheses that were closed just now
+	tokens    int    // since a parenthesis was opened
+	oldStyle  bool   // declarations of parameters follow the parentheses, as in the C of old
+	assembler bool   // strings are names for the assembler
+
+	typedef bool // of a class that may have no other name
+	outside int  // how many braces are open around it
+	braces  int
+
+	defaults [][]byte // names before the latest token, which is an '='
 
 	angles [][]byte // the identifiers before a '<' that is open
 	angle  []byte   // the one before the '<' that the latest '>' closed
@@ -36,13 +48,15 @@ type definer struct {
 	// innermost open parenthesis, names[base:], makes them definitions.
 	names [][]byte
 	base  int
+	inner [][]byte // in the parentheses that were closed just now
 	open  []openParen
 }
 
 // An openParen is a parenthesis that has not closed.
 type openParen struct {
-	name []byte // before it
-	base int    // outside of it
+	name   []byte // before it
+	base   int    // outside of it
+	tokens int
 }
 
 // More than this of a text that is none of C is not remembered.
@@ -53,8 +67,6 @@ const (
 )
 
 const wordToken = 'a'
-
-var callOperator = []byte("operator()")
 
 // wordBytes are the bytes of identifiers and numbers.
 var wordBytes = func() (is [256]bool) {
@@ -89,11 +101,30 @@ func (d *definer) token() {
 			d.punctuation(c)
 			d.prev = c
 		}
+		d.tokens++
 	}
 }
 
-// directive passes over a directive of the preprocessor and the lines that continue it.
+// directive passes over a directive of the preprocessor, whose words may come out of
+// a macro, and of which "#pragma redefine_extname" names functions.
 func (d *definer) directive() {
+	start := d.pos
+	d.skipLines()
+	line := bytes.TrimLeft(d.text[start+1:d.pos], " \t")
+	if len(line) > 0 && isDigit(line[0]) {
+		return // the name of a file
+	}
+	names := bytes.Contains(line, []byte("redefine_extname"))
+	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {
+		d.mention(word)
+		if names {
+			d.yield(word)
+		}
+	}
+}
+
+// skipLines passes over a line and those that continue it.
+func (d *definer) skipLines() {
 	for d.pos < len(d.text) {
 		line := d.text[d.pos:]
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -111,7 +142,7 @@ func (d *definer) comment() bool {
 	rest := d.text[d.pos:]
 	switch {
 	case bytes.HasPrefix(rest, []byte("//")):
-		d.directive()
+		d.skipLines()
 		d.lineStart = true
 	case bytes.HasPrefix(rest, []byte("/*")):
 		d.skipPast("*/", len("/*"))
@@ -144,7 +175,26 @@ func (d *definer) number() {
 }
 
 // quoted passes over a string or character, which ends in its line at the latest.
+// Strings can be the tags and the assembler names of functions.
 func (d *definer) quoted(quote byte) {
+	start := d.pos + 1
+	d.skipQuoted(quote)
+	end := max(start, d.pos-1)
+	if text := d.text[min(start, end):end]; quote == '"' && isWord(text) {
+		d.mention(text)
+		if d.assembler {
+			d.yield(text)
+		}
+	}
+}
+
+// isWord tells whether a string may be an identifier.
+func isWord(text []byte) bool {
+	const longest = 256
+	return len(text) > 0 && len(text) <= longest && !bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 && !wordBytes[r] })
+}
+
+func (d *definer) skipQuoted(quote byte) {
 	d.prev = quote
 	for d.pos++; d.pos < len(d.text); d.pos++ {
 		switch d.text[d.pos] {
@@ -181,6 +231,10 @@ func (d *definer) identifier() {
 		d.rawString()
 		return
 	}
+	d.mention(word)
+	if d.prev == ')' && len(d.open) == 0 && len(d.names) > 0 && !followsParameters(word) {
+		d.oldStyle = true
+	}
 	if d.prev == '~' {
 		word = d.text[bytes.LastIndexByte(d.text[:start], '~'):d.pos]
 	}
@@ -190,6 +244,10 @@ func (d *definer) identifier() {
 		d.operator(start)
 	case "class", "struct", "union":
 		d.class = true
+	case "typedef":
+		d.typedef, d.outside = true, d.braces
+	case "default":
+		d.defaulted()
 	default:
 		if d.class {
 			d.yield(word)
@@ -212,35 +270,61 @@ func (d *definer) operator(start int) {
 	d.word = append([]byte("operator"), rest[:n]...)
 }
 
+// defaulted takes note of a function that is declared as default.
+func (d *definer) defaulted() {
+	for _, name := range d.defaults {
+		d.yield(name)
+	}
+}
+
 // isKeyword tells whether parentheses after a word are not a function's.
 func isKeyword(word []byte) bool {
 	switch string(word) {
-	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof",
-		"decltype", "noexcept", "requires", "__attribute__", "__declspec":
+	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof", "throw",
+		"decltype", "noexcept", "requires", "__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm":
 		return true
 	}
 	return false
 }
 
+// followsParameters tells whether a word may stand between the parameters of a function and its body.
+func followsParameters(word []byte) bool {
+	switch string(word) {
+	case "const", "volatile", "override", "final", "try", "mutable", "__extension__", "__restrict", "__restrict__":
+		return true
+	}
+	return isKeyword(word)
+}
+
 func (d *definer) punctuation(c byte) {
-	d.class = d.class && (c == '(' || c == ')') // of an attribute
+	scope := c == ':' && (d.prev == ':' || d.pos < len(d.text) && d.text[d.pos] == ':')
+	d.class = d.class && (scope || c == '(' || c == ')' || c == '[' || c == ']') // of an attribute
+	d.defaults = nil
 	switch c {
 	case '(':
 		d.enter()
 	case ')':
 		d.leave()
 	case '{':
-		if d.prev == ']' {
-			d.yield(callOperator)
-		}
+		d.braces++
 		for _, name := range d.names[d.base:] {
 			d.yield(name)
 		}
 		d.clear()
-	case ';', '}', '=':
+	case ';':
+		if !d.oldStyle {
+			d.clear()
+		}
+		d.typedef = d.typedef && d.braces > d.outside
+	case '=':
+		d.defaults = append(d.defaults, d.names[d.base:]...)
 		d.clear()
+	case '}':
+		d.clear()
+		d.braces--
+		d.class = d.typedef && d.braces == d.outside
 	case '<':
-		if d.prev == wordToken && len(d.angles) < maxOpenAngles {
+		if (d.prev == wordToken || d.prev == ']') && len(d.angles) < maxOpenAngles {
 			d.angles = append(d.angles, d.word)
 		}
 	case '>':
@@ -252,7 +336,7 @@ func (d *definer) punctuation(c byte) {
 
 // clear forgets names that define nothing.
 func (d *definer) clear() {
-	d.names, d.angles = d.names[:d.base], d.angles[:0]
+	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:0], false
 }
 
 // enter opens a parenthesis.
@@ -266,21 +350,39 @@ func (d *definer) enter() {
 		name = d.word
 	case '>':
 		name = d.angle
-	case ']':
-		name = callOperator
+	case ')':
+		name = d.alone
+		if len(d.names) < maxPending {
+			d.names = append(d.names, d.inner...)
+		}
 	}
-	d.open = append(d.open, openParen{name, d.base})
-	d.base = len(d.names)
+	d.assembler = d.prev == wordToken && isAsm(d.word)
+	d.open = append(d.open, openParen{name, d.base, d.tokens})
+	d.base, d.tokens = len(d.names), -1
 }
 
-// leave closes a parenthesis.
+func isAsm(word []byte) bool {
+	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
+}
+
+// leave closes a parenthesis. If others follow, a name in the first may be the
+// function, as in "int (*f(int))(char)".
 func (d *definer) leave() {
+	d.assembler, d.alone = false, nil
+	if d.prev == wordToken && d.tokens == 1 {
+		d.alone = d.word
+	}
 	if len(d.open) == 0 {
 		return
 	}
 	p := d.open[len(d.open)-1]
 	d.open = d.open[:len(d.open)-1]
-	d.names, d.base = d.names[:d.base], p.base
+	d.inner = d.inner[:0]
+	if p.name != nil {
+		d.inner = append(d.inner, d.names[d.base:]...)
+		d.names = d.names[:d.base]
+	}
+	d.base, d.tokens = p.base, p.tokens
 	if p.name != nil && !isKeyword(p.name) && len(d.names) < maxPending {
 		d.names = append(d.names, p.name)
 	}

@@ -11,7 +11,7 @@ import (
 
 func definitionsOf(text string) []string {
 	var names []string
-	Definitions([]byte(text), func(name []byte) { names = append(names, string(name)) })
+	definitions([]byte(text), func(name []byte) { names = append(names, string(name)) }, func([]byte) {})
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -36,9 +36,19 @@ func TestDefinitions(t *testing.T) {
 		"int operator [] (int) { }":                                 "operator[]",
 		"A::operator int() { }":                                     "int",
 		`int operator""_km(int) { }`:                                `_km`,
-		"auto l = [&](int k) { return k; };":                        "operator()",
-		"auto l = [&] { return 1; };":                               "operator()",
-		"call(a, [&](int k) mutable { return g(k); }, h(1));":       "operator()",
+		"auto l = [&](int k) { return k; };":                        "",
+		"call(a, [&](int k) mutable { return g(k); }, h(1));":       "",
+		"int (f)(int x) { }":                                        "f int",
+		"void (*f(int x))(int) { }":                                 "f void",
+		"int f(a, b) int a; char *b; { }":                           "f",
+		"int f(int) const; int g() { }":                             "g",
+		"typedef struct { int x; } S;":                              "S ~S",
+		"typedef struct { struct { int x; } in; } S; f x;":          "S ~S",
+		"struct [[nodiscard]] S { };":                               "S nodiscard ~S ~nodiscard",
+		"struct A::S { };":                                          "A S ~A ~S",
+		"S& S::f() = default; S g() = delete;":                      "f",
+		`int f(int) __asm__("g"); int f(int x) { }`:                 "f g",
+		"#pragma redefine_extname f g\nint f() { }":                 "f g pragma redefine_extname",
 		"int a[3] = {1}; a[f(1)](2);":                               "",
 		"struct S { int f() { } int g(); };":                        "S f ~S",
 		"union __attribute__((packed)) U { };":                      "U __attribute__ packed ~U ~__attribute__ ~packed",
@@ -69,8 +79,8 @@ func TestDefinitionsHostile(t *testing.T) {
 	for _, part := range []string{"f(", "f<", "f()", "(", "{", "[](", "operator", "~", "class a ", "'", `"`, `R"(`, "/*", "#\\\n"} {
 		text := strings.Repeat(part, 1<<16)
 		n := 0
-		Definitions([]byte(text), func([]byte) { n++ })
-		assert.LessOrEqual(t, n, len(text), part)
+		definitions([]byte(text), func([]byte) { n++ }, func([]byte) {})
+		assert.LessOrEqual(t, n, 2*len(text), part)
 	}
 }
 
@@ -78,11 +88,12 @@ func FuzzDefinitions(f *testing.F) {
 	f.Add([]byte("int f(int x) { return [&](int k) { return k; }(g<int>(x)); }"))
 	f.Add([]byte("A::~A() : a(1) { R\"x(y)x\"; '\\''; operator<<(1); }"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		Definitions(text, func(name []byte) {
+		seen := func(name []byte) {
 			if len(name) == 0 || len(name) > len(text)+len("operator()") {
 				t.Errorf("a name of %d bytes in a text of %d", len(name), len(text))
 			}
-		})
+		}
+		definitions(text, seen, seen)
 	})
 }
 
@@ -93,6 +104,6 @@ func BenchmarkDefinitions(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Definitions(text, func([]byte) {})
+		new(Text).Add(text)
 	}
 }

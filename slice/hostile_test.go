@@ -27,7 +27,7 @@ func sliceFile(data []byte) error {
 	}
 	for path := range program.Units() {
 		for _, target := range []Target{Version2, Version3} {
-			q := Request{Units: []string{path}, Defined: []string{"f"}, Target: target}
+			q := Request{Units: []string{path}, Text: textOf("int f() {}"), Target: target}
 			if _, err := program.Select(q); err != nil {
 				return err
 			}

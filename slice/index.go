@@ -1,8 +1,6 @@
 package slice
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-afdo/afdo/internal/canonical"
@@ -14,13 +12,13 @@ type index interface {
 	// byCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
 	byCanonical(cut string, yield func(symbol)) error
 
-	// byUnqualifiedName calls yield for every symbol of an unqualified name that
-	// is not mangled, or that several units may have for themselves.
-	byUnqualifiedName(name string, yield func(symbol)) error
+	// keyOf is the function of that name, for canonical names.
+	keyOf(cut string) string
 
-	// mayMatch tells whether a symbol that is not mangled may have the
-	// unqualified name of a mangled name. It is quick, and never wrong with a no.
-	mayMatch(mangled string) (bool, error)
+	// byKey calls yield for every symbol that keyOf gives a key, and byPlainKey for those that
+	// are not mangled, or that several units may have for themselves.
+	byKey(key string, yield func(symbol)) error
+	byPlainKey(key string, yield func(symbol)) error
 
 	// inlinedInto calls yield for every symbol with a function inlined into its samples that is
 	// in own. It may leave out those that are in own themselves.
@@ -35,8 +33,9 @@ type scan struct {
 	once  sync.Once
 	err   error
 	cut   *symtab.Names[symbolID] // all names, by canonical name
-	inner *symtab.Names[symbolID] // by unqualified name, where that is not the canonical name
-	codes []string                // the operators among names that are not mangled, as mangled names have them
+	keys  *symtab.Names[symbolID] // by key, where that is not the canonical name
+	plain *symtab.Names[symbolID] // those of keys that are not mangled, or that several units may have
+	slow  map[string]string       // the keys of the names that take long
 
 	callersOnce sync.Once
 	callersErr  error
@@ -46,7 +45,8 @@ type scan struct {
 // names goes through all names, once.
 func (x *scan) names() error {
 	x.once.Do(func() {
-		x.cut, x.inner = symtab.NewNames[symbolID](), symtab.NewNames[symbolID]()
+		x.cut, x.keys, x.plain = symtab.NewNames[symbolID](), symtab.NewNames[symbolID](), symtab.NewNames[symbolID]()
+		x.slow = make(map[string]string)
 		for unit := range x.source.numUnits() {
 			for sym, err := range x.source.symbols(unit) {
 				if err != nil {
@@ -57,30 +57,23 @@ func (x *scan) names() error {
 			}
 		}
 		x.cut.Build()
-		x.inner.Build()
+		x.keys.Build()
+		x.plain.Build()
 	})
 	return x.err
 }
 
 func (x *scan) add(sym symbol) {
 	cut := canonical.Name(sym.name)
+	x.rememberKey(cut)
 	x.cut.Add(cut, sym.id)
-	if isMangled(cut) {
-		if isInternal(cut) {
-			if name := unqualified(cut); name != "" {
-				x.inner.Add(name, sym.id)
-			}
-		}
+	key := x.keyOf(cut)
+	if key == cut {
 		return
 	}
-	name := unqualified(cut)
-	if name != cut {
-		x.inner.Add(name, sym.id)
-	}
-	for _, code := range codesOf(name) {
-		if !slices.Contains(x.codes, code) {
-			x.codes = append(x.codes, code)
-		}
+	x.keys.Add(key, sym.id)
+	if !isMangled(cut) || isInternal(cut) {
+		x.plain.Add(key, sym.id)
 	}
 }
 
@@ -91,19 +84,45 @@ func (x *scan) byCanonical(cut string, yield func(symbol)) error {
 	return x.lookup(x.cut, cut, canonical.Name, yield)
 }
 
-func (x *scan) byUnqualifiedName(name string, yield func(symbol)) error {
+func (x *scan) byKey(key string, yield func(symbol)) error {
+	return x.byKeyIn(&x.keys, key, yield)
+}
+
+func (x *scan) byPlainKey(key string, yield func(symbol)) error {
+	return x.byKeyIn(&x.plain, key, yield)
+}
+
+func (x *scan) byKeyIn(t **symtab.Names[symbolID], key string, yield func(symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	err := x.lookup(x.cut, name, canonical.Name, func(sym symbol) {
-		if !isMangled(sym.name) && unqualified(sym.name) == name {
+	err := x.lookup(x.cut, key, canonical.Name, func(sym symbol) {
+		if x.keyOf(canonical.Name(sym.name)) == key {
 			yield(sym)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return x.lookup(x.inner, name, unqualified, yield)
+	return x.lookup(*t, key, func(name string) string { return x.keyOf(canonical.Name(name)) }, yield)
+}
+
+// keyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for
+// the same ones again and again.
+func (x *scan) keyOf(cut string) string {
+	if key, ok := x.slow[cut]; ok {
+		return key
+	}
+	return keyOf(cut)
+}
+
+// rememberKey keeps the key of a name that has to be demangled for it.
+func (x *scan) rememberKey(cut string) {
+	if isMangled(cut) && lastOfSimple(cut) == "" {
+		if _, ok := x.slow[cut]; !ok {
+			x.slow[cut] = keyOf(cut)
+		}
+	}
 }
 
 // lookup yields the symbols of a table whose key is the one given.
@@ -118,20 +137,6 @@ func (x *scan) lookup(t *symtab.Names[symbolID], key string, keyOf func(name str
 		}
 	}
 	return nil
-}
-
-func (x *scan) mayMatch(mangled string) (bool, error) {
-	if err := x.names(); err != nil {
-		return false, err
-	}
-	for _, code := range x.codes {
-		if strings.Contains(mangled, code) {
-			return true, nil
-		}
-	}
-	return mentioned(mangled, func(id string) bool {
-		return x.cut.Has(id) || x.inner.Has(id)
-	}), nil
 }
 
 func (x *scan) inlinedInto(own []symbolID, yield func(symbol)) error {

@@ -33,13 +33,20 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 	for s := range n.all() {
 		path := p.FilePath(p.SymbolFile(s))
 		if slices.Contains(q.Units, path) && path != "" {
-			n.own[s], n.follow[s] = true, true
+			n.own[s], n.follow[s] = true, q.Text == nil
 		}
-		if path == "" || n.mayBeAnybodys(s) && slices.Contains(q.Defined, unqualified(p.SymbolName(s))) {
+		if path == "" && q.Text == nil {
 			n.own[s] = true
 		}
 	}
 	for n.grow() {
+	}
+	if q.Text != nil {
+		for s := range n.all() {
+			if slices.Contains(q.Text.names(), keyOf(p.SymbolName(s))) && n.spelled(p.SymbolName(s)) {
+				n.own[s] = true
+			}
+		}
 	}
 	for s := range n.own {
 		n.names[s] = true
@@ -84,19 +91,25 @@ func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
 	return !isMangled(name) || isInternal(name)
 }
 
+// spelled tells whether the words of a mangled name stand in the text.
+func (n *naiveSlice) spelled(name string) bool {
+	name = canonical.Name(name)
+	return !isMangled(name) || spelledByTree(name, n.q.Text.has)
+}
+
 func (n *naiveSlice) grow() bool {
 	grown := false
 	add := func(set map[profile.SymbolRef]bool, s profile.SymbolRef) {
 		grown = grown || !set[s]
 		set[s] = true
 	}
-	for s := range n.follow {
+	for s, follow := range n.follow {
+		if !follow {
+			continue
+		}
 		add(n.own, s)
 		for _, r := range n.records(s) {
-			switch {
-			case r.Kind == profile.KindCount:
-			case !n.q.Complete && r.Kind == profile.KindInlined,
-				slices.Contains(n.q.Defined, unqualified(n.p.SymbolName(r.Callee))):
+			if r.Kind == profile.KindInlined {
 				add(n.follow, r.Callee)
 			}
 		}
@@ -105,10 +118,10 @@ func (n *naiveSlice) grow() bool {
 		name := n.p.SymbolName(s)
 		for o := range n.all() {
 			other := n.p.SymbolName(o)
-			same := unqualified(name) == unqualified(other) && unqualified(name) != ""
+			same := keyOf(name) == keyOf(other) && keyOf(name) != "" && keyOf(name) != oddKey
 			if canonical.Name(name) == canonical.Name(other) ||
 				same && isMangled(name) && !isMangled(other) ||
-				same && !isMangled(name) && n.mayBeAnybodys(o) {
+				same && !isMangled(name) && (n.mayBeAnybodys(o) || n.q.Text != nil && n.spelled(other)) {
 				add(n.own, o)
 			}
 		}
@@ -132,7 +145,7 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 	for o := range n.all() {
 		other := n.p.SymbolName(o)
-		if canonical.Name(name) == canonical.Name(other) || !isMangled(name) && unqualified(name) == unqualified(other) && n.mayBeAnybodys(o) {
+		if canonical.Name(name) == canonical.Name(other) || !isMangled(name) && keyOf(name) == keyOf(other) && (n.mayBeAnybodys(o) || n.q.Text != nil && n.spelled(other)) {
 			n.names[o] = true
 		}
 	}

@@ -39,6 +39,28 @@ func unqualified(name string) string {
 	return lastComponent(tree)
 }
 
+// Keys of the functions whose unqualified name says too little or too much.
+const (
+	conversionKey = "operator " // conversions, literal operators, new and delete
+	oddKey        = "?"         // thunks, initializers of files, and what cannot be taken apart
+)
+
+// keyOf returns under which name a symbol is found: its unqualified one as a rule.
+func keyOf(name string) string {
+	cut := canonical.Name(name)
+	if strings.HasPrefix(cut, "_GLOBAL__sub_") || strings.HasPrefix(cut, "__tcf_") {
+		return oddKey
+	}
+	key := unqualified(cut)
+	switch {
+	case key == "" && isMangled(cut):
+		return oddKey
+	case strings.HasPrefix(key, "operator ") || strings.HasPrefix(key, `operator"`):
+		return conversionKey
+	}
+	return key
+}
+
 // lastOfSimple returns the last component of the shapes that most names have:
 // _Z4name…, _ZL4name… and _ZN5scope4nameE…, all of identifiers. It is empty for
 // any other shape, which the demangler knows.
@@ -167,49 +189,4 @@ func followsScope(before string) bool {
 		return true
 	}
 	return before[0] == '_' && strings.Contains(before, "N")
-}
-
-// mentioned calls yield for every identifier that may be part of a mangled
-// name, and for some things that are none, until it returns true.
-func mentioned(name string, yield func(id string) bool) bool {
-	for i := len("_Z"); i < len(name); i++ {
-		if !isDigit(name[i]) {
-			continue
-		}
-		// Any digit may be the first of a length: an identifier may end with one, too.
-		if id, _, ok := identifier(name[i:]); ok && yield(id) {
-			return true
-		}
-	}
-	return false
-}
-
-// operatorCodes are the operators as mangled names have them.
-var operatorCodes = map[string][]string{
-	" new": {"nw"}, " new[]": {"na"}, " delete": {"dl"}, " delete[]": {"da"}, " co_await": {"aw"},
-	"~": {"co"}, "+": {"pl", "ps"}, "-": {"mi", "ng"}, "*": {"ml", "de"}, "/": {"dv"}, "%": {"rm"},
-	"&": {"an", "ad"}, "|": {"or"}, "^": {"eo"}, "=": {"aS"}, "+=": {"pL"}, "-=": {"mI"}, "*=": {"mL"},
-	"/=": {"dV"}, "%=": {"rM"}, "&=": {"aN"}, "|=": {"oR"}, "^=": {"eO"}, "<<": {"ls"}, ">>": {"rs"},
-	"<<=": {"lS"}, ">>=": {"rS"}, "==": {"eq"}, "!=": {"ne"}, "<": {"lt"}, ">": {"gt"}, "<=": {"le"},
-	">=": {"ge"}, "<=>": {"ss"}, "!": {"nt"}, "&&": {"aa"}, "||": {"oo"}, "++": {"pp"}, "--": {"mm"},
-	",": {"cm"}, "->*": {"pm"}, "->": {"pt"}, "()": {"cl"}, "[]": {"ix"},
-}
-
-// codesOf returns what a mangled name has in it if name, an unqualified one, is
-// that of an operator or of a conversion. A literal operator's is its identifier.
-func codesOf(name string) []string {
-	symbol, ok := strings.CutPrefix(name, "operator")
-	if !ok {
-		return nil
-	}
-	if codes := operatorCodes[symbol]; codes != nil {
-		return codes
-	}
-	switch {
-	case strings.HasPrefix(symbol, " "):
-		return []string{"cv"}
-	case strings.HasPrefix(symbol, `""`):
-		return []string{"li"}
-	}
-	return nil // operators, operator_table
 }

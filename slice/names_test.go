@@ -82,16 +82,3 @@ func TestIsInternal(t *testing.T) {
 		assert.Equal(t, want, isInternal(name), name)
 	}
 }
-
-func TestMentioned(t *testing.T) {
-	for name, want := range map[string]string{
-		"_ZL6helperi":              "helper",
-		"_ZN4foo16helperEv":        "helper",
-		"_Z1fILj3EE6helperv":       "helper",
-		"_ZN3FooC2ERKS_i12nothing": "Foo",
-	} {
-		assert.True(t, mentioned(name, func(id string) bool { return id == want }), name)
-	}
-	assert.False(t, mentioned("_Z1fv", func(id string) bool { return id == "g" }))
-	assert.False(t, mentioned("_Z", func(string) bool { return true }))
-}

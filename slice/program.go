@@ -17,10 +17,14 @@ import (
 type Program struct {
 	source source
 	index  index
+	byPath func() map[string][]int // the units of each path
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
-func FromProfile(p *profile.Profile) *Program { return newProgram(newProfileSource(p)) }
+func FromProfile(p *profile.Profile) *Program {
+	s := newProfileSource(p)
+	return newProgram(s, &scan{source: s})
+}
 
 // FromReader returns the program of a version 4 file. Of the records it reads
 // those that a slice holds, and for [Version3] all; of the names all, once.
@@ -30,10 +34,19 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{source: s, index: newIndex(s)}, nil
+	return newProgram(s, newIndex(s)), nil
 }
 
-func newProgram(s source) *Program { return &Program{source: s, index: &scan{source: s}} }
+func newProgram(s source, x index) *Program {
+	byPath := func() map[string][]int {
+		units := make(map[string][]int, s.numUnits())
+		for i := range s.numUnits() {
+			units[s.path(i)] = append(units[s.path(i)], i)
+		}
+		return units
+	}
+	return &Program{source: s, index: x, byPath: sync.OnceValue(byPath)}
+}
 
 // Units iterates over the paths of the program's units, those of symbols with unknown file left out.
 func (p *Program) Units() iter.Seq[string] {

@@ -95,9 +95,13 @@ func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
 			if r.IntN(3) == 0 {
 				q.Units = append(q.Units, p.FilePath(profile.FileRef(r.IntN(p.NumFiles()))))
 			}
-			q.Complete = r.IntN(2) == 0
 			if r.IntN(2) == 0 {
-				q.Defined = []string{"f", "run", "operator()", "h<int>"}[:1+r.IntN(4)]
+				q.Text = textOf([]string{
+					"int f(int) { }", "struct A { void run() { } };", "namespace { struct A { int get() const { } }; int g() { } }", "template <class T> void h(T) { }",
+				}[:1+r.IntN(4)]...)
+			}
+			if r.IntN(3) == 0 {
+				q.Units = nil
 			}
 			for _, q.Target = range []Target{Version2, Version3} {
 				if !yield(q) {
@@ -106,6 +110,14 @@ func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
 			}
 		}
 	}
+}
+
+func textOf(parts ...string) *Text {
+	t := new(Text)
+	for _, part := range parts {
+		t.Add([]byte(part))
+	}
+	return t
 }
 
 // readerOf writes a profile as version 4 and opens that.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/profile"
+
+	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // A Target says which compiler a slice is for, by the version of the format that it reads.
@@ -21,18 +23,14 @@ const (
 
 // A Request says what a slice is to hold.
 type Request struct {
-	// Units are the paths of units as they stand in the profile: the source files
-	// of the compile and the headers they include, see [Program.Match]. Paths that the profile does
-	// not have are passed over.
+	// Text is what the compile reads. With it, the slice has the functions that this may define, in
+	// whatever unit the profile has them; paths need not agree.
+	Text *Text
+
+	// Units are the paths of units as they stand in the profile, see
+	// [Program.Match]. The slice has all of their functions, too. Paths that the
+	// profile does not have are passed over.
 	Units []string
-
-	// Defined are the unqualified names of functions that those files define,
-	// see [Definitions]; there may be others among them.
-	Defined []string
-
-	// Complete says that Units are all files of the compile which the profile
-	// knows, and Defined what all of its files define.
-	Complete bool
 
 	Target Target
 
@@ -40,19 +38,18 @@ type Request struct {
 	Bits int
 }
 
-// Select takes a slice. It has the functions of the units, the symbols whose
-// file is unknown, what shares a name with one of those in one of the ways in
-// which the compiler looks names up, and for [Version3] what was inlined of those functions in
-// other units. Its summary is the whole profile's, computed if that has none.
+// Select takes a slice. It has the functions that q asks for, what shares a
+// name with one of those in one of the ways in which the compiler looks names up, and
+// for [Version3] what was inlined of those functions in others. Its summary is
+// the whole profile's, computed if that has none.
 //
-// Functions of other units may have a body in these files, too: profilers do
-// not agree on the file of a template. Those are the ones that the units' functions call or
-// inline and that q.Defined has, and, unless q is complete, all that they inline.
+// Without a Text, what the units' files define beside the units' own functions can only be guessed: it is
+// all symbols whose file is unknown, and all functions that the units' inline.
 //
-// A slice of no unit is a valid profile, too. Errors are those of reading the
+// A slice of nothing is a valid profile, too. Errors are those of reading the
 // profile; one that refers to a symbol which it does not have is [afdo.ErrMalformed].
 //
-// The first call on a Program goes through all of its names, and the first one
+// The first call on a Program without an index goes through all of its names, and the first one
 // for Version3 through all records.
 func (p *Program) Select(q Request) (*profile.Profile, error) {
 	s, err := p.choose(q)
@@ -62,17 +59,39 @@ func (p *Program) Select(q Request) (*profile.Profile, error) {
 	return s.profile(q)
 }
 
-// choose chooses the symbols and functions of a slice.
-func (p *Program) choose(q Request) (*selection, error) {
-	s := newSelection(p, q)
-	if err := s.addUnits(q.Units); err != nil {
+// Whole returns all of the profile, with counts rounded to some significant bits
+// unless that is 0. It is what a compile gets whose functions cannot be told.
+func (p *Program) Whole(bits int) (*profile.Profile, error) {
+	s := newSelection(p, nil)
+	for unit := range p.source.numUnits() {
+		s.units = append(s.units, unit)
+		for sym, err := range p.source.symbols(unit) {
+			if err != nil {
+				return nil, err
+			}
+			s.own.add(sym.id)
+			s.symbols = append(s.symbols, sym)
+		}
+	}
+	if err := s.addNames(); err != nil {
 		return nil, err
 	}
-	if err := s.addDefined(q.Defined); err != nil {
+	return s.profile(Request{Bits: bits})
+}
+
+// choose chooses the symbols and functions of a slice.
+func (p *Program) choose(q Request) (*selection, error) {
+	s := newSelection(p, q.Text)
+	if err := s.addUnits(q); err != nil {
 		return nil, err
 	}
 	if err := s.closeOwn(); err != nil {
 		return nil, err
+	}
+	if q.Text != nil {
+		if err := s.addText(); err != nil {
+			return nil, err
+		}
 	}
 	if q.Target != Version2 {
 		if err := s.addCallers(); err != nil {
@@ -84,8 +103,8 @@ func (p *Program) choose(q Request) (*selection, error) {
 
 // A selection is a slice that is being chosen.
 type selection struct {
-	source  source
-	index   index
+	*Program
+	text    *Text // nil if there is none
 	scratch scratch
 
 	units   []int
@@ -93,31 +112,22 @@ type selection struct {
 	callers []symbol // the functions of other units that the slice has in part
 	samples map[symbolID]profile.Function
 
-	defined  map[string]struct{}
-	complete bool
-
-	own       idSet // symbols that may have a body in the units
-	followed  idSet // those of them whose callees have been looked at
-	undefined idSet // callees that the files do not define
-	queue     []queued
-	names     idSet               // symbols that are not own
-	cuts      map[string]struct{} // the canonical names of names
+	own      idSet // symbols that may have a body in the compile
+	followed idSet // those of them whose callees have been looked at
+	queue    []queued
+	names    idSet               // symbols that are not own
+	cuts     map[string]struct{} // cut names whose symbols have been added
+	keys     map[string]searched
 }
 
-func newSelection(p *Program, q Request) *selection {
-	s := &selection{
-		source:  p.source,
-		index:   p.index,
+func newSelection(p *Program, t *Text) *selection {
+	return &selection{
+		Program: p,
+		text:    t,
 		samples: make(map[symbolID]profile.Function),
 		cuts:    make(map[string]struct{}),
-
-		defined:  make(map[string]struct{}, len(q.Defined)),
-		complete: q.Complete,
+		keys:    make(map[string]searched),
 	}
-	for _, name := range q.Defined {
-		s.defined[name] = struct{}{}
-	}
-	return s
 }
 
 // A queued symbol is one of own whose surroundings are still to be seen.
@@ -126,36 +136,42 @@ type queued struct {
 	follow bool
 }
 
-// addUnits makes the symbols of the units and of the unknown-file unit its own.
+// addUnits makes the symbols of the units its own.
 //
-// The callees of the units' functions may have a body there, too, and are
-// followed for that. Symbols of unknown files are anybody's, and are not.
-func (s *selection) addUnits(paths []string) error {
-	wanted := make(map[string]struct{}, len(paths))
-	for _, path := range paths {
-		wanted[path] = struct{}{}
-	}
-	for unit := range s.source.numUnits() {
-		path := s.source.path(unit)
-		known := path != ""
-		if _, ok := wanted[path]; known && !ok {
-			continue
+// Without a text, what the units' functions inline may have a body there, too, and so may
+// symbols of unknown files, which are anybody's.
+func (s *selection) addUnits(q Request) error {
+	for _, path := range q.Units {
+		if path != "" {
+			s.units = append(s.units, s.byPath()[path]...)
 		}
-		s.units = append(s.units, unit)
+	}
+	if q.Text == nil {
+		s.units = append(s.units, s.byPath()[""]...)
+	}
+	slices.Sort(s.units)
+	s.units = slices.Compact(s.units)
+	for _, unit := range s.units {
 		for sym, err := range s.source.symbols(unit) {
 			if err != nil {
 				return err
 			}
-			s.push(sym, known)
+			s.push(sym, q.Text == nil && s.source.path(unit) != "")
 		}
 	}
 	return nil
 }
 
-// addDefined adds the functions that one defined by the sources may be taken for.
-func (s *selection) addDefined(names []string) error {
-	for _, name := range names {
-		err := s.index.byUnqualifiedName(name, func(sym symbol) { s.push(sym, false) })
+// addText makes the functions its own that a text may define. What shares a
+// name with one of them is among them.
+func (s *selection) addText() error {
+	for _, key := range s.text.names() {
+		err := s.index.byKey(key, func(sym symbol) {
+			if !s.own.has(sym.id) && s.text.mayDefine(sym.name) {
+				s.own.add(sym.id)
+				s.symbols = append(s.symbols, sym)
+			}
+		})
 		if err != nil {
 			return err
 		}
@@ -196,30 +212,61 @@ func (s *selection) closeOwn() error {
 
 // addNamesakes adds the symbols that the compiler may take for one of the slice's own.
 func (s *selection) addNamesakes(sym symbol) error {
-	add := func(other symbol) { s.push(other, false) }
-	if err := s.index.byCanonical(canonical.Name(sym.name), add); err != nil {
-		return err
-	}
-	if !isMangled(sym.name) {
-		return s.index.byUnqualifiedName(unqualified(sym.name), add)
-	}
-	may, err := s.index.mayMatch(sym.name)
-	if err != nil || !may {
-		return err
-	}
-	name := unqualified(sym.name)
-	if name == "" {
+	cut := canonical.Name(sym.name)
+	if !fresh(s.cuts, cut) {
 		return nil
 	}
-	return s.index.byUnqualifiedName(name, func(other symbol) {
-		if !isMangled(other.name) {
+	own := func(other symbol) { s.push(other, false) }
+	if err := s.index.byCanonical(cut, own); err != nil {
+		return err
+	}
+	return s.addUnqualified(cut, own)
+}
+
+// addUnqualified adds what shares its unqualified name with a cut one: names
+// that are not mangled, and for one that is not mangled itself, those that
+// several units may have for themselves.
+func (s *selection) addUnqualified(cut string, add func(symbol)) error {
+	key, plain := s.index.keyOf(cut), !isMangled(cut)
+	if key == "" || key == oddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
+		return nil
+	}
+	s.keys[key] = searchedPlain
+	if plain {
+		s.keys[key] = searchedAll
+	}
+	if plain && s.text != nil {
+		return s.index.byKey(key, func(other symbol) {
+			if !isMangled(other.name) || isInternal(canonical.Name(other.name)) || s.text.mayDefine(other.name) {
+				add(other)
+			}
+		})
+	}
+	return s.index.byPlainKey(key, func(other symbol) {
+		if plain || !isMangled(other.name) {
 			add(other)
 		}
 	})
 }
 
-// addCallees adds the functions that one of the units' calls or inlines and
-// that may have a body beside it.
+// searched says how far the names of a key have been looked at.
+type searched uint8
+
+const (
+	searchedPlain searched = 1 + iota // those that are not mangled
+	searchedAll
+)
+
+// fresh adds something to a set and reports whether it is new.
+func fresh(set map[string]struct{}, key string) bool {
+	if _, ok := set[key]; ok {
+		return false
+	}
+	set[key] = struct{}{}
+	return true
+}
+
+// addCallees adds the functions that one of the units' inlines: they may have a body beside it.
 func (s *selection) addCallees(sym symbol) error {
 	f, err := s.read(sym)
 	if err != nil {
@@ -228,30 +275,16 @@ func (s *selection) addCallees(sym symbol) error {
 	for i := range f.Records {
 		r := &f.Records[i]
 		id := symbolID(r.Callee)
-		if r.Kind == profile.KindCount || s.followed.has(id) {
-			continue
-		}
-		inlined := r.Kind == profile.KindInlined && !s.complete
-		if !inlined && (len(s.defined) == 0 || s.undefined.has(id)) {
+		if r.Kind != profile.KindInlined || s.followed.has(id) {
 			continue
 		}
 		callee, err := s.callee(id)
 		if err != nil {
 			return err
 		}
-		if !inlined && !s.defines(callee.name) {
-			s.undefined.add(id)
-			continue
-		}
 		s.push(callee, true)
 	}
 	return nil
-}
-
-// defines tells whether the units' files may define a function.
-func (s *selection) defines(name string) bool {
-	_, ok := s.defined[unqualified(name)]
-	return ok
 }
 
 // read returns the samples of a symbol that has them.
@@ -365,7 +398,7 @@ func (s *selection) addNames() error {
 		}
 	}
 	for _, sym := range s.symbols[own:len(s.symbols):len(s.symbols)] {
-		// What this adds brings no further ones: it shares the canonical name, or is mangled.
+		// What this adds brings no further ones: it shares the cut name, or is mangled.
 		if err := s.addNamesOf(sym); err != nil {
 			return err
 		}
@@ -400,17 +433,16 @@ func (s *selection) addName(sym symbol) {
 // addNamesOf adds the names that share one with a name.
 func (s *selection) addNamesOf(sym symbol) error {
 	cut := canonical.Name(sym.name)
-	if _, ok := s.cuts[cut]; ok {
+	if !fresh(s.cuts, cut) {
 		return nil
 	}
-	s.cuts[cut] = struct{}{}
 	if err := s.index.byCanonical(cut, s.addName); err != nil {
 		return err
 	}
 	if isMangled(cut) {
 		return nil
 	}
-	return s.index.byUnqualifiedName(unqualified(cut), s.addName)
+	return s.addUnqualified(cut, s.addName)
 }
 
 // profile makes a profile of the slice.

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,7 +41,7 @@ func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) write(name, text string) {
 	s.Helper()
-	require.NoError(s, makeParents(s.path(name)))
+	require.NoError(s, os.MkdirAll(filepath.Dir(s.path(name)), 0o777))
 	require.NoError(s, os.WriteFile(s.path(name), []byte(text), 0o777))
 }
 
@@ -69,6 +68,12 @@ func (s *site) run(args ...string) string {
 	return string(out)
 }
 
+// says runs a command, whatever its status, and returns what it says.
+func (s *site) says(args ...string) string {
+	out, _ := s.command(args...).CombinedOutput()
+	return string(out)
+}
+
 // fails runs a command that must end with a status, and returns what it says.
 func (s *site) fails(status int, args ...string) string {
 	s.Helper()
@@ -85,7 +90,8 @@ func (s *site) fakeGCC(name, version string) string {
 case "$*" in
 --version) echo "gcc (GCC) %[1]s"; echo "Copyright (C) Free Software Foundation, Inc."; exit ;;
 -dumpfullversion*) echo %[1]s; exit ;;
-*" -M") echo "$*" >> %[2]s; echo "a.o: a.c a.h"; exit ;;
+*" -E -v") echo "$*" >> %[2]s
+	for file in a.c a.h; do echo "# 1 \"$file\""; cat $file; done; exit ;;
 *--fail*) exit 7 ;;
 *--kill*) kill -TERM $$ ;;
 esac
@@ -100,6 +106,7 @@ func TestExecPassesThrough(t *testing.T) {
 	clang := s.fakeGCC("bin/clang", "12.2.0")
 	old := s.fakeGCC("bin/gcc-11", "11.3.0")
 	none := filepath.Join(s.dir, "bin/cc")
+	s.fakeGCC("bin/launched", "12.2.0")
 	s.write("bin/cc", "#!/bin/sh\ncase $1 in --version) echo other version 14;; -dump*) echo 14;; *) echo \"$*\";; esac\n")
 	v2 := s.path("v2.afdo")
 	s.write("v2.afdo", "adcg\x02\x00\x00\x00")
@@ -122,7 +129,8 @@ func TestExecPassesThrough(t *testing.T) {
 		if strings.HasPrefix(c.reason, "it") {
 			profile = nil // nobody asks for one
 		}
-		assert.Equal(t, want, s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...), c.args)
+		out := s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...)
+		assert.True(t, strings.HasSuffix(out, want), "%s: %s", c.args, out)
 		assert.Equal(t, "afdo: running the command as it is: "+c.reason+"\n"+want,
 			s.run(append(append([]string{"afdo", "exec", "-v"}, append(profile, "--")...), args...)...), c.args)
 	}
@@ -132,6 +140,7 @@ func TestExecFailures(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "12.2.0")
 	s.write("a.c", "int f(void) { return 1; }\n")
+	s.write("a.h", "\n")
 	s.write("bad.v4", "gcov\x00\x00\x00\x04short")
 	for _, c := range []struct {
 		status int
@@ -140,9 +149,9 @@ func TestExecFailures(t *testing.T) {
 	}{
 		{2, "--profile p", "afdo: no COMPILER\n"},
 		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
-		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open missing: no such file or directory\n"},
+		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: stat "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
-		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a profile"},
+		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a GCOV profile"},
 		{1, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},
 		{1, "-- nosuch a b", "afdo: exec: \"nosuch\": executable file not found in $PATH\n"},
 		{7, "-- " + gcc + " --fail", ""},
@@ -164,9 +173,9 @@ func TestExecCommands(t *testing.T) {
 	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
 	ccache := s.path("ccache")
 	s.write("ccache", "#!/bin/sh\necho ccache \"$*\"\n")
-	s.write("a.c", "#include \"a.h\"\n")
-	s.write("a.h", "\n")
-	s.write("sub/b.c", "\n")
+	s.write("a.c", "#include \"a.h\"\nint f0(void) {}\n")
+	s.write("a.h", "int f1(void) {}\n")
+	require.NoError(t, os.Mkdir(s.path("sub"), 0o777))
 	s.write("args", "-c a.c -fauto-profile=own.v4\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/a.h", "/src/b.c"))
 	own, err := os.ReadFile(profile)
@@ -214,8 +223,8 @@ func TestExecCommands(t *testing.T) {
 func TestExecCaches(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "12.2.0")
-	s.write("a.c", "#include \"a.h\"\nint f(int x) { return x; }\n")
-	s.write("a.h", "int f(int x);\n")
+	s.write("a.c", "#include \"a.h\"\nint f0(int x) { return x; }\n")
+	s.write("a.h", "int f1(int x) { return x; }\n")
 	p := tinyProfile("/src/a.c", "/src/a.h", "/src/b.c")
 	profile := writeV4(t, p)
 	exec := func() string {
@@ -229,7 +238,7 @@ func TestExecCaches(t *testing.T) {
 		return bytes.Count(data, []byte("\n"))
 	}
 
-	assert.Contains(t, exec(), "from the compiler's -M")
+	assert.Contains(t, exec(), "from the compiler's -E")
 	assert.Equal(t, 1, asked())
 	first := modTime(t, s.path("a.o.afdo"))
 	assert.Contains(t, exec(), "up to date")
@@ -250,12 +259,34 @@ func TestExecCaches(t *testing.T) {
 	s.write("a.o.afdo", "nonsense")
 	assert.Contains(t, exec(), "a.o.afdo written")
 
-	// Changes of the source that can and cannot include something else.
-	s.write("a.c", "#include \"a.h\"\nint f(int x) { return x + 1; } int g(int x) { return x; }\n")
-	assert.Contains(t, exec(), "from the last run")
 	assert.Equal(t, 1, asked())
-	s.write("a.c", "#include \"a.h\"\n#include \"b.h\"\n")
-	assert.Contains(t, exec(), "from the compiler's -M")
+
+	// Zeros of the same size and time.
+	info, err := os.Stat(s.path("a.o.afdo"))
+	require.NoError(t, err)
+	s.write("a.o.afdo", string(make([]byte, info.Size())))
+	require.NoError(t, os.Chtimes(s.path("a.o.afdo"), info.ModTime(), info.ModTime()))
+	assert.Contains(t, exec(), "a.o.afdo written")
+
+	// A FIFO.
+	require.NoError(t, os.Remove(s.path("a.o.afdo")))
+	require.NoError(t, syscall.Mkfifo(s.path("a.o.afdo"), 0o666))
+	assert.Contains(t, exec(), "a.o.afdo written")
+
+	// A profile that differs, of the same size and time.
+	info, err = os.Stat(profile)
+	require.NoError(t, err)
+	other := tinyProfile("/src/a.c", "/src/a.h", "/src/b.c")
+	change(t, other, "/src/a.c")
+	replaceV4(t, profile, other)
+	require.NoError(t, os.Truncate(profile, info.Size()))
+	require.NoError(t, os.Chtimes(profile, info.ModTime(), info.ModTime()))
+	assert.NotContains(t, s.says("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-c", "a.c"), "up to date")
+	replaceV4(t, profile, p)
+
+	// A change of the source.
+	s.write("a.c", "#include \"a.h\"\nint g(int x) { return x; }\n")
+	assert.Contains(t, exec(), "from the compiler's -E")
 	assert.Equal(t, 2, asked())
 
 	// Another version of the compiler.
@@ -263,23 +294,87 @@ func TestExecCaches(t *testing.T) {
 	assert.Contains(t, exec(), "GCC 16.2.0-r1, slice a.o.afdo written")
 	assert.Equal(t, 3, asked())
 
-	// The dependency file of the last build.
-	time.Sleep(5 * time.Millisecond)
-	s.write("a.d", "a.o: a.c a.h\n")
-	out := s.run("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-MD", "-O1", "-c", "a.c")
-	assert.Contains(t, out, "2 files, from a.d")
-	assert.Equal(t, 3, asked())
-
 	// No cache at all.
-	s.setenv("AFDO_CACHE_DIR", "/dev/null/nowhere")
-	assert.Contains(t, exec(), "from the compiler's -M")
+	for _, dir := range []string{"/dev/null/nowhere", ""} {
+		s.setenv("AFDO_CACHE_DIR", dir)
+		s.setenv("HOME", "")
+		s.setenv("XDG_CACHE_HOME", "")
+		s.setenv("TMPDIR", t.TempDir())
+		assert.Contains(t, exec(), "from the compiler's -E")
+		out := s.run("afdo", "exec", "--profile", profile, "--", gcc, "-c", "a.c", "-o", "/dev/null")
+		assert.Regexp(t, "-fauto-profile=.*/afdo-[0-9]+/[0-9a-f]+.afdo -c a.c -o /dev/null\n$", out)
+	}
+}
+
+// TestExecPrivate has a cache that others may write to, and does not use it.
+func TestExecPrivate(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.write("a.c", "int f0(void) {}\n")
+	s.write("a.h", "\n")
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o777))
+	s.setenv("AFDO_CACHE_DIR", dir)
+	out := s.run("afdo", "exec", "-v", "--profile", writeV4(t, tinyProfile("a.c")), "--", gcc, "-c", "a.c")
+	assert.Contains(t, out, "others may write to the folder")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+// TestExecThrownAway compiles into /dev/null with two profiles at once.
+func TestExecThrownAway(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.write("a.c", "int f0(void) {} int f1(void) {}\n")
+	s.write("a.h", "\n")
+	profiles := []string{writeV4(t, tinyProfile("a.c")), writeV4(t, tinyProfile("a.c", "b.c"))}
+	var running sync.WaitGroup
+	for i := range 24 {
+		running.Go(func() {
+			out, err := s.command("afdo", "exec", "--profile", profiles[i%2], "--", gcc, "-c", "a.c", "-o", "/dev/null").CombinedOutput()
+			assert.NoError(t, err)
+			option, _, _ := strings.Cut(string(out), " ")
+			assert.Len(t, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")), 1+i%2)
+		})
+	}
+	running.Wait()
+}
+
+// TestExecWarnings counts what is said in a build.
+func TestExecWarnings(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "12.2.0")
+	s.fakeGCC("mycompiler", "12.2.0")
+	s.write("a.c", "int f0(void) {}\n")
+	s.write("a.h", "\n")
+	profile := writeV4(t, tinyProfile("a.c"))
+	bare := s.path("bare.v2")
+	s.run("afdo", "convert", profile, "--to", "v2", "-o", bare)
+	build := func(args ...string) (said int) {
+		for range 3 {
+			said += strings.Count(s.run(append([]string{"afdo", "exec"}, args...)...), "afdo: ")
+		}
+		return said
+	}
+	assert.Equal(t, 0, build("--profile", profile, "--", gcc, "-c", "a.c"))
+	assert.Equal(t, 0, build("--profile", profile, "--", "nice", gcc, "-c", "a.c"))
+	assert.Equal(t, 1, build("--profile", bare, "--", gcc, "-c", "a.c"), "without an index")
+	assert.Equal(t, 1, build("--profile", profile, "--", "./mycompiler", "-c", "a.c"), "a compiler that is not known")
+	s.write("a.c", "int other(void) {}\n")
+	assert.Equal(t, 1, build("--profile", profile, "--", gcc, "-c", "a.c"), "nothing in the profile")
+
+	out := s.run("afdo", "cache")
+	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is no compiler of GCC"} {
+		assert.Contains(t, out, want)
+	}
 }
 
 // TestExecInParallel has many compilers at once, as make -j does.
 func TestExecInParallel(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "12.2.0")
-	s.write("a.c", "\n")
+	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/b.c"))
 	var running sync.WaitGroup

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/synth"
@@ -47,7 +48,7 @@ func writeV4(t testing.TB, p *profile.Profile) string {
 func replaceV4(t testing.TB, path string, p *profile.Profile) {
 	t.Helper()
 	var file bytes.Buffer
-	require.NoError(t, builder.Write(&file, p, builder.Options{}))
+	require.NoError(t, builder.Write(&file, p, builder.Options{Index: &index.Options{Unqualified: slice.Names}}))
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o666))
 }
 
@@ -175,7 +176,7 @@ func TestSliceMatching(t *testing.T) {
 		{[]string{"--unit", "rc/a.c"}, []string{"f4"}, "afdo: unit rc/a.c is not in the profile\n"},
 		{
 			[]string{"--unit", "src/a.c", "--deps", deps},
-			[]string{"f4", "f3", "f0", "f5"},
+			[]string{"f3", "f0", "f5"},
 			"afdo: file b.c is ambiguous and left out: /lib/b.c, /src/x/b.c\n" +
 				"afdo: 1 of 5 files in --deps are not in the profile\n",
 		},
@@ -194,9 +195,14 @@ func TestSliceLook(t *testing.T) {
 	require.NoError(t, os.WriteFile("c.c", []byte("int f0(int x);\nint g(int x) { return f0(x); }\n"), 0o666))
 	path := writeV4(t, tinyProfile("/src/a.c", "/src/b.c", "/src/c.c"))
 	out := filepath.Join(dir, "out")
-	must(t, "slice", path, "--unit", "b.c", "--to", "v2", "-o", out)
+	deps := func(source string) string {
+		return writeFile(t, "x.d", []byte("x.o: "+source+" /missing/include/stdio.h\n"))
+	}
+	r := afdoRun("slice", path, "--unit", "b.c", "--deps", deps("b.c"), "--to", "v2", "-o", out)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
 	assert.ElementsMatch(t, []string{"f0", "f1"}, functionsOf(t, out))
-	must(t, "slice", path, "--unit", "c.c", "--to", "v2", "-o", out)
+	r = afdoRun("slice", path, "--unit", "c.c", "--deps", deps("c.c"), "--to", "v2", "-o", out)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
 	assert.ElementsMatch(t, []string{"f2"}, functionsOf(t, out))
 }
 
@@ -242,12 +248,13 @@ func TestSliceAll(t *testing.T) {
 	build := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(build, name)
-		require.NoError(t, makeParents(path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	write("src/a.c", "#include \"a.h\"\nint f0(int x) { return x; }\n")
 	write("src/a.h", "int f0(int);\n")
 	write("src/b.c", "static int f0(int x) { return x; }\n")
+	write("obj/other", "")
 	write("sub/c.c", "int f4(int x) { return x; }\n")
 	write("compile_commands.json", fmt.Sprintf(`[
 		{"directory": %q, "file": "src/a.c", "command": "gcc -MD -c src/a.c -o obj/a.o"},
@@ -256,8 +263,6 @@ func TestSliceAll(t *testing.T) {
 		{"directory": %q, "file": "src/a.c", "command": "gcc -O3 -c src/a.c -o obj/a.o"},
 		{"directory": %q, "file": "x.S", "command": "gcc -c x.S"}
 	]`, build, filepath.Join(build, "src"), filepath.Join(build, "obj"), build, build))
-	time.Sleep(5 * time.Millisecond) // so that the dependency file is younger
-	write("obj/a.d", "obj/a.o: src/a.c src/a.h\n")
 
 	p := tinyProfile("/old/src/a.c", "/old/src/a.h", "/old/src/b.c", "/old/src/z.c")
 	path := writeV4(t, p)
@@ -265,14 +270,15 @@ func TestSliceAll(t *testing.T) {
 	args := []string{"slice", path, "--all", "-d", dir, "--compile-commands", filepath.Join(build, "compile_commands.json"), "--to", "v2"}
 	needGCC(t)
 	r := afdoRun(args...)
-	require.Equal(t, cli.StatusDone, r.status, r.err)
+	require.Equal(t, cli.StatusFault, r.status, r.err)
 	assert.Contains(t, r.err, "obj/a.o is compiled twice")
-	assert.Contains(t, r.err, "1 of 3 sources are not in the profile: ../sub/c.c\n")
+	assert.Contains(t, r.err, "the profile has nothing of 1 of 3 sources: ../sub/c.c\n")
 	assert.Contains(t, r.err, "b.c: exec: \"nosuch-gcc\": executable file not found")
+	assert.Contains(t, r.err, "1 of 3 commands have no slice")
+	assert.NoFileExists(t, filepath.Join(dir, "src/b.o.afdo"))
 
 	slices := map[string][]string{
-		"obj/a.o.afdo":       {"f0", "f1"},
-		"src/b.o.afdo":       {"f0", "f2"},
+		"obj/a.o.afdo":       {"f0"},
 		"elsewhere/c.o.afdo": nil,
 	}
 	times := make(map[string]time.Time)
@@ -281,11 +287,11 @@ func TestSliceAll(t *testing.T) {
 		times[name] = modTime(t, filepath.Join(dir, name))
 	}
 	change(t, p, "/old/src/b.c")
-	change(t, p, "/old/src/z.c")
+	change(t, p, "/old/src/a.c")
 	replaceV4(t, path, p)
-	require.Equal(t, cli.StatusDone, afdoRun(args...).status)
+	require.Equal(t, cli.StatusFault, afdoRun(args...).status)
 	for name, before := range times {
-		assert.Equal(t, name != "src/b.o.afdo", before.Equal(modTime(t, filepath.Join(dir, name))), name)
+		assert.Equal(t, name != "obj/a.o.afdo", before.Equal(modTime(t, filepath.Join(dir, name))), name)
 	}
 }
 

@@ -90,6 +90,7 @@ var verbs = [...]verb{
 	{"slice", newSliceCommand},
 	{"fingerprint", newFingerprintCommand},
 	{"exec", newExecCommand},
+	{"cache", newCacheCommand},
 	{"merge", newMergeCommand},
 	{"diff", newDiffCommand},
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,14 +65,19 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 			return err
 		}
 		a := sliceAllState{
-			slicer:   slicer{program: program, target: target, bits: int(s.bits), out: out},
-			cache:    driver.OpenCache(),
+			program: program, target: target, bits: int(s.bits), out: out,
 			progress: doing,
 			jobs:     len(jobs),
+		}
+		if a.cache, err = driver.OpenCache(); err != nil {
+			a.remark("%v", err)
 		}
 		err = a.run(jobs)
 		doing.Stop()
 		a.report(e)
+		if err == nil && a.left > 0 {
+			err = fmt.Errorf("%d of %d commands have no slice", a.left, len(jobs))
+		}
 		return err
 	})
 }
@@ -82,9 +88,9 @@ func (a *sliceAllState) report(e *env) {
 	for _, line := range slices.Compact(a.remarks) {
 		e.Warnf("%s", line)
 	}
-	if n := len(a.unknown); n > 0 {
-		slices.Sort(a.unknown)
-		e.Warnf("%d of %d sources are not in the profile: %s", n, a.jobs, printableList(a.unknown))
+	if n := len(a.nothing); n > 0 {
+		slices.Sort(a.nothing)
+		e.Warnf("the profile has nothing of %d of %d sources: %s", n, a.jobs, printableList(a.nothing))
 	}
 }
 
@@ -109,7 +115,7 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 		if c.Reason != "" {
 			continue
 		}
-		path := filepath.Join(all.dir, underRoot(c.Path(c.Object), root)) + sliceSuffix
+		path := driver.SlicePath(filepath.Join(all.dir, underRoot(c.Path(c.Object), root)))
 		if seen[path] {
 			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
 			continue
@@ -142,7 +148,10 @@ func underRoot(path, root string) string {
 
 // sliceAllState is work on the slices of a build.
 type sliceAllState struct {
-	slicer
+	program  *slice.Program
+	target   slice.Target
+	bits     int
+	out      outputFlags
 	cache    *driver.Cache
 	progress *progress.Line
 	jobs     int
@@ -150,7 +159,8 @@ type sliceAllState struct {
 	mu      sync.Mutex
 	done    int
 	remarks []string
-	unknown []string // sources that the profile does not have
+	nothing []string // sources of which the profile has nothing
+	left    int      // commands without a slice
 }
 
 // run does the jobs, several at once, and returns the error of one that failed.
@@ -187,36 +197,59 @@ func (a *sliceAllState) run(jobs []job) error {
 }
 
 func (a *sliceAllState) do(j job) error {
-	part, err := a.slice(j.command, a.inputs(j.command))
+	data, err := a.encoded(j.command)
 	if err != nil {
 		return err
 	}
-	if err := makeParents(j.path); err != nil {
-		return err
+	if data != nil {
+		if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
+			return err
+		}
+		if _, err := driver.WriteSlice(j.path, data); err != nil {
+			return err
+		}
 	}
-	_, err = writeSlice(j.path, part.data)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done++
 	a.progress.Say("%d of %d slices", a.done, a.jobs)
-	a.remarks = append(a.remarks, part.ambiguous...)
-	a.unknown = append(a.unknown, part.unknown...)
-	return err
+	return nil
 }
 
-// inputs finds the files of a command, nil if that fails.
-func (a *sliceAllState) inputs(c *driver.Command) *driver.Inputs {
+// encoded returns the slice of a command as a file, nil for one that has none.
+func (a *sliceAllState) encoded(c *driver.Command) ([]byte, error) {
 	compiler, err := driver.FindCompiler(c, a.cache)
 	if err != nil {
-		a.remark("%s: %v", c.Sources[0], err)
-		return nil
+		a.leaveOut("%s: %v", c.Sources[0], err)
+		return nil, nil
 	}
 	in, err := driver.FindInputs(c, compiler, a.cache)
-	if err != nil {
-		a.remark("%s: the headers are not known: %v", c.Sources[0], err)
-		return nil
+	if errors.Is(err, driver.ErrNoText) {
+		a.remark("%s: %v: its slice is the whole profile", c.Sources[0], err)
+		part, err := a.program.Whole(a.bits)
+		if err != nil {
+			return nil, err
+		}
+		return encodeSlice(a.out, part)
 	}
-	return in
+	if err != nil {
+		a.leaveOut("%s: %v", c.Sources[0], err)
+		return nil, nil
+	}
+	text, err := in.Text()
+	if err != nil {
+		return nil, err
+	}
+	part, err := a.program.Select(slice.Request{Text: text, Target: a.target, Bits: a.bits})
+	if err != nil {
+		return nil, err
+	}
+	if part.NumFunctions() == 0 {
+		a.mu.Lock()
+		a.nothing = append(a.nothing, human.Name(c.Sources[0]))
+		a.mu.Unlock()
+	}
+	return encodeSlice(a.out, part)
 }
 
 func (a *sliceAllState) remark(format string, args ...any) {
@@ -225,49 +258,10 @@ func (a *sliceAllState) remark(format string, args ...any) {
 	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
 }
 
-// sliceSuffix is put behind the path of an object.
-const sliceSuffix = ".afdo"
-
-// A slicer makes the slices of commands.
-type slicer struct {
-	program *slice.Program
-	target  slice.Target
-	bits    int
-	out     outputFlags
-}
-
-// A sliced is the slice of a command.
-type sliced struct {
-	data      []byte
-	ambiguous []string // what is to be said of files that may be several units
-	unknown   []string // sources that the profile does not have
-}
-
-// slice makes the slice of a command. The inputs are nil if they are not known.
-func (s *slicer) slice(c *driver.Command, in *driver.Inputs) (*sliced, error) {
-	request := slice.Request{Target: s.target, Bits: s.bits, Complete: in != nil}
-	files := c.Sources
-	if in == nil {
-		request.Defined = driver.ScanFiles(files, c.Dir).Defined
-	} else {
-		files, request.Defined = in.Files, in.Defined
-	}
-	result := new(sliced)
-	for _, m := range s.program.Match(files, c.Dir) {
-		switch {
-		case len(m.Units) == 1:
-			request.Units = append(request.Units, m.Units[0])
-		case len(m.Units) > 1:
-			result.ambiguous = append(result.ambiguous,
-				fmt.Sprintf("%s is ambiguous and left out: %s", human.Name(m.Path), printableList(m.Units)))
-		case slices.Contains(c.Sources, m.Path):
-			result.unknown = append(result.unknown, human.Name(m.Path))
-		}
-	}
-	part, err := s.program.Select(request)
-	if err != nil {
-		return nil, err
-	}
-	result.data, err = encodeSlice(s.out, part)
-	return result, err
+// leaveOut says why there is no slice of a command.
+func (a *sliceAllState) leaveOut(format string, args ...any) {
+	a.remark(format, args...)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left++
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -125,18 +124,18 @@ func (s *slicing) request(e *env, program *slice.Program, target slice.Target) (
 		return slice.Request{}, err
 	}
 	headers := e.matchHeaders(program, files, dir)
-	inputs := driver.ScanFiles(append(files, s.units...), dir)
-	return slice.Request{
-		Units:    append(units, headers...),
-		Defined:  inputs.Defined,
-		Complete: listsSystem(files),
-		Target:   target,
-		Bits:     int(s.bits),
-	}, nil
+	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
+	if listsSystem(files) {
+		text := driver.ReadText(append(files, s.units...), dir)
+		if !text.Empty() {
+			request.Text = text
+		}
+	}
+	return request, nil
 }
 
-// listsSystem tells whether a dependency file lists headers of the system. One
-// of -MMD does not, and one of -MD does: at least what the compiler itself includes.
+// listsSystem tells whether dependency files list headers of the system, and so all that a compile
+// reads. One of -MMD does not, and one of -MD does: at least what the compiler itself includes.
 func listsSystem(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool {
 		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
@@ -210,9 +209,3 @@ func printableList(paths []string) string {
 	}
 	return strings.Join(list, ", ")
 }
-
-// writeSlice writes a slice unless the file holds it already.
-func writeSlice(path string, data []byte) (changed bool, err error) { return output.Update(path, data) }
-
-// makeParents makes the folders of a file.
-func makeParents(path string) error { return os.MkdirAll(filepath.Dir(path), 0o777) }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/output"
+)
+
+const cacheHelp = `Show what "afdo exec" has done, and what its cache holds; or clean the cache.
+
+The cache is the folder $AFDO_CACHE_DIR, or else afdo in $XDG_CACHE_HOME or where
+the system keeps such things. It must be yours, and nobody else may have the right to
+write to it. It holds $AFDO_CACHE_SIZE at most (1G if not set), and no file for longer
+than $AFDO_CACHE_DAYS (30) after its last use; once an hour, a compile sees to that.
+All in it can be made again.`
+
+// caching is what the flags of cache ask for.
+type caching struct {
+	clean, trim, zero, asJSON bool
+}
+
+func newCacheCommand(e *env) *cobra.Command {
+	var c caching
+	cmd := &cobra.Command{
+		Use:   "cache [--clean | --trim] [--zero-stats]",
+		Short: "Show the statistics of exec and what its cache holds, or clean it",
+		Long:  cacheHelp,
+		Args:  wantArgs(),
+		RunE:  func(*cobra.Command, []string) error { return e.cache(&c) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.clean, "clean", false, "remove everything but the statistics")
+	f.BoolVar(&c.trim, "trim", false, "remove what is over the limits now")
+	f.BoolVarP(&c.zero, "zero-stats", "z", false, "forget the statistics")
+	f.BoolVar(&c.asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("clean", "trim", "json")
+	return cmd
+}
+
+func (e *env) cache(c *caching) error {
+	cache, err := driver.OpenCache()
+	if err != nil {
+		return err
+	}
+	if c.zero {
+		if err := cache.ZeroStats(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.clean:
+		return e.removed(cache.Clean())
+	case c.trim:
+		return e.removed(cache.Trim())
+	case c.zero:
+		return nil
+	}
+	facts, err := cacheFactsOf(cache)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return output.JSON(e.Out, facts)
+	}
+	return output.Write(e.Out, cli.Stdio, facts.print)
+}
+
+func (e *env) removed(gone driver.Usage, err error) error {
+	if err == nil {
+		_, err = fmt.Fprintf(e.Out, "%d files, %s removed\n", gone.Files, megabytes(gone.Bytes))
+	}
+	return err
+}
+
+// cacheFacts are what cache says, in the form of its JSON.
+type cacheFacts struct {
+	Dir      string         `json:"dir"`
+	Files    int            `json:"files"`
+	Bytes    int64          `json:"bytes"`
+	MaxBytes int64          `json:"max_bytes"`
+	MaxDays  int            `json:"max_days"`
+	Commands []commandFacts `json:"commands"`
+}
+
+// commandFacts are the statistics of one outcome.
+type commandFacts struct {
+	Outcome string  `json:"outcome"`
+	Reason  string  `json:"reason,omitempty"`
+	Count   int64   `json:"count"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}
+
+func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
+	usage, err := cache.Usage()
+	if err != nil {
+		return nil, err
+	}
+	size, age := cache.Limits()
+	facts := &cacheFacts{
+		Dir: cache.Dir(), Files: usage.Files, Bytes: usage.Bytes, MaxBytes: size, MaxDays: int(age / (24 * time.Hour)),
+		Commands: []commandFacts{},
+	}
+	counts, err := cache.Stats()
+	for _, c := range counts {
+		facts.Commands = append(facts.Commands, commandFacts{string(c.Outcome), string(c.Reason), c.Times, c.Bytes, c.Time.Seconds()})
+	}
+	return facts, err
+}
+
+func (f *cacheFacts) print(w io.Writer) error {
+	fmt.Fprintf(w, "Folder  %s\n", f.Dir)
+	fmt.Fprintf(w, "Holds   %s of %s in %d files, each for %d days after its last use\n\n", megabytes(f.Bytes), megabytes(f.MaxBytes), f.Files, f.MaxDays)
+	if len(f.Commands) == 0 {
+		_, err := fmt.Fprintln(w, "No command has run through \"afdo exec\" yet.")
+		return err
+	}
+	fmt.Fprintf(w, "%8s  %9s  %8s  %s\n", "Commands", "Written", "Seconds", "Outcome")
+	for _, c := range f.Commands {
+		what := c.Outcome
+		if c.Reason != "" {
+			what += ": " + c.Reason
+		}
+		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, what)
+	}
+	return nil
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -1,0 +1,153 @@
+package driver
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The time of a file in the cache is when it was last used, give or take an hour.
+const usedWithin = time.Hour
+
+// markUsed notes that a file has been used.
+func markUsed(path string) {
+	now := time.Now()
+	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > usedWithin {
+		_ = os.Chtimes(path, now, now)
+	}
+}
+
+// A Usage is how much there is in a cache.
+type Usage struct {
+	Files int
+	Bytes int64
+}
+
+// A cacheFile is a file in the cache.
+type cacheFile struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// files lists what can be removed. The statistics stay.
+func (c *Cache) files() ([]cacheFile, error) {
+	if c == nil {
+		return nil, nil
+	}
+	var files []cacheFile
+	for _, kind := range []string{kindCompilers, kindInputs, kindStamps, kindSlices, kindProfiles, kindSaid} {
+		entries, err := os.ReadDir(filepath.Join(c.dir, kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() {
+				continue // somebody else has removed it
+			}
+			files = append(files, cacheFile{filepath.Join(c.dir, kind, e.Name()), info.Size(), info.ModTime()})
+		}
+	}
+	return files, nil
+}
+
+// Usage returns how much there is in the cache.
+func (c *Cache) Usage() (Usage, error) {
+	files, err := c.files()
+	u := Usage{Files: len(files)}
+	for _, f := range files {
+		u.Bytes += f.size
+	}
+	return u, err
+}
+
+// Clean removes everything but the statistics, and returns how much that was.
+func (c *Cache) Clean() (Usage, error) { return c.remove(0, 0) }
+
+// Trim removes what nobody has used for long, and then what has not been used
+// for longest until the rest is below the limit.
+func (c *Cache) Trim() (Usage, error) {
+	if c == nil {
+		return Usage{}, nil
+	}
+	return c.remove(c.maxSize, c.maxAge)
+}
+
+// remove keeps the files that were used last: at most so many bytes, and none older than age.
+func (c *Cache) remove(size int64, age time.Duration) (Usage, error) {
+	files, err := c.files()
+	if err != nil {
+		return Usage{}, err
+	}
+	slices.SortFunc(files, func(a, b cacheFile) int {
+		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
+	})
+	now := time.Now()
+	var gone Usage
+	for _, f := range files {
+		fresh := strings.HasPrefix(filepath.Base(f.path), tempPrefix) && now.Sub(f.used) < usedWithin // somebody is writing it
+		if fresh || size > 0 && f.size <= size && now.Sub(f.used) <= age {
+			size -= f.size
+			continue
+		}
+		if err := os.Remove(f.path); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return gone, err
+		}
+		gone.Files++
+		gone.Bytes += f.size
+	}
+	return gone, nil
+}
+
+// trimNowAndThen trims the cache if that has not been done within the hour.
+func (c *Cache) trimNowAndThen() {
+	if c == nil {
+		return
+	}
+	mark := filepath.Join(c.dir, "trimmed")
+	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < usedWithin {
+		return
+	}
+	if os.WriteFile(mark, nil, 0o600) == nil {
+		now := time.Now()
+		_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
+		_, _ = c.Trim()
+	}
+}
+
+// sameBuild is for how long there may be no compile in a build.
+const sameBuild = 5 * time.Minute
+
+// once tells whether something is to be said: it has not been since the build
+// began, that is, there have been some minutes in which nobody wanted to say it.
+// Without a cache it is said every time.
+func (c *Cache) once(what string) bool {
+	path, err := c.path(kindSaid, what)
+	if err != nil {
+		return true
+	}
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		_ = f.Close()
+		return true
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false // somebody else is saying it
+	}
+	now := time.Now()
+	if now.Sub(info.ModTime()) > sameBuild {
+		old := path + "-" + tempPrefix
+		return os.Rename(path, old) == nil && c.once(what) // of several, one succeeds
+	}
+	_ = os.Chtimes(path, now, now)
+	return false
+}

@@ -1,0 +1,255 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo/slice"
+)
+
+// A Launcher gives compiles the slices of a profile that they use. It stands
+// before a compiler, or in a program that runs compilers.
+type Launcher struct {
+	// Profile is the path of the profile, in any format. A -fauto-profile in a
+	// command whose file is of version 4 comes before it.
+	Profile string
+
+	// Bits, unless 0, is to how many significant bits counts are rounded.
+	Bits int
+
+	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
+	Cache *Cache
+
+	// Warn is called with what users should know, for each thing once in a
+	// build, and Trace with everything that is done. Either may be nil.
+	Warn, Trace func(text string)
+}
+
+// A Plan is what is to be run.
+type Plan struct {
+	Argv    []string
+	Outcome Outcome
+	Reason  Reason // of AsItIs
+	Slice   string // the path of the slice, empty if there is none
+	Bytes   int64  // that have been written
+}
+
+// ErrNoProfile is what Prepare returns for a compile if there is no profile to use.
+var ErrNoProfile = errors.New("no profile")
+
+// sliceSuffix is put behind the path of an object.
+const sliceSuffix = ".afdo"
+
+// SlicePath returns the path of the slice that belongs to an object.
+func SlicePath(object string) string { return object + sliceSuffix }
+
+// Prepare makes the slice of a command that runs in the folder dir, an absolute path, and returns
+// what is to be run. A command that compiles nothing runs as it is.
+//
+// An error is one of the profile, or of writing the slice. The statistics of the
+// cache count the command either way.
+func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
+	start := time.Now()
+	p := preparation{Launcher: l, command: ParseCommand(argv, dir)}
+	plan, err := p.plan()
+	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start)}
+	if err == nil {
+		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
+	}
+	l.Cache.Record(count)
+	l.Cache.trimNowAndThen()
+	return plan, err
+}
+
+// warn says something once in a build.
+func (l *Launcher) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if l.Warn != nil && l.Cache.once(text) {
+		l.Warn(text)
+	}
+}
+
+// warnOf says something once in a build, whatever it is of.
+func (l *Launcher) warnOf(what Reason, format string, args ...any) {
+	if l.Warn != nil && l.Cache.once(string(what)) {
+		l.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *Launcher) trace(format string, args ...any) {
+	if l.Trace != nil {
+		l.Trace(fmt.Sprintf(format, args...))
+	}
+}
+
+// A preparation is the work for one command.
+type preparation struct {
+	*Launcher
+	command  *Command
+	compiler *Compiler
+	profile  *profileFile
+}
+
+// asItIs returns the command as it was given.
+func (p *preparation) asItIs(why Reason, format string, args ...any) (*Plan, error) {
+	p.trace("running the command as it is: "+format, args...)
+	return &Plan{Argv: p.command.Argv(), Outcome: AsItIs, Reason: why}, nil
+}
+
+func (p *preparation) plan() (*Plan, error) {
+	c := p.command
+	if c.Reason != "" {
+		return p.noCompile()
+	}
+	if launcher := parentLauncher(); launcher != "" {
+		p.warnOf("before", "%s runs before the launcher and does not see slices: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
+	}
+	path, err := p.profilePath()
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return p.asItIs(OwnProfile, "its -fauto-profile=%s is not of version 4", c.Profile)
+	}
+	p.compiler, err = FindCompiler(c, p.Cache)
+	if errors.Is(err, ErrNotGCC) {
+		p.warnOf(OldGCC, "%v: it runs without the profile", err)
+		return p.asItIs(OldGCC, "%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.profile, err = lookAtProfile(path, c.Path(path)); err != nil {
+		return nil, err
+	}
+	return p.slice()
+}
+
+// noCompile is for commands that compile nothing.
+func (p *preparation) noCompile() (*Plan, error) {
+	c := p.command
+	if c.Profile != "" && c.LTO && isV4(c.Path(c.Profile)) {
+		p.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
+		return &Plan{Argv: c.WithProfile(""), Outcome: AsItIs, Reason: LTOLink}, nil
+	}
+	if c.Reason == NoGCC && c.seemsToCompile() {
+		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)
+	}
+	return p.asItIs(c.Reason, "%s", c.Reason)
+}
+
+// profilePath returns the profile to use, none if the command has one that is the compiler's business.
+func (p *preparation) profilePath() (string, error) {
+	switch own := p.command.Profile; {
+	case own != "" && isV4(p.command.Path(own)):
+		return own, nil
+	case own != "":
+		return "", nil
+	case p.Profile == "":
+		return "", ErrNoProfile
+	}
+	return p.Profile, nil
+}
+
+// slice writes the slice of the command if need be.
+func (p *preparation) slice() (*Plan, error) {
+	c := p.command
+	in, err := FindInputs(c, p.compiler, p.Cache)
+	if errors.Is(err, ErrNoText) {
+		p.warnOf("no text", "%s: %v: it is compiled with the whole profile", c.Sources[0], err)
+		return p.whole()
+	}
+	if err != nil { // as a rule the compiler is about to say the same
+		return p.asItIs(Unreadable, "%v", err)
+	}
+	found := "the compiler's -E"
+	if in.Again {
+		found = "the last run"
+	}
+	p.trace("%d files, from %s", len(in.Files), found)
+	s := newStamp(p.profile, p.compiler, in, p.Bits)
+	path := c.slicePath()
+	if path != "" && s.holds(p.Cache, c.Path(path)) {
+		p.trace("GCC %s, slice %s is up to date", p.compiler.Version, path)
+		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
+	}
+	data, samples, err := p.take(in)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.handOver(path, data, s)
+	if err == nil && !samples {
+		plan.Outcome = Nothing
+		p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(c.Sources, ", "))
+	}
+	return plan, err
+}
+
+// handOver writes a slice beside the object, or where that cannot be, into the cache.
+func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error) {
+	c := p.command
+	changed, err := false, errors.New("the object is no file")
+	if path != "" {
+		changed, err = WriteSlice(c.Path(path), data)
+		if err == nil {
+			s.keep(p.Cache, c.Path(path), data)
+		}
+	}
+	if err != nil {
+		p.trace("the slice is not beside the object: %v", err)
+		if path, changed, err = p.keepSlice(data); err != nil {
+			return nil, fmt.Errorf("cannot write the slice: %w", err)
+		}
+	}
+	plan := &Plan{Argv: c.WithProfile(path), Outcome: Same, Slice: path}
+	what := "unchanged"
+	if changed {
+		plan.Outcome, plan.Bytes, what = Sliced, int64(len(data)), "written"
+	}
+	p.trace("GCC %s, slice %s %s: %d bytes of version %d", p.compiler.Version, path, what, len(data), p.compiler.Reads())
+	return plan, nil
+}
+
+// take takes the slice out of the profile, and tells whether it has samples.
+func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
+	text, err := in.Text()
+	if err != nil {
+		return nil, false, err
+	}
+	program, closeFile, err := p.openProgram()
+	if err != nil {
+		return nil, false, err
+	}
+	defer closeFile()
+	part, err := program.Select(slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits})
+	if err != nil {
+		return nil, false, p.profile.wrap(err)
+	}
+	data, err = encodeProfile(part, p.compiler)
+	return data, part.NumFunctions() > 0, err
+}
+
+// whole gives the command the whole profile, in the version that the compiler reads.
+func (p *preparation) whole() (*Plan, error) {
+	path, n, err := p.wholeProfile()
+	if err != nil {
+		return nil, err
+	}
+	p.trace("GCC %s, the whole profile %s", p.compiler.Version, path)
+	return &Plan{Argv: p.command.WithProfile(path), Outcome: Whole, Slice: path, Bytes: n}, nil
+}
+
+// isV4 tells whether a file is a profile of version 4.
+func isV4(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magicV4))
+	_, err = f.ReadAt(head, 0)
+	return err == nil && string(head) == magicV4
+}

@@ -1,0 +1,19 @@
+package driver
+
+// A Reason says why a command runs as it was given.
+type Reason string
+
+// The reasons.
+const (
+	AsksCompiler     Reason = "it asks the compiler for information"
+	OnlyPreprocesses Reason = "it only preprocesses"
+	OnlyChecks       Reason = "it only checks the syntax"
+	ReadsStdin       Reason = "its source is standard input"
+	CompilesNothing  Reason = "it compiles no C or C++"
+	Declined         Reason = "it has -fno-auto-profile"
+	NoGCC            Reason = "it is no compiler of GCC"
+	OldGCC           Reason = "its compiler is not GCC 12 or later"
+	OwnProfile       Reason = "its -fauto-profile is not of version 4"
+	Unreadable       Reason = "its sources cannot be preprocessed"
+	LTOLink          Reason = "an LTO link needs no profile"
+)

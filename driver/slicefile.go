@@ -1,0 +1,134 @@
+package driver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// slicePath returns where the slice of a command is to be: beside the object, whose path it shares down to
+// being relative, since debug information and ccache keep it. It is empty if the object is no file.
+func (c *Command) slicePath() string {
+	object := c.Object
+	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	if object == "-" || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
+		return ""
+	}
+	return SlicePath(object)
+}
+
+// WriteSlice writes a slice unless the file holds it already: what has not
+// changed keeps its time, and builds that go by it have nothing to do.
+func WriteSlice(path string, data []byte) (changed bool, err error) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
+		if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+			return false, nil
+		}
+	}
+	f, err := createBeside(path)
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(f.Name()) // once renamed there is nothing to remove
+	if _, err := f.Write(data); err != nil {
+		_ = f.Close()
+		return false, err
+	}
+	if err := f.Close(); err != nil {
+		return false, err
+	}
+	return true, os.Rename(f.Name(), path)
+}
+
+// createBeside makes a new file in the folder of target, with the mode that
+// target would get. Its name is short, since target's may be as long as a name can be.
+func createBeside(target string) (*os.File, error) {
+	for {
+		name := fmt.Sprintf(".afdo-%016x.tmp", rand.Uint64())
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !os.IsExist(err) {
+			return f, err
+		}
+	}
+}
+
+// keepSlice keeps a slice that has no place beside an object, under a name that
+// is its content's, so that nothing changes under a compiler. Without a cache that is in the folder
+// for temporary files.
+func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
+	name := strconv.FormatUint(xxhash.Sum64(data), 16)
+	if path, err = l.Cache.path(kindSlices, name); err == nil {
+		if changed, err = WriteSlice(path, data); err == nil {
+			markUsed(path)
+			return path, changed, nil
+		}
+	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
+	if err := makePrivate(dir); err != nil {
+		return "", false, err
+	}
+	path = filepath.Join(dir, name+sliceSuffix)
+	changed, err = WriteSlice(path, data)
+	return path, changed, err
+}
+
+// A stamp says out of what a slice was made, so that the next run knows
+// without looking into the profile that it would make the same one.
+type stamp uint64
+
+func newStamp(p *profileFile, compiler *Compiler, in *Inputs, bits int) stamp {
+	h := xxhash.New()
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00%d\x00%d", p.path, p.state, compiler.Reads(), bits, in.Sum(), selfState())
+	return stamp(h.Sum64())
+}
+
+// selfState is the state of this program: another one may slice in another way.
+func selfState() uint64 {
+	self, err := os.Executable()
+	if err != nil {
+		return 0
+	}
+	info, err := os.Stat(self)
+	if err != nil {
+		return 0
+	}
+	return stateOf(info)
+}
+
+// holds tells whether the file of a slice is the one that was made out of the same.
+func (s stamp) holds(cache *Cache, path string) bool {
+	kept, ok := cache.get(kindStamps, path)
+	if !ok || len(kept) != 16 || binary.LittleEndian.Uint64(kept) != uint64(s) {
+		return false
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
+}
+
+// keep remembers out of what a slice was made.
+func (s stamp) keep(cache *Cache, path string, data []byte) {
+	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
+	cache.put(kindStamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
+}
+
+// profileFile is the file of a profile, as it is now.
+type profileFile struct {
+	name  string // as it was given, for messages
+	path  string
+	info  fs.FileInfo
+	state uint64
+}

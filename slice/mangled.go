@@ -1,0 +1,244 @@
+package slice
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// spelledBy calls yield for the identifiers in a mangled name until it returns
+// false: those of functions, scopes, types and template arguments, which are in the text of
+// whatever defines the function. It reports whether yield never did. Of a name that
+// cannot be taken apart it yields nothing.
+func spelledBy(name string, yield func(word string) bool) bool {
+	s := speller{rest: name[len("_Z"):], begin: true}
+	var words [maxQuickWords]string
+	for n := 0; ; n++ {
+		word, ok := s.next()
+		if !ok || n == len(words) {
+			return spelledByTree(name, yield)
+		}
+		if word == "" {
+			for _, word := range words[:n] {
+				if !yield(word) {
+					return false
+				}
+			}
+			return true
+		}
+		words[n] = word
+	}
+}
+
+// maxQuickWords is how many identifiers a name has at most that is taken apart without a tree.
+const maxQuickWords = 64
+
+// spelledByTree takes apart what a speller does not know.
+func spelledByTree(name string, yield func(word string) bool) (all bool) {
+	if len(name) > maxMangled {
+		return true
+	}
+	tree, err := demangle.ToAST(name)
+	if err != nil {
+		return true
+	}
+	all = true
+	tree.Traverse(func(node demangle.AST) bool {
+		if n, ok := node.(*demangle.Name); ok && all && isPlainWord(n.Name) {
+			all = yield(n.Name)
+		}
+		return all
+	})
+	return all
+}
+
+// isPlainWord tells whether the name of a node is an identifier of the mangled
+// name, and none that the demangler has put there.
+func isPlainWord(name string) bool {
+	switch name {
+	case "", "std", "allocator", "basic_string", "string", "istream", "ostream", "iostream",
+		"basic_istream", "basic_ostream", "basic_iostream", "char_traits", "auto", "this":
+		return false
+	}
+	return isWord([]byte(name))
+}
+
+// A speller goes through the mangled names that most functions have for their
+// identifiers. It need not know what they mean, only where a digit begins an
+// identifier, so it keeps what is open: a scope, template arguments and the like.
+type speller struct {
+	rest  string
+	begin bool // of a function's name
+	open  [maxQuickDepth]byte
+	n     int
+}
+
+const maxQuickDepth = 32
+
+// next returns the next identifier, none at the end of the name, and no if it cannot tell.
+func (s *speller) next() (word string, ok bool) {
+	for s.rest != "" {
+		switch c := s.rest[0]; {
+		case '1' <= c && c <= '9':
+			id, rest, ok := identifier(s.rest)
+			if !ok {
+				return "", false
+			}
+			s.rest, s.begin = rest, false
+			if strings.HasPrefix(id, "_GLOBAL__N") { // an unnamed namespace
+				continue
+			}
+			return id, true
+		case !s.pass(c):
+			return "", false
+		}
+	}
+	return "", s.n == 0
+}
+
+// pass goes over something that is no identifier.
+func (s *speller) pass(c byte) bool {
+	begin := s.begin
+	s.begin = c == 'Z' || begin && strings.HasPrefix(s.rest, "St")
+	if 'a' <= c && c <= 'z' {
+		return s.small(c, begin || s.in('N'))
+	}
+	switch c {
+	case 'N', 'I', 'F', 'J', 'Z':
+		return s.push(c, 1)
+	case 'E':
+		return s.pop()
+	case 'U': // a lambda or an unnamed type
+		switch {
+		case strings.HasPrefix(s.rest, "Ul"):
+			return s.push(c, 2)
+		case strings.HasPrefix(s.rest, "Ut"):
+			s.rest = s.rest[2:]
+			return s.number()
+		}
+		return false
+	case 'S':
+		return s.substitution()
+	case 'T':
+		s.rest = s.rest[1:]
+		return s.number()
+	case 'L':
+		return s.literal()
+	case 'C':
+		return s.structor("12345")
+	case 'D':
+		return s.structor("01245") || s.typeCode("pnaucidfeh")
+	case 'B', 'P', 'R', 'O', 'K', 'V', 'M':
+		s.rest = s.rest[1:]
+		return true
+	case 'A':
+		s.rest = strings.TrimLeft(s.rest[1:], "0123456789")
+		return s.skip("_")
+	}
+	return false
+}
+
+// small passes over a basic type, of one letter, or over an operator, of two,
+// where a name is due.
+func (s *speller) small(c byte, name bool) bool {
+	switch {
+	case c == 'u', name && (c == 'c' || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier
+		return false
+	case name:
+		s.rest = s.rest[2:]
+	default:
+		s.rest = s.rest[1:]
+	}
+	return true
+}
+
+func (s *speller) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
+
+func (s *speller) skip(prefix string) bool {
+	rest, ok := strings.CutPrefix(s.rest, prefix)
+	s.rest = rest
+	return ok
+}
+
+func (s *speller) push(c byte, length int) bool {
+	if s.n == len(s.open) {
+		return false
+	}
+	s.open[s.n] = c
+	s.n++
+	s.rest = s.rest[length:]
+	return true
+}
+
+func (s *speller) pop() bool {
+	if s.n == 0 {
+		return false
+	}
+	s.n--
+	s.rest = s.rest[1:]
+	switch s.open[s.n] {
+	case 'U':
+		return s.number()
+	case 'Z':
+		return s.local()
+	}
+	return true
+}
+
+// number passes over what tells one of several from the others: "_", "0_", "12_".
+func (s *speller) number() bool {
+	s.rest = strings.TrimLeft(s.rest, "0123456789")
+	return s.skip("_")
+}
+
+// local is behind the function in which something is: nothing of its own, a
+// string, or an entity with a number behind it, which only the end of the name shows.
+func (s *speller) local() bool {
+	if strings.HasPrefix(s.rest, "s") || strings.HasPrefix(s.rest, "d") {
+		return false
+	}
+	return true
+}
+
+func (s *speller) substitution() bool {
+	rest := s.rest[1:]
+	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
+		s.rest = rest[1:]
+		return true
+	}
+	s.rest = strings.TrimLeft(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return s.skip("_")
+}
+
+// literal passes over a number of a basic type among template arguments, or over
+// the mark of something static.
+func (s *speller) literal() bool {
+	rest := s.rest[1:]
+	if !s.in('I') && !s.in('J') {
+		s.rest = rest
+		return rest != "" && isDigit(rest[0])
+	}
+	if len(rest) < 2 || rest[0] < 'a' || 'z' < rest[0] || rest[0] == 'u' {
+		return false
+	}
+	s.rest = strings.TrimLeft(strings.TrimPrefix(rest[1:], "n"), "0123456789")
+	return s.skip("E")
+}
+
+// structor passes over a constructor or destructor.
+func (s *speller) structor(kinds string) bool {
+	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
+		return false
+	}
+	s.rest = s.rest[2:]
+	return true
+}
+
+// typeCode passes over a code of two letters for a type.
+func (s *speller) typeCode(codes string) bool {
+	if len(s.rest) < 2 || strings.IndexByte(codes, s.rest[1]) < 0 {
+		return false
+	}
+	s.rest = s.rest[2:]
+	return true
+}
