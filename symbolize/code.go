@@ -31,6 +31,7 @@ type Span struct {
 type Line struct {
 	File          string // path as in the debug info, empty if unknown
 	Line          uint32 // 0: the code belongs to no line
+	Column        uint32 // only with [Columns]
 	Discriminator uint32 // tells apart the blocks of one line; as the compiler has written it
 }
 
@@ -92,7 +93,7 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 		span := Span{Low: addr, High: next}
 		if len(s.rows) > 0 && s.rows[0].low <= addr {
 			r := s.rows[0]
-			span.Line = Line{Line: r.line, Discriminator: r.discrim}
+			span.Line = Line{Line: r.line, Column: r.column, Discriminator: r.discrim}
 			if span.Line.File, err = w.path(w.current.header, uint64(r.file)); err != nil {
 				return nil, 0, err
 			}
@@ -243,6 +244,9 @@ func (w *worker) instance(t *tree, n int32) (*Instance, error) {
 				return nil, err
 			}
 			i.Call = Line{File: file, Line: x.line, Discriminator: x.discrim}
+			if w.file.columns {
+				i.Call.Column = x.column
+			}
 		}
 		x.instance, caller = i, i
 	}

@@ -17,6 +17,7 @@ type File struct {
 	debug   *object // what has the debug info: binary, or a file of its own; nil if there is none
 	tried   []string
 	symbols *symbolTable
+	columns bool
 	size    int64 // of all objects that debug info comes from
 
 	prepared lazy
@@ -35,6 +36,7 @@ type Option func(*options)
 type options struct {
 	debugFile string
 	dirs      []string
+	columns   bool
 }
 
 // DebugFile names the file that has the debug info. It must be of the same build.
@@ -42,6 +44,9 @@ func DebugFile(path string) Option { return func(o *options) { o.debugFile = pat
 
 // DebugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
 func DebugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
+
+// Columns has [Line.Column] filled in, too. Spans get shorter and more.
+func Columns() Option { return func(o *options) { o.columns = true } }
 
 // Open opens an ELF file: an executable, a shared object, a kernel or a kernel module. It reads
 // the headers and the symbol table and finds the debug info, but reads none of it.
@@ -56,7 +61,7 @@ func Open(path string, opts ...Option) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, dirs: o.dirs, binary: binary, size: binary.size}
+	f := &File{path: path, dirs: o.dirs, columns: o.columns, binary: binary, size: binary.size}
 	if err := f.open(o); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

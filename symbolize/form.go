@@ -191,6 +191,7 @@ const (
 	slotRanges
 	slotCallFile
 	slotCallLine
+	slotCallColumn
 	slotDiscriminator
 	slotStmtList
 	slotCompDir
@@ -210,7 +211,7 @@ var slots = map[dwarf.Attr]slot{
 	dwarf.AttrDeclFile: slotDeclFile, dwarf.AttrDeclLine: slotDeclLine,
 	dwarf.AttrAbstractOrigin: slotOrigin, dwarf.AttrSpecification: slotSpecification,
 	dwarf.AttrLowpc: slotLowPC, dwarf.AttrHighpc: slotHighPC, dwarf.AttrRanges: slotRanges,
-	dwarf.AttrCallFile: slotCallFile, dwarf.AttrCallLine: slotCallLine, 0x2136: slotDiscriminator,
+	dwarf.AttrCallFile: slotCallFile, dwarf.AttrCallLine: slotCallLine, dwarf.AttrCallColumn: slotCallColumn, 0x2136: slotDiscriminator,
 	dwarf.AttrStmtList: slotStmtList, dwarf.AttrCompDir: slotCompDir, dwarf.AttrProducer: slotProducer,
 	dwarf.AttrStrOffsetsBase: slotStrOffsetsBase,
 	dwarf.AttrAddrBase:       slotAddrBase, 0x2133: slotAddrBase,

@@ -7,8 +7,8 @@ import (
 
 // A row is a stretch of code of one line of source.
 type row struct {
-	low, high           uint64
-	file, line, discrim uint32
+	low, high                   uint64
+	file, line, column, discrim uint32
 }
 
 // Opcodes of line programs (DWARF 5, 6.2.5).
@@ -99,6 +99,8 @@ func (m *lineMachine) run() {
 			m.row.line += uint32(m.sleb())
 		case op == lnsSetFile:
 			m.row.file = uint32(min(m.uleb(), 1<<32-1))
+		case op == lnsSetColumn && m.file.columns:
+			m.row.column = uint32(min(m.uleb(), 1<<32-1))
 		case op == lnsSetColumn, op == lnsSetISA:
 			m.skipLEB()
 		case op == lnsNegateStmt, op == lnsSetBasicBlock, op == lnsSetPrologueEnd, op == lnsSetEpilogueBegin:

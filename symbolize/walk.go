@@ -20,6 +20,7 @@ type node struct {
 	top      int32     // the function it is in
 	file     uint32    // of the call
 	line     uint32
+	column   uint32
 	discrim  uint32
 }
 
@@ -135,7 +136,7 @@ func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, e
 	}
 	t.nodes = append(t.nodes, node{
 		entry: e.off, parent: parent, top: top,
-		file: uint32(e.number(slotCallFile)), line: uint32(e.number(slotCallLine)), discrim: uint32(e.number(slotDiscriminator)),
+		file: uint32(e.number(slotCallFile)), line: uint32(e.number(slotCallLine)), column: uint32(e.number(slotCallColumn)), discrim: uint32(e.number(slotDiscriminator)),
 	})
 	for _, s := range w.spans {
 		t.ranges = append(t.ranges, nodeRange{s.low, s.high, n})
