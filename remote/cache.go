@@ -1,0 +1,104 @@
+package remote
+
+import (
+	"bytes"
+	"container/list"
+	"sync"
+)
+
+// A cache keeps the blocks that were used last. A block that is on its way is in it already, so
+// that nobody asks for it twice.
+type cache struct {
+	mu     sync.Mutex
+	limit  int
+	blocks map[int64]*list.Element // of *block, by number
+	order  *list.List              // the one used last in front
+}
+
+type block struct {
+	number int64
+	done   chan struct{} // closed when data or err is there
+	data   []byte
+	err    error
+}
+
+func newCache(limit int) *cache {
+	return &cache{limit: limit, blocks: make(map[int64]*list.Element), order: list.New()}
+}
+
+// get returns the blocks from one number up to another, and those of them that the caller has to fetch.
+func (c *cache) get(from, to int64) (all, missing []*block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for number := from; number < to; number++ {
+		e, ok := c.blocks[number]
+		if ok {
+			c.order.MoveToFront(e)
+		} else {
+			e = c.order.PushFront(&block{number: number, done: make(chan struct{})})
+			c.blocks[number] = e
+			missing = append(missing, e.Value.(*block))
+		}
+		all = append(all, e.Value.(*block))
+	}
+	for c.order.Len() > c.limit {
+		c.drop(c.order.Back())
+	}
+	return all, missing
+}
+
+func (c *cache) drop(e *list.Element) {
+	c.order.Remove(e)
+	delete(c.blocks, e.Value.(*block).number)
+}
+
+// forget drops blocks that could not be fetched, so that they are asked for again.
+func (c *cache) forget(blocks []*block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range blocks {
+		if e, ok := c.blocks[b.number]; ok && e.Value == b {
+			c.drop(e)
+		}
+	}
+}
+
+// readBlocks reads what lies within the file through the cache.
+func (f *File) readBlocks(p []byte, s span) (int, error) {
+	from, to := s.low/f.block, (s.high-1)/f.block+1
+	all, missing := f.cache.get(from, to)
+	for len(missing) > 0 {
+		run := 1
+		for run < len(missing) && missing[run].number == missing[0].number+int64(run) {
+			run++
+		}
+		f.fetchRun(missing[:run])
+		missing = missing[run:]
+	}
+	n := 0
+	for _, b := range all {
+		<-b.done
+		if b.err != nil {
+			return n, b.err
+		}
+		n += copy(p[n:], b.data[max(s.low-b.number*f.block, 0):])
+	}
+	return n, nil
+}
+
+// fetchRun fetches blocks that follow one another in one request.
+func (f *File) fetchRun(run []*block) {
+	low := run[0].number * f.block
+	high := min((run[len(run)-1].number+1)*f.block, f.size)
+	a, err := f.fetch(f.ctx, span{low, high}, nil)
+	if err != nil {
+		f.cache.forget(run)
+	}
+	for i, b := range run {
+		if b.err = err; err == nil {
+			begin := int64(i) * f.block
+			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // so that it does not hold on to the run
+		}
+		close(b.done)
+	}
+}

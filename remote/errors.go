@@ -1,0 +1,53 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+)
+
+// ErrNoRanges is what errors match that say that a server only hands out whole files.
+var ErrNoRanges = errors.New("the server does not serve ranges of bytes")
+
+// ErrResponse is what errors match that say that a server does not answer what it was asked.
+var ErrResponse = errors.New("bad response")
+
+// A StatusError is an answer of a server that is none. It matches fs.ErrNotExist (404, 410)
+// or fs.ErrPermission (401, 403) under errors.Is.
+type StatusError struct {
+	URL  string // without user, password and query, which may hold secrets
+	Code int    // such as 404
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("remote: %s: %d %s", e.URL, e.Code, http.StatusText(e.Code))
+}
+
+// Is reports whether target is what the code means.
+func (e *StatusError) Is(target error) bool {
+	switch e.Code {
+	case http.StatusNotFound, http.StatusGone:
+		return target == fs.ErrNotExist
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return target == fs.ErrPermission
+	}
+	return false
+}
+
+// shown returns a URL without what may be secret in it.
+func shown(u *url.URL) string {
+	bare := *u
+	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
+	return bare.String()
+}
+
+// fault makes an error about the file.
+func (f *File) fault(err error, format string, args ...any) error {
+	detail := fmt.Sprintf(format, args...)
+	if detail != "" {
+		detail = ": " + detail
+	}
+	return fmt.Errorf("remote: %s: %w%s", shown(f.url), err, detail)
+}

@@ -1,0 +1,168 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A File is a file of an HTTP server. Its methods may be called from many goroutines.
+type File struct {
+	options
+	ctx      context.Context
+	url      *url.URL
+	version  version
+	size     int64
+	headData []byte
+	tailData []byte
+	cache    *cache // nil if there is none
+	requests atomic.Int64
+	bytes    atomic.Int64
+	closed   atomic.Bool
+}
+
+// Open opens the file of a URL, http or https, by two requests at the same time: for its head and its
+// tail. The context is that of all reads, too.
+//
+// The error matches [ErrNoRanges] for a server that only hands out whole files, fs.ErrNotExist
+// and fs.ErrPermission for what they say, and context's errors. Any other
+// that a server or the network gives is returned as it is.
+func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", shown(u))
+	}
+	f := &File{ctx: ctx, url: u, options: defaults()}
+	for _, set := range opts {
+		set(&f.options)
+	}
+	if err := f.ends(); err != nil {
+		return nil, err
+	}
+	if f.blocks > 0 {
+		f.cache = newCache(f.blocks)
+	}
+	return f, nil
+}
+
+// ends fetches head and tail. One that fails makes the other stop.
+func (f *File) ends() error {
+	ctx, stop := context.WithCancel(f.ctx)
+	defer stop()
+	var head, tail answer
+	var failures [2]error
+	var both sync.WaitGroup
+	for i, end := range []struct {
+		a   *answer
+		ask span
+	}{{&head, span{0, f.head}}, {&tail, span{-f.tail, 0}}} {
+		both.Go(func() {
+			if *end.a, failures[i] = f.fetch(ctx, end.ask, nil); failures[i] != nil {
+				stop()
+			}
+		})
+	}
+	both.Wait()
+	if err := first(failures[:]); err != nil {
+		return err
+	}
+	if head.version != tail.version || head.size != tail.size {
+		return f.fault(afdo.ErrChanged, "it was replaced while it was opened")
+	}
+	f.version, f.size = head.version, head.size
+	f.headData, f.tailData = head.data, tail.data
+	return nil
+}
+
+// first returns the error that is not just the end of what another has stopped.
+func first(failures []error) error {
+	var err error
+	for _, failure := range failures {
+		if failure != nil && (err == nil || isCanceled(err)) {
+			err = failure
+		}
+	}
+	return err
+}
+
+// Size returns the size of the file in bytes.
+func (f *File) Size() int64 { return f.size }
+
+// Stats tells what reading has cost so far.
+type Stats struct {
+	Requests int64 // those tried again included
+	Bytes    int64 // of bodies
+}
+
+// Stats returns what reading has cost so far.
+func (f *File) Stats() Stats { return Stats{f.requests.Load(), f.bytes.Load()} }
+
+// Close drops what is kept in memory; later reads return afdo.ErrClosed. It waits for none.
+func (f *File) Close() error {
+	if f.closed.Swap(true) {
+		return afdo.ErrClosed
+	}
+	return nil
+}
+
+// ReadAt reads len(p) bytes at an offset. What opening has fetched and what the cache has costs nothing,
+// the rest a request for each run of bytes: as a rule one. The error is
+// afdo.ErrChanged if the file is not the one that was opened, and io.EOF at its end.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	switch {
+	case f.closed.Load():
+		return 0, afdo.ErrClosed
+	case off < 0:
+		return 0, fmt.Errorf("remote: offset %d", off)
+	case off >= f.size && len(p) > 0:
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > f.size-off
+	if short {
+		p = p[:f.size-off]
+	}
+	n, err := f.read(p, off)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// read reads what lies within the file.
+func (f *File) read(p []byte, off int64) (int, error) {
+	n := 0
+	if off < int64(len(f.headData)) {
+		n = copy(p, f.headData[off:])
+	}
+	end := len(p)
+	if tail := f.size - int64(len(f.tailData)); off+int64(end) > tail {
+		from := max(tail-off, int64(n))
+		copy(p[from:], f.tailData[off+from-tail:])
+		end = int(from)
+	}
+	if n == end {
+		return len(p), nil
+	}
+	middle := span{off + int64(n), off + int64(end)}
+	var got int
+	var err error
+	if f.cache != nil {
+		got, err = f.readBlocks(p[n:end], middle)
+	} else {
+		var a answer
+		a, err = f.fetch(f.ctx, middle, p[n:end])
+		got = len(a.data)
+	}
+	if err != nil {
+		return n + got, err
+	}
+	return len(p), nil
+}

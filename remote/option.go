@@ -1,0 +1,51 @@
+package remote
+
+import (
+	"net/http"
+	"time"
+)
+
+// An Option changes how a file is read.
+type Option func(*options)
+
+type options struct {
+	client  *http.Client
+	head    int64
+	tail    int64
+	block   int64
+	blocks  int
+	tries   int
+	wait    time.Duration
+	timeout time.Duration
+}
+
+func defaults() options {
+	return options{client: http.DefaultClient, head: 16 << 10, tail: 64 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
+}
+
+// Client sets what makes the requests, http.DefaultClient by default. Its transport may sign
+// them, and limits how many connections there are.
+func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
+
+// Ends sets how many bytes of the head and of the tail of the file opening fetches, 16 and 64 KiB
+// by default. They stay in memory, and reading them costs no request.
+func Ends(head, tail int) Option {
+	return func(o *options) { o.head, o.tail = int64(max(head, 1)), int64(max(tail, 1)) }
+}
+
+// Cache keeps the blocks of so many bytes that have been read last, at most as many as
+// given. What is read is rounded to blocks then, and blocks that follow one another are fetched in one
+// request. Without it, nothing but the ends is kept.
+func Cache(blockSize, blocks int) Option {
+	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
+}
+
+// Retry sets how often a request is made at most, 4 times by default, and how long to wait before
+// the second time, 100 ms by default; after that twice as long each time, unless the
+// server says how long.
+func Retry(tries int, wait time.Duration) Option {
+	return func(o *options) { o.tries, o.wait = max(tries, 1), max(wait, 0) }
+}
+
+// Timeout sets how long one try may take, a minute by default.
+func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
