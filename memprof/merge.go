@@ -1,6 +1,7 @@
 package memprof
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -16,12 +17,25 @@ import (
 // The sum does not depend on the order but for the fields of the last allocation
 // and the order of records. After an error the profile is of no use.
 func (p *Profile) Add(src Source) error {
+	if err := p.AddRecords(src, src.Records()); err != nil {
+		return err
+	}
+	access, err := src.DataAccess()
+	if err != nil {
+		return err
+	}
+	p.access = p.access.plus(access)
+	return nil
+}
+
+// AddRecords adds some records of another profile and nothing else. See [Profile.Add].
+func (p *Profile) AddRecords(src Source, records iter.Seq2[Record, error]) error {
 	in := importer{p: p, walk: newWalk(src), ids: make(map[StackID]StackID), nodes: math.MaxInt64}
 	if r, ok := src.(*Reader); ok {
 		in.nodes = int64(len(p.stacks.nodes)) + 1<<18 + int64(r.Size())/2
 	}
 	schema := src.Schema()
-	for rec, err := range src.Records() {
+	for rec, err := range records {
 		if err == nil {
 			err = in.record(&rec)
 		}
@@ -33,11 +47,6 @@ func (p *Profile) Add(src Source) error {
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)
 	}
-	access, err := src.DataAccess()
-	if err != nil {
-		return err
-	}
-	p.access = p.access.plus(access)
 	return nil
 }
 

@@ -61,6 +61,30 @@ func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
+// Allocs walks what has been allocated, each call stack once: an allocation stands in the records of all
+// functions that it is inlined in.
+func (p *Profile) Allocs() iter.Seq[Alloc] {
+	return func(yield func(Alloc) bool) {
+		seen := make(map[StackID]struct{})
+		for i := range p.records {
+			for _, a := range p.records[i].Allocs {
+				if _, again := seen[a.Stack]; again {
+					continue
+				}
+				seen[a.Stack] = struct{}{}
+				if !yield(a) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Keep leaves no other fields in the schema than those given.
+func (p *Profile) Keep(fields Schema) {
+	p.schema = slices.DeleteFunc(slices.Clone(p.schema), func(f Field) bool { return !fields.Has(f) })
+}
+
 // Summary reckons the summary.
 func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
 

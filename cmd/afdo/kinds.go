@@ -8,6 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/kind/instrprofkind"
+	"github.com/go-afdo/afdo/internal/kind/memprofkind"
 	"github.com/go-afdo/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -17,6 +18,7 @@ func newKinds() kind.Table {
 	return kind.Table{
 		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
 		new(samplekind.Kind),
+		new(memprofkind.Kind),
 		new(instrprofkind.Kind),
 	}
 }

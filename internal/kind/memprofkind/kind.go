@@ -1,0 +1,112 @@
+// Package memprofkind has the verbs for LLVM's memory profiles, which package memprof reads and writes.
+package memprofkind
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/memprof"
+)
+
+// Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
+type Kind struct {
+	version int         // --memprof-version
+	full    bool        // --memprof-full-schema
+	binary  *pflag.Flag // --binary
+}
+
+// Name is "memory profile".
+func (k *Kind) Name() string { return "memory profile" }
+
+// Formats to write.
+const (
+	formatIndexed = "memprof"
+	formatYAML    = "yaml"
+)
+
+// Formats are memprof and yaml.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: formatIndexed, About: "LLVM's indexed profile with a MemProf section", Extensions: []string{".memprof"}},
+		{Name: formatYAML, About: "the YAML of LLVM's memory profiles", Extensions: []string{".yaml", ".yml"}, Text: true},
+	}
+}
+
+// Sniff knows raw profiles by their magic number, YAML by the keys it begins with, and indexed profiles
+// that have a MemProf section and no functions.
+func (k *Kind) Sniff(head []byte) bool { return isRaw(head) || isIndexed(head) || isYAML(head) }
+
+func isRaw(head []byte) bool { return bytes.HasPrefix(head, []byte(memprof.RawMagic)) }
+
+func isYAML(head []byte) bool {
+	text := string(head)
+	if strings.IndexByte(text, 0) >= 0 {
+		return false
+	}
+	for _, key := range []string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"} {
+		if strings.Contains(text, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIndexed looks at the flags and at the number of functions, which the summary behind the header begins with.
+func isIndexed(head []byte) bool {
+	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
+	if !bytes.HasPrefix(head, []byte(instrprof.Magic)) || len(head) < versionWord+8 {
+		return false
+	}
+	word := binary.LittleEndian.Uint64(head[versionWord:])
+	functions := 72 + summaryHead
+	switch version := uint32(word); {
+	case version < 9:
+		functions = 48 + summaryHead
+	case version < 10:
+		functions = 56 + summaryHead
+	case version < 12:
+		functions = 64 + summaryHead
+	}
+	return word&hasMemProf != 0 && (len(head) < functions+8 || binary.LittleEndian.Uint64(head[functions:]) == 0)
+}
+
+// AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	if f.Lookup("binary") == nil {
+		f.String("binary", "", "the program, for the functions of a raw memory profile and the names of others")
+	}
+	k.binary = f.Lookup("binary")
+	if f.Lookup("to") != nil {
+		f.IntVar(&k.version, "memprof-version", 0, "version of the section to write as memprof: 2, 3 or 4; 3 if that can hold everything")
+		f.BoolVar(&k.full, "memprof-full-schema", false, "write all that a raw memory profile has, not only what the compiler wants")
+	}
+}
+
+// CheckFlags refuses flags that a format has no use for.
+func (k *Kind) CheckFlags(format string) error {
+	switch {
+	case k.version != 0 && format != formatIndexed:
+		return cli.Usagef("--memprof-version is for memprof: %s has none", format)
+	case k.version != 0 && (k.version < 2 || k.version > 4):
+		return cli.Usagef("--memprof-version is 2, 3 or 4")
+	case k.full && format != formatIndexed && format != formatYAML:
+		return cli.Usagef("--memprof-full-schema is for memprof and yaml: %s has no schema", format)
+	}
+	return nil
+}
+
+// binaryPath returns the value of --binary.
+func (k *Kind) binaryPath() string {
+	if k.binary == nil {
+		return ""
+	}
+	return k.binary.Value.String()
+}
