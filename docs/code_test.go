@@ -71,6 +71,7 @@ var layers = map[string][]string{
 	"samples":  {"", "perfdata"},
 
 	"instrprof": {""},
+	"memprof":   {""},
 }
 
 // others are what packages may import from elsewhere.
@@ -78,6 +79,7 @@ var others = map[string][]string{
 	"":      {"golang.org/x/exp/mmap", "github.com/cespare/xxhash/v2"},
 	"slice": {"github.com/cespare/xxhash/v2", "github.com/ianlancetaylor/demangle"},
 
+	"memprof":  {"github.com/cespare/xxhash/v2"},
 	"perfdata": {"github.com/klauspost/compress/zstd"},
 	"samples":  {"github.com/klauspost/compress/zstd"},
 }

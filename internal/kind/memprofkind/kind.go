@@ -17,9 +17,10 @@ import (
 
 // Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
 type Kind struct {
-	version int         // --memprof-version
-	full    bool        // --memprof-full-schema
-	binary  *pflag.Flag // --binary
+	version int           // --memprof-version
+	full    bool          // --memprof-full-schema
+	binary  string        // --binary
+	shared  []*pflag.Flag // --binary of verbs where another kind has it already
 }
 
 // Name is "memory profile".
@@ -80,10 +81,14 @@ func isIndexed(head []byte) bool {
 // AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
-	if f.Lookup("binary") == nil {
-		f.String("binary", "", "the program, for the functions of a raw memory profile and the names of others")
+	if verb.Name() == "create" {
+		return // which writes no memory profiles and has a --binary of its own
 	}
-	k.binary = f.Lookup("binary")
+	if flag := f.Lookup("binary"); flag != nil {
+		k.shared = append(k.shared, flag)
+	} else {
+		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
+	}
 	if f.Lookup("to") != nil {
 		f.IntVar(&k.version, "memprof-version", 0, "version of the section to write as memprof: 2, 3 or 4; 3 if that can hold everything")
 		f.BoolVar(&k.full, "memprof-full-schema", false, "write all that a raw memory profile has, not only what the compiler wants")
@@ -105,8 +110,10 @@ func (k *Kind) CheckFlags(format string) error {
 
 // binaryPath returns the value of --binary.
 func (k *Kind) binaryPath() string {
-	if k.binary == nil {
-		return ""
+	for _, flag := range k.shared {
+		if flag.Changed {
+			return flag.Value.String()
+		}
 	}
-	return k.binary.Value.String()
+	return k.binary
 }

@@ -111,6 +111,11 @@ func TestVerbs(t *testing.T) {
 	d.convert("llvm", "llvm.yaml", formatYAML)
 	require.Equal(t, d.shown("llvm"), string(d.read("llvm.yaml")))
 
+	// llvm-profdata drops what is indexed already.
+	run(t, dir, "llvm-profdata-22", "merge", "llvm", "-o", "dropped")
+	require.NotContains(t, d.shown("dropped"), "HeapProfileRecords")
+	require.NotZero(t, d.parsed("llvm").NumRecords())
+
 	// A sum of indexed, raw and YAML profiles has thrice what each has.
 	require.NoError(t, d.merge("sum", "llvm", "raw", "llvm.yaml"))
 	var want memprof.Profile
