@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -17,10 +16,10 @@ import (
 
 // Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
 type Kind struct {
-	version int           // --memprof-version
-	full    bool          // --memprof-full-schema
-	binary  string        // --binary
-	shared  []*pflag.Flag // --binary of verbs where another kind has it already
+	version int             // --memprof-version
+	full    bool            // --memprof-full-schema
+	binary  string          // --binary
+	shared  []func() string // --binary of verbs where another kind has it already
 }
 
 // Name is "memory profile".
@@ -85,7 +84,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 		return // which writes no memory profiles and has a --binary of its own
 	}
 	if flag := f.Lookup("binary"); flag != nil {
-		k.shared = append(k.shared, flag)
+		k.shared = append(k.shared, flag.Value.String)
 	} else {
 		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
 	}
@@ -110,9 +109,9 @@ func (k *Kind) CheckFlags(format string) error {
 
 // binaryPath returns the value of --binary.
 func (k *Kind) binaryPath() string {
-	for _, flag := range k.shared {
-		if flag.Changed {
-			return flag.Value.String()
+	for _, value := range k.shared {
+		if path := value(); path != "" {
+			return path
 		}
 	}
 	return k.binary
