@@ -72,6 +72,7 @@ var layers = map[string][]string{
 
 	"instrprof": {""},
 	"memprof":   {""},
+	"remote":    {""},
 }
 
 // others are what packages may import from elsewhere.

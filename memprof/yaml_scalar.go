@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -12,7 +13,9 @@ import (
 // What a plain scalar must not be, else it were no string.
 var (
 	notStrings = []string{"null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN"}
-	numeric    = regexp.MustCompile(`^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.inf|\.Inf|\.INF|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?))$`)
+	numeric    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.inf|\.Inf|\.INF|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?))$`)
+	})
 )
 
 // A quoting is how a string has to be written.
@@ -28,7 +31,7 @@ const (
 func quotingOf(s string) quoting {
 	need := plain
 	if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], " \t\n\v\f\r") || strings.ContainsAny(s[:1], "-?:\\,[]{}#&*!|>'\"%@`") ||
-		slices.Contains(notStrings, s) || numeric.MatchString(s) {
+		slices.Contains(notStrings, s) || numeric().MatchString(s) {
 		need = single
 	}
 	for i := range len(s) {

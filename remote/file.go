@@ -93,6 +93,9 @@ func first(failures []error) error {
 	return err
 }
 
+// Name returns the URL without user, password and query, which may hold secrets.
+func (f *File) Name() string { return shown(f.url) }
+
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 

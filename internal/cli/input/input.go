@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else takes
@@ -23,6 +24,12 @@ const HeadLen = 512
 type File struct {
 	Name string // for messages
 	Path string // of a regular file as it is, which can be mapped instead; empty for anything else
+
+	// At reads a file of a server as it is, of which a part can be read instead, and Size is how large that
+	// is; nil for anything else.
+	At   io.ReaderAt
+	Size int64
+
 	Head []byte // the first HeadLen bytes, or all that there are
 
 	src     io.Reader // Head included
@@ -34,10 +41,13 @@ type File struct {
 // StdinName is the name of standard input in messages.
 const StdinName = "standard input"
 
-// Open opens the file of a path, or standard input for [cli.Stdio].
+// Open opens the file of a path or of a URL, or standard input for [cli.Stdio].
 func Open(stdin io.Reader, path string) (*File, error) {
 	if path == cli.Stdio {
 		return New(StdinName, stdin)
+	}
+	if _, ok := fetch.Helper(path); ok {
+		return openURL(path)
 	}
 	file, err := os.Open(path)
 	if err != nil {

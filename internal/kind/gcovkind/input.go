@@ -25,8 +25,9 @@ type Input struct {
 	profile *profile.Profile
 }
 
-// Open recognises the format of a file. A version 4 file is mapped; what cannot be mapped, standard
-// input above all, is read into memory. Closing the file closes the reader, too.
+// Open recognises the format of a file. A version 4 file is mapped, or read in pieces if a server has it; what
+// can be neither, standard input above all, is read into memory. Closing the
+// file closes the reader, too.
 func Open(f *input.File) (*Input, error) {
 	in := &Input{File: f}
 	var err error
@@ -50,9 +51,12 @@ func byteOrder(head []byte) string {
 }
 
 func (in *Input) openV4() (err error) {
-	if in.Path != "" {
+	switch {
+	case in.Path != "":
 		in.reader, err = OpenReader(in.Path, afdo.TrustIndex())
-	} else {
+	case in.At != nil:
+		in.reader, err = afdo.NewReader(in.At, in.File.Size, afdo.TrustIndex())
+	default:
 		var data []byte
 		if data, err = io.ReadAll(in.File); err != nil {
 			return err

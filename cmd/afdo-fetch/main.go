@@ -1,0 +1,33 @@
+// Command afdo-fetch reads files of HTTP servers for afdo, which starts it when it is given a URL. Package
+// internal/fetch says how they talk.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/remote"
+)
+
+// What is kept of a file: as much as a few units take.
+const (
+	blockSize = 64 << 10
+	numBlocks = 256
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: afdo-fetch URL (afdo starts it by itself)")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	f, err := remote.Open(ctx, os.Args[1], remote.Cache(blockSize, numBlocks))
+	if err := fetch.Serve(os.Stdin, os.Stdout, f, err); err != nil {
+		fmt.Fprintln(os.Stderr, "afdo-fetch:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,164 @@
+// Package fetch reads files of servers through a helper, a process of its own: what speaks to servers would
+// make every start of the command slower, by some milliseconds where a compile may wait for it. As with Git's
+// remote helpers, there can be several, each for some schemes.
+//
+// A helper is started with a URL. It opens it and tells whether that went well, the name and the size.
+// Then it answers questions for ranges of bytes, one after another, until its standard input ends:
+//
+//	hello     answer, then the size (64 bits)
+//	question  offset (64 bits), number of bytes (32 bits)
+//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, the name for hello, or
+//	          what is wrong if the class is not 0
+//
+// All numbers are little-endian.
+package fetch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// classes are the errors that survive the way from the helper, by class.
+var classes = [...]error{1: errors.New("other"), 2: afdo.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission}
+
+const other = 1
+
+// maxText is how long a name or an error is at most.
+const maxText = 64 << 10
+
+// An Error is what a helper says is wrong. It matches afdo.ErrChanged, fs.ErrNotExist or fs.ErrPermission
+// under errors.Is if the helper's did.
+type Error struct {
+	class uint8
+	text  string
+}
+
+func (e *Error) Error() string { return e.text }
+
+// Is reports whether target is the class.
+func (e *Error) Is(target error) bool { return e.class != other && target == classes[e.class] }
+
+func classOf(err error) uint8 {
+	for class := other + 1; class < len(classes); class++ {
+		if errors.Is(err, classes[class]) {
+			return uint8(class)
+		}
+	}
+	return other
+}
+
+// writeAnswer writes data, or an error if it is not nil.
+func writeAnswer(w io.Writer, data []byte, err error) error {
+	head := make([]byte, 5, 5+maxText)
+	if err != nil {
+		head[0] = classOf(err)
+		data = []byte(err.Error())
+		data = data[:min(len(data), maxText)]
+	}
+	binary.LittleEndian.PutUint32(head[1:], uint32(len(data)))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// readAnswer reads an answer into p, of which it returns how much it has filled.
+func readAnswer(r io.Reader, p []byte) (int, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, ended(err)
+	}
+	class, n := head[0], int64(binary.LittleEndian.Uint32(head[1:]))
+	if class != 0 {
+		text, err := io.ReadAll(io.LimitReader(r, min(n, maxText)))
+		if err != nil {
+			return 0, ended(err)
+		}
+		if int(class) >= len(classes) {
+			class = other
+		}
+		return 0, &Error{class, string(text)}
+	}
+	if n > int64(len(p)) {
+		return 0, fmt.Errorf("the helper answers with %d bytes where %d are due", n, len(p))
+	}
+	got, err := io.ReadFull(r, p[:n])
+	return got, ended(err)
+}
+
+func ended(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the helper has ended")
+	}
+	return err
+}
+
+// A Remote is a file that a helper has opened.
+type Remote interface {
+	io.ReaderAt
+	Size() int64
+	Name() string // for messages, without secrets
+}
+
+// Serve is what a helper does with a file that it has opened, or could not open.
+func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
+	if failure != nil {
+		return writeAnswer(out, nil, failure)
+	}
+	hello := []byte(f.Name())
+	if err := writeAnswer(out, hello[:min(len(hello), maxText)], nil); err != nil {
+		return err
+	}
+	if err := binary.Write(out, binary.LittleEndian, f.Size()); err != nil {
+		return err
+	}
+	var buf []byte
+	for {
+		var question [12]byte
+		if _, err := io.ReadFull(in, question[:]); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		offset := binary.LittleEndian.Uint64(question[:])
+		n := int64(binary.LittleEndian.Uint32(question[8:]))
+		if offset > math.MaxInt64 || int64(offset) > f.Size() || n > f.Size()-int64(offset) {
+			return fmt.Errorf("asked for %d bytes at %d of %d", n, offset, f.Size())
+		}
+		if int64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		got, err := f.ReadAt(buf[:n], int64(offset))
+		if int64(got) == n {
+			err = nil
+		}
+		if err := writeAnswer(out, buf[:got], err); err != nil {
+			return err
+		}
+	}
+}
+
+// Helper returns the helper for the scheme of a URL, and whether the path is a URL of one of them.
+func Helper(path string) (name string, ok bool) {
+	scheme, _, found := strings.Cut(path, "://")
+	if !found {
+		return "", false
+	}
+	name, ok = helpers[strings.ToLower(scheme)]
+	return name, ok
+}
+
+// helpers are the programs by scheme.
+var helpers = map[string]string{
+	"http": "afdo-fetch", "https": "afdo-fetch",
+	"s3": "afdo-fetch-blob", "gs": "afdo-fetch-blob", "azblob": "afdo-fetch-blob",
+}

@@ -1,0 +1,134 @@
+package fetch_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/remote"
+)
+
+// The test is its own helper, under another name.
+func TestMain(m *testing.M) {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "afdo-fetch") {
+		if strings.HasSuffix(os.Args[1], "/dies") {
+			os.Exit(3)
+		}
+		f, err := remote.Open(context.Background(), os.Args[1], remote.Ends(10, 10), remote.Retry(1, 0))
+		if err := fetch.Serve(os.Stdin, os.Stdout, f, err); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// withHelper puts the helper into PATH.
+func withHelper(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("no symbolic links here")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "afdo-fetch")))
+	t.Setenv("PATH", dir)
+}
+
+func serve(t *testing.T, data *[]byte) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/file" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("ETag", `"`+string((*data)[:1])+`"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(*data))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestFile(t *testing.T) {
+	withHelper(t)
+	data := []byte(strings.Repeat("0123456789abcdef", 1000))
+	url := serve(t, &data)
+	f, err := fetch.Open(url + "/file?secret")
+	require.NoError(t, err)
+	require.Equal(t, url+"/file", f.Name())
+	require.Equal(t, int64(len(data)), f.Size())
+	require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, f.Size()), data))
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			p := make([]byte, 100)
+			if _, err := f.ReadAt(p, int64(1000*i+500)); err != nil || !bytes.Equal(p, data[1000*i+500:1000*i+600]) {
+				t.Errorf("at %d: %v", 1000*i+500, err)
+			}
+		})
+	}
+	all.Wait()
+	_, err = f.ReadAt(make([]byte, 1), -1)
+	require.Error(t, err)
+	data = append([]byte("X"), data[1:]...)
+	_, err = f.ReadAt(make([]byte, 10), 7000)
+	require.ErrorIs(t, err, afdo.ErrChanged)
+	require.Contains(t, err.Error(), url)
+	_, err = f.ReadAt(make([]byte, 5), 0)
+	require.NoError(t, err, "the helper goes on, and has the head")
+	require.NoError(t, f.Close())
+	_, err = f.ReadAt(make([]byte, 1), 0)
+	require.ErrorIs(t, err, afdo.ErrClosed)
+	require.ErrorIs(t, f.Close(), afdo.ErrClosed)
+}
+
+func TestOpenFails(t *testing.T) {
+	data := []byte("x")
+	url := serve(t, &data)
+	t.Setenv("PATH", "")
+	_, err := fetch.Open(url)
+	require.ErrorContains(t, err, "afdo-fetch")
+	_, err = fetch.Open("ftp://host/file")
+	require.Error(t, err)
+	withHelper(t)
+	_, err = fetch.Open(url + "/nothing")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = fetch.Open(url + "/dies")
+	require.ErrorContains(t, err, "has ended")
+}
+
+// What is not of the protocol ends the helper.
+func TestServeRefuses(t *testing.T) {
+	data := []byte("0123456789")
+	f := file{bytes.NewReader(data)}
+	question := func(off uint64, n uint32) io.Reader {
+		return bytes.NewReader(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, off), n))
+	}
+	for _, in := range []io.Reader{question(5, 6), question(11, 0), question(1<<63, 1), strings.NewReader("short")} {
+		require.Error(t, fetch.Serve(in, io.Discard, f, nil))
+	}
+	var out bytes.Buffer
+	require.NoError(t, fetch.Serve(question(5, 5), &out, f, nil))
+	require.Equal(t, "\x00\x04\x00\x00\x00file\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x0056789", out.String())
+}
+
+type file struct{ *bytes.Reader }
+
+func (file) Name() string { return "file" }

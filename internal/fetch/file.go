@@ -1,0 +1,155 @@
+package fetch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A File is a file of a server that a helper reads. Reads of several goroutines come one after another.
+type File struct {
+	name string
+	size int64
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd // nil once it is closed
+	in     io.WriteCloser
+	out    io.ReadCloser
+	broken error // what ended the conversation
+}
+
+// Open starts the helper of a URL: the program of that name beside this one, or in PATH.
+func Open(url string) (*File, error) {
+	helper, ok := Helper(url)
+	if !ok {
+		return nil, fmt.Errorf("%q is no URL of a scheme that is known", url)
+	}
+	path, err := find(helper)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{cmd: exec.Command(path, url)}
+	f.cmd.Stderr = os.Stderr
+	if f.in, err = f.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if f.out, err = f.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := f.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := f.hello(); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// find returns the path of a helper.
+func find(name string) (string, error) {
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name+filepath.Ext(self))
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s, which reads such URLs, is neither beside this program nor in PATH", name)
+	}
+	return path, nil
+}
+
+func (f *File) hello() error {
+	name := make([]byte, maxText)
+	n, err := readAnswer(f.out, name)
+	if err != nil {
+		return err
+	}
+	f.name = string(name[:n])
+	if err := binary.Read(f.out, binary.LittleEndian, &f.size); err != nil {
+		return ended(err)
+	}
+	if f.size < 0 {
+		return fmt.Errorf("the helper says that the size is %d", f.size)
+	}
+	return nil
+}
+
+// Name returns the URL for messages, without what may be secret.
+func (f *File) Name() string { return f.name }
+
+// Size returns the size in bytes.
+func (f *File) Size() int64 { return f.size }
+
+// maxQuestion is how many bytes are asked for at once.
+const maxQuestion = 16 << 20
+
+// ReadAt reads len(p) bytes at an offset.
+func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 || off > f.size {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > f.size-off
+	if short {
+		p = p[:f.size-off]
+	}
+	for n < len(p) && err == nil {
+		var got int
+		got, err = f.ask(p[n:min(n+maxQuestion, len(p))], off+int64(n))
+		n += got
+	}
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ask asks for a range that lies within the file.
+func (f *File) ask(p []byte, off int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cmd == nil {
+		return 0, afdo.ErrClosed
+	}
+	if f.broken != nil {
+		return 0, f.broken
+	}
+	var question [12]byte
+	binary.LittleEndian.PutUint64(question[:], uint64(off))
+	binary.LittleEndian.PutUint32(question[8:], uint32(len(p)))
+	if _, err := f.in.Write(question[:]); err != nil {
+		f.broken = errors.New("the helper has ended")
+		return 0, f.broken
+	}
+	n, err := readAnswer(f.out, p)
+	if err == nil && n < len(p) {
+		err = io.ErrUnexpectedEOF
+	}
+	if told := (*Error)(nil); err != nil && !errors.As(err, &told) {
+		f.broken = err
+	}
+	return n, err
+}
+
+// Close ends the helper.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cmd == nil {
+		return afdo.ErrClosed
+	}
+	cmd := f.cmd
+	f.cmd = nil
+	_ = f.in.Close()
+	_, _ = io.Copy(io.Discard, f.out)
+	return cmd.Wait()
+}

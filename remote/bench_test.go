@@ -1,0 +1,113 @@
+package remote_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/remote"
+)
+
+// blocks is the cache that afdo-fetch has.
+var blocks = remote.Cache(64<<10, 256)
+
+// written lays out a profile as version 4.
+func written(t testing.TB, o synth.Options, index bool) []byte {
+	t.Helper()
+	var options builder.Options
+	if index {
+		options.Index = &afdo.IndexOptions{}
+	}
+	var b bytes.Buffer
+	require.NoError(t, builder.Write(&b, synth.Profile(o), options))
+	return b.Bytes()
+}
+
+// someUnits returns the paths of n units, spread over a file.
+func someUnits(t testing.TB, data []byte, n int) (paths []string) {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	var all []string
+	for u, err := range r.Units() {
+		require.NoError(t, err)
+		all = append(all, u.Path())
+	}
+	for i := range n {
+		paths = append(paths, all[i*len(all)/n])
+	}
+	return paths
+}
+
+// readUnit reads a unit of a server's file and its symbols, with what they hold if records is set.
+func readUnit(t testing.TB, s *server, path string, records bool, options ...remote.Option) remote.Stats {
+	t.Helper()
+	f, err := remote.Open(t.Context(), s.URL, options...)
+	require.NoError(t, err)
+	r, err := afdo.NewReader(f, f.Size())
+	require.NoError(t, err)
+	u, err := r.Unit(path)
+	require.NoError(t, err)
+	require.NoError(t, u.Load())
+	for symbol, err := range u.Symbols() {
+		require.NoError(t, err)
+		if !records || !symbol.HasInfo() {
+			continue
+		}
+		info, err := symbol.Info()
+		require.NoError(t, err)
+		require.NotNil(t, info)
+	}
+	return f.Stats()
+}
+
+// A unit out of a file of some megabytes takes few requests and a small part of the file.
+func TestUnitRequests(t *testing.T) {
+	for _, index := range []bool{false, true} {
+		data := written(t, synth.Medium, index)
+		s := serve(t, data)
+		for _, path := range someUnits(t, data, 14) {
+			stats := readUnit(t, s, path, true, blocks)
+			require.LessOrEqual(t, stats.Requests, int64(8), "%s, index %v", path, index)
+			require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, index)
+		}
+	}
+}
+
+// BenchmarkUnit reads a unit over 20 ms of latency.
+func BenchmarkUnit(b *testing.B) {
+	for _, size := range []struct {
+		name    string
+		options synth.Options
+	}{{"medium", synth.Medium}, {"bootstrap", synth.Bootstrap}} {
+		for _, index := range []bool{false, true} {
+			data := written(b, size.options, index)
+			paths := someUnits(b, data, 14)
+			for name, options := range map[string][]remote.Option{"none": nil, "64KiB": {blocks}} {
+				b.Run(fmt.Sprintf("profile=%s/index=%v/cache=%s", size.name, index, name), func(b *testing.B) {
+					s := serve(b, data)
+					s.latency = 20 * time.Millisecond
+					var total remote.Stats
+					most, i := int64(0), 0
+					for b.Loop() {
+						stats := readUnit(b, s, paths[i%len(paths)], false, options...)
+						total.Requests += stats.Requests
+						total.Bytes += stats.Bytes
+						most = max(most, stats.Requests)
+						i++
+					}
+					b.ReportMetric(float64(total.Requests)/float64(i), "requests/op")
+					b.ReportMetric(float64(most), "most-requests")
+					b.ReportMetric(float64(total.Bytes)/float64(i), "fetched-B/op")
+					b.ReportMetric(float64(len(data)), "file-B")
+				})
+			}
+		}
+	}
+}
