@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/remote"
 )
@@ -18,11 +19,11 @@ import (
 var blocks = remote.Cache(64<<10, 256)
 
 // written lays out a profile as version 4.
-func written(t testing.TB, o synth.Options, index bool) []byte {
+func written(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
 	var options builder.Options
-	if index {
-		options.Index = &afdo.IndexOptions{}
+	if indexed {
+		options.Index = &index.Options{}
 	}
 	var b bytes.Buffer
 	require.NoError(t, builder.Write(&b, synth.Profile(o), options))
@@ -50,7 +51,7 @@ func readUnit(t testing.TB, s *server, path string, records bool, options ...rem
 	t.Helper()
 	f, err := remote.Open(t.Context(), s.URL, options...)
 	require.NoError(t, err)
-	r, err := afdo.NewReader(f, f.Size())
+	r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
 	require.NoError(t, err)
 	u, err := r.Unit(path)
 	require.NoError(t, err)
@@ -69,13 +70,13 @@ func readUnit(t testing.TB, s *server, path string, records bool, options ...rem
 
 // A unit out of a file of some megabytes takes few requests and a small part of the file.
 func TestUnitRequests(t *testing.T) {
-	for _, index := range []bool{false, true} {
-		data := written(t, synth.Medium, index)
+	for _, indexed := range []bool{false, true} {
+		data := written(t, synth.Medium, indexed)
 		s := serve(t, data)
 		for _, path := range someUnits(t, data, 14) {
 			stats := readUnit(t, s, path, true, blocks)
-			require.LessOrEqual(t, stats.Requests, int64(8), "%s, index %v", path, index)
-			require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, index)
+			require.LessOrEqual(t, stats.Requests, int64(8), "%s, index %v", path, indexed)
+			require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, indexed)
 		}
 	}
 }
@@ -86,11 +87,11 @@ func BenchmarkUnit(b *testing.B) {
 		name    string
 		options synth.Options
 	}{{"medium", synth.Medium}, {"bootstrap", synth.Bootstrap}} {
-		for _, index := range []bool{false, true} {
-			data := written(b, size.options, index)
+		for _, indexed := range []bool{false, true} {
+			data := written(b, size.options, indexed)
 			paths := someUnits(b, data, 14)
 			for name, options := range map[string][]remote.Option{"none": nil, "64KiB": {blocks}} {
-				b.Run(fmt.Sprintf("profile=%s/index=%v/cache=%s", size.name, index, name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("profile=%s/index=%v/cache=%s", size.name, indexed, name), func(b *testing.B) {
 					s := serve(b, data)
 					s.latency = 20 * time.Millisecond
 					var total remote.Stats
