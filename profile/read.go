@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/budget"
 )
 
 // Read loads a whole version 4 file: its summary, its units in their order,
@@ -42,25 +43,14 @@ type loader struct {
 	ids     idTable
 	cursor  afdo.Cursor
 	body    Body
-	names   int64 // how many more bytes of names there may be
-	samples int64 // and of sections of samples
+	callee  func(afdo.SymbolID) (SymbolRef, bool) // ids.find
+	budget  *budget.Budget
 }
 
-// Every byte of a file belongs to one section and every such section to one
-// symbol; the limits leave room for files that are merely odd.
-const (
-	freeNames      = 64 << 20
-	namesPerByte   = 64
-	freeSamples    = 1 << 20
-	samplesPerByte = 4
-)
-
 func newLoader(size int64) *loader {
-	return &loader{
-		profile: New(),
-		names:   freeNames + namesPerByte*size,
-		samples: freeSamples + samplesPerByte*size,
-	}
+	l := &loader{profile: New(), budget: budget.New(size)}
+	l.callee = l.ids.find
+	return l
 }
 
 // readSymbols adds all units and symbols: the records of any unit may name any of them.
@@ -76,8 +66,8 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 			if err != nil {
 				return nil, err
 			}
-			if l.names -= int64(len(s.Name())); l.names < 0 {
-				return nil, fmt.Errorf("profile: the string tables spell out more than %d times the file: %w", namesPerByte, afdo.ErrLimit)
+			if err := l.budget.Name(s.Name()); err != nil {
+				return nil, fmt.Errorf("profile: %w", err)
 			}
 			l.ids.add(s.ID(), l.profile.AddSymbol(f, s.Name()))
 		}
@@ -109,10 +99,10 @@ func (l *loader) readFunction(s afdo.Symbol) error {
 	if err != nil {
 		return err
 	}
-	if l.samples -= info.Section().Size; l.samples < 0 {
-		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)
+	if err := l.budget.Samples(info); err != nil {
+		return err
 	}
-	if err := l.readBody(info); err != nil {
+	if err := l.body.Load(info, &l.cursor, l.callee); err != nil {
 		return err
 	}
 	ref, _ := l.ids.find(s.ID())
@@ -122,65 +112,6 @@ func (l *loader) readFunction(s afdo.Symbol) error {
 		Records:   l.body.Records(),
 	})
 	return nil
-}
-
-// readBody reads the records of a function into l.body.
-func (l *loader) readBody(info afdo.Info) error {
-	c := &l.cursor
-	c.Reset(info)
-	l.body.Reset()
-	open := 0
-	for offset := c.Offset(); c.Next(); offset = c.Offset() {
-		for ; open > c.Depth(); open-- {
-			l.body.Leave()
-		}
-		at := c.Location()
-		switch at.Type {
-		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
-			l.body.Count(at.Line, at.Discriminator, at.Count)
-		case afdo.LocationCalledFn, afdo.LocationCalledFns:
-			if err := l.readTargets(info); err != nil {
-				return err
-			}
-		case afdo.LocationInlinedFn:
-			callee, ok := l.ids.find(at.Callee)
-			if !ok {
-				return unknownCallee(info, offset, at.Callee)
-			}
-			l.body.Enter(at.Line, at.Discriminator, callee)
-			open++
-		}
-	}
-	for ; open > 0; open-- {
-		l.body.Leave()
-	}
-	return c.Err()
-}
-
-// readTargets reads the targets of the call record at hand.
-func (l *loader) readTargets(info afdo.Info) error {
-	c := &l.cursor
-	at := c.Location()
-	offset := c.Offset()
-	for t := range c.Targets() { // an error keeps until Next
-		callee, ok := l.ids.find(t.Callee)
-		if !ok {
-			return unknownCallee(info, offset, t.Callee)
-		}
-		l.body.Call(at.Line, at.Discriminator, callee, t.Count)
-		offset = c.Offset()
-	}
-	return nil
-}
-
-func unknownCallee(info afdo.Info, offset int64, id afdo.SymbolID) error {
-	return &afdo.FormatError{
-		Section: info.Section().Index,
-		Type:    info.Section().Type,
-		Offset:  offset,
-		Err:     afdo.ErrSymbol,
-		Detail:  fmt.Sprintf("a callee of symbol ID %d, which no unit has", id),
-	}
 }
 
 // An idTable translates symbol IDs. These are contiguous by and large, but may

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -18,24 +18,11 @@ type readerSource struct {
 	units []*afdo.Unit
 	byID  []int // the units that have symbols, by ascending ID
 
-	names   atomic.Int64 // how many more bytes of names there may be
-	samples atomic.Int64 // and of sections of samples
+	budget *budget.Budget
 }
 
-// Every byte of a file belongs to one section and every such section to one
-// symbol, and a slice reads a function at most a few times; the limits leave
-// room for files that are merely odd.
-const (
-	freeNames      = 64 << 20
-	namesPerByte   = 64
-	freeSamples    = 1 << 20
-	samplesPerByte = 16
-)
-
 func newReaderSource(r *afdo.Reader) (*readerSource, error) {
-	s := &readerSource{r: r}
-	s.names.Store(freeNames + namesPerByte*r.Size())
-	s.samples.Store(freeSamples + samplesPerByte*r.Size())
+	s := &readerSource{r: r, budget: budget.New(r.Size())}
 	n, err := r.NumUnits()
 	if err != nil {
 		return nil, err
@@ -65,7 +52,7 @@ func (s *readerSource) symbols(unit int) iter.Seq2[symbol, error] {
 	return func(yield func(symbol, error) bool) {
 		for sym, err := range s.units[unit].Symbols() {
 			if err == nil {
-				err = s.spend(&s.names, len(sym.Name()), "the string tables spell out", namesPerByte)
+				err = s.budget.Name(sym.Name())
 			}
 			if !yield(s.from(unit, sym), err) || err != nil {
 				return
@@ -76,14 +63,6 @@ func (s *readerSource) symbols(unit int) iter.Seq2[symbol, error] {
 
 func (s *readerSource) from(unit int, sym afdo.Symbol) symbol {
 	return symbol{id: symbolID(sym.ID()), unit: unit, name: sym.Name(), info: sym.HasInfo()}
-}
-
-// spend takes from what is left to be read, which no honest file uses up.
-func (s *readerSource) spend(left *atomic.Int64, n int, what string, limit int) error {
-	if left.Add(-int64(n)) < 0 {
-		return fmt.Errorf("slice: %s more than %d times the file: %w", what, limit, afdo.ErrLimit)
-	}
-	return nil
 }
 
 func (s *readerSource) symbol(id symbolID) (symbol, error) {
@@ -119,7 +98,7 @@ func (s *readerSource) info(sym afdo.Symbol) (afdo.Info, error) {
 	if err != nil {
 		return afdo.Info{}, err
 	}
-	return info, s.spend(&s.samples, int(info.Section().Size), "symbols share their samples, which together are", samplesPerByte)
+	return info, s.budget.Samples(info)
 }
 
 func (s *readerSource) function(sym symbol, scratch *scratch) (profile.Function, error) {
@@ -139,7 +118,7 @@ func (s *readerSource) read(sym symbol, scratch *scratch) (profile.Function, err
 	if err != nil {
 		return profile.Function{}, err
 	}
-	if err := s.body(info, scratch); err != nil {
+	if err := scratch.body.Load(info, &scratch.cursor, sameID); err != nil {
 		return profile.Function{}, err
 	}
 	return profile.Function{
@@ -154,33 +133,8 @@ func (s *readerSource) at(path, name string, err error) error {
 	return fmt.Errorf("slice: unit %q, symbol %q: %w", path, name, err)
 }
 
-// body reads the records of a function into the scratch.
-func (s *readerSource) body(info afdo.Info, scratch *scratch) error {
-	c, body := &scratch.cursor, &scratch.body
-	c.Reset(info)
-	body.Reset()
-	open := 0
-	for c.Next() {
-		for ; open > c.Depth(); open-- {
-			body.Leave()
-		}
-		switch at := c.Location(); at.Type {
-		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
-			body.Count(at.Line, at.Discriminator, at.Count)
-		case afdo.LocationCalledFn, afdo.LocationCalledFns:
-			for t := range c.Targets() {
-				body.Call(at.Line, at.Discriminator, profile.SymbolRef(t.Callee), t.Count)
-			}
-		case afdo.LocationInlinedFn:
-			body.Enter(at.Line, at.Discriminator, profile.SymbolRef(at.Callee))
-			open++
-		}
-	}
-	for ; open > 0; open-- {
-		body.Leave()
-	}
-	return c.Err()
-}
+// sameID takes the IDs of a file as they are.
+func sameID(id afdo.SymbolID) (profile.SymbolRef, bool) { return profile.SymbolRef(id), true }
 
 // inlinings reads the units one after the other and keeps none of them.
 func (s *readerSource) inlinings(yield func(symbolID, []symbolID)) error {

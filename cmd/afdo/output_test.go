@@ -120,3 +120,23 @@ func TestDeviceFull(t *testing.T) {
 	r := afdoRun("convert", example(".txt"), "--to", "v4", "-o", "/dev/full")
 	assert.Equal(t, result{cli.StatusFault, "", "afdo: write /dev/full: no space left on device\n"}, r)
 }
+
+// Standard output may be named as a file, whatever is behind it, and what was written there before stays.
+func TestStandardOutputByName(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no sh")
+	}
+	want, err := os.ReadFile(example(".txt"))
+	require.NoError(t, err)
+	out := filepath.Join(t.TempDir(), "out")
+	for _, script := range []string{
+		`echo first >"$1"; afdo convert "$0" --to text -o /dev/stdout >>"$1"`,
+		`{ echo first; afdo convert "$0" --to text -o /dev/stdout; } >"$1"`,
+		`{ echo first; afdo convert "$0" --to text -o /dev/stdout; } | cat >"$1"`,
+		`{ echo first; afdo convert "$0" --to text -o /dev/fd/3 3>&1; } | cat >"$1"`,
+	} {
+		said, err := exec.Command("sh", "-c", script, example(".afdo"), out).CombinedOutput()
+		require.NoError(t, err, "%s: %s", script, said)
+		requireFile(t, out, "first\n"+string(want))
+	}
+}

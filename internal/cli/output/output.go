@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,21 +30,73 @@ func JSON(stdout io.Writer, facts any) error {
 	})
 }
 
-// Write has write fill the file of a path. The file appears whole or not at all, and a file that was
-// there stays until then, and its mode after. Where that cannot be had, on standard output and for a
-// device or a pipe, it is written to directly.
+// Write has write fill the file of a path. The file appears whole or not at all: a file that was there
+// stays until then, and the new one gets its mode, but the owner is whoever runs this, and other hard
+// links keep the old file. A symbolic link stays, and what it leads to is replaced or made. Standard
+// output, in whatever way it is named, and what is no regular file are written to as they are.
 func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == cli.Stdio {
 		return buffered(stdout, write)
 	}
-	target, mode, err := resolveTarget(path)
+	if f := descriptor(path); f != nil {
+		return buffered(f, write)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replaceFile(path, followLinks(path), 0, write)
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return writeThrough(path, write)
+	}
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
 	}
-	if mode&fs.ModeType != 0 {
-		return writeThrough(target, write)
+	return replaceFile(path, target, info.Mode(), write)
+}
+
+// descriptor returns the open file that a path names by its number, nil if it does not: to open the path
+// of a file would begin to write at its start, whatever is there.
+func descriptor(path string) *os.File {
+	switch path = filepath.ToSlash(filepath.Clean(path)); path {
+	case "/dev/stdout":
+		return os.Stdout
+	case "/dev/stderr":
+		return os.Stderr
 	}
-	return replaceFile(target, mode, write)
+	for _, folder := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		number, ok := strings.CutPrefix(path, folder)
+		if n, err := strconv.ParseUint(number, 10, 31); ok && err == nil {
+			switch n {
+			case 1:
+				return os.Stdout
+			case 2:
+				return os.Stderr
+			}
+			return os.NewFile(uintptr(n), path)
+		}
+	}
+	return nil
+}
+
+// maxLinks is how many symbolic links may lead from one to the next.
+const maxLinks = 40
+
+// followLinks returns the path that a symbolic link to nothing leads to, or path if it is none.
+func followLinks(path string) string {
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
 }
 
 func buffered(w io.Writer, write func(io.Writer) error) error {
@@ -51,22 +105,6 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 		return err // without what is left in the buffer: the less of a failure gets out, the better
 	}
 	return b.Flush()
-}
-
-// resolveTarget follows symbolic links, so that the file behind them is
-// replaced and not the link. The mode is 0 if there is no file yet.
-func resolveTarget(path string) (target string, mode fs.FileMode, err error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return path, 0, nil
-	}
-	if target, err = filepath.EvalSymlinks(path); err != nil {
-		return "", 0, err
-	}
-	info, err := os.Stat(target)
-	if err != nil {
-		return "", 0, err
-	}
-	return target, info.Mode(), nil
 }
 
 func writeThrough(path string, write func(io.Writer) error) error {
@@ -81,10 +119,11 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile writes a temporary file beside target, and gives it target's name when it is complete and on disk.
-func replaceFile(target string, mode fs.FileMode, write func(io.Writer) error) error {
+// replaceFile writes a temporary file beside target, and gives it target's name when it is complete and
+// on disk. The mode is that of target, 0 if there is no such file; path is how the caller named it.
+func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) error) error {
 	removeStale(filepath.Dir(target))
-	f, err := createBeside(target)
+	f, err := createBeside(path, target, mode)
 	if err != nil {
 		return err
 	}
@@ -120,7 +159,7 @@ func Update(path string, data []byte) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
 		return false, nil
 	}
-	f, err := createBeside(path)
+	f, err := createBeside(path, path, 0)
 	if err != nil {
 		return false, err
 	}
@@ -137,15 +176,25 @@ func Update(path string, data []byte) (changed bool, err error) {
 	return true, os.Rename(f.Name(), path)
 }
 
-// createBeside makes a new file in the folder of target, with the mode that
-// target would get. Its name is short, since target's may be as long as a name can be.
-func createBeside(target string) (*os.File, error) {
+// createBeside makes a new file in the folder of target, with the mode that a new file gets. One that is to
+// replace a file is for its owner alone until it gets that file's mode. Its name is short, since
+// target's may be as long as a name can be; an error names path.
+func createBeside(path, target string, mode fs.FileMode) (*os.File, error) {
+	perm := fs.FileMode(0o666)
+	if mode != 0 {
+		perm = 0o600
+	}
 	for {
 		name := fmt.Sprintf(".afdo-%016x.tmp", rand.Uint64())
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		var at *fs.PathError
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case errors.As(err, &at):
+			return nil, &fs.PathError{Op: "create", Path: path, Err: at.Err}
 		}
+		return f, err
 	}
 }
 

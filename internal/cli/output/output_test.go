@@ -2,6 +2,7 @@ package output
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -112,7 +113,54 @@ func TestOutputFollowsLink(t *testing.T) {
 	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
 
 	require.NoError(t, os.Remove(target))
-	assert.ErrorIs(t, Write(nil, link, say("")), fs.ErrNotExist)
+	require.NoError(t, Write(nil, link, say("made")))
+	requireFile(t, target, "made")
+	info, err = os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
+	assert.Equal(t, []string{"link", "target"}, files(t, dir))
+}
+
+// Nobody but the owner can read a file that is to replace one of theirs, however far it is.
+func TestTemporaryFileIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, Write(nil, path, func(w io.Writer) error {
+		for _, name := range files(t, dir) {
+			info, err := os.Stat(filepath.Join(dir, name))
+			require.NoError(t, err)
+			assert.EqualValues(t, 0o600, info.Mode().Perm(), name)
+		}
+		assert.Len(t, files(t, dir), 2)
+		return nil
+	}))
+}
+
+func TestErrorNamesThePath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "nodir", "x")
+	var at *fs.PathError
+	require.ErrorAs(t, Write(nil, path, say("")), &at)
+	assert.Equal(t, path, at.Path)
+	assert.ErrorIs(t, at, fs.ErrNotExist)
+}
+
+// What has no regular file behind it is written to, and standard output goes on where it is.
+func TestOutputToDescriptor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("descriptors have no names")
+	}
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	require.NoError(t, Write(nil, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), w.Fd()), say("hello")))
+	require.NoError(t, w.Close())
+	got, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, "hello", string(got))
 }
 
 // A device is no file to be replaced.

@@ -7,30 +7,19 @@ import (
 
 	"github.com/go-afdo/afdo"
 
+	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A walker steps through the functions of a file. Every byte of a file belongs
-// to one section and every section of samples to one symbol, so what a file
-// gives is bounded by its size; the walker ends with [afdo.ErrLimit] where symbols
-// that share sections or string tables that spell out a thousandfold would make it more.
+// A walker steps through the functions of a file, as far as the budget of the file goes.
 type walker struct {
 	cursor  afdo.Cursor
-	names   int64 // how many more bytes of names there may be
-	samples int64 // and of sections of samples
+	budget  *budget.Budget
 	unknown uint64
 }
 
-// The limits leave room for files that are merely odd.
-const (
-	freeSpelled    = 64 << 20
-	spelledPerByte = 64
-	freeSamples    = 1 << 20
-	samplesPerByte = 4
-)
-
 func newWalker(r *afdo.Reader) *walker {
-	return &walker{names: freeSpelled + spelledPerByte*r.Size(), samples: freeSamples + samplesPerByte*r.Size()}
+	return &walker{budget: budget.New(r.Size())}
 }
 
 // symbols calls visit for each symbol of a unit, with its samples if it has any.
@@ -42,8 +31,8 @@ func (w *walker) symbols(u *afdo.Unit, visit func(afdo.Symbol, *function) error)
 		if err != nil {
 			return err
 		}
-		if w.names -= int64(len(s.Name())); w.names < 0 {
-			return fmt.Errorf("the string tables spell out more than %d times the file: %w", spelledPerByte, afdo.ErrLimit)
+		if err := w.budget.Name(s.Name()); err != nil {
+			return err
 		}
 		if err := w.symbol(s, visit); err != nil {
 			return fmt.Errorf("unit %.200q, symbol %.200q: %w", u.Path(), s.Name(), err)
@@ -61,8 +50,8 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	if err != nil {
 		return err
 	}
-	if w.samples -= info.Section().Size; w.samples < 0 {
-		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)
+	if err := w.budget.Samples(info); err != nil {
+		return err
 	}
 	w.cursor.Reset(info)
 	if err := visit(s, &function{info, &w.cursor}); err != nil {

@@ -1,0 +1,51 @@
+// Package budget bounds what is read of a version 4 file that says the same bytes many times over.
+//
+// Every byte of a file belongs to one section, and every section to one unit or symbol. What a file gives
+// is therefore bounded by its size, unless symbols share sections, or string tables spell out names whose
+// prefixes they share. Who reads a whole file spends a budget on both. The limits leave room for files
+// that are merely odd, and for a slice that reads a function a few times.
+package budget
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo"
+)
+
+const (
+	namesPerByte   = 64
+	freeNames      = 64 << 20
+	samplesPerByte = 16
+	freeSamples    = 1 << 20
+)
+
+// A Budget is what may still be read of a file. It may be used from many goroutines.
+type Budget struct {
+	names   atomic.Int64
+	samples atomic.Int64
+}
+
+// New returns the budget of a file of a size in bytes.
+func New(size int64) *Budget {
+	b := new(Budget)
+	b.names.Store(freeNames + namesPerByte*size)
+	b.samples.Store(freeSamples + samplesPerByte*size)
+	return b
+}
+
+// Name spends what the name of a symbol takes. The error is [afdo.ErrLimit].
+func (b *Budget) Name(name string) error {
+	if b.names.Add(-int64(len(name))) < 0 {
+		return fmt.Errorf("the string tables spell out more than %d times the file: %w", namesPerByte, afdo.ErrLimit)
+	}
+	return nil
+}
+
+// Samples spends what the section of a function's samples takes. The error is [afdo.ErrLimit].
+func (b *Budget) Samples(info afdo.Info) error {
+	if b.samples.Add(-info.Section().Size) < 0 {
+		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)
+	}
+	return nil
+}
