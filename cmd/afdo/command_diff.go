@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -77,7 +78,8 @@ func newDiffCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.UintVarP(&o.Number, "number", "n", 25, "how many lines of each list to print, 0 for all")
+	o.Number = 25
+	f.VarP((*countFlag)(&o.Number), "number", "n", "how many lines of each list to print, 0 for all")
 	f.BoolVar(&o.ByUnit, "units", false, "list units instead of functions")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	f.BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is any difference")
@@ -115,8 +117,12 @@ func (e *env) diffModels(files [2]*input.File, from [2]kind.CanLoad, o *kind.Dif
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
-	profiles, err := loadPair(files, from)
+	loaded, err := loadPair(files, from)
 	if err != nil {
+		return false, err
+	}
+	var profiles [2]*profile.Profile
+	if profiles, err = e.sameNames(files, loaded); err != nil {
 		return false, err
 	}
 	doing.Say("comparing %s and %s", human.Name(paths[0]), human.Name(paths[1]))
@@ -130,18 +136,35 @@ func (e *env) diffModels(files [2]*input.File, from [2]kind.CanLoad, o *kind.Dif
 }
 
 // loadPair reads two profiles at a time. The error is that of the first.
-func loadPair(files [2]*input.File, from [2]kind.CanLoad) (profiles [2]*profile.Profile, err error) {
+func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loaded, err error) {
 	load := func(i int) error {
 		l, err := from[i].Load(files[i])
 		if err != nil {
 			return files[i].Wrap(err)
 		}
-		profiles[i] = l.Profile
+		loaded[i] = l
 		return nil
 	}
 	second := make(chan error, 1)
 	go func() { second <- load(1) }()
-	return profiles, cmp.Or(load(0), <-second)
+	return loaded, cmp.Or(load(0), <-second)
+}
+
+// sameNames returns two profiles in which the same functions have the same names. Where only one of them
+// knows which function is in which unit, both are compared without units.
+func (e *env) sameNames(files [2]*input.File, loaded [2]*kind.Loaded) (profiles [2]*profile.Profile, err error) {
+	for i, l := range loaded {
+		profiles[i] = l.Profile
+		other := 1 - i
+		if l.NoUnits || !loaded[other].NoUnits {
+			continue
+		}
+		e.Warnf("%s knows no units: functions are compared by name alone", human.Name(files[other].Name))
+		if profiles[i], err = gcovkind.WithoutUnits(l.Profile); err != nil {
+			return profiles, files[i].Wrap(err)
+		}
+	}
+	return profiles, nil
 }
 
 // A diffReport is what diff prints.

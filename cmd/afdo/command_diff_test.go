@@ -232,3 +232,14 @@ func TestOverlapText(t *testing.T) {
 		assert.Equal(t, text, overlapText(x))
 	}
 }
+
+// Version 2 knows no units, and is compared with other formats by the names of functions.
+func TestDiffWithoutUnits(t *testing.T) {
+	for _, paths := range [][2]string{{".v3.afdo", ".v2.afdo"}, {".v2.afdo", ".afdo"}} {
+		r := afdoRun("diff", example(paths[0]), example(paths[1]))
+		assert.Equal(t, "afdo: "+example(".v2.afdo")+" knows no units: functions are compared by name alone\n", r.err)
+		assert.Contains(t, r.out, "Similarity  1.000000")
+		assert.Contains(t, r.out, "Locations   1.000000")
+	}
+	assert.Empty(t, afdoRun("diff", example(".v2.afdo"), example(".v2.afdo")).err)
+}

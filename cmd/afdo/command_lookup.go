@@ -28,7 +28,7 @@ func newLookupCommand(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.HasUnit, l.HasSymbol = cmd.Flags().Changed("unit"), cmd.Flags().Changed("symbol")
 			if !l.HasUnit && !l.HasSymbol {
-				return cli.Usagef("neither --unit nor --symbol")
+				return cli.Usagef("--unit or --symbol is required")
 			}
 			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
 				return dispatch(e, "lookup", k, func(k kind.CanLookup) error { return k.Lookup(&e.Env, f, &l) }, nil)
@@ -36,8 +36,8 @@ func newLookupCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&l.Unit, "unit", "u", "", "path of a unit, or the end of one")
-	f.StringVarP(&l.Symbol, "symbol", "s", "", "name of a symbol, as the assembler has it")
+	f.VarP(&onceFlag{value: &l.Unit}, "unit", "u", "path of a unit, or the end of one")
+	f.VarP(&onceFlag{value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler has it")
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
 	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as people write them")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)

@@ -57,7 +57,8 @@ func newReportCommand(e *env) *cobra.Command {
 		},
 	}
 	addOutputFlag(cmd, &o.Path)
-	cmd.Flags().UintVarP(&functions, "number", "n", report.DefaultFunctions, "how many functions to list at most, 0 for all")
+	functions = report.DefaultFunctions
+	cmd.Flags().VarP((*countFlag)(&functions), "number", "n", "how many functions to list at most, 0 for all")
 	addDemangleFlags(cmd, &o.Demangle, &plain)
 	e.addKindFlags(cmd)
 	return cmd

@@ -73,8 +73,9 @@ func newTopCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.UintVarP(&t.Number, "number", "n", 25, "how many lines to print, 0 for all")
-	f.StringVarP(&t.Unit, "unit", "u", "", "path of a unit, or the end of one")
+	t.Number = 25
+	f.VarP((*countFlag)(&t.Number), "number", "n", "how many lines to print, 0 for all")
+	f.VarP(&onceFlag{value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
 	f.Var(&order, "sort", "order of the functions: "+strings.Join(topOrderNames(), ", "))
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
 	f.BoolVar(&t.JSON, "json", false, "print JSON")

@@ -100,5 +100,5 @@ func TestUnitsHostile(t *testing.T) {
 	huge := writeFile(t, "huge", gen.HugeNames(1<<16, 2000, true))
 	r := afdoRun("units", huge)
 	assert.Equal(t, cli.StatusFault, r.status)
-	assert.Contains(t, r.err, "the string tables spell out more than 64 times the file: limit exceeded")
+	assert.Contains(t, r.err, "limit exceeded: the names of the unit exceed ")
 }

@@ -57,6 +57,10 @@ func TestStandardOutputFails(t *testing.T) {
 		{"convert", example(".afdo"), "--to", "text"},
 		{"convert", example(".afdo"), "--to", "v2"},
 		{"--version"},
+		{"help"},
+		{"help", "show"},
+		{"show", "--help"},
+		{"completion", "bash"},
 	} {
 		var stderr bytes.Buffer
 		e := newEnv(cli.Env{Out: clitest.FailingWriter{Err: errors.New("disk full")}, Err: &stderr})
@@ -126,8 +130,7 @@ func TestStandardOutputByName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sh")
 	}
-	want, err := os.ReadFile(example(".txt"))
-	require.NoError(t, err)
+	want := must(t, "convert", example(".afdo"), "--to", "text")
 	out := filepath.Join(t.TempDir(), "out")
 	for _, script := range []string{
 		`echo first >"$1"; afdo convert "$0" --to text -o /dev/stdout >>"$1"`,
@@ -137,6 +140,6 @@ func TestStandardOutputByName(t *testing.T) {
 	} {
 		said, err := exec.Command("sh", "-c", script, example(".afdo"), out).CombinedOutput()
 		require.NoError(t, err, "%s: %s", script, said)
-		requireFile(t, out, "first\n"+string(want))
+		requireFile(t, out, "first\n"+want)
 	}
 }

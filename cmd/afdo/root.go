@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +33,13 @@ func (e runError) Unwrap() error { return e.error }
 // run runs a command line and returns the exit status.
 func (e *env) run(args []string) int {
 	root := newRoot(e, verbsFor(args)...)
+	help := &stickyWriter{w: e.Out}
+	root.SetOut(help)
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	cmd, err := root.ExecuteC()
+	if help.err != nil {
+		err = runError{help.err}
+	}
 	if err == nil {
 		return cli.StatusDone
 	}
@@ -125,9 +132,9 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		},
 	}
 	root.SetIn(e.In)
-	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
+	root.SetHelpCommand(newHelpCommand())
 	for _, v := range verbs {
 		root.AddCommand(v.make(e))
 	}
@@ -135,6 +142,45 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		markRunErrors(cmd)
 	}
 	return root
+}
+
+// newHelpCommand returns the verb help, which refuses what is no verb.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Print what a verb does and its flags",
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, rest, err := help.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return cli.Usagef("unknown verb %q", strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+		ValidArgsFunction: func(help *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, cmd := range help.Root().Commands() {
+				if strings.HasPrefix(cmd.Name(), begun) {
+					names = append(names, cmd.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// A stickyWriter keeps the first error of what is written through it: of help, cobra tells none.
+type stickyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stickyWriter) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
 }
 
 // markRunErrors makes the errors of a verb's RunE tell themselves from cobra's.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+)
+
+// A countFlag is the value of --number: how many lines to print, 0 for all.
+type countFlag uint
+
+// String returns the number in decimal digits.
+func (c *countFlag) String() string { return strconv.FormatUint(uint64(*c), 10) }
+
+// Set takes a number.
+func (c *countFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return errors.New("want a number, 0 for all")
+	}
+	*c = countFlag(n)
+	return nil
+}
+
+// Type is what the help calls the value.
+func (c *countFlag) Type() string { return "N" }
+
+// A onceFlag is the value of a flag that can be given only once: of two, one would be ignored.
+type onceFlag struct {
+	value *string
+	set   bool
+}
+
+// String returns the value.
+func (o *onceFlag) String() string {
+	if o.value == nil {
+		return ""
+	}
+	return *o.value
+}
+
+// Set takes the value, once.
+func (o *onceFlag) Set(text string) error {
+	if o.set {
+		return errors.New("it is given twice")
+	}
+	*o.value, o.set = text, true
+	return nil
+}
+
+// Type is what the help calls the value.
+func (o *onceFlag) Type() string { return "string" }
