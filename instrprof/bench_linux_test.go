@@ -61,7 +61,7 @@ func (u *usage) run(b *testing.B, command string, args []string) {
 	require.NoError(b, cmd.Run())
 	u.wall += time.Since(start)
 	u.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	u.peak = max(u.peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	u.peak = max(u.peak, int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss))
 }
 
 func (u *usage) report(b *testing.B, who string) {

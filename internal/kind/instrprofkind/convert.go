@@ -11,7 +11,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
@@ -32,31 +31,21 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	doing := out.Progress(e)
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
 	defer doing.Stop()
-	memprof := hasMemProf(f)
+	var memory memorySections
+	f, err := memory.add(f)
+	if err != nil {
+		return err
+	}
 	p, err := load(e, f)
 	if err != nil {
 		return err
 	}
-	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return k.write(w, out.Format.Name, p) }); err != nil {
+	if err := k.write(e, out, p, &memory); err != nil {
 		return err
 	}
 	doing.Stop()
-	tellMemProf(e, memprof)
+	memory.tell(e, out.Format.Name)
 	return nil
-}
-
-// hasMemProf counts a MemProf section of an indexed file.
-func hasMemProf(f *input.File) int {
-	if instrprof.Detect(f.Head) == instrprof.FormatIndexed && f.Head[15]&0x40 != 0 {
-		return 1
-	}
-	return 0
-}
-
-func tellMemProf(e *cli.Env, n int) {
-	if n > 0 {
-		e.Warnf("MemProf sections that were left out: %d", n)
-	}
 }
 
 // Merge writes the sum of files.
@@ -66,13 +55,11 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	inputs := make([]instrprof.Input, len(m.Weights))
-	memprof := 0
+	var memory memorySections
 	for i, weight := range m.Weights {
-		sections, err := addInput(m, &inputs[i], i, weight)
-		if err != nil {
+		if err := addInput(m, &inputs[i], i, weight, &memory); err != nil {
 			return err
 		}
-		memprof += sections
 	}
 	p, dropped, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{
 		Progress: func(n int) { m.Say("merging %d profiles, %d read", len(inputs), n) },
@@ -81,7 +68,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 		return err
 	}
 	m.Say("writing %s", m.Out.Format.Name)
-	if err := output.Write(e.Out, m.Out.Path, func(w io.Writer) error { return k.write(w, m.Out.Format.Name, p) }); err != nil {
+	if err := k.write(e, m.Out, p, &memory); err != nil {
 		return err
 	}
 	byFile := make([]mismatches, len(inputs))
@@ -91,20 +78,23 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	for i, in := range inputs {
 		byFile[i].tell(e, in.Path)
 	}
-	tellMemProf(e, memprof)
+	memory.tell(e, m.Out.Format.Name)
 	return nil
 }
 
-// addInput finds out how to open an input as often as it takes, and counts its MemProf section.
-func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio) (memprof int, err error) {
+// addInput finds out how to open an input as often as it takes, and adds its MemProf section.
+func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio, memory *memorySections) error {
 	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-		return 0, cli.Usagef("instrumentation profiles have whole weights of at least 1, not %v", weight)
+		return cli.Usagef("instrumentation profiles have whole weights of at least 1, not %v", weight)
 	}
 	f, err := m.Open(i)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
+	if f, err = memory.add(f); err != nil {
+		return f.Wrap(err)
+	}
 	*in = instrprof.Input{Path: f.Name, Weight: weight.Num / weight.Den}
 	switch {
 	case f.Path != "":
@@ -112,7 +102,7 @@ func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio) (
 	case f.Name == input.StdinName:
 		data, err := io.ReadAll(f)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", f.Name, err)
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		in.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	default: // it is compressed
@@ -121,7 +111,7 @@ func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio) (
 			return closer{again}, err
 		}
 	}
-	return hasMemProf(f), nil
+	return nil
 }
 
 // closer makes the Close of a file one that returns an error.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
@@ -131,16 +132,24 @@ func openRaw(f *input.File) (*instrprof.RawReader, error) {
 	return instrprof.OpenRawBytes(data)
 }
 
-// write writes a profile in a format of the kind.
-func (k *Kind) write(w io.Writer, format string, p *instrprof.Profile) error {
+// write writes a profile and what there is of memory profiles in a format of the kind.
+func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
 	if p.NumRecords() == 0 {
 		return fmt.Errorf("the profile has no functions: %w", instrprof.ErrUnrepresentable)
 	}
-	if format == formatText {
+	if out.Format.Name == formatText {
 		if !k.vtableNames {
 			p.VTableNames = nil // as LLVM has it
 		}
-		return p.WriteText(w)
+		return output.Write(e.Out, out.Path, p.WriteText)
 	}
-	return p.WriteIndexed(w, instrprof.IndexedOptions{Version: uint32(k.version), VTableNames: k.vtableNames})
+	o := instrprof.IndexedOptions{Version: uint32(k.version), VTableNames: k.vtableNames}
+	if memory.n > 0 {
+		section, err := memory.section()
+		if err != nil {
+			return err
+		}
+		o.MemProf = section
+	}
+	return output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) })
 }

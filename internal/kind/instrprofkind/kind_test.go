@@ -22,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -305,4 +306,71 @@ func TestTop(t *testing.T) {
 	require.Contains(t, r.out.String(), "more\n")
 	var usage *cli.UsageError
 	require.ErrorAs(t, r.Top(&r.Env, open(t, f), &kind.TopOptions{Calls: true}), &usage)
+}
+
+const allocations = `HeapProfileRecords:
+  - GUID: 0x1
+    AllocSites:
+      - Callstack:
+          - { Function: 0x1, LineOffset: 1, Column: 2, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 3
+          TotalSize: 10
+          TotalLifetime: 5
+          TotalLifetimeAccessDensity: 6
+    CallSites: []
+`
+
+// A file that is a memory profile, too, stays one: llvm-profdata drops what it says of memory.
+func TestMemoryProfilesAreKept(t *testing.T) {
+	memory, err := memprof.ReadYAML(strings.NewReader(allocations))
+	require.NoError(t, err)
+	section, err := memory.Section(3)
+	require.NoError(t, err)
+	p, err := instrprof.Load(filepath.Join(zoo, "ir.profraw"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "both.profdata")
+	var both bytes.Buffer
+	require.NoError(t, p.WriteIndexed(&both, instrprof.IndexedOptions{MemProf: section}))
+	require.NoError(t, os.WriteFile(path, both.Bytes(), 0o666))
+
+	allocs := func(data []byte) (n uint64) {
+		r, err := instrprof.OpenBytes(data)
+		require.NoError(t, err)
+		section, offset, err := r.MemProf()
+		require.NoError(t, err)
+		m, err := memprof.OpenBytes(section, offset)
+		require.NoError(t, err)
+		for rec, err := range m.Records() {
+			require.NoError(t, err)
+			for _, a := range rec.Allocs {
+				n += a.Block[memprof.AllocCount]
+			}
+		}
+		return n
+	}
+	for _, stdin := range []bool{false, true} {
+		r := newRun()
+		f := open(t, path)
+		if stdin {
+			f, err = input.New("x", bytes.NewReader(both.Bytes()))
+			require.NoError(t, err)
+		}
+		require.NoError(t, r.Convert(&r.Env, f, to[formatIndexed], &trim.Flags{}))
+		require.Equal(t, uint64(3), allocs(r.out.Bytes()))
+	}
+	r := newRun()
+	require.NoError(t, r.Convert(&r.Env, open(t, path), to[formatText], &trim.Flags{}))
+	require.Contains(t, r.err.String(), "MemProf sections that were left out: 1")
+
+	m := kind.Merge{
+		Weights: []profile.Ratio{{Num: 1, Den: 1}, {Num: 1, Den: 1}},
+		Open:    func(int) (*input.File, error) { return input.Open(nil, path) },
+		Say:     func(string, ...any) {},
+		Out:     to[formatIndexed],
+		Trim:    &trim.Flags{},
+	}
+	r = newRun()
+	require.NoError(t, r.Merge(&r.Env, &m))
+	require.Equal(t, uint64(6), allocs(r.out.Bytes()))
 }
