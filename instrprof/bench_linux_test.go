@@ -22,6 +22,7 @@ func BenchmarkBesideLLVM(b *testing.B) {
 	llvm := tool(b, "llvm-profdata")
 	merged := filepath.Join(dir, "out.profdata")
 	name := bigName(75_000)
+	raw := manyRaw(b, 300)
 	for _, op := range []struct {
 		name       string
 		ours, llvm []string
@@ -29,6 +30,7 @@ func BenchmarkBesideLLVM(b *testing.B) {
 		{"lookup", []string{"lookup", paths[0], "--symbol", name}, []string{"show", "--counts", "--function=" + name, paths[0]}},
 		{"merge", []string{"merge", "-o", merged, "--to", "profdata", paths[0], paths[1]}, []string{"merge", "-o", merged, paths[0], paths[1]}},
 		{"show", []string{"show", paths[0]}, []string{"show", "--detailed-summary", paths[0]}},
+		{"raw", append([]string{"merge", "-o", merged, "--to", "profdata"}, raw...), append([]string{"merge", "-o", merged}, raw...)},
 		{"text", []string{"convert", paths[0], "-o", merged, "--to", "proftext"}, []string{"merge", "--text", "-o", merged, paths[0]}},
 	} {
 		b.Run("op="+op.name, func(b *testing.B) {

@@ -1,6 +1,7 @@
 package instrprof_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -91,6 +92,28 @@ func big(t testing.TB) [2]string {
 	dir, err := bigDir()
 	require.NoError(t, err)
 	return [2]string{filepath.Join(dir, "0.profdata"), filepath.Join(dir, "1.profdata")}
+}
+
+// manyRaw writes raw files of runs of one program, with compressed names as the runtime has them, and returns their paths.
+func manyRaw(t testing.TB, runs int) []string {
+	t.Helper()
+	w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, flags: 1 << 56, deflate: true}
+	counts := rand.New(rand.NewPCG(3, 3))
+	for i := range 5000 {
+		f := rawFunc{name: bigName(i), hash: uint64(i), address: uint64(16 * (i + 1)), counters: make([]uint64, 1+i%40)}
+		for k := range f.counters {
+			f.counters[k] = counts.Uint64N(1 << 20)
+		}
+		w.funcs = append(w.funcs, f)
+	}
+	data := w.bytes()
+	paths := make([]string, runs)
+	dir := t.TempDir()
+	for i := range paths {
+		paths[i] = filepath.Join(dir, fmt.Sprintf("%d.profraw", i))
+		require.NoError(t, os.WriteFile(paths[i], data, 0o666))
+	}
+	return paths
 }
 
 func BenchmarkBig(b *testing.B) {

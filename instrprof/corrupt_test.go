@@ -258,6 +258,18 @@ func faults(data []byte) (list []error) {
 	return list
 }
 
+// Names that inflate to a thousand times their size are refused before they do.
+func TestNamesThatInflate(t *testing.T) {
+	w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, deflate: true}
+	w.funcs = []rawFunc{{name: strings.Repeat("a", 16<<20), hash: 1, counters: []uint64{1}}}
+	_, err := addRaw(w.bytes())
+	require.ErrorIs(t, err, afdo.ErrLimit)
+	w.funcs[0].name = strings.Repeat("a", 60<<10)
+	p, err := addRaw(w.bytes())
+	require.NoError(t, err)
+	require.Equal(t, 1, p.NumRecords())
+}
+
 // No bit of a file makes it panic, and each fault has a type.
 func TestFlippedBits(t *testing.T) {
 	for _, s := range zoo {

@@ -16,6 +16,12 @@ const nameSeparator = 1
 // table of them takes. Names of real programs deflate to a fifth.
 func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
 
+// What a chunk of names may inflate to: a file of many dumps must not inflate to a thousand times its size.
+const (
+	maxInflation  = 128 // times its size
+	freeInflation = 64 << 10
+)
+
 // names reads size bytes of names: chunks of ULEB size, ULEB compressed size or 0, and the names with 0x01
 // between them, deflated or not. Zeros between chunks are padding. limit is the size of the file.
 func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
@@ -43,6 +49,10 @@ func (f *fields) nameChunk(left *int64, each func([]byte)) {
 	}
 	if size > uint64(*left) {
 		f.fail(pos, afdo.ErrLimit, "names of %d bytes, %d are allowed in this file", size, *left)
+		return
+	}
+	if deflated != 0 && size/maxInflation > deflated+freeInflation/maxInflation {
+		f.fail(pos, afdo.ErrLimit, "%d bytes that inflate to %d, more than %d times as many", deflated, size, maxInflation)
 		return
 	}
 	var chunk []byte

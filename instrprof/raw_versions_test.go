@@ -2,6 +2,7 @@ package instrprof_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -20,7 +21,7 @@ type rawWriter struct {
 	pointer int
 	order   binary.AppendByteOrder
 	flags   uint64
-	deflate func([]byte) []byte // or nil
+	deflate bool // names
 
 	funcs   []rawFunc
 	vtables []rawVTable
@@ -77,6 +78,13 @@ func (w *rawWriter) counter(p []byte, v uint64) []byte {
 func (w *rawWriter) names(names []string) []byte {
 	all := []byte(strings.Join(names, "\x01"))
 	p := binary.AppendUvarint(nil, uint64(len(all)))
+	if w.deflate {
+		var out bytes.Buffer
+		z := zlib.NewWriter(&out)
+		_, _ = z.Write(all)
+		_ = z.Close()
+		return append(binary.AppendUvarint(p, uint64(out.Len())), out.Bytes()...)
+	}
 	return append(binary.AppendUvarint(p, 0), all...)
 }
 

@@ -245,8 +245,8 @@ func older(t testing.TB, data []byte, version uint64) []byte {
 			body = le.AppendUint64(body, 0)
 		}
 		body = append(body, instrprof.EncodedValues(rec)...)
-		for _, w := range []int{int(nameHash(p.Name)), len(p.Name), len(body)} {
-			out = le.AppendUint64(out, uint64(w))
+		for _, w := range []uint64{nameHash(p.Name), uint64(len(p.Name)), uint64(len(body))} {
+			out = le.AppendUint64(out, w)
 		}
 		out = append(append(out, p.Name...), body...)
 	}
