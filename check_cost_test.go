@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// handmade is a file put together section by section: a summary, a file names
-// section to be filled with entries, and whatever is added.
+// handmade is a file put together section by section: a summary, a file names section to be filled
+// with entries, and whatever is added.
 type handmade struct {
 	*gen.Layout
 	units   gen.Enc
@@ -84,8 +84,8 @@ func manyCounts(n uint32) func(e *gen.Enc) {
 }
 
 // checkCost checks a file and returns faults and remarks. Memory must stay within a multiple of the
-// file. That each section is gone through a few times at most shows in the time alone: if it were as
-// often as things refer to it, a test would take minutes.
+// file. That each section is gone through a few times at most shows in the time alone: if it were
+// as often as things refer to it, a test would take minutes.
 func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) {
 	t.Helper()
 	used := allocated(func() { faults, remarks = checkFile(data) })

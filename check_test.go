@@ -72,8 +72,8 @@ func has(problems []*afdo.FormatError, class error) bool {
 	return false
 }
 
-// Damaged files: whatever Check accepts can be walked and means what the naive
-// decoder reads, and whatever cannot be walked Check reports.
+// Damaged files: whatever Check accepts can be walked and means what the naive decoder reads, and
+// whatever cannot be walked Check reports.
 func TestCheckDamagedFiles(t *testing.T) {
 	accepted, refused := 0, 0
 	files := 600

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// Sections of the file that all corrupt files are made of. Unit a.c has the
-// symbols f (ID 0), with samples, and g (1), which is inlined in f; unit b.c
-// has h (2), which f calls; the unit of unknown files has none.
+// Sections of the file that all corrupt files are made of. Unit a.c has the symbols f (ID 0), with
+// samples, and g (1), which is inlined in f; unit b.c has h (2), which f calls; the unit of unknown
+// files has none.
 const (
 	summarySection = iota
 	unitsSection
@@ -210,7 +210,8 @@ func header(e *gen.Enc, typ uint8, line uint32) {
 	e.U24(line)
 }
 
-// varintIn puts a varint of a length in the place of one byte, the first that is old after the bitmask.
+// varintIn puts a varint of a length in the place of one byte, the first that is old after the
+// bitmask.
 func varintIn(i int, old byte, value uint64, length int) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		data := l.Sections[i].Data

@@ -365,8 +365,8 @@ func checkProblems(t *testing.T, want []error, found []*afdo.FormatError, data [
 	assert.Equal(t, wanted, classes, "%v", found)
 }
 
-// checkPlace checks that an error's offset lies within the section that it
-// names or, where a field is missing, right behind it.
+// checkPlace checks that an error's offset lies within the section that it names or, where a field
+// is missing, right behind it.
 func checkPlace(t *testing.T, e *afdo.FormatError, data []byte) {
 	t.Helper()
 	var version *afdo.VersionError

@@ -27,8 +27,8 @@ func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// One unit of a file of 10,000 costs the header, the section table, the file
-// names section, and that unit's sections, each byte once.
+// One unit of a file of 10,000 costs the header, the section table, the file names section, and
+// that unit's sections, each byte once.
 func TestUnitCost(t *testing.T) {
 	const units, which = 10_000, 7_777
 	for _, compact := range []bool{false, true} {
@@ -73,7 +73,8 @@ func TestUnitCost(t *testing.T) {
 		require.Equal(t, comparable(truth).Units[which], got)
 		require.Equal(t, reads, counting.reads, "Load has read all of the unit")
 
-		// Open looks at a few bytes of the header before it knows how long it is, and whether there is an index.
+		// Open looks at a few bytes of the header before it knows how long it is, and whether there
+		// is an index.
 		require.LessOrEqual(t, counting.bytes, want+128)
 		require.GreaterOrEqual(t, counting.bytes, want)
 		for _, span := range counting.spans {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A Cursor steps through the location records of a function in pre-order: the
-// records of an inlined body follow the record of the inlined function, one level deeper.
+// A Cursor steps through the location records of a function in pre-order: the records of an inlined
+// body follow the record of the inlined function, one level deeper.
 //
 //	for c := info.Cursor(); c.Next(); {
 //		location := c.Location()
@@ -17,10 +17,10 @@ import (
 //	}
 //	if err := c.Err(); err != nil { … }
 //
-// Records are yielded as they stand in the file: several may be of one place,
-// and then add up (format note 13). A Cursor needs four bytes of memory a
-// level of nesting, whatever a file announces, and no machine stack. It is not
-// safe for concurrent use; any number of Cursors may walk one Info.
+// Records are yielded as they stand in the file: several may be of one place, and then add up
+// (format note 13). A Cursor needs four bytes of memory a level of nesting, whatever a file
+// announces, and no machine stack. It is not safe for concurrent use; any number of Cursors may
+// walk one Info.
 type Cursor struct {
 	f         fields
 	remaining uint32   // records to come at the current level
@@ -38,8 +38,8 @@ func (i Info) Cursor() *Cursor {
 	return c
 }
 
-// Reset moves the cursor before the first record of a function. A Cursor that is reused
-// allocates only when it meets a nesting deeper than any before. The zero Cursor may be reset, too.
+// Reset moves the cursor before the first record of a function. A Cursor that is reused allocates
+// only when it meets a nesting deeper than any before. The zero Cursor may be reset, too.
 func (c *Cursor) Reset(i Info) {
 	c.f, c.remaining, c.stack = i.f, i.locations, c.stack[:0]
 	c.depth, c.targets, c.unknown = 0, 0, 0
@@ -48,20 +48,19 @@ func (c *Cursor) Reset(i Info) {
 // Err returns the error that ended the walk, nil if it came to its end.
 func (c *Cursor) Err() error { return c.f.err() }
 
-// Location returns the record at which the last call of Next has arrived. It
-// is the cursor's own, overwritten by the next call of Next.
+// Location returns the record at which the last call of Next has arrived. It is the cursor's own,
+// overwritten by the next call of Next.
 func (c *Cursor) Location() *Location { return &c.location }
 
-// Depth returns how many inlined bodies enclose the record: 0 for a record of the
-// function's own.
+// Depth returns how many inlined bodies enclose the record: 0 for a record of the function's own.
 func (c *Cursor) Depth() int { return c.depth }
 
-// Unknown returns how many records of types that are not of the RFC have been
-// passed over (RFC 4.8.3, format note 16).
+// Unknown returns how many records of types that are not of the RFC have been passed over (RFC
+// 4.8.3, format note 16).
 func (c *Cursor) Unknown() uint64 { return c.unknown }
 
-// Offset returns where the next record to be read begins, from the start of
-// the file; after an error, where the section begins.
+// Offset returns where the next record to be read begins, from the start of the file; after an
+// error, where the section begins.
 func (c *Cursor) Offset() int64 { return c.f.sec.Offset + int64(c.f.Pos) }
 
 // Next moves to the next record. It returns false at the end, or at an error, see [Cursor.Err].
@@ -109,8 +108,8 @@ func (c *Cursor) target() (Target, bool) {
 // stop ends the walk.
 func (c *Cursor) stop() { c.remaining, c.stack, c.targets = 0, c.stack[:0], 0 }
 
-// read reads the next record of the body at hand, which has one. It returns
-// false for one of unknown type, which it passes over, and at an error, which ends the walk.
+// read reads the next record of the body at hand, which has one. It returns false for one of
+// unknown type, which it passes over, and at an error, which ends the walk.
 func (c *Cursor) read() bool {
 	c.remaining--
 	c.depth = len(c.stack)
@@ -124,19 +123,19 @@ func (c *Cursor) read() bool {
 	return c.readAny()
 }
 
-// countSize is the size of the count in a normal-mode record by type, for the
-// types that hold nothing else.
+// countSize is the size of the count in a normal-mode record by type, for the types that hold
+// nothing else.
 var countSize = [8]uint8{LocationNormal: 4, LocationWide: 8}
 
 // isCount reports whether a record of the type holds a count and nothing else.
 func (t LocationType) isCount() bool { return t-LocationZero <= LocationWide-LocationZero }
 
-// readNormal is readAny for the records that most are, in normal mode. It
-// returns false for the others, and has moved nothing. It branches as little
-// as it can on what a record holds, since no processor could guess it.
+// readNormal is readAny for the records that most are, in normal mode. It returns false for the
+// others, and has moved nothing. It branches as little as it can on what a record holds, since no
+// processor could guess it.
 //
-// To take a record apart in one or two words, it may look at bytes behind the
-// section, as long as they are in memory, before it knows how long the record is.
+// To take a record apart in one or two words, it may look at bytes behind the section, as long as
+// they are in memory, before it knows how long the record is.
 func (c *Cursor) readNormal() bool {
 	data := c.f.Data
 	p := data[c.f.Pos:cap(data)]
@@ -277,8 +276,8 @@ func (c *Cursor) readAny() bool {
 	return l.Known()
 }
 
-// skipTargets passes over the targets that nobody asked for. As varints, their values are
-// checked nevertheless: whether a file is malformed must not depend on who reads it.
+// skipTargets passes over the targets that nobody asked for. As varints, their values are checked
+// nevertheless: whether a file is malformed must not depend on who reads it.
 func (c *Cursor) skipTargets() {
 	for c.targets > 0 {
 		c.target()

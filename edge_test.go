@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// What nobody should do is an error and no panic: nil for a reader, nil for an option, and values that
-// were never opened.
+// What nobody should do is an error and no panic: nil for a reader, nil for an option, and values
+// that were never opened.
 func TestZeroValues(t *testing.T) {
 	_, err := afdo.NewReader(nil, 10)
 	require.Error(t, err)

@@ -13,28 +13,26 @@ var (
 	// ErrNotFound is returned by lookups of what the profile does not hold.
 	ErrNotFound = errors.New("not found")
 
-	// ErrAmbiguous is returned by lookups of a unit that more than one fits.
-	// See [AmbiguousError].
+	// ErrAmbiguous is returned by lookups of a unit that more than one fits. See [AmbiguousError].
 	ErrAmbiguous = errors.New("ambiguous")
 
-	// ErrClosed is returned by a method that has to read, called after [Reader.Close]. One that is under
-	// way meanwhile either succeeds or returns it.
+	// ErrClosed is returned by a method that has to read, called after [Reader.Close]. One that is
+	// under way meanwhile either succeeds or returns it.
 	ErrClosed = errors.New("reader is closed")
 
-	// ErrVersion is returned for a GCOV profile of another version than 4.
-	// See [VersionError].
+	// ErrVersion is returned for a GCOV profile of another version than 4. See [VersionError].
 	ErrVersion = errors.New("unsupported profile version")
 
 	// ErrLimit is returned where a file asks for more than the options allow.
 	ErrLimit = errors.New("limit exceeded")
 
-	// ErrChanged is returned when a mapped file is found to be truncated or
-	// written to since it was opened.
+	// ErrChanged is returned when a mapped file is found to be truncated or written to since it was
+	// opened.
 	ErrChanged = errors.New("file changed while it was being read")
 )
 
-// ErrMalformed is what every [FormatError] matches. The classes below it say
-// what kind of fault it is.
+// ErrMalformed is what every [FormatError] matches. The classes below it say what kind of fault it
+// is.
 var ErrMalformed = errors.New("malformed profile")
 
 // Classes of [FormatError].
@@ -42,8 +40,8 @@ var (
 	// ErrMagic: the file is no GCOV profile at all.
 	ErrMagic = errors.New("not a GCOV profile")
 
-	// ErrHeader: the header or the section table makes no sense. The file may
-	// have been cut, or be in a later dialect of version 4.
+	// ErrHeader: the header or the section table makes no sense. The file may have been cut, or be
+	// in a later dialect of version 4.
 	ErrHeader = errors.New("bad header")
 
 	// ErrTruncated: a field reaches past the end of its section.
@@ -55,7 +53,7 @@ var (
 	// ErrCount: a count announces more than the rest of the section can hold.
 	ErrCount = wire.ErrCount
 
-	// ErrSection: a section index does not lead to a section of the type that is due.
+	// ErrSection: a section index does not lead to a section of the type wanted.
 	ErrSection = errors.New("bad section index")
 
 	// ErrSymbol: a symbol ID or string index is out of range, taken twice, or leads nowhere.
@@ -69,9 +67,12 @@ var (
 
 	// ErrChecksum: bytes are not those that were written, as the index of the file shows.
 	ErrChecksum = wire.ErrChecksum
+
+	// ErrIndex: the index makes no sense, or does not agree with the rest of the file.
+	ErrIndex = wire.ErrIndex
 )
 
-// Further classes, which only [Reader.Check] reports.
+// Further classes, which checks report and readers do not.
 var (
 	// ErrUnused: bytes or a section that nothing refers to, or that two refer to.
 	ErrUnused = errors.New("unaccounted bytes")
@@ -84,21 +85,18 @@ var (
 
 	// ErrSummary: the summary does not agree with the data.
 	ErrSummary = errors.New("summary disagrees")
-
-	// ErrIndex: the index does not agree with the data, or cannot be read. [Reader.Index] returns it, too.
-	ErrIndex = wire.ErrIndex
 )
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].
 const HeaderSection = -1
 
-// A FormatError says what is wrong with a file and where. It matches
-// [ErrMalformed] and its class under errors.Is.
+// A FormatError says what is wrong with a file and where. It matches [ErrMalformed] and its class
+// under errors.Is.
 type FormatError struct {
 	Section int         // section index by file order, or HeaderSection
 	Type    SectionType // type of that section, 0 for HeaderSection
 	Offset  int64       // of the offending byte, from the start of the file
-	Err     error       // the class, one of ErrMagic to ErrIndex, or ErrLimit
+	Err     error       // the class, such as ErrCount, or ErrLimit
 	Detail  string      // what was expected and what was found
 }
 
@@ -145,7 +143,8 @@ func (e *VersionError) Error() string {
 // Is reports whether target is [ErrVersion].
 func (e *VersionError) Is(target error) bool { return target == ErrVersion }
 
-// An AmbiguousError lists the units that fit a lookup that should have found one. It matches [ErrAmbiguous].
+// An AmbiguousError lists the units that fit a lookup that should have found one. It matches
+// [ErrAmbiguous].
 type AmbiguousError struct {
 	Path  string   // what was looked for
 	Paths []string // paths of the units that fit, in file order

@@ -28,8 +28,8 @@ func openCopy(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, string
 	return r, path
 }
 
-// A file that shrinks under the map gives an error from the call that comes upon it, be
-// it cut at a page, where reading faults, or within one, where it reads zeros.
+// A file that shrinks under the map gives an error from the call that comes upon it, be it cut at a
+// page, where reading faults, or within one, where it reads zeros.
 func TestTruncatedUnderMap(t *testing.T) {
 	data := gen.Big(2_000, true)
 	for _, size := range []int64{0, 4096, int64(len(data)) / 2, int64(len(data)) - 10, int64(len(data)) - 1} {
@@ -224,8 +224,8 @@ func TestClosed(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Many goroutines use one Reader and its Units while it is closed. Each sees
-// the truth or ErrClosed; the race detector sees the rest.
+// Many goroutines use one Reader and its Units while it is closed. Each sees the truth or
+// ErrClosed; the race detector sees the rest.
 func TestConcurrentClose(t *testing.T) {
 	data := gen.Big(200, true)
 	for range 10 {
@@ -263,8 +263,8 @@ func walkUnit(u *afdo.Unit) error {
 	return err
 }
 
-// A file that another one of the same size is written over is noticed by answers that come from the index alone, too,
-// though each of its pages has the right checksum.
+// A file that another one of the same size is written over is noticed by answers that come from the
+// index alone, too, though each of its pages has the right checksum.
 func TestOverwrittenIndexUnderMap(t *testing.T) {
 	write := func(fingerprint uint64) []byte {
 		return reindex(t, gen.Big(300, true), &index.Options{

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// The fuzz targets of the package. They need nothing from other test files, so that
-// OSS-Fuzz can build this one alone (see fuzz/README.md).
+// The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can
+// build this one alone (see fuzz/README.md).
 
 // addSeeds adds the version 4 files among the test data, sound and corrupt, as they are.
 func addSeeds(f *testing.F) {
@@ -66,7 +66,8 @@ func checkOffset(t *testing.T, e *FormatError, data []byte) {
 	}
 }
 
-// walk reads everything that a Reader has, each unit at once if load says so, and returns a hash of it.
+// walk reads everything that a Reader has, each unit at once if load says so, and returns a hash of
+// it.
 func walk(r *Reader, load bool) (uint64, error) {
 	var h maphash.Hash
 	h.SetSeed(walkSeed)
@@ -129,8 +130,8 @@ func walkBody(c *Cursor, i Info, put func(any)) error {
 	return c.Err()
 }
 
-// Any bytes open and are walked to the end, or give an error with a place, the same one from
-// memory and through an io.ReaderAt.
+// Any bytes open and are walked to the end, or give an error with a place, the same one from memory
+// and through an io.ReaderAt.
 func FuzzOpenWalk(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -160,8 +161,9 @@ func FuzzOpenWalk(f *testing.F) {
 	})
 }
 
-// Every unit and every symbol that a walk finds is found by each lookup, whatever an index says, where
-// the naive decoder reads the file and no two have one name. By their IDs, symbols are found in any file.
+// Every unit and every symbol that a walk finds is found by each lookup, whatever an index says,
+// where the naive decoder reads the file and no two have one name. By their IDs, symbols are found
+// in any file.
 func FuzzLookup(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -323,8 +325,8 @@ func FuzzTrie(f *testing.F) {
 	})
 }
 
-// Files of every legal shape, drawn as the input decides and then damaged as it
-// decides: the lazy reader agrees with the naive decoder.
+// Files of every legal shape, drawn as the input decides and then damaged as it decides: the lazy
+// reader agrees with the naive decoder.
 func FuzzGeneratedFile(f *testing.F) {
 	for seed := range byte(16) {
 		f.Add(bytes.Repeat([]byte{seed * 17, 0x5a, seed}, 20))

@@ -104,8 +104,8 @@ func TestHugeNames(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrLimit, "the default limits 4 GiB, too")
 }
 
-// Counts that the rest of the section cannot hold fail before anything is
-// allocated or repeated by them.
+// Counts that the rest of the section cannot hold fail before anything is allocated or repeated by
+// them.
 func TestHugeCounts(t *testing.T) {
 	unit := func() *naive.File {
 		return &naive.File{Units: []naive.Unit{
@@ -175,8 +175,8 @@ func TestHugeSectionTable(t *testing.T) {
 	}
 }
 
-// A section of a table may claim any place in the file, so the compact table itself must
-// not be read beyond what its entries can take.
+// A section of a table may claim any place in the file, so the compact table itself must not be
+// read beyond what its entries can take.
 func TestShortFiles(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := gen.RFCExample(compact)
@@ -206,7 +206,8 @@ func (s sparseReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// fileHeader is a header with a section table of entries, the summary and the file names first, of which only the first some may be given.
+// fileHeader is a header with a section table of entries, the summary and the file names first, of
+// which only the first some may be given.
 func fileHeader(compact bool, count uint64, places ...uint64) []byte {
 	e := gen.Enc{Compact: compact}
 	head := []byte("gcov\x00\x00\x00\x04\x00")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/door"
 	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/wire"
 )
 
 // An index is a section that any reader may skip, the last one of a file (docs/extensions.md). Of
@@ -14,14 +15,14 @@ import (
 // rest.
 
 // SectionIndex is the type of the index section, which is not of the RFC (see docs/extensions.md).
-const SectionIndex SectionType = 0x7f
+const SectionIndex SectionType = wire.Index // 0x7f
 
 // TrustIndex has lookups believe the index that the file may end in (see package index): opening
 // then reads a few pages of that in place of the section table, and the first lookups of units read
 // no other units. What the index leads to is looked at before it is given, and checksums are
-// compared; but whoever makes an index can have lookups miss a unit, or find one under a part of its
-// path, or, with a section table out of order and checksums to match, find the samples of another
-// function. Without TrustIndex no index changes what is read.
+// compared; but whoever makes an index can have lookups miss a unit, or find one under a part of
+// its path, or, with a section table out of order and checksums to match, find the samples of
+// another function. Without TrustIndex no index changes what is read.
 //
 // A fault of the section table is then the error of the call that comes upon it. With
 // [SkipChecksums], Open reads the section table all the same.

@@ -12,8 +12,9 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// To open a file and look up a symbol in all of 10,000 units reads the header, two groups of entries of the section table, some
-// pages of the index, and the names of one unit; what was inlined elsewhere costs no more.
+// To open a file and look up a symbol in all of 10,000 units reads the header, two groups of
+// entries of the section table, some pages of the index, and the names of one unit; what was
+// inlined elsewhere costs no more.
 func TestIndexCost(t *testing.T) {
 	const units, which = 10_000, 7_777
 	for _, compact := range []bool{false, true} {

@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// smallIndexed is a small file in which every kind of block has something to
-// say: namesakes, clones, unqualified names, inlining across units, an empty unit.
+// smallIndexed is a small file in which every kind of block has something to say: namesakes,
+// clones, unqualified names, inlining across units, an empty unit.
 func smallIndexed(t testing.TB, compact bool) (data []byte, truth *naive.File) {
 	f := &naive.File{Units: []naive.Unit{
 		{Path: "src/a.c", Start: 3, End: 7, Symbols: []naive.Symbol{
@@ -96,8 +96,8 @@ func TestIndexDamaged(t *testing.T) {
 	}
 }
 
-// subset asks a Reader everything, whose index lies. Nothing that it gives is
-// false, though things may be missing, of which it returns the number.
+// subset asks a Reader everything, whose index lies. Nothing that it gives is false, though things
+// may be missing, of which it returns the number.
 func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	t.Helper()
 	ok := func(err error) bool {
@@ -143,8 +143,8 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	return missing
 }
 
-// An index that lies with all its checksums right cannot make a Reader say
-// anything false. What it leaves out, a check finds.
+// An index that lies with all its checksums right cannot make a Reader say anything false. What it
+// leaves out, a check finds.
 func TestIndexLies(t *testing.T) {
 	hidden := 0
 	for _, compact := range []bool{false, true} {

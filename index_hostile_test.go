@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// Names and paths that all fall into the same place of a table do not make
-// lookups slow: if each looked at all of them, this would take minutes.
+// Names and paths that all fall into the same place of a table do not make lookups slow: if each
+// looked at all of them, this would take minutes.
 func TestIndexOfCollidingNames(t *testing.T) {
 	const n = 60_000
 	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}}}
@@ -40,8 +40,8 @@ func TestIndexOfCollidingNames(t *testing.T) {
 	}
 }
 
-// Symbols that share the section of their samples by the thousand do not make a
-// lookup, or an index, go through it as often.
+// Symbols that share the section of their samples by the thousand do not make a lookup, or an
+// index, go through it as often.
 func TestIndexOfSharedSamples(t *testing.T) {
 	const symbols, counts = 40_000, 200_000
 	h := newHandmade(true)

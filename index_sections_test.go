@@ -17,7 +17,8 @@ import (
 // tableSpan is where header and section table are in a file of which the sections stand together.
 func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset} }
 
-// A Reader that is asked for everything looks at some entries of the section table one by one, and then at all of them at once.
+// A Reader that is asked for everything looks at some entries of the section table one by one, and
+// then at all of them at once.
 func TestSectionTableAfterAll(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := reindex(t, gen.Big(3_000, compact), &index.Options{})
@@ -48,7 +49,8 @@ func TestSectionTableAfterAll(t *testing.T) {
 	}
 }
 
-// The section table may be put into another order, as the RFC allows, by a program that does not know of the index.
+// The section table may be put into another order, as the RFC allows, by a program that does not
+// know of the index.
 func TestSectionTableReordered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -81,7 +83,8 @@ func TestSectionTableReordered(t *testing.T) {
 	}
 }
 
-// A section table with a fault is an error of the call that comes upon it. Whoever wants it from Open ignores the index.
+// A section table with a fault is an error of the call that comes upon it. Whoever wants it from
+// Open ignores the index.
 func TestSectionTableFaulty(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -151,8 +154,8 @@ func TestSectionTableLie(t *testing.T) {
 	}
 }
 
-// Entries may change places over the border of what is read together, or whole groups of them may. The first call
-// of a Reader is right, and so is the second.
+// Entries may change places over the border of what is read together, or whole groups of them may.
+// The first call of a Reader is right, and so is the second.
 func TestSectionTableReorderedAnywhere(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := reindex(t, gen.Big(100, compact), &index.Options{})
@@ -227,7 +230,8 @@ func (h *hookedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Somebody else may have the whole table looked at while a section is read that turns out to be another one.
+// Somebody else may have the whole table looked at while a section is read that turns out to be
+// another one.
 func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	data := reindex(t, gen.Big(200, false), &index.Options{})
 	truth, err := naive.Decode(data)
@@ -258,8 +262,8 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	require.NotZero(t, hooked)
 }
 
-// A fault of the table is the error of the call that comes upon it, though a checksum is what tells of it. That the table has
-// one is remembered.
+// A fault of the table is the error of the call that comes upon it, though a checksum is what tells
+// of it. That the table has one is remembered.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := reindex(t, gen.Big(2_000, compact), &index.Options{})

@@ -20,7 +20,8 @@ import (
 
 var testScheme = index.Scheme{Name: "test", Unqualified: testUnqualified}
 
-// testUnqualified is an unqualified name that some names have and others, being it themselves, do not.
+// testUnqualified is an unqualified name that some names have and others, being it themselves, do
+// not.
 func testUnqualified(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name[strings.LastIndexAny(name, "_9a")+1:]
@@ -160,7 +161,8 @@ func (q *questions) all(m map[string][]string) []string {
 	return slices.Compact(names)
 }
 
-// ask asks a Reader everything. Answers are compared with the truth, errors are counted, and must be of this class.
+// ask asks a Reader everything. Answers are compared with the truth, errors are counted, and must
+// be of this class.
 func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int) {
 	t.Helper()
 	ok := func(err error) bool {

@@ -229,8 +229,8 @@ func lastVarint(data []byte, end int) int {
 	return max(end, 0)
 }
 
-// firstOffset returns where the first section of a table that is in order begins. If it is not, that
-// is any offset.
+// firstOffset returns where the first section of a table that is in order begins. If it is not,
+// that is any offset.
 func (t *sectionTable) firstOffset() int64 {
 	f := t.fields
 	first := int64(f.Uint64() &^ (1 << 63))

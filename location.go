@@ -11,12 +11,12 @@ type LocationType uint8
 
 // The location types of the RFC.
 const (
-	LocationZero      LocationType = wire.Zero      // no samples
-	LocationNormal    LocationType = wire.Normal    // samples, up to 32 bits
-	LocationWide      LocationType = wire.Wide      // samples, up to 64 bits
-	LocationCalledFn  LocationType = wire.CalledFn  // one call target
-	LocationCalledFns LocationType = wire.CalledFns // several call targets
-	LocationInlinedFn LocationType = wire.InlinedFn // an inlined function with its own locations
+	LocationZero      LocationType = wire.Zero      // 0x01: no samples
+	LocationNormal    LocationType = wire.Normal    // 0x02: samples, up to 32 bits
+	LocationWide      LocationType = wire.Wide      // 0x03: samples, up to 64 bits
+	LocationCalledFn  LocationType = wire.CalledFn  // 0x04: one call target
+	LocationCalledFns LocationType = wire.CalledFns // 0x05: several call targets
+	LocationInlinedFn LocationType = wire.InlinedFn // 0x06: an inlined function with its own locations
 )
 
 var locationTypeNames = [...]string{

@@ -31,11 +31,11 @@ type options struct {
 	trustIndex       bool
 }
 
-// MaxNameBytes bounds the sum of the lengths of the symbol names of one unit,
-// written out. A string table of a few megabytes can spell names of many
-// gigabytes; a unit whose names exceed the bound gives [ErrLimit]. So do further units once those asked for take,
-// together, four times the bound and eight times the file, several times what those of real files do. The
-// default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
+// MaxNameBytes bounds the sum of the lengths of the symbol names of one unit, written out. A string
+// table of a few megabytes can spell names of many gigabytes; a unit whose names exceed the bound
+// gives [ErrLimit]. So do further units once those asked for take, together, four times the bound
+// and eight times the file, several times what those of real files do. The default is
+// [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
 }
@@ -65,14 +65,13 @@ type Reader struct {
 	idx   atomic.Pointer[fileIndex]
 }
 
-// Open opens a file and maps it into memory. What it hands out was copied from
-// the map, so nothing outlives it, and a file that is truncated or written to
-// while it is open gives a [ReadError] of [ErrChanged] from the call that
-// comes upon it. The caller closes the Reader.
+// Open opens a file and maps it into memory. What it hands out was copied from the map, so nothing
+// outlives it, and a file that is truncated or written to while it is open gives a [ReadError] of
+// [ErrChanged] from the call that comes upon it. The caller closes the Reader.
 //
-// Open reads the header and the section table and checks that the sections lie
-// within the file and do not overlap. It takes time by the number of sections, and memory
-// for the encoded section table, 6 bytes a section in a typical compact file and 16 in a normal one.
+// Open reads the header and the section table and checks that the sections lie within the file and
+// do not overlap. It takes time by the number of sections, and memory for the encoded section
+// table, 6 bytes a section in a typical compact file and 16 in a normal one.
 func Open(path string, opts ...Option) (*Reader, error) {
 	m, err := openMapping(path)
 	if err != nil {
@@ -86,9 +85,9 @@ func Open(path string, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// OpenBytes reads a file that is in memory, without a copy: records and names
-// are decoded where they stand. The bytes must not change as long as the Reader or anything it returned is in use.
-// It costs what [Open] costs.
+// OpenBytes reads a file that is in memory, without a copy: records and names are decoded where
+// they stand. The bytes must not change as long as the Reader or anything it returned is in use. It
+// costs what [Open] costs.
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
@@ -96,9 +95,9 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow reads
-// from many goroutines if the Reader is used so. Each section is read once,
-// whole, when it is first needed. Close does not close src. It costs what [Open] costs.
+// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
+// the Reader is used so. Each section is read once, whole, when it is first needed. Close does not
+// close src. It costs what [Open] costs.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("afdo: the io.ReaderAt is nil")
@@ -160,8 +159,8 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 
 // readHeader reads header and section table.
 //
-// Everything that knows how these are laid out stands in this file and in the
-// section table: another dialect of version 4 would be told apart here.
+// Everything that knows how these are laid out stands in this file and in the section table:
+// another dialect of version 4 would be told apart here.
 func (r *Reader) readHeader(t *sectionTable) error {
 	prefix, err := r.src.view(0, int(min(r.src.size, wire.HeaderPrefix)))
 	if err != nil {
@@ -236,8 +235,8 @@ func (r *Reader) scanTable(t *sectionTable) error {
 	return t.scan()
 }
 
-// likelyEnd returns how far the table may reach. Where it is compact that is
-// not beyond a section, and the first entry is as a rule the first section.
+// likelyEnd returns how far the table may reach. Where it is compact that is not beyond a section,
+// and the first entry is as a rule the first section.
 func (t *sectionTable) likelyEnd() uint64 {
 	start, n := uint64(t.entries), uint64(t.count)
 	if !t.sec.Compact {

@@ -50,8 +50,8 @@ func sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Re
 	return readers
 }
 
-// read puts everything that a Reader says into the form of the naive decoder.
-// What a Reader does not tell (unused strings, trailing bytes) is left out, see comparable.
+// read puts everything that a Reader says into the form of the naive decoder. What a Reader does
+// not tell (unused strings, trailing bytes) is left out, see comparable.
 func read(r *afdo.Reader) (*naive.File, error) {
 	f := &naive.File{Version: r.Header().Version, Compact: r.Header().Compact}
 	for s, err := range r.Sections() {
@@ -287,8 +287,8 @@ func TestUnitHashed(t *testing.T) {
 	}
 }
 
-// A real profile that another implementation wrote reads the same from both
-// modes, and adds up to the version 3 profile that it was made of.
+// A real profile that another implementation wrote reads the same from both modes, and adds up to
+// the version 3 profile that it was made of.
 func TestRealProfile(t *testing.T) {
 	var files []*naive.File
 	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
@@ -318,7 +318,8 @@ func TestRealProfile(t *testing.T) {
 	functions := 0
 	for _, unit := range files[1].Units {
 		for _, symbol := range unit.Symbols {
-			// Where two discriminators were cut to one, the version 3 file has only one of two counts.
+			// Where two discriminators were cut to one, the version 3 file has only one of two
+			// counts.
 			if symbol.HasInfo && !countsTwice(symbol.Locations) {
 				key := naive.Key{Path: unit.Path, Name: symbol.Name}
 				require.Truef(t, reflect.DeepEqual(want.Functions[key], got.Functions[key]), "%v", key)

@@ -8,17 +8,17 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A SectionType says what a section holds (RFC 4.2). Types other than the
-// constants below are legal and skipped.
+// A SectionType says what a section holds (RFC 4.2). Types other than the constants below are legal
+// and skipped.
 type SectionType uint8
 
 // The section types of the RFC.
 const (
-	SectionStringTable SectionType = wire.StringTable // names of a unit's symbols, as a trie
-	SectionSummary     SectionType = wire.SummaryInfo // statistics of the whole profile
-	SectionFileNames   SectionType = wire.FileNames   // the units
-	SectionSymbolNames SectionType = wire.SymbolNames // symbols of a unit
-	SectionSymbolInfo  SectionType = wire.SymbolInfo  // samples of a function
+	SectionStringTable SectionType = wire.StringTable // 0x01: names of a unit's symbols, as a trie
+	SectionSummary     SectionType = wire.SummaryInfo // 0x02: statistics of the whole profile
+	SectionFileNames   SectionType = wire.FileNames   // 0x03: the units
+	SectionSymbolNames SectionType = wire.SymbolNames // 0x04: symbols of a unit
+	SectionSymbolInfo  SectionType = wire.SymbolInfo  // 0x05: samples of a function
 )
 
 var sectionTypeNames = [...]string{
@@ -58,8 +58,9 @@ func (r *Reader) NumSections() int {
 	return t.len()
 }
 
-// Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the
-// file, the section's bitmask, and the section table if that has not been read. The error is [ErrNotFound] for an index out of range.
+// Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the file,
+// the section's bitmask, and the section table if that has not been read. The error is
+// [ErrNotFound] for an index out of range.
 func (r *Reader) Section(index int) (Section, error) {
 	if r.closed() {
 		return Section{}, ErrClosed
@@ -99,7 +100,8 @@ func (r *Reader) Data(index int) ([]byte, error) {
 	return f.Data, err
 }
 
-// Sections iterates over all sections by index. It reads one byte of each. An error ends the iteration.
+// Sections iterates over all sections by index. It reads one byte of each. An error ends the
+// iteration.
 func (r *Reader) Sections() iter.Seq2[Section, error] {
 	return func(yield func(Section, error) bool) {
 		if r.closed() {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// entryGroups reads the entries of a section table that is in file order, and is not in memory, as they are
-// needed, some together.
+// entryGroups reads the entries of a section table that is in file order, and is not in memory, as
+// they are needed, some together.
 type entryGroups struct {
 	src      *source
 	index    *fileIndex                     // which vouches for the table
@@ -18,20 +18,21 @@ type entryGroups struct {
 	read map[int][]extent // groups that have been read
 }
 
-// Groups are read one by one before the table is taken into memory after all: so many, and one of so many.
-// A group that is read alone costs several times what it costs in a scan.
+// The whole table is read once so many groups and this share of all have been read one by one. A
+// group that is read alone costs several times what it costs in a scan.
 const (
 	groupsAlone = 16
-	groupsOneOf = 16
+	groupsShare = 16 // one in so many
 
 	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // of a group of entries
 )
 
-// errWholeTable is the error of entries that are not those of a table in order, and of more groups than are read one by one:
-// the whole table is needed.
+// errWholeTable is the error of entries that are not those of a table in order, and of more groups
+// than are read one by one: the whole table is needed.
 var errWholeTable = errors.New("afdo: the section table is not in order")
 
-// extent returns the place of the section of an index below t.len. The error is that of a read, or errWholeTable.
+// extent returns the place of the section of an index below t.len. The error is that of a read, or
+// errWholeTable.
 func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent, nil
@@ -52,7 +53,7 @@ func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
 	if entries != nil {
 		return entries, nil
 	}
-	if n >= groupsAlone+t.groups()/groupsOneOf {
+	if n >= groupsAlone+t.groups()/groupsShare {
 		return nil, errWholeTable
 	}
 	entries, err := g.readGroup(t, i)

@@ -5,21 +5,23 @@ import (
 	"math"
 )
 
-// Sections are opened by index. Where an index section vouches for the section table, the first try may come
-// upon another section than is meant: then its checksum is wrong, and the whole table decides.
+// Sections are opened by index. Where an index section vouches for the section table, the first try
+// may come upon another section than is meant: then its checksum is wrong, and the whole table
+// decides.
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
 	return openOrScan(r, func() (fields, error) { return r.openPlace(index, want) })
 }
 
-// openFixed reads the summary or the file names section. Which index it has is up to the table, too.
+// openFixed reads the summary or the file names section. Which index it has is up to the table,
+// too.
 func (r *Reader) openFixed(t SectionType) (fields, error) {
 	return openOrScan(r, func() (fields, error) { return r.openPlace(r.table.Load().fixedSection(t).index, t) })
 }
 
-// openOrScan opens sections, and opens them once more if a checksum was wrong and the section table, as it was
-// before, had not been looked at as a whole. If that has a fault, it is the error.
+// openOrScan opens sections, and opens them once more if a checksum was wrong and the section
+// table, as it was before, had not been looked at as a whole. If that has a fault, it is the error.
 func openOrScan[T any](r *Reader, open func() (T, error)) (T, error) {
 	t := r.table.Load()
 	opened, err := open()
@@ -32,7 +34,7 @@ func openOrScan[T any](r *Reader, open func() (T, error)) (T, error) {
 	return open()
 }
 
-// openPlace is open without a second thought.
+// openPlace opens the section that the table, as far as it is known, has by an index.
 func (r *Reader) openPlace(index int, want SectionType) (fields, error) {
 	e, err := r.extent(index)
 	if err != nil {
@@ -53,8 +55,8 @@ func (r *Reader) viewExtent(e extent) ([]byte, error) {
 	return r.src.view(e.off, int(e.size))
 }
 
-// newFields returns the fields of a section read into data, which must be of
-// type want and have the checksum that the index of the file may have of it.
+// newFields returns the fields of a section read into data, which must be of type want and have the
+// checksum that the index of the file may have of it.
 func (r *Reader) newFields(index int, e extent, data []byte, want SectionType) (fields, error) {
 	if err := r.verify(index, e, data); err != nil {
 		return fields{}, err
@@ -72,9 +74,9 @@ type sectionRef struct {
 	want  SectionType
 }
 
-// openAll reads the sections that fields at pos of section from refer to, in
-// their order. Sections that stand together in the file are read together, and
-// one that is referred to several times in a row is read once.
+// openAll reads the sections that fields at pos of section from refer to, in their order. Sections
+// that stand together in the file are read together, and one that is referred to several times in a
+// row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
 	return openOrScan(r, func() ([]fields, error) { return r.openPlaces(from, pos, refs) })
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// Every writer that fills a file from front to back makes a section table in the order of the file. Such a table is
-// checked in a pass that takes as little of each entry apart as it can.
+// Every writer that fills a file from front to back makes a section table in the order of the file.
+// Such a table is checked in a pass that takes as little of each entry apart as it can.
 
-// inOrder is scan for a table without fault that is in file order. It reports
-// whether the table is one; scanAny finds out why not.
+// inOrder is scan for a table without fault that is in file order. It reports whether the table is
+// one; scanAny finds out why not.
 func (t *sectionTable) inOrder() bool {
 	s := orderScan{compact: t.sec.Compact, data: t.Data, pos: t.Pos, limit: uint64(t.size)}
 	var checkpoints []uint32
@@ -84,13 +84,13 @@ func (s *orderScan) next() bool {
 	return true
 }
 
-// alike checks up to n entries of varints and returns how many it has: it stops at one of
-// which the offset takes more bytes than those before or the size more than two, at a faulty one, and
-// near the end of the data. Offsets of a table in order rarely change their
-// length; knowing it, the processor need not find out where an entry begins before it goes on with the next.
+// alike checks up to n entries of varints and returns how many it has: it stops at one of which the
+// offset takes more bytes than those before or the size more than two, at a faulty one, and near
+// the end of the data. Offsets of a table in order rarely change their length; knowing it, the
+// processor need not find out where an entry begins before it goes on with the next.
 //
-// Numbers stay spread over the low seven bits of each byte, as varints have them. They compare as they
-// are, and add up once the bits between are set, over which a carry then passes.
+// Numbers stay spread over the low seven bits of each byte, as varints have them. They compare as
+// they are, and add up once the bits between are set, over which a carry then passes.
 func (s *orderScan) alike(n int) int {
 	if s.like < 1 || s.like > 5 || s.end>>56 != 0 {
 		return 0

@@ -13,13 +13,12 @@ import (
 // extent is the place of a section as the section table has it.
 type extent struct{ off, size int64 }
 
-// checkpointEvery is how many entries of a compact section table one scan may
-// have to pass over to get at one. 32 make a checkpoint cost an eighth of a byte an entry.
+// checkpointEvery is how many entries of a compact section table one scan may have to pass over to
+// get at one. 32 make a checkpoint cost an eighth of a byte an entry.
 const checkpointEvery = indexfmt.GroupSize
 
-// sectionTable finds sections by index. A table in file order, which every
-// writer that fills a file from front to back makes, stays as it is in the
-// file; another one is decoded and sorted.
+// sectionTable finds sections by index. A table in file order, which every writer that fills a file
+// from front to back makes, stays as it is in the file; another one is decoded and sorted.
 type sectionTable struct {
 	fields                    // the encoded entries
 	size        int64         // of the file
@@ -95,8 +94,8 @@ func (t *sectionTable) entry(i int) extent {
 	return extent{int64(f.Uint64()), int64(f.Uint64())}
 }
 
-// scan reads the whole table once: it checks every entry, takes checkpoints,
-// and sorts the table if it is out of order.
+// scan reads the whole table once: it checks every entry, takes checkpoints, and sorts the table if
+// it is out of order.
 func (t *sectionTable) scan() error {
 	t.entries = t.Pos
 	if !t.inOrder() {
@@ -206,8 +205,8 @@ func (t *sectionTable) sortFixed() {
 	}
 }
 
-// placeFixed ranks the fixed sections among the entries and checks that they
-// lie clear of the header, of the entries, and of each other.
+// placeFixed ranks the fixed sections among the entries and checks that they lie clear of the
+// header, of the entries, and of each other.
 func (t *sectionTable) placeFixed() error {
 	t.sortFixed()
 	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {

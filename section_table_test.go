@@ -132,7 +132,8 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 	}
 }
 
-// Whatever a Reader is asked first, of a file with a large section table, it answers as one that has the file in memory.
+// Whatever a Reader is asked first, of a file with a large section table, it answers as one that
+// has the file in memory.
 func TestLargeSectionTableFirstCall(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		plain := gen.Big(many(compact), compact)

@@ -54,8 +54,8 @@ func TestSharedInfo(t *testing.T) {
 	}
 }
 
-// A path that stands thousands of times, and paths made to collide in a hash
-// table, must not make lookups slow: each of these would take minutes.
+// A path that stands thousands of times, and paths made to collide in a hash table, must not make
+// lookups slow: each of these would take minutes.
 func TestUnitLookupOfHostilePaths(t *testing.T) {
 	const units = 300_000
 	for name, path := range map[string]func(i uint64) string{
@@ -88,7 +88,8 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 	}
 }
 
-// collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the lower.
+// collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the
+// lower.
 func collidingPath(i uint64) string { return ofHash(i << 32) }
 
 // ofHash returns a string of eight bytes whose xxhash is h.
@@ -119,7 +120,8 @@ func inverse(x uint64) uint64 {
 	return y
 }
 
-// comb is the data of a string table of n+1 strings that share a long prefix and the letters that come after it.
+// comb is the data of a string table of n+1 strings that share a long prefix and the letters that
+// come after it.
 func comb(prefix int, n uint32) func(e *gen.Enc) {
 	return func(e *gen.Enc) {
 		e.U32(n + 1)

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/exp/mmap"
 )
 
-// source hands out bytes of the file. It is the one place that touches the map
-// or the io.ReaderAt; everything above it sees []byte that stays valid as long
-// as someone holds it.
+// source hands out bytes of the file. It is the one place that touches the map or the io.ReaderAt;
+// everything above it sees []byte that stays valid as long as someone holds it.
 type source struct {
 	size    int64
 	bytes   []byte      // of OpenBytes: handed out as they are
@@ -91,11 +90,10 @@ func readFull(r io.ReaderAt, p []byte, off int64) error {
 
 // mapping is a mapped file that may shrink, change or be closed at any time.
 //
-// Reads hold it while they copy, so that Close never unmaps memory under a
-// copy; whoever lets go last unmaps. A copy from beyond the end of a file that
-// shrank faults, which the guard turns into an error; a copy from the last page
-// of one, or of a file written to in place, does not, so the file's size and
-// time are compared after each copy.
+// Reads hold it while they copy, so that Close never unmaps memory under a copy; whoever lets go
+// last unmaps. A copy from beyond the end of a file that shrank faults, which the guard turns into
+// an error; a copy from the last page of one, or of a file written to in place, does not, so the
+// file's size and time are compared after each copy.
 type mapping struct {
 	data *mmap.ReaderAt
 	file *os.File
@@ -167,8 +165,8 @@ func (m *mapping) read(p []byte, off int64, compare bool) error {
 	return m.unchanged()
 }
 
-// release lets go of the mapping. If that lets it be unmapped after Close, a
-// failure to unmap has nobody left to be told.
+// release lets go of the mapping. If that lets it be unmapped after Close, a failure to unmap has
+// nobody left to be told.
 func (m *mapping) release() {
 	m.mu.Lock()
 	m.users--

@@ -11,12 +11,12 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A SymbolID identifies a symbol within a file (RFC 4.6). IDs are opaque: they
-// differ between two files of the same profile.
+// A SymbolID identifies a symbol within a file (RFC 4.6). IDs are opaque: they differ between two
+// files of the same profile.
 type SymbolID uint32
 
-// A Symbol is a function of a unit: one that has samples of its own, one
-// that is only called or inlined, or both.
+// A Symbol is a function of a unit: one that has samples of its own, one that is only called or
+// inlined, or both.
 //
 // A Symbol is a small value. Its name does not depend on the file staying open or mapped.
 type Symbol struct {
@@ -36,8 +36,8 @@ func (s Symbol) Name() string { return s.name }
 // Unit returns the unit that the symbol belongs to.
 func (s Symbol) Unit() *Unit { return s.unit }
 
-// HasInfo reports whether the function has samples of its own. It is false for
-// one that is only inlined or called (RFC 4.6).
+// HasInfo reports whether the function has samples of its own. It is false for one that is only
+// inlined or called (RFC 4.6).
 func (s Symbol) HasInfo() bool { return s.unit != nil && s.info != wire.NoInfo }
 
 // symbolTable is the string table and the symbol names of a unit, decoded.
@@ -48,12 +48,11 @@ type symbolTable struct {
 	order []uint32 // of the rows by symbol ID; nil if they are so ordered
 }
 
-// encodedTable is the string table and the symbol names of a unit as they
-// stand in the file.
+// encodedTable is the string table and the symbol names of a unit as they stand in the file.
 type encodedTable struct{ strings, symbols fields }
 
-// encodedTable reads the two sections that name the symbols of a unit. Where
-// they stand together in the file, that is one read.
+// encodedTable reads the two sections that name the symbols of a unit. Where they stand together in
+// the file, that is one read.
 func (r *Reader) encodedTable(names Section, e *unitEntry) (*encodedTable, error) {
 	sections, err := r.openAll(names, e.name, []sectionRef{
 		{e.Strings, SectionStringTable}, {e.Symbols, SectionSymbolNames},
@@ -113,7 +112,7 @@ func (t *symbolTable) orderByID() error {
 	}
 	for i := 1; i < len(t.rows); i++ {
 		if id := t.rows[t.ranked(i)].ID; id == t.rows[t.ranked(i-1)].ID {
-			return t.sec.errorAt(0, ErrSymbol, "symbol ID %d stands twice", id)
+			return t.sec.errorAt(0, ErrSymbol, "duplicate symbol ID %d", id)
 		}
 	}
 	return nil
@@ -146,11 +145,10 @@ func (t *symbolTable) size() int {
 	return n
 }
 
-// tableCache keeps the symbol tables of all units that were asked for, so that
-// each is decoded once however callees and inlined functions go back and forth. Tables
-// of real files are a few times as large as their sections. What a hostile
-// file makes of strings that share prefixes, or of units that share a
-// string table, is limited.
+// tableCache keeps the symbol tables of all units that were asked for, so that each is decoded once
+// however callees and inlined functions go back and forth. Tables of real files are a few times as
+// large as their sections. What a hostile file makes of strings that share prefixes, or of units
+// that share a string table, is limited.
 type tableCache struct {
 	tables map[int]*symbolTable // by unit
 	picked map[int]bool         // units of which some symbols have been picked out
@@ -163,7 +161,8 @@ func tableLimit(limit int64) string {
 	return fmt.Sprintf("the names of the units exceed %d bytes, see MaxNameBytes", limit)
 }
 
-// cached returns the symbol table of a unit if it is in the cache, and whether there is room for more.
+// cached returns the symbol table of a unit if it is in the cache, and whether there is room for
+// more.
 func (r *Reader) cached(index int) (t *symbolTable, room bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,7 +247,8 @@ func (u *Unit) symbol(t *symbolTable, row int) Symbol {
 	return Symbol{unit: u, name: t.names[r.String], id: SymbolID(r.ID), info: r.Info}
 }
 
-// NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to begin.
+// NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to
+// begin.
 func (u *Unit) NumSymbols() (int, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -257,9 +257,9 @@ func (u *Unit) NumSymbols() (int, error) {
 	return len(t.rows), nil
 }
 
-// Symbols iterates over the symbols of the unit in the order of the symbol
-// names section (RFC 4.6). It reads the unit's string table and symbol names,
-// all of them, when it begins; the iteration allocates nothing. An error ends it.
+// Symbols iterates over the symbols of the unit in the order of the symbol names section (RFC 4.6).
+// It reads the unit's string table and symbol names, all of them, when it begins; the iteration
+// allocates nothing. An error ends it.
 func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		t, err := u.symbols()
@@ -275,8 +275,8 @@ func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none.
-// It costs a binary search once the unit's symbols have been read.
+// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none. It costs a binary
+// search once the unit's symbols have been read.
 func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -291,8 +291,9 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 
 // Symbol returns the symbol of a name, [ErrNotFound] if the unit has none.
 //
-// Before the unit's symbols have been read it follows the name through the
-// encoded trie and scans the encoded rows, which costs a fraction of decoding them. Such a lookup checks no more of the tables than it passes.
+// Before the unit's symbols have been read it follows the name through the encoded trie and scans
+// the encoded rows, which costs a fraction of decoding them. Such a lookup checks no more of the
+// tables than it passes.
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	if u.r.closed() {
 		return Symbol{}, ErrClosed
@@ -348,8 +349,8 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, wire.Row, error) 
 	return -1, wire.Row{}, f.err()
 }
 
-// Symbol returns the symbol of an ID: what a call target or an inlined
-// function refers to, whichever unit it is in. The error is [ErrNotFound] if the file has none.
+// Symbol returns the symbol of an ID: what a call target or an inlined function refers to,
+// whichever unit it is in. The error is [ErrNotFound] if the file has none.
 //
 // It decodes the string table and the symbol names of that unit, as [Unit.Symbols] does. A Reader
 // keeps these tables, a few times the bytes of the sections, so that each is decoded once; then a

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// requireSymbol requires a symbol ID to lead to the same symbol, or error, whether a Reader
-// looks it up in a unit, in all of them, or among others.
+// requireSymbol requires a symbol ID to lead to the same symbol, or error, whether a Reader looks
+// it up in a unit, in all of them, or among others.
 func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.SymbolID) {
 	t.Helper()
 	want, wantErr := u.SymbolByID(id)
@@ -31,7 +31,8 @@ func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.Symbol
 	require.Equal(t, describe(want), describe(got))
 }
 
-// requirePicked requires any choice of a file's symbols to be found together as they are one by one.
+// requirePicked requires any choice of a file's symbols to be found together as they are one by
+// one.
 func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand) {
 	t.Helper()
 	for _, share := range []int{1, 2, 9, 20, 50} {
@@ -200,7 +201,8 @@ func TestSymbolOfHugeName(t *testing.T) {
 	}
 }
 
-// Eight symbols of a unit cost a part of what decoding it does, which happens once, whoever comes after.
+// Eight symbols of a unit cost a part of what decoding it does, which happens once, whoever comes
+// after.
 func TestSymbolCostsLittle(t *testing.T) {
 	const strings = 201
 	for _, compact := range []bool{false, true} {
@@ -234,8 +236,8 @@ func TestSymbolCostsLittle(t *testing.T) {
 	}
 }
 
-// Where thousands of units share a string table, the limit of what their decoded tables may
-// take ends the lookups, and until then they have not read or kept the table each time.
+// Where thousands of units share a string table, the limit of what their decoded tables may take
+// ends the lookups, and until then they have not read or kept the table each time.
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000
 	h := newHandmade(true)

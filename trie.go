@@ -7,12 +7,12 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its
-// string index if a string ends there, and for each child a label and the
-// child. Nothing says how long a child is, so what is not wanted is parsed, but not decoded.
+// A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its string index if a
+// string ends there, and for each child a label and the child. Nothing says how long a child is, so
+// what is not wanted is parsed, but not decoded.
 
-// names reads a string table, whose names are not longer than limit all
-// together, into names by string index.
+// names reads a string table, whose names are not longer than limit all together, into names by
+// string index.
 func (f *fields) names(limit int) ([]string, error) {
 	count := f.StringCount()
 	d := trieDecoder{
@@ -34,8 +34,8 @@ func (f *fields) names(limit int) ([]string, error) {
 	return d.names, nil
 }
 
-// maxNameChunk is how much room for names is made at a time. How long the names
-// of a table are shows only when they have been read.
+// maxNameChunk is how much room for names is made at a time. How long the names of a table are
+// shows only when they have been read.
 const maxNameChunk = 32 << 10
 
 type trieDecoder struct {
@@ -83,7 +83,7 @@ func (d *trieDecoder) add(pos int, id uint32) {
 		return
 	}
 	if d.seen[id/64]>>(id%64)&1 != 0 {
-		d.Fail(pos, ErrTrie, "string index %d a second time", id)
+		d.Fail(pos, ErrTrie, "duplicate string index %d", id)
 		return
 	}
 	if d.left -= len(d.path); d.left < 0 {
@@ -109,8 +109,8 @@ func nameLimit(limit int) string {
 	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
 }
 
-// find looks a name up in a string table without decoding it: it follows the
-// labels that fit and passes over the rest. It allocates little or nothing.
+// find looks a name up in a string table without decoding it: it follows the labels that fit and
+// passes over the rest. It allocates little or nothing.
 func (f *fields) find(name string) (index uint32, ok bool) {
 	f.Uint32() // the number of strings
 	t := wire.Trie{Fields: &f.Fields}
@@ -143,9 +143,9 @@ func follow(t *wire.Trie, name string) bool {
 	}
 }
 
-// someStrings calls yield for strings of a string table, until it returns
-// false: those all of whose labels pass enter, which gets the number of
-// bytes before each. It parses the rest, but decodes nothing of it.
+// someStrings calls yield for strings of a string table, until it returns false: those all of whose
+// labels pass enter, which gets the number of bytes before each. It parses the rest, but decodes
+// nothing of it.
 func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
 	f.Uint32() // the number of strings
 	t := wire.Trie{Fields: &f.Fields}

@@ -14,12 +14,12 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A Unit is one entry of the file names section (RFC 4.5): a source file that
-// was compiled or included, and the symbols it defines.
+// A Unit is one entry of the file names section (RFC 4.5): a source file that was compiled or
+// included, and the symbols it defines.
 //
-// A Unit reads its sections as they are asked for, each at most once, and
-// keeps them; it stays usable until the Reader is closed. Two lookups of the
-// same unit give two Units. All methods may be called from many goroutines.
+// A Unit reads its sections as they are asked for, each at most once, and keeps them; it stays
+// usable until the Reader is closed. Two lookups of the same unit give two Units. All methods may
+// be called from many goroutines.
 type Unit struct {
 	r     *Reader
 	names Section // the file names section, from where entry counts
@@ -127,8 +127,8 @@ func (e *unitEntry) rangeFault() *wire.Fault {
 	return nil
 }
 
-// orderByID orders the units that have symbols by their IDs, which must not
-// overlap (format note 9).
+// orderByID orders the units that have symbols by their IDs, which must not overlap (format note
+// 9).
 func (d *directory) orderByID() error {
 	d.rank()
 	end := uint32(0)
@@ -157,7 +157,8 @@ func (d *directory) rank() {
 	if inOrder {
 		return
 	}
-	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as fast as entries.
+	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as
+	// fast as entries.
 	keys := make([]uint64, 0, len(d.entries))
 	for i := range d.entries {
 		if e := &d.entries[i]; e.Start != e.End {
@@ -200,8 +201,8 @@ func (d *directory) owner(id SymbolID) (index int, ok bool) {
 	return index, d.entries[index].Start <= uint32(id)
 }
 
-// hashAfter is how many lookups of a path look at every unit before a hash
-// table is made, which costs about as much as a few of them.
+// hashAfter is how many lookups of a path look at every unit before a hash table is made, which
+// costs about as much as a few of them.
 const hashAfter = 4
 
 // exact returns the indexes of the units of a path, as a rule one.
@@ -236,9 +237,8 @@ func (d *directory) matching(fits func(path []byte) bool) []int {
 	return found
 }
 
-// hashTable returns an open-addressing table of unit indexes plus one by the
-// hash of their paths, or nil as long as lookups do not repeat and for a faulty
-// file that has a path twice.
+// hashTable returns an open-addressing table of unit indexes plus one by the hash of their paths,
+// or nil as long as lookups do not repeat and for a faulty file that has a path twice.
 func (d *directory) hashTable() []uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,8 +248,8 @@ func (d *directory) hashTable() []uint32 {
 	return d.table
 }
 
-// hashSeed makes it unforeseeable what a path hashes to. Else a file could be
-// made whose paths all collide.
+// hashSeed makes it unforeseeable what a path hashes to. Else a file could be made whose paths all
+// collide.
 var hashSeed = maphash.MakeSeed()
 
 func (d *directory) newTable() []uint32 {
@@ -278,9 +278,8 @@ func (d *directory) probe(table []uint32, path string) []int {
 	return nil
 }
 
-// NumUnits returns the number of units, the unknown-file unit included if the
-// file has it. The first call on a Reader that has not looked up a unit yet
-// reads the file names section.
+// NumUnits returns the number of units, the unknown-file unit included if the file has it. The
+// first call on a Reader that has not looked up a unit yet reads the file names section.
 func (r *Reader) NumUnits() (int, error) {
 	d, err := r.directory()
 	if err != nil {
@@ -289,8 +288,8 @@ func (r *Reader) NumUnits() (int, error) {
 	return len(d.entries), nil
 }
 
-// Units iterates over the units in the order of the file names section. It
-// reads that section, and nothing of the units themselves. An error ends the iteration.
+// Units iterates over the units in the order of the file names section. It reads that section, and
+// nothing of the units themselves. An error ends the iteration.
 func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	return func(yield func(*Unit, error) bool) {
 		d, err := r.directory()
@@ -310,13 +309,13 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	}
 }
 
-// Unit returns the unit of a path, which is compared byte for byte. The empty
-// path is the unit of symbols with unknown file (format note 8). The error is
-// [ErrNotFound] if there is none, and an [AmbiguousError] if a faulty file has several.
+// Unit returns the unit of a path, which is compared byte for byte. The empty path is the unit of
+// symbols with unknown file (format note 8). The error is [ErrNotFound] if there is none, and an
+// [AmbiguousError] if a faulty file has several.
 //
-// The first lookup reads the file names section. A lookup looks at every
-// path; when lookups repeat, they are hashed. In a file with an index (see
-// [Reader.Index]) the first lookups read the units that they find and no others.
+// The first lookup reads the file names section. A lookup looks at every path; when lookups repeat,
+// they are hashed. In a file with an index (see [Reader.Index]) the first lookups read the units
+// that they find and no others.
 func (r *Reader) Unit(path string) (*Unit, error) {
 	units, err := r.exact(path)
 	if err != nil {
@@ -325,9 +324,9 @@ func (r *Reader) Unit(path string) (*Unit, error) {
 	return onlyUnit(path, units)
 }
 
-// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/':
-// "b/c.h" finds "/a/b/c.h", not "/a/bb/c.h". A unit of exactly that path comes before
-// all others. The error is [ErrNotFound] if there is none, and an [AmbiguousError] that lists them if several fit.
+// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/': "b/c.h" finds
+// "/a/b/c.h", not "/a/bb/c.h". A unit of exactly that path comes before all others. The error is
+// [ErrNotFound] if there is none, and an [AmbiguousError] that lists them if several fit.
 //
 // It costs what [Reader.Unit] costs, and a look at every path each time it finds no exact one.
 func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
@@ -345,9 +344,9 @@ func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
 	return onlyUnit(suffix, units)
 }
 
-// UnitOf returns the unit to which a symbol ID belongs (RFC 4.5). The unit
-// need not have a symbol of that ID, since its range may have gaps. The error
-// is [ErrNotFound] if the ID is in no unit's range. It costs a binary search over the units.
+// UnitOf returns the unit to which a symbol ID belongs (RFC 4.5). The unit need not have a symbol
+// of that ID, since its range may have gaps. The error is [ErrNotFound] if the ID is in no unit's
+// range. It costs a binary search over the units.
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	u, err := r.owner(id)
 	if u == nil && err == nil {
@@ -375,15 +374,15 @@ func (r *Reader) unit(d *directory, index int) *Unit {
 	return &Unit{r: r, names: d.sec, index: index, entry: e, path: string(d.path(&e))}
 }
 
-// Path returns the path of the source file, empty if it is unknown. Paths are
-// bytes, not necessarily UTF-8.
+// Path returns the path of the source file, empty if it is unknown. Paths are bytes, not
+// necessarily UTF-8.
 func (u *Unit) Path() string { return u.path }
 
 // Index returns the rank of the unit in the file names section.
 func (u *Unit) Index() int { return u.index }
 
-// Sections returns the indices of the sections that hold the unit's string
-// table and its symbol names (RFC 4.5), as the entry has them: nothing has been looked up.
+// Sections returns the indices of the sections that hold the unit's string table and its symbol
+// names (RFC 4.5), as the entry has them: nothing has been looked up.
 func (u *Unit) Sections() (stringTable, symbolNames int) {
 	return int(u.entry.Strings), int(u.entry.Symbols)
 }

@@ -17,9 +17,9 @@ func endsOf(w uint64) uint32 {
 	return varintEnds[(^w&(wire.VarintFlags>>8))*0x0002040810204081>>56&0x7f]
 }
 
-// varintEnds tells, for each set of bytes that end a varint among the seven behind a bitmask,
-// after how many bits the first, second, third and fourth varint end: a byte each, more than 56
-// for one that does not end there.
+// varintEnds tells, for each set of bytes that end a varint among the seven behind a bitmask, after
+// how many bits the first, second, third and fourth varint end: a byte each, more than 56 for one
+// that does not end there.
 var varintEnds = func() (table [128]uint32) {
 	for set := range table {
 		ends, n := uint32(0), 0

@@ -31,8 +31,8 @@ func NewWriter(compact bool) *Writer {
 	return &Writer{compact: compact}
 }
 
-// Add adds a section with some data, of which it keeps a copy, and returns its index. Sections stand
-// in the file in the order in which they are added, so the first one has index 0, and so on
+// Add adds a section with some data, of which it keeps a copy, and returns its index. Sections
+// stand in the file in the order in which they are added, so the first one has index 0, and so on
 // (format note 1). The section's bitmask byte is not part of the data; compact says that the
 // integers of the data are varints.
 func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
@@ -40,12 +40,6 @@ func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	w.data = append(w.data, wire.SectionBitmask(byte(t), compact))
 	w.data = append(w.data, data...)
 	return uint32(len(w.sections) - 1)
-}
-
-// takeBack removes the last section.
-func (w *Writer) takeBack() {
-	last := len(w.sections) - 1
-	w.data, w.sections = w.data[:w.sections[last].start], w.sections[:last]
 }
 
 // WriteTo writes the file: header, section table, sections. It refuses a file that has not exactly
@@ -64,8 +58,8 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 }
 
 // header encodes header and section table. Offsets count from the start of the file and, as
-// varints, grow with the header before them: it is encoded for a guess of its own length until
-// that holds (format note 3). The guess only ever grows, so the loop ends.
+// varints, grow with the header before them: it is encoded for a guess of its own length until that
+// holds (format note 3). The guess only ever grows, so the loop ends.
 func (w *Writer) header() ([]byte, error) {
 	summary, err := w.only(SectionSummary)
 	if err != nil {

@@ -1,15 +1,14 @@
 // Package builder writes whole profiles as version 4 files.
 //
-// [Write] takes a [profile.Profile]. A [Builder] takes functions one by one,
-// with units and symbols given by path and name, from a caller that has no Profile.
+// [Write] takes a [profile.Profile]. A [Builder] takes functions one by one, with units and symbols
+// given by path and name, from a caller that has no Profile.
 //
-// The format leaves free the order of sections, units, symbols and strings and
-// the values of symbol IDs. The builder uses that for three things. The same
-// profile always makes the same bytes, in whatever order its units, symbols
-// and functions were added. The sections of a unit stand together, its string
-// table first, then its symbol names, then its symbol infos, so that one
-// read fetches a unit. And the symbols that are referred to most get the IDs that
-// take the fewest bytes in a compact file.
+// The format leaves free the order of sections, units, symbols and strings and the values of symbol
+// IDs. The builder uses that for three things. The same profile always makes the same bytes, in
+// whatever order its units, symbols and functions were added. The sections of a unit stand
+// together, its string table first, then its symbol names, then its symbol infos, so that one read
+// fetches a unit. And the symbols that are referred to most get the IDs that take the fewest bytes
+// in a compact file.
 package builder
 
 import (
@@ -22,35 +21,33 @@ import (
 
 // Options say how a profile is written. The zero Options make a normal file.
 type Options struct {
-	// Compact makes varints of the integers of the header and of all
-	// sections (RFC 4.9).
+	// Compact makes varints of the integers of the header and of all sections (RFC 4.9).
 	Compact bool
 
-	// Index, unless nil, has the file end in an index, see [index.Write].
-	// That takes the memory of the file a second time, and time to go through all of it.
+	// Index, unless nil, has the file end in an index, see [index.Write]. That takes the memory of
+	// the file a second time, and time to go through all of it.
 	Index *index.Options
 }
 
-// ErrUnrepresentable is what the errors of [Write] match that are about the
-// profile: it holds something that version 4 cannot store, such as a line
-// offset beyond 24 bits or a path with a NUL. Nothing is ever cut to fit.
+// ErrUnrepresentable is what the errors of [Write] match that are about the profile: it holds
+// something that version 4 cannot store, such as a line offset beyond 24 bits or a path with a NUL.
+// Nothing is ever cut to fit.
 var ErrUnrepresentable = errors.New("version 4 cannot hold it")
 
 // Write writes a profile as a version 4 file (RFC 4).
 //
-// The file names section has every unit of the profile by ascending path, those
-// without symbols and the unknown-file unit included. The summary is p.Summary,
-// or what [profile.Profile.Summarize] computes if that is nil. The bytes
-// depend on what the profile means alone, not on the order in which it came together.
+// The file names section has every unit of the profile by ascending path, those without symbols and
+// the unknown-file unit included. The summary is p.Summary, or what [profile.Profile.Summarize]
+// computes if that is nil. The bytes depend on what the profile means alone, not on the order in
+// which it came together.
 //
-// An error is that of w, or names the unit and the symbol that are at fault; it
-// then matches [ErrUnrepresentable] unless the records are not canonical.
-// The whole file is encoded before w gets its first byte, so a profile that is
-// refused writes nothing.
+// An error is that of w, or names the unit and the symbol that are at fault; it then matches
+// [ErrUnrepresentable] unless the records are not canonical. The whole file is encoded before w
+// gets its first byte, so a profile that is refused writes nothing.
 //
-// Write takes the memory of the file, some 20 bytes a symbol and 100 more for
-// those of the largest unit, and time in proportion to symbols and records,
-// apart from sorting names. It only reads p; several calls may do so at once.
+// Write takes the memory of the file, some 20 bytes a symbol and 100 more for those of the largest
+// unit, and time in proportion to symbols and records, apart from sorting names. It only reads p;
+// several calls may do so at once.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	f, err := newFile(p)
 	if err != nil {
@@ -64,14 +61,14 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	return f.write(w, o)
 }
 
-// A Builder writes functions that come one by one. It is not a way around
-// memory: symbol IDs, string tables and the summary depend on all functions, so a
-// Builder gathers a [profile.Profile], 24 bytes a record, and writes it at the end.
+// A Builder writes functions that come one by one. It is not a way around memory: symbol IDs,
+// string tables and the summary depend on all functions, so a Builder gathers a [profile.Profile],
+// 24 bytes a record, and writes it at the end.
 //
-// Functions and records may come in any order, and several functions of one
-// unit and name, like several records of one place, add up (format note 13). The methods panic
-// where calls do not match up: a record before the first function, Leave without
-// Enter, or the next function before Leave. A Builder is not safe for concurrent use.
+// Functions and records may come in any order, and several functions of one unit and name, like
+// several records of one place, add up (format note 13). The methods panic where calls do not match
+// up: a record before the first function, Leave without Enter, or the next function before Leave. A
+// Builder is not safe for concurrent use.
 type Builder struct {
 	profile *profile.Profile
 	body    profile.Body
@@ -85,7 +82,8 @@ type Builder struct {
 // NewBuilder returns a Builder without functions.
 func NewBuilder() *Builder { return &Builder{profile: profile.New()} }
 
-// Function begins a function: the records that follow belong to it. The path of an unknown file is empty.
+// Function begins a function: the records that follow belong to it. The path of an unknown file is
+// empty.
 func (b *Builder) Function(path, name string, headCount, timestamp uint64) {
 	b.finish()
 	b.symbol = b.ref(path, name)
@@ -105,7 +103,8 @@ func (b *Builder) Call(line, discriminator uint32, path, name string, calls uint
 	b.body.Call(line, discriminator, b.ref(path, name), calls)
 }
 
-// Enter opens the body of a function inlined at a location: the records up to the matching Leave belong to it.
+// Enter opens the body of a function inlined at a location: the records up to the matching Leave
+// belong to it.
 func (b *Builder) Enter(line, discriminator uint32, path, name string) {
 	b.needFunction()
 	b.body.Enter(line, discriminator, b.ref(path, name))
@@ -114,7 +113,8 @@ func (b *Builder) Enter(line, discriminator uint32, path, name string) {
 // Leave closes the innermost open body.
 func (b *Builder) Leave() { b.body.Leave() }
 
-// Profile returns what has been built so far. The caller may set its Summary. More functions may follow.
+// Profile returns what has been built so far. The caller may set its Summary. More functions may
+// follow.
 func (b *Builder) Profile() *profile.Profile {
 	b.finish()
 	return b.profile

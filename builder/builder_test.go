@@ -245,8 +245,8 @@ func TestWriteReturnsErrorsOfTheWriter(t *testing.T) {
 	require.NoError(t, Write(&failingWriter{size}, p, Options{}))
 }
 
-// A header that is all varints decides by its own length how long its offsets
-// are (format note 3). Files around the lengths at which varints grow must come out right.
+// A header that is all varints decides by its own length how long its offsets are (format note 3).
+// Files around the lengths at which varints grow must come out right.
 func TestHeaderLengths(t *testing.T) {
 	o := Options{Compact: true}
 	for _, test := range []struct{ from, to, bound int }{

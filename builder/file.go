@@ -19,8 +19,8 @@ type file struct {
 	ids     []uint32          // symbol IDs by SymbolRef
 }
 
-// newFile sorts the units of a profile by path and the symbols of each unit by
-// name. IDs and the order of the sections are still to be decided.
+// newFile sorts the units of a profile by path and the symbols of each unit by name. IDs and the
+// order of the sections are still to be decided.
 func newFile(p *profile.Profile) (*file, error) {
 	if err := checkTotals(uint64(p.NumFiles()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ const (
 	unitSections  = 2 // string table and symbol names of each unit
 )
 
-// checkTotals refuses what 32 bits cannot number: the end of the symbol IDs,
-// and the sections, of which none may have the index that says no info (format note 12).
+// checkTotals refuses what 32 bits cannot number: the end of the symbol IDs, and the sections, of
+// which none may have the index that says no info (format note 12).
 func checkTotals(units, symbols, functions uint64) error {
 	if symbols > math.MaxUint32 {
 		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", ErrUnrepresentable, symbols)
@@ -49,9 +49,9 @@ func checkTotals(units, symbols, functions uint64) error {
 	return nil
 }
 
-// write encodes the units in the order of the layout, then the two sections
-// about all of them. These come last because only the header refers to them: the
-// indices and offsets before them stay smaller, which counts in a compact file.
+// write encodes the units in the order of the layout, then the two sections about all of them.
+// These come last because only the header refers to them: the indices and offsets before them stay
+// smaller, which counts in a compact file.
 func (f *file) write(w io.Writer, o Options) error {
 	e := encoder{file: f, out: afdo.NewWriter(o.Compact), section: wire.Encoder{Compact: o.Compact}}
 	for _, ref := range f.layout {

@@ -36,8 +36,8 @@ type target struct {
 	count  uint64
 }
 
-// records puts the number of locations of a function and then the locations
-// themselves (RFC 4.7, 4.8), in one pass.
+// records puts the number of locations of a function and then the locations themselves (RFC 4.7,
+// 4.8), in one pass.
 func (e *encoder) records(records []profile.Record) error {
 	here := span{0, len(records)}
 	n, err := numLocations(records)
@@ -82,9 +82,8 @@ func (e *encoder) records(records []profile.Record) error {
 	}
 }
 
-// numLocations checks the siblings of a body and returns how many locations they
-// make. Going from sibling to sibling before each body looks at every record
-// once in all.
+// numLocations checks the siblings of a body and returns how many locations they make. Going from
+// sibling to sibling before each body looks at every record once in all.
 func numLocations(records []profile.Record) (uint32, error) {
 	n := uint64(0)
 	for i := 0; i < len(records); n++ {
@@ -172,9 +171,9 @@ func (e *encoder) calls(calls []profile.Record) {
 	}
 }
 
-// spreadInlinings deals with several functions inlined at the same place, which
-// stand by SymbolRef and are to be encoded by ID: it puts each of them on the
-// stack as a span of its own, the lowest ID on top, above the siblings after them.
+// spreadInlinings deals with several functions inlined at the same place, which stand by SymbolRef
+// and are to be encoded by ID: it puts each of them on the stack as a span of its own, the lowest
+// ID on top, above the siblings after them.
 func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
 	first := &records[siblings.next]
 	e.nest.inlinings = e.nest.inlinings[:0]

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The bytes of records, written out by hand. Symbols f and g have the lowest
-// IDs, the one that is used more comes first.
+// The bytes of records, written out by hand. Symbols f and g have the lowest IDs, the one that is
+// used more comes first.
 func TestRecordBytes(t *testing.T) {
 	for _, test := range []struct {
 		name            string
@@ -163,8 +163,8 @@ func TestDeepBodies(t *testing.T) {
 	})
 }
 
-// A hundred thousand bodies, each in the next one, each beside another that was numbered
-// later in the profile and comes first in the file.
+// A hundred thousand bodies, each in the next one, each beside another that was numbered later in
+// the profile and comes first in the file.
 func TestDeepBodiesToSort(t *testing.T) {
 	const depth = 100_000
 	p := one(func(p *profile.Profile, b *profile.Body) {

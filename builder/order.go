@@ -14,12 +14,11 @@ var varintBounds = [...]uint64{1 << 7, 1 << 14, 1 << 21, 1 << 28}
 
 // orderSymbols assigns the symbol IDs.
 //
-// Nearly all bytes that a compact file spends on numbers of the builder's
-// choice are symbol IDs in location records. So the symbols that records refer
-// to most often get the low IDs. But the IDs of a unit are contiguous: below
-// each bound at which a varint grows there is room for some units as a whole
-// and for the most used symbols of one more, which reaches across the bound.
-// Units without symbols get an empty range behind all others.
+// Nearly all bytes that a compact file spends on numbers of the builder's choice are symbol IDs in
+// location records. So the symbols that records refer to most often get the low IDs. But the IDs of
+// a unit are contiguous: below each bound at which a varint grows there is room for some units as a
+// whole and for the most used symbols of one more, which reaches across the bound. Units without
+// symbols get an empty range behind all others.
 func (f *file) orderSymbols() {
 	rest := f.rank()
 	next := uint64(0)
@@ -65,7 +64,8 @@ type rankedUnit struct {
 func (u *rankedUnit) size() uint64     { return uint64(len(u.symbols)) }
 func (u *rankedUnit) density() float64 { return float64(u.uses) / float64(len(u.symbols)) }
 
-// rank sorts the symbols of each unit, and the units that have any, by use. Names and paths break ties.
+// rank sorts the symbols of each unit, and the units that have any, by use. Names and paths break
+// ties.
 func (f *file) rank() ranking {
 	r := ranking{uses: f.countUses()}
 	var keys []uint64
@@ -112,15 +112,13 @@ func (r *ranking) size() uint64 {
 	return n
 }
 
-// take removes and returns the units that make the most of room for so many
-// symbols, which is less than there are: whole units by rank, and a last one
-// that fills up what they leave.
+// take removes and returns the units that make the most of room for so many symbols, which is less
+// than there are: whole units by rank, and a last one that fills up what they leave.
 //
-// Which one is the last decides more than the rank does: a large unit may have
-// few uses a symbol and yet a hundred symbols with more uses than all small
-// units together. So every unit is tried as the last, with every number of
-// whole ones before it that leaves just enough room for it or for a part of
-// it. That takes time in proportion to the symbols.
+// Which one is the last decides more than the rank does: a large unit may have few uses a symbol
+// and yet a hundred symbols with more uses than all small units together. So every unit is tried as
+// the last, with every number of whole ones before it that leaves just enough room for it or for a
+// part of it. That takes time in proportion to the symbols.
 func (r *ranking) take(room uint64) []rankedUnit {
 	totals := r.totals()
 	last, whole, most := -1, 0, uint64(0)
@@ -169,7 +167,8 @@ func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	return sums
 }
 
-// remove takes the first whole units and then unit last, which may be one of them, out of the ranking.
+// remove takes the first whole units and then unit last, which may be one of them, out of the
+// ranking.
 func (r *ranking) remove(whole, last int) []rankedUnit {
 	var taken, rest []rankedUnit
 	for i, u := range r.units {

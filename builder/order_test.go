@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// uses makes a profile of units with symbols of so many uses, one function that has them all, and what newFile makes of it.
+// uses makes a profile of units with symbols of so many uses, one function that has them all, and
+// what newFile makes of it.
 func usesFile(t testing.TB, units [][]int) *file {
 	p := profile.New()
 	var b profile.Body
@@ -114,8 +115,8 @@ func TestTakeIsBestOnRealProfiles(t *testing.T) {
 	}
 }
 
-// knapsack returns the most uses that room for so many symbols can hold if any
-// units may be taken as a whole and any one in part.
+// knapsack returns the most uses that room for so many symbols can hold if any units may be taken
+// as a whole and any one in part.
 func knapsack(r *ranking, room int) uint64 {
 	whole, parted := make([]uint64, room+1), make([]uint64, room+1) // by room
 	for i := range r.units {
@@ -198,8 +199,8 @@ func numberByName(f *file) {
 	}
 }
 
-// With IDs of one, two and three bytes, the order by use must lie between the order by name and what
-// could be had if the IDs of a unit were not contiguous.
+// With IDs of one, two and three bytes, the order by use must lie between the order by name and
+// what could be had if the IDs of a unit were not contiguous.
 func TestOrderAcrossBounds(t *testing.T) {
 	for seed := range uint64(3) {
 		f := usesFile(t, drawUses(rand.New(rand.NewPCG(seed, 6)), 200, 600, 20))

@@ -64,8 +64,8 @@ func BenchmarkSize(b *testing.B) {
 	})
 }
 
-// BenchmarkSizeFields tells how many bytes of a compact file the fields take
-// that make up string tables, symbol names and symbol infos.
+// BenchmarkSizeFields tells how many bytes of a compact file the fields take that make up string
+// tables, symbol names and symbol infos.
 func BenchmarkSizeFields(b *testing.B) {
 	profiles(b, func(b *testing.B, p *profile.Profile, _ int) {
 		f, err := naive.Decode(write(b, p, Options{Compact: true}))
@@ -138,7 +138,8 @@ func (f fieldSizes) body(ls []naive.Location) {
 	}
 }
 
-// BenchmarkSizeOrder tells how many bytes a compact file takes with and without each choice of order.
+// BenchmarkSizeOrder tells how many bytes a compact file takes with and without each choice of
+// order.
 func BenchmarkSizeOrder(b *testing.B) {
 	byRank := func(f *file) {
 		r := f.rank()

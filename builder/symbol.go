@@ -7,10 +7,9 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// symbolNames puts the symbol names section of a unit (RFC 4.6). Rows stand by
-// ascending ID, and the row of a symbol, its string index and its place among
-// the unit's IDs are one number, so that a reader which looks at the row where
-// it expects a symbol finds it at once.
+// symbolNames puts the symbol names section of a unit (RFC 4.6). Rows stand by ascending ID, and
+// the row of a symbol, its string index and its place among the unit's IDs are one number, so that
+// a reader which looks at the row where it expects a symbol finds it at once.
 func (e *encoder) symbolNames(u *unit) {
 	e.section.Uint32(uint32(len(u.byID)))
 	info := u.stringTable + 2 // the infos come right after

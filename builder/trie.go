@@ -5,8 +5,8 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// stringTable puts the string table section of a unit (RFC 4.3). The index of a
-// string is the place of its symbol among the unit's IDs.
+// stringTable puts the string table section of a unit (RFC 4.3). The index of a string is the place
+// of its symbol among the unit's IDs.
 func (e *encoder) stringTable(u *unit) {
 	e.section.Uint32(uint32(len(u.byName)))
 	t := &e.trie
@@ -20,10 +20,10 @@ func (e *encoder) stringTable(u *unit) {
 	u.stringTable = e.add(afdo.SectionStringTable)
 }
 
-// A trie encodes sorted names as a path-compressed trie without ever making a
-// tree: the nodes follow from how long the prefixes are that neighbouring names
-// share, and what a string table holds is a list of them in pre-order. That
-// takes no recursion, however deep the trie. Reusing a trie saves its memory.
+// A trie encodes sorted names as a path-compressed trie without ever making a tree: the nodes
+// follow from how long the prefixes are that neighbouring names share, and what a string table
+// holds is a list of them in pre-order. That takes no recursion, however deep the trie. Reusing a
+// trie saves its memory.
 type trie struct {
 	names   []string // strictly ascending
 	indices []uint32 // their string indices
@@ -47,9 +47,8 @@ type wideNode struct {
 	room  int // how many of them fit before the next empty-label edge
 }
 
-// build lists the nodes. It goes through the names backwards: on the way to
-// a name, the nodes that the name before it does not pass through have got all
-// their children.
+// build lists the nodes. It goes through the names backwards: on the way to a name, the nodes that
+// the name before it does not pass through have got all their children.
 func (t *trie) build() {
 	t.nodes, t.open = t.nodes[:0], append(t.open[:0], trieNode{})
 	for i := len(t.names) - 1; i >= 0; i-- {
@@ -63,8 +62,8 @@ func (t *trie) build() {
 	t.nodes = append(t.nodes, t.open[0])
 }
 
-// openName adds the node at which a name of some length ends. Unless it is
-// there already, it is deeper than all that are open.
+// openName adds the node at which a name of some length ends. Unless it is there already, it is
+// deeper than all that are open.
 func (t *trie) openName(length int) {
 	if last := &t.open[len(t.open)-1]; last.to == length {
 		last.terminal = true
@@ -73,8 +72,8 @@ func (t *trie) openName(length int) {
 	t.open = append(t.open, trieNode{to: length, terminal: true})
 }
 
-// close lists the open nodes that are deeper than shared. The shallowest of
-// them becomes a child of a node of just that depth.
+// close lists the open nodes that are deeper than shared. The shallowest of them becomes a child of
+// a node of just that depth.
 func (t *trie) close(shared int) {
 	for {
 		last := len(t.open) - 1
@@ -106,8 +105,8 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// put puts the nodes. Children ascend by label, but for the empty label, which
-// comes last, so that a lookup which follows the first label that fits stays right.
+// put puts the nodes. Children ascend by label, but for the empty label, which comes last, so that
+// a lookup which follows the first label that fits stays right.
 func (t *trie) put(w *wire.Encoder) {
 	next := 0 // the first name that passes through the node
 	for i := len(t.nodes) - 1; i >= 0; i-- {
@@ -135,9 +134,9 @@ func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	}
 }
 
-// makeRoom comes before each child, at whose depth the parent ends. If that has
-// too many children and the next one does not fit, makeRoom puts an empty label
-// and below it a node that takes the rest.
+// makeRoom comes before each child, at whose depth the parent ends. If that has too many children
+// and the next one does not fit, makeRoom puts an empty label and below it a node that takes the
+// rest.
 func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	last := len(t.wide) - 1
 	if last < 0 || t.wide[last].depth != depth {

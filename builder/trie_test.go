@@ -159,7 +159,8 @@ func TestStringTableOfRandomNames(t *testing.T) {
 	})
 }
 
-// checkStringTable compares the string table of a unit of some names with the oracle's, byte for byte.
+// checkStringTable compares the string table of a unit of some names with the oracle's, byte for
+// byte.
 func checkStringTable(t *testing.T, names []string, o Options) {
 	t.Helper()
 	p := profile.New()
@@ -182,8 +183,8 @@ func checkStringTable(t *testing.T, names []string, o Options) {
 	require.True(t, bytes.Equal(want.Buf, data[s.Offset+1:s.Offset+s.Size]))
 }
 
-// Each name a prefix of the next makes a trie as deep as there are names. The names
-// share memory here, in a profile they would take a gigabyte.
+// Each name a prefix of the next makes a trie as deep as there are names. The names share memory
+// here, in a profile they would take a gigabyte.
 func TestDeepTrie(t *testing.T) {
 	const depth = 50_000
 	tr := trie{names: prefixes(strings.Repeat("x", depth))[1:]}

@@ -26,8 +26,8 @@ type unit struct {
 // end returns the exclusive end of the unit's IDs.
 func (u *unit) end() uint32 { return u.start + uint32(len(u.byID)) }
 
-// collectUnits fills in units, but for their IDs, and byPath. The symbols of a
-// unit are stretches of two arrays that all units share.
+// collectUnits fills in units, but for their IDs, and byPath. The symbols of a unit are stretches
+// of two arrays that all units share.
 func (f *file) collectUnits() error {
 	p := f.profile
 	f.units = make([]unit, p.NumFiles())
@@ -100,9 +100,9 @@ func (e *encoder) fileNames() {
 	e.add(afdo.SectionFileNames)
 }
 
-// orderUnits decides the layout: units with small sections first. Only the
-// offsets in a compact section table depend on it: the more sections begin
-// before a varint of their offset needs another byte, the smaller the table.
+// orderUnits decides the layout: units with small sections first. Only the offsets in a compact
+// section table depend on it: the more sections begin before a varint of their offset needs another
+// byte, the smaller the table.
 func (f *file) orderUnits() {
 	sizes := make([]float64, len(f.units)) // estimated bytes a section
 	for i := range f.units {

@@ -11,8 +11,8 @@ import (
 
 // A Problem is something that a check finds.
 type Problem struct {
-	// Err says what it is and where: an [afdo.FormatError], or the error with which the reader of the
-	// format gives up.
+	// Err says what it is and where: an [afdo.FormatError], or the error with which the reader of
+	// the format gives up.
 	Err error
 
 	// Remark tells what is odd, but legal, from what is a fault.
@@ -24,7 +24,8 @@ type Options struct {
 	// Unqualified has the unqualified names of an index made with this scheme compared.
 	Unqualified index.Scheme
 
-	// MaxNameBytes is the bound that readers have, see [afdo.MaxNameBytes], the default of which 0 means.
+	// MaxNameBytes is the bound that readers have, see [afdo.MaxNameBytes], the default of which 0
+	// means.
 	MaxNameBytes int
 }
 

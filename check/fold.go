@@ -22,7 +22,8 @@ const (
 	maxGroups  = 1 << 12 // before problems of one class are one group: their texts are a file's to choose
 )
 
-// Fold makes groups of problems, in the order of the first of each. It keeps no more than the groups.
+// Fold makes groups of problems, in the order of the first of each. It keeps no more than the
+// groups.
 func Fold(problems iter.Seq[Problem]) []Group {
 	var groups []Group
 	byKey := make(map[string]int)

@@ -13,11 +13,11 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can build
-// this one alone (see fuzz/README.md).
+// The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can
+// build this one alone (see fuzz/README.md).
 
-// Whatever a check accepts can be walked without an error, and means what the naive decoder reads. A
-// check never gives up, and reports no more than there is.
+// Whatever a check accepts can be walked without an error, and means what the naive decoder reads.
+// A check never gives up, and reports no more than there is.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"*.afdo", "corrupt/*"} {
 		paths, _ := filepath.Glob(filepath.Join("..", "testdata", pattern))
@@ -147,8 +147,8 @@ func walked(f *naive.File) (all []record) {
 	return all
 }
 
-// A string table, the bitmask of its section first, is spelled out string by string, and what a check
-// has to say against it is compared with that.
+// A string table, the bitmask of its section first, is spelled out string by string, and what a
+// check has to say against it is compared with that.
 func FuzzStringTableFaults(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		mask := wire.SectionBitmask(wire.StringTable, compact)
@@ -205,7 +205,8 @@ func FuzzStringTableFaults(f *testing.F) {
 	})
 }
 
-// spell returns the strings of a table. It is not ok if each index has not one, or they are too long.
+// spell returns the strings of a table. It is not ok if each index has not one, or they are too
+// long.
 func spell(f wire.Fields, limit int) (names []string, ok bool) {
 	n := f.StringCount()
 	byIndex := map[uint32]bool{}

@@ -24,8 +24,9 @@ func (k *checker) infos() {
 	}
 }
 
-// info checks one symbol info section. Its locations are decoded by the fields, one after the other:
-// a Reader's cursor decodes them in its own way. open is memory for the bodies that are open.
+// info checks one symbol info section. Its locations are decoded by the fields, one after the
+// other: a Reader's cursor decodes them in its own way. open is memory for the bodies that are
+// open.
 func (k *checker) info(f fields, open []uint32) []uint32 {
 	pos := f.Pos
 	i := f.Info()

@@ -88,9 +88,8 @@ func (s *symbolIDs) mayHave(id uint32) bool {
 	return i > 0 && id <= s.lost[i-1].last
 }
 
-// tally is what the summary of the data would be, as far as the summary at
-// hand asks: instead of all counts it keeps, for each of its minimum counts,
-// how many counts come up to it.
+// tally is what the summary of the data would be, as far as the summary at hand asks: instead of
+// all counts it keeps, for each of its minimum counts, how many counts come up to it.
 type tally struct {
 	wire.Summary
 	mins  []uint64    // distinct minimum counts, ascending
@@ -159,7 +158,8 @@ func (k *checker) compareSummary(f fields) {
 			k.remark(f.sec, pos, afdo.ErrSummary, "%s is %d, the data make it %d", figure.what, found, figure.want)
 		}
 	}
-	// The entries are shares of the total. What makes up a share of a sum that overflowed cannot be told.
+	// The entries are shares of the total. What makes up a share of a sum that overflowed cannot be
+	// told.
 	if agrees && t.TotalCount < math.MaxUint64 {
 		k.compareEntries(f)
 	}
@@ -187,9 +187,9 @@ func (t *tally) reach() []tallyStep {
 	return out
 }
 
-// settles reports whether these counts are as many as the entry says and make
-// up its share of the total, but not without those that equal the minimum
-// (format note 19). A share of nothing is made up by anything.
+// settles reports whether these counts are as many as the entry says and make up its share of the
+// total, but not without those that equal the minimum (format note 19). A share of nothing is made
+// up by anything.
 func (s tallyStep) settles(total uint64, e wire.SummaryEntry) bool {
 	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
 	if hi >= 1e6 {

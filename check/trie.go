@@ -17,8 +17,8 @@ func (s bitSet) add(i uint64) bool {
 	return s[i/64] == old
 }
 
-// indexSet is a set of some of many numbers: units that share a table of a
-// million strings, of which each has one, must not cost a million each.
+// indexSet is a set of some of many numbers: units that share a table of a million strings, of
+// which each has one, must not cost a million each.
 type indexSet struct {
 	bits   bitSet
 	sparse map[uint32]bool // nil if bits has them
@@ -42,8 +42,8 @@ func (s *indexSet) add(i uint32) bool {
 	return there
 }
 
-// trieChecker checks a string table without spelling its strings out: their
-// sum may be a thousand times the table's size.
+// trieChecker checks a string table without spelling its strings out: their sum may be a thousand
+// times the table's size.
 type trieChecker struct {
 	wire.Trie
 	sec      afdo.Section
@@ -141,8 +141,8 @@ func (c *trieChecker) child() bool {
 	return true
 }
 
-// duplicates looks for a string that two paths through a trie spell. It merges
-// all paths, byte by byte, into a trie of states that each have one way to them.
+// duplicates looks for a string that two paths through a trie spell. It merges all paths, byte by
+// byte, into a trie of states that each have one way to them.
 func (k *checker) duplicates(f fields) {
 	f.StringCount()
 	t := wire.Trie{Fields: &f.Fields}

@@ -15,18 +15,19 @@ import (
 // Faults are whatever makes reading fail somewhere, and what readers tolerate or never see: bytes
 // between sections and behind a section's data, sections that nothing or several things refer to,
 // references to symbols that do not exist, units of one name, a missing unknown-file unit, a string
-// table that holds a string twice. Remarks are over-long varints, one a section, a summary that does
-// not agree with the data, as that of a slice of a profile does not, and symbols of one name in a
-// unit, of which a lookup finds the first. Where a section cannot be decoded any further, its first
-// fault is the last, and nothing is said of what the rest would have led to.
+// table that holds a string twice. Remarks are over-long varints, one a section, a summary that
+// does not agree with the data, as that of a slice of a profile does not, and symbols of one name
+// in a unit, of which a lookup finds the first. Where a section cannot be decoded any further, its
+// first fault is the last, and nothing is said of what the rest would have led to.
 //
-// An index is compared with the rest of the file as [index.Check] says. A file without faults can be
-// read to its end without an error.
+// An index is compared with the rest of the file as [index.Check] says. A file without faults can
+// be read to its end without an error.
 //
 // It looks at every byte once, whatever refers to it, and spells no names out, unless there is an
 // index: it takes about as long as walking all records does, and keeps some bytes a symbol and a
-// section in memory, and for a string table of an odd shape some thirty for each of its bytes. Where
-// sections overlap, it gives up with [afdo.ErrLimit] once it has gone through four times the file.
+// section in memory, and for a string table of an odd shape some thirty for each of its bytes.
+// Where sections overlap, it gives up with [afdo.ErrLimit] once it has gone through four times the
+// file.
 func V4(data []byte, o Options) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) {
 		k := checker{
@@ -38,8 +39,8 @@ func V4(data []byte, o Options) iter.Seq[Problem] {
 	}
 }
 
-// overlapping is how many times its size may be gone through of a file. Each section is read once, so
-// only sections that overlap get there.
+// overlapping is how many times its size may be gone through of a file. Each section is read once,
+// so only sections that overlap get there.
 const overlapping = 4
 
 // checker is one check of a file of version 4.

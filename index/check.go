@@ -14,11 +14,11 @@ import (
 var errNoFileNames = fmt.Errorf("index: a file without a file names section: %w", afdo.ErrMalformed)
 
 // Check compares the index of a file, and with it the checksums of all sections, with the file, and
-// yields an [afdo.FormatError] for each fault, or the error with which the file does not open. There
-// is nothing to find in a file without an index.
+// yields an [afdo.FormatError] for each fault, or the error with which the file does not open.
+// There is nothing to find in a file without an index.
 //
-// What the index finds units and symbols by is compared if the caller says that the file is sound in
-// all else and there has been no fault; the first one there is the last. Unqualified names are
+// What the index finds units and symbols by is compared if the caller says that the file is sound
+// in all else and there has been no fault; the first one there is the last. Unqualified names are
 // compared if scheme is the one by which they were made, fingerprints with nothing.
 func Check(data []byte, scheme Scheme, sound bool) iter.Seq[error] {
 	return func(yield func(error) bool) {

@@ -2,10 +2,10 @@
 // project that other readers skip (docs/extensions.md), and answers questions about the whole
 // program with it or without.
 //
-// [Write] gives a file an index, and [Read] tells what one says of itself. A [Program] finds symbols
-// by name and what was inlined where, wherever in the file that is. For a Reader that was opened
-// with [afdo.TrustIndex] it reads what the index leads to and little else; for others it goes
-// through the file and gives the same answers, as long as the index is true.
+// [Write] gives a file an index, and [Read] tells what one says of itself. A [Program] finds
+// symbols by name and what was inlined where, wherever in the file that is. For a Reader that was
+// opened with [afdo.TrustIndex] it reads what the index leads to and little else; for others it
+// goes through the file and gives the same answers, as long as the index is true.
 package index
 
 import (
@@ -49,8 +49,8 @@ type Info struct {
 	Producer string // what wrote the file, empty if it does not say
 	BuildID  []byte // of the program that was profiled, nil if unknown
 
-	// Unqualified and Fingerprints are the names of the schemes of these, empty if the index has none.
-	// See [Scheme] and [Index.Fingerprint].
+	// Unqualified and Fingerprints are the names of the schemes of these, empty if the index has
+	// none. See [Scheme] and [Index.Fingerprint].
 	Unqualified, Fingerprints string
 
 	Blocks []Block // what the index consists of, in its order

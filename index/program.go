@@ -13,17 +13,17 @@ import (
 // A Scheme is a way to take the unqualified name out of a name: as a rule the last part of what the
 // name is demangled to.
 type Scheme struct {
-	// Name tells schemes apart, and changes whenever the results of Unqualified do: an index made with
-	// one scheme is of no use for lookups with another. It has up to 255 bytes.
+	// Name tells schemes apart, and changes whenever the results of Unqualified do: an index made
+	// with one scheme is of no use for lookups with another. It has up to 255 bytes.
 	Name string
 
-	// Unqualified depends on the name alone, and may be called from many goroutines. It returns "" for a
-	// name that is not to be found by an unqualified one.
+	// Unqualified depends on the name alone, and may be called from many goroutines. It returns ""
+	// for a name that is not to be found by an unqualified one.
 	Unqualified func(name string) string
 }
 
-// key is the unqualified name by which a symbol has to be kept: not if that is its canonical name, by
-// which it is kept anyway.
+// key is the unqualified name by which a symbol has to be kept: not if that is its canonical name,
+// by which it is kept anyway.
 func (s *Scheme) key(name string) (key string, ok bool) {
 	key = s.Unqualified(name)
 	return key, key != "" && key != canonical.Name(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// scanned has the candidates of a file without an index to go by: it goes through the file, and keeps
-// what it finds out.
+// scanned has the candidates of a file without an index to go by: it goes through the file, and
+// keeps what it finds out.
 type scanned struct {
 	r *afdo.Reader
 

@@ -21,11 +21,12 @@ type Options struct {
 	Producer string // what writes the file, such as a program and its version
 	BuildID  []byte // of the program that was profiled, as in its ELF note
 
-	// Unqualified is how symbols get unqualified names, which the zero Scheme leaves out of the index.
+	// Unqualified is how symbols get unqualified names, which the zero Scheme leaves out of the
+	// index.
 	Unqualified Scheme
 
-	// FingerprintScheme names what Fingerprint makes of a unit, up to 255 bytes. Without Fingerprint, the
-	// index has no fingerprints.
+	// FingerprintScheme names what Fingerprint makes of a unit, up to 255 bytes. Without
+	// Fingerprint, the index has no fingerprints.
 	FingerprintScheme string
 	Fingerprint       func(*afdo.Unit) (uint64, error)
 
@@ -33,13 +34,13 @@ type Options struct {
 	NoLookups, NoInlining, NoChecksums bool
 }
 
-// Write writes the file of a Reader with a new index in the place of the one it may have, or without
-// any if o is nil. All other sections are copied byte for byte and keep their section indexes; bytes
-// between sections are not. An index is the last section of a file, so readers that do not know of
-// it find everything where it was.
+// Write writes the file of a Reader with a new index in the place of the one it may have, or
+// without any if o is nil. All other sections are copied byte for byte and keep their section
+// indexes; bytes between sections are not. An index is the last section of a file, so readers that
+// do not know of it find everything where it was.
 //
-// An index with checksums vouches for what is in the file now: where the file has checksums already,
-// Write compares them, and fails with [afdo.ErrChecksum] unless the Reader was opened with
+// An index with checksums vouches for what is in the file now: where the file has checksums
+// already, Write compares them, and fails with [afdo.ErrChecksum] unless the Reader was opened with
 // [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Nothing is written
 // before the whole file is there in memory, which takes up to three times its size, some 20 bytes a
 // symbol, and the names.
@@ -190,8 +191,8 @@ func (s *section) sum() uint32 {
 	return indexfmt.Sum(append([]byte{wire.SectionBitmask(byte(s.t), s.compact)}, s.data...))
 }
 
-// guesses is how often the positions of entries in the section table are worked out again before the
-// index goes without them. Two have always been enough.
+// guesses is how often the positions of entries in the section table are worked out again before
+// the index goes without them. Two have always been enough.
 const guesses = 4
 
 // addTo adds the index to a file. Where the entries of the section table stand depends on how long

@@ -19,9 +19,9 @@ func BigName(unit, symbol int) string {
 // BigSymbols is the number of symbols of each unit of [Big].
 const BigSymbols = 4
 
-// Big returns a legal file with many units and, last, the one of unknown files without symbols. Each has
-// BigSymbols symbols, with IDs from BigSymbols*unit+1, all but the last with info, and its sections stand together.
-// The summary is true.
+// Big returns a legal file with many units and, last, the one of unknown files without symbols.
+// Each has BigSymbols symbols, with IDs from BigSymbols*unit+1, all but the last with info, and its
+// sections stand together. The summary is true.
 func Big(units int, compact bool) []byte {
 	return Encode(big(units), compact)
 }

@@ -40,7 +40,8 @@ func (x *record) site() site {
 	return site{x.loc.Line, x.loc.Disc, x.kind(), x.loc.Callee}
 }
 
-// body draws the records of a function. It has an inlined function in which chain more are nested, if chain is not 0.
+// body draws the records of a function. It has an inlined function in which chain more are nested,
+// if chain is not 0.
 func (g *generator) body(depth, chain int) []record {
 	n := g.r.IntN(g.o.Records + 1)
 	if depth > 0 {

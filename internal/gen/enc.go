@@ -1,18 +1,18 @@
-// Package gen makes version 4 files for tests: random legal ones of every shape
-// together with what they say ([Random]), given ones ([Encode], [Lay]), large and
-// hostile ones ([Big], [Nested], [TrieChain], [HugeNames]), and the pieces to make wrong ones by hand ([Enc], [Layout]).
-// It has its own encoder, written from the RFC, and imports nothing of the
-// module but internal/naive, whose types say what a file means.
+// Package gen makes version 4 files for tests: random legal ones of every shape together with what
+// they say ([Random]), given ones ([Encode], [Lay]), large and hostile ones ([Big], [Nested],
+// [TrieChain], [HugeNames]), and the pieces to make wrong ones by hand ([Enc], [Layout]). It has
+// its own encoder, written from the RFC, and imports nothing of the module but internal/naive,
+// whose types say what a file means.
 package gen
 
-// An Enc encodes the fields of the header or of one section into Buf (RFC 4.9).
-// In compact mode, integers of more than one byte are varints.
+// An Enc encodes the fields of the header or of one section into Buf (RFC 4.9). In compact mode,
+// integers of more than one byte are varints.
 type Enc struct {
 	Buf     []byte
 	Compact bool
 
-	// Stretch, if set, says how many bytes the next varint has at least, up to
-	// ten: over-long varints are legal to read (format note 5).
+	// Stretch, if set, says how many bytes the next varint has at least, up to ten: over-long
+	// varints are legal to read (format note 5).
 	Stretch func() int
 }
 
@@ -40,8 +40,8 @@ func (e *Enc) Bytes(b []byte) { e.Buf = append(e.Buf, b...) }
 // String appends bytes as they are.
 func (e *Enc) String(s string) { e.Buf = append(e.Buf, s...) }
 
-// Varint appends a varint of at least n bytes in either mode, whatever the field's
-// width. Above ten bytes it is no legal varint any more.
+// Varint appends a varint of at least n bytes in either mode, whatever the field's width. Above ten
+// bytes it is no legal varint any more.
 func (e *Enc) Varint(v uint64, n int) {
 	for i := 1; v >= 0x80 || i < n; i++ {
 		e.Buf = append(e.Buf, byte(v)|0x80)

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// HostilePath is the path of the first unit of the files that [Nested], [TrieChain] and
-// [HugeNames] make. Its symbols have the IDs from 0; a unit of unknown files follows it.
+// HostilePath is the path of the first unit of the files that [Nested], [TrieChain] and [HugeNames]
+// make. Its symbols have the IDs from 0; a unit of unknown files follows it.
 const HostilePath = "hostile.c"
 
 // hostile returns a legal file to be made hostile: one symbol, "f", without locations.
@@ -20,8 +20,8 @@ func hostile() *naive.File {
 	}}
 }
 
-// Nested returns a legal file whose only symbol, "f", has n inlined bodies one inside the other, each the
-// only record of the one around it, at line 1, and in the innermost the count 7 at line 2.
+// Nested returns a legal file whose only symbol, "f", has n inlined bodies one inside the other,
+// each the only record of the one around it, at line 1, and in the innermost the count 7 at line 2.
 func Nested(n int, compact bool) []byte {
 	l := Lay(hostile(), compact)
 	e := &Enc{Compact: compact}
@@ -43,8 +43,9 @@ const (
 	infoOfHostile    = 4
 )
 
-// TrieChain returns a file whose trie is a chain of n nodes below the root, each label an "x", with the one
-// terminal at the end: the only symbol is named by n times "x". Legal to read (format note 11).
+// TrieChain returns a file whose trie is a chain of n nodes below the root, each label an "x", with
+// the one terminal at the end: the only symbol is named by n times "x". Legal to read (format note
+// 11).
 func TrieChain(n int, compact bool) []byte {
 	l := Lay(hostile(), compact)
 	e := &Enc{Compact: compact}
@@ -60,9 +61,10 @@ func TrieChain(n int, compact bool) []byte {
 	return l.Bytes()
 }
 
-// HugeNames returns a legal file with n symbols without info whose names share a prefix of the given number of
-// bytes, all "x", in a trie that stores the prefix once: some 20 bytes a symbol spell names of prefix+4 bytes,
-// the symbol's ID in four hexadecimal digits behind the prefix. n is at most 65536.
+// HugeNames returns a legal file with n symbols without info whose names share a prefix of the
+// given number of bytes, all "x", in a trie that stores the prefix once: some 20 bytes a symbol
+// spell names of prefix+4 bytes, the symbol's ID in four hexadecimal digits behind the prefix. n is
+// at most 65536.
 func HugeNames(prefix, n int, compact bool) []byte {
 	f := hostile()
 	f.Units[0].Symbols = nil

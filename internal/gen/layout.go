@@ -12,15 +12,16 @@ type Layout struct {
 	Compact  bool   // of the header
 	Reserved uint8  // the seven reserved bits of the header's bitmask
 
-	// Sections lie in the file one after the other, so the position is the section index (format note 1).
+	// Sections lie in the file one after the other, so the position is the section index (format
+	// note 1).
 	Sections []Section
 
-	// Summary and FileNames are the sections that the header's fixed entries
-	// point to; -1 writes offset and size 0.
+	// Summary and FileNames are the sections that the header's fixed entries point to; -1 writes
+	// offset and size 0.
 	Summary, FileNames int
 
-	// Table is the order of the section table: positions in Sections. Nil stands for all
-	// but Summary and FileNames, in file order.
+	// Table is the order of the section table: positions in Sections. Nil stands for all but
+	// Summary and FileNames, in file order.
 	Table []int
 
 	Tail []byte // after the last section
@@ -55,7 +56,8 @@ func (l *Layout) Bytes() []byte {
 	return data
 }
 
-// Assemble returns the file and where its sections lie in it. Trailing is 0, since only the maker of the data knows.
+// Assemble returns the file and where its sections lie in it. Trailing is 0, since only the maker
+// of the data knows.
 func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	table := l.Table
 	if table == nil {
@@ -67,7 +69,8 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 		}
 	}
 
-	// The header's length depends on the offsets, and those on the header's length. Both only grow, so that ends.
+	// The header's length depends on the offsets, and those on the header's length. Both only grow,
+	// so that ends.
 	least := l.leastLengths(5 + 2*len(table))
 	var header []byte
 	var placed []naive.Section
@@ -86,7 +89,8 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	return append(data, l.Tail...), placed
 }
 
-// leastLengths draws the least lengths of the header's varints once, so that they stay the same while the header settles.
+// leastLengths draws the least lengths of the header's varints once, so that they stay the same
+// while the header settles.
 func (l *Layout) leastLengths(n int) []int {
 	least := make([]int, n)
 	for i := range least {

@@ -1,11 +1,12 @@
 package gen
 
-// Options say which files [Random] makes. The zero value stands for small files as a careful
-// writer would lay them out: normal mode, sections and tables in order, symbol IDs from 0 without gaps,
+// Options say which files [Random] makes. The zero value stands for small files as a careful writer
+// would lay them out: normal mode, sections and tables in order, symbol IDs from 0 without gaps,
 // minimal tries, ASCII names, each location once. The switches add legal shapes that a reader must
 // take as well. Each is used now and then, not always.
 type Options struct {
-	// Upper bounds of the sizes, which are drawn for each file; 0 stands for the default in brackets.
+	// Upper bounds of the sizes, which are drawn for each file; 0 stands for the default in
+	// brackets.
 	Units   int // units besides the one of unknown files (4)
 	Symbols int // symbols of a unit (6)
 	Records int // location records of a body (8); nested bodies have fewer

@@ -11,9 +11,9 @@ func Encode(f *naive.File, compact bool) []byte {
 	return Lay(f, compact).Bytes()
 }
 
-// Lay writes the sections of a file without oddities: summary, file names, then
-// for each unit string table, symbol names and the infos of the symbols that have one.
-// It takes from f the summary, the paths and ranges of the units, and of the symbols ID, name and info. Section and
+// Lay writes the sections of a file without oddities: summary, file names, then for each unit
+// string table, symbol names and the infos of the symbols that have one. It takes from f the
+// summary, the paths and ranges of the units, and of the symbols ID, name and info. Section and
 // string indices and numbers of locations are its own: a symbol's string index is its row.
 //
 // Nothing is checked, so a Layout of a wrong file is made by giving a wrong f or by changing the
@@ -42,8 +42,8 @@ func Lay(f *naive.File, compact bool) *Layout {
 	return l
 }
 
-// UnitSections returns the indices of a unit's string table and symbol names in a Layout that
-// [Lay] made of f; the infos of its symbols that have one follow in their order.
+// UnitSections returns the indices of a unit's string table and symbol names in a Layout that [Lay]
+// made of f; the infos of its symbols that have one follow in their order.
 func UnitSections(f *naive.File, unit int) (stringTable, symbolNames int) {
 	next := 2
 	for i := range unit {
@@ -163,8 +163,8 @@ func encodeHead(e *Enc, typ uint8, line, disc uint32, hasDisc bool) {
 	}
 }
 
-// encodeRest writes what follows the common header in records of known type,
-// but for the nested body of an inlined function (RFC 4.8.2).
+// encodeRest writes what follows the common header in records of known type, but for the nested
+// body of an inlined function (RFC 4.8.2).
 func encodeRest(e *Enc, l *naive.Location) {
 	switch l.Type {
 	case naive.Normal:

@@ -12,7 +12,8 @@ import (
 // Random draws a legal file and returns it with what it says: the truth is put together from what
 // was drawn, not read back. The same state of r gives the same file.
 //
-// Unless o switches Dangling on, callees are symbols of the file; paths, IDs and (but for SameNames) the names of a unit are unique.
+// Unless o switches Dangling on, callees are symbols of the file; paths, IDs and (but for
+// SameNames) the names of a unit are unique.
 func Random(r *rand.Rand, o Options) (data []byte, truth *naive.File) {
 	g := &generator{r: r, o: o.withDefaults(), seen: map[string]int{}}
 	return g.file()

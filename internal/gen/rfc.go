@@ -3,8 +3,9 @@ package gen
 import "github.com/go-afdo/afdo/internal/naive"
 
 // RFCExample returns the profile of RFC 5.3 as a file. There a symbol of another file has an ID
-// between two of test.c, which the binary form cannot store (format note 20), so IDs are bubble_sort 0, sort_array 1,
-// printf 2. The units are test.c, stdio2.h and, without symbols, the one of unknown files.
+// between two of test.c, which the binary form cannot store (format note 20), so IDs are
+// bubble_sort 0, sort_array 1, printf 2. The units are test.c, stdio2.h and, without symbols, the
+// one of unknown files.
 func RFCExample(compact bool) []byte {
 	return Encode(rfcExample(), compact)
 }

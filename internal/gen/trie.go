@@ -79,7 +79,8 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut makes a branch of strings that share a prefix; its label is that prefix, but not longer than most.
+// cut makes a branch of strings that share a prefix; its label is that prefix, but not longer than
+// most.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {
@@ -103,8 +104,8 @@ func commonLength(a, b string) int {
 
 func compare(a, b string) int { return strings.Compare(a, b) }
 
-// oddShape draws one of all legal shapes: labels shorter than they could be, empty
-// labels, children that share their first byte, and children and terminals in any order and place.
+// oddShape draws one of all legal shapes: labels shorter than they could be, empty labels, children
+// that share their first byte, and children and terminals in any order and place.
 func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	r := g.r
 	byFirst := map[string][]end{}

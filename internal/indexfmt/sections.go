@@ -55,7 +55,8 @@ func (o *Order) Position(group int) (int64, error) {
 	return int64(v), err
 }
 
-// CheckOrder compares the block of sections with what it should be; positions are those of [Positions].
+// CheckOrder compares the block of sections with what it should be; positions are those of
+// [Positions].
 func (x *Index) CheckOrder(entries, summary, names int, positions []uint32) error {
 	o, err := x.Order(entries)
 	if err != nil {

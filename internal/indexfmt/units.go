@@ -59,7 +59,8 @@ func (u *unitBlock) entry(rank int) (off int64, sum uint32, err error) {
 	return int64(o), uint32(s), err
 }
 
-// rankedAt returns the first symbol ID and the rank in the file names section of the i-th unit by ID.
+// rankedAt returns the first symbol ID and the rank in the file names section of the i-th unit by
+// ID.
 func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 	v, err := u.x.bits(u.byID, uint64(i)*uint64(u.idBits+u.rankBits), u.idBits+u.rankBits)
 	start, rank = uint32(v>>u.rankBits), int(v&(1<<u.rankBits-1))

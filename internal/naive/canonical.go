@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Profile is what a file of any version means, without numbering and order:
-// what can be merged at one place has been merged (format note 13). Two
-// profiles of the same meaning are equal by reflect.DeepEqual; no map in it is nil.
+// A Profile is what a file of any version means, without numbering and order: what can be merged at
+// one place has been merged (format note 13). Two profiles of the same meaning are equal by
+// reflect.DeepEqual; no map in it is nil.
 type Profile struct {
 	Symbols   map[Key]bool      // all of them, with a function or without
 	Functions map[Key]*Function // those that say something (format note 12)
@@ -48,8 +48,8 @@ func add(a, b uint64) uint64 {
 	return a + b
 }
 
-// function returns the function of a symbol, which head count and timestamp are added to.
-// Sums saturate, and the smallest timestamp that is not 0 counts.
+// function returns the function of a symbol, which head count and timestamp are added to. Sums
+// saturate, and the smallest timestamp that is not 0 counts.
 func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	fn := p.Functions[k]
 	if fn == nil {
@@ -93,8 +93,8 @@ func (b *Body) inlined(at Place, callee Key) *Body {
 	return b.Inlined[at][callee]
 }
 
-// Canonical returns what the file means. It fails if a record refers to an ID
-// that no symbol has. A call record without targets means nothing.
+// Canonical returns what the file means. It fails if a record refers to an ID that no symbol has. A
+// call record without targets means nothing.
 func (f *File) Canonical() (*Profile, error) {
 	keys := map[uint32]Key{}
 	p := newProfile()

@@ -61,8 +61,8 @@ func TestCorpusNormalAndCompactAgree(t *testing.T) {
 	require.True(t, reflect.DeepEqual(canonical(t, normal), canonical(t, compact)), "meanings differ")
 }
 
-// The version 4 file holds some places twice, whose discriminators were cut to 16 bits; the
-// version 3 file has only the last count of such a place. Apart from that, the two mean the same.
+// The version 4 file holds some places twice, whose discriminators were cut to 16 bits; the version
+// 3 file has only the last count of such a place. Apart from that, the two mean the same.
 func TestCorpusVersion3And4Agree(t *testing.T) {
 	v4 := decode(t, "libgui.v4")
 	v3, err := naive.DecodeV3(corpus(t, "libgui.v3"))

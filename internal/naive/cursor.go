@@ -2,8 +2,8 @@ package naive
 
 import "fmt"
 
-// A cursor reads the fields of the header or of one section. It panics with an
-// *Error where a field cannot be read; catch turns that into a returned error.
+// A cursor reads the fields of the header or of one section. It panics with an *Error where a field
+// cannot be read; catch turns that into a returned error.
 type cursor struct {
 	data    []byte // the whole file
 	pos     int

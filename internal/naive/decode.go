@@ -5,12 +5,13 @@ import (
 	"sort"
 )
 
-// Decode decodes a whole version 4 file. It refuses what the format notes call
-// malformed, in any section that the file names section leads to and in the summary.
+// Decode decodes a whole version 4 file. It refuses what the format notes call malformed, in any
+// section that the file names section leads to and in the summary.
 //
-// Not refused, because neither the RFC nor the notes forbid it clearly: bytes between and after sections and after a
-// section's data, sections that nothing refers to, sections that several entries share, two units of one path, two
-// symbols of one name, one string twice in a trie, non-terminal leaves in a trie, and callees that no symbol has.
+// Not refused, because neither the RFC nor the notes forbid it clearly: bytes between and after
+// sections and after a section's data, sections that nothing refers to, sections that several
+// entries share, two units of one path, two symbols of one name, one string twice in a trie,
+// non-terminal leaves in a trie, and callees that no symbol has.
 func Decode(data []byte) (f *File, err error) {
 	defer catch(&err)
 	d := &decoder{
@@ -33,7 +34,8 @@ type decoder struct {
 	names   int                 // bytes of all strings
 }
 
-// header reads header and section table (RFC 4.1) and returns the indices of the two fixed sections.
+// header reads header and section table (RFC 4.1) and returns the indices of the two fixed
+// sections.
 func (d *decoder) header() (summary, fileNames uint32) {
 	c := &cursor{data: d.data, end: len(d.data), section: -1}
 	if string(c.bytes(4)) != "gcov" {
@@ -89,8 +91,8 @@ func (d *decoder) header() (summary, fileNames uint32) {
 	return summary, fileNames
 }
 
-// open returns a cursor over the data of a section that must have the type want;
-// from is where the index stands, nil for the header.
+// open returns a cursor over the data of a section that must have the type want; from is where the
+// index stands, nil for the header.
 func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
 	if from == nil {
 		from = &cursor{section: -1}

@@ -20,8 +20,8 @@ func fromHex(t *testing.T, lines ...string) []byte {
 	return data
 }
 
-// Two files of one meaning were written by hand from the RFC, so that the decoder does not
-// hang on the generator alone.
+// Two files of one meaning were written by hand from the RFC, so that the decoder does not hang on
+// the generator alone.
 func TestDecodeHandWritten(t *testing.T) {
 	normal := fromHex(t,
 		"67636f76 00000004 2a 00000000000004",                               // magic, version, reserved bits, 4 sections
@@ -123,8 +123,9 @@ func TestDecodeHandWritten(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// small returns a legal file with two units: "a.c" with the symbols 0 "f" and 1 "g", and the unit of unknown files
-// with symbol 2 "f". All have info: sections 4, 5 and 8. String tables are 2 and 6, symbol names 3 and 7.
+// small returns a legal file with two units: "a.c" with the symbols 0 "f" and 1 "g", and the unit
+// of unknown files with symbol 2 "f". All have info: sections 4, 5 and 8. String tables are 2 and
+// 6, symbol names 3 and 7.
 func small() *naive.File {
 	return &naive.File{Units: []naive.Unit{
 		{Path: "a.c", Start: 0, End: 2, Symbols: []naive.Symbol{

@@ -1,8 +1,7 @@
-// Package naive is a second, slow and obvious implementation of what the
-// rest of the module does fast, for tests to check against. It is written from
-// the RFC alone and imports nothing of the module, so that the two do not share
-// mistakes. It reads whole files into plain slices and maps, recurses where the
-// format does, and is never linked into a program.
+// Package naive is a second, slow and obvious implementation of what the rest of the module does
+// fast, for tests to check against. It is written from the RFC alone and imports nothing of the
+// module, so that the two do not share mistakes. It reads whole files into plain slices and maps,
+// recurses where the format does, and is never linked into a program.
 package naive
 
 import (
@@ -32,8 +31,8 @@ const (
 // NoInfo is the SYMBOL_INFO_SECTION_INDEX of a symbol without info (RFC 4.6).
 const NoInfo = 0xFFFFFFFF
 
-// A File is everything a version 4 file says. Slices without elements are nil,
-// so that two files can be compared with reflect.DeepEqual.
+// A File is everything a version 4 file says. Slices without elements are nil, so that two files
+// can be compared with reflect.DeepEqual.
 type File struct {
 	Version  uint32
 	Compact  bool      // the header's flag
@@ -49,8 +48,8 @@ type Section struct {
 	Offset  int64
 	Size    int64
 
-	// Trailing is the number of bytes after the section's data (format note 7).
-	// It is 0 for sections that nothing refers to and for unknown types.
+	// Trailing is the number of bytes after the section's data (format note 7). It is 0 for
+	// sections that nothing refers to and for unknown types.
 	Trailing int64
 }
 
@@ -108,11 +107,13 @@ type Target struct {
 	Count  uint64
 }
 
-// What can be wrong with a file: [Decode] and [DecodeV3] return an *[Error] that wraps one of these.
+// What can be wrong with a file: [Decode] and [DecodeV3] return an *[Error] that wraps one of
+// these.
 var (
 	// ErrMalformed says that the file breaks the format.
 	ErrMalformed = errors.New("malformed")
-	// ErrLimit says that the file may be fine, but is more than this package takes: MaxDepth or MaxNames.
+	// ErrLimit says that the file may be fine, but is more than this package takes: MaxDepth or
+	// MaxNames.
 	ErrLimit = errors.New("over the limit")
 )
 

@@ -11,8 +11,8 @@ var Cutoffs = []uint32{
 	800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999,
 }
 
-// Summarize computes the summary of a profile as format note 19 says: every
-// place has one count, and functions that say nothing are none.
+// Summarize computes the summary of a profile as format note 19 says: every place has one count,
+// and functions that say nothing are none.
 func (p *Profile) Summarize() Summary {
 	var heads, counts []uint64
 	for _, fn := range p.Functions {
@@ -22,8 +22,8 @@ func (p *Profile) Summarize() Summary {
 	return summarize(heads, counts)
 }
 
-// Summarize computes the summary of a file as format note 19 says, from the
-// records as they stand: every count record is a count of its own, and every symbol with info is a function.
+// Summarize computes the summary of a file as format note 19 says, from the records as they stand:
+// every count record is a count of its own, and every symbol with info is a function.
 func (f *File) Summarize() Summary {
 	var heads, counts []uint64
 	for _, u := range f.Units {
@@ -80,8 +80,8 @@ func summarize(heads, counts []uint64) Summary {
 	return s
 }
 
-// entry takes the largest counts, equal ones together, until they reach their share of
-// the total. A share that rounds down to 0 is reached by no counts at all, and the smallest of none is 0.
+// entry takes the largest counts, equal ones together, until they reach their share of the total. A
+// share that rounds down to 0 is reached by no counts at all, and the smallest of none is 0.
 func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
 	want := new(big.Int).SetUint64(total)
 	want.Mul(want, big.NewInt(int64(cutoff)))

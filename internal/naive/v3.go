@@ -66,8 +66,8 @@ type V3Working struct {
 	MinCount    uint64
 }
 
-// DecodeV3 decodes a whole file of version 2 or 3 in either byte order. What
-// follows the functions (module grouping, working set) may be missing.
+// DecodeV3 decodes a whole file of version 2 or 3 in either byte order. What follows the functions
+// (module grouping, working set) may be missing.
 func DecodeV3(data []byte) (f *V3, err error) {
 	defer catch(&err)
 	d := &v3decoder{c: &cursor{data: data, end: len(data), section: -1}, f: &V3{}}
@@ -247,9 +247,8 @@ func (d *v3decoder) location() (line, disc uint32) {
 	return w >> 16, w & 0xffff
 }
 
-// Canonical returns what the file means. All names are symbols but the first,
-// where it is the empty name with unknown file that stands first in every such file
-// and no record uses it.
+// Canonical returns what the file means. All names are symbols but the first, where it is the empty
+// name with unknown file that stands first in every such file and no record uses it.
 func (f *V3) Canonical() (*Profile, error) {
 	p := newProfile()
 	c := &v3canonical{f: f, p: p}

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// The two integer encodings (RFC 4, 4.9): big-endian of a fixed width, or varint. A varint must
-// fit the width that its field has in normal mode (format note 5), so each compact file has an
-// exact normal twin.
+// The two integer encodings (RFC 4, 4.9): big-endian of a fixed width, or varint. A varint must fit
+// the width that its field has in normal mode (format note 5), so each compact file has an exact
+// normal twin.
 
 // Fields decodes the fields of one section, or of the header, in order. The first fault sticks:
-// from then on every field reads as zero, so callers check Err once where it matters, at the
-// latest before they use a count.
+// from then on every field reads as zero, so callers check Err once where it matters, at the latest
+// before they use a count.
 type Fields struct {
 	Data    []byte // of the section, its bitmask included; empty after a fault
 	Pos     int    // of the next field in Data

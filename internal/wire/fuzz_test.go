@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A field of any width reads as a plain implementation of varints reads it, and
-// what is written reads back in as many bytes as it needs.
+// A field of any width reads as a plain implementation of varints reads it, and what is written
+// reads back in as many bytes as it needs.
 func FuzzVarint(f *testing.F) {
 	f.Add([]byte{0})
 	f.Add([]byte{0x7f, 0xff})

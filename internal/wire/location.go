@@ -77,8 +77,8 @@ func (f *Fields) targets(n uint32) uint32 {
 	return uint32(f.Count(uint64(n), MinTarget, MinCompactTarget, "call targets"))
 }
 
-// Location encodes a location up to its targets or nested locations. It has a discriminator if
-// that is not 0 (format note 15).
+// Location encodes a location up to its targets or nested locations. It has a discriminator if that
+// is not 0 (format note 15).
 func (e *Encoder) Location(l *Location) {
 	if l.Discriminator == 0 {
 		e.Byte(l.Type)

@@ -5,8 +5,8 @@ import "math"
 // A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its string index if a
 // string ends there, and for each child a label and the child. Nothing says how long a child is.
 
-// What a node and a label can hold (format note 11), and the flag in a node's bitmask that a
-// string ends there.
+// What a node and a label can hold (format note 11), and the flag in a node's bitmask that a string
+// ends there.
 const (
 	MaxChildren  = 127
 	MaxLabel     = math.MaxUint16
