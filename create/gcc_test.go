@@ -1,0 +1,149 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// judged is a program in which a lambda, a constructor, a template and statics of one name are hot.
+const judged = `#include <vector>
+struct point {
+  point(int a, int b) : x(a), y(b) {
+    if (a > b)
+      x = b;
+  }
+  int x, y;
+};
+template <class F> __attribute__((noinline)) int each(const std::vector<point> &all, F f) {
+  int s = 0;
+  for (auto &p : all)
+    s += f(p);
+  return s;
+}
+static inline int weigh(const point &p) {
+  int w = p.x * 3;
+  if (w & 4)
+    w ^= p.y;
+  return w;
+}
+int main(int argc, char **argv) {
+  std::vector<point> all;
+  for (int i = 0; i < 100 * argc; i++)
+    all.push_back(point(i, argc * 50));
+  int n = each(all, [&](const point &p) {
+    int v = weigh(p);
+    if (v > 100)
+      v -= argc;
+    return v;
+  });
+  return n & 1;
+}
+`
+
+var foundCount = regexp.MustCompile(`(?m)^  count (\d+) in stmt: `)
+
+// GCC takes what is made here without a word, and GCC 16 tells which counts it has found.
+func TestGCCFindsCounts(t *testing.T) {
+	for compiler, version := range map[string]uint32{"g++": 2, "g++-16": 3} {
+		t.Run(compiler, func(t *testing.T) {
+			cxx, err := exec.LookPath(compiler)
+			if err != nil {
+				if compiler == "g++" && os.Getenv("CI") == "true" {
+					t.Fatal("g++ is not here")
+				}
+				t.Skip(compiler + " is not here")
+			}
+			if out, err := exec.Command(cxx, "-dumpversion").Output(); err == nil && compiler == "g++" {
+				if major, _ := strconv.Atoi(strings.TrimSpace(string(out))); major < 12 || major > 15 {
+					t.Skip("this g++ does not read version 2")
+				}
+			}
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.cc"), []byte(judged), 0o600))
+			run := func(args ...string) string {
+				cmd := exec.Command(cxx, args...)
+				cmd.Dir = dir
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				return string(out)
+			}
+			run("-O2", "-g", "prog.cc", "-o", "prog")
+			f, err := symbolize.Open(filepath.Join(dir, "prog"))
+			require.NoError(t, err)
+			defer f.Close()
+			p, report, err := Profile(context.Background(), f, everyByte(t, f), Options{UnifiedConstructors: true})
+			require.NoError(t, err)
+			assert.Greater(t, report.PlacedShare(), 0.99)
+			var file bytes.Buffer
+			_, err = gcov.Write(&file, p, gcov.WriteOptions{Version: version, ByteOrder: binary.LittleEndian})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.afdo"), file.Bytes(), 0o600))
+			assert.Empty(t, run("-O2", "-g", "-c", "-fauto-profile=prog.afdo", "-fdump-ipa-afdo-all", "prog.cc", "-o", "prog.o"))
+			if version < 3 {
+				return // GCC 12 does not tell
+			}
+			dumps, err := filepath.Glob(filepath.Join(dir, "*.afdo"))
+			require.NoError(t, err)
+			found := make(map[string]bool)
+			for _, name := range dumps {
+				dump, err := os.ReadFile(name)
+				require.NoError(t, err)
+				for _, m := range foundCount.FindAllSubmatch(dump, -1) {
+					found[string(m[1])] = true
+				}
+			}
+			for _, count := range []string{"101", "102"} {
+				assert.True(t, found[count], "counts of function %s are not found: %v", count, found)
+			}
+		})
+	}
+}
+
+// everyByte has every byte of the program's own functions run: main's 101 times, each's 102.
+func everyByte(t *testing.T, f *symbolize.File) *samples.Set {
+	set := new(samples.Set)
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		count := uint64(101)
+		if strings.HasPrefix(s.Names[0], "_Z4each") {
+			count = 102
+		} else if s.Names[0] != "main" {
+			continue
+		}
+		for _, offset := range offsets(t, f, s) {
+			set.AddAddress(offset, count)
+		}
+	}
+	return set
+}
+
+// offsets returns the file offsets of a function's bytes.
+func offsets(t *testing.T, f *symbolize.File, s symbolize.Symbol) []uint64 {
+	layout, err := samples.NewLayout(f.ELF())
+	require.NoError(t, err)
+	var all []uint64
+	for a := s.Low; a < s.High; a++ {
+		offset, ok := layout.Offset(a)
+		require.True(t, ok)
+		back, ok := f.Address(offset)
+		require.True(t, ok)
+		require.Equal(t, a, back)
+		all = append(all, offset)
+	}
+	return all
+}

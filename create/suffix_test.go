@@ -1,0 +1,79 @@
+package create
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSuffixes(t *testing.T) {
+	for name, want := range map[string]cutName{
+		"f":                        {name: "f"},
+		"f.cold":                   {"f", true, true},
+		"f.cold.12":                {"f", true, true},
+		"f.part.0":                 {"f", true, false},
+		"f.isra.0.cold":            {"f", true, true},
+		"f.constprop.0.isra.1":     {name: "f"},
+		"f.lto_priv.3":             {name: "f"},
+		"f.llvm.1234":              {name: "f"},
+		"f.__part.1":               {"f", true, true},
+		"f.0":                      {name: "f.0"},
+		"f._omp_fn.0":              {name: "f._omp_fn.0"},
+		"f.isra":                   {name: "f.isra"},
+		".cold":                    {name: ".cold"},
+		"f.constprop.0.localalias": {name: "f.constprop.0.localalias"},
+	} {
+		assert.Equal(t, want, SelectedSuffixes.cut(name), name)
+		assert.Equal(t, cutName{name: name}, NoSuffixes.cut(name), name)
+	}
+	assert.Equal(t, cutName{name: "f"}, AllSuffixes.cut("f._omp_fn.0"))
+	assert.Equal(t, cutName{"f", true, true}, AllSuffixes.cut("f.cold"))
+	assert.Equal(t, cutName{name: ".f"}, AllSuffixes.cut(".f"))
+}
+
+func TestUnifyConstructor(t *testing.T) {
+	for name, want := range map[string]string{
+		"_ZN1AC4Ev": "_ZN1AC2Ev", "_ZN1AD4Ev": "_ZN1AD2Ev", "_ZN1AC4EPKc": "_ZN1AC2EPKc",
+		"_ZNSsC4EPKcRKS2_": "_ZNSsC2EPKcRKS2_", "_ZN1AC1Ev": "_ZN1AC1Ev", "_ZN3AC43fooEv": "_ZN3AC43fooEv",
+	} {
+		assert.Equal(t, want, unifyConstructor(name))
+	}
+}
+
+func TestDiscriminators(t *testing.T) {
+	for producer, want := range map[string]discriminators{
+		"GNU C23 16.2.0 -mtune=generic -O2": gccDiscriminators,
+		"GNU GIMPLE 17.0.1 20260801 -O2":    gccDiscriminators,
+		"GNU C++17 12.2.0 -O2":              plainDiscriminators,
+		"GNU AS 2.44.0":                     plainDiscriminators,
+		"GNU AS 16.1":                       plainDiscriminators,
+		"Debian clang version 22.1.8":       llvmDiscriminators,
+		"":                                  plainDiscriminators,
+		"clang LLVM (rustc version 1.90.0)": plainDiscriminators,
+	} {
+		o := Options{}
+		assert.Equal(t, want, o.encodingOf(producer, false), producer)
+		o.RawDiscriminators = true
+		assert.Equal(t, plainDiscriminators, o.encodingOf(producer, false), producer)
+	}
+	// Block 4, run 4 times as often, copy 3.
+	assert.Equal(t, discriminator{4, 4, 3}, gccDiscriminators.decode(4|4<<8|3<<15))
+	assert.Equal(t, discriminator{4, 1, 0}, gccDiscriminators.decode(4))
+	assert.Equal(t, discriminator{33793, 1, 0}, plainDiscriminators.decode(33793))
+	// LLVM: base 3; base 3 and factor 5; base 100 in two groups; no base and factor 2.
+	assert.Equal(t, discriminator{3, 1, 0}, llvmDiscriminators.decode(3<<1))
+	assert.Equal(t, discriminator{3, 5, 0}, llvmDiscriminators.decode(3<<1|5<<8))
+	assert.Equal(t, discriminator{100, 1, 0}, llvmDiscriminators.decode((100&0xfe0<<1|100&0x1f|0x20)<<1))
+	assert.Equal(t, discriminator{0, 2, 0}, llvmDiscriminators.decode(1|2<<2))
+}
+
+// The copies of a block add up; what is outside of them is part of the same.
+func TestCopies(t *testing.T) {
+	var c cell
+	for _, n := range []copyCount{{1, 10}, {1, 12}, {2, 5}, {0, 3}} {
+		c.add(n.id, n.count, Max)
+	}
+	assert.Equal(t, uint64(17), c.total())
+	c.add(0, 40, Max)
+	assert.Equal(t, uint64(40), c.total())
+}
