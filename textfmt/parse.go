@@ -138,7 +138,7 @@ func (p *parser) filenames() {
 		_, at := p.peek()
 		file := p.profile.AddFile(string(p.quoted("file name")))
 		if seen[file] {
-			p.fail(at, nil, "file name %.80q stands twice", p.text)
+			p.fail(at, nil, "file name %.80q is a duplicate", p.text)
 		}
 		seen[file] = true
 		p.files = append(p.files, file)

@@ -53,8 +53,8 @@ func TestParseHeadErrors(t *testing.T) {
 		{`filenames = {"a", ¦}`, `expected file name, found "}"`, nil},
 		{`filenames = {¦"a`, "string without a closing quote", io.ErrUnexpectedEOF},
 		{`filenames = {"a"¦`, `expected "," or "}", ` + endOfText, io.ErrUnexpectedEOF},
-		{`filenames = {"a", "b", ¦"a"}`, `file name "a" stands twice`, nil},
-		{`filenames = {"", ¦""}`, `file name "" stands twice`, nil},
+		{`filenames = {"a", "b", ¦"a"}`, `file name "a" is a duplicate`, nil},
+		{`filenames = {"", ¦""}`, `file name "" is a duplicate`, nil},
 
 		{files + `¦`, `expected "summary", ` + endOfText, io.ErrUnexpectedEOF},
 		{files + `¦"f":0(1:0:0) = {}`, `expected "summary", found "\""`, nil},

@@ -176,7 +176,7 @@ func TestCheckOldFormats(t *testing.T) {
 			fmt.Sprintf("remark: offset 16: summary disagrees: total count is %d, the data make it %d", p.Summary.TotalCount&^0xff|7, p.Summary.TotalCount)}},
 		"entry": {oldExample(t, string(entry), string(wrongEntry)), []string{"remark: offset 104: summary disagrees: cutoff 200000 has "}},
 		"order": {oldExample(t, "_ZN4shop4Cart3addERKNS_4ItemE", "zZN4shop4Cart3addERKNS_4ItemE"), []string{"does not ascend"}},
-		"twice": {oldExample(t, "_ZNK4shop4Cart4fullEv", "_ZN4shop4Cart5clearEv"), []string{`: bad name table: name 7, "_ZN4shop4Cart5clearEv", stands twice`}},
+		"twice": {oldExample(t, "_ZNK4shop4Cart4fullEv", "_ZN4shop4Cart5clearEv"), []string{`: bad name table: name 7, "_ZN4shop4Cart5clearEv", is a duplicate`}},
 	} {
 		path := writeFile(t, "profile", test.data)
 		lines := checked(t, path)

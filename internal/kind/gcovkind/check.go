@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -32,7 +33,9 @@ func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	case format.V4():
 		return c.v4(data)
 	case format.Old():
-		c.old(data)
+		for p := range gcov.Check(data) {
+			c.report(&kind.Problem{Remark: p.Remark, Offset: p.Err.Offset, Class: p.Err.Err.Error(), Detail: p.Err.Detail})
+		}
 	default:
 		c.text(data)
 	}
@@ -115,5 +118,7 @@ func (c *checking) text(data []byte) {
 		c.refused(err)
 		return
 	}
-	c.summary(p.Summary, p.Summarize(), true, -1)
+	summary.Compare(p.Summary, p.Summarize(), true, func(_ int, detail string) {
+		c.report(&kind.Problem{Remark: true, Offset: -1, Class: afdo.ErrSummary.Error(), Detail: detail})
+	})
 }

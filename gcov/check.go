@@ -1,0 +1,187 @@
+package gcov
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/summary"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// ErrNames is the class of a [Problem] with the name table that no reader fails for.
+var ErrNames = errors.New("bad name table")
+
+// A Problem is something wrong with a file.
+type Problem struct {
+	Err    *FormatError // what and where
+	Remark bool         // it is odd, but every reader gets the same of it
+}
+
+// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. The first
+// fault that [Decode] finds is the only one: what comes after it has no certain place. Of a file that it
+// decodes, the names and the summary are checked. A file of another version yields a fault of class
+// [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size of the file.
+func Check(data []byte) iter.Seq[Problem] {
+	return func(yield func(Problem) bool) {
+		p, err := Decode(data)
+		if err != nil {
+			yield(Problem{Err: faultOf(err)})
+			return
+		}
+		h, _ := DecodeHeader(data) // Decode has seen to it
+		f := rawFile{data: data, order: h.ByteOrder, version: h.Version, pos: headerSize}
+		if h.Version >= 3 {
+			f.pos = entriesAt + entrySize*int(f.counterAt(entriesNumAt))
+		}
+		if !f.names(yield) || p.Summary == nil {
+			return
+		}
+		stop := false
+		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string) {
+			if !stop {
+				stop = !yield(Problem{&FormatError{Offset: figureAt(which), Err: afdo.ErrSummary, Detail: detail}, true})
+			}
+		})
+	}
+}
+
+// faultOf returns the error of Decode as one that has a place.
+func faultOf(err error) *FormatError {
+	var fault *FormatError
+	var version *VersionError
+	switch {
+	case errors.As(err, &fault):
+		return fault
+	case errors.As(err, &version):
+		return &FormatError{Offset: 4, Err: afdo.ErrVersion, Detail: fmt.Sprintf("version %d, want 2 or 3", version.Version)}
+	}
+	return &FormatError{Err: err}
+}
+
+// figureAt returns the offset of a figure of the summary, or of an entry behind them.
+func figureAt(which int) int64 {
+	if which < summary.Figures {
+		return summaryAt + 8*int64(which)
+	}
+	return entriesAt + entrySize*int64(which-summary.Figures)
+}
+
+// Where the summary of a version 3 file has its figures, and how large its entries and a call target are.
+const (
+	summaryAt     = headerSize + 4
+	entriesAt     = summaryAt + 6*8
+	entrySize     = 4 + 8 + 8
+	entriesNumAt  = entriesAt - 8
+	checkedTarget = 4 + 8 + 8
+)
+
+// rawFile steps through a file that has been decoded without an error, as it
+// stands: the model adds up what is of one place or symbol.
+type rawFile struct {
+	data    []byte
+	order   binary.ByteOrder
+	version uint32
+	pos     int
+}
+
+// names reports what is wrong with the names. In the table of every writer
+// they ascend, there is each only once, and the first one is empty; where one is
+// there twice, readers find its function by the one or the other.
+func (f *rawFile) names(yield func(Problem) bool) bool {
+	f.pos += 8 // tag and length
+	if f.version >= 3 {
+		for range f.word() {
+			f.name()
+		}
+	}
+	seen := make(map[string]bool)
+	last, ordered := "", true
+	for i := range f.word() {
+		pos := int64(f.pos)
+		name := f.name()
+		if f.version >= 3 {
+			f.word()
+		}
+		p := Problem{&FormatError{Offset: pos, Err: ErrNames}, true}
+		switch {
+		case i == 0 && name != "":
+			p.Err.Detail = fmt.Sprintf("name 0 is %.200q, not the empty one", name)
+		case seen[name]:
+			p.Err.Detail = fmt.Sprintf("name %d, %.200q, is a duplicate", i, name)
+			p.Remark = false
+		case name < last && ordered:
+			p.Err.Detail = fmt.Sprintf("name %d, %.200q, does not ascend", i, name)
+			ordered = false
+		}
+		if p.Err.Detail != "" && !yield(p) {
+			return false
+		}
+		seen[name], last = true, name
+	}
+	return true
+}
+
+// summarize computes the summary of the functions, which follow the names, from their records as they stand. A
+// call has to have a count here. Where that is 0, there may have been none:
+// found, the number of counts that the summary has, says whether such are counted.
+func (f *rawFile) summarize(found uint64) *afdo.Summary {
+	f.pos += 8 // tag and length
+	functions := f.word()
+	head, doubtful := uint64(0), uint64(0)
+	var counts profile.Body
+	n := uint32(0) // of counts; each gets a line of its own, so that none are merged
+	for range functions {
+		head = max(head, f.counter())
+		f.pos += 8 + 4 // timestamp, name
+		for bodies := 1; bodies > 0; bodies-- {
+			positions, callSites := f.word(), f.word()
+			for range positions {
+				f.pos += 4
+				targets := f.word()
+				count := f.counter()
+				counts.Count(n, 0, count)
+				f.pos += checkedTarget * int(targets)
+				n++
+				if count == 0 && targets > 0 {
+					doubtful++
+				}
+			}
+			bodies += int(callSites)
+			if bodies > 1 {
+				f.pos += 8 // location and name of the next call site
+			}
+		}
+	}
+	p := profile.New()
+	p.AddFunction(p.AddSymbol(profile.UnknownFile, ""), profile.Function{HeadCount: head, Records: counts.Records()})
+	s := p.Summarize()
+	s.NumFunctions = uint64(functions)
+	if found < s.NumCounts && found >= s.NumCounts-doubtful {
+		s.NumCounts = found
+	}
+	return s
+}
+
+func (f *rawFile) word() uint32 {
+	f.pos += 4
+	return f.order.Uint32(f.data[f.pos-4:])
+}
+
+func (f *rawFile) name() string {
+	size := int(f.word())
+	f.pos += size
+	return string(f.data[f.pos-size : f.pos-1])
+}
+
+func (f *rawFile) counter() uint64 {
+	f.pos += 8
+	return f.counterAt(f.pos - 8)
+}
+
+// counterAt returns a counter, of which the low word comes first.
+func (f *rawFile) counterAt(pos int) uint64 {
+	return uint64(f.order.Uint32(f.data[pos:])) | uint64(f.order.Uint32(f.data[pos+4:]))<<32
+}
