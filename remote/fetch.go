@@ -25,14 +25,6 @@ func (s span) String() string {
 	return fmt.Sprintf("bytes=%d-%d", s.low, s.high-1)
 }
 
-// len returns how many bytes there are at most.
-func (s span) len() int64 {
-	if s.low < 0 {
-		return -s.low
-	}
-	return s.high - s.low
-}
-
 // A version tells one version of a file from another. Either may be empty if the server does not say.
 type version struct {
 	etag     string

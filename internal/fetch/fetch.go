@@ -159,6 +159,6 @@ func Helper(path string) (name string, ok bool) {
 
 // helpers are the programs by scheme.
 var helpers = map[string]string{
-	"http": "afdo-fetch", "https": "afdo-fetch",
-	"s3": "afdo-fetch-blob", "gs": "afdo-fetch-blob", "azblob": "afdo-fetch-blob",
+	"http":  "afdo-fetch",
+	"https": "afdo-fetch",
 }
