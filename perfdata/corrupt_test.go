@@ -163,6 +163,14 @@ func TestShortRecords(t *testing.T) {
 	}
 }
 
+// Raw data that claims to be longer than there is.
+func TestGreatRawData(t *testing.T) {
+	f := smallFile(false)
+	f.Events[0].SampleType = perfgen.IP | perfgen.Raw
+	f.Records = []any{perfgen.RawRecord{Type: 9, Data: []byte{0, 0, 0, 0, 0, 0, 0, 0, 0xfc, 0xff, 0xff, 0xff, 0, 0, 0, 0}}}
+	requireFault(t, "raw", readAll(bytes.NewReader(f.Bytes())), afdo.ErrTruncated, mmapAt+8)
+}
+
 // A recording in pipe mode: header of 16 bytes, the event in a record of 136 and the build ID in one of 44.
 func TestCorruptPipes(t *testing.T) {
 	f := smallFile(true)

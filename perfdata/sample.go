@@ -34,7 +34,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 		s.Stack = c.words(s.Stack)
 	}
 	if e.sampleType&sampleRaw != 0 {
-		s.Raw = c.take(int(c.u32()))
+		s.Raw = c.sized()
 	}
 	if e.sampleType&sampleBranchStack != 0 {
 		s.Branches = c.branches(s.Branches, e.branchSampleType&branchHWIndex != 0)
@@ -101,6 +101,16 @@ func (c *cursor) skipRead(format uint64) {
 		return
 	}
 	c.take(int(n) * each)
+}
+
+// sized reads a length and as many bytes.
+func (c *cursor) sized() []byte {
+	n := c.u32()
+	if uint64(n) > uint64(len(c.b)) {
+		c.short = true
+		return nil
+	}
+	return c.take(int(n))
 }
 
 // words reads a count and as many words.
