@@ -14,7 +14,7 @@ root=$here/../..
 sources=$(cd "$1" && pwd)
 shift
 programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb)
+[ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
 read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16)}"
 read -ra variants <<<"${VARIANTS-exact heads zeros sum targets lbr addresses}"
 work=${KEEP:-$(mktemp -d)}
@@ -35,6 +35,7 @@ files() {
 	lua) ls "$sources"/lua5.4-*/src/*.c | grep -v -e /luac.c -e /onelua.c -e /ltests.c ;;
 	zstd) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/zstd.c" ;;
 	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$here/programs/re2.cc" | grep -v /fuzzing ;;
+	calc) echo "$here/programs/calc.c" ;;
 	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
@@ -57,7 +58,7 @@ build() {
 	local program=$1 suffix=${2#plain} out=$3 cc file
 	shift 3
 	mkdir -p "$out.o"
-	case $program in lua | zstd) cc=gcc$suffix ;; *) cc="g++$suffix -std=c++17" ;; esac
+	case $program in lua | zstd | calc) cc=gcc$suffix ;; *) cc="g++$suffix -std=c++17" ;; esac
 	files "$program" | xargs -P "${JOBS:-2}" -I{} sh -c '
 		name=$(echo "$1" | tr / _)
 		shift
