@@ -28,8 +28,9 @@ command whose file is of version 4 comes before both; for any other file, and fo
 preprocessing, other compilers, and whatever else compiles no C or C++, the
 command runs as it is. Exit status and signals are the compiler's.
 
-What is to be known of compilers and headers is kept in $AFDO_CACHE_DIR, or
-else in the folder afdo of $XDG_CACHE_HOME.`
+FILE may be of any version; one without an index is copied into the cache with
+one, once. What is to be known of compilers and headers is kept there, too: see
+"afdo help cache", which also has the statistics.`
 
 // execOptions are the flags of exec.
 type execOptions struct {

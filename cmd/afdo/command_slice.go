@@ -19,13 +19,12 @@ makes the same code as with all of FILE, and has next to nothing to read.
 The slice has the units named, those of the files that the dependency files
 list, the symbols whose file is unknown, and what else the compiler may reach
 from there by name. A path is a unit of exactly that path, or one that ends in it at
-a "/"; one that may be several is said, and so is one that is none. Source
-files that can be read are looked at for what they define. FILE says nothing of a file: then
-the slice has little in it, and the compiler does what it does with all of FILE.
+a "/"; one that may be several is said, and so is one that is none. With --deps,
+the sources and headers are looked at for what they define, without macros.
 
 With --all, every slice of a build is written into the folder DIR, each under
-the path of its object with ".afdo" behind it. Headers are those that "afdo
-exec" finds. A slice that has not changed keeps its file as it is.
+the path of its object with ".afdo" behind it: the one that "afdo exec" makes, of
+preprocessed sources. A slice that has not changed keeps its file as it is.
 
 --quantize makes slices differ less from one collection to the next, at the
 price that the compiler sees rounded counts. docs/slices.md has the figures.`

@@ -1,0 +1,167 @@
+package slice
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ianlancetaylor/demangle"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func spelledWords(name string) (words []string) {
+	spelledBy(name, func(word string) bool {
+		words = append(words, word)
+		return true
+	})
+	return words
+}
+
+func TestSpelledBy(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z3barv":                              "bar",
+		"_ZL6helperi":                          "helper",
+		"_ZN2nsL5innerEi":                      "ns inner",
+		"_ZN3FooaSERKS_":                       "Foo",
+		"_ZN3FooaNERKS_":                       "Foo",
+		"_ZN3FoocvbEv":                         "Foo",
+		"_ZlsRSoRK3Foo":                        "Foo",
+		"_ZStlsISt11char_traitsIcEERSt3BarS3_": "Bar char_traits",
+		"_ZNSt6vectorI3FooSaIS0_EE9push_backERKS0_": "vector Foo push_back",
+		"_ZN12_GLOBAL__N_13FooC2Ev":                 "Foo",
+		"_ZZ3bariENKUlP3FooE0_clES0_":               "bar Foo",
+		"_ZZN1A1fEvENUt_1gEv":                       "A f g",
+		"_Z1fIJ3Foo3BarEEvDpT_":                     "f Foo Bar",
+		"_Z1fA10_3Foo":                              "f Foo",
+		"_Z3tagB5cxx11v":                            "tag cxx11",
+		"_ZThn16_N3Foo3runEv":                       "Foo run",
+		"_Z1fM3FooFivE":                             "f Foo",
+		"_Z":                                        "",
+		"_Znonsense":                                "",
+	} {
+		got := spelledWords(name)
+		for word := range strings.FieldsSeq(want) {
+			assert.Contains(t, append(got, "char_traits"), word, name)
+		}
+		if want == "" {
+			assert.Empty(t, got, name)
+		}
+	}
+}
+
+// checkSpelled compares with the demangler: what is not a word of its tree must not be one here.
+func checkSpelled(t *testing.T, name string) {
+	tree, err := demangle.ToAST(name)
+	if err != nil {
+		return
+	}
+	known := make(map[string]bool)
+	tree.Traverse(func(node demangle.AST) bool {
+		if n, ok := node.(*demangle.Name); ok {
+			known[n.Name] = true
+		}
+		return true
+	})
+	for _, word := range spelledWords(name) {
+		if !known[word] && !strings.Contains(name, "B"+lengthOf(word)+word) { // a tag
+			t.Fatalf("%s: %q, which is none of %v", name, word, known)
+		}
+	}
+}
+
+func lengthOf(word string) string {
+	text := ""
+	for n := len(word); n > 0; n /= 10 {
+		text = string(rune('0'+n%10)) + text
+	}
+	return text
+}
+
+// TestSpelledCorpus compares on the names of real profiles.
+func TestSpelledCorpus(t *testing.T) {
+	for _, file := range []string{"libgui.v3", "libart_arm.v3"} {
+		p := corpusProfile(t, file)
+		quick, all := 0, 0
+		for s := range p.NumSymbols() {
+			name := canonical.Name(p.SymbolName(profile.SymbolRef(s)))
+			if !isMangled(name) {
+				continue
+			}
+			checkSpelled(t, name)
+			all++
+			s := speller{rest: name[len("_Z"):], begin: true}
+			for {
+				word, ok := s.next()
+				if ok && word != "" {
+					continue
+				}
+				if ok {
+					quick++
+				}
+				break
+			}
+		}
+		t.Logf("%s: %d of %d names without the demangler", file, quick, all)
+		assert.Greater(t, quick*2, all, "most names are taken apart without a tree")
+	}
+}
+
+func TestSpelledOdd(t *testing.T) {
+	for _, rest := range oddNames {
+		checkSpelled(t, "_Z"+rest)
+	}
+}
+
+var oddNames = []string{
+	"N3FooaSERKS_", "ZN1A1fEvENUt_1gEv", "Z3bariENKUlP3FooE0_clES0_", "1fILi5ELb1EEvv", "StlsISt11char_traitsIcEERSt3BarS3_",
+	"N3FoocvNS_3BarEEv", "1fIXadL_Z1gvEEEvv", "1fIL3Foo1EEvv", "1fA10_3Foo", "3tagB5cxx11v", "1fIJ3Foo3BarEEvDpT_",
+}
+
+func FuzzSpelled(f *testing.F) {
+	for _, seed := range oddNames {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		name := canonical.Name("_Z" + rest)
+		s := speller{rest: name[len("_Z"):], begin: true}
+		for range len(name) {
+			word, ok := s.next()
+			if !ok || word == "" {
+				return
+			}
+			if !strings.Contains(name, lengthOf(word)+word) {
+				t.Fatalf("%q: %q is not in it", name, word)
+			}
+		}
+		t.Fatalf("%q has more words than bytes", name)
+	})
+}
+
+func TestTextCodes(t *testing.T) {
+	text := textOf("int f(struct S *s) { return s->x; }")
+	data := text.Encode()
+	again, ok := DecodeText(data)
+	assert.True(t, ok)
+	assert.Equal(t, text, again)
+	for n := range data {
+		_, ok := DecodeText(data[:n])
+		assert.False(t, ok, "%d bytes", n)
+	}
+	_, ok = DecodeText(append(data, 0))
+	assert.False(t, ok)
+}
+
+func FuzzDecodeText(f *testing.F) {
+	f.Add(textOf("int f(struct S *s) { return s->x; }").Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, ok := DecodeText(data)
+		if !ok {
+			return
+		}
+		again, ok := DecodeText(text.Encode())
+		assert.True(t, ok)
+		assert.Equal(t, text, again)
+	})
+}
