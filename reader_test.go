@@ -167,10 +167,7 @@ func comparable(f *naive.File) *naive.File {
 
 // Random files of every legal shape read as the naive decoder reads them.
 func TestReaderAgreesWithNaive(t *testing.T) {
-	files := 4000
-	if testing.Short() {
-		files = 400
-	}
+	files := sweep(4000)
 	for seed := range files {
 		r := rand.New(rand.NewPCG(1, uint64(seed)))
 		data, truth := gen.Random(r, gen.All())

@@ -19,10 +19,7 @@ import (
 )
 
 func TestWriteSaysWhatTheProfileSays(t *testing.T) {
-	seeds := uint64(600)
-	if testing.Short() {
-		seeds = 100
-	}
+	seeds := uint64(sweep(600))
 	bothModes(t, func(t *testing.T, o Options) {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -44,7 +41,7 @@ func TestWriteSaysWhatTheProfileSays(t *testing.T) {
 
 func TestWriteDoesNotDependOnOrder(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(300) {
+		for seed := range uint64(sweep(300)) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			truth := draw(t, r)
 			want := write(t, model(r, truth), o)
@@ -57,7 +54,7 @@ func TestWriteDoesNotDependOnOrder(t *testing.T) {
 
 // A normal file and a compact one differ in the encoding of integers alone.
 func TestWriteTwins(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(sweep(100)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := model(r, draw(t, r))
 		var files [2]*naive.File

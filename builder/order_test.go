@@ -74,7 +74,7 @@ func bestBelow(r *ranking, room uint64) uint64 {
 }
 
 func TestTake(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range uint64(sweep(500)) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		r := usesFile(t, drawUses(rnd, 12, 20, 30)).rank()
 		if r.size() < 2 {

@@ -139,7 +139,7 @@ func TestStringTable(t *testing.T) {
 
 func TestStringTableOfRandomNames(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(300) {
+		for seed := range uint64(sweep(300)) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			letters, length := 1+r.IntN(256), 1+r.IntN(12)
 			unique := map[string]bool{}
