@@ -74,7 +74,7 @@ func (l *llvm) file(data []byte) string {
 func (l *llvm) merge(options []string, inputs ...[]byte) []byte {
 	l.t.Helper()
 	out, said, err := l.tryMerge(options, inputs...)
-	require.NoError(l.t, err, "%s\n%s", said, inputs[0][:min(len(inputs[0]), 4000)])
+	require.NoError(l.t, err, "%s\n%.4000s", said, bytes.Join(inputs, nil))
 	return out
 }
 

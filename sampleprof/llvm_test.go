@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
 )
 
 // layouts are the ways in which llvm-profdata writes a profile, and how we write it so.
@@ -237,4 +239,52 @@ func TestMergeAsLLVM(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of two bodies of different checksums the later one is dropped, at every depth; and products saturate.
+func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
+	l := newLLVM(t)
+	body := func(outer, inner string) string {
+		return "main:10:1\n 1: 5\n 2: f:3\n  1: 3\n" + inner + outer + "other:4:1\n 1: 4\n !CFGChecksum: 9\n"
+	}
+	none, first, second := "", " !CFGChecksum: 1\n", " !CFGChecksum: 2\n"
+	for _, c := range []struct{ a, b string }{
+		{body(first, " "+first), body(second, " "+first)},
+		{body(first, " "+first), body(first, " "+second)},
+		{body(first, none), body(first, " "+second)},
+		{body(first, " "+first), body(first, none)},
+		{body(none, " "+first), body(first, " "+first)},
+		{body(first, " "+first), body(none, " "+first)},
+		{"main:10:1\n 1: 5\n !Attributes: 2\n", "main:10:1\n 1: 5\n !Attributes: 1\nf:1:1\n !Attributes: 3\n"},
+		{"main:10:1\n 1: 5\n", "main:10:1\n 1: 5\n !Attributes: 1\n"},
+	} {
+		want := string(l.merge([]string{"--text"}, []byte(c.a), []byte(c.b)))
+		p := parse(t, c.a)
+		_, err := p.AddProfile(parse(t, c.b), one)
+		require.NoError(t, err)
+		assert.Equal(t, want, textOf(t, p), "%s\nand\n%s", c.a, c.b)
+		q := decode(t, extBinary(t, parse(t, c.a), WriteOptions{}))
+		r, err := OpenBytes(extBinary(t, parse(t, c.b), WriteOptions{}))
+		require.NoError(t, err)
+		_, err = q.Add(r, one)
+		require.NoError(t, err)
+		assert.Equal(t, want, textOf(t, q))
+	}
+	large := "main:18446744073709551000:3\n 1: 5 f:9223372036854775807\n 2: 9223372036854775807\n"
+	want := string(l.merge([]string{"--text", "--weighted-input=3," + l.file([]byte(large))}))
+	p := new(Profile)
+	_, err := p.AddProfile(parse(t, large), profile.Ratio{Num: 3, Den: 1})
+	require.NoError(t, err)
+	require.Equal(t, want, textOf(t, p))
+}
+
+// Neither adds plain profiles to probe-based ones.
+func TestMixedKindsAsLLVM(t *testing.T) {
+	l := newLLVM(t)
+	plain, probes := "main:1:1\n 1: 1\n", "main:1:1\n 1: 1\n !CFGChecksum: 4\n"
+	_, _, err := l.tryMerge([]string{"--text"}, []byte(plain), []byte(probes))
+	require.Error(t, err)
+	p := parse(t, plain)
+	_, err = p.AddProfile(parse(t, probes), one)
+	require.ErrorIs(t, err, ErrMixed)
 }
