@@ -43,11 +43,12 @@ func (r *Reader) checkOffsets(g *bodies) error {
 		found = append(found, functionAt{b.ref, at})
 	}
 	slices.SortFunc(found, compareFunctionAt)
-	for i := range max(len(found), len(g.table)) {
+	table := slices.SortedFunc(slices.Values(g.table), compareFunctionAt)
+	for i := range max(len(found), len(table)) {
 		switch {
-		case i >= len(found) || i < len(g.table) && compareFunctionAt(g.table[i], found[i]) < 0:
-			return g.offsets.fault(g.offsets.Offset, afdo.ErrSection, "no function %q begins at %d of the bodies", r.called(g.table[i].ref), g.table[i].offset)
-		case i >= len(g.table) || compareFunctionAt(found[i], g.table[i]) < 0:
+		case i >= len(found) || i < len(table) && compareFunctionAt(table[i], found[i]) < 0:
+			return g.offsets.fault(g.offsets.Offset, afdo.ErrSection, "no function %q begins at %d of the bodies", r.called(table[i].ref), table[i].offset)
+		case i >= len(table) || compareFunctionAt(found[i], table[i]) < 0:
 			return g.offsets.fault(g.offsets.Offset, afdo.ErrSection, "function %q, at %d of the bodies, is missing", r.called(found[i].ref), found[i].offset)
 		}
 	}

@@ -22,7 +22,12 @@ type contexts struct {
 	first  []uint32 // if some are there twice, the number of the first that is the same
 }
 
-func (c *contexts) len() int { return max(len(c.starts)-1, 0) }
+func (c *contexts) len() int {
+	if c == nil {
+		return 0
+	}
+	return max(len(c.starts)-1, 0)
+}
 
 func (c *contexts) at(i uint32) []Frame { return c.frames[c.starts[i]:c.starts[i+1]:c.starts[i+1]] }
 

@@ -17,7 +17,9 @@ type bodies struct {
 	offsets *Section // nil if there are none
 	raw     *fields  // of a section that is compressed, once it has been read
 
-	table  []functionAt // by what the function is called and offset, once it has been read
+	table  []functionAt // once it has been read, in the order of the file
+	heads  []uint32     // of each name or context, its first entry of table, counted from 1; 0 if it has none
+	next   []uint32     // of each entry, the next of the same name or context, likewise
 	starts []uint64     // of the functions, ascending
 }
 
@@ -346,9 +348,8 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 		if err := r.loadOffsets(g); err != nil {
 			return nil, err
 		}
-		at, _ := slices.BinarySearchFunc(g.table, ref, func(e functionAt, ref uint32) int { return cmp.Compare(e.ref, ref) })
-		for ; at < len(g.table) && g.table[at].ref == ref; at++ {
-			if err := r.functionAt(g, g.table[at], &whole); err != nil {
+		for at := g.heads[ref]; at > 0; at = g.next[at-1] {
+			if err := r.functionAt(g, g.table[at-1], &whole); err != nil {
 				return nil, err
 			}
 		}
@@ -467,7 +468,7 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	}
 	table := make([]functionAt, f.count(2, "functions"))
 	starts := make([]uint64, len(table))
-	if err := r.spent.add(int64(24 * len(table))); err != nil {
+	if err := r.spent.add(int64(28*len(table) + 4*r.names.len())); err != nil {
 		return g.offsets.fault(0, afdo.ErrLimit, "%v", err)
 	}
 	b := r.reader(*f)
@@ -480,10 +481,21 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	if err := b.end(); err != nil {
 		return err
 	}
-	slices.SortFunc(table, compareFunctionAt)
-	slices.Sort(starts)
+	if !slices.IsSorted(starts) { // those of contexts are not
+		slices.Sort(starts)
+	}
 	g.table, g.starts = table, starts
+	g.chain(max(r.names.len(), r.contexts.len()))
 	return nil
+}
+
+// chain makes the entries of table be found by name or context, of which there are so many.
+func (g *bodies) chain(refs int) {
+	g.heads, g.next = make([]uint32, refs), make([]uint32, len(g.table))
+	for i := len(g.table) - 1; i >= 0; i-- {
+		head := &g.heads[g.table[i].ref]
+		g.next[i], *head = *head, uint32(i+1)
+	}
 }
 
 // putOffsets appends a section of function offsets.

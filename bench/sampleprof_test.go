@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// sampleFiles is an LLVM sample profile of 9 MB in the ExtBinary format, the same as text, and a function of it.
+var sampleFiles = sync.OnceValue(func() (f struct {
+	extBinary, text, function string
+	err                       error
+}) {
+	f.extBinary, f.text = filepath.Join(scratch, "sample.extbinary"), filepath.Join(scratch, "sample.sampletext")
+	p, _, err := sampleprof.FromGCOV(synth.New(synth.Options{Seed: 1, Units: 1_150, Functions: 50_000}))
+	if f.err = err; err != nil {
+		return f
+	}
+	var extBinary, text bytes.Buffer
+	if f.err = sampleprof.WriteExtBinary(&extBinary, p, sampleprof.WriteOptions{}); f.err != nil {
+		return f
+	}
+	if _, f.err = sampleprof.WriteText(&text, p); f.err != nil {
+		return f
+	}
+	if f.err = os.WriteFile(f.extBinary, extBinary.Bytes(), 0o666); f.err != nil {
+		return f
+	}
+	f.err = os.WriteFile(f.text, text.Bytes(), 0o666)
+	left := p.NumFunctions() / 2
+	for fn := range p.Functions() {
+		if left--; left == 0 {
+			f.function = p.Name(fn.Name).Text
+		}
+	}
+	return f
+})
+
+// BenchmarkSampleProfile runs the command and llvm-profdata on the same sample profile.
+func BenchmarkSampleProfile(b *testing.B) {
+	llvm, err := exec.LookPath("llvm-profdata-22")
+	if err != nil {
+		b.Skipf("no llvm-profdata of LLVM 22: %v", err)
+	}
+	f := sampleFiles()
+	require.NoError(b, f.err)
+	afdo, out := tool(b, module+"cmd/afdo"), filepath.Join(scratch, "sample.out")
+	for _, p := range []struct {
+		name    string
+		command []string
+	}{
+		{"op=function/tool=afdo", []string{afdo, "lookup", f.extBinary, "--symbol", f.function}},
+		{"op=function/tool=llvm", []string{llvm, "show", "--sample", "--function", f.function, f.extBinary}},
+		{"op=merge/tool=afdo", []string{afdo, "merge", f.extBinary, f.extBinary, "--to", "extbinary", "-o", out}},
+		{"op=merge/tool=llvm", []string{llvm, "merge", "--sample", f.extBinary, f.extBinary, "-o", out}},
+		{"op=text-to-extbinary/tool=afdo", []string{afdo, "convert", f.text, "--to", "extbinary", "-o", out}},
+		{"op=text-to-extbinary/tool=llvm", []string{llvm, "merge", "--sample", f.text, "-o", out}},
+		{"op=extbinary-to-text/tool=afdo", []string{afdo, "convert", f.extBinary, "--to", "sampletext", "-o", out}},
+		{"op=extbinary-to-text/tool=llvm", []string{llvm, "merge", "--sample", "--text", f.extBinary, "-o", out}},
+	} {
+		b.Run(p.name, func(b *testing.B) { measureProcess(b, p.command...) })
+	}
+}
