@@ -57,7 +57,8 @@ flags() {
 build() {
 	local program=$1 suffix=${2#plain} out=$3 cc file
 	shift 3
-	mkdir -p "$out.o"
+	rm -rf "$out.o"
+	mkdir "$out.o"
 	case $program in lua | zstd | calc) cc=gcc$suffix ;; *) cc="g++$suffix -std=c++17" ;; esac
 	files "$program" | xargs -P "${JOBS:-2}" -I{} sh -c '
 		name=$(echo "$1" | tr / _)
