@@ -77,7 +77,7 @@ func (c *counter) ReadAt(p []byte, off int64) (int, error) {
 func touched(tb testing.TB, data io.ReaderAt, size int, op func(*afdo.Reader)) (reads, bytes int) {
 	tb.Helper()
 	c := &counter{ReaderAt: data}
-	r, err := afdo.NewReader(c, int64(size))
+	r, err := afdo.NewReader(c, int64(size), afdo.TrustIndex())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -32,18 +32,18 @@ func newSubject(tb testing.TB, c *corpus, format string) *subject {
 	return s
 }
 
-// sources are the ways to open a file, each with what is to be done to close it.
+// sources are the ways to open a file, trusting the index that it may have, each with what is to be done to close it.
 var sources = []struct {
 	name string
 	open func(*subject) (r *afdo.Reader, done func())
 }{
 	{"mmap", func(s *subject) (*afdo.Reader, func()) {
-		r, err := afdo.Open(s.path)
+		r, err := afdo.Open(s.path, afdo.TrustIndex())
 		require.NoError(s.tb, err)
 		return r, func() { _ = r.Close() }
 	}},
 	{"bytes", func(s *subject) (*afdo.Reader, func()) {
-		r, err := afdo.OpenBytes(s.data)
+		r, err := afdo.OpenBytes(s.data, afdo.TrustIndex())
 		require.NoError(s.tb, err)
 		return r, func() { _ = r.Close() }
 	}},
@@ -52,7 +52,7 @@ var sources = []struct {
 		require.NoError(s.tb, err)
 		info, err := f.Stat()
 		require.NoError(s.tb, err)
-		r, err := afdo.NewReader(f, info.Size())
+		r, err := afdo.NewReader(f, info.Size(), afdo.TrustIndex())
 		require.NoError(s.tb, err)
 		return r, func() { _ = r.Close(); _ = f.Close() }
 	}},
@@ -160,7 +160,7 @@ func (s *subject) walk(c *afdo.Cursor, info *afdo.Info) (samples uint64) {
 
 // infos returns the samples of all functions, and how many bytes they take.
 func (s *subject) infos() (infos []afdo.Info, size int) {
-	r, err := afdo.OpenBytes(s.data)
+	r, err := afdo.OpenBytes(s.data, afdo.TrustIndex())
 	require.NoError(s.tb, err)
 	for u, err := range r.Units() {
 		require.NoError(s.tb, err)
