@@ -103,5 +103,4 @@ type creation struct {
 	report  *Report
 
 	functions []*function // by address
-	encoding  discriminators
 }

@@ -114,12 +114,11 @@ func (c *creation) path(path string) string {
 
 // counts counts the bytes of all spans.
 func (p *placer) counts(spans []symbolize.Span) {
-	at := p.function.symbol.Low
 	for _, s := range p.function.stretches() {
 		for len(spans) > 0 && spans[0].High <= s.low {
 			spans = spans[1:]
 		}
-		at = s.low
+		at := s.low
 		for _, span := range spans {
 			if span.Low >= s.high {
 				break

@@ -135,7 +135,6 @@ type dwpFile struct {
 	raw   []byte
 
 	columns, units, slots uint64
-	wide                  bool
 }
 
 // Columns of a package's index: the ones of DWARF 5 and those of GNU's before it agree as far as they are used.

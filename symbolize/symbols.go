@@ -3,7 +3,6 @@ package symbolize
 import (
 	"cmp"
 	"debug/elf"
-	"errors"
 	"regexp"
 	"slices"
 )
@@ -197,8 +196,8 @@ func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 
 // defines tells whether an object has a symbol of a name.
 func (o *object) defines(name string) (bool, error) {
-	errFound := errors.New("found")
 	var r reading
+	found := false
 	for _, s := range o.sections {
 		if s.header.Type != elf.SHT_SYMTAB || s.header.FileSize == 0 || int(s.header.Link) >= len(o.sections) {
 			continue
@@ -209,22 +208,12 @@ func (o *object) defines(name string) (bool, error) {
 		}
 		err := o.eachSymbol(s, func(_ uint32, e elf.Sym64) error {
 			other, err := r.str(strings, uint64(e.Name))
-			if err == nil && string(other) == name {
-				err = errFound
-			}
+			found = found || string(other) == name
 			return err
 		})
 		if err != nil {
-			return err == errFound, ignore(err, errFound)
+			return false, err
 		}
 	}
-	return false, nil
-}
-
-// ignore returns nil for an error that is none.
-func ignore(err, none error) error {
-	if err == none {
-		return nil
-	}
-	return err
+	return found, nil
 }

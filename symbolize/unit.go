@@ -15,11 +15,10 @@ type debugData struct {
 
 	info, abbrev, str, lineStr, line, ranges, rnglists, addr, strOffsets *section
 
-	spans   lazy
-	units   []unitSpan // by offset, all of them
-	sup     lazy       // opening of alt
-	alt     *debugData // what dwz has moved to a file of its own
-	altPath string     // where that must be, empty to search
+	spans lazy
+	units []unitSpan // by offset, all of them
+	sup   lazy       // opening of alt
+	alt   *debugData // what dwz has moved to a file of its own
 }
 
 // A unitSpan is where a unit stands in the section.
