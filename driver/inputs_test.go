@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,7 +218,7 @@ func FuzzMarkers(f *testing.F) {
 		seen := make(map[string]bool)
 		for _, name := range m.files {
 			if seen[name] || len(name) > len(text) {
-				t.Error(fmt.Sprintf("%q twice or too long", name))
+				t.Errorf("%q twice or too long", name)
 			}
 			seen[name] = true
 		}

@@ -33,7 +33,6 @@ type (
 		targets map[naiveName]uint64
 	}
 	naiveFunction struct {
-		context    string
 		order      []naiveFrame
 		name       naiveName
 		head       uint64
