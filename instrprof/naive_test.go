@@ -236,7 +236,7 @@ func isOurs(err error) bool {
 
 // Whatever bytes are read as an indexed file end in records or a typed error; what Check has nothing to say about is what the slow
 // decoder reads, is found by name, and is written and read again the same.
-func FuzzIndexed(f *testing.F) {
+func FuzzInstrProfile(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profdata"))
 	}
@@ -294,7 +294,7 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	require.True(t, bytes.Equal(written, asIndexed(t, again)))
 }
 
-func FuzzRaw(f *testing.F) {
+func FuzzInstrCounters(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profraw"))
 	}
@@ -308,7 +308,7 @@ func FuzzRaw(f *testing.F) {
 	})
 }
 
-func FuzzText(f *testing.F) {
+func FuzzProfText(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".proftext"))
 	}

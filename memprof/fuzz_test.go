@@ -94,7 +94,7 @@ func decoded(r *memprof.Reader) error {
 }
 
 // What we read without a fault is what a plain reading of the specification gives, and what is written of it.
-func FuzzSection(f *testing.F) {
+func FuzzMemProfSection(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s)
 	}
@@ -140,7 +140,7 @@ func FuzzSection(f *testing.F) {
 }
 
 // What is read of a text is what is read of what is printed of that.
-func FuzzYAML(f *testing.F) {
+func FuzzMemProfYAML(f *testing.F) {
 	f.Add(smallText)
 	f.Add("---\n{}\n...\n")
 	f.Add("HeapProfileRecords: [{GUID: 0x1, CallSites: [{Frames: []}]}]")
@@ -167,7 +167,7 @@ func FuzzYAML(f *testing.F) {
 }
 
 // What can be opened can be turned into a profile, whatever the binary knows.
-func FuzzRaw(f *testing.F) {
+func FuzzMemProfDump(f *testing.F) {
 	for version := uint64(3); version <= 5; version++ {
 		f.Add(rawFile(version))
 		f.Add(append(rawFile(version), rawFile(version)...))

@@ -15,7 +15,7 @@ import (
 )
 
 // Whatever a file holds, both orders give the same records or both end in a fault within it.
-func FuzzReader(f *testing.F) {
+func FuzzPerfRecords(f *testing.F) {
 	for i, event := range perfgen.Layouts() {
 		scene := perfgen.NewScene(uint64(i), []perfgen.Event{event}, "/bin/ours")
 		records := scene.Disorder(scene.Records(12))
@@ -62,7 +62,7 @@ func records(data []byte, inFile bool) (o outcome) {
 }
 
 // Text gives records or a fault at a place in it, and what is read from a branch stack is what it says.
-func FuzzScript(f *testing.F) {
+func FuzzScriptLines(f *testing.F) {
 	f.Add([]byte(script))
 	f.Add([]byte(chains))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -58,7 +58,7 @@ func read(data []byte) (*Profile, error) {
 	return Read(r)
 }
 
-func FuzzReader(f *testing.F) {
+func FuzzSampleProfile(f *testing.F) {
 	for _, data := range seeds(f) {
 		f.Add(data)
 	}
@@ -135,7 +135,7 @@ func kindOf(p *Profile) Profile {
 	return Profile{ContextSensitive: p.ContextSensitive, FS: p.FS, Partial: p.Partial, PreInlined: p.PreInlined, Probes: p.Probes}
 }
 
-func FuzzText(f *testing.F) {
+func FuzzSampleText(f *testing.F) {
 	for _, text := range texts {
 		f.Add([]byte(text))
 	}

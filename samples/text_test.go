@@ -168,7 +168,7 @@ func TestExactWithSampledIsSampled(t *testing.T) {
 	require.False(t, s.Exact)
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzAddressSamples(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte("1\n1-2:3\n1\n1:2\n0\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -70,7 +70,7 @@ func typed(err error) bool {
 	return err == nil
 }
 
-func FuzzFile(f *testing.F) {
+func FuzzSymbolize(f *testing.F) {
 	for _, name := range tinyFiles {
 		f.Add(tiny(f, name))
 	}
