@@ -93,7 +93,10 @@ func lastPart(name string) string {
 	if err != nil {
 		return name
 	}
-	return plain[strings.LastIndex(plain, ":")+1:]
+	if i := strings.LastIndex(plain, "::"); i >= 0 {
+		plain = plain[i+2:]
+	}
+	return plain
 }
 
 // testHeaders holds a profile to what the profiles of the corpus are like.
