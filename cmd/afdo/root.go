@@ -61,8 +61,8 @@ func isUsage(err error) bool {
 	return errors.As(err, &usage) || !errors.As(err, &run)
 }
 
-const rootHelp = `afdo reads, writes and converts GCOV AutoFDO profiles, the sample profiles of
-GCC's -fauto-profile.
+const rootHelp = `afdo makes, reads, writes and converts AutoFDO profiles, the samples by which GCC
+(-fauto-profile) and LLVM optimise, and LLVM's instrumentation and memory profiles.
 
 FILE may be in any format, which is recognised by content, and compressed with
 gzip or zstd; "-" is standard input. The formats are called:
@@ -72,6 +72,10 @@ gzip or zstd; "-" is standard input. The formats are called:
   v3     GCOV version 3
   v2     GCOV version 2
   text   the textual form of version 4
+
+  extbinary, binary, sampletext   LLVM's sample profiles
+  profdata, proftext              LLVM's instrumentation profiles
+  memprof, yaml                   LLVM's memory profiles
 
 Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage.`
 
