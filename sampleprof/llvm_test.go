@@ -41,7 +41,7 @@ func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 			continue
 		}
 		flags := append([]string{"--extbinary"}, layout.flags...)
-		if s.vtables {
+		if strings.Contains(text, "vtables") { // which else would make empty lists
 			flags = append(flags, "--extbinary-write-vtable-type-prof")
 		}
 		theirs := l.merge(flags, []byte(text))
@@ -74,7 +74,7 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
-			for range rounds(2, 12) {
+			for range rounds(2, 6) {
 				requireLikeLLVM(t, l, textOf(t, randomProfile(rng, s)), s, rounds(i, -1))
 				i++
 			}

@@ -25,7 +25,7 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	if p.ContextSensitive && o.SplitLayout {
 		return unrepresentable("a context-sensitive profile in split layout")
 	}
-	f, err := newFileWriter(p)
+	f, err := newFileWriter(p, true)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	case p.names.hashed > 0:
 		return Losses{}, unrepresentable("MD5s of names in the older binary format")
 	}
-	f, err := newFileWriter(p)
+	f, err := newFileWriter(p, false)
 	if err != nil {
 		return Losses{}, err
 	}
@@ -89,7 +89,8 @@ type fileWriter struct {
 	order    []int     // of the data in the file
 }
 
-func newFileWriter(p *Profile) (*fileWriter, error) {
+// newFileWriter collects the names of a profile, those of its vtables only if the format holds them.
+func newFileWriter(p *Profile, vtables bool) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
 	for _, fn := range f.functions {
@@ -101,7 +102,7 @@ func newFileWriter(p *Profile) (*fileWriter, error) {
 			switch r := &fn.Records[i]; r.Kind {
 			case KindVTable:
 				f.vtables++
-				used[r.Name] = true
+				used[r.Name] = used[r.Name] || vtables
 			case KindTarget, KindInlined:
 				used[r.Name] = true
 			case KindAttributes:
