@@ -12,12 +12,13 @@ const baseDiscriminator = 0xff
 // ToGCOV returns the profile as package profile has it, to be written in GCC's formats. GCC and clang number
 // discriminators differently, so what comes out is for reports, comparisons and sums, not for the other compiler.
 //
-// Functions are in no known source file. The bodies of calling contexts become bodies inlined in their outermost function. What
+// LLVM's formats do not say where functions are: file tells the path of a function's source by its name, "" if it is
+// unknown, and is nil if all are. The bodies of calling contexts become bodies inlined in their outermost function. What
 // the model has no place for is counted. Probe-based profiles and MD5s ([Profile.Resolve] gives them names) give errors
 // that match [ErrUnrepresentable]. The model has room for all discriminators, but writers of GCC's formats refuse
 // those of more than 16 bits, which flow-sensitive ones have. With base, all are cut to their low 8 bits, those of
 // the front end, and what comes together adds up.
-func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
+func (p *Profile) ToGCOV(base bool, file func(name string) string) (*profile.Profile, Losses, error) {
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
 	losses.addFlags(p)
 	switch {
@@ -26,7 +27,7 @@ func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
 	case p.names.hashed > 0:
 		return nil, losses, unrepresentable("%d of %d names are known by their MD5 only", p.names.hashed, len(p.names.list))
 	}
-	c := toGCOV{p: p, base: base, q: profile.New(), losses: &losses}
+	c := toGCOV{p: p, base: base, file: file, q: profile.New(), losses: &losses}
 	for i := range p.functions {
 		c.function(&p.functions[i])
 	}
@@ -36,6 +37,7 @@ func (p *Profile) ToGCOV(base bool) (*profile.Profile, Losses, error) {
 type toGCOV struct {
 	p      *Profile
 	base   bool
+	file   func(name string) string
 	q      *profile.Profile
 	body   profile.Body
 	sums   []uint64 // of the counts before each record
@@ -44,7 +46,11 @@ type toGCOV struct {
 }
 
 func (c *toGCOV) symbol(ref NameRef) profile.SymbolRef {
-	return c.q.AddSymbol(profile.UnknownFile, c.p.Name(ref).Text)
+	name, file := c.p.Name(ref).Text, profile.UnknownFile
+	if c.file != nil {
+		file = c.q.AddFile(c.file(name))
+	}
+	return c.q.AddSymbol(file, name)
 }
 
 func (c *toGCOV) function(f *Function) {

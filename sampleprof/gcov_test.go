@@ -28,14 +28,14 @@ func TestGCOVRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 200 {
 		p := randomProfile(rng, shape{})
-		q, losses, err := p.ToGCOV(false)
+		q, losses, err := p.ToGCOV(false, nil)
 		require.NoError(t, err)
 		losses.Totals = 0
 		require.Zero(t, losses)
 		back, losses, err := FromGCOV(q)
 		require.NoError(t, err)
 		require.Zero(t, losses)
-		again, losses, err := back.ToGCOV(false)
+		again, losses, err := back.ToGCOV(false, nil)
 		require.NoError(t, err)
 		require.Zero(t, losses, "the totals are sums now")
 		require.NoError(t, profile.Compare(q, again))
@@ -65,7 +65,7 @@ func TestGCOVRoundTrip(t *testing.T) {
 func TestToGCOVLosses(t *testing.T) {
 	p := parse(t, "main:100:3\n 1: 5 f:3\n 2: g:9\n  1: 2\n  1: vtables T:3\n  !Attributes: 2\n 3: h:4\n  1: 4\n")
 	p.SymbolList, p.FS, p.Partial = []string{"a"}, true, true
-	_, losses, err := p.ToGCOV(false)
+	_, losses, err := p.ToGCOV(false, nil)
 	require.NoError(t, err)
 	assert.Equal(t, Losses{SymbolList: 1, VTables: 1, Attributes: 1, FS: true, Partial: true, PreInlined: true, Totals: 2}, losses)
 	assert.Equal(t, "1 name of the symbol list dropped; 1 type of a vtable dropped; 1 function lost its attributes; "+
@@ -74,30 +74,30 @@ func TestToGCOVLosses(t *testing.T) {
 }
 
 func TestToGCOVRefuses(t *testing.T) {
-	_, _, err := parse(t, "main:1:1\n 1: 1\n !CFGChecksum: 4\n").ToGCOV(false)
+	_, _, err := parse(t, "main:1:1\n 1: 1\n !CFGChecksum: 4\n").ToGCOV(false, nil)
 	require.ErrorIs(t, err, ErrUnrepresentable)
 	require.ErrorContains(t, err, "probes")
-	wide, _, err := parse(t, "main:1:1\n 1.65536: 1\n").ToGCOV(false)
+	wide, _, err := parse(t, "main:1:1\n 1.65536: 1\n").ToGCOV(false, nil)
 	require.NoError(t, err)
 	require.ErrorContains(t, builder.Write(io.Discard, wide, builder.Options{}), "65536")
 	hashed := decode(t, extBinary(t, parse(t, "main:1:1\n 1: 1 f:3\n"), WriteOptions{MD5: true}))
-	_, _, err = hashed.ToGCOV(false)
+	_, _, err = hashed.ToGCOV(false, nil)
 	require.ErrorIs(t, err, ErrUnrepresentable)
 	require.ErrorContains(t, err, "2 of 2 names")
 	require.Equal(t, 1, hashed.Resolve(slices.Values([]string{"g", "main"})))
 	require.Zero(t, hashed.Resolve(slices.Values([]string{"f"})))
 	require.Equal(t, "main:1:1\n 1: 1 f:3\n", textOf(t, hashed))
-	_, _, err = hashed.ToGCOV(false)
+	_, _, err = hashed.ToGCOV(false, nil)
 	require.NoError(t, err)
 }
 
 // Base discriminators: what was told apart by later passes adds up.
 func TestToGCOVBase(t *testing.T) {
 	p := parse(t, "main:10:1\n 1.1: 3\n 1.257: 4 f:2\n 2.65537: g:3\n  1: 3\n")
-	q, losses, err := p.ToGCOV(true)
+	q, losses, err := p.ToGCOV(true, nil)
 	require.NoError(t, err)
 	require.Equal(t, Losses{Discriminators: 2}, losses)
-	want, _, err := parse(t, "main:10:1\n 1.1: 7 f:2\n 2.1: g:3\n  1: 3\n").ToGCOV(false)
+	want, _, err := parse(t, "main:10:1\n 1.1: 7 f:2\n 2.1: g:3\n  1: 3\n").ToGCOV(false, nil)
 	require.NoError(t, err)
 	require.NoError(t, profile.Compare(want, q))
 	require.Equal(t, gcovText(t, want), gcovText(t, q))
@@ -106,10 +106,10 @@ func TestToGCOVBase(t *testing.T) {
 // A calling context is a body in its outermost function.
 func TestToGCOVContexts(t *testing.T) {
 	p := parse(t, "[main]:7:2\n 1: 4\n[main:3 @ foo:1.2 @ leaf]:7:1\n 1: 4\n[leaf]:3:3\n 1: 3\n")
-	q, losses, err := p.ToGCOV(false)
+	q, losses, err := p.ToGCOV(false, nil)
 	require.NoError(t, err)
 	require.Equal(t, Losses{Contexts: 1, Totals: 2}, losses)
-	want, _, err := parse(t, "main:8:2\n 1: 4\n 3: foo:4\n  1.2: leaf:4\n   1: 4\nleaf:3:3\n 1: 3\n").ToGCOV(false)
+	want, _, err := parse(t, "main:8:2\n 1: 4\n 3: foo:4\n  1.2: leaf:4\n   1: 4\nleaf:3:3\n 1: 3\n").ToGCOV(false, nil)
 	require.NoError(t, err)
 	require.NoError(t, profile.Compare(want, q))
 }
@@ -133,4 +133,28 @@ func TestFromGCOVLosses(t *testing.T) {
 	q.AddFunction(q.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
 	_, _, err = FromGCOV(q)
 	require.ErrorIs(t, err, ErrUnrepresentable)
+}
+
+// A caller that knows the source files of functions puts them into units.
+func TestToGCOVFiles(t *testing.T) {
+	p := parse(t, "main:9:1\n 1: 2 f:2\n 2: g:7\n  1: 7\nf:3:3\n 1: 3\n")
+	q, losses, err := p.ToGCOV(false, func(name string) string {
+		return map[string]string{"main": "a.c", "g": "g.h"}[name]
+	})
+	require.NoError(t, err)
+	assert.Zero(t, losses)
+	want := profile.New()
+	a, g := want.AddFile("a.c"), want.AddFile("g.h")
+	f := want.AddSymbol(profile.UnknownFile, "f")
+	var body profile.Body
+	body.Count(1, 0, 2)
+	body.Call(1, 0, f, 2)
+	body.Enter(2, 0, want.AddSymbol(g, "g"))
+	body.Count(1, 0, 7)
+	body.Leave()
+	want.AddFunction(want.AddSymbol(a, "main"), profile.Function{HeadCount: 1, Records: body.Records()})
+	body.Reset()
+	body.Count(1, 0, 3)
+	want.AddFunction(f, profile.Function{HeadCount: 3, Records: body.Records()})
+	assert.NoError(t, profile.Compare(want, q))
 }

@@ -112,7 +112,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim
 
 // trim leaves out what the flags say, by way of package profile.
 func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile, notes []string, lost string, err error) {
-	q, losses, err := p.ToGCOV(k.base)
+	q, losses, err := p.ToGCOV(k.base, nil) // the file of a function gets lost again
 	if err != nil {
 		return nil, nil, "", hint(err, p)
 	}

@@ -21,6 +21,7 @@ type Kind struct {
 	symbolList string                  // --prof-sym-list
 	names      []string                // --names
 	base       bool                    // --base-discriminators
+	program    string                  // --binary
 }
 
 // The names of the formats.
@@ -50,6 +51,9 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")
 	f.BoolVar(&k.base, "base-discriminators", false, "of an LLVM sample profile, cut flow-sensitive discriminators to those of the front end")
+	if verb.Name() != "create" { // which reads none, and has a --binary of its own
+		f.StringVar(&k.program, "binary", "", "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
+	}
 	if f.Lookup("to") == nil {
 		return
 	}
@@ -140,11 +144,15 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, losses, err := p.ToGCOV(k.base)
+	files, err := k.files(p.Profile)
+	if err != nil {
+		return nil, err
+	}
+	q, losses, err := p.ToGCOV(k.base, files)
 	if err != nil {
 		return nil, hint(err, p.Profile)
 	}
-	l := &kind.Loaded{Profile: q, Format: formatName(p.format), Size: p.size, NoUnits: true}
+	l := &kind.Loaded{Profile: q, Format: formatName(p.format), Size: p.size, NoUnits: files == nil}
 	l.Losses = func() ([]kind.Loss, error) { return lossList(losses), nil }
 	return l, nil
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// llvmTool returns the path of a program of LLVM 22.
+func llvmTool(t *testing.T, name string) string {
+	t.Helper()
+	for _, path := range []string{name + "-22", filepath.Join("/usr/lib/llvm-22/bin", name)} {
+		if found, err := exec.LookPath(path); err == nil {
+			return found
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s of LLVM 22 is not here", name)
+	}
+	t.Skipf("%s of LLVM 22 is not here", name)
+	return ""
+}
+
+func toolOutput(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %q: %s", name, args, out)
+	return string(out)
+}
+
+// TestCreateForClang makes a sample profile of a program of clang: llvm-profdata reads it, and clang makes other code with it.
+func TestCreateForClang(t *testing.T) {
+	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
+	dir := t.TempDir()
+	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(createdProgram), 0o600))
+	toolOutput(t, dir, clang, "-O2", "-g", "-fdebug-info-for-profiling", "prog.c", "-o", "prog")
+
+	r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 5_000, 70), "--to", "extbinary", "-o", made)
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, r.err, "extbinary cannot hold everything: 1 source file")
+
+	shown := toolOutput(t, dir, profdata, "show", "--sample", "--function=loop", made)
+	assert.Contains(t, shown, "Function: loop:")
+	assert.Contains(t, shown, "inlined callee: half:")
+	assert.Equal(t, toolOutput(t, dir, profdata, "merge", "--sample", "--text", made, "-o", "-"), must(t, "convert", made, "--to", "sampletext"))
+
+	toolOutput(t, dir, clang, "-O2", "-c", "prog.c", "-o", "without.o")
+	toolOutput(t, dir, clang, "-O2", "-c", "prog.c", "-fprofile-sample-use="+made, "-o", "with.o")
+	without, err := os.ReadFile(filepath.Join(dir, "without.o"))
+	require.NoError(t, err)
+	with, err := os.ReadFile(filepath.Join(dir, "with.o"))
+	require.NoError(t, err)
+	assert.NotEqual(t, without, with)
+
+	// The debug info tells again what the format has no place for.
+	r = afdoRun("convert", made, "--to", "text", "-o", "-", "--binary", program)
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, r.out, `filenames = {
+  "`+filepath.Join(dir, "prog.c")+`"
+}`)
+	assert.Contains(t, r.out, `"loop":0(`)
+	r = afdoRun("convert", made, "--to", "text", "-o", "-")
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, r.out, `"loop":-1(`)
+}
