@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// clangProfile writes the 9 MB sample profile of [sampleFiles] with a function more, or that function alone.
+func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.WriteOptions) string {
+	b.Helper()
+	p := profile.New()
+	if o.Units > 0 {
+		p = synth.New(o)
+	}
+	var body profile.Body
+	for line := range uint32(6) {
+		body.Count(line, 0, 1_000)
+	}
+	p.AddFunction(p.AddSymbol(profile.UnknownFile, "busy"), profile.Function{HeadCount: 10, Records: body.Records()})
+	q, _, err := sampleprof.FromGCOV(p)
+	require.NoError(b, err)
+	var data bytes.Buffer
+	require.NoError(b, sampleprof.WriteExtBinary(&data, q, w))
+	path := filepath.Join(scratch, name)
+	require.NoError(b, os.WriteFile(path, data.Bytes(), 0o600))
+	return path
+}
+
+// BenchmarkClang compiles a file of one function with clang: with no profile, with one of that function alone,
+// which is what a slice would be, and with the whole profile, its names in full or as MD5s.
+func BenchmarkClang(b *testing.B) {
+	clang, err := exec.LookPath("clang-22")
+	if err != nil {
+		b.Skipf("no clang: %v", err)
+	}
+	file := filepath.Join(scratch, "busy.c")
+	require.NoError(b, os.WriteFile(file, fmt.Appendf(nil, source, "busy"), 0o600))
+	whole := synth.Options{Seed: 1, Units: 1_150, Functions: 50_000}
+	for _, with := range []struct{ name, profile string }{
+		{"profile=none", ""},
+		{"profile=own", clangProfile(b, "own.extbinary", synth.Options{}, sampleprof.WriteOptions{})},
+		{"profile=whole", clangProfile(b, "whole.extbinary", whole, sampleprof.WriteOptions{})},
+		{"profile=whole-md5", clangProfile(b, "md5.extbinary", whole, sampleprof.WriteOptions{MD5: true})},
+	} {
+		b.Run(with.name, func(b *testing.B) {
+			command := []string{clang, "-O2", "-g", "-c", "-o", filepath.Join(scratch, "busy.o"), file}
+			if with.profile != "" {
+				command = append(command, "-fprofile-sample-use="+with.profile)
+			}
+			measureProcess(b, command...)
+		})
+	}
+}
