@@ -1,12 +1,12 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/gcov"
 )
 
 // A Group is problems that differ in nothing but their places and the numbers and names that they
@@ -46,7 +46,10 @@ func Fold(problems iter.Seq[Problem]) []Group {
 
 // Offset returns where in the file the problem is, -1 if it has no such place.
 func (p *Problem) Offset() int64 {
-	if e, ok := p.Err.(*afdo.FormatError); ok {
+	switch e := p.Err.(type) {
+	case *afdo.FormatError:
+		return e.Offset
+	case *gcov.FormatError:
 		return e.Offset
 	}
 	return -1
@@ -54,15 +57,23 @@ func (p *Problem) Offset() int64 {
 
 // key is what the problems of a group have in common.
 func (p *Problem) key(precise bool) string {
-	var e *afdo.FormatError
-	if !errors.As(p.Err, &e) {
+	var section afdo.SectionType
+	var class error
+	var detail string
+	switch e := p.Err.(type) {
+	case *afdo.FormatError:
+		section, class, detail = e.Type, e.Err, e.Detail
+	case *gcov.FormatError:
+		class, detail = e.Err, e.Detail
+	default:
 		return p.Err.Error()
 	}
-	detail := ""
 	if precise {
-		detail = template(e.Detail)
+		detail = template(detail)
+	} else {
+		detail = ""
 	}
-	return fmt.Sprintf("%v %d %v %s", p.Remark, e.Type, e.Err, detail)
+	return fmt.Sprintf("%v %d %v %s", p.Remark, section, class, detail)
 }
 
 // template is a text without its numbers and quoted names.

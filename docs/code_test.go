@@ -65,7 +65,7 @@ var layers = map[string][]string{
 	"textfmt": {"", "profile"},
 	"gcov":    {"", "profile"},
 	"slice":   {"", "index", "profile", "builder", "textfmt", "gcov"},
-	"check":   {"", "index"},
+	"check":   {"", "index", "profile", "textfmt", "gcov"},
 
 	"perfdata": {""},
 	"samples":  {"", "perfdata"},
