@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/sampleprof"
 )
 
-// clangProfile writes the 9 MB sample profile of [sampleFiles] with a function more, or that function alone.
+// clangProfile writes the 9 MB sample profile of [sampleFiles] with a function more, or that
+// function alone.
 func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.WriteOptions) string {
 	b.Helper()
 	p := profile.New()
@@ -36,8 +37,9 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 	return path
 }
 
-// BenchmarkClang compiles a file of one function with clang: with no profile, with one of that function alone,
-// which is what a slice would be, and with the whole profile, its names in full or as MD5s.
+// BenchmarkClang compiles a file of one function with clang: with no profile, with one of that
+// function alone, which is what a slice would be, and with the whole profile, its names in full or
+// as MD5s.
 func BenchmarkClang(b *testing.B) {
 	clang, err := exec.LookPath("clang-22")
 	if err != nil {

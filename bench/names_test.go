@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// nameSets are how many names to look one up in: those of small and large units, and of a whole program.
+// nameSets are how many names to look one up in: those of small and large units, and of a whole
+// program.
 var nameSets = []int{10, 50, 500, 5_000, 150_000}
 
 // namesOf returns n names of as few units as possible, and others of the same profile.

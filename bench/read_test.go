@@ -32,7 +32,8 @@ func newSubject(tb testing.TB, c *corpus, format string) *subject {
 	return s
 }
 
-// sources are the ways to open a file, trusting the index that it may have, each with what is to be done to close it.
+// sources are the ways to open a file, trusting the index that it may have, each with what is to be
+// done to close it.
 var sources = []struct {
 	name string
 	open func(*subject) (r *afdo.Reader, done func())
@@ -58,8 +59,8 @@ var sources = []struct {
 	}},
 }
 
-// readOps are what is done with a file that has just been opened. The time includes opening it, except
-// where warm says that the Reader has looked up a unit before.
+// readOps are what is done with a file that has just been opened. The time includes opening it,
+// except where warm says that the Reader has looked up a unit before.
 var readOps = []struct {
 	name string
 	warm bool

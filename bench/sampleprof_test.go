@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/sampleprof"
 )
 
-// sampleFiles is an LLVM sample profile of 9 MB in the ExtBinary format, the same as text, and a function of it.
+// sampleFiles is an LLVM sample profile of 9 MB in the ExtBinary format, the same as text, and a
+// function of it.
 var sampleFiles = sync.OnceValue(func() (f struct {
 	extBinary, text, function string
 	err                       error

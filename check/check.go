@@ -11,8 +11,9 @@ import (
 
 // A Problem is something that a check finds.
 type Problem struct {
-	// Err says what it is and where: an [afdo.FormatError], a [gcov.FormatError], a [textfmt.SyntaxError] or a
-	// [SummaryError], or another error with which the reader of the format gives up.
+	// Err says what it is and where: an [afdo.FormatError], a [gcov.FormatError], a
+	// [textfmt.SyntaxError] or a [SummaryError], or another error with which the reader of the
+	// format gives up.
 	Err error
 
 	// Remark tells what is odd, but legal, from what is a fault.

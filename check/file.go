@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// A SummaryError says that the summary of a text does not agree with its data. It matches [afdo.ErrSummary]. In
-// files of other formats, which have offsets, an [afdo.FormatError] or a [gcov.FormatError] says it.
+// A SummaryError says that the summary of a text does not agree with its data. It matches
+// [afdo.ErrSummary]. In files of other formats, which have offsets, an [afdo.FormatError] or a
+// [gcov.FormatError] says it.
 type SummaryError struct {
 	Detail string // what the summary says and what the data make
 }
@@ -21,9 +22,10 @@ func (e *SummaryError) Error() string { return "check: " + afdo.ErrSummary.Error
 // Is reports whether target is [afdo.ErrSummary].
 func (e *SummaryError) Is(target error) bool { return target == afdo.ErrSummary }
 
-// File checks a GCOV profile of any format, which it knows by its first bytes: of version 4 as [V4] does, of
-// versions 2 and 3 as [gcov.Check] does. What begins like none of them is taken for the text, of which the first
-// fault is the only one, and the summary is compared with the data; that takes the memory of the profile.
+// File checks a GCOV profile of any format, which it knows by its first bytes: of version 4 as [V4]
+// does, of versions 2 and 3 as [gcov.Check] does. What begins like none of them is taken for the
+// text, of which the first fault is the only one, and the summary is compared with the data; that
+// takes the memory of the profile.
 func File(data []byte, o Options) iter.Seq[Problem] {
 	switch {
 	case bytes.HasPrefix(data, []byte("gcov")):

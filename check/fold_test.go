@@ -35,8 +35,8 @@ func TestFold(t *testing.T) {
 	require.EqualValues(t, -1, groups[3].Offset())
 }
 
-// A file of nothing but different faults does not fill the memory, and one that has been cut gives a
-// few lines.
+// A file of nothing but different faults does not fill the memory, and one that has been cut gives
+// a few lines.
 func TestFoldIsBounded(t *testing.T) {
 	faults := func(yield func(Problem) bool) {
 		for i := range 20_000 {

@@ -68,8 +68,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextIsTheProfile checks the texts without the reader that they were written with: parsed, each says
-// what the slow decoder finds in the file.
+// TestTextIsTheProfile checks the texts without the reader that they were written with: parsed,
+// each says what the slow decoder finds in the file.
 func TestTextIsTheProfile(t *testing.T) {
 	for _, c := range valid {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +87,8 @@ func TestTextIsTheProfile(t *testing.T) {
 	}
 }
 
-// countsOf returns the sum of all counts of each function, its head and its timestamp, by path and name.
+// countsOf returns the sum of all counts of each function, its head and its timestamp, by path and
+// name.
 func countsOf(f *naive.File) map[[2]string][3]uint64 {
 	counts := make(map[[2]string][3]uint64)
 	for _, u := range f.Units {

@@ -61,8 +61,8 @@ func (c *cell) add(id, count uint64, how Combine) {
 	c.copies = append(c.copies, copyCount{id, count})
 }
 
-// total adds the copies up. What is left outside of them, such as the test of a loop that was unrolled, is
-// of the same block and runs no more often than they do together.
+// total adds the copies up. What is left outside of them, such as the test of a loop that was
+// unrolled, is of the same block and runs no more often than they do together.
 func (c *cell) total() uint64 {
 	var rest, sum uint64
 	for _, have := range c.copies {

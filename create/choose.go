@@ -7,8 +7,8 @@ import (
 )
 
 // choose finds the functions that are over the threshold, which holds for all parts of a function
-// together. What debug info says can only make fewer of them: of two static functions of one name it tells the
-// files.
+// together. What debug info says can only make fewer of them: of two static functions of one name
+// it tells the files.
 func (c *creation) choose() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {
@@ -36,8 +36,8 @@ func (c *creation) errThreshold(hottest uint64) error {
 	return fmt.Errorf("create: %w of %d: the hottest of %d functions weighs %d", ErrThreshold, c.options.MinSamples, len(c.functions), hottest)
 }
 
-// addParts adds the parts of chosen functions that were not sampled: that their lines did not run is worth
-// knowing.
+// addParts adds the parts of chosen functions that were not sampled: that their lines did not run
+// is worth knowing.
 func (c *creation) addParts(chosen map[string]bool) error {
 	if c.options.Suffixes == NoSuffixes {
 		return nil

@@ -1,11 +1,12 @@
-// Package create makes an AutoFDO profile of address samples and the debug info of the binary that ran.
+// Package create makes an AutoFDO profile of address samples and the debug info of the binary that
+// ran.
 //
 //	f, err := symbolize.Open("prog")
 //	set, _, err := samples.Read(in, binary, samples.Options{})
 //	p, report, err := create.Profile(ctx, f, set, create.Options{})
 //
-// docs/create.md has the rules by which counts of addresses become counts of lines, and what differs from
-// google/autofdo's create_gcov.
+// docs/create.md has the rules by which counts of addresses become counts of lines, and what
+// differs from google/autofdo's create_gcov.
 package create
 
 import (
@@ -19,10 +20,11 @@ import (
 // DefaultMinSamples is the threshold of google/autofdo.
 const DefaultMinSamples = 10
 
-// Options say how samples become a profile. The zero value counts every function, by ranges if there
-// are any.
+// Options say how samples become a profile. The zero value counts every function, by ranges if
+// there are any.
 type Options struct {
-	// MinSamples leaves out functions whose weight is not greater. See [Report.Weight] for what that is.
+	// MinSamples leaves out functions whose weight is not greater. See [Report.Weight] for what
+	// that is.
 	MinSamples uint64
 
 	// Ranges says whether ranges or addresses are counted.
@@ -34,19 +36,21 @@ type Options struct {
 	// Suffixes says which suffixes of names are cut.
 	Suffixes Suffixes
 
-	// RawDiscriminators takes discriminators as they stand in the debug info, where GCC 16 and Clang put several
-	// numbers into one.
+	// RawDiscriminators takes discriminators as they stand in the debug info, where GCC 16 and
+	// Clang put several numbers into one.
 	RawDiscriminators bool
 
 	// UnifiedConstructors calls constructors and destructors in debug info by the names of what is
 	// in the object file: _ZN1AC4Ev, which stands for all variants, becomes _ZN1AC2Ev. That is what
-	// versions 2 and 3 are written with for GCC (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346).
+	// versions 2 and 3 are written with for GCC
+	// (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346).
 	UnifiedConstructors bool
 
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 
-	// Progress is called now and then with the number of functions done and of all, from one goroutine. It may be nil.
+	// Progress is called now and then with the number of functions done and of all, from one
+	// goroutine. It may be nil.
 	Progress func(done, all int)
 }
 
@@ -67,8 +71,8 @@ const (
 type Combine int
 
 const (
-	// Max takes the largest: all instructions of a line in one block run equally often, and one that is
-	// counted too little does no harm.
+	// Max takes the largest: all instructions of a line in one block run equally often, and one
+	// that is counted too little does no harm.
 	Max Combine = iota
 	// Sum adds them up.
 	Sum
@@ -76,11 +80,12 @@ const (
 
 // Profile makes a profile of the samples of a binary.
 //
-// It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds their
-// records in memory, some hundred bytes each. The profile is the same from run to run.
+// It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds
+// their records in memory, some hundred bytes each. The profile is the same from run to run.
 //
-// Besides the errors of package symbolize, of which [symbolize.ErrNoDebugInfo] is the one that users meet,
-// it returns [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoLines]. With an error of these four there is a report.
+// Besides the errors of package symbolize, of which [symbolize.ErrNoDebugInfo] is the one that
+// users meet, it returns [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoLines]. With an error
+// of these four there is a report.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.tally(set); err != nil {

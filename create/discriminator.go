@@ -38,8 +38,8 @@ func (o *Options) encodingOf(producer string, flowSensitive bool) discriminators
 // firstHierarchical is the GCC that began to code copies and multiplicities.
 const firstHierarchical = 16
 
-// gccMajor returns the version of the GCC that made a unit, 0 if it was another compiler. A producer
-// is the language and its standard, the version, and options: "GNU C++17 16.2.0 -O2".
+// gccMajor returns the version of the GCC that made a unit, 0 if it was another compiler. A
+// producer is the language and its standard, the version, and options: "GNU C++17 16.2.0 -O2".
 func gccMajor(producer string) int {
 	words := strings.Fields(producer)
 	if len(words) < 3 || words[0] != "GNU" || words[1] == "AS" {

@@ -19,7 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A flat profile has a line for everything that a profile says: a path of functions and locations, and a count.
+// A flat profile has a line for everything that a profile says: a path of functions and locations,
+// and a count.
 type flat struct {
 	positions map[string]uint64
 	targets   map[string]uint64
@@ -37,7 +38,8 @@ func location(line, discriminator uint32) string {
 	return fmt.Sprintf("%d.%d", line, discriminator)
 }
 
-// flatten makes a profile flat. With files, functions are told apart by the last part of their file's path.
+// flatten makes a profile flat. With files, functions are told apart by the last part of their
+// file's path.
 func flatten(p *profile.Profile, files bool) flat {
 	f := newFlat()
 	name := func(s profile.SymbolRef) string {
@@ -137,7 +139,8 @@ func readDump(t *testing.T, name string, files bool) flat {
 	return f
 }
 
-// wrap gives negative line offsets of 32 bits the 16 bits that they have in profiles (format note 25).
+// wrap gives negative line offsets of 32 bits the 16 bits that they have in profiles (format
+// note 25).
 func wrap(location string) string {
 	line, rest, dotted := strings.Cut(location, ".")
 	n, _ := strconv.ParseUint(line, 10, 64)

@@ -101,7 +101,8 @@ var headCases = []struct {
 		"propagatemark": trees, "luaC_barrierback_": trees}},
 }
 
-// What HEAD makes of the same samples differs by what it is known to get wrong, and by nothing else.
+// What HEAD makes of the same samples differs by what it is known to get wrong, and by nothing
+// else.
 func TestDifferencesFromHead(t *testing.T) {
 	for _, h := range headCases {
 		t.Run(h.head, func(t *testing.T) {

@@ -21,8 +21,8 @@ var (
 
 // A Report tells what has become of the samples.
 //
-// Samples count by weight: that of a range is its count times the bytes that it covers, that of an address its
-// count. All weights of a report are of the same kind.
+// Samples count by weight: that of a range is its count times the bytes that it covers, that of an
+// address its count. All weights of a report are of the same kind.
 type Report struct {
 	Weight   uint64 // of all samples
 	Placed   uint64 // those that made it to a location
@@ -30,8 +30,8 @@ type Report struct {
 	NoLines  uint64 // in code of which debug info knows no function or no line
 	Below    uint64 // in functions that are not over the threshold
 
-	// Unplaced is the weight that belongs to a line for which a profile has no room: of a caller without a
-	// declaration or with a call without line, or too far from the declaration.
+	// Unplaced is the weight that belongs to a line for which a profile has no room: of a caller
+	// without a declaration or with a call without line, or too far from the declaration.
 	Unplaced uint64
 
 	Functions int  // written
@@ -42,14 +42,15 @@ type Report struct {
 	BackwardRanges uint64 // executions of ranges that end before they begin
 	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
 
-	// Missing are the files of split debug info that are not there, in the order of their paths, and
-	// Hottest is the sampled function without debug info that has the most weight, "" if there is none.
+	// Missing are the files of split debug info that are not there, in the order of their paths,
+	// and Hottest is the sampled function without debug info that has the most weight, "" if there
+	// is none.
 	Missing []string
 	Hottest string
 }
 
-// PlacedShare returns the share of the samples in the binary's functions that found a location, from 0 to 1.
-// Functions below the threshold do not count.
+// PlacedShare returns the share of the samples in the binary's functions that found a location,
+// from 0 to 1. Functions below the threshold do not count.
 func (r *Report) PlacedShare() float64 {
 	all := float64(r.Weight) - float64(r.Below)
 	if all <= 0 {

@@ -10,8 +10,8 @@ import (
 type Suffixes int
 
 const (
-	// SelectedSuffixes cuts what GCC 16 and google/autofdo cut: .isra.N, .constprop.N, .lto_priv.N, .part.N,
-	// .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other.
+	// SelectedSuffixes cuts what GCC 16 and google/autofdo cut: .isra.N, .constprop.N, .lto_priv.N,
+	// .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other.
 	SelectedSuffixes Suffixes = iota
 	// NoSuffixes cuts nothing.
 	NoSuffixes
@@ -73,7 +73,8 @@ func cutLast(name string) (before, after string) {
 }
 
 // constructorVariants are the endings that google/autofdo knows of names of constructors and
-// destructors of which debug info names no variant, with where the variant's digit stands from the end.
+// destructors of which debug info names no variant, with where the variant's digit stands from the
+// end.
 var constructorVariants = []string{"C4Ev", "D4Ev", "C4EPKc", "C4EPKcRKS2_"}
 
 // unifyConstructor names variant 2 of a constructor or destructor of which no variant is named.

@@ -160,7 +160,8 @@ func (f *function) add(low, high, n uint64) {
 	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
 }
 
-// branches counts those that lead to the start of a function: calls, and jumps that take the place of one.
+// branches counts those that lead to the start of a function: calls, and jumps that take the place
+// of one.
 func (t *tallier) branches(set *samples.Set) error {
 	for b, n := range set.Branches() {
 		from, at, err := t.find(b.From)
@@ -200,7 +201,8 @@ func (t *tallier) times(set *samples.Set) error {
 // A stretch is bytes that ran equally often.
 type stretch struct{ low, high, count uint64 }
 
-// stretches returns how often the bytes of a function ran, in the order of addresses and without gaps.
+// stretches returns how often the bytes of a function ran, in the order of addresses and without
+// gaps.
 func (f *function) stretches() []stretch {
 	slices.SortFunc(f.counts, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	var out []stretch

@@ -24,8 +24,9 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// TestAutoFDOGuide runs what docs/autofdo.md tells its reader to run: a program is built, profiled with callgrind,
-// compiled with the profile, and then takes fewer instructions for another input than -O2 alone.
+// TestAutoFDOGuide runs what docs/autofdo.md tells its reader to run: a program is built, profiled
+// with callgrind, compiled with the profile, and then takes fewer instructions for another input
+// than -O2 alone.
 func TestAutoFDOGuide(t *testing.T) {
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
 		t.Skip("the guide is for x86-64 Linux")

@@ -19,8 +19,9 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// BenchmarkIndexSize tells how many bytes each block of the index takes, as the command writes it, for the real
-// profiles that docs/size.md is about and for a made-up one as large as that of a compiler's bootstrap.
+// BenchmarkIndexSize tells how many bytes each block of the index takes, as the command writes it,
+// for the real profiles that docs/size.md is about and for a made-up one as large as that of a
+// compiler's bootstrap.
 func BenchmarkIndexSize(b *testing.B) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2", "bootstrap"} {
 		b.Run("profile="+name, func(b *testing.B) {

@@ -165,7 +165,8 @@ func (a *indexAnnotator) table() {
 	a.pairs(n, remainder, value, "TABLE_ENTRIES")
 }
 
-// content takes an index section apart into its pages, whose checksums it compares, and returns what they hold.
+// content takes an index section apart into its pages, whose checksums it compares, and returns
+// what they hold.
 func content(t *testing.T, section []byte) []byte {
 	t.Helper()
 	var all []byte
@@ -225,7 +226,8 @@ func TestIndexWalkThrough(t *testing.T) {
 	}
 }
 
-// TestIndexAsSpecified reads the index of a larger file by the page alone: every path and every name leads where it should.
+// TestIndexAsSpecified reads the index of a larger file by the page alone: every path and every
+// name leads where it should.
 func TestIndexAsSpecified(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, builder.Write(&file, synth.Profile(synth.Small), builder.Options{Compact: true, Index: &index.Options{}}))

@@ -18,7 +18,8 @@ type Compiler struct {
 	reads   uint32
 }
 
-// Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3 from GCC 16 on.
+// Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3
+// from GCC 16 on.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
 // ErrNotGCC is what the errors of [FindCompiler] match if a program is no
@@ -47,8 +48,8 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 	return newCompiler(path, string(version))
 }
 
-// firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2 does match 1",
-// and compiles nothing.
+// firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2
+// does match 1", and compiles nothing.
 const firstMajor = 12
 
 func newCompiler(path, version string) (*Compiler, error) {

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeCompiler writes a program that answers like a compiler and notes every question in the file asked.
+// fakeCompiler writes a program that answers like a compiler and notes every question in the file
+// asked.
 func fakeCompiler(t *testing.T, path, about, version string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the compiler is a shell script")

@@ -14,8 +14,8 @@ type Entry struct {
 	Args      []string // the command and its arguments
 }
 
-// ParseDatabase reads a compilation database. The commands may be lists of
-// arguments or lines for a shell. Folders that are not absolute are of the folder dir, which is the database's own.
+// ParseDatabase reads a compilation database. The commands may be lists of arguments or lines for a
+// shell. Folders that are not absolute are of the folder dir, which is the database's own.
 func ParseDatabase(data []byte, dir string) ([]Entry, error) {
 	var list []struct {
 		Directory, File, Output, Command string

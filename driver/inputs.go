@@ -36,8 +36,8 @@ func (in *Inputs) Text() (*slice.Text, error) {
 // Sum returns a number that changes when the text means something else to slices.
 func (in *Inputs) Sum() uint64 { return xxhash.Sum64(in.text) }
 
-// ErrNoText is what the errors of [FindInputs] match if what a command compiles
-// cannot be told from the text of its sources: it is Objective-C, or in a precompiled header without the header.
+// ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be told from
+// the text of its sources: it is Objective-C, or in a precompiled header without the header.
 var ErrNoText = errors.New("not to be told from the text of its sources")
 
 // FindInputs finds what a command reads. What the cache has from an earlier

@@ -141,7 +141,8 @@ func (p *preparation) noCompile() (*Plan, error) {
 	return p.asItIs(c.Reason, "%s", c.Reason)
 }
 
-// profilePath returns the profile to use, none if the command has one that is the compiler's business.
+// profilePath returns the profile to use, none if the command has one that is the compiler's
+// business.
 func (p *preparation) profilePath() (string, error) {
 	switch own := p.command.Profile; {
 	case own != "" && isV4(p.command.Path(own)):

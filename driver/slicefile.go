@@ -13,8 +13,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// slicePath returns where the slice of a command is to be: beside the object, whose path it shares down to
-// being relative, since debug information and ccache keep it. It is empty if the object is no file.
+// slicePath returns where the slice of a command is to be: beside the object, whose path it shares
+// down to being relative, since debug information and ccache keep it. It is empty if the object is
+// no file.
 func (c *Command) slicePath() string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {

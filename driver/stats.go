@@ -89,7 +89,8 @@ func (c *Cache) foldStats() {
 	}
 }
 
-// Stats returns the statistics, summed up by outcome and reason in the order in which these came up.
+// Stats returns the statistics, summed up by outcome and reason in the order in which these came
+// up.
 func (c *Cache) Stats() ([]Count, error) {
 	if c == nil {
 		return nil, nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// splitShell splits a command line the way a POSIX shell does, as far as
-// compilation databases use one: blanks, both kinds of quotes, backslashes. Variables and the rest stand for themselves.
+// splitShell splits a command line the way a POSIX shell does, as far as compilation databases use
+// one: blanks, both kinds of quotes, backslashes. Variables and the rest stand for themselves.
 func splitShell(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -74,8 +74,9 @@ func doubleQuoted(s string, word *strings.Builder) (end int, err error) {
 	return 0, errQuote
 }
 
-// splitResponse splits a response file the way GCC does: blanks, both kinds of
-// quotes, and backslashes, which quote any byte everywhere but in single quotes. A quote that does not end is no error.
+// splitResponse splits a response file the way GCC does: blanks, both kinds of quotes, and
+// backslashes, which quote any byte everywhere but in single quotes. A quote that does not end is
+// no error.
 func splitResponse(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -108,7 +108,8 @@ func hasCompilerName(word string) bool {
 	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
 }
 
-// seemsToCompile tells whether a command of a compiler that is not known looks like one that compiles.
+// seemsToCompile tells whether a command of a compiler that is not known looks like one that
+// compiles.
 func (c *Command) seemsToCompile() bool {
 	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {
 		return slices.Contains(extensions, filepath.Ext(arg))

@@ -91,9 +91,9 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// What can be read in any format can be written in every other, apart from what
-// that says it cannot hold, and reads back with the same meaning and summary. What was read back makes
-// the same bytes again, and a version 4 file that was written has no fault.
+// What can be read in any format can be written in every other, apart from what that says it cannot
+// hold, and reads back with the same meaning and summary. What was read back makes the same bytes
+// again, and a version 4 file that was written has no fault.
 func FuzzConvertRoundTrip(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -20,10 +20,11 @@ type Problem struct {
 	Remark bool         // it is odd, but every reader gets the same of it
 }
 
-// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. The first
-// fault that [Decode] finds is the only one: what comes after it has no certain place. Of a file that it
-// decodes, the names and the summary are checked. A file of another version yields a fault of class
-// [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size of the file.
+// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. The
+// first fault that [Decode] finds is the only one: what comes after it has no certain place. Of a
+// file that it decodes, the names and the summary are checked. A file of another version yields a
+// fault of class [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size
+// of the file.
 func Check(data []byte) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) {
 		p, err := Decode(data)
@@ -69,7 +70,8 @@ func figureAt(which int) int64 {
 	return entriesAt + entrySize*int64(which-summary.Figures)
 }
 
-// Where the summary of a version 3 file has its figures, and how large its entries and a call target are.
+// Where the summary of a version 3 file has its figures, and how large its entries and a call
+// target are.
 const (
 	summaryAt     = headerSize + 4
 	entriesAt     = summaryAt + 6*8
@@ -124,9 +126,9 @@ func (f *rawFile) names(yield func(Problem) bool) bool {
 	return true
 }
 
-// summarize computes the summary of the functions, which follow the names, from their records as they stand. A
-// call has to have a count here. Where that is 0, there may have been none:
-// found, the number of counts that the summary has, says whether such are counted.
+// summarize computes the summary of the functions, which follow the names, from their records as
+// they stand. A call has to have a count here. Where that is 0, there may have been none: found,
+// the number of counts that the summary has, says whether such are counted.
 func (f *rawFile) summarize(found uint64) *afdo.Summary {
 	f.pos += 8 // tag and length
 	functions := f.word()

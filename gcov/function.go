@@ -134,7 +134,8 @@ func (d *decoder) checkTargets(n uint32) {
 	}
 }
 
-// addPositions adds the positions of a body up to a location, all that are left if it is the last there can be.
+// addPositions adds the positions of a body up to a location, all that are left if it is the last
+// there can be.
 func (d *decoder) addPositions(b *profile.Body, o *openBody, last uint32) {
 	for ; o.positions > 0; o.positions-- {
 		location := d.wordAt(o.next)

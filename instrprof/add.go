@@ -4,8 +4,8 @@ import (
 	"errors"
 )
 
-// A part is the functions of a profile whose names have certain hashes: those of every parts-th shard from index on. The zero
-// value is all of them.
+// A part is the functions of a profile whose names have certain hashes: those of every parts-th
+// shard from index on. The zero value is all of them.
 type part struct{ index, parts int }
 
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
@@ -32,9 +32,10 @@ func (a *adder) one(r Record, nameHash uint64, err error) error {
 	return nil
 }
 
-// AddIndexed adds an indexed file, its counts multiplied by weight, but for its MemProf section. Records that do not fit are
-// passed to mismatch, which may be nil, and dropped; see [Profile.Add]. After an error, which is about the
-// file or matches [ErrKind], the profile holds a part of the file and is good for nothing.
+// AddIndexed adds an indexed file, its counts multiplied by weight, but for its MemProf section.
+// Records that do not fit are passed to mismatch, which may be nil, and dropped; see [Profile.Add].
+// After an error, which is about the file or matches [ErrKind], the profile holds a part of the
+// file and is good for nothing.
 func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
 }
@@ -62,7 +63,8 @@ func (a *adder) indexed(r *Reader) error {
 	return errors.Join(idsErr, namesErr, tracesErr)
 }
 
-// AddRaw adds all dumps of a raw file. See [Profile.AddIndexed]. The trace of a dump gets the weight; its counts are multiplied by it.
+// AddRaw adds all dumps of a raw file. See [Profile.AddIndexed]. The trace of a dump gets the
+// weight; its counts are multiplied by it.
 func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
 }

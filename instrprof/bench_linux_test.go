@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkBesideLLVM runs afdo and llvm-profdata on files of 48 MB, in turns: wall time, processor time and peak memory of
-// the process. The files are in the page cache.
+// BenchmarkBesideLLVM runs afdo and llvm-profdata on files of 48 MB, in turns: wall time, processor
+// time and peak memory of the process. The files are in the page cache.
 func BenchmarkBesideLLVM(b *testing.B) {
 	paths := big(b)
 	dir := b.TempDir()

@@ -6,15 +6,16 @@ import (
 	"reflect"
 )
 
-// ErrNoCounters is the class of the fault of a function without counters, which LLVM 22 writes for some programs: it
-// computes the summary of them from memory that is not theirs, and cannot read the text that it writes. Only
-// [Reader.Check] reports it.
+// ErrNoCounters is the class of the fault of a function without counters, which LLVM 22 writes for
+// some programs: it computes the summary of them from memory that is not theirs, and cannot read
+// the text that it writes. Only [Reader.Check] reports it.
 var ErrNoCounters = errors.New("function without counters")
 
 // Check reads the whole file and reports everything that is wrong with it, each time with a
-// [*FormatError] or, if the file cannot be read, a [*afdo.ReadError]: what the other methods find, chains and buckets that do not lead to each other,
-// keys under hashes that are not theirs, summaries that are not those of the counters, functions without counters, bytes that
-// nothing refers to. It takes memory for the hash table and for the distinct counts.
+// [*FormatError] or, if the file cannot be read, a [*afdo.ReadError]: what the other methods find,
+// chains and buckets that do not lead to each other, keys under hashes that are not theirs,
+// summaries that are not those of the counters, functions without counters, bytes that nothing
+// refers to. It takes memory for the hash table and for the distinct counts.
 func (r *Reader) Check(report func(error)) {
 	c := checker{r: r, report: report, chains: map[uint64]int64{}}
 	whole := c.payload()

@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/instrprof"
 )
 
-// clang makes the same object code with a profile that we have merged as with that of llvm-profdata, and other code than
-// without one.
+// clang makes the same object code with a profile that we have merged as with that of
+// llvm-profdata, and other code than without one.
 func TestClangTakesOurProfiles(t *testing.T) {
 	clang := tool(t, "clang")
 	dir := t.TempDir()
@@ -34,7 +34,8 @@ func TestClangTakesOurProfiles(t *testing.T) {
 			var ours bytes.Buffer
 			require.NoError(t, p.WriteIndexed(&ours, instrprof.IndexedOptions{Version: version}))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "ours"), ours.Bytes(), 0o666))
-			// By the version clang knows how the hashes of the front end were computed: those of clang 22 are not of 12.
+			// By the version clang knows how the hashes of the front end were computed: those of
+			// clang 22 are not of 12.
 			same := bytes.Equal(want, compile("ours.o", flag+"ours"))
 			require.Equal(t, version == 13 || name == "ir", same, "%s, version %d", name, version)
 			require.Equal(t, asText(t, p), llvmText(t, dir, "ours"))

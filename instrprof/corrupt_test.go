@@ -229,7 +229,8 @@ func TestCorruptText(t *testing.T) {
 	}
 }
 
-// A raw file that has been cut anywhere is no profile, an indexed one has something for Check to say.
+// A raw file that has been cut anywhere is no profile, an indexed one has something for Check to
+// say.
 func TestCutFiles(t *testing.T) {
 	for _, s := range zoo {
 		raw := read(t, zooDir, s.name+".profraw")

@@ -16,7 +16,8 @@
 // All numbers of an indexed file are little-endian, 64 bits wide unless said. A file is
 //
 //	magic, version and flags, 0, hash type, offset of the hash table
-//	version 8: offset of the MemProf section; 9: of the binary IDs; 10: of the traces; 12: of the vtable names
+//	offsets: from version 8 of the MemProf section, 9 of the binary IDs, 10 of the traces, 12 of
+//	the vtable names
 //	the summary, and that of the context-sensitive records if there are any
 //	the chains of the hash table, its number of buckets and of entries, an offset for each bucket
 //	the MemProf section, binary IDs, vtable names, traces

@@ -13,10 +13,12 @@ var (
 	// ErrMagic: the file is no instrumentation profile of LLVM.
 	ErrMagic = errors.New("not an instrumentation profile of LLVM")
 
-	// ErrHashTable: the hash table is not one: a chain, a key or the number of entries is not where or what it has to be.
+	// ErrHashTable: the hash table is not one: a chain, a key or the number of entries is not where
+	// or what it has to be.
 	ErrHashTable = errors.New("bad hash table")
 
-	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their section.
+	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their
+	// section.
 	ErrPointer = errors.New("bad pointer")
 
 	// ErrValues: value data is not what its own sizes say.
@@ -37,14 +39,16 @@ var (
 
 // Errors that do not say that a file is malformed.
 var (
-	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info or the binary.
+	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info
+	// or the binary.
 	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the binary, not by the file")
 
-	// ErrKind is returned where a profile of the front end and one of the IR level are to be merged.
+	// ErrKind is returned where a profile of the front end and one of the IR level are to be
+	// merged.
 	ErrKind = errors.New("profiles of different instrumentation")
 
-	// ErrMismatch is what a merge passes on for a record that does not fit the one of the same name and
-	// hash: another number of counters, of bitmap bytes or of value sites.
+	// ErrMismatch is what a merge passes on for a record that does not fit the one of the same name
+	// and hash: another number of counters, of bitmap bytes or of value sites.
 	ErrMismatch = errors.New("records do not fit each other")
 
 	// ErrUnrepresentable is returned by writers for what the format has no room for.
@@ -100,7 +104,8 @@ func (e *FormatError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }
 
-// A VersionError tells the version of a file that this package does not read. It matches [afdo.ErrVersion].
+// A VersionError tells the version of a file that this package does not read. It matches
+// [afdo.ErrVersion].
 type VersionError struct {
 	Raw     bool // a raw file, not an indexed one
 	Version uint32

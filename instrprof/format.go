@@ -30,8 +30,8 @@ func (f Format) String() string { return formatNames[f] }
 // detectSize is how much of a file tells its form.
 const detectSize = 512
 
-// Detect tells the form of a file by its first bytes, of which 512 are enough. Text is told by its header lines or by
-// a name and two numbers.
+// Detect tells the form of a file by its first bytes, of which 512 are enough. Text is told by its
+// header lines or by a name and two numbers.
 func Detect(head []byte) Format {
 	if bytes.HasPrefix(head, []byte(Magic)) {
 		return FormatIndexed
@@ -79,7 +79,8 @@ func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) erro
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }
 
-// AddStream adds what r holds, in any form. See [Profile.AddIndexed]. Indexed and raw files are read into memory.
+// AddStream adds what r holds, in any form. See [Profile.AddIndexed]. Indexed and raw files are
+// read into memory.
 func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) error {
 	head, err := readHead(r)
 	if err != nil {
@@ -88,7 +89,8 @@ func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) er
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).stream(head, r, &fileCache{})
 }
 
-// A fileCache is what one goroutine keeps between files: the memory of those that are read whole, and the names of raw ones.
+// A fileCache is what one goroutine keeps between files: the memory of those that are read whole,
+// and the names of raw ones.
 type fileCache struct {
 	whole []byte
 	names nameCache

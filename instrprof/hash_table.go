@@ -9,7 +9,8 @@ import (
 
 // hashTable is the hash table of an indexed file: u64 number of buckets, a power of two; u64 number
 // of entries; for each bucket the u64 offset of its chain, or 0. The chains stand before the table.
-// A chain is u16 number of items; an item u64 hash, u64 length of the key, u64 length of the data, key and data.
+// A chain is u16 number of items; an item u64 hash, u64 length of the key, u64 length of the data,
+// key and data.
 type hashTable struct {
 	payload int64 // where the chains begin
 	at      int64 // where the table begins, and the chains end

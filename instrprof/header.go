@@ -33,7 +33,8 @@ type Header struct {
 	Traces      int64
 }
 
-// offsets lists the offsets in the order in which the header holds them, with the version from which on it does.
+// offsets lists the offsets in the order in which the header holds them, with the version from
+// which on it does.
 func (h *Header) offsets() [5]struct {
 	at    *int64
 	since uint32

@@ -36,7 +36,8 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 	return a.stream(head, file, cache)
 }
 
-// A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an earlier one.
+// A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an
+// earlier one.
 type Mismatch struct {
 	Input int // index of the file
 	Err   error
@@ -44,17 +45,19 @@ type Mismatch struct {
 
 // MergeOptions says how [MergeFiles] goes about it.
 type MergeOptions struct {
-	// Goroutines is how many merge at the same time; 0 is as many as there are processors. Each reads
-	// all files, adds the functions of a part of the names, and keeps one raw file in memory.
+	// Goroutines is how many merge at the same time; 0 is as many as there are processors. Each
+	// reads all files, adds the functions of a part of the names, and keeps one raw file in memory.
 	Goroutines int
 
-	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one after the other.
+	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one
+	// after the other.
 	Progress func(done int)
 }
 
-// MergeFiles merges files of any form in order: what an earlier file has wins where records do not fit each other. The
-// result does not depend on the number of goroutines. It takes memory for the result and a raw file
-// for each goroutine. The error is that of the first file that has one, with its path.
+// MergeFiles merges files of any form in order: what an earlier file has wins where records do not
+// fit each other. The result does not depend on the number of goroutines. It takes memory for the
+// result and a raw file for each goroutine. The error is that of the first file that has one, with
+// its path.
 func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	m := merger{inputs: inputs, p: &Profile{}, o: o}
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)

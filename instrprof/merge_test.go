@@ -29,7 +29,8 @@ func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Pro
 	return p, dropped
 }
 
-// Raw files, indexed files and texts of one program, with weights, add up to what llvm-profdata makes of them.
+// Raw files, indexed files and texts of one program, with weights, add up to what llvm-profdata
+// makes of them.
 func TestMergeOfMixedForms(t *testing.T) {
 	tool(t, "llvm-profdata")
 	for _, s := range zoo {
@@ -116,7 +117,8 @@ func TestMergeRefusesOtherKinds(t *testing.T) {
 	require.ErrorIs(t, err, instrprof.ErrKind)
 }
 
-// randomText is a text of a few functions with everything that there is, of which several fit each other.
+// randomText is a text of a few functions with everything that there is, of which several fit each
+// other.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(":ir\n")

@@ -71,7 +71,8 @@ func (s *slow) take(n uint64) []byte {
 func (s *slow) u64() uint64 { return s.order.Uint64(s.take(8)) }
 func (s *slow) u32() uint32 { return s.order.Uint32(s.take(4)) }
 
-// naiveIndexed decodes all records of an indexed file, going from bucket to bucket, where the package goes from chain to chain.
+// naiveIndexed decodes all records of an indexed file, going from bucket to bucket, where the
+// package goes from chain to chain.
 func naiveIndexed(data []byte) (list []plain, err error) {
 	defer func() {
 		if recover() != nil {
@@ -138,8 +139,8 @@ func naiveValues(s *slow) (v [3][][]instrprof.Value) {
 	return v
 }
 
-// naiveRaw decodes the functions of a dump of LLVM 22 with 64-bit pointers: names by the hash, counters by their
-// place. It knows no more than that.
+// naiveRaw decodes the functions of a dump of LLVM 22 with 64-bit pointers: names by the hash,
+// counters by their place. It knows no more than that.
 func naiveRaw(data []byte, names map[uint64]string) (list []plain, err error) {
 	defer func() {
 		if recover() != nil {
@@ -234,8 +235,9 @@ func isOurs(err error) bool {
 	return errors.As(err, &format) || errors.As(err, &version) || errors.Is(err, instrprof.ErrCorrelated)
 }
 
-// Whatever bytes are read as an indexed file end in records or a typed error; what Check has nothing to say about is what the slow
-// decoder reads, is found by name, and is written and read again the same.
+// Whatever bytes are read as an indexed file end in records or a typed error; what Check has
+// nothing to say about is what the slow decoder reads, is found by name, and is written and read
+// again the same.
 func FuzzInstrProfile(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profdata"))

@@ -12,18 +12,20 @@ import (
 // nameSeparator stands between names.
 const nameSeparator = 1
 
-// maxNames bounds what the names of a file of some size may inflate to, with 32 bytes for each name, what a
-// table of them takes. Names of real programs deflate to a fifth.
+// maxNames bounds what the names of a file of some size may inflate to, with 32 bytes for each
+// name, what a table of them takes. Names of real programs deflate to a fifth.
 func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
 
-// What a chunk of names may inflate to: a file of many dumps must not inflate to a thousand times its size.
+// What a chunk of names may inflate to: a file of many dumps must not inflate to a thousand times
+// its size.
 const (
 	maxInflation  = 128 // times its size
 	freeInflation = 64 << 10
 )
 
-// names reads size bytes of names: chunks of ULEB size, ULEB compressed size or 0, and the names with 0x01
-// between them, deflated or not. Zeros between chunks are padding. limit is the size of the file.
+// names reads size bytes of names: chunks of ULEB size, ULEB compressed size or 0, and the names
+// with 0x01 between them, deflated or not. Zeros between chunks are padding. limit is the size of
+// the file.
 func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	start := f.pos
 	sub := fields{data: f.take(size, "the names"), base: f.base + int64(start), section: f.section, big: f.big}

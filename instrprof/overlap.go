@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// An Overlap says how much two profiles are alike: the sum, over all counters or values, of the smaller of the two shares
-// that it has of the sum of its profile. It is 0 to 1, as llvm-profdata overlap computes it, and 1 if neither has any counts.
+// An Overlap says how much two profiles are alike: the sum, over all counters or values, of the
+// smaller of the two shares that it has of the sum of its profile. It is 0 to 1, as llvm-profdata
+// overlap computes it, and 1 if neither has any counts.
 type Overlap struct {
 	Value float64
 	Sums  [2]float64 // of the counts of each profile
@@ -32,7 +33,8 @@ type Comparison struct {
 	Equal      bool            // all records are the same
 }
 
-// Compare compares two profiles. It costs a pass over each and memory for the functions that differ.
+// Compare compares two profiles. It costs a pass over each and memory for the functions that
+// differ.
 func Compare(a, b *Profile) *Comparison {
 	c := comparer{Comparison: Comparison{Equal: true}}
 	for i, p := range [2]*Profile{a, b} {

@@ -12,8 +12,8 @@ import (
 )
 
 // A Profile holds records in memory, each name and hash once. It is what profiles are merged into
-// and what is written. The zero value is an empty profile. It must not be used from many goroutines,
-// but for its methods that only read.
+// and what is written. The zero value is an empty profile. It must not be used from many
+// goroutines, but for its methods that only read.
 type Profile struct {
 	// Flags say how the programs were instrumented. HasMemProf and Correlated have no meaning here.
 	Flags Flags
@@ -80,10 +80,11 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, afdo.ErrNotFound)
 }
 
-// Add adds a record, its counts multiplied by weight, by LLVM's rules: counters and value counts add
-// up, at most to [MaxCount], bitmaps are united. Of two pseudo counts hot wins. A record that
-// does not fit the one of its name and hash is dropped, in part if it is the bitmap or the
-// values that do not, and the error matches [ErrMismatch]; the profile is as good as before. Nothing of r is kept.
+// Add adds a record, its counts multiplied by weight, by LLVM's rules: counters and value counts
+// add up, at most to [MaxCount], bitmaps are united. Of two pseudo counts hot wins. A record that
+// does not fit the one of its name and hash is dropped, in part if it is the bitmap or the values
+// that do not, and the error matches [ErrMismatch]; the profile is as good as before. Nothing of r
+// is kept.
 func (p *Profile) Add(r Record, weight uint64) error {
 	return p.add(nameHash(r.name), r, weight)
 }
@@ -97,8 +98,8 @@ func (p *Profile) add(nameHash uint64, r Record, weight uint64) error {
 	return nil
 }
 
-// Summary returns the summary of the records that are not context-sensitive, and CSSummary that of the others.
-// Each takes a pass over all counters.
+// Summary returns the summary of the records that are not context-sensitive, and CSSummary that of
+// the others. Each takes a pass over all counters.
 func (p *Profile) Summary() *Summary { return p.summarize(false) }
 
 // CSSummary is like [Profile.Summary] for the context-sensitive records.

@@ -28,8 +28,8 @@ func OpenRaw(path string) (*RawReader, error) {
 	return OpenRawBytes(data)
 }
 
-// OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which must
-// not change as long as they are in use. Errors are a [*FormatError] or a [*VersionError].
+// OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which
+// must not change as long as they are in use. Errors are a [*FormatError] or a [*VersionError].
 func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
 
 func openRaw(data []byte, names *nameCache) (*RawReader, error) {
@@ -45,8 +45,9 @@ func (r *RawReader) Header() RawHeader { return *r.first.header }
 // Size returns the size of the file in bytes.
 func (r *RawReader) Size() int64 { return int64(len(r.data)) }
 
-// Dumps returns the dumps of the file in order. All have the byte order and the pointer size of the first. Zeros between them
-// are passed over. An error ends the sequence. Where one dump ends the walk of its records tells, so Dumps makes one, too.
+// Dumps returns the dumps of the file in order. All have the byte order and the pointer size of the
+// first. Zeros between them are passed over. An error ends the sequence. Where one dump ends the
+// walk of its records tells, so Dumps makes one, too.
 func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	return func(yield func(*Dump, error) bool) {
 		d := r.first
@@ -172,8 +173,8 @@ func (d *Dump) VTableNames() ([]string, error) {
 	return names, nil
 }
 
-// Records returns the records in the order of the file, which is that of the program. An error ends the
-// sequence, [ErrCorrelated] if the file does not say what the functions are.
+// Records returns the records in the order of the file, which is that of the program. An error ends
+// the sequence, [ErrCorrelated] if the file does not say what the functions are.
 func (d *Dump) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		d.walk(part{}, func(r Record, _, _ uint64, err error) bool { return yield(r, err) })
@@ -232,7 +233,8 @@ func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
 type stamped struct{ stamp, nameHash uint64 }
 
-// Trace returns the functions that were called in the order of their first calls, nothing if the program does not tell it.
+// Trace returns the functions that were called in the order of their first calls, nothing if the
+// program does not tell it.
 func (d *Dump) Trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil

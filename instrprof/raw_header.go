@@ -128,9 +128,9 @@ func (h *RawHeader) correlated() bool {
 	return h.Flags&Correlated != 0 || h.NumFunctions == 0 && h.NumCounters > 0
 }
 
-// stamped tells whether a time stamp stands before the counters of each function. A program of which
-// only the entries of functions are instrumented takes none, though its flags say that it does;
-// LLVM 22 takes the counters of several functions for one there.
+// stamped tells whether a time stamp stands before the counters of each function. A program of
+// which only the entries of functions are instrumented takes none, though its flags say that it
+// does; LLVM 22 takes the counters of several functions for one there.
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
 }

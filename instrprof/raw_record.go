@@ -3,9 +3,10 @@ package instrprof
 import "github.com/go-afdo/afdo"
 
 // A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
-// function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values; u32
-// number of counters; u16 number of value sites for each kind, of which there are 2, from version 10 3;
-// from 11 u16 wave size; from 9 u32 number of bitmap bytes, aligned to 4; zeros to a multiple of 8.
+// function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values;
+// u32 number of counters; u16 number of value sites for each kind, of which there are 2, from
+// version 10 3; from 11 u16 wave size; from 9 u32 number of bitmap bytes, aligned to 4; zeros to a
+// multiple of 8.
 type rawRecord struct {
 	nameHash, hash           uint64
 	counters, bitmap         uint64 // addresses
@@ -74,8 +75,8 @@ func (l *rawLayout) address(p []byte, big bool) uint64 {
 	return get64(p, big)
 }
 
-// distance returns how far the data of record i is behind the start of its section: the record tells its address,
-// and delta how far the section was from the record array in the process.
+// distance returns how far the data of record i is behind the start of its section: the record
+// tells its address, and delta how far the section was from the record array in the process.
 func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	d := address - (delta - uint64(i)*uint64(l.size))
 	if l.pointer == 4 {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// rawValues reads the value data of a dump, function after function. The targets of calls and virtual
-// tables are addresses there, for which it puts name hashes.
+// rawValues reads the value data of a dump, function after function. The targets of calls and
+// virtual tables are addresses there, for which it puts name hashes.
 type rawValues struct {
 	f       *fields
 	dump    *Dump
@@ -89,7 +89,8 @@ func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
 // A nameTable holds names by their hash.
 type nameTable map[uint64][]byte
 
-// A nameCache keeps the names of the dump that was read last: those of all runs of a program are the same.
+// A nameCache keeps the names of the dump that was read last: those of all runs of a program are
+// the same.
 type nameCache struct {
 	mu      sync.Mutex
 	section []byte

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/instrprof"
 )
 
-// A rawWriter writes raw files of any version and machine, the way the runtime lays them out in memory.
+// A rawWriter writes raw files of any version and machine, the way the runtime lays them out in
+// memory.
 type rawWriter struct {
 	version uint32
 	pointer int
@@ -90,8 +91,8 @@ func (w *rawWriter) names(names []string) []byte {
 
 const bitmapDelta = 0x77770
 
-// countersDelta is negative, as if the counters stood before the records, but where LLVM computes it with other widths
-// than the runtime.
+// countersDelta is negative, as if the counters stood before the records, but where LLVM computes
+// it with other widths than the runtime.
 func (w *rawWriter) countersDelta() uint64 {
 	if w.pointer == 4 {
 		return 0x100000
@@ -293,7 +294,8 @@ func (w *rawWriter) want() (list []plain) {
 	return list
 }
 
-// Raw files of every version, pointer size and byte order read the same; those of its version LLVM reads the same, too.
+// Raw files of every version, pointer size and byte order read the same; those of its version LLVM
+// reads the same, too.
 func TestRawVersions(t *testing.T) {
 	for version := uint32(8); version <= 11; version++ {
 		for _, pointer := range []int{8, 4} {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Reader reads an indexed file lazily: header, summaries and the head of the hash table when it is
-// opened, the rest as it is asked for. All methods may be called from many goroutines. What they
+// A Reader reads an indexed file lazily: header, summaries and the head of the hash table when it
+// is opened, the rest as it is asked for. All methods may be called from many goroutines. What they
 // return stays valid after Close.
 type Reader struct {
 	src     *source
@@ -23,8 +23,9 @@ type Reader struct {
 // take 976 bytes at most.
 const firstRead = 1024
 
-// Open opens a file. It costs two short reads; each lookup costs two or three more. A file that is cut
-// while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The caller closes the Reader.
+// Open opens a file. It costs two short reads; each lookup costs two or three more. A file that is
+// cut while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The caller closes the
+// Reader.
 //
 // Errors are those of the system, a [*FormatError] or a [*VersionError].
 func Open(path string) (*Reader, error) {
@@ -39,8 +40,8 @@ func Open(path string) (*Reader, error) {
 	return r, err
 }
 
-// OpenBytes reads a file that is in memory, without a copy: records are views of data, which must not
-// change as long as anything returned is in use.
+// OpenBytes reads a file that is in memory, without a copy: records are views of data, which must
+// not change as long as anything returned is in use.
 func OpenBytes(data []byte) (*Reader, error) {
 	return newReader(&source{bytes: data, size: int64(len(data))})
 }
@@ -89,7 +90,8 @@ func (r *Reader) open(head []byte) error {
 	return f.err
 }
 
-// longerHead returns as much of the file as the summaries take according to the numbers that they begin with.
+// longerHead returns as much of the file as the summaries take according to the numbers that they
+// begin with.
 func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	end := r.header.HashTable
 	need := uint64(f.pos)
@@ -130,10 +132,12 @@ func (r *Reader) Header() Header { return r.header }
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.size }
 
-// Summary returns the summary of the records that are not context-sensitive. It must not be changed.
+// Summary returns the summary of the records that are not context-sensitive. It must not be
+// changed.
 func (r *Reader) Summary() *Summary { return r.summary }
 
-// CSSummary returns the summary of the context-sensitive records, or nil if the file has none. It must not be changed.
+// CSSummary returns the summary of the context-sensitive records, or nil if the file has none. It
+// must not be changed.
 func (r *Reader) CSSummary() *Summary { return r.cs }
 
 // NumFunctions returns the number of function names.
@@ -173,22 +177,24 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, afdo.ErrNotFound)
 }
 
-// Name returns the name of a function by its hash, as value profiles and traces have it, or [afdo.ErrNotFound]. It costs
-// what [Reader.Function] costs.
+// Name returns the name of a function by its hash, as value profiles and traces have it, or
+// [afdo.ErrNotFound]. It costs what [Reader.Function] costs.
 func (r *Reader) Name(nameHash uint64) (string, error) {
 	_, name, err := r.find(nameHash, nil)
 	return string(name), err
 }
 
 // Records returns all records in the order of the file. Names come together with all their hashes.
-// An error ends the sequence. It takes a megabyte of memory, of OpenBytes none, beside what the caller keeps.
+// An error ends the sequence. It takes a megabyte of memory, of OpenBytes none, beside what the
+// caller keeps.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r.walk(false, part{}, func(rec Record, _ uint64, err error) bool { return yield(rec, err) })
 	}
 }
 
-// walk is Records for the functions of a part, with the hash of the name. With reuse, a record is valid only until the next one is asked for.
+// walk is Records for the functions of a part, with the hash of the name. With reuse, a record is
+// valid only until the next one is asked for.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
 	w := r.table.walk(r.src, reuse, of)
 	for w.next() {

@@ -8,7 +8,8 @@ import (
 
 // A Record is a view of what a profile holds of one function, or of one body of a function: two
 // programs may have functions of one name with different control flow, which the hash tells apart.
-// A Record is a value that may be copied and used from many goroutines; what it views lives as long as it does.
+// A Record is a value that may be copied and used from many goroutines; what it views lives as long
+// as it does.
 type Record struct {
 	name     []byte
 	hash     uint64
@@ -17,7 +18,8 @@ type Record struct {
 	values   Values
 }
 
-// NewRecord makes a record. It copies nothing of name and values. Errors match [ErrUnrepresentable].
+// NewRecord makes a record. It copies nothing of name and values. Errors match
+// [ErrUnrepresentable].
 func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, values ValueSites) (Record, error) {
 	r := Record{name: []byte(name), hash: hash}
 	r.counters = Counters{data: append64(make([]byte, 0, 8*len(counters)), counters...), width: 8}
@@ -36,7 +38,8 @@ func (r Record) Name() string { return string(r.name) }
 // Hash returns the hash of the function's control flow.
 func (r Record) Hash() uint64 { return r.hash }
 
-// ContextSensitive reports whether the counters were taken after inlining, by a second instrumentation.
+// ContextSensitive reports whether the counters were taken after inlining, by a second
+// instrumentation.
 func (r Record) ContextSensitive() bool { return r.hash&csHash != 0 }
 
 // Counters returns the counters: how often blocks or edges ran.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numShards is into how many parts the functions of a profile are divided by the hash of their names, so
-// that as many goroutines can add to it.
+// numShards is into how many parts the functions of a profile are divided by the hash of their
+// names, so that as many goroutines can add to it.
 const numShards = 8
 
 // A shard holds functions. Memory of names and of counters is asked for in chunks.

@@ -20,8 +20,8 @@ type source struct {
 	closed atomic.Bool
 }
 
-// openSource opens a file. It is read, not mapped: a lookup takes three short reads, which cost less
-// than a map and its faults, and a file that shrinks gives an error, not a dead process.
+// openSource opens a file. It is read, not mapped: a lookup takes three short reads, which cost
+// less than a map and its faults, and a file that shrinks gives an error, not a dead process.
 func openSource(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Summary is what compilers take for hot: how the counters of a profile are distributed. Functions
-// with a pseudo count are left out.
+// A Summary is what compilers take for hot: how the counters of a profile are distributed.
+// Functions with a pseudo count are left out.
 type Summary struct {
 	NumFunctions     uint64
 	NumCounts        uint64
@@ -99,8 +99,8 @@ func summarize(each func(count func(Counters))) *Summary {
 // fewCounts is how many counts are kept and sorted. Of more, only those near the cutoffs are.
 const fewCounts = 4096
 
-// A tally counts counters for a summary. Many are counted in buckets, and once the buckets in which the cutoffs fall are
-// known, those in them are collected in a second pass.
+// A tally counts counters for a summary. Many are counted in buckets, and once the buckets in which
+// the cutoffs fall are known, those in them are collected in a second pass.
 type tally struct {
 	s      Summary
 	few    []uint64         // all counts, as long as they are few
@@ -110,7 +110,8 @@ type tally struct {
 
 type bucket struct{ n, sum uint64 }
 
-// Counts below exactCounts have a bucket each, others one for each value of their first eleven bits.
+// Counts below exactCounts have a bucket each, others one for each value of their first eleven
+// bits.
 const (
 	exactBits   = 11
 	exactCounts = 1 << exactBits
@@ -201,8 +202,8 @@ func (t *tally) wanted(cutoff uint64) uint64 {
 	return wanted
 }
 
-// groups returns the distinct counts, largest first, with how many there are of each. Of buckets that are not open
-// it returns the sum as one count: no cutoff falls there.
+// groups returns the distinct counts, largest first, with how many there are of each. Of buckets
+// that are not open it returns the sum as one count: no cutoff falls there.
 func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	return func(yield func(uint64, bucket) bool) {
 		if !eachGroup(t.few, yield) {

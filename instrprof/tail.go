@@ -27,8 +27,8 @@ func (r *Reader) tailSection(off int64, s Section) (*fields, error) {
 }
 
 // MemProf returns the bytes of the MemProf section and its offset in the file, which the offsets
-// that it holds are relative to the start of. They reach to the next section and may end with zeros that
-// are not the section's. Without one the error is [afdo.ErrNotFound].
+// that it holds are relative to the start of. They reach to the next section and may end with zeros
+// that are not the section's. Without one the error is [afdo.ErrNotFound].
 func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
 		return nil, 0, afdo.ErrNotFound
@@ -95,7 +95,8 @@ func sortBinaryIDs(ids []BinaryID) []BinaryID {
 	return slices.CompactFunc(ids, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
 }
 
-// VTableNames returns the names of virtual tables that the file keeps: none, unless it was merged so.
+// VTableNames returns the names of virtual tables that the file keeps: none, unless it was merged
+// so.
 func (r *Reader) VTableNames() ([]string, error) {
 	if r.header.Version < versionVTables {
 		return nil, nil

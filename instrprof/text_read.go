@@ -21,11 +21,12 @@ type TextReader struct {
 
 // NewTextReader reads the header lines of a text.
 //
-// A line that begins with # is a comment; empty lines have no meaning. Header lines begin with a colon: ir, csir, fe,
-// entry_first, not_entry_first, instrument_loop_entries, single_byte_coverage, temporal_prof_traces,
-// in any case. A record is a name, a hash, a number of counters and the counters; perhaps $ with a
-// number of bitmap bytes, and these; perhaps a number of value kinds, and for each the kind, a number of sites and for each site a
-// number of values and VALUE:COUNT lines. What is wrong is a [*FormatError] with line and column.
+// A line that begins with # is a comment; empty lines have no meaning. Header lines begin with a
+// colon: ir, csir, fe, entry_first, not_entry_first, instrument_loop_entries, single_byte_coverage,
+// temporal_prof_traces, in any case. A record is a name, a hash, a number of counters and the
+// counters; perhaps $ with a number of bitmap bytes, and these; perhaps a number of value kinds,
+// and for each the kind, a number of sites and for each site a number of values and VALUE:COUNT
+// lines. What is wrong is a [*FormatError] with line and column.
 func NewTextReader(r io.Reader) (*TextReader, error) {
 	t := &TextReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]bool{}}
 	t.lines.next()
@@ -80,7 +81,8 @@ func (t *TextReader) Flags() Flags { return t.flags }
 // Traces returns the traces of the header.
 func (t *TextReader) Traces() Traces { return t.traces }
 
-// VTableNames returns the names of virtual tables in the records that were read so far, in no order.
+// VTableNames returns the names of virtual tables in the records that were read so far, in no
+// order.
 func (t *TextReader) VTableNames() []string {
 	names := make([]string, 0, len(t.vtables))
 	for name := range t.vtables {
@@ -212,7 +214,8 @@ func (t *TextReader) value(kind ValueKind, s string) (uint64, error) {
 	return NameHash(s), nil
 }
 
-// A lineReader hands out the lines of a text that are neither empty nor comments. The first error sticks and ends it.
+// A lineReader hands out the lines of a text that are neither empty nor comments. The first error
+// sticks and ends it.
 type lineReader struct {
 	r    *bufio.Reader
 	text string

@@ -26,13 +26,15 @@ var textHeaders = [...]struct {
 }
 
 // WriteText writes the profile as text, byte for byte as llvm-profdata merge --text does. The names
-// of call targets are those of the profile's functions; of virtual tables they are VTableNames. A hash without a name
-// becomes an external symbol, like 0: the text does not hold it. LLVM cannot read back functions without counters.
+// of call targets are those of the profile's functions; of virtual tables they are VTableNames. A
+// hash without a name becomes an external symbol, like 0: the text does not hold it. LLVM cannot
+// read back functions without counters.
 func (p *Profile) WriteText(w io.Writer) error {
 	return writeText(w, p.Flags, &p.Traces, p.Records(), p.names())
 }
 
-// WriteRecords writes records as a text, as [Profile.WriteText] does, with the names of hashes as name has them.
+// WriteRecords writes records as a text, as [Profile.WriteText] does, with the names of hashes as
+// name has them.
 func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
 	return writeText(w, flags&^TemporalTraces, nil, records, name)
 }

@@ -13,7 +13,8 @@ import (
 // llvm is the folder of LLVM 22, of whose tools the tests run some.
 const llvm = "/usr/lib/llvm-22/bin"
 
-// tool returns the path of a tool of LLVM 22. Without it the test is skipped, or fails where CI is set.
+// tool returns the path of a tool of LLVM 22. Without it the test is skipped, or fails where CI is
+// set.
 func tool(t testing.TB, name string) string {
 	t.Helper()
 	for _, path := range []string{filepath.Join(llvm, name), name + "-22"} {

@@ -8,7 +8,8 @@ const (
 	maxTraceLen = 10_000 // functions
 )
 
-// add adds the traces of a profile. Which are kept of more than 100 is random, but the same each time.
+// add adds the traces of a profile. Which are kept of more than 100 is random, but the same each
+// time.
 func (t *Traces) add(other Traces) {
 	traces := make([]Trace, 0, len(other.Traces))
 	for _, trace := range other.Traces {

@@ -38,11 +38,13 @@ type Value struct {
 
 const valueSize = 16
 
-// Values is a view of the value data of a function: for each kind its sites, for each site its values.
+// Values is a view of the value data of a function: for each kind its sites, for each site its
+// values.
 //
-// The data is, little-endian in indexed files: u32 size of the whole, u32 number of kinds; per kind u32
-// kind, u32 number of sites, a byte per site with its number of values, zeros to a multiple of 8,
-// and the values, site after site, u64 value and u64 count. Without any it is the first eight bytes alone.
+// The data is, little-endian in indexed files: u32 size of the whole, u32 number of kinds; per kind
+// u32 kind, u32 number of sites, a byte per site with its number of values, zeros to a multiple of
+// 8, and the values, site after site, u64 value and u64 count. Without any it is the first eight
+// bytes alone.
 type Values struct {
 	data []byte                // checked
 	at   [numValueKinds]uint32 // where a kind begins, or 0
@@ -168,8 +170,8 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
-// append appends value data as indexed files hold it, with each value replaced by what translate makes of it.
-// The kinds come in their order. Nothing at all is appended as the header alone.
+// append appends value data as indexed files hold it, with each value replaced by what translate
+// makes of it. The kinds come in their order. Nothing at all is appended as the header alone.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {
 	start := len(p)
 	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)

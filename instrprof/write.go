@@ -11,8 +11,9 @@ import (
 
 // IndexedOptions says what [Profile.WriteIndexed] writes.
 type IndexedOptions struct {
-	// Version is 13, which 0 stands for, or 12. By it clang knows how the hashes of functions were computed that its
-	// front end has instrumented: those of LLVM 20 and 21 need 12, those of 22 need 13. At IR level it makes no difference.
+	// Version is 13, which 0 stands for, or 12. By it clang knows how the hashes of functions were
+	// computed that its front end has instrumented: those of LLVM 20 and 21 need 12, those of 22
+	// need 13. At IR level it makes no difference.
 	Version uint32
 
 	// VTableNames keeps the names of virtual tables, which LLVM does not unless it is told to.
@@ -31,10 +32,11 @@ type Payload interface {
 	WriteSection(w io.Writer, offset int64) error
 }
 
-// WriteIndexed writes the profile as an indexed file, which LLVM from 20 (version 12) or 22 (version 13) on takes. The
-// bytes are those that llvm-profdata merge writes, apart from the order of several hashes of one name, which
-// come in ascending order here. It takes memory for 24 bytes a name beside a buffer, and makes a pass over
-// the counters for the summary. Errors are those of w, or match [ErrUnrepresentable].
+// WriteIndexed writes the profile as an indexed file, which LLVM from 20 (version 12) or 22
+// (version 13) on takes. The bytes are those that llvm-profdata merge writes, apart from the order
+// of several hashes of one name, which come in ascending order here. It takes memory for 24 bytes a
+// name beside a buffer, and makes a pass over the counters for the summary. Errors are those of w,
+// or match [ErrUnrepresentable].
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
@@ -183,8 +185,9 @@ type item struct {
 
 const firstBuckets = 64 // of LLVM's generator
 
-// build lays out the table whose chains begin at start. It goes about it like LLVM's generator does, so that chains
-// come in the same order: items are put before their chain, and the chains of a table that grows are turned over.
+// build lays out the table whose chains begin at start. It goes about it like LLVM's generator
+// does, so that chains come in the same order: items are put before their chain, and the chains of
+// a table that grows are turned over.
 func (t *tableLayout) build(p *Profile, start uint64) error {
 	t.order = p.sorted()
 	for i := 0; i < len(t.order); {
@@ -207,7 +210,8 @@ func (t *tableLayout) build(p *Profile, start uint64) error {
 	return t.place(start)
 }
 
-// finalBuckets returns the number of buckets for a number of items: the next power of two above four thirds of it.
+// finalBuckets returns the number of buckets for a number of items: the next power of two above
+// four thirds of it.
 func finalBuckets(items int) int {
 	if items <= 2 {
 		return 1
@@ -219,7 +223,8 @@ func finalBuckets(items int) int {
 	return n
 }
 
-// resize gives the table another number of buckets, and inserts what was in it again, chain by chain.
+// resize gives the table another number of buckets, and inserts what was in it again, chain by
+// chain.
 func (t *tableLayout) resize(buckets int) {
 	old := t.heads
 	t.heads = make([]int32, buckets)

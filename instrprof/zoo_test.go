@@ -25,7 +25,8 @@ type species struct {
 	flags  string
 }
 
-// zoo has every way that clang 22 has. The first of a name that ends with "use" are made with the profile of ir.
+// zoo has every way that clang 22 has. The first of a name that ends with "use" are made with the
+// profile of ir.
 var zoo = []species{
 	{"frontend", "branches.c", "-O1 -fprofile-instr-generate -fcoverage-mapping"},
 	{"frontend-cpp", "virtual.cpp", "-O1 -fprofile-instr-generate"},
@@ -73,7 +74,8 @@ func (s *species) grow(t testing.TB, dir string) bool {
 	return true
 }
 
-// growZoo makes the raw and indexed files and the texts of all species in a folder and returns those that there are.
+// growZoo makes the raw and indexed files and the texts of all species in a folder and returns
+// those that there are.
 func growZoo(t testing.TB, dir string) []species {
 	t.Helper()
 	var grown []species

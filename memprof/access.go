@@ -36,8 +36,8 @@ type DataPlace struct {
 	Line uint32
 }
 
-// symbolName cuts off what follows the first dot in the name of a symbol, but for what makes it unique,
-// as LLVM does for symbols of data.
+// symbolName cuts off what follows the first dot in the name of a symbol, but for what makes it
+// unique, as LLVM does for symbols of data.
 func symbolName(name string) string {
 	from := 0
 	const unique = ".__uniq."
@@ -199,8 +199,8 @@ func (e *encoder) dataRecord(rec *DataRecord, id func(string) uint64) {
 // separator stands between names.
 const separator = "\x01"
 
-// maxNames is how many bytes of names are unpacked of so many, and nameCost what each name counts for
-// beside its bytes. A program has a few megabytes of names, which zlib brings down to a fifth.
+// maxNames is how many bytes of names are unpacked of so many, and nameCost what each name counts
+// for beside its bytes. A program has a few megabytes of names, which zlib brings down to a fifth.
 func maxNames(packed int) int { return 16<<20 + 16*packed }
 
 const nameCost = 32

@@ -54,7 +54,8 @@ func file(t testing.TB, p *memprof.Profile, version int) []byte {
 	return b.Bytes()
 }
 
-// plain spells out all records, sorted, without what differs from version to version and from order to order.
+// plain spells out all records, sorted, without what differs from version to version and from order
+// to order.
 func plain(t testing.TB, src memprof.Source) string {
 	t.Helper()
 	var lines []string

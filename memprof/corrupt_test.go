@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// isFault checks that err, if there is one, says what is wrong and where, and reports whether there is none.
+// isFault checks that err, if there is one, says what is wrong and where, and reports whether there
+// is none.
 func isFault(t testing.TB, err error, data []byte) bool {
 	t.Helper()
 	if err == nil {

@@ -74,7 +74,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the class.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [afdo.ErrMalformed], which a profile that only exceeds a limit is not.
+// Is reports whether target is [afdo.ErrMalformed], which a profile that only exceeds a limit is
+// not.
 func (e *FormatError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }

@@ -93,7 +93,8 @@ func decoded(r *memprof.Reader) error {
 	return nil
 }
 
-// What we read without a fault is what a plain reading of the specification gives, and what is written of it.
+// What we read without a fault is what a plain reading of the specification gives, and what is
+// written of it.
 func FuzzMemProfSection(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s)

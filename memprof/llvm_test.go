@@ -21,7 +21,8 @@ const (
 	profdataName = "llvm-profdata-22"
 )
 
-// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that the CI has to run.
+// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that
+// the CI has to run.
 func tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -135,7 +136,8 @@ func TestProgramAsLLVM(t *testing.T) {
 	})
 }
 
-// sameAsWritten checks that what we write of a section in each version is for llvm-profdata what it is for us.
+// sameAsWritten checks that what we write of a section in each version is for llvm-profdata what it
+// is for us.
 func sameAsWritten(t *testing.T, r *memprof.Reader) {
 	t.Helper()
 	var p memprof.Profile

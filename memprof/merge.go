@@ -79,8 +79,8 @@ func (in *importer) record(rec *Record) (err error) {
 }
 
 // once leaves out what stands more than once for one and the same allocation. A stack may stand
-// several times in a record because several instructions have it, such as those of an
-// unrolled loop: these are to be added up. But where a function is inlined in itself, LLVM puts each
+// several times in a record because several instructions have it, such as those of an unrolled
+// loop: these are to be added up. But where a function is inlined in itself, LLVM puts each
 // allocation into its record as many times, one after another.
 func (in *importer) once(function uint64, allocs []Alloc) []Alloc {
 	times := make(map[StackID]int)
@@ -94,7 +94,8 @@ func (in *importer) once(function uint64, allocs []Alloc) []Alloc {
 	return kept
 }
 
-// recursion returns how many times a function is among those that are inlined at the leaf of a stack.
+// recursion returns how many times a function is among those that are inlined at the leaf of a
+// stack.
 func (in *importer) recursion(function uint64, id StackID) int {
 	n := 0
 	for f := range in.p.stacks.walk(uint32(id)) {

@@ -24,7 +24,8 @@ func (p *Profile) Schema() Schema { return p.schema }
 // NumRecords returns how many functions have a record.
 func (p *Profile) NumRecords() int { return len(p.records) }
 
-// Records walks all records in the order in which their functions were met. They must not be changed.
+// Records walks all records in the order in which their functions were met. They must not be
+// changed.
 func (p *Profile) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for _, rec := range p.records {
@@ -61,8 +62,8 @@ func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// Allocs walks what has been allocated, each call stack once: an allocation stands in the records of all
-// functions that it is inlined in.
+// Allocs walks what has been allocated, each call stack once: an allocation stands in the records
+// of all functions that it is inlined in.
 func (p *Profile) Allocs() iter.Seq[Alloc] {
 	return func(yield func(Alloc) bool) {
 		seen := make(map[StackID]struct{})

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// randomProfile makes a profile of so many functions whose stacks share what stacks of programs share.
+// randomProfile makes a profile of so many functions whose stacks share what stacks of programs
+// share.
 func randomProfile(rng *rand.Rand, functions int, schema memprof.Schema) *memprof.Profile {
 	p := new(memprof.Profile)
 	stack := func() memprof.StackID {
@@ -55,7 +56,8 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 // guid is the GUID of function i.
 func guid(_ *rand.Rand, i int) uint64 { return memprof.GUID("f" + strconv.Itoa(i)) }
 
-// What llvm-profdata makes of our YAML is for both of us what it is in YAML, and so is what we write.
+// What llvm-profdata makes of our YAML is for both of us what it is in YAML, and so is what we
+// write.
 func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{1, 60}

@@ -231,7 +231,8 @@ func (r *Raw) Version() int { return int(r.version) }
 // Segments returns where code has been. It must not be changed.
 func (r *Raw) Segments() []Segment { return r.segments }
 
-// Blocks returns what has been allocated, in the order in which stacks were met. It must not be changed.
+// Blocks returns what has been allocated, in the order in which stacks were met. It must not be
+// changed.
 func (r *Raw) Blocks() []RawBlock { return r.blocks }
 
 // NumStacks returns how many call stacks there are.

@@ -40,8 +40,8 @@ var runtimeFiles = []string{"memprof_malloc_linux.cpp", "memprof_interceptors.cp
 // compiled with -gmlt and -fdebug-info-for-profiling and linked with a build ID, by which
 // its code is found. Errors are those of the symbolizer and [ErrBinary].
 //
-// An allocation gets into the record of its function and of those that this is inlined in; a call gets into
-// that of each function on the way but the allocating one.
+// An allocation gets into the record of its function and of those that this is inlined in; a call
+// gets into that of each function on the way but the allocating one.
 func (r *Raw) Profile(s Symbolizer) (*Profile, RawLosses, error) {
 	y := rawSymbols{raw: r, known: make(map[uint64][]Frame)}
 	if err := y.locate(s); err != nil {

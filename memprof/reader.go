@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Reader decodes the MemProf section of an indexed profile in place: the bytes
-// must stay what they are for as long as it is used. Its methods may be called from many goroutines.
+// A Reader decodes the MemProf section of an indexed profile in place: the bytes must stay what
+// they are for as long as it is used. Its methods may be called from many goroutines.
 type Reader struct {
 	header
 	section decoder // all of it
@@ -27,9 +27,9 @@ type Option func(*Reader)
 // each byte of the section; what a program writes has less than 8.
 func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 
-// OpenBytes opens a section. It reads the header, the schema and the heads of the tables.
-// The section begins at offset of the file, from where all its offsets count, and may
-// end where the file ends. Package instrprof finds it in a file. Errors are [FormatError] and [VersionError].
+// OpenBytes opens a section. It reads the header, the schema and the heads of the tables. The
+// section begins at offset of the file, from where all its offsets count, and may end where the
+// file ends. Package instrprof finds it in a file. Errors are [FormatError] and [VersionError].
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
 	r := &Reader{section: decoder{data: section, base: offset, part: HeaderPart}}
 	r.limit = 1<<20 + 64*int64(len(section))
@@ -199,7 +199,8 @@ func (t *table) need(key uint64, what string) (item, error) {
 	return i, err
 }
 
-// Summary returns the summary. Only version 4 stores one; in others it is reckoned from all records.
+// Summary returns the summary. Only version 4 stores one; in others it is reckoned from all
+// records.
 func (r *Reader) Summary() (*Summary, error) {
 	if r.header.summary != nil {
 		s := *r.header.summary

@@ -121,8 +121,8 @@ func Summarize(src Source) (*Summary, error) {
 	return s, nil
 }
 
-// hash returns what two call stacks have in common only if they go through the same places, short of
-// a collision of xxhash.
+// hash returns what two call stacks have in common only if they go through the same places, short
+// of a collision of xxhash.
 func (w *walk) hash(id StackID) (uint64, error) {
 	h := xxhash.New()
 	e := encoder{data: w.buf[:0]}

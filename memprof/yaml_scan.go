@@ -292,7 +292,8 @@ func (s *scanner) double(rest []byte) string {
 	return ""
 }
 
-// unescape returns the character that an escape without its backslash means, and the length of that; 0 if it is none.
+// unescape returns the character that an escape without its backslash means, and the length of
+// that; 0 if it is none.
 func unescape(s []byte) (rune, int) {
 	if len(s) == 0 {
 		return 0, 0

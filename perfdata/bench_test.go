@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// large is a recording of some 100 MB with branch stacks, as a last branch record of 32 entries gives.
+// large is a recording of some 100 MB with branch stacks, as a last branch record of 32 entries
+// gives.
 func large(compression perfgen.Compression) []byte {
 	event := perfgen.Event{
 		SampleType: perfgen.Identifier | perfgen.IP | perfgen.TID | perfgen.Time | perfgen.Period | perfgen.BranchStack,

@@ -10,14 +10,14 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Compressed records hold one zstd stream between them, in which one record may begin what the next one
-// ends. Other records stand between them and have their place in the order, so each compressed record must
-// give all it can before the next is read: the decompressor runs as a coroutine, which comes back with
-// either data or hunger.
+// Compressed records hold one zstd stream between them, in which one record may begin what the next
+// one ends. Other records stand between them and have their place in the order, so each compressed
+// record must give all it can before the next is read: the decompressor runs as a coroutine, which
+// comes back with either data or hunger.
 
 const (
-	// Decompression stops where the data is more than maxRatio times as long as what it came from: samples
-	// shrink to a tenth or so.
+	// Decompression stops where the data is more than maxRatio times as long as what it came from:
+	// samples shrink to a tenth or so.
 	maxRatio = 1 << 10
 	maxFree  = 64 << 20
 

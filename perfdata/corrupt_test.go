@@ -18,8 +18,9 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// smallFile is a file of 104 bytes of header, 16 of IDs (at 104), an attribute of 112 and 16 bytes (at 120), and
-// records from 248 on: a mapping of 112 bytes, a sample of 72 with one branch (at 360), the end of a round (432).
+// smallFile is a file of 104 bytes of header, 16 of IDs (at 104), an attribute of 112 and 16
+// bytes (at 120), and records from 248 on: a mapping of 112 bytes, a sample of 72 with one branch
+// (at 360), the end of a round (432).
 func smallFile(pipe bool) perfgen.File {
 	event := perfgen.Event{
 		SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, BranchType: perfgen.HWIndex,
@@ -171,7 +172,8 @@ func TestGreatRawData(t *testing.T) {
 	requireFault(t, "raw", readAll(bytes.NewReader(f.Bytes())), afdo.ErrTruncated, mmapAt+8)
 }
 
-// A recording in pipe mode: header of 16 bytes, the event in a record of 136 and the build ID in one of 44.
+// A recording in pipe mode: header of 16 bytes, the event in a record of 136 and the build ID in
+// one of 44.
 func TestCorruptPipes(t *testing.T) {
 	f := smallFile(true)
 	data := f.Bytes()
@@ -196,7 +198,8 @@ func TestCorruptPipes(t *testing.T) {
 	}
 }
 
-// Every way to cut a recording in pipe mode but between two records is noticed; a file is never whole.
+// Every way to cut a recording in pipe mode but between two records is noticed; a file is never
+// whole.
 func TestEveryCut(t *testing.T) {
 	for _, pipe := range []bool{false, true} {
 		f := smallFile(pipe)

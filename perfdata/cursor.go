@@ -57,9 +57,9 @@ func (c *cursor) u64() uint64 {
 	return v
 }
 
-// flags reads a word of bit fields, of which widths lists the used ones from the first on. A big-endian
-// machine puts the first field at the top. A word that has bits where that machine would leave them unused
-// comes from a tool that turned a little-endian file around.
+// flags reads a word of bit fields, of which widths lists the used ones from the first on. A
+// big-endian machine puts the first field at the top. A word that has bits where that machine would
+// leave them unused comes from a tool that turned a little-endian file around.
 func (c *cursor) flags(widths []uint8) uint64 {
 	v := c.u64()
 	if !c.big {

@@ -41,7 +41,8 @@ func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
 	return m, err
 }
 
-// mmapBuildID reads the build ID that may be in the place of device and inode: its size, three bytes, the ID.
+// mmapBuildID reads the build ID that may be in the place of device and inode: its size, three
+// bytes, the ID.
 func mmapBuildID(field []byte, raw rawRecord) (string, error) {
 	if raw.misc&miscBuildID == 0 || field == nil {
 		return "", nil

@@ -1,9 +1,9 @@
-// Package perfdata reads what Linux's perf records: perf.data, in file and in pipe mode, of either byte
-// order, compressed or not, and the text that perf script prints of it.
+// Package perfdata reads what Linux's perf records: perf.data, in file and in pipe mode, of either
+// byte order, compressed or not, and the text that perf script prints of it.
 //
-// A [Reader] yields records one by one: samples, with branch stacks if there are any, and what tells which
-// files the processes had mapped. It reads front to back through a buffer of fixed size. A [ScriptReader]
-// yields the same records from text.
+// A [Reader] yields records one by one: samples, with branch stacks if there are any, and what
+// tells which files the processes had mapped. It reads front to back through a buffer of fixed
+// size. A [ScriptReader] yields the same records from text.
 //
 //	r, err := perfdata.NewReader(file)
 //	for record, err := range r.Ordered() {
@@ -14,5 +14,6 @@
 //		}
 //	}
 //
-// Sources: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of Linux.
+// Sources: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h
+// of Linux.
 package perfdata

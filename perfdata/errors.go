@@ -12,7 +12,8 @@ var (
 	// ErrRecord: a record is shorter than its header, or longer than what is left.
 	ErrRecord = errors.New("bad record")
 
-	// ErrEvent: a record does not tell which event it belongs to, or one that the file does not describe.
+	// ErrEvent: a record does not tell which event it belongs to, or one that the file does not
+	// describe.
 	ErrEvent = errors.New("unknown event")
 
 	// ErrCompressed: compressed records do not decompress.
@@ -22,8 +23,8 @@ var (
 	ErrSyntax = errors.New("bad syntax")
 )
 
-// A FormatError says what is wrong with a recording and where. It matches [afdo.ErrMalformed] and its class
-// under errors.Is.
+// A FormatError says what is wrong with a recording and where. It matches [afdo.ErrMalformed] and
+// its class under errors.Is.
 type FormatError struct {
 	Offset int64  // of the offending byte, from the start; in compressed data, of the record that holds it
 	Line   int    // of text, counted from 1; 0 for perf.data
@@ -42,7 +43,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the class.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [afdo.ErrMalformed], which a recording that only exceeds a limit is not.
+// Is reports whether target is [afdo.ErrMalformed], which a recording that only exceeds a limit is
+// not.
 func (e *FormatError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }

@@ -36,7 +36,8 @@ const (
 
 )
 
-// attrFields are the widths of the flags of perf_event_attr: precise_ip has two bits, all others one.
+// attrFields are the widths of the flags of perf_event_attr: precise_ip has two bits, all others
+// one.
 var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
 // An Event is what was recorded: one of the events that perf record was asked for.
@@ -81,8 +82,8 @@ func parseAttr(c *cursor) *Event {
 	return e
 }
 
-// offset returns where a field of 8 bytes is in a sample, if the sample has it. Only fields before READ are
-// at a fixed place.
+// offset returns where a field of 8 bytes is in a sample, if the sample has it. Only fields before
+// READ are at a fixed place.
 func (e *Event) offset(field uint64) (int, bool) {
 	at := 0
 	for _, f := range [...]uint64{sampleIdentifier, sampleIP, sampleTID, sampleTime, sampleAddr, sampleID} {
@@ -118,7 +119,8 @@ type eventTable struct {
 	events []*Event
 	byID   map[uint64]int // index into events
 	alike  bool           // all events have the same layout, so that not knowing which is no harm
-	// Where the ID of the event is, from the start of a sample and from the end of other records; -1 if not there.
+	// Where the ID of the event is, from the start of a sample and from the end of other
+	// records; -1 if not there.
 	inSample, inTrailer int
 }
 
@@ -174,7 +176,8 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 	return -1
 }
 
-// ofOther returns an event that has the layout of the trailer of a record that is no sample, nil if none has.
+// ofOther returns an event that has the layout of the trailer of a record that is no sample, nil if
+// none has.
 func (t *eventTable) ofOther(data []byte, big bool) *Event {
 	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
 		c := cursor{b: data[len(data)-t.inTrailer:], big: big}

@@ -61,7 +61,8 @@ func records(data []byte, inFile bool) (o outcome) {
 	return o
 }
 
-// Text gives records or a fault at a place in it, and what is read from a branch stack is what it says.
+// Text gives records or a fault at a place in it, and what is read from a branch stack is what it
+// says.
 func FuzzScriptLines(f *testing.F) {
 	f.Add([]byte(script))
 	f.Add([]byte(chains))

@@ -105,8 +105,8 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	return nil
 }
 
-// seekable returns random access to what src holds from where it stood before s read of it. What cannot
-// seek is read into memory.
+// seekable returns random access to what src holds from where it stood before s read of it. What
+// cannot seek is read into memory.
 func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	read := int64(s.end)
 	if at, ok := src.(interface {
@@ -204,7 +204,8 @@ func readIDs(c *cursor) []uint64 {
 	return ids
 }
 
-// readBuildIDs reads the table of build IDs, if there is one. Features have their places behind the records.
+// readBuildIDs reads the table of build IDs, if there is one. Features have their places behind the
+// records.
 func (r *Reader) readBuildIDs(f file, h fileHeader) error {
 	if h.features[0]&(1<<featureBuildID) == 0 {
 		return nil

@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// Another reader sees the same samples and mappings, in the order of the file. It reads the hardware's index
-// of a branch stack at the wrong place and drops most flags, so those are not compared.
+// Another reader sees the same samples and mappings, in the order of the file. It reads the
+// hardware's index of a branch stack at the wrong place and drops most flags, so those are not
+// compared.
 func TestOtherReaderAgrees(t *testing.T) {
 	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"} {
 		data := corpus(t, name)

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// perf reads the buffers of all processors in turn and marks the end of each round. A record of one round
-// may be older than one of the round before, but not than one of the round before that. So records wait for
-// two marks. Where marks are rare or missing, half of what waits goes on when it becomes too much, as in
-// perf's own ordered events.
+// perf reads the buffers of all processors in turn and marks the end of each round. A record of one
+// round may be older than one of the round before, but not than one of the round before that. So
+// records wait for two marks. Where marks are rare or missing, half of what waits goes on when it
+// becomes too much, as in perf's own ordered events.
 
 // maxWaiting is how many bytes wait for their order at most.
 const maxWaiting = 16 << 20
 
-// Ordered yields the records in the order of their times. Records without a time come at their place in the
-// file. It can be used once, and not beside [Reader.Records]. Memory is 32 MB at most; nothing is allocated
-// for a sample once the rounds have been as large as they get.
+// Ordered yields the records in the order of their times. Records without a time come at their
+// place in the file. It can be used once, and not beside [Reader.Records]. Memory is 32 MB at most;
+// nothing is allocated for a sample once the rounds have been as large as they get.
 func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()

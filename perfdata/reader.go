@@ -48,9 +48,10 @@ type Reader struct {
 	intern map[string]string // paths and names, of which there are few
 }
 
-// NewReader opens a recording. It reads what comes before the records; in file mode it also reads the build
-// IDs, which come after them. For that it seeks if src is an [io.ReaderAt] and [io.Seeker], such as a file.
-// Other sources of a recording in file mode are read into memory; in pipe mode nothing is.
+// NewReader opens a recording. It reads what comes before the records; in file mode it also reads
+// the build IDs, which come after them. For that it seeks if src is an [io.ReaderAt] and
+// [io.Seeker], such as a file. Other sources of a recording in file mode are read into memory; in
+// pipe mode nothing is.
 //
 // Errors are those of src, and [FormatError].
 func NewReader(src io.Reader) (*Reader, error) {
@@ -61,16 +62,16 @@ func NewReader(src io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Events returns what was recorded, in the order of the file. In pipe mode it is complete once all records
-// have been read. The caller must not change it.
+// Events returns what was recorded, in the order of the file. In pipe mode it is complete once all
+// records have been read. The caller must not change it.
 func (r *Reader) Events() []*Event { return r.table.events }
 
-// BuildIDs returns which files the recording has seen, as far as perf has looked for their build IDs when
-// it finished. In pipe mode it is complete once all records have been read.
+// BuildIDs returns which files the recording has seen, as far as perf has looked for their build
+// IDs when it finished. In pipe mode it is complete once all records have been read.
 func (r *Reader) BuildIDs() []BuildID { return slices.Clone(r.buildIDs) }
 
-// Records yields the records in the order of the file, which is that of time only within one processor. It
-// can be used once. An error is the last element. Nothing is allocated for a sample.
+// Records yields the records in the order of the file, which is that of time only within one
+// processor. It can be used once. An error is the last element. Nothing is allocated for a sample.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()

@@ -1,7 +1,7 @@
 package perfdata
 
-// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork] and *[Exit]. It and what it refers to, strings
-// apart, are valid until the next one is asked for.
+// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork] and *[Exit]. It and what it refers to,
+// strings apart, are valid until the next one is asked for.
 type Record interface{ record() }
 
 // UnknownPID is the process of records that do not tell theirs, and of the kernel's mappings.
@@ -20,10 +20,12 @@ const (
 	ModeGuestUser   Mode = 5
 )
 
-// Guest reports whether the processor ran a virtual machine: its addresses are not those of the host.
+// Guest reports whether the processor ran a virtual machine: its addresses are not those of the
+// host.
 func (m Mode) Guest() bool { return m == ModeGuestKernel || m == ModeGuestUser }
 
-// A Sample is one sample of an event. Fields that were not recorded are zero; PID and TID are UnknownPID.
+// A Sample is one sample of an event. Fields that were not recorded are zero; PID and TID are
+// UnknownPID.
 type Sample struct {
 	Event    int // index into Reader.Events; 0 in perf script
 	Mode     Mode
@@ -36,8 +38,8 @@ type Sample struct {
 	Raw      []byte   // what a tracepoint or a device has added
 	Branches []Branch // the branch stack, newest first
 
-	// Object is the file that perf script names beside the address. With call chains, perf prints offsets
-	// into that file for user code, not addresses.
+	// Object is the file that perf script names beside the address. With call chains, perf prints
+	// offsets into that file for user code, not addresses.
 	Object string
 }
 
@@ -53,8 +55,8 @@ type BranchFlags uint64
 // Mispredicted reports whether the branch went another way than predicted.
 func (f BranchFlags) Mispredicted() bool { return f&1 != 0 }
 
-// Predicted reports whether the branch went the way that was predicted. Where neither this nor Mispredicted
-// is true the processor does not tell.
+// Predicted reports whether the branch went the way that was predicted. Where neither this nor
+// Mispredicted is true the processor does not tell.
 func (f BranchFlags) Predicted() bool { return f&2 != 0 }
 
 // Cycles returns the processor cycles since the branch before, 0 if not known.
@@ -83,7 +85,8 @@ type Comm struct {
 	Name     string
 }
 
-// A Fork tells of a new thread: a process if PID and ParentPID differ, which has its parent's mappings.
+// A Fork tells of a new thread: a process if PID and ParentPID differ, which has its parent's
+// mappings.
 type Fork struct {
 	PID, ParentPID int32
 	TID, ParentTID int32

@@ -9,8 +9,8 @@ import (
 
 const branchSize = 24
 
-// branchFields are the widths of a branch's flags: mispred, predicted, in_tx, abort, cycles, type, spec,
-// new_type, priv.
+// branchFields are the widths of a branch's flags: mispred, predicted, in_tx, abort, cycles, type,
+// spec, new_type, priv.
 var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 
 // decodeSample reads the fields of a sample up to the branch stack.
@@ -126,7 +126,8 @@ func (c *cursor) words(to []uint64) []uint64 {
 	return to
 }
 
-// branches reads a branch stack: the count, then the hardware's index if it was asked for, then the entries.
+// branches reads a branch stack: the count, then the hardware's index if it was asked for, then the
+// entries.
 func (c *cursor) branches(to []Branch, index bool) []Branch {
 	n := c.u64()
 	if index {

@@ -15,10 +15,10 @@ import (
 //
 //	perf script --show-mmap-events --show-task-events -F pid,tid,time,ip,brstack
 //
-// is all that it can use. The event, symbols and other fields may be there, and -F may be left out. What is
-// left out is unknown: without --show-mmap-events there is no *[Mmap], without pid and tid every PID is
-// [UnknownPID]. If one number alone stands for the thread, as perf prints by itself, it is the TID. Call
-// chains are read, and their first address is the sample's.
+// is all that it can use. The event, symbols and other fields may be there, and -F may be left out.
+// What is left out is unknown: without --show-mmap-events there is no *[Mmap], without pid and tid
+// every PID is [UnknownPID]. If one number alone stands for the thread, as perf prints by itself,
+// it is the TID. Call chains are read, and their first address is the sample's.
 type ScriptReader struct {
 	text   *lines.Reader
 	sample Sample
@@ -28,8 +28,8 @@ type ScriptReader struct {
 // NewScriptReader returns a reader of the text of r, which it reads line by line.
 func NewScriptReader(r io.Reader) *ScriptReader { return &ScriptReader{text: lines.New(r)} }
 
-// Records yields the records in the order of the text. It can be used once. An error is the last element:
-// one of the input, or a [FormatError].
+// Records yields the records in the order of the text. It can be used once. An error is the last
+// element: one of the input, or a [FormatError].
 func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -179,8 +179,8 @@ func (r *ScriptReader) rest(w words) error {
 	return nil
 }
 
-// object returns the file in brackets at the end of a line, "" if there is none. Symbols have brackets, too,
-// and so may files.
+// object returns the file in brackets at the end of a line, "" if there is none. Symbols have
+// brackets, too, and so may files.
 func object(line []byte) string {
 	if len(line) == 0 || line[len(line)-1] != ')' {
 		return ""
@@ -214,8 +214,8 @@ func isBranch(word []byte) bool {
 
 var wrongPath = []byte("SPEC_WRONG_PATH")
 
-// parseBranch reads from, to and flags. It returns the index of the first byte that is wrong, -1 if none is.
-// The file that perf may print beside an address, in brackets, is left out.
+// parseBranch reads from, to and flags. It returns the index of the first byte that is wrong, -1 if
+// none is. The file that perf may print beside an address, in brackets, is left out.
 func parseBranch(word []byte) (b Branch, bad int) {
 	at := 0
 	for _, address := range []*uint64{&b.From, &b.To} {

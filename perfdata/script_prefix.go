@@ -86,8 +86,8 @@ type prefix struct {
 	end      int // index of what follows
 }
 
-// readPrefix reads "COMM PID/TID [CPU] TIME: PERIOD EVENT:", of which everything may be missing. It is false
-// if there is nothing that tells who or when: then the line begins with the address.
+// readPrefix reads "COMM PID/TID [CPU] TIME: PERIOD EVENT:", of which everything may be missing. It
+// is false if there is nothing that tells who or when: then the line begins with the address.
 func readPrefix(line []byte) (prefix, bool) {
 	p := prefix{pid: UnknownPID, tid: UnknownPID}
 	var before []byte // the word before, not counting [CPU]
@@ -115,8 +115,9 @@ func readPrefix(line []byte) (prefix, bool) {
 // addressWidth is the width of the column in which perf prints an address.
 const addressWidth = 16
 
-// alignedAddress returns the index of the address if it stands in a column of its own, as perf prints it; -1 if
-// there is none. Symbols, which may look like addresses, do not: one blank is before them.
+// alignedAddress returns the index of the address if it stands in a column of its own, as perf
+// prints it; -1 if there is none. Symbols, which may look like addresses, do not: one blank is
+// before them.
 func alignedAddress(line []byte) int {
 	at, before := -1, 0
 	for w := (words{line: line}); w.next() && !isBranch(w.word) && w.word[0] != '('; before = w.end {
@@ -156,8 +157,8 @@ func afterEvent(line []byte, at int) int {
 	return at
 }
 
-// withoutTime reads "COMM PID/TID [CPU]" before an address. A number in front is the thread if another
-// number follows that is not the symbol of the first.
+// withoutTime reads "COMM PID/TID [CPU]" before an address. A number in front is the thread if
+// another number follows that is not the symbol of the first.
 func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	w := words{line: line}
 	for w.next() && !isBranch(w.word) {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// record reads a line that shows a record other than a sample; nil if it is of a kind that is left out. at is
-// where its name begins.
+// record reads a line that shows a record other than a sample; nil if it is of a kind that is left
+// out. at is where its name begins.
 func (r *ScriptReader) record(at int) (Record, error) {
 	p, _ := readPrefix(r.text.Line[:at])
 	c := textCursor{r: r, at: at + len(recordMark)}
@@ -30,8 +30,8 @@ func (r *ScriptReader) record(at int) (Record, error) {
 	return nil, nil
 }
 
-// mmap reads "PID/TID: [START(LENGTH) @ OFFSET DEVICE INODE GENERATION]: PROTECTION PATH", where a build ID
-// "<ID>" may be in the place of device, inode and generation.
+// mmap reads "PID/TID: [START(LENGTH) @ OFFSET DEVICE INODE GENERATION]: PROTECTION PATH", where a
+// build ID "<ID>" may be in the place of device, inode and generation.
 func (c *textCursor) mmap() *Mmap {
 	m := new(Mmap)
 	m.PID = c.int32()

@@ -25,7 +25,8 @@ type level struct {
 	tangled bool // it, or a body in it, is not canonical
 }
 
-// pack makes a number of a level, for the Count of the KindInlined record of a body that is open inside it.
+// pack makes a number of a level, for the Count of the KindInlined record of a body that is open
+// inside it.
 func (l level) pack() uint64 {
 	if l.tangled {
 		return uint64(l.head)<<1 | 1
@@ -52,7 +53,8 @@ func (b *Body) Count(line, discriminator uint32, samples uint64) {
 	b.add(placeOf(line, discriminator, KindCount, 0), samples)
 }
 
-// Call adds calls of a callee at a location. Several of one callee at a location add up, saturating.
+// Call adds calls of a callee at a location. Several of one callee at a location add up,
+// saturating.
 func (b *Body) Call(line, discriminator uint32, callee SymbolRef, calls uint64) {
 	b.add(placeOf(line, discriminator, KindCall, callee), calls)
 }
@@ -101,7 +103,8 @@ func (b *Body) Records() []Record {
 	return b.records
 }
 
-// add appends a record to the innermost open body, or adds to the body's latest if that has its place.
+// add appends a record to the innermost open body, or adds to the body's latest if that has its
+// place.
 func (b *Body) add(p place, count uint64) {
 	if b.last > 0 && !b.place.less(p) {
 		if p == b.place && p.kind() != KindInlined {

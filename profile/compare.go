@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Compare reports the first difference in meaning between two profiles, nil
-// if there is none. Order, numbering, and units without symbols do not matter; summaries do not take part.
-// Symbols that are only referred to do.
+// Compare reports the first difference in meaning between two profiles, nil if there is none.
+// Order, numbering, and units without symbols do not matter; summaries do not take part. Symbols
+// that are only referred to do.
 //
 // The error names the unit and the symbol and, for a difference between
 // records, the inlined callees on the way and the location. It takes O(n log n).

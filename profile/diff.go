@@ -224,7 +224,8 @@ func (f *functionPair) diff(whole [2]total) FunctionDiff {
 	return fd
 }
 
-// portions returns what two profiles have of something. Shares that are the same are so in spite of rounding.
+// portions returns what two profiles have of something. Shares that are the same are so in spite of
+// rounding.
 func portions(sides [2]portion, whole [2]total) (first, second Portion) {
 	first, second = sides[0].of(whole[0]), sides[1].of(whole[1])
 	if compareShares(sides[0].samples, whole[0], sides[1].samples, whole[1]) == 0 && whole[0] != (total{}) && whole[1] != (total{}) {

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naiveOverlap is the slow and obvious twin of a Diff's figures: locations by readable paths and fractions without rounding.
+// naiveOverlap is the slow and obvious twin of a Diff's figures: locations by readable paths and
+// fractions without rounding.
 type naiveOverlap struct{ first, second naiveProfile }
 
 // locations returns the counts of all locations of those functions for which in says yes.

@@ -92,8 +92,8 @@ func (f *folder) leave(at int) {
 	}
 }
 
-// appendEntries appends, for each record, an estimate of how often its body
-// was entered if it is an inlined one. Inner bodies come first, so each takes one look at its siblings.
+// appendEntries appends, for each record, an estimate of how often its body was entered if it is an
+// inlined one. Inner bodies come first, so each takes one look at its siblings.
 func appendEntries(entries []uint64, records []Record) []uint64 {
 	entries = append(entries, make([]uint64, len(records))...)
 	for i := len(records) - 1; i >= 0; i-- {

@@ -111,7 +111,8 @@ func TestFoldInlinedAgainstNaive(t *testing.T) {
 	assert.Greater(t, moved, 500)
 }
 
-// TestFoldInlinedKeepsSamples checks that samples change their place alone, and that nothing is deeper than it may be.
+// TestFoldInlinedKeepsSamples checks that samples change their place alone, and that nothing is
+// deeper than it may be.
 func TestFoldInlinedKeepsSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 58))
 	s := shape{lines: 4, discriminators: 2, callees: 6, siblings: 6, depth: 6}
@@ -201,7 +202,8 @@ func TestFoldInlinedExample(t *testing.T) {
 	assert.Equal(t, 2, folded)
 }
 
-// TestFoldInlinedDeep has a body so deep that looking at each level from each other would take hours.
+// TestFoldInlinedDeep has a body so deep that looking at each level from each other would take
+// hours.
 func TestFoldInlinedDeep(t *testing.T) {
 	p := New()
 	f, g := p.AddSymbol(UnknownFile, "f"), p.AddSymbol(UnknownFile, "g")

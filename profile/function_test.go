@@ -131,7 +131,8 @@ func TestAddFunctionInPieces(t *testing.T) {
 	}
 }
 
-// TestReadersSettleTogether reads pieces that wait from many goroutines at once; the race detector watches.
+// TestReadersSettleTogether reads pieces that wait from many goroutines at once; the race detector
+// watches.
 func TestReadersSettleTogether(t *testing.T) {
 	p := New()
 	large := make([]Record, 1000)

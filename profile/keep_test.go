@@ -39,8 +39,8 @@ func functionsOf(n naiveProfile) naiveProfile {
 	return n
 }
 
-// requireTrimmed checks what every profile that was trimmed must be: canonical, without a summary, and
-// without symbols and units that nothing needs.
+// requireTrimmed checks what every profile that was trimmed must be: canonical, without a summary,
+// and without symbols and units that nothing needs.
 func requireTrimmed(t *testing.T, p *Profile) {
 	t.Helper()
 	require.Nil(t, p.Summary)
@@ -148,7 +148,8 @@ func TestKeepHottestAgainstNaive(t *testing.T) {
 }
 
 func TestKeepHottestExactly(t *testing.T) {
-	// Functions with 40, 30, 30, 0 and 0 samples. The second of 30 has them in what is inlined, the last has a head count.
+	// Functions with 40, 30, 30, 0 and 0 samples. The second of 30 has them in what is inlined, the
+	// last has a head count.
 	p := New()
 	f := make([]SymbolRef, 5)
 	for i := range f {

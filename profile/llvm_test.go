@@ -130,7 +130,8 @@ func countFunctions(d *Diff, first, second int) (n int) {
 	return n
 }
 
-// requireLLVMFunctions compares the similarity of single functions, which LLVM weights by how much their shares differ.
+// requireLLVMFunctions compares the similarity of single functions, which LLVM weights by how much
+// their shares differ.
 func requireLLVMFunctions(t *testing.T, d *Diff, out string) {
 	t.Helper()
 	lines := map[string][]string{}

@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Load replaces the records of the body by those of a function of a version 4 file. The cursor is any, and
-// saves its memory from one function to the next. callee translates the symbol IDs of the file; one that
-// it does not know is malformed, [afdo.ErrSymbol]. Other errors are those of the cursor, and leave the
-// body empty.
+// Load replaces the records of the body by those of a function of a version 4 file. The cursor is
+// any, and saves its memory from one function to the next. callee translates the symbol IDs of the
+// file; one that it does not know is malformed, [afdo.ErrSymbol]. Other errors are those of the
+// cursor, and leave the body empty.
 func (b *Body) Load(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (SymbolRef, bool)) error {
 	c.Reset(info)
 	b.Reset()

@@ -6,9 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of one name
-// in different units stay apart. Head counts, counts and calls add up, saturating; of the timestamps
-// the smallest counts that is not 0. p's Summary becomes nil because it no longer holds. q is not changed.
+// Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of
+// one name in different units stay apart. Head counts, counts and calls add up, saturating; of the
+// timestamps the smallest counts that is not 0. p's Summary becomes nil because it no longer holds.
+// q is not changed.
 //
 // What a sum of several profiles means depends neither on their order nor on
 // how they were grouped: merging two sums is merging all that went into them.
@@ -18,7 +19,8 @@ import (
 // q has too, and leaves no more garbage behind than p holds, however often it is called.
 func (p *Profile) Merge(q *Profile) { p.MergeScaled(q, one) }
 
-// adopt adds the units and symbols of q to p, and returns the references that its symbols have in p.
+// adopt adds the units and symbols of q to p, and returns the references that its symbols have in
+// p.
 func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil
 	files := make([]FileRef, q.NumFiles())
@@ -180,7 +182,8 @@ func (s *sorter) sort(siblings []sibling) {
 	}
 }
 
-// mergeRuns merges neighbouring runs of src into dst and returns where the merged ones end, in the memory of runs.
+// mergeRuns merges neighbouring runs of src into dst and returns where the merged ones end, in the
+// memory of runs.
 func mergeRuns(dst, src []sibling, runs []int) []int {
 	merged := runs[:0]
 	start := 0

@@ -2,10 +2,10 @@ package profile
 
 import "math"
 
-// An Overlap tells how much of the samples of two profiles is the same: 1 if
-// they are spread alike, 0 if no place has samples in both. Every figure but Counts compares shares, so how long
-// the two were sampled does not matter. Of two profiles without samples every
-// figure is 1, of one without and one with samples 0.
+// An Overlap tells how much of the samples of two profiles is the same: 1 if they are spread alike,
+// 0 if no place has samples in both. Every figure but Counts compares shares, so how long the two
+// were sampled does not matter. Of two profiles without samples every figure is 1, of one without
+// and one with samples 0.
 //
 // A location is a line and discriminator of a function, or of a function
 // inlined there, along one way of inlining. Functions are the same if unit and

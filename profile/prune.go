@@ -2,15 +2,16 @@ package profile
 
 import "slices"
 
-// like returns a profile that has the units and symbols of p under the same numbers, and nothing else.
+// like returns a profile that has the units and symbols of p under the same numbers, and nothing
+// else.
 func (p *Profile) like() *Profile {
 	q := New()
 	q.adopt(p)
 	return q
 }
 
-// pruned returns p without the symbols that have no function and that no
-// record refers to, and without the units that are left without a symbol. What stays keeps its order.
+// pruned returns p without the symbols that have no function and that no record refers to, and
+// without the units that are left without a symbol. What stays keeps its order.
 func (p *Profile) pruned() *Profile {
 	used, files := p.used()
 	if !slices.Contains(used, false) && !slices.Contains(files, false) {
@@ -37,7 +38,8 @@ func (p *Profile) pruned() *Profile {
 	return q
 }
 
-// used tells for each symbol whether it has a function or a record refers to it, and for each unit whether such a symbol is in it.
+// used tells for each symbol whether it has a function or a record refers to it, and for each unit
+// whether such a symbol is in it.
 func (p *Profile) used() (symbols, files []bool) {
 	symbols = make([]bool, p.NumSymbols())
 	for s, f := range p.Functions() {

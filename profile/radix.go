@@ -28,7 +28,8 @@ func sortCounts(counts []uint64) []uint64 {
 	return counts
 }
 
-// distribute copies counts to an array of their number, by their digit at shift and apart from that in their order.
+// distribute copies counts to an array of their number, by their digit at shift and apart from that
+// in their order.
 func distribute(to, counts []uint64, shift int) {
 	var starts [radixSize + 1]int
 	for _, c := range counts {

@@ -36,7 +36,8 @@ func TestMergeScaledAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestWholeWeightDistributes checks that a whole weight may be given to a sum or to what went into it.
+// TestWholeWeightDistributes checks that a whole weight may be given to a sum or to what went into
+// it.
 func TestWholeWeightDistributes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 38))
 	for range 300 {

@@ -17,8 +17,8 @@ var (
 // one unit is merged, as [Profile.Merge] does it: functions, and in all bodies
 // the targets and inlined bodies of one location.
 //
-// renamed is the number of symbols that had a suffix, merged how many of all
-// symbols are gone because another has their name. There is no summary. p is not changed. It takes O(n log n).
+// renamed is the number of symbols that had a suffix, merged how many of all symbols are gone
+// because another has their name. There is no summary. p is not changed. It takes O(n log n).
 func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	q = New()
 	for f := range p.NumFiles() {

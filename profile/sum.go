@@ -10,9 +10,9 @@ const (
 	maxBatch   = 16 // inputs that a worker merges before it hands them over
 )
 
-// Sum merges n profiles that load returns by number, each scaled by its weight,
-// as [Profile.MergeScaled] does it. The result, its numbering included, is what merging them one by one in
-// order gives, however the work is scheduled.
+// Sum merges n profiles that load returns by number, each scaled by its weight, as
+// [Profile.MergeScaled] does it. The result, its numbering included, is what merging them one by
+// one in order gives, however the work is scheduled.
 //
 // load is called once for each number, from several goroutines at a time, as
 // many as there are processors and at most eight. Each works on a few
@@ -20,7 +20,8 @@ const (
 // memory is bounded by the result and not by the inputs together: at most nine
 // sums of inputs, none larger than the result, and eight inputs.
 //
-// The error is the one of the lowest number that has any. No load is running any more when Sum returns.
+// The error is the one of the lowest number that has any. No load is running any more when Sum
+// returns.
 func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), maxWorkers, n))
 	s := summing{n: n, load: load, batch: min(max(n/(4*workers), 1), maxBatch), stop: make(chan struct{})}

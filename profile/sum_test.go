@@ -189,11 +189,13 @@ func allocatedSoFar() uint64 {
 	return m.TotalAlloc
 }
 
-// memoryOf bounds what a growing profile holds: as much garbage as records, room to grow, and what it works in.
+// memoryOf bounds what a growing profile holds: as much garbage as records, room to grow, and what
+// it works in.
 func memoryOf(p *Profile) uint64 { return uint64(4*24*records(p) + 4*24*maxRecordChunk) }
 
-// TestMergeMemory checks that what is held while thousands of inputs are merged is bounded by their sum, though
-// each makes a function longer, and that what is allocated grows with their number and no faster.
+// TestMergeMemory checks that what is held while thousands of inputs are merged is bounded by their
+// sum, though each makes a function longer, and that what is allocated grows with their number and
+// no faster.
 func TestMergeMemory(t *testing.T) {
 	const n = 4000
 	load := manyInputs()
@@ -216,7 +218,8 @@ func TestMergeMemory(t *testing.T) {
 	runtime.KeepAlive(load)
 }
 
-// TestSumMemory checks that Sum holds no more than a few sums, where the inputs together take many times as much.
+// TestSumMemory checks that Sum holds no more than a few sums, where the inputs together take many
+// times as much.
 func TestSumMemory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const n = 4000

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// cutoffs are the shares of the total count that a summary tells about, in parts per million (format note 19).
+// cutoffs are the shares of the total count that a summary tells about, in parts per million
+// (format note 19).
 var cutoffs = [...]uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
 	900000, 950000, 990000, 999000, 999900, 999990, 999999,

@@ -129,7 +129,8 @@ func naiveSummary(p *Profile) *afdo.Summary {
 
 func TestSummarizeAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	// How counts are drawn: all zero, a few values, tiny totals, any, so large that the total saturates.
+	// How counts are drawn: all zero, a few values, tiny totals, any, so large that the total
+	// saturates.
 	draws := []func() uint64{
 		func() uint64 { return 0 },
 		func() uint64 { return rng.Uint64N(4) },

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// LimitTargets returns a profile in which no location of a body has more than
-// n call targets: those with the most calls stay. Of targets with the same
-// number of calls, those whose unit and name come first stay. Samples and inlined bodies stay as they are.
+// LimitTargets returns a profile in which no location of a body has more than n call targets: those
+// with the most calls stay. Of targets with the same number of calls, those whose unit and name
+// come first stay. Samples and inlined bodies stay as they are.
 //
 // removed is the number of targets that were left out, and calls the sum of
 // their calls, saturating. Symbols that nothing refers to any more are left out.

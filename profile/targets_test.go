@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// limitTargets removes targets from a body and from those in it, and returns the removed ones' calls.
+// limitTargets removes targets from a body and from those in it, and returns the removed ones'
+// calls.
 func (n *naiveBody) limitTargets(p *Profile, limit int) (removed []*big.Int) {
 	sites := map[naiveKey][]naiveKey{}
 	for k := range n.counts {

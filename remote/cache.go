@@ -26,7 +26,8 @@ func newCache(limit int) *cache {
 	return &cache{limit: limit, blocks: make(map[int64]*list.Element), order: list.New()}
 }
 
-// get returns the blocks from one number up to another, and those of them that the caller has to fetch.
+// get returns the blocks from one number up to another, and those of them that the caller has to
+// fetch.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,8 @@ func (s span) String() string {
 	return fmt.Sprintf("bytes=%d-%d", s.low, s.high-1)
 }
 
-// A version tells one version of a file from another. Either may be empty if the server does not say.
+// A version tells one version of a file from another. Either may be empty if the server does not
+// say.
 type version struct {
 	etag     string
 	modified string // counts only without an ETag

@@ -26,8 +26,8 @@ type File struct {
 	closed   atomic.Bool
 }
 
-// Open opens the file of a URL, http or https, by two requests at the same time: for its head and its
-// tail. The context is that of all reads, too.
+// Open opens the file of a URL, http or https, by two requests at the same time: for its head and
+// its tail. The context is that of all reads, too.
 //
 // The error matches [ErrNoRanges] for a server that only hands out whole files, fs.ErrNotExist
 // and fs.ErrPermission for what they say, and context's errors. Any other
@@ -116,9 +116,9 @@ func (f *File) Close() error {
 	return nil
 }
 
-// ReadAt reads len(p) bytes at an offset. What opening has fetched and what the cache has costs nothing,
-// the rest a request for each run of bytes: as a rule one. The error is
-// afdo.ErrChanged if the file is not the one that was opened, and io.EOF at its end.
+// ReadAt reads len(p) bytes at an offset. What opening has fetched and what the cache has costs
+// nothing, the rest a request for each run of bytes: as a rule one. The error is afdo.ErrChanged if
+// the file is not the one that was opened, and io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():

@@ -33,9 +33,9 @@ func Ends(head, tail int) Option {
 	return func(o *options) { o.head, o.tail = int64(max(head, 1)), int64(max(tail, 1)) }
 }
 
-// Cache keeps the blocks of so many bytes that have been read last, at most as many as
-// given. What is read is rounded to blocks then, and blocks that follow one another are fetched in one
-// request. Without it, nothing but the ends is kept.
+// Cache keeps the blocks of so many bytes that have been read last, at most as many as given. What
+// is read is rounded to blocks then, and blocks that follow one another are fetched in one request.
+// Without it, nothing but the ends is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }

@@ -111,7 +111,8 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, remote.Stats{Requests: 3, Bytes: 3_000 + 97_000}, f.Stats())
 }
 
-// Blocks are fetched once as long as the cache has room, and those that follow one another together.
+// Blocks are fetched once as long as the cache has room, and those that follow one another
+// together.
 func TestCache(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Ends(1, 1), remote.Cache(1_000, 10))

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// An arranger puts the records of a function into canonical order, in O(n log n) whatever the depth and however many
-// of them are of one place and become one.
+// An arranger puts the records of a function into canonical order, in O(n log n) whatever the depth
+// and however many of them are of one place and become one.
 //
-// It goes level by level, so that what is inlined in several bodies that become one is put in order together.
+// It goes level by level, so that what is inlined in several bodies that become one is put in order
+// together.
 type arranger struct {
 	adder
 	compare func(s, t NameRef) int
@@ -84,7 +85,8 @@ func (a *arranger) arrangeLevel() {
 	}
 }
 
-// together returns the count of two records of one place. Checksums and attributes do not add up: the later ones hold.
+// together returns the count of two records of one place. Checksums and attributes do not add up:
+// the later ones hold.
 func (a *arranger) together(kind Kind, first, second uint64) uint64 {
 	if kind >= KindChecksum {
 		return second

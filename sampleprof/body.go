@@ -30,7 +30,8 @@ const (
 	minVTables = 3 // line, discriminator, number of types
 )
 
-// function reads a function with its head count and name. Its records are valid until the next call.
+// function reads a function with its head count and name. Its records are valid until the next
+// call.
 func (b *bodyReader) function() Function {
 	f := Function{Head: b.uint64()}
 	f.Name, f.Context = b.functionRef()
@@ -182,7 +183,8 @@ func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	return i
 }
 
-// countKind counts the records of a kind that come before any of a later kind, or, if stop is not later, before any of stop.
+// countKind counts the records of a kind that come before any of a later kind, or, if stop is not
+// later, before any of stop.
 func countKind(records []Record, kind, stop Kind) int {
 	n := 0
 	for i := range records {

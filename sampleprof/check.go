@@ -6,9 +6,9 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// CheckOffsets compares the function offsets with the bodies. Tools that read whole files, [Read] among them, make no
-// use of the offsets; a compiler reads nothing but what they lead to. It returns the first fault, a [FormatError].
-// It reads all functions.
+// CheckOffsets compares the function offsets with the bodies. Tools that read whole files, [Read]
+// among them, make no use of the offsets; a compiler reads nothing but what they lead to. It
+// returns the first fault, a [FormatError]. It reads all functions.
 func (r *Reader) CheckOffsets() error {
 	if err := r.all(); err != nil {
 		return err

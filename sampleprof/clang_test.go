@@ -56,7 +56,8 @@ func disassemble(t *testing.T, program string) map[string][]instruction {
 	return functions
 }
 
-// perfScript makes up what perf would have recorded of the hot loop of the program: branches and stacks.
+// perfScript makes up what perf would have recorded of the hot loop of the program: branches and
+// stacks.
 func perfScript(t *testing.T, program string) string {
 	t.Helper()
 	code := disassemble(t, program)
@@ -111,8 +112,8 @@ func collected(t *testing.T, dir string, flags ...string) map[string][]byte {
 	return files
 }
 
-// Profiles of llvm-profgen, context-sensitive, pre-inlined and of probes: they read as LLVM reads them, and clang
-// generates the same code from what we write of them as from what LLVM wrote.
+// Profiles of llvm-profgen, context-sensitive, pre-inlined and of probes: they read as LLVM reads
+// them, and clang generates the same code from what we write of them as from what LLVM wrote.
 func TestCollectedAsLLVM(t *testing.T) {
 	for name, flags := range map[string][]string{"lines": nil, "probes": {"-fpseudo-probe-for-profiling"}} {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +141,9 @@ func TestCollectedAsLLVM(t *testing.T) {
 	}
 }
 
-// compile returns the code that clang makes of the program with a profile, or without if there is none: of a program without
-// probes the whole object. Clang puts the probes of functions in any order.
+// compile returns the code that clang makes of the program with a profile, or without if there is
+// none: of a program without probes the whole object. Clang puts the probes of functions in any
+// order.
 func (l *llvm) compile(t *testing.T, flags []string, data []byte) string {
 	t.Helper()
 	out := filepath.Join(l.dir, "program.o")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Frame is a function of a calling context and, unless it is the last of the context, the place in it of the call
-// to the next.
+// A Frame is a function of a calling context and, unless it is the last of the context, the place
+// in it of the call to the next.
 type Frame struct {
 	Name          NameRef
 	Discriminator uint32
@@ -58,8 +58,8 @@ func (f *fields) readContexts(list *names) *contexts {
 	return c
 }
 
-// settle finds out whether contexts are there twice. In order they are not, and they are in order unless the
-// names are hashed.
+// settle finds out whether contexts are there twice. In order they are not, and they are in order
+// unless the names are hashed.
 func (c *contexts) settle(list *names) {
 	byContext := func(i, j uint32) int { return compareContexts(c.at(i), c.at(j), list.compare) }
 	ordered := true
@@ -148,8 +148,8 @@ type textFrame struct {
 	discriminator uint32
 }
 
-// parseContext takes the text of a context apart, without the brackets. What it returns is false if a
-// frame is none.
+// parseContext takes the text of a context apart, without the brackets. What it returns is false if
+// a frame is none.
 func parseContext(text string) ([]textFrame, bool) {
 	parts := strings.Split(text, frameSeparator)
 	frames := make([]textFrame, len(parts))

@@ -48,7 +48,8 @@ func realistic(t testing.TB) *Profile {
 	return p
 }
 
-// Opening reads header and table; one function reads the names, the function offsets and itself, and the next one itself alone.
+// Opening reads header and table; one function reads the names, the function offsets and itself,
+// and the next one itself alone.
 func TestWhatIsRead(t *testing.T) {
 	p := realistic(t)
 	data := extBinary(t, p, WriteOptions{})
@@ -127,7 +128,8 @@ func TestAllocations(t *testing.T) {
 	require.Less(t, allocations, float64(r.Sections()[4].Size)/100, "%d records", records)
 }
 
-// Every function alone is what it is in the whole profile, by name, by GUID and by context, in every layout.
+// Every function alone is what it is in the whole profile, by name, by GUID and by context, in
+// every layout.
 func TestLookups(t *testing.T) {
 	for name, data := range seeds(t) {
 		r, err := OpenBytes(data)
@@ -231,7 +233,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A file that is cut or written to while it is open gives an error from the call that comes upon it.
+// A file that is cut or written to while it is open gives an error from the call that comes upon
+// it.
 func TestFileChanges(t *testing.T) {
 	data := extBinary(t, realistic(t), WriteOptions{})
 	for name, change := range map[string]func(path string) error{

@@ -12,7 +12,8 @@ var (
 	// ErrMagic: the file is no sample profile of LLVM.
 	ErrMagic = errors.New("not a sample profile of LLVM")
 
-	// ErrLine: a line offset does not fit 16 bits. LLVM's text reader lets some pass, and its binary readers refuse them.
+	// ErrLine: a line offset does not fit 16 bits. LLVM's text reader lets some pass, and its
+	// binary readers refuse them.
 	ErrLine = errors.New("illegal line offset")
 
 	// ErrName: an index leads beyond the names or the contexts.
@@ -28,15 +29,15 @@ var (
 	ErrOverflow = errors.New("counter overflow")
 )
 
-// ErrUnrepresentable is what errors match that are about a profile, not about a file: it holds something for which
-// the format to be written has no room.
+// ErrUnrepresentable is what errors match that are about a profile, not about a file: it holds
+// something for which the format to be written has no room.
 var ErrUnrepresentable = errors.New("the format cannot hold it")
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].
 const HeaderSection = -1
 
-// A FormatError says what is wrong with a binary file and where. It matches [afdo.ErrMalformed] and its class under
-// errors.Is.
+// A FormatError says what is wrong with a binary file and where. It matches [afdo.ErrMalformed] and
+// its class under errors.Is.
 type FormatError struct {
 	Section  int         // number of the section in the table, or HeaderSection
 	Type     SectionType // of that section
@@ -65,7 +66,8 @@ func (e *FormatError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }
 
-// A SyntaxError says what is wrong with a text and where. It matches [afdo.ErrMalformed] and its class under errors.Is.
+// A SyntaxError says what is wrong with a text and where. It matches [afdo.ErrMalformed] and its
+// class under errors.Is.
 type SyntaxError struct {
 	Line   int    // counted from 1
 	Column int    // in bytes, counted from 1
@@ -85,7 +87,8 @@ func (e *SyntaxError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }
 
-// A VersionError tells the version of a profile that is not [Version]. It matches [afdo.ErrVersion].
+// A VersionError tells the version of a profile that is not [Version]. It matches
+// [afdo.ErrVersion].
 type VersionError struct {
 	Version uint64
 }

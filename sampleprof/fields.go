@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// fields decodes the fields of a section or of a part of one, in order. The first fault sticks; what is read after
-// it is 0.
+// fields decodes the fields of a section or of a part of one, in order. The first fault sticks;
+// what is read after it is 0.
 type fields struct {
 	section *Section // nil for the header
 	data    []byte
@@ -93,8 +93,8 @@ func (f *fields) fixed64() uint64 {
 	return x
 }
 
-// count reads a number of items, each of which takes at least so many bytes. Nothing is ever allocated or looped for
-// by a count that has not passed here.
+// count reads a number of items, each of which takes at least so many bytes. Nothing is ever
+// allocated or looped for by a count that has not passed here.
 func (f *fields) count(least int, what string) int {
 	pos := f.pos
 	n := f.uint64()

@@ -1,7 +1,7 @@
 package sampleprof
 
-// A Function is a top-level function: what was sampled in it where it was not inlined, or, in a context-sensitive
-// profile, where it was called in one context.
+// A Function is a top-level function: what was sampled in it where it was not inlined, or, in a
+// context-sensitive profile, where it was called in one context.
 type Function struct {
 	Name    NameRef
 	Context []Frame // outermost first, and the function itself last; nil unless the profile is context-sensitive

@@ -100,8 +100,8 @@ func requireLikeNaive(t *testing.T, data []byte) {
 	requireRoundTrip(t, p, want)
 }
 
-// requireLookups compares each function that is found alone with that of the whole profile. A file may have
-// function offsets that lie; that is an error, or a function that is not found.
+// requireLookups compares each function that is found alone with that of the whole profile. A file
+// may have function offsets that lie; that is an error, or a function that is not found.
 func requireLookups(t *testing.T, r *Reader, p *Profile) {
 	t.Helper()
 	for f := range p.Functions() {

@@ -39,7 +39,8 @@ func TestGCOVRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, losses, "the totals are sums now")
 		require.NoError(t, profile.Compare(q, again))
-		// All but the totals is what it was. A function that says nothing is not added to a GCOV profile.
+		// All but the totals is what it was. A function that says nothing is not added to a GCOV
+		// profile.
 		for f := range p.Functions() {
 			g := back.Find(back.AddName(p.Name(f.Name)), nil)
 			if g == nil {

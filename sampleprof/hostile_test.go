@@ -212,7 +212,8 @@ func TestLyingOffsets(t *testing.T) {
 	}
 }
 
-// Nesting takes no stack: a file and a text of a function inlined in itself a hundred thousand times.
+// Nesting takes no stack: a file and a text of a function inlined in itself a hundred thousand
+// times.
 func TestDeep(t *testing.T) {
 	const depth = 100_000
 	var body []byte

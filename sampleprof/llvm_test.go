@@ -29,8 +29,8 @@ var layouts = map[string]struct {
 		WriteOptions{Compress: true, MD5: true, SplitLayout: true}},
 }
 
-// requireLikeLLVM compares what we and LLVM make of a text, in every format; of the layouts in that whose turn it is, or
-// in all if turn is -1.
+// requireLikeLLVM compares what we and LLVM make of a text, in every format; of the layouts in that
+// whose turn it is, or in all if turn is -1.
 func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 	t.Helper()
 	p := parse(t, text)
@@ -65,8 +65,9 @@ func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 	require.Equal(t, l.text(theirs), textOf(t, decode(t, theirs)))
 }
 
-// Every shape of profile in every layout: LLVM and we read each other's files alike, and write the same bytes.
-// In a long sweep, that is; otherwise each shape in some layout, and each layout of some shape.
+// Every shape of profile in every layout: LLVM and we read each other's files alike, and write the
+// same bytes. In a long sweep, that is; otherwise each shape in some layout, and each layout of
+// some shape.
 func TestRandomProfilesAsLLVM(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(shapes)) {
 		s := shapes[name]
@@ -241,7 +242,8 @@ func TestMergeAsLLVM(t *testing.T) {
 	}
 }
 
-// Of two bodies of different checksums the later one is dropped, at every depth; and products saturate.
+// Of two bodies of different checksums the later one is dropped, at every depth; and products
+// saturate.
 func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	body := func(outer, inner string) string {

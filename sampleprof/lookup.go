@@ -161,7 +161,8 @@ func (r *Reader) functionReader(f fields) *functionReader {
 	}
 }
 
-// next reads the function at the position of the body reader. Its records are valid until the next call.
+// next reads the function at the position of the body reader. Its records are valid until the next
+// call.
 func (d *functionReader) next() (Function, error) {
 	f := d.body.function()
 	if d.body.err != nil {
@@ -187,9 +188,9 @@ func (d *functionReader) next() (Function, error) {
 	return f, nil
 }
 
-// Functions iterates over the functions in the order of the file. The records of a function are valid until the next
-// one. What a file has in several pieces, which LLVM's writer never makes, comes in several; [Read] adds them up.
-// After an error there is nothing more.
+// Functions iterates over the functions in the order of the file. The records of a function are
+// valid until the next one. What a file has in several pieces, which LLVM's writer never makes,
+// comes in several; [Read] adds them up. After an error there is nothing more.
 func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {
@@ -234,11 +235,13 @@ func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	return g.raw, nil
 }
 
-// Function returns the function of a name. In a context-sensitive profile the name is a context as the text has it,
-// "main:3 @ callee", or a single name for a function's base context. The records are the caller's.
+// Function returns the function of a name. In a context-sensitive profile the name is a context as
+// the text has it, "main:3 @ callee", or a single name for a function's base context. The records
+// are the caller's.
 //
-// The first call reads the names, and of a profile with probes or attributes the metadata. Then it reads the function
-// offsets, and of the bodies nothing but those that it returns. A file without function offsets is read up to the function.
+// The first call reads the names, and of a profile with probes or attributes the metadata. Then it
+// reads the function offsets, and of the bodies nothing but those that it returns. A file without
+// function offsets is read up to the function.
 func (r *Reader) Function(name string) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -255,8 +258,9 @@ func (r *Reader) Function(name string) (*Function, error) {
 	return r.function(ref, ok, name)
 }
 
-// FunctionByGUID returns the function whose name has this [GUID]; in a context-sensitive profile, its base context.
-// It hashes the names of all functions unless the file has hashed them. Otherwise it is like [Reader.Function].
+// FunctionByGUID returns the function whose name has this [GUID]; in a context-sensitive profile,
+// its base context. It hashes the names of all functions unless the file has hashed them. Otherwise
+// it is like [Reader.Function].
 func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -303,9 +307,9 @@ func (r *Reader) findContext(want []textFrame) (uint32, bool) {
 	return 0, false
 }
 
-// Contexts iterates over the functions of a name in all contexts of a context-sensitive profile, in the order of the
-// contexts section; of another profile it is the one function. It reads what [Reader.Function] reads, and no body that
-// it does not return. It ends with the first error.
+// Contexts iterates over the functions of a name in all contexts of a context-sensitive profile, in
+// the order of the contexts section; of another profile it is the one function. It reads what
+// [Reader.Function] reads, and no body that it does not return. It ends with the first error.
 func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {
@@ -331,7 +335,8 @@ func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// function returns the function of a reference to a name or context, put together if the file has it in pieces.
+// function returns the function of a reference to a name or context, put together if the file has
+// it in pieces.
 func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	missing := fmt.Errorf("sampleprof: function %q: %w", name, afdo.ErrNotFound)
 	if !ok {

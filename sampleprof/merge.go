@@ -10,9 +10,9 @@ type merger struct {
 	adder
 	compare func(s, t NameRef) int
 
-	// metadata says that the second body is metadata of the first: checksum and attributes are to replace those of the
-	// first. Otherwise, as in LLVM, the attributes of the first hold, and of two bodies of different checksums the first
-	// is kept and the second dropped.
+	// metadata says that the second body is metadata of the first: checksum and attributes are to
+	// replace those of the first. Otherwise, as in LLVM, the attributes of the first hold, and of
+	// two bodies of different checksums the first is kept and the second dropped.
 	metadata bool
 
 	dropped int // bodies, of different checksums
@@ -57,7 +57,8 @@ func (m *merger) compatible(first, second []Record) bool {
 	return checksum == 0 || checksum == find(second, KindChecksum)
 }
 
-// step takes a record, with its targets or what is inlined in it, from one of the bodies or from both.
+// step takes a record, with its targets or what is inlined in it, from one of the bodies or from
+// both.
 func (m *merger) step(top *openMerge) {
 	order := 0
 	switch {

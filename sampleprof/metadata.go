@@ -2,8 +2,8 @@ package sampleprof
 
 import "encoding/binary"
 
-// A metadataReader decodes the metadata of functions into records, which hold nothing but checksums and attributes, and the
-// inlined bodies around them.
+// A metadataReader decodes the metadata of functions into records, which hold nothing but checksums
+// and attributes, and the inlined bodies around them.
 type metadataReader struct {
 	bodyReader
 	probes     bool
@@ -11,7 +11,8 @@ type metadataReader struct {
 	nested     bool // that of inlined functions follows; not so in a context-sensitive profile
 }
 
-// minMetadata is the least that the metadata of an inlined function takes besides what it has of its own.
+// minMetadata is the least that the metadata of an inlined function takes besides what it has of
+// its own.
 const minMetadata = 3 // line, discriminator, name
 
 // function reads the metadata of a function. Its records are valid until the next call.

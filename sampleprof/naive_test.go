@@ -15,8 +15,9 @@ import (
 	"strings"
 )
 
-// This file is a decoder that takes its time: maps in maps, recursion, everything read at once. It prints what it has
-// read as LLVM does. What it has in common with the package is the specification.
+// This file is a decoder that takes its time: maps in maps, recursion, everything read at once. It
+// prints what it has read as LLVM does. What it has in common with the package is the
+// specification.
 
 type (
 	naiveName struct {

@@ -8,14 +8,16 @@ import (
 	"strings"
 )
 
-// A Name is what a function, a callee or a type of a vtable is called: the symbol as linked, or the MD5 of that.
+// A Name is what a function, a callee or a type of a vtable is called: the symbol as linked, or the
+// MD5 of that.
 type Name struct {
 	Text   string // empty if Hashed
 	MD5    uint64 // 0 unless Hashed
 	Hashed bool   // the profile does not know the name, only its MD5
 }
 
-// GUID returns the first 8 bytes of the MD5 of a name, little-endian, by which LLVM knows a function.
+// GUID returns the first 8 bytes of the MD5 of a name, little-endian, by which LLVM knows a
+// function.
 func GUID(name string) uint64 {
 	sum := md5.Sum([]byte(name))
 	return binary.LittleEndian.Uint64(sum[:8])
@@ -50,5 +52,6 @@ func (n Name) Compare(m Name) int {
 	return strings.Compare(n.Text, m.Text)
 }
 
-// A NameRef names a [Name] of one [Reader] or [Profile]: the first is 0. Different references are different names.
+// A NameRef names a [Name] of one [Reader] or [Profile]: the first is 0. Different references are
+// different names.
 type NameRef uint32

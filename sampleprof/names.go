@@ -19,8 +19,8 @@ type names struct {
 	starts  []uint32 // of each NUL-terminated name in data, and behind the last
 	md5     []uint64 // instead, if the names are hashed
 
-	// LLVM writes the names in order and each once. In a file where they are not, first has the reference of the first
-	// name of the same bytes, and ordered is not set.
+	// LLVM writes the names in order and each once. In a file where they are not, first has the
+	// reference of the first name of the same bytes, and ordered is not set.
 	first   []NameRef
 	ordered bool
 }
@@ -139,7 +139,8 @@ func (n *names) settle() {
 	n.first = firsts[NameRef](n.len(), n.compareNames)
 }
 
-// firsts returns, of n things, the first that is the same as each. It returns nil if no two are the same.
+// firsts returns, of n things, the first that is the same as each. It returns nil if no two are the
+// same.
 func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	sorted := make([]Ref, n)
 	for i := range sorted {

@@ -12,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Profile holds a sample profile in memory, with all that LLVM's model has but the summary, which is computed. The
-// zero Profile is empty and ready to use.
+// A Profile holds a sample profile in memory, with all that LLVM's model has but the summary, which
+// is computed. The zero Profile is empty and ready to use.
 //
-// It takes 24 bytes a record, some 150 a function and 100 a name. It is not safe for concurrent use while it changes; any
-// number of goroutines may read one that does not.
+// It takes 24 bytes a record, some 150 a function and 100 a name. It is not safe for concurrent use
+// while it changes; any number of goroutines may read one that does not.
 type Profile struct {
 	ContextSensitive bool // functions are by calling context
 	Probes           bool // locations are pseudo-probes, and functions have checksums
@@ -24,8 +24,8 @@ type Profile struct {
 	Partial          bool // it is of a part of the program
 	PreInlined       bool // attributes say what the pre-inliner wants inlined
 
-	// SymbolList has the names of all functions of the profiled program, so that a compiler can tell cold ones from new ones.
-	// Writers sort it. Nil if there is none.
+	// SymbolList has the names of all functions of the profiled program, so that a compiler can
+	// tell cold ones from new ones. Writers sort it. Nil if there is none.
 	SymbolList []string
 
 	names     nameTable
@@ -35,7 +35,8 @@ type Profile struct {
 	used      bool              // something has been added, so the flags are set
 }
 
-// ErrMixed is returned where profiles of different kinds are to be added: context-sensitive or probe-based ones and others.
+// ErrMixed is returned where profiles of different kinds are to be added: context-sensitive or
+// probe-based ones and others.
 var ErrMixed = errors.New("profiles of different kinds")
 
 // Name returns a name.
@@ -47,8 +48,8 @@ func (p *Profile) NumNames() int { return len(p.names.list) }
 // NumHashed returns the number of names that are known by their MD5 only.
 func (p *Profile) NumHashed() int { return p.names.hashed }
 
-// AddName returns the reference of a name, adding it if need be. The text is copied. A name and the MD5 of it are one
-// name, which is called what it was called first.
+// AddName returns the reference of a name, adding it if need be. The text is copied. A name and the
+// MD5 of it are one name, which is called what it was called first.
 func (p *Profile) AddName(n Name) NameRef { return p.names.add(n) }
 
 // NumFunctions returns the number of functions.
@@ -95,9 +96,10 @@ func contextKey(context []Frame) []byte {
 	return b
 }
 
-// AddFunction adds a function to what the profile has of it: totals, head counts and records add up and saturate. Of
-// two that have different checksums the first is kept, and AddFunction returns how many bodies it has dropped for that.
-// Records may be in any order and are copied. A function has a context if and only if the profile is context-sensitive.
+// AddFunction adds a function to what the profile has of it: totals, head counts and records add up
+// and saturate. Of two that have different checksums the first is kept, and AddFunction returns how
+// many bodies it has dropped for that. Records may be in any order and are copied. A function has a
+// context if and only if the profile is context-sensitive.
 func (p *Profile) AddFunction(f Function) (dropped int) {
 	a := arranger{compare: p.compare}
 	f.Records = a.arrange(nil, slices.Clone(f.Records))
@@ -181,12 +183,14 @@ func Read(r *Reader) (*Profile, error) {
 	return p, nil
 }
 
-// Add adds a whole file, every count, total and head count multiplied by weight, rounded to the nearest and saturating.
-// It returns how many bodies were dropped since their checksum is different from that of the same function before, as
-// LLVM drops them. While it reads, it holds no more of the file than the sections and one function. After an
-// error the profile holds a part of the file and is of no use.
+// Add adds a whole file, every count, total and head count multiplied by weight, rounded to the
+// nearest and saturating. It returns how many bodies were dropped since their checksum is different
+// from that of the same function before, as LLVM drops them. While it reads, it holds no more of
+// the file than the sections and one function. After an error the profile holds a part of the file
+// and is of no use.
 //
-// A profile that is empty takes over the kind of the first file; others must be of that kind, or Add returns [ErrMixed].
+// A profile that is empty takes over the kind of the first file; others must be of that kind, or
+// Add returns [ErrMixed].
 func (p *Profile) Add(r *Reader, weight profile.Ratio) (dropped int, err error) {
 	if err := p.setKind(r.flags()); err != nil {
 		return 0, err
@@ -224,8 +228,8 @@ func (r *Reader) flags() *Profile {
 	}
 }
 
-// AddFrom adds a function of r, as [Profile.Add] adds all of them, with its names as rename makes them, or as they are if
-// that is nil. It is for a few: each comes with its names.
+// AddFrom adds a function of r, as [Profile.Add] adds all of them, with its names as rename makes
+// them, or as they are if that is nil. It is for a few: each comes with its names.
 func (p *Profile) AddFrom(r *Reader, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(r.flags()); err != nil {
 		return err
@@ -352,8 +356,8 @@ func (p *Profile) sorted() []*Function {
 	return list
 }
 
-// Resolve gives names to the MD5s that they are of, and returns how many MD5s are left without a name. Names that no
-// MD5 is of are ignored.
+// Resolve gives names to the MD5s that they are of, and returns how many MD5s are left without a
+// name. Names that no MD5 is of are ignored.
 func (p *Profile) Resolve(names iter.Seq[string]) int {
 	left := p.names.resolve(names)
 	a := arranger{compare: p.compare}

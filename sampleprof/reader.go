@@ -44,11 +44,11 @@ func (f Format) String() string {
 // maxHeader is the most that magic and version take.
 const maxHeader = 2 * binary.MaxVarintLen64
 
-// A Reader reads a binary sample profile lazily: header and section table when it is opened, the rest as it is asked
-// for. All methods may be called from many goroutines.
+// A Reader reads a binary sample profile lazily: header and section table when it is opened, the
+// rest as it is asked for. All methods may be called from many goroutines.
 //
-// A file in the older [Binary] format has no section table: it is read whole when it is opened, and looking up one
-// function of it takes reading those before it.
+// A file in the older [Binary] format has no section table: it is read whole when it is opened, and
+// looking up one function of it takes reading those before it.
 type Reader struct {
 	src      *source
 	format   Format
@@ -71,11 +71,11 @@ type kind struct {
 	probes, attributes                                 bool
 }
 
-// Open opens a file. It reads the header and the section table, and checks that the sections lie within the file and
-// do not overlap. The caller closes the Reader.
+// Open opens a file. It reads the header and the section table, and checks that the sections lie
+// within the file and do not overlap. The caller closes the Reader.
 //
-// What is read of the file is copied into memory once. A file that is truncated or written to while it is open
-// gives an [afdo.ReadError] from the call that comes upon it.
+// What is read of the file is copied into memory once. A file that is truncated or written to while
+// it is open gives an [afdo.ReadError] from the call that comes upon it.
 func Open(path string, opts ...Option) (*Reader, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -89,8 +89,9 @@ func Open(path string, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// OpenBytes reads a file that is in memory, without a copy: what is not compressed is decoded where it stands. The
-// bytes must not change as long as the Reader or any name it returned is in use. It costs what [Open] costs.
+// OpenBytes reads a file that is in memory, without a copy: what is not compressed is decoded where
+// it stands. The bytes must not change as long as the Reader or any name it returned is in use. It
+// costs what [Open] costs.
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
@@ -98,8 +99,8 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if the Reader is used
-// so. Close does not close src. It costs what [Open] costs.
+// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
+// the Reader is used so. Close does not close src. It costs what [Open] costs.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("sampleprof: size %d is negative", size)
@@ -107,8 +108,8 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(&source{at: src, size: size}, opts)
 }
 
-// Close releases the file. Later calls of anything that reads it return [afdo.ErrClosed], a second Close among
-// them. What was handed out stays valid.
+// Close releases the file. Later calls of anything that reads it return [afdo.ErrClosed], a second
+// Close among them. What was handed out stays valid.
 func (r *Reader) Close() error { return r.src.close() }
 
 // Format returns the format of the file, which is never [Text].
@@ -217,7 +218,8 @@ func (r *Reader) findSections(start int) error {
 	return f.err
 }
 
-// readKind gathers the flags of the sections, and refuses a table from which no profile can be read.
+// readKind gathers the flags of the sections, and refuses a table from which no profile can be
+// read.
 func (r *Reader) readKind() error {
 	seen := map[SectionType]bool{}
 	for i := range r.sections {
@@ -270,8 +272,8 @@ func (r *Reader) section(t SectionType) *Section {
 	return nil
 }
 
-// Summary returns the summary as it stands in the file, [afdo.ErrNotFound] if there is none. It reads that section
-// each time it is called.
+// Summary returns the summary as it stands in the file, [afdo.ErrNotFound] if there is none. It
+// reads that section each time it is called.
 func (r *Reader) Summary() (*afdo.Summary, error) {
 	s := r.section(SectionSummary)
 	if s == nil {
@@ -285,8 +287,8 @@ func (r *Reader) Summary() (*afdo.Summary, error) {
 	return summary, f.end()
 }
 
-// SymbolList returns the profile symbol list, the names of all functions of the profiled program, in the order of the
-// file; nil if there is none. It reads that section each time it is called.
+// SymbolList returns the profile symbol list, the names of all functions of the profiled program,
+// in the order of the file; nil if there is none. It reads that section each time it is called.
 func (r *Reader) SymbolList() ([]string, error) {
 	var list []string
 	for i := range r.sections {
@@ -312,7 +314,8 @@ func (r *Reader) SymbolList() ([]string, error) {
 	return list, nil
 }
 
-// Name returns a name that a function of this Reader refers to. The text of a name is part of the file's bytes.
+// Name returns a name that a function of this Reader refers to. The text of a name is part of the
+// file's bytes.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }
 
 // CompareNames orders two names of this Reader.

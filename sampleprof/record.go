@@ -27,12 +27,14 @@ const (
 	AttributeDuplicatedInBase = 1 << 2 // its samples are in the function's base profile, too
 )
 
-// A Record is one entry of a function. Bodies are flat: the records of an inlined body follow their KindInlined record,
-// which spans them, nested ones included. So walking a function is a loop, not a recursion, however deep it nests.
+// A Record is one entry of a function. Bodies are flat: the records of an inlined body follow their
+// KindInlined record, which spans them, nested ones included. So walking a function is a loop, not
+// a recursion, however deep it nests.
 //
-// The records of a body are canonical, in the order in which LLVM's formats have them: counts by location, behind
-// each its targets by descending calls and then by name; inlined bodies by location and then by name; types of vtables
-// likewise; checksum, attributes. Nothing is there twice.
+// The records of a body are canonical, in the order in which LLVM's formats have them: counts by
+// location, behind each its targets by descending calls and then by name; inlined bodies by
+// location and then by name; types of vtables likewise; checksum, attributes. Nothing is there
+// twice.
 type Record struct {
 	Count         uint64  // samples, calls, the total of an inlined body as stated, the checksum, or the attributes
 	Name          NameRef // of a target, an inlined function or a type
@@ -48,8 +50,8 @@ const recordSize = 24
 // where orders locations.
 func (r *Record) where() uint64 { return uint64(r.Line)<<32 | uint64(r.Discriminator) }
 
-// compareSiblings orders records of one body. A count and its targets are of one place: the count comes
-// first, and targets are in order of name here, not of calls.
+// compareSiblings orders records of one body. A count and its targets are of one place: the count
+// comes first, and targets are in order of name here, not of calls.
 func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	if c := cmp.Compare(group(r.Kind), group(s.Kind)); c != 0 {
 		return c
@@ -87,7 +89,8 @@ func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	return compareSiblings(r, s, compare) < 0
 }
 
-// repeats tells whether two targets of a location have the same name, which their order does not show.
+// repeats tells whether two targets of a location have the same name, which their order does not
+// show.
 func repeats(targets []Record) bool {
 	if len(targets) > 16 {
 		refs := make([]NameRef, len(targets))

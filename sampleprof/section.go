@@ -26,7 +26,8 @@ const (
 	SectionContexts    SectionType = 6
 	SectionBodies      SectionType = 32
 
-	// LLVM 23's. They hold functions, so a file that has one is refused rather than read as if it had none.
+	// LLVM 23's. They hold functions, so a file that has one is refused rather than read as if it
+	// had none.
 	sectionTypifiedBodies  SectionType = 33
 	sectionTypifiedOffsets SectionType = 34
 )
@@ -50,7 +51,8 @@ func (t SectionType) String() string {
 	return fmt.Sprintf("type %d", uint64(t))
 }
 
-// SectionFlags are the flags of a section: the low 32 bits mean the same in all, the high ones depend on the type.
+// SectionFlags are the flags of a section: the low 32 bits mean the same in all, the high ones
+// depend on the type.
 type SectionFlags uint64
 
 // Flags, those of all sections first.
@@ -90,7 +92,8 @@ type Section struct {
 // Compressed tells whether the section is a zlib stream.
 func (s *Section) Compressed() bool { return s != nil && s.Flags&FlagCompressed != 0 }
 
-// FlagNames returns the names of the flags that are set, as llvm-profdata has them; bits without a name are left out.
+// FlagNames returns the names of the flags that are set, as llvm-profdata has them; bits without a
+// name are left out.
 func (s *Section) FlagNames() []string {
 	var names []string
 	for i, name := range []string{"compressed", "flat"} {
@@ -161,7 +164,8 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Offset, s.Size = int64(off), int64(size)
 }
 
-// checkOverlaps refuses sections that share bytes: a small file could be made to stand for a large one.
+// checkOverlaps refuses sections that share bytes: a small file could be made to stand for a large
+// one.
 func (f *fields) checkOverlaps(sections []Section) error {
 	order := make([]*Section, 0, len(sections))
 	for i := range sections {

@@ -52,8 +52,8 @@ func (s *source) close() error {
 	return nil
 }
 
-// A file is read, not mapped: all that is read of it is copied anyway, once, and what is truncated meanwhile gives
-// an error without further ado.
+// A file is read, not mapped: all that is read of it is copied anyway, once, and what is truncated
+// meanwhile gives an error without further ado.
 type file struct {
 	*os.File
 	info fs.FileInfo // as opened

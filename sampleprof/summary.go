@@ -42,11 +42,13 @@ func putSummary(b []byte, s *afdo.Summary) []byte {
 	return b
 }
 
-// Summarize computes the summary as LLVM does. Every count of a function and of what is inlined in it is a count of the
-// summary, but for inlined bodies that are in the function's base profile, too. The contexts of a
-// context-sensitive profile are merged by function first. The total wraps around, as LLVM's does.
+// Summarize computes the summary as LLVM does. Every count of a function and of what is inlined in
+// it is a count of the summary, but for inlined bodies that are in the function's base profile,
+// too. The contexts of a context-sensitive profile are merged by function first. The total wraps
+// around, as LLVM's does.
 //
-// It takes O(n log n) of the counts and 8 bytes for each, and for a context-sensitive profile as much as the profile.
+// It takes O(n log n) of the counts and 8 bytes for each, and for a context-sensitive profile as
+// much as the profile.
 func (p *Profile) Summarize() *afdo.Summary {
 	if p.ContextSensitive {
 		p = p.withoutContexts()

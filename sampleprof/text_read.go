@@ -11,9 +11,10 @@ import (
 
 // ReadText reads a profile from text. Errors of the text are a [SyntaxError].
 //
-// It accepts what LLVM accepts, but for lines that LLVM reads other than they stand there, and those from which it would
-// write a file that it cannot read: a line offset of more than 16 bits, a location and a count that are not separated by
-// a colon and one space, a context with a frame that is none, a NUL.
+// It accepts what LLVM accepts, but for lines that LLVM reads other than they stand there, and
+// those from which it would write a file that it cannot read: a line offset of more than 16 bits, a
+// location and a count that are not separated by a colon and one space, a context with a frame that
+// is none, a NUL.
 func ReadText(r io.Reader) (*Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -43,8 +44,9 @@ func ParseText(data []byte) (*Profile, error) {
 	return t.p, t.finish()
 }
 
-// IsText tells whether a file begins like a text: whether the first line that is neither empty nor a comment is the
-// header of a function. A line that head does not hold to its end counts if it may become one.
+// IsText tells whether a file begins like a text: whether the first line that is neither empty nor
+// a comment is the header of a function. A line that head does not hold to its end counts if it may
+// become one.
 func IsText(head []byte) bool {
 	t := textReader{data: head}
 	for t.nextLine() {
@@ -340,7 +342,8 @@ func (t *textReader) body(r Record) {
 	}
 }
 
-// lastOfEach leaves the last of the targets of each name, which is the one that holds where a line has several.
+// lastOfEach leaves the last of the targets of each name, which is the one that holds where a line
+// has several.
 func lastOfEach(targets []Record) []Record {
 	slices.SortStableFunc(targets, func(r, s Record) int { return cmp.Compare(r.Name, s.Name) })
 	kept := targets[:0]
@@ -368,7 +371,8 @@ func (t *textReader) target(r Record) {
 	t.add(r)
 }
 
-// anchor finds the first colon that a number follows, and the end of that number. The colon is -1 if there is none.
+// anchor finds the first colon that a number follows, and the end of that number. The colon is -1
+// if there is none.
 func anchor(text []byte) (colon, end int, count uint64) {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], ':')
@@ -432,7 +436,8 @@ func (t *textReader) inlined(r Record) {
 	t.closed = 0
 }
 
-// readMetadata reads a line that begins with "!". Each sets the attributes, to 0 if it does not say what they are.
+// readMetadata reads a line that begins with "!". Each sets the attributes, to 0 if it does not say
+// what they are.
 func (t *textReader) readMetadata(depth int) {
 	if string(t.text) == flatLine {
 		t.setMetadata(depth, 0, 0)

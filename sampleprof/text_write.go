@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does. What the text has no
-// place for is left out and counted. A name that no text can hold, since it has a line break, gives an error that matches
-// [ErrUnrepresentable] before anything is written.
+// WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does.
+// What the text has no place for is left out and counted. A name that no text can hold, since it
+// has a line break, gives an error that matches [ErrUnrepresentable] before anything is written.
 //
-// MD5s are written in decimal, as LLVM does; read back they are names, and not of the same functions.
+// MD5s are written in decimal, as LLVM does; read back they are names, and not of the same
+// functions.
 func WriteText(w io.Writer, p *Profile) (Losses, error) {
 	for _, n := range p.names.list {
 		if strings.ContainsAny(n.Text, "\n\r") {
@@ -134,8 +135,8 @@ func (t *textWriter) begin(records []Record, i, end int) {
 	t.open[len(t.open)-1].next = i
 }
 
-// vtables writes the line of the vtables of a location, if there are any from i on, and returns where those of later
-// locations begin.
+// vtables writes the line of the vtables of a location, if there are any from i on, and returns
+// where those of later locations begin.
 func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	for i < len(records) && records[i].where() < at.where() {
 		i++
@@ -154,8 +155,8 @@ func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	return i
 }
 
-// unplaced counts the vtables that are neither at the location of a count nor of an inlined function. The text has no place
-// for these.
+// unplaced counts the vtables that are neither at the location of a count nor of an inlined
+// function. The text has no place for these.
 func unplaced(others, vtables []Record) int {
 	if len(vtables) == 0 {
 		return 0

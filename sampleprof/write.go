@@ -14,13 +14,15 @@ type WriteOptions struct {
 	SplitLayout bool // functions with nothing inlined in sections of their own
 }
 
-// WriteExtBinary writes a profile in the ExtBinary format, version 103. Everything that a [Profile] holds has its place. With the
-// zero options the bytes are those of `llvm-profdata merge --sample --extbinary`, but for the order of metadata, which LLVM leaves to
-// chance, and for what LLVM does not write unless it is told: vtables, the mark of a partial profile, attributes of a profile
-// that is neither context-sensitive nor pre-inlined.
+// WriteExtBinary writes a profile in the ExtBinary format, version 103. Everything that a
+// [Profile] holds has its place. With the zero options the bytes are those of `llvm-profdata
+// merge --sample --extbinary`, but for the order of metadata, which LLVM leaves to chance, and
+// for what LLVM does not write unless it is told: vtables, the mark of a partial profile,
+// attributes of a profile that is neither context-sensitive nor pre-inlined.
 //
-// If any name is known by its MD5 alone, the file has MD5s whatever o says. A context-sensitive profile has no split
-// layout, and a name that holds a NUL no place; they give errors that match [ErrUnrepresentable]. It takes memory for the file.
+// If any name is known by its MD5 alone, the file has MD5s whatever o says. A context-sensitive
+// profile has no split layout, and a name that holds a NUL no place; they give errors that match
+// [ErrUnrepresentable]. It takes memory for the file.
 func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	if p.ContextSensitive && o.SplitLayout {
 		return unrepresentable("a context-sensitive profile in split layout")
@@ -43,8 +45,9 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	return nil
 }
 
-// WriteBinary writes a profile in the older Binary format. What that has no place for is left out and counted. Context-sensitive and
-// probe-based profiles, MD5s, and names that hold a NUL give errors that match [ErrUnrepresentable].
+// WriteBinary writes a profile in the older Binary format. What that has no place for is left out
+// and counted. Context-sensitive and probe-based profiles, MD5s, and names that hold a NUL give
+// errors that match [ErrUnrepresentable].
 func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	switch {
 	case p.ContextSensitive:
@@ -89,7 +92,8 @@ type fileWriter struct {
 	order    []int     // of the data in the file
 }
 
-// newFileWriter collects the names of a profile, those of its vtables only if the format holds them.
+// newFileWriter collects the names of a profile, those of its vtables only if the format holds
+// them.
 func newFileWriter(p *Profile, vtables bool) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
@@ -214,7 +218,8 @@ func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 	f.order = append(f.order, i)
 }
 
-// addBodies adds function offsets, and the bodies that they lead to, which stand before them in the file.
+// addBodies adds function offsets, and the bodies that they lead to, which stand before them in the
+// file.
 func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)

@@ -38,7 +38,8 @@ func NewBinary(f *elf.File, name string) (*Binary, error) {
 // isKernel reports whether the file is a Linux kernel, by its name.
 func (b *Binary) isKernel() bool { return strings.HasPrefix(filepath.Base(b.Path), "vmlinux") }
 
-// kernelSymbols returns where the linker has put the symbols that perf measures the kernel's addresses from.
+// kernelSymbols returns where the linker has put the symbols that perf measures the kernel's
+// addresses from.
 func kernelSymbols(f *elf.File) map[string]uint64 {
 	all, err := f.Symbols()
 	if err != nil {
@@ -82,7 +83,8 @@ func BuildID(f *elf.File) string {
 // maxNote is the size of notes that are searched for a build ID.
 const maxNote = 1 << 20
 
-// noteBuildID finds the build ID in a list of notes: sizes of name and description, type, both padded to 4.
+// noteBuildID finds the build ID in a list of notes: sizes of name and description, type, both
+// padded to 4.
 func noteBuildID(data []byte, f *elf.File) string {
 	pad := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 	for len(data) >= 12 {
@@ -120,10 +122,12 @@ func (b *Binary) named(name string) bool {
 	return path.Base(strings.TrimSuffix(name, deleted)) == own
 }
 
-// deleted is what the kernel adds to the path of a file that is gone, such as one that was compiled anew.
+// deleted is what the kernel adds to the path of a file that is gone, such as one that was compiled
+// anew.
 const deleted = " (deleted)"
 
-// isKernelName reports whether a mapping is the kernel itself: "[kernel.kallsyms]" and a symbol's name.
+// isKernelName reports whether a mapping is the kernel itself: "[kernel.kallsyms]" and a symbol's
+// name.
 func isKernelName(name string) bool { return strings.HasPrefix(name, "[kernel.kallsyms]") }
 
 // moduleName returns the name of a kernel module, from "x.ko", "x.ko.xz" or "[x]".

@@ -9,11 +9,11 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// Callgrind's format is described in Valgrind's manual, "Callgrind Format Specification". A file has parts,
-// each with a header and lists of costs. A cost line has positions, instruction address first, which may be
-// relative to those of the line before, and a count for each event. What was called stands in lines before a
-// cost line, which then has the cost of the call, not of the instruction. Names are numbered at their first
-// use, "(3) name", and "(3)" thereafter.
+// Callgrind's format is described in Valgrind's manual, "Callgrind Format Specification". A file
+// has parts, each with a header and lists of costs. A cost line has positions, instruction address
+// first, which may be relative to those of the line before, and a count for each event. What was
+// called stands in lines before a cost line, which then has the cost of the call, not of the
+// instruction. Names are numbered at their first use, "(3) name", and "(3)" thereafter.
 
 // readCallgrind collects the instruction counts of a binary. Its addresses are the linker's.
 func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// cg is a file of two parts with calls between two objects, jumps, and positions of all kinds. What has run in
-// the binary is 1000 ten times, 1003 and 1001 eleven times, 1013 once.
+// cg is a file of two parts with calls between two objects, jumps, and positions of all kinds. What
+// has run in the binary is 1000 ten times, 1003 and 1001 eleven times, 1013 once.
 const cg = `# callgrind format
 version: 1
 creator: callgrind-3.19.0

@@ -7,8 +7,9 @@ type Options struct {
 	// Format is what the input is, Unknown to tell by its content.
 	Format Format
 
-	// Name selects the objects of the input that are the binary: those whose whole path it matches somewhere.
-	// nil selects by build ID where the input has one, else by the last part of the path.
+	// Name selects the objects of the input that are the binary: those whose whole path it matches
+	// somewhere. nil selects by build ID where the input has one, else by the last part of the
+	// path.
 	Name *regexp.Regexp
 
 	// BuildID takes the place of the binary's own, in hexadecimal digits, if it is not "".
@@ -17,8 +18,9 @@ type Options struct {
 	// PID selects the samples of one process of perf.data or perf script, 0 those of all.
 	PID int32
 
-	// Base is where a process had loaded a position-independent binary, for text of perf script that does not
-	// tell what was mapped: its addresses less Base are the linker's. HasBase tells that Base is given.
+	// Base is where a process had loaded a position-independent binary, for text of perf script
+	// that does not tell what was mapped: its addresses less Base are the linker's. HasBase tells
+	// that Base is given.
 	Base    uint64
 	HasBase bool
 }
@@ -36,7 +38,8 @@ func (c *choice) buildID() string {
 	return c.binary.BuildID
 }
 
-// ours reports whether an object is the binary. ids are the build IDs that the input has for its name.
+// ours reports whether an object is the binary. ids are the build IDs that the input has for its
+// name.
 func (c *choice) ours(name string, ids ...string) bool {
 	if c.options.Name != nil {
 		return c.options.Name.MatchString(name)

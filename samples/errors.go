@@ -13,8 +13,8 @@ var ErrSyntax = errors.New("bad syntax")
 // ErrRange is the class of a [FormatError] where a number does not fit 64 bits.
 var ErrRange = errors.New("value does not fit")
 
-// A FormatError says what is wrong with an input and where. It matches [afdo.ErrMalformed] and its class
-// under errors.Is. Errors of perf.data and perf script are those of package perfdata.
+// A FormatError says what is wrong with an input and where. It matches [afdo.ErrMalformed] and its
+// class under errors.Is. Errors of perf.data and perf script are those of package perfdata.
 type FormatError struct {
 	Format Format // what the input was read as
 	Line   int    // of text, counted from 1; 0 in binary formats
@@ -35,7 +35,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the class.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [afdo.ErrMalformed], which an input that only exceeds a limit is not.
+// Is reports whether target is [afdo.ErrMalformed], which an input that only exceeds a limit is
+// not.
 func (e *FormatError) Is(target error) bool {
 	return target == afdo.ErrMalformed && e.Err != afdo.ErrLimit
 }

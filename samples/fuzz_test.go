@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// fuzzRead reads any input as a format: it gives samples of the binary that survive the text form, or an error
-// of a known kind.
+// fuzzRead reads any input as a format: it gives samples of the binary that survive the text form,
+// or an error of a known kind.
 func fuzzRead(t *testing.T, in []byte, b *samples.Binary, format samples.Format) {
 	s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Format: format})
 	if err != nil {

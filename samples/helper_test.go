@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// corpus returns a file of the corpus of recordings, decompressed. The test is skipped if there is no corpus.
+// corpus returns a file of the corpus of recordings, decompressed. The test is skipped if there is
+// no corpus.
 func corpus(t testing.TB, name string) []byte {
 	t.Helper()
 	dir := os.Getenv("AFDO_CORPUS")

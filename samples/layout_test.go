@@ -41,7 +41,8 @@ func TestLayoutOfSegments(t *testing.T) {
 	}
 }
 
-// Where segments overlap in the file the last one counts, and an address that this hides has no offset.
+// Where segments overlap in the file the last one counts, and an address that this hides has no
+// offset.
 func TestLayoutOfOverlappingSegments(t *testing.T) {
 	l := layout(t, &elf.File{Progs: []*elf.Prog{load(0, 0x400000, 0x2000), load(0x1000, 0x601000, 0x1000)}})
 	a, _ := l.Address(0x1800)

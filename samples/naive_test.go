@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// A naive collector is the plainest way to sum up a recording: each process has a list of all it ever mapped,
-// which is searched from its end.
+// A naive collector is the plainest way to sum up a recording: each process has a list of all it
+// ever mapped, which is searched from its end.
 type naive struct {
 	set    *samples.Set
 	maps   map[int32][]perfdata.Mmap
@@ -121,7 +121,8 @@ func plain(t testing.TB, name string, kind elf.Type) *samples.Binary {
 	return b
 }
 
-// Whole systems of processes that map, fork and exec, sampled by one event or several, in every kind of file.
+// Whole systems of processes that map, fork and exec, sampled by one event or several, in every
+// kind of file.
 func TestRandomRecordings(t *testing.T) {
 	layouts := perfgen.Layouts()
 	layouts[0].SampleType |= perfgen.Identifier

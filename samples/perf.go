@@ -11,8 +11,8 @@ import (
 // maxRange is the length of straight-line execution that is believed, in bytes.
 const maxRange = 1 << 20
 
-// maxTwin is how far back a branch may lead whose entry stands twice at the top of a branch stack and is
-// taken to be a loop, not a copy that some processors make.
+// maxTwin is how far back a branch may lead whose entry stands twice at the top of a branch stack
+// and is taken to be a loop, not a copy that some processors make.
 const maxTwin = 0x1000
 
 // readPerfData collects the samples of a perf.data.
@@ -55,9 +55,9 @@ type perfCollector struct {
 	kept    []perfdata.Branch
 }
 
-// A link is what an entry of a branch stack and the next newer one tell together: code ran from where the
-// older one led to the end, from where the newer one left. Branch stacks repeat the same few links, so one
-// sum for each takes half the time of two sums, for the range and the branch.
+// A link is what an entry of a branch stack and the next newer one tell together: code ran from
+// where the older one led to the end, from where the newer one left. Branch stacks repeat the same
+// few links, so one sum for each takes half the time of two sums, for the range and the branch.
 type link struct {
 	from, to, end uint64
 	inside        bool // from is in the binary
@@ -109,7 +109,8 @@ func (p *perfCollector) take(record perfdata.Record) error {
 	return nil
 }
 
-// uses reports whether samples of an event count: if one event has branch stacks, only such events do.
+// uses reports whether samples of an event count: if one event has branch stacks, only such events
+// do.
 func (p *perfCollector) uses(event int) bool {
 	if p.events == nil {
 		return true
@@ -212,9 +213,10 @@ func (p *perfCollector) ours(process *space, address uint64) place {
 	return place{at, offset}
 }
 
-// branches adds a branch stack, newest entry first. Between where an older branch led and where the next
-// newer one left, code ran straight on. The rules are those of google/autofdo, except that an entry off the
-// right path is as if it were not there, and that both ends of a range have to be in one mapping.
+// branches adds a branch stack, newest entry first. Between where an older branch led and where the
+// next newer one left, code ran straight on. The rules are those of google/autofdo, except that an
+// entry off the right path is as if it were not there, and that both ends of a range have to be in
+// one mapping.
 func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 	stack := p.rightPath(s.Branches)
 	if len(stack) == 0 {
@@ -248,7 +250,8 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 	}
 }
 
-// isTwin reports whether the newest entry of a stack stands there twice. Copies of short loops are real.
+// isTwin reports whether the newest entry of a stack stands there twice. Copies of short loops are
+// real.
 func isTwin(older, newest perfdata.Branch) bool {
 	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
 }

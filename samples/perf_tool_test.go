@@ -35,7 +35,8 @@ func perfScript(t *testing.T, recording string, args ...string) []byte {
 	return out
 }
 
-// What perf script prints of a recording with branch stacks gives the same samples as the recording.
+// What perf script prints of a recording with branch stacks gives the same samples as the
+// recording.
 func TestPerfScriptOfBranches(t *testing.T) {
 	b := binary(t, "lbr/propeller_sample_1.bin.gen")
 	recording := filepath.Join(t.TempDir(), "perf.data")
@@ -66,8 +67,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// A program that forks and runs itself anew, recorded by perf in all its ways: what perf script prints of a
-// recording gives the same samples as the recording, and as many as perf says are in the program.
+// A program that forks and runs itself anew, recorded by perf in all its ways: what perf script
+// prints of a recording gives the same samples as the recording, and as many as perf says are in
+// the program.
 func TestPerfRecords(t *testing.T) {
 	perf, gcc := tool(t, "perf"), tool(t, "gcc")
 	dir := t.TempDir()

@@ -28,8 +28,8 @@ const (
 	maxPprofFree  = 16 << 20
 )
 
-// readPprof collects the samples of a CPU profile: of each, the innermost address and the value that counts
-// samples. The messages may come in any order, so they are gone through several times.
+// readPprof collects the samples of a CPU profile: of each, the innermost address and the value
+// that counts samples. The messages may come in any order, so they are gone through several times.
 func readPprof(in *input, c choice) (*Set, *Report, error) {
 	if in.bounded != nil {
 		in.bounded.ratio, in.bounded.free = maxPprofRatio, maxPprofFree
@@ -60,8 +60,8 @@ type pprofReader struct {
 	leaves   map[uint64]uint64 // samples by innermost location
 }
 
-// A pprofMapping is a mapping. Its fields are in the order of the message's; name and buildID are numbers of
-// strings.
+// A pprofMapping is a mapping. Its fields are in the order of the message's; name and buildID are
+// numbers of strings.
 type pprofMapping struct {
 	id, start, limit, offset, name, buildID uint64
 

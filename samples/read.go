@@ -16,12 +16,13 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// Read collects the samples of a binary from what a profiler has written, and tells what became of all
-// samples. The input may be compressed with gzip or zstd. Files are best given as *os.File: perf.data in file
-// mode has to be sought in, and what cannot seek is copied, beyond 16 MB into a temporary file.
+// Read collects the samples of a binary from what a profiler has written, and tells what became of
+// all samples. The input may be compressed with gzip or zstd. Files are best given as *os.File:
+// perf.data in file mode has to be sought in, and what cannot seek is copied, beyond 16 MB into a
+// temporary file.
 //
-// Errors are those of src, [FormatError], [perfdata.FormatError], and [NoSamplesError] if there are none of
-// the binary; with the latter, and only then, there is a Report beside the error.
+// Errors are those of src, [FormatError], [perfdata.FormatError], and [NoSamplesError] if there are
+// none of the binary; with the latter, and only then, there is a Report beside the error.
 func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	in, err := unwrap(src)
 	if err != nil {
@@ -87,8 +88,8 @@ func readText(src io.Reader) (*Set, *Report, error) {
 	return s, r, nil
 }
 
-// Recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text that is
-// none of the others is taken to be perf script's, and binary data a pprof profile.
+// Recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
+// that is none of the others is taken to be perf script's, and binary data a pprof profile.
 func Recognise(head []byte) Format {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
@@ -111,8 +112,8 @@ func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '
 const (
 	headSize = 64
 
-	// Decompression stops where the data is more than maxRatio times as long as what it came from. Text and
-	// branch stacks shrink to a thirtieth.
+	// Decompression stops where the data is more than maxRatio times as long as what it came from.
+	// Text and branch stacks shrink to a thirtieth.
 	maxRatio = 1 << 10
 	maxFree  = 64 << 20
 
@@ -209,7 +210,8 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 // ErrCompression is the class of a [FormatError] where an input does not decompress.
 var ErrCompression = errors.New("bad compressed data")
 
-// compressionError makes an error of a decompressor one of this package. Those of the input itself pass.
+// compressionError makes an error of a decompressor one of this package. Those of the input itself
+// pass.
 func compressionError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -28,8 +28,8 @@ func binary(t testing.TB, name string) *samples.Binary {
 	return b
 }
 
-// references are recordings of the corpus and what google/autofdo's sample_merger, or a reader of callgrind's
-// files that was written for the purpose, makes of them.
+// references are recordings of the corpus and what google/autofdo's sample_merger, or a reader of
+// callgrind's files that was written for the purpose, makes of them.
 var references = []struct {
 	binary, recording, samples string
 	format                     samples.Format
@@ -95,7 +95,8 @@ func TestReadOfWrappedInputs(t *testing.T) {
 	}
 }
 
-// A recording in pipe mode and one that perf has compressed. perf script lists as many samples in Lua.
+// A recording in pipe mode and one that perf has compressed. perf script lists as many samples in
+// Lua.
 func TestReadOfPipeAndCompressed(t *testing.T) {
 	b := binary(t, "lua/lua12.g.gz")
 	for name, want := range map[string]uint64{"perfscript/pipe.perf.data": 65, "perfscript/compressed.perf.data": 65} {

@@ -1,13 +1,13 @@
-// Package samples holds address samples of one ELF file: which of its instructions ran, how often, and
-// where branches led. It is what profilers measure, before symbols and lines come into it.
+// Package samples holds address samples of one ELF file: which of its instructions ran, how often,
+// and where branches led. It is what profilers measure, before symbols and lines come into it.
 //
-// A [Set] has sums of three kinds, all over file offsets of the binary, not addresses of a process or of
-// the linker: straight-line ranges, single addresses, and taken branches. A [Layout] leads from a file
-// offset to the address that symbols and debug information use, and back.
+// A [Set] has sums of three kinds, all over file offsets of the binary, not addresses of a process
+// or of the linker: straight-line ranges, single addresses, and taken branches. A [Layout] leads
+// from a file offset to the address that symbols and debug information use, and back.
 //
-// [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger exchange.
-// [Read] makes a Set of whatever a profiler has written: perf.data, perf script, callgrind.out, pprof or
-// that text.
+// [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger
+// exchange. [Read] makes a Set of whatever a profiler has written: perf.data, perf script,
+// callgrind.out, pprof or that text.
 package samples
 
 import (
@@ -18,20 +18,21 @@ import (
 	"slices"
 )
 
-// A Range is straight-line execution, from the instruction at file offset Begin, to which a branch led, to
-// the one at End, from which the next branch led away. Both have run.
+// A Range is straight-line execution, from the instruction at file offset Begin, to which a branch
+// led, to the one at End, from which the next branch led away. Both have run.
 type Range struct{ Begin, End uint64 }
 
 // A Branch is a branch that was taken, between two instructions by file offset.
 type Branch struct{ From, To uint64 }
 
-// A Set is the samples of one binary: how often each range, address and branch was seen. Counts that would
-// overflow stay at the greatest one. The zero Set is empty and ready for use.
+// A Set is the samples of one binary: how often each range, address and branch was seen. Counts
+// that would overflow stay at the greatest one. The zero Set is empty and ready for use.
 //
 // A Set must not be changed while another goroutine uses it.
 type Set struct {
-	// Exact tells that counts of addresses and branches are numbers of executions, as callgrind counts them,
-	// not of samples. The text form does not tell: what is parsed from it is taken to be sampled.
+	// Exact tells that counts of addresses and branches are numbers of executions, as callgrind
+	// counts them, not of samples. The text form does not tell: what is parsed from it is taken to
+	// be sampled.
 	Exact bool
 
 	ranges    map[Range]uint64
@@ -40,8 +41,8 @@ type Set struct {
 	times     map[uint64]uint64
 }
 
-// AddRange adds n executions of a range. A range that ends before it begins has no meaning and is left to
-// the reader of the Set.
+// AddRange adds n executions of a range. A range that ends before it begins has no meaning and is
+// left to the reader of the Set.
 func (s *Set) AddRange(r Range, n uint64) { add(&s.ranges, r, n) }
 
 // AddAddress adds n executions of, or n samples at, the instruction at a file offset.
@@ -50,8 +51,8 @@ func (s *Set) AddAddress(offset, n uint64) { add(&s.addresses, offset, n) }
 // AddBranch adds n executions of a branch.
 func (s *Set) AddBranch(b Branch, n uint64) { add(&s.branches, b, n) }
 
-// AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock. The
-// earliest one stays; 0 stands for an unknown time and is not noted.
+// AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
+// The earliest one stays; 0 stands for an unknown time and is not noted.
 func (s *Set) AddTime(offset, time uint64) {
 	if time == 0 {
 		return
@@ -71,19 +72,21 @@ func (s *Set) Ranges() iter.Seq2[Range, uint64] {
 	})
 }
 
-// Addresses yields the file offsets and how often each ran or was sampled, in ascending order. It sorts
-// them, at each call.
+// Addresses yields the file offsets and how often each ran or was sampled, in ascending order. It
+// sorts them, at each call.
 func (s *Set) Addresses() iter.Seq2[uint64, uint64] { return sorted(s.addresses, cmp.Compare) }
 
-// Branches yields the branches and how often each was taken, by From, then To. It sorts them, at each call.
+// Branches yields the branches and how often each was taken, by From, then To. It sorts them, at
+// each call.
 func (s *Set) Branches() iter.Seq2[Branch, uint64] {
 	return sorted(s.branches, func(a, b Branch) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 }
 
-// Times yields the file offsets whose first time is known, with it, in ascending order of the offsets.
-// Nanoseconds of the recording's clock: compare them with each other only. It sorts them, at each call.
+// Times yields the file offsets whose first time is known, with it, in ascending order of the
+// offsets. Nanoseconds of the recording's clock: compare them with each other only. It sorts them,
+// at each call.
 func (s *Set) Times() iter.Seq2[uint64, uint64] { return sorted(s.times, cmp.Compare) }
 
 // NumRanges returns the number of different ranges.
@@ -98,8 +101,8 @@ func (s *Set) NumBranches() int { return len(s.branches) }
 // Empty reports whether nothing has been added.
 func (s *Set) Empty() bool { return len(s.ranges)+len(s.addresses)+len(s.branches) == 0 }
 
-// Merge adds the samples of other, which stays as it is. The sum is exact if both parts are, of which an
-// empty one does not count.
+// Merge adds the samples of other, which stays as it is. The sum is exact if both parts are, of
+// which an empty one does not count.
 func (s *Set) Merge(other *Set) {
 	switch {
 	case other.Empty():

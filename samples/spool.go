@@ -30,8 +30,8 @@ func headerSize(head []byte) byte {
 	return head[8] | head[15] // one of them is zero, whatever the byte order
 }
 
-// seekable returns the input in a form that can seek: itself, memory, or a temporary file that is removed
-// when the input is closed.
+// seekable returns the input in a form that can seek: itself, memory, or a temporary file that is
+// removed when the input is closed.
 func (in *input) seekable() (io.Reader, error) {
 	if file, ok := in.source.(io.ReadSeeker); ok {
 		if _, err := file.Seek(-in.consumed.n, io.SeekCurrent); err == nil {

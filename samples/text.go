@@ -7,17 +7,18 @@ import (
 	"strconv"
 )
 
-// The text form has three lists, each with a line that gives its length: of ranges "begin-end:count", of
-// addresses "offset:count" and of branches "from->to:count". Offsets are hexadecimal without 0x, counts
-// decimal. Source: google/autofdo's sample_reader.cc and sample_merger.
+// The text form has three lists, each with a line that gives its length: of ranges
+// "begin-end:count", of addresses "offset:count" and of branches "from->to:count". Offsets are
+// hexadecimal without 0x, counts decimal. Source: google/autofdo's sample_reader.cc and
+// sample_merger.
 
 const (
 	rangeMark  = "-"
 	branchMark = "->"
 )
 
-// Write writes the text form. Keys are in ascending order, so equal sets are equal texts. What the text
-// cannot hold, times and whether the counts are exact, is not written.
+// Write writes the text form. Keys are in ascending order, so equal sets are equal texts. What the
+// text cannot hold, times and whether the counts are exact, is not written.
 func (s *Set) Write(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriter(w)}
 	t.number(uint64(s.NumRanges()), 10, "\n")
@@ -53,9 +54,10 @@ func (t *textWriter) counted(offset, count uint64) {
 	t.number(count, 10, "\n")
 }
 
-// Parse reads the text form. Keys may come in any order; counts of a key that comes again add up. Text
-// after the third list is not looked at, as create_gcov does not. Anything else that [Set.Write] would not
-// write ends in a [FormatError]. It reads line by line: memory is that of the Set.
+// Parse reads the text form. Keys may come in any order; counts of a key that comes again add up.
+// Text after the third list is not looked at, as create_gcov does not. Anything else that
+// [Set.Write] would not write ends in a [FormatError]. It reads line by line: memory is that of the
+// Set.
 func Parse(r io.Reader) (*Set, error) {
 	s := new(Set)
 	t := textReader{newTextInput(Text, r)}
@@ -86,7 +88,8 @@ type textReader struct{ *textInput }
 // A counted key is an offset, or two of them, and how often it was seen.
 type counted struct{ first, second, count uint64 }
 
-// list yields the keys of the next list. mark stands between two offsets and is empty if there is one only.
+// list yields the keys of the next list. mark stands between two offsets and is empty if there is
+// one only.
 func (t textReader) list(what, mark string) iter.Seq2[counted, error] {
 	return func(yield func(counted, error) bool) {
 		length, err := t.length(what)

@@ -287,7 +287,8 @@ func isKeyword(word []byte) bool {
 	return false
 }
 
-// followsParameters tells whether a word may stand between the parameters of a function and its body.
+// followsParameters tells whether a word may stand between the parameters of a function and its
+// body.
 func followsParameters(word []byte) bool {
 	switch string(word) {
 	case "const", "volatile", "override", "final", "try", "mutable", "__extension__", "__restrict", "__restrict__":

@@ -76,7 +76,8 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 	return m
 }
 
-// TestFingerprintMeaning changes one thing and compares: keys are equal if and only if slices mean the same.
+// TestFingerprintMeaning changes one thing and compares: keys are equal if and only if slices mean
+// the same.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
 	for seed := range uint64(300) {

@@ -100,7 +100,8 @@ type scenario struct {
 	spoil func(p *profile.Profile)
 }
 
-// foreign adds samples of functions that a program whose profile is the same one has in other files.
+// foreign adds samples of functions that a program whose profile is the same one has in other
+// files.
 func foreign(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		var body profile.Body

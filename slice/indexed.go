@@ -24,8 +24,8 @@ type indexed struct {
 	program *fileindex.Program
 }
 
-// newIndex returns the index that a file brings along if the Reader trusts it and it has what slices
-// ask for, and a scan if not.
+// newIndex returns the index that a file brings along if the Reader trusts it and it has what
+// slices ask for, and a scan if not.
 func newIndex(s *readerSource) index {
 	if x, err := fileindex.Read(s.r); err == nil && x.Trusted() {
 		if info, err := x.Info(); err == nil && info.Unqualified == Names.Name {

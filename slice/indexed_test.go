@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestIndexed compares slices and keys of a file that brings an index with those of the same profile in memory.
+// TestIndexed compares slices and keys of a file that brings an index with those of the same
+// profile in memory.
 func TestIndexed(t *testing.T) {
 	for seed := range uint64(150) {
 		p := randomProfile(seed)

@@ -18,10 +18,10 @@ type Match struct {
 // Match finds the units of source files. Paths that are not absolute are of
 // the folder dir, which is absolute.
 //
-// A unit of exactly that path comes first, as it stands, cleaned, or joined to
-// dir. Else a file is a unit whose path ends in the file's path from dir, less
-// any "../" before it, or one of a relative path in which the file's full path ends; either at a '/'.
-// Of several the one that agrees with the full path in most elements is meant.
+// A unit of exactly that path comes first, as it stands, cleaned, or joined to dir. Else a file is
+// a unit whose path ends in the file's path from dir, less any "../" before it, or one of a
+// relative path in which the file's full path ends; either at a '/'. Of several the one that agrees
+// with the full path in most elements is meant.
 //
 // It takes one look at each unit.
 func (p *Program) Match(paths []string, dir string) []Match {

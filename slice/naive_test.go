@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// naiveSlice is what Select does, done the slow way: it looks at every pair of
-// symbols until there is nothing left to add. It returns the names a slice has, and of which it has all samples.
+// naiveSlice is what Select does, done the slow way: it looks at every pair of symbols until there
+// is nothing left to add. It returns the names a slice has, and of which it has all samples.
 type naiveSlice struct {
 	p       *profile.Profile
 	q       Request

@@ -65,8 +65,8 @@ func poisson(r *rand.Rand, mean uint64) uint64 {
 	return n
 }
 
-// TestNoise counts the units with samples that keep their key from one
-// collection to the next, by what --quantize rounds to. Run it with -v to see the table of docs/slices.md.
+// TestNoise counts the units with samples that keep their key from one collection to the next, by
+// what --quantize rounds to. Run it with -v to see the table of docs/slices.md.
 func TestNoise(t *testing.T) {
 	for _, name := range []string{"synthetic", "libgui.v3", "libart_arm.v3", "keystore2.v3"} {
 		t.Run(name, func(t *testing.T) {

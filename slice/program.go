@@ -48,7 +48,8 @@ func newProgram(s source, x index) *Program {
 	return &Program{source: s, index: x, byPath: sync.OnceValue(byPath)}
 }
 
-// Units iterates over the paths of the program's units, those of symbols with unknown file left out.
+// Units iterates over the paths of the program's units, those of symbols with unknown file left
+// out.
 func (p *Program) Units() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for unit := range p.source.numUnits() {

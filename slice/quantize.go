@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// quantize rounds a count to its first significant bits, to nearest and up
-// from the middle. No bits at all leave it alone, and 0 stays 0. What would round up beyond 64 bits is rounded down.
+// quantize rounds a count to its first significant bits, to nearest and up from the middle. No bits
+// at all leave it alone, and 0 stays 0. What would round up beyond 64 bits is rounded down.
 func quantize(count uint64, significant int) uint64 {
 	drop := bits.Len64(count) - significant
 	if significant <= 0 || drop <= 0 {

@@ -43,8 +43,8 @@ type Request struct {
 // for [Version3] what was inlined of those functions in others. Its summary is
 // the whole profile's, computed if that has none.
 //
-// Without a Text, what the units' files define beside the units' own functions can only be guessed: it is
-// all symbols whose file is unknown, and all functions that the units' inline.
+// Without a Text, what the units' files define beside the units' own functions can only be guessed:
+// it is all symbols whose file is unknown, and all functions that the units' inline.
 //
 // A slice of nothing is a valid profile, too. Errors are those of reading the
 // profile; one that refers to a symbol which it does not have is [afdo.ErrMalformed].

@@ -133,8 +133,8 @@ func (s *sweep) begin(addr uint64) {
 	}
 }
 
-// step returns the node of an address, and where the stretch of code ends that has the same node and row.
-// Functions other than top that begin where top begins are left out.
+// step returns the node of an address, and where the stretch of code ends that has the same node
+// and row. Functions other than top that begin where top begins are left out.
 func (s *sweep) step(addr, end uint64, top topChoice) (int32, uint64) {
 	for len(s.ranges) > 0 && s.ranges[0].low <= addr {
 		heap.Push(&s.active, s.ranges[0])

@@ -181,7 +181,8 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// Defines tells whether the binary has a symbol of a name, of whatever kind. It reads the symbol table.
+// Defines tells whether the binary has a symbol of a name, of whatever kind. It reads the symbol
+// table.
 func (f *File) Defines(name string) (found bool, err error) {
 	for _, o := range []*object{f.binary, f.debug} {
 		if o == nil || found {

@@ -205,7 +205,8 @@ const (
 	numSlots
 )
 
-// slots says which attributes go where. Of an attribute that stands twice, or under its old and its new name, the first counts.
+// slots says which attributes go where. Of an attribute that stands twice, or under its old and its
+// new name, the first counts.
 var slots = map[dwarf.Attr]slot{
 	dwarf.AttrName: slotName, dwarf.AttrLinkageName: slotLinkageName, 0x2007: slotLinkageName,
 	dwarf.AttrDeclFile: slotDeclFile, dwarf.AttrDeclLine: slotDeclLine,

@@ -87,7 +87,8 @@ func FuzzSymbolize(f *testing.F) {
 	})
 }
 
-// Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no class.
+// Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no
+// class.
 func TestEveryByteDamaged(t *testing.T) {
 	step := 29
 	if os.Getenv("AFDO_SWEEP") != "" {

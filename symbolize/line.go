@@ -193,7 +193,8 @@ func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
 	if v.form == formString {
 		s, err = w.str(h.sect, v.v)
 	} else {
-		// The strings of offsets are those of the unit; the section of a line table in place differs.
+		// The strings of offsets are those of the unit; the section of a line table in place
+		// differs.
 		s, err = w.attrString(w.file, u, v)
 	}
 	if err != nil {

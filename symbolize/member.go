@@ -2,8 +2,9 @@ package symbolize
 
 import "debug/dwarf"
 
-// A member function that no source line declares is declared where its class is: GCC says nothing of the
-// place of a lambda's operator() and of implicit constructors, and counts their lines from there.
+// A member function that no source line declares is declared where its class is: GCC says nothing
+// of the place of a lambda's operator() and of implicit constructors, and counts their lines from
+// there.
 
 // placeInClass gives a function the place of its class.
 func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
@@ -61,8 +62,8 @@ func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 	return found, nil
 }
 
-// entries goes through all entries of a unit. f has to read or skip the values; class is the offset of
-// the class of which the entry is a direct child, 0 if there is none.
+// entries goes through all entries of a unit. f has to read or skip the values; class is the offset
+// of the class of which the entry is a direct child, 0 if there is none.
 func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) error {
 	within := []uint64{0}
 	for c.pos < len(c.data) {

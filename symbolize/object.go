@@ -110,7 +110,8 @@ func (o *object) hasDebugInfo() bool {
 	return false
 }
 
-// smallSection is how large a section may be to be read as a whole where one is expected to be small.
+// smallSection is how large a section may be to be read as a whole where one is expected to be
+// small.
 const smallSection = 64 << 10
 
 // small returns the contents of a section that holds a few words, nil if there is none.

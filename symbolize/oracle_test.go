@@ -201,7 +201,8 @@ func build(t testing.TB, compiler string, flags ...string) string {
 	return filepath.Join(dir, "prog")
 }
 
-// agreementCases are the compilers and flags that are compared. Those behind the first are for AFDO_SWEEP=1.
+// agreementCases are the compilers and flags that are compared. Those behind the first are for
+// AFDO_SWEEP=1.
 var agreementCases = []struct {
 	name      string
 	compilers []string

@@ -184,7 +184,8 @@ func (m *lineMachine) endSequence() {
 
 func compareRows(a, b row) int { return cmp.Compare(a.low, b.low) }
 
-// meets tells whether a range has an address in common with one of the spans, which are sorted and apart.
+// meets tells whether a range has an address in common with one of the spans, which are sorted and
+// apart.
 func meets(spans []span, s span) bool {
 	i, _ := slices.BinarySearchFunc(spans, s.low, func(t span, low uint64) int {
 		if t.high <= low {

@@ -20,7 +20,8 @@ const maxWorkers = 8
 // of these units and not the binary.
 //
 // A function of which no unit knows has no spans and no unit. Several units may hold one function,
-// where identical code was folded: the one that calls it by its symbol's name counts, else the first.
+// where identical code was folded: the one that calls it by its symbol's name counts, else the
+// first.
 //
 // After an error the sequence ends. Symbols must come from [File.Symbol].
 func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, error] {

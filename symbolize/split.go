@@ -23,7 +23,8 @@ type missingError struct{ path string }
 
 func (e *missingError) Error() string { return "symbolize: no split debug info at " + e.path }
 
-// split opens the unit that belongs to a skeleton. The object, if there is one, is the caller's to close.
+// split opens the unit that belongs to a skeleton. The object, if there is one, is the caller's to
+// close.
 func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 	pack, err := w.file.splitPackage()
 	if err != nil {
@@ -106,7 +107,8 @@ func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrMismatch)
 }
 
-// splitPackage opens the package of split units beside the binary or its debug file, nil if there is none.
+// splitPackage opens the package of split units beside the binary or its debug file, nil if there
+// is none.
 func (f *File) splitPackage() (*dwpFile, error) {
 	err := f.pack.do(func() error {
 		for _, path := range []string{f.path + ".dwp", f.DebugPath() + ".dwp"} {
@@ -137,7 +139,8 @@ type dwpFile struct {
 	columns, units, slots uint64
 }
 
-// Columns of a package's index: the ones of DWARF 5 and those of GNU's before it agree as far as they are used.
+// Columns of a package's index: the ones of DWARF 5 and those of GNU's before it agree as far as
+// they are used.
 const (
 	dwpInfo       = 1
 	dwpAbbrev     = 3

@@ -35,7 +35,7 @@ func readSymbols(objects []*object) (*symbolTable, error) {
 	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for _, o := range objects {
 			for _, s := range o.sections {
-				if s.header.Type != kind || s.header.FileSize == 0 || int(s.header.Link) >= len(o.sections) {
+				if s.header.Type != kind || s.header.FileSize == 0 || uint64(s.header.Link) >= uint64(len(o.sections)) {
 					continue
 				}
 				return o.functionSymbols(s)
@@ -119,7 +119,8 @@ func (c *cursor) symbol(wide bool) (s elf.Sym64) {
 	return s
 }
 
-// base returns what is added to a symbol's value: its section's address here, if the file is relocatable.
+// base returns what is added to a symbol's value: its section's address here, if the file is
+// relocatable.
 func (o *object) base(index int) uint64 {
 	if o.elf.Type != elf.ET_REL || index <= 0 || index >= len(o.sections) {
 		return 0
@@ -199,7 +200,7 @@ func (o *object) defines(name string) (bool, error) {
 	var r reading
 	found := false
 	for _, s := range o.sections {
-		if s.header.Type != elf.SHT_SYMTAB || s.header.FileSize == 0 || int(s.header.Link) >= len(o.sections) {
+		if s.header.Type != elf.SHT_SYMTAB || s.header.FileSize == 0 || uint64(s.header.Link) >= uint64(len(o.sections)) {
 			continue
 		}
 		strings := o.sections[s.header.Link]

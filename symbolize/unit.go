@@ -266,7 +266,8 @@ func (u *unit) setBases(r *reading, base contributions) error {
 	return nil
 }
 
-// addresses returns the data that holds addresses and, before DWARF 5, ranges: a split unit's are in its skeleton's file.
+// addresses returns the data that holds addresses and, before DWARF 5, ranges: a split unit's are
+// in its skeleton's file.
 func (u *unit) addresses() *debugData {
 	if u.skeleton != nil {
 		return u.skeleton.data

@@ -17,7 +17,8 @@ type window struct {
 // windowSize is the least that is read at a time.
 const windowSize = 4 << 10
 
-// peek returns n bytes at an offset, fewer where the section ends. They are valid until the next call.
+// peek returns n bytes at an offset, fewer where the section ends. They are valid until the next
+// call.
 func (w *window) peek(off, n uint64) ([]byte, error) {
 	s := w.sect
 	if off >= s.size {
@@ -105,7 +106,8 @@ func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	return buf[:n], s.read(buf[:n], off)
 }
 
-// str returns the string at an offset of a section of strings, as bytes that are valid until the next call.
+// str returns the string at an offset of a section of strings, as bytes that are valid until the
+// next call.
 func (r *reading) str(s *section, off uint64) (str []byte, err error) {
 	err = r.decode(s, off, s.size, func(c *cursor) { str = c.str() })
 	return str, err

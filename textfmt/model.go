@@ -145,7 +145,8 @@ func (m *model) numbered(records []profile.Record) []profile.Record {
 		}
 		r.Callee = m.ranks[r.Callee]
 		if j := after(records, i); j < len(records) {
-			// After the last record of a nested body, next is no sibling. To take it for one does no harm.
+			// After the last record of a nested body, next is no sibling. To take it for one does
+			// no harm.
 			next := &records[j]
 			ordered = ordered && !(next.Line == r.Line && next.Discriminator == r.Discriminator &&
 				next.Kind == r.Kind && m.ranks[next.Callee] < r.Callee)

@@ -89,7 +89,8 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	return p.finish()
 }
 
-// printer writes functions of a file. What its emitter calls a SymbolRef is a symbol ID of the file.
+// printer writes functions of a file. What its emitter calls a SymbolRef is a symbol ID of the
+// file.
 type printer struct {
 	emitter
 	reader  *afdo.Reader
@@ -148,7 +149,8 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	return p.survey.symbols(u.Symbols())
 }
 
-// addFile gives the next file ID to a path. Units of one path, which a faulty file may have, share it.
+// addFile gives the next file ID to a path. Units of one path, which a faulty file may have, share
+// it.
 func (p *printer) addFile(path string) error {
 	if _, ok := p.files[path]; !ok {
 		p.files[path] = len(p.paths)

@@ -11,7 +11,7 @@ import (
 
 // hash is an open-addressing hash table and the names behind it, plainly:
 //
-//	slots    8 bytes each: lower half of the name's xxhash64, where its entry begins; 0 and 0 if empty
+//	slots    8 bytes each: lower half of the name's xxhash64, where its entry begins; 0 if empty
 //	entries  varint index, varint length, name
 //
 // Three of four slots are in use. The upper half of the hash says where to begin to look.

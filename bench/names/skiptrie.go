@@ -80,7 +80,8 @@ func (t *skipTrie) Find(name string) (index uint32, ok bool) {
 	}
 }
 
-// follow finds the child with which name goes on, one of so many at pos, and cuts its label off name.
+// follow finds the child with which name goes on, one of so many at pos, and cuts its label off
+// name.
 func (t *skipTrie) follow(children, pos int, name *string) (child int, ok bool) {
 	if *name == "" {
 		return 0, false

@@ -93,7 +93,8 @@ func (t *trie) find(name string) (str int, ok bool) {
 	}
 }
 
-// follow finds the child with which name goes on, one of so many at pos, and cuts its label off name.
+// follow finds the child with which name goes on, one of so many at pos, and cuts its label off
+// name.
 func (t *trie) follow(children, pos int, name *string) (child int, ok bool) {
 	for range children {
 		n, start := uvarint(t.data, pos)

@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// A flow is how often each instruction of a binary ran and each branch was taken, as callgrind counts with
+// A flow is how often each instruction of a binary ran and each branch was taken, as callgrind
+// counts with
 // --dump-instr=yes --collect-jumps=yes. Addresses are file offsets.
 type flow struct {
 	counts map[uint64]uint64            // by instruction
@@ -24,7 +25,8 @@ type flow struct {
 	ends   map[uint64]bool              // instructions that never go on to the next one
 }
 
-// readFlow reads a callgrind.out that has jumps. It is plainer than package samples: one binary, no checks.
+// readFlow reads a callgrind.out that has jumps. It is plainer than package samples: one binary, no
+// checks.
 func readFlow(b *samples.Binary, f *elf.File, path string) (*flow, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -183,9 +185,10 @@ func (f *flow) findReturns(path string) error {
 // stack is how many branches a processor remembers.
 const stack = 32
 
-// sample returns what a processor would have recorded with a branch stack every period branches: each stretch
-// of code between two branches, and each branch, by chance as often as it ran. Which stretches follow one
-// another is not known: at each instruction, execution goes on in proportion to what it does on the whole.
+// sample returns what a processor would have recorded with a branch stack every period branches:
+// each stretch of code between two branches, and each branch, by chance as often as it ran. Which
+// stretches follow one another is not known: at each instruction, execution goes on in proportion
+// to what it does on the whole.
 func (f *flow) sample(period uint64) *samples.Set {
 	random := rand.New(rand.NewPCG(1, 2))
 	set := new(samples.Set)

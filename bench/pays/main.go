@@ -1,5 +1,6 @@
-// Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and the samples
-// that a processor with branch records would have taken of a run that callgrind has counted.
+// Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and
+// the samples that a processor with branch records would have taken of a run that callgrind has
+// counted.
 //
 //	pays vary heads|zeros|targets IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
@@ -67,7 +68,8 @@ func vary(what, from, to string) error {
 	return os.WriteFile(to, out.Bytes(), 0o666)
 }
 
-// without returns records without those that are to go. An inlined body is as long as what is left of it.
+// without returns records without those that are to go. An inlined body is as long as what is left
+// of it.
 func without(what string, records []profile.Record, symbol func(profile.SymbolRef) profile.SymbolRef) []profile.Record {
 	var body profile.Body
 	var ends []int

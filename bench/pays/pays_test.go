@@ -78,7 +78,8 @@ func TestVary(t *testing.T) {
 func TestSampleCoversTheFlow(t *testing.T) {
 	const runs = 1_000_000
 	f := flow{
-		// A function with a loop, entered at 0, that turns nine times at 8, calls at 12 and returns at 24.
+		// A function with a loop, entered at 0, that turns nine times at 8, calls at 12 and returns
+		// at 24.
 		counts: map[uint64]uint64{0: runs, 4: 10 * runs, 8: 10 * runs, 12: runs, 17: runs, 20: runs / 2, 24: runs},
 		taken:  map[uint64]map[uint64]uint64{8: {4: 9 * runs}, 12: {100: runs}, 17: {24: runs / 2}},
 		ends:   map[uint64]bool{24: true},

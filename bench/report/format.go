@@ -37,7 +37,8 @@ func grouped(digits string) string {
 	return digits
 }
 
-// scaled writes a figure with the largest unit of which there is one, each a thousand of the one before.
+// scaled writes a figure with the largest unit of which there is one, each a thousand of the one
+// before.
 func scaled(v float64, units ...string) string {
 	for len(units) > 1 && math.Abs(v) >= 999.5 {
 		v, units = v/1000, units[1:]

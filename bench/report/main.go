@@ -2,9 +2,9 @@
 //
 //	go run ./bench/report RESULTS
 //
-// from the root of the repository replaces what stands between
-// "<!-- begin NAME -->" and "<!-- end NAME -->" in README.md, docs/performance.md and docs/trie-or-hash.md
-// by tables of RESULTS, and draws docs/trie-or-hash.svg. Figures are medians of the runs.
+// from the root of the repository replaces what stands between "<!-- begin NAME -->" and "<!-- end
+// NAME -->" in README.md, docs/performance.md and docs/trie-or-hash.md by tables of RESULTS, and
+// draws docs/trie-or-hash.svg. Figures are medians of the runs.
 package main
 
 import (

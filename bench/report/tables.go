@@ -28,7 +28,8 @@ const (
 	processor = "cpu-ns/op"
 )
 
-// modes are the encodings of version 4, and written is how files are: that, and compact with an index.
+// modes are the encodings of version 4, and written is how files are: that, and compact with an
+// index.
 var (
 	modes   = []string{"normal", "compact"}
 	written = []string{"normal", "compact", "indexed"}
@@ -105,8 +106,8 @@ func targets(r *results) string {
 	return t.String()
 }
 
-// adjusted returns a figure that was measured by the clock as it is by processor time: inverse if it
-// is one that falls as the time grows.
+// adjusted returns a figure that was measured by the clock as it is by processor time: inverse if
+// it is one that falls as the time grows.
 func (r *results) adjusted(name, unit string, inverse bool) (float64, bool) {
 	v, ok := r.median(name, unit)
 	byClock, found := r.median(name, clock)

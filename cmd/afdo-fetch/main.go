@@ -1,5 +1,5 @@
-// Command afdo-fetch reads files of HTTP servers for afdo, which starts it when it is given a URL. Package
-// internal/fetch says how they talk.
+// Command afdo-fetch reads files of HTTP servers for afdo, which starts it when it is given a URL.
+// Package internal/fetch says how they talk.
 package main
 
 import (

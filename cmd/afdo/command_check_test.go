@@ -43,7 +43,8 @@ type checkedFile struct {
 	Error   string
 }
 
-// checked runs the command on a file in both forms, which must agree, and returns the lines without the file's name.
+// checked runs the command on a file in both forms, which must agree, and returns the lines without
+// the file's name.
 func checked(t *testing.T, path string) []string {
 	t.Helper()
 	text := afdoRun("check", path)
@@ -119,7 +120,8 @@ func TestCheckCorruptFiles(t *testing.T) {
 	assert.Equal(t, 6, remarks, "files with remarks alone")
 }
 
-// What the writers write is without fault, and the summary of a file of version 3 agrees with its data.
+// What the writers write is without fault, and the summary of a file of version 3 agrees with its
+// data.
 func TestCheckWrittenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "profile")
 	written := 0
@@ -209,7 +211,8 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// A file that is no profile is at fault; one that cannot be read is an error; the others are checked all the same.
+// A file that is no profile is at fault; one that cannot be read is an error; the others are
+// checked all the same.
 func TestCheckSeveralFiles(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	empty := writeFile(t, "empty", nil)

@@ -38,7 +38,8 @@ func newConvertCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// convert has a kind convert between its own formats, and goes through memory between those of two kinds.
+// convert has a kind convert between its own formats, and goes through memory between those of two
+// kinds.
 func (e *env) convert(f *input.File, k kind.Kind, out *outputFlags, trimming *trim.Flags) error {
 	if own, ok := k.(kind.CanConvert); ok && k == out.kind {
 		return own.Convert(&e.Env, f, out.out, trimming)

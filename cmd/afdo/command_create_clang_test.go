@@ -34,7 +34,8 @@ func toolOutput(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// TestCreateForClang makes a sample profile of a program of clang: llvm-profdata reads it, and clang makes other code with it.
+// TestCreateForClang makes a sample profile of a program of clang: llvm-profdata reads it, and
+// clang makes other code with it.
 func TestCreateForClang(t *testing.T) {
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()

@@ -51,8 +51,8 @@ func compileC(t *testing.T, source string, flags ...string) string {
 	return filepath.Join(dir, "prog")
 }
 
-// sampled returns the path of address samples of a program: every byte of a function ran count times,
-// and it was called from somewhere calls times.
+// sampled returns the path of address samples of a program: every byte of a function ran count
+// times, and it was called from somewhere calls times.
 func sampled(t *testing.T, program, function string, count, calls uint64) string {
 	t.Helper()
 	f, err := elf.Open(program)

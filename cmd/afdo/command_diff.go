@@ -150,8 +150,8 @@ func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loade
 	return loaded, cmp.Or(load(0), <-second)
 }
 
-// sameNames returns two profiles in which the same functions have the same names. Where only one of them
-// knows which function is in which unit, both are compared without units.
+// sameNames returns two profiles in which the same functions have the same names. Where only one of
+// them knows which function is in which unit, both are compared without units.
 func (e *env) sameNames(files [2]*input.File, loaded [2]*kind.Loaded) (profiles [2]*profile.Profile, err error) {
 	for i, l := range loaded {
 		profiles[i] = l.Profile

@@ -84,7 +84,8 @@ func (s *site) fails(status int, args ...string) string {
 	return string(out)
 }
 
-// fakeGCC writes a program that answers like GCC of a version and, for all else, prints its arguments.
+// fakeGCC writes a program that answers like GCC of a version and, for all else, prints its
+// arguments.
 func (s *site) fakeGCC(name, version string) string {
 	s.write(name, fmt.Sprintf(`#!/bin/sh
 case "$*" in

@@ -61,14 +61,16 @@ func TestFingerprintChanges(t *testing.T) {
 	assert.NotEqual(t, before[source], after[source])
 	assert.Less(t, changed, len(before)/4, "of %d keys", len(before))
 	for unit, key := range keysOf(t, path, "--for", "gcc16") {
-		// The largest head count and the like stand in the summary, or nothing has changed for GCC 16.
+		// The largest head count and the like stand in the summary, or nothing has changed for
+		// GCC 16.
 		if unit == source {
 			assert.NotEqual(t, beforeGCC16[unit], key)
 		}
 	}
 }
 
-// TestFingerprintSlices compares keys with the slices themselves: for GCC 12 one is the same when the other is.
+// TestFingerprintSlices compares keys with the slices themselves: for GCC 12 one is the same when
+// the other is.
 func TestFingerprintSlices(t *testing.T) {
 	p, source := small()
 	path := writeV4(t, p)

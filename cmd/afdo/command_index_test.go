@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// An index goes into any file of version 4 and out again, and nothing that the commands print depends on it.
+// An index goes into any file of version 4 and out again, and nothing that the commands print
+// depends on it.
 func TestIndexRandomFiles(t *testing.T) {
 	randomFiles(t, 60, func(t *testing.T, path string, truth *naive.File) {
 		plain := path + ".plain"

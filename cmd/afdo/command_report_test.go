@@ -59,7 +59,8 @@ func TestReport(t *testing.T) {
 	assert.Len(t, reportOf(t, "-n0", example(".v3.afdo")).Symbols.Own, 10)
 }
 
-// TestUnitBytes checks that the units share out the sections, all but the summary and the file names.
+// TestUnitBytes checks that the units share out the sections, all but the summary and the file
+// names.
 func TestUnitBytes(t *testing.T) {
 	for _, name := range []string{".afdo", ".compact.afdo"} {
 		r, err := afdo.Open(example(name))

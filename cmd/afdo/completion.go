@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
-// maxCompletions is how many names are offered at most: a shell shows no more, and a profile may have millions.
+// maxCompletions is how many names are offered at most: a shell shows no more, and a profile may
+// have millions.
 const maxCompletions = 1000
 
 // completeUnits offers the paths of the units of the GCOV profile that was named.
@@ -65,7 +66,8 @@ func offerSymbols(u *afdo.Unit, offer func(string) bool) (more bool, err error) 
 	return true, nil
 }
 
-// complete offers what begins like the word that is being typed. Nothing is said of a file that cannot be read.
+// complete offers what begins like the word that is being typed. Nothing is said of a file that
+// cannot be read.
 func (e *env) complete(args []string, begun string, each func(*afdo.Reader, func(string) bool) error) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp

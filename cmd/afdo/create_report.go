@@ -109,7 +109,8 @@ func (f *createFacts) take(r *create.Report) {
 	}
 }
 
-// lowShare is the share of samples with a place below which a profile is not to be trusted without a look.
+// lowShare is the share of samples with a place below which a profile is not to be trusted without
+// a look.
 const lowShare = 0.9
 
 // warn says what may be wrong with the profile.

@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// newKinds returns the kinds of profile, in the order in which a file is tried. Package kind says how to add one.
+// newKinds returns the kinds of profile, in the order in which a file is tried. Package kind says
+// how to add one.
 func newKinds() kind.Table {
 	return kind.Table{
 		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
@@ -52,8 +53,8 @@ func (e *env) openFile(path string) (*input.File, kind.Kind, error) {
 	return f, k, nil
 }
 
-// withFile opens the file of a path, calls use with its kind, and closes it. Errors that say nothing of a file get
-// its name.
+// withFile opens the file of a path, calls use with its kind, and closes it. Errors that say
+// nothing of a file get its name.
 func (e *env) withFile(path string, use func(*input.File, kind.Kind) error) error {
 	f, k, err := e.openFile(path)
 	if err != nil {
@@ -87,8 +88,8 @@ func can[V any](k kind.Kind) bool {
 	return ok
 }
 
-// dispatch has a kind do a verb: by its own method if it has one, by the model of package profile if it can be loaded
-// into that and the verb has a way for it. A verb without one passes nil.
+// dispatch has a kind do a verb: by its own method if it has one, by the model of package profile
+// if it can be loaded into that and the verb has a way for it. A verb without one passes nil.
 func dispatch[V kind.Kind](e *env, verb string, k kind.Kind, own func(V) error, model func(kind.CanLoad) error) error {
 	if v, ok := k.(V); ok {
 		return own(v)

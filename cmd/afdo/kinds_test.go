@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A countKind is a kind of profile with one function and a number for its count. It is shown by itself,
-// and does all else through the model.
+// A countKind is a kind of profile with one function and a number for its count. It is shown by
+// itself, and does all else through the model.
 type countKind struct{}
 
 func (countKind) Name() string           { return "count profile" }

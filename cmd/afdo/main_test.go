@@ -75,7 +75,8 @@ func afdoWith(stdin io.Reader, args ...string) result {
 
 func afdoRun(args ...string) result { return afdoWith(strings.NewReader(""), args...) }
 
-// must runs the command, which must succeed and say nothing on standard error, and returns its output.
+// must runs the command, which must succeed and say nothing on standard error, and returns its
+// output.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	r := afdoRun(args...)

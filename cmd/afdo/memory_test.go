@@ -31,8 +31,8 @@ const (
 	freeMemory    = 64 << 20
 )
 
-// TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth, on all of them with
-// AFDO_SWEEP=1.
+// TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth,
+// on all of them with AFDO_SWEEP=1.
 func TestMemoryOfVerbs(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -71,7 +71,8 @@ func TestMemoryOfVerbs(t *testing.T) {
 	t.Logf("the most is %.0f%% of what is allowed: %s", 100*worst, at)
 }
 
-// measured runs a verb in a process of its own, and returns its status, the most memory that it had and what it said.
+// measured runs a verb in a process of its own, and returns its status, the most memory that it had
+// and what it said.
 func measured(t *testing.T, args []string) (status int, most int64, said string) {
 	t.Helper()
 	cmd := exec.Command("afdo-measured", args...)
@@ -91,8 +92,8 @@ func measured(t *testing.T, args []string) (status int, most int64, said string)
 	return cmd.ProcessState.ExitCode(), most << 10, stderr.String()
 }
 
-// runMeasured is the command, which tells at its end on descriptor 3 how many kilobytes it had at most. The figure
-// of wait4 would be that of the test's own process where that is larger.
+// runMeasured is the command, which tells at its end on descriptor 3 how many kilobytes it had at
+// most. The figure of wait4 would be that of the test's own process where that is larger.
 func runMeasured() {
 	e := newEnv(cli.Env{In: os.Stdin, Out: io.Discard, Err: os.Stderr})
 	code := e.run(os.Args[1:])
@@ -176,7 +177,8 @@ func nestedProfile(n int) *profile.Profile {
 	return p
 }
 
-// nestedText returns a text whose only function has bodies nested n deep, without the blanks that are not needed.
+// nestedText returns a text whose only function has bodies nested n deep, without the blanks that
+// are not needed.
 func nestedText(t *testing.T, n int) []byte {
 	var file bytes.Buffer
 	require.NoError(t, textfmt.PrintProfile(&file, nestedProfile(3)))

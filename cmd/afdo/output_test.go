@@ -125,7 +125,8 @@ func TestDeviceFull(t *testing.T) {
 	assert.Equal(t, result{cli.StatusFault, "", "afdo: write /dev/full: no space left on device\n"}, r)
 }
 
-// Standard output may be named as a file, whatever is behind it, and what was written there before stays.
+// Standard output may be named as a file, whatever is behind it, and what was written there before
+// stays.
 func TestStandardOutputByName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sh")

@@ -136,7 +136,8 @@ func withoutLauncher(args []string) []string {
 	return args
 }
 
-// underRoot returns a path relative to a folder, and for one outside of it the whole path without its root.
+// underRoot returns a path relative to a folder, and for one outside of it the whole path without
+// its root.
 func underRoot(path, root string) string {
 	rel, err := filepath.Rel(root, path)
 	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

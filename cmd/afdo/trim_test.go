@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestTrimSteps checks each flag, and all in their order, against the library, with both verbs and every format as input.
+// TestTrimSteps checks each flag, and all in their order, against the library, with both verbs and
+// every format as input.
 func TestTrimSteps(t *testing.T) {
 	named := func(text string, want bool) func(*profile.Profile) *profile.Profile {
 		re := regexp.MustCompile(text)

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// run runs diff.sh as a job would, with a command afdo in PATH, and returns what it has told the job.
+// run runs diff.sh as a job would, with a command afdo in PATH, and returns what it has told the
+// job.
 func run(t *testing.T, base, head string) (comment, output string, status int) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,8 +1,8 @@
 // Package annotate puts the samples of a unit at the lines of its source.
 //
 // Version 4 counts lines from the declaration of a function, and does not say where that is. So a
-// [Listing] has offsets, and becomes one of source lines with what debug info says of the declarations,
-// see [Declarations].
+// [Listing] has offsets, and becomes one of source lines with what debug info says of the
+// declarations, see [Declarations].
 package annotate
 
 import (
@@ -82,8 +82,8 @@ func (c callees) sorted() []Callee {
 	return all
 }
 
-// Read reads the samples of a unit, or of one symbol of it and the copies of that alone if only is not nil. It
-// reads what the unit has and no other unit.
+// Read reads the samples of a unit, or of one symbol of it and the copies of that alone if only is
+// not nil. It reads what the unit has and no other unit.
 func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	if err := u.Load(); err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	return nil
 }
 
-// leave closes bodies until so many are open. The samples of each count for its line, once if it recurs
-// there, and for the body around it.
+// leave closes bodies until so many are open. The samples of each count for its line, once if it
+// recurs there, and for the body around it.
 func (r *reader) leave(depth int) {
 	for len(r.bodies) > depth {
 		last := len(r.bodies) - 1
@@ -224,8 +224,8 @@ func (f *Function) line(offset uint32) *Line {
 	return l
 }
 
-// signed undoes format note 25: GCC keeps 16 bits of an offset, so one from 2^15 to 2^16 is of a line
-// before the declaration. No function is that long.
+// signed undoes format note 25: GCC keeps 16 bits of an offset, so one from 2^15 to 2^16 is of a
+// line before the declaration. No function is that long.
 func signed(offset uint32) int {
 	if offset >= 1<<15 && offset < 1<<16 {
 		return int(offset) - 1<<16

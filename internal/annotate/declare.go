@@ -11,13 +11,16 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// ErrNoDeclaration is returned by [Listing.Declare] for a binary whose debug info knows none of the functions.
+// ErrNoDeclaration is returned by [Listing.Declare] for a binary whose debug info knows none of the
+// functions.
 var ErrNoDeclaration = errors.New("the debug info declares none of the unit's functions")
 
-// Declare fills in the lines of declarations from the debug info of a binary. Of that it reads the units
-// that have code of a function of the listing, or of one in which a function of it is inlined.
+// Declare fills in the lines of declarations from the debug info of a binary. Of that it reads the
+// units that have code of a function of the listing, or of one in which a function of it is
+// inlined.
 //
-// A function of which the binary knows nothing keeps 0. The error is [ErrNoDeclaration] if that is all of them.
+// A function of which the binary knows nothing keeps 0. The error is [ErrNoDeclaration] if that is
+// all of them.
 func (l *Listing) Declare(ctx context.Context, binary string) error {
 	file, err := symbolize.Open(binary)
 	if err != nil {
@@ -59,8 +62,8 @@ func (l *Listing) Declare(ctx context.Context, binary string) error {
 	return nil
 }
 
-// holders returns the canonical names of all functions of the unit whose code may tell where the wanted ones are
-// declared: they themselves, and those in which they are inlined.
+// holders returns the canonical names of all functions of the unit whose code may tell where the
+// wanted ones are declared: they themselves, and those in which they are inlined.
 func (l *Listing) holders(wanted map[string][]*Function) (map[string]bool, error) {
 	holders := make(map[string]bool)
 	for name := range wanted {

@@ -7,7 +7,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// The JSON of a listing. A name that is not UTF-8, which JSON cannot hold, comes a second time in base64.
+// The JSON of a listing. A name that is not UTF-8, which JSON cannot hold, comes a second time in
+// base64.
 type (
 	// JSON is a listing.
 	JSON struct {

@@ -31,9 +31,9 @@ func (r *Row) Samples() (samples uint64, seen bool) {
 // maxSource is how long a source file may be.
 const maxSource = 64 << 20
 
-// FindSource returns the path of a unit's source. Below dir it is looked for under the whole path of the unit,
-// then without its first directories, one after the other, as the tree may have moved; without a
-// dir it is the path itself.
+// FindSource returns the path of a unit's source. Below dir it is looked for under the whole path
+// of the unit, then without its first directories, one after the other, as the tree may have moved;
+// without a dir it is the path itself.
 func FindSource(dir, unit string) (string, error) {
 	if unit == "" {
 		return "", fmt.Errorf("the unit of unknown files has no source: %w", fs.ErrNotExist)
@@ -54,8 +54,9 @@ func FindSource(dir, unit string) (string, error) {
 	return "", fmt.Errorf("%s has no %s: %w", dir, unit, fs.ErrNotExist)
 }
 
-// Rows returns the lines of a source file with the samples of the functions whose declaration is known, and how
-// many lines with samples the file does not have. Those are a sign of another version of the source.
+// Rows returns the lines of a source file with the samples of the functions whose declaration is
+// known, and how many lines with samples the file does not have. Those are a sign of another
+// version of the source.
 func (l *Listing) Rows(path string) (rows []Row, beyond int, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -27,7 +27,8 @@ const columns = "%15s %6s  "
 // calleesPerLine is how many callees of a line are named.
 const calleesPerLine = 5
 
-// Offsets prints the functions one after the other, with their lines as offsets from the declaration.
+// Offsets prints the functions one after the other, with their lines as offsets from the
+// declaration.
 func (p *Printer) Offsets(l *Listing) error {
 	p.sum(l)
 	for i, f := range l.Functions {
@@ -116,7 +117,8 @@ func (p *Printer) functionName(f *Function) string {
 	return name
 }
 
-// Colours of terminals for lines that have more than a tenth, and more than a hundredth, of all samples.
+// Colours of terminals for lines that have more than a tenth, and more than a hundredth, of all
+// samples.
 const (
 	hot   = "\x1b[1;31m"
 	warm  = "\x1b[33m"

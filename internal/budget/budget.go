@@ -1,9 +1,9 @@
 // Package budget bounds what is read of a version 4 file that says the same bytes many times over.
 //
-// Every byte of a file belongs to one section, and every section to one unit or symbol. What a file gives
-// is therefore bounded by its size, unless symbols share sections, or string tables spell out names whose
-// prefixes they share. Who reads a whole file spends a budget on both. The limits leave room for files
-// that are merely odd, and for a slice that reads a function a few times.
+// Every byte of a file belongs to one section, and every section to one unit or symbol. What a file
+// gives is therefore bounded by its size, unless symbols share sections, or string tables spell out
+// names whose prefixes they share. Who reads a whole file spends a budget on both. The limits leave
+// room for files that are merely odd, and for a slice that reads a function a few times.
 package budget
 
 import (

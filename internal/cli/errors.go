@@ -12,8 +12,8 @@ const (
 	StatusUsage = 2 // wrong usage
 )
 
-// A UsageError says that a verb was called in a wrong way, which shows only when it runs. The process
-// ends with [StatusUsage].
+// A UsageError says that a verb was called in a wrong way, which shows only when it runs. The
+// process ends with [StatusUsage].
 type UsageError struct{ msg string }
 
 // Error returns what is wrong.

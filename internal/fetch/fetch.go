@@ -1,14 +1,15 @@
-// Package fetch reads files of servers through a helper, a process of its own: what speaks to servers would
-// make every start of the command slower, by some milliseconds where a compile may wait for it. As with Git's
-// remote helpers, there can be several, each for some schemes.
+// Package fetch reads files of servers through a helper, a process of its own: what speaks to
+// servers would make every start of the command slower, by some milliseconds where a compile may
+// wait for it. As with Git's remote helpers, there can be several, each for some schemes.
 //
-// A helper is started with a URL. It opens it and tells whether that went well, the name and the size.
-// Then it answers questions for ranges of bytes, one after another, until its standard input ends:
+// A helper is started with a URL. It opens it and tells whether that went well, the name and the
+// size. Then it answers questions for ranges of bytes, one after another, until its standard input
+// ends:
 //
 //	hello     answer, then the size (64 bits)
 //	question  offset (64 bits), number of bytes (32 bits)
-//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, the name for hello, or
-//	          what is wrong if the class is not 0
+//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, the name for
+//	          hello, or what is wrong if the class is not 0
 //
 // All numbers are little-endian.
 package fetch
@@ -33,8 +34,8 @@ const other = 1
 // maxText is how long a name or an error is at most.
 const maxText = 64 << 10
 
-// An Error is what a helper says is wrong. It matches afdo.ErrChanged, fs.ErrNotExist or fs.ErrPermission
-// under errors.Is if the helper's did.
+// An Error is what a helper says is wrong. It matches afdo.ErrChanged, fs.ErrNotExist or
+// fs.ErrPermission under errors.Is if the helper's did.
 type Error struct {
 	class uint8
 	text  string

@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A File is a file of a server that a helper reads. Reads of several goroutines come one after another.
+// A File is a file of a server that a helper reads. Reads of several goroutines come one after
+// another.
 type File struct {
 	name string
 	size int64

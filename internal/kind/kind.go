@@ -1,15 +1,17 @@
-// Package kind is the seam between the verbs of the command and the kinds of profile that they take.
+// Package kind is the seam between the verbs of the command and the kinds of profile that they
+// take.
 //
 // A kind is a family of formats that have one model: GCOV profiles, LLVM sample profiles and so on.
-// A verb opens its FILE, asks a [Table] which kind it is by its first bytes, and asks the kind for the
-// verb. A kind can do a verb if it has the method of the verb's interface, CanShow for show. A kind
-// whose profiles fit the model of package profile has [CanLoad] and [CanEncode] instead, and with
-// them top, diff, merge, pprof, report and convert at once. What a kind cannot do is told by [Table.Refuse].
+// A verb opens its FILE, asks a [Table] which kind it is by its first bytes, and asks the kind for
+// the verb. A kind can do a verb if it has the method of the verb's interface, CanShow for show. A
+// kind whose profiles fit the model of package profile has [CanLoad] and [CanEncode] instead, and
+// with them top, diff, merge, pprof, report and convert at once. What a kind cannot do is told by
+// [Table.Refuse].
 //
 // To add a kind:
 //
-//  1. Make a folder internal/kind/<name>kind with a type Kind that has the methods of [Kind]. It only
-//     translates between options and the package of the format, which knows nothing of verbs.
+//  1. Make a folder internal/kind/<name>kind with a type Kind that has the methods of [Kind]. It
+//     only translates between options and the package of the format, which knows nothing of verbs.
 //  2. Add the methods of the verbs, one file a verb. Flags of its own come from [HasFlags].
 //  3. Add a line to newKinds in cmd/afdo/kinds.go, before kinds whose Sniff is less certain.
 package kind
@@ -26,12 +28,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Kind is a kind of profile. One value serves one run of the command: it keeps the values of flags.
+// A Kind is a kind of profile. One value serves one run of the command: it keeps the values of
+// flags.
 type Kind interface {
-	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of it with an "s".
+	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
+	// it with an "s".
 	Name() string
-	// Sniff tells whether a file begins like one of the kind. It has the first [input.HeadLen] bytes, or all
-	// there are.
+	// Sniff tells whether a file begins like one of the kind. It has the first [input.HeadLen]
+	// bytes, or all there are.
 	Sniff(head []byte) bool
 	// Formats are the formats that can be written, for --to.
 	Formats() []Format
@@ -47,10 +51,11 @@ type Format struct {
 
 // HasFlags is a Kind with flags of its own.
 type HasFlags interface {
-	// AddFlags adds flags to a verb, whose name is that of the command. Verbs that write profiles have "to" already.
+	// AddFlags adds flags to a verb, whose name is that of the command. Verbs that write profiles
+	// have "to" already.
 	AddFlags(verb *cobra.Command)
-	// CheckFlags refuses flags that make no sense for a format to write, which may be one of another kind, by a
-	// [cli.UsageError], before anything is read.
+	// CheckFlags refuses flags that make no sense for a format to write, which may be one of
+	// another kind, by a [cli.UsageError], before anything is read.
 	CheckFlags(format string) error
 }
 
@@ -67,7 +72,8 @@ type Loaded struct {
 	Format  string       // its name
 	Size    int64        // of the file in bytes
 	Reader  *afdo.Reader // of the file if it is of version 4 already, nil if not; closed with the file
-	// Losses says what the file has and Profile has not. It may take as long as loading; nil if there can be none.
+	// Losses says what the file has and Profile has not. It may take as long as loading; nil if
+	// there can be none.
 	Losses func() ([]Loss, error)
 	// NoUnits is set if the format does not know which function is in which source file.
 	NoUnits bool
@@ -82,8 +88,8 @@ type Loss struct {
 // CanEncode is a Kind whose formats can hold much of what package profile does.
 type CanEncode interface {
 	Kind
-	// Encode writes a profile in a format of the kind. What the format could not hold is told in words; a value that
-	// does not fit is an error.
+	// Encode writes a profile in a format of the kind. What the format could not hold is told in
+	// words; a value that does not fit is an error.
 	Encode(w io.Writer, format string, p *profile.Profile) (lost string, err error)
 }
 
@@ -145,7 +151,8 @@ type LookupOptions struct {
 // CanCheck is a Kind that the verb check takes.
 type CanCheck interface {
 	Kind
-	// Check reports everything that is wrong with a file. The error is one of reading it, not of what it holds.
+	// Check reports everything that is wrong with a file. The error is one of reading it, not of
+	// what it holds.
 	Check(f *input.File, report func(Problem)) error
 }
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A Problem is something wrong with a file. Its place is a part of the file and an offset, an offset
-// alone, a line and a column, or nothing.
+// A Problem is something wrong with a file. Its place is a part of the file and an offset, an
+// offset alone, a line and a column, or nothing.
 type Problem struct {
 	Remark      bool   // it is odd, but legal
 	Where       string // "header" or "section 3 (symbol info)"; empty if the format has no parts

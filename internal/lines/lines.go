@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// MaxLength is the length of a line that is still read: the longest real ones are names of C++ functions in
-// callgrind's files and branch stacks of perf script.
+// MaxLength is the length of a line that is still read: the longest real ones are names of C++
+// functions in callgrind's files and branch stacks of perf script.
 const MaxLength = 1 << 20
 
 // ErrTooLong is returned for a line longer than [MaxLength].
@@ -29,8 +29,8 @@ type Reader struct {
 // New returns a Reader before the first line of a text.
 func New(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Next goes to the next line. At the end it returns io.EOF with an empty line. Other errors are ErrTooLong
-// and those of the input.
+// Next goes to the next line. At the end it returns io.EOF with an empty line. Other errors are
+// ErrTooLong and those of the input.
 func (l *Reader) Next() error {
 	l.Offset = l.after
 	l.Number++

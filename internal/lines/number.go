@@ -2,8 +2,8 @@ package lines
 
 import "math/bits"
 
-// Number reads a number from the start of b and returns it with its length: 0 if there is none, and ok is
-// false if 64 bits do not hold it.
+// Number reads a number from the start of b and returns it with its length: 0 if there is none, and
+// ok is false if 64 bits do not hold it.
 func Number(b []byte, base uint64) (value uint64, length int, ok bool) {
 	ok = true
 	for _, c := range b {

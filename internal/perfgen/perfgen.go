@@ -1,5 +1,5 @@
-// Package perfgen writes perf.data files for tests and benchmarks: small and large ones, of every layout that
-// package perfdata reads.
+// Package perfgen writes perf.data files for tests and benchmarks: small and large ones, of every
+// layout that package perfdata reads.
 package perfgen
 
 import (
@@ -268,8 +268,8 @@ func (e *encoder) records() {
 	e.compress()
 }
 
-// compress writes what is pending. A record of the stream may begin in one compressed record and end in the
-// next, which are cut where it suits nobody.
+// compress writes what is pending. A record of the stream may begin in one compressed record and
+// end in the next, which are cut where it suits nobody.
 func (e *encoder) compress() {
 	if e.pending.Len() == 0 {
 		return

@@ -158,8 +158,8 @@ func (s *Scene) flags() perfdata.BranchFlags {
 	return perfdata.BranchFlags(f)
 }
 
-// Disorder returns the records as several processors would have written them: in rounds, out of order within
-// a round, some of them a round late.
+// Disorder returns the records as several processors would have written them: in rounds, out of
+// order within a round, some of them a round late.
 func (s *Scene) Disorder(records []perfdata.Record) []any {
 	var out []any
 	var late []any

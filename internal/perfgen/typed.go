@@ -193,8 +193,8 @@ func (e *encoder) branches(list []perfdata.Branch, index bool) {
 	}
 }
 
-// branchFlags writes the flags of a branch. Where the first field is at the top, each field still has its
-// own lowest bit at the bottom.
+// branchFlags writes the flags of a branch. Where the first field is at the top, each field still
+// has its own lowest bit at the bottom.
 func (e *encoder) branchFlags(v uint64) {
 	if !e.Big {
 		e.u64(v)

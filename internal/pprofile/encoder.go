@@ -35,7 +35,8 @@ type line struct {
 	offset uint32
 }
 
-// foldedLine stands for what is nested too deep. No symbol has its number: a profile would need 2^32 of them.
+// foldedLine stands for what is nested too deep. No symbol has its number: a profile would need
+// 2^32 of them.
 var foldedLine = line{symbol: ^profile.SymbolRef(0)}
 
 // A frame is an open body.

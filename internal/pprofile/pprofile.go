@@ -9,9 +9,9 @@
 // but not which of the symbol's samples came of it, so it belongs to no stack.
 // Counts of 0 are left out too.
 //
-// The profile knows lines by their offset from the line of a function's
-// declaration, and not where that is. So these offsets are the lines, and no function has a start line.
-// Discriminators are left out; locations that differ in nothing else are the same line to pprof.
+// The profile knows lines by their offset from the line of a function's declaration, and not where
+// that is. So these offsets are the lines, and no function has a start line. Discriminators are
+// left out; locations that differ in nothing else are the same line to pprof.
 package pprofile
 
 import (

@@ -24,9 +24,10 @@ type Place struct {
 	Inlined  bool // in the function of the next place
 }
 
-// WriteStacks writes real call stacks, which hold what is inlined as well, with some values each. The last
-// type is the one that pprof shows by default. Stacks are written as they come. The error is
-// [ErrTooLarge] if the values of a type add up to more than a pprof profile can tell, or one of w.
+// WriteStacks writes real call stacks, which hold what is inlined as well, with some values each.
+// The last type is the one that pprof shows by default. Stacks are written as they come. The error
+// is [ErrTooLarge] if the values of a type add up to more than a pprof profile can tell, or one of
+// w.
 func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Stack, error]) error {
 	z := gzip.NewWriter(w)
 	e := stackEncoder{

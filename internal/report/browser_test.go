@@ -232,7 +232,8 @@ func boolean(t *testing.T, p *tab, expression string) bool {
 	return b
 }
 
-// TestHostileNamesInBrowser opens pages whose names would run scripts if they were taken for anything but text.
+// TestHostileNamesInBrowser opens pages whose names would run scripts if they were taken for
+// anything but text.
 func TestHostileNamesInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	for _, source := range []string{hostileNames[0], hostileNames[4], hostileNames[7]} {
@@ -286,7 +287,8 @@ func TestSmallProfiles(t *testing.T) {
 	page.quiet(t, path)
 }
 
-// TestLargeProfile opens a page of a thousand units that leaves out what is too much, and looks at its tail rows.
+// TestLargeProfile opens a page of a thousand units that leaves out what is too much, and looks at
+// its tail rows.
 func TestLargeProfile(t *testing.T) {
 	b := startBrowser(t)
 	p := synth.New(synth.Options{Seed: 1, Units: 1_000, Functions: 8_000})

@@ -170,7 +170,8 @@ type tab struct {
 	session string
 }
 
-// open opens a file in a new tab of some width, in the light or dark colours, and waits until it has loaded.
+// open opens a file in a new tab of some width, in the light or dark colours, and waits until it
+// has loaded.
 func (b *browser) open(t *testing.T, path, colours string, width int) *tab {
 	t.Helper()
 	var target struct{ TargetID string }

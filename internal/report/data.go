@@ -125,7 +125,8 @@ func (c *collector) summary() {
 	}
 }
 
-// units lists the units that have something, those with the most samples in their functions' bodies first.
+// units lists the units that have something, those with the most samples in their functions' bodies
+// first.
 func (c *collector) units() {
 	var files []profile.FileRef
 	for i := range c.ranking.Units {

@@ -52,7 +52,8 @@ var assets embed.FS
 // scripts are the parts of the page's script in their order.
 var scripts = []string{"core.js", "curve.js", "table.js", "treemap.js", "flame.js", "main.js"}
 
-// Write writes the page of a profile. Its size depends on the numbers in the options, not on that of the profile.
+// Write writes the page of a profile. Its size depends on the numbers in the options, not on that
+// of the profile.
 //
 // It takes a few passes over the records and memory by the number of symbols
 // and the records of the largest function. The error is one of w.
@@ -78,7 +79,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	})
 }
 
-// page returns the template of the page. It is parsed when it is needed: every verb of the command starts with this package.
+// page returns the template of the page. It is parsed when it is needed: every verb of the command
+// starts with this package.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"grouped": grouped,

@@ -83,7 +83,8 @@ func random(t *testing.T, seed uint64) (*profile.Profile, *naive.Profile) {
 	return p, canonical
 }
 
-// slowFrames adds up the samples of each frame by recursion, by the names from the outermost function on.
+// slowFrames adds up the samples of each frame by recursion, by the names from the outermost
+// function on.
 func slowFrames(p *naive.Profile) map[string]node {
 	frames := map[string]node{}
 	for k, f := range p.Functions {
@@ -362,7 +363,8 @@ func TestClip(t *testing.T) {
 	assert.Equal(t, strings.Repeat("é", maxName/2-1)+"a…", clip(strings.Repeat("é", maxName/2-1)+"aé."))
 }
 
-// TestPolicy checks that the page allows itself just the style and script it has, and speaks of nothing outside.
+// TestPolicy checks that the page allows itself just the style and script it has, and speaks of
+// nothing outside.
 func TestPolicy(t *testing.T) {
 	page := write(t, example(), all())
 	meta := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)

@@ -10,9 +10,9 @@ import (
 // Figures is how many figures come before the entries.
 const Figures = 5
 
-// Compare reports where a summary does not agree with the data: which says the figure, in the order of
-// [afdo.Summary], or [Figures] and the index of an entry. Where the data have been merged, a count may
-// have become larger and the number of counts smaller.
+// Compare reports where a summary does not agree with the data: which says the figure, in the order
+// of [afdo.Summary], or [Figures] and the index of an entry. Where the data have been merged, a
+// count may have become larger and the number of counts smaller.
 func Compare(found, data *afdo.Summary, merged bool, report func(which int, detail string)) {
 	agree := true
 	for i, f := range []struct {

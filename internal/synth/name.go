@@ -27,8 +27,8 @@ var (
 	builtins = []string{"i", "j", "b", "m", "l", "c", "Pv", "PKc", "PKv", "Pm", "Rb", "St4pairIiiE"}
 	// Suffixes of the clones that a compiler makes of a function.
 	clones = []string{".constprop.0", ".part.0", ".isra.0", ".cold"}
-	// Members of templates of the standard library, and what their mangled names begin with. S1_ is the type argument if
-	// it stands in one namespace.
+	// Members of templates of the standard library, and what their mangled names begin with. S1_ is
+	// the type argument if it stands in one namespace.
 	templates = []struct{ begin, rest string }{
 		{"_ZNSt6vectorI", "SaIS1_EE9push_backERKS1_"},
 		{"_ZNSt6vectorI", "SaIS1_EE7reserveEm"},
@@ -71,7 +71,8 @@ func (n *namer) once(name string, others func(i int) string) string {
 	return name
 }
 
-// ident returns an identifier of several words as a source name is mangled: its length, then itself.
+// ident returns an identifier of several words as a source name is mangled: its length, then
+// itself.
 func (n *namer) ident(words int) string { return mangled(n.words(words)) }
 
 func mangled(ident string) string { return strconv.Itoa(len(ident)) + ident }

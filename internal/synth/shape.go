@@ -7,9 +7,9 @@ import (
 )
 
 // A Shape is how a profile differs from the plain one: what profiles of C++ and Rust programs are
-// like when a function's file is that of its declaration. Then a header is a unit, a few of them hold
-// most symbols, and every function inlines from them. All knobs are parts of a thousand if nothing
-// else is said, and the zero Shape is the plain profile.
+// like when a function's file is that of its declaration. Then a header is a unit, a few of them
+// hold most symbols, and every function inlines from them. All knobs are parts of a thousand if
+// nothing else is said, and the zero Shape is the plain profile.
 type Shape struct {
 	HeaderSymbols   int // symbols in a few large header units; the first holds two thirds of them
 	HeaderInlining  int // inlined bodies whose function is of one of these units
@@ -98,7 +98,8 @@ func (s *scope) lambda() string {
 	})
 }
 
-// longTemplate returns a new member of a template whose arguments are types of this and other scopes.
+// longTemplate returns a new member of a template whose arguments are types of this and other
+// scopes.
 func (s *scope) longTemplate() string {
 	name := "_ZN" + s.namespace + s.pick(s.classes) + "I"
 	for range 2 + s.rng.IntN(5) {

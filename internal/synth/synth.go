@@ -1,13 +1,13 @@
 // Package synth makes profiles that are shaped like real ones, of any size and
 // the same on every machine: what benchmarks measure, and large tests run on.
 //
-// The shape is that of a C++ program as large as a compiler. Units are uneven, a few of
-// them huge and most small, and a third are headers, whose functions are
-// inlined into many units. Names are mangled C++ of about 50 bytes that share prefixes. A
-// function has about 19 records on the average and several hundred in the long tail; inlining is
-// up to 4 deep as a rule and up to 30 in a few. Counts spread over seven decades, and two in five of
-// them are zero. No two symbols have the same name, so versions 2 and 3 can hold all functions. A [Shape] makes
-// it that of a program whose large headers are units of their own.
+// The shape is that of a C++ program as large as a compiler. Units are uneven, a few of them huge
+// and most small, and a third are headers, whose functions are inlined into many units. Names are
+// mangled C++ of about 50 bytes that share prefixes. A function has about 19 records on the average
+// and several hundred in the long tail; inlining is up to 4 deep as a rule and up to 30 in a few.
+// Counts spread over seven decades, and two in five of them are zero. No two symbols have the same
+// name, so versions 2 and 3 can hold all functions. A [Shape] makes it that of a program whose
+// large headers are units of their own.
 //
 // Nothing here uses floating point, whose results differ between processors.
 package synth
@@ -36,15 +36,16 @@ var (
 
 var cache sync.Map // Options to func() *profile.Profile
 
-// Profile returns the profile of o. It is made once and shared by all who ask, who must not change it.
+// Profile returns the profile of o. It is made once and shared by all who ask, who must not change
+// it.
 func Profile(o Options) *profile.Profile {
 	once := sync.OnceValue(func() *profile.Profile { return New(o) })
 	cached, _ := cache.LoadOrStore(o, once)
 	return cached.(func() *profile.Profile)()
 }
 
-// New makes a profile for the caller to keep and change. That of [Bootstrap] takes about a second and 120 MB.
-// It has no summary, which is so that writers compute one.
+// New makes a profile for the caller to keep and change. That of [Bootstrap] takes about a second
+// and 120 MB. It has no summary, which is so that writers compute one.
 func New(o Options) *profile.Profile {
 	g := &generator{
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),

@@ -26,7 +26,8 @@ func version3(t *testing.T, p *profile.Profile) []byte {
 	return file.Bytes()
 }
 
-// TestSame pins the profile down: figures measured on it would not compare with those measured on another.
+// TestSame pins the profile down: figures measured on it would not compare with those measured on
+// another.
 func TestSame(t *testing.T) {
 	want := uint64(0x55bea5800b0cb492)
 	assert.Equal(t, want, xxhash.Sum64(version3(t, New(Small))))

@@ -50,7 +50,8 @@ func (g *generator) units(o Options) {
 	}
 }
 
-// referred returns how many symbols of a unit are only inlined or called. Most functions of a header are.
+// referred returns how many symbols of a unit are only inlined or called. Most functions of a
+// header are.
 func (g *generator) referred(u *unit) int {
 	if u.header {
 		return 1 + u.sampled*3/2
@@ -58,8 +59,8 @@ func (g *generator) referred(u *unit) int {
 	return 1 + u.sampled*3/8
 }
 
-// sizes shares the functions out to the units, largest first: by the power 1.5 of
-// their rank, which gives the largest of 3,000 thirty times the mean and the median a quarter of it.
+// sizes shares the functions out to the units, largest first: by the power 1.5 of their rank, which
+// gives the largest of 3,000 thirty times the mean and the median a quarter of it.
 func (g *generator) sizes(o Options) []int {
 	weights := make([]int64, o.Units)
 	var sum int64

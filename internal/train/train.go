@@ -331,7 +331,8 @@ func (t *trainer) find(name string) profile.SymbolRef {
 // offset returns a line as profiles have it, in 16 bits.
 func offset(line, declared int) uint32 { return uint32(uint16(line - declared)) }
 
-// heat is how large the counts of a function are at most: some are a thousand times as hot as others.
+// heat is how large the counts of a function are at most: some are a thousand times as hot as
+// others.
 func (t *trainer) heat(name string) uint64 {
 	return []uint64{20, 500, 10_000, 200_000}[t.random("heat "+name)%4]
 }

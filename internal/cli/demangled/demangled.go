@@ -22,8 +22,8 @@ func Name(name string) string { return with(name) }
 // Short is [Name] without the parameters.
 func Short(name string) string { return with(name, demangle.NoParams) }
 
-// maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell more
-// than anybody reads, and a profile has many names.
+// maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell
+// more than anybody reads, and a profile has many names.
 const maxKept = 4 << 10
 
 // Bounded is [Name], but for names that get too long to be kept in a file, which stay as they are.
@@ -46,8 +46,8 @@ func IsMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
 }
 
-// A Writer passes a text on and demangles the quoted strings in it. What comes out is for reading: a
-// demangled name may itself hold a double quote.
+// A Writer passes a text on and demangles the quoted strings in it. What comes out is for reading:
+// a demangled name may itself hold a double quote.
 type Writer struct {
 	w      io.Writer
 	name   []byte // of the string at hand

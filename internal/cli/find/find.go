@@ -74,7 +74,8 @@ func fileBySuffix(p *profile.Profile, path string) (profile.FileRef, error) {
 	return 0, &afdo.AmbiguousError{Path: path, Paths: paths}
 }
 
-// explain returns an error with the paths that may have been meant by one that is not that of a single unit.
+// explain returns an error with the paths that may have been meant by one that is not that of a
+// single unit.
 func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	var several *afdo.AmbiguousError
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// What a compressed file may unpack to: profiles shrink to a tenth or so, and one of a few bytes must not
-// fill the memory.
+// What a compressed file may unpack to: profiles shrink to a tenth or so, and one of a few bytes
+// must not fill the memory.
 const (
 	unpackedPerByte = 64
 	freeUnpacked    = 16 << 20
@@ -52,8 +52,8 @@ func unpack(head []byte, src io.Reader) (*unpacker, error) {
 	return nil, nil
 }
 
-// An unpacker reads what a compressed file holds, and gives [afdo.ErrLimit] where that is out of all
-// proportion to the file.
+// An unpacker reads what a compressed file holds, and gives [afdo.ErrLimit] where that is out of
+// all proportion to the file.
 type unpacker struct {
 	name   string
 	packed *counter

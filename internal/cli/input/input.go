@@ -14,19 +14,19 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else takes
-// fewer bytes.
+// HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else
+// takes fewer bytes.
 const HeadLen = 512
 
-// A File is a file that a verb reads, from its beginning to its end, and of which the first bytes can
-// be looked at before. One that is compressed with gzip or zstd is what it holds. It is used by one
-// goroutine.
+// A File is a file that a verb reads, from its beginning to its end, and of which the first bytes
+// can be looked at before. One that is compressed with gzip or zstd is what it holds. It is used by
+// one goroutine.
 type File struct {
 	Name string // for messages
 	Path string // of a regular file as it is, which can be mapped instead; empty for anything else
 
-	// At reads a file of a server as it is, of which a part can be read instead, and Size is how large that
-	// is; nil for anything else.
+	// At reads a file of a server as it is, of which a part can be read instead, and Size is how
+	// large that is; nil for anything else.
 	At   io.ReaderAt
 	Size int64
 

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// How much memory the process should take for the files that it reads, with a margin for what the limit
-// does not count. Most take far less; the garbage collector takes more pains with files that are made to
-// need more, see SECURITY.md. The limit is a soft one: nothing fails for it.
+// How much memory the process should take for the files that it reads, with a margin for what the
+// limit does not count. Most take far less; the garbage collector takes more pains with files that
+// are made to need more, see SECURITY.md. The limit is a soft one: nothing fails for it.
 const (
 	memoryPerByte = 36
 	freeMemory    = 40 << 20

@@ -9,9 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer writes JSON piece by piece: nesting of any depth takes a few bytes a level and no machine
-// stack, and no document is held in memory. Items of an array are on lines of their own, members of an
-// object in one line. Its first error sticks; [Writer.Err] and [Writer.Finish] return it.
+// A Writer writes JSON piece by piece: nesting of any depth takes a few bytes a level and no
+// machine stack, and no document is held in memory. Items of an array are on lines of their own,
+// members of an object in one line. Its first error sticks; [Writer.Err] and [Writer.Finish] return
+// it.
 type Writer struct {
 	w     io.Writer
 	buf   []byte
@@ -69,7 +70,8 @@ func (j *Writer) newLine() {
 	j.buf = append(j.buf, margin[:1+2*min(j.level, maxIndent)]...)
 }
 
-// Object begins an object: a member if there is a key, an item of an array or the whole document if not.
+// Object begins an object: a member if there is a key, an item of an array or the whole document if
+// not.
 func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
 
 // Array begins an array, as [Writer.Object] does an object.
@@ -116,8 +118,8 @@ func (j *Writer) Bool(key string, v bool) {
 	j.buf = strconv.AppendBool(j.buf, v)
 }
 
-// Name writes a string. JSON has no way to write bytes that are not UTF-8: those become U+FFFD, and a
-// member "<key>_base64" gives the true bytes.
+// Name writes a string. JSON has no way to write bytes that are not UTF-8: those become U+FFFD, and
+// a member "<key>_base64" gives the true bytes.
 func (j *Writer) Name(key, name string) {
 	j.next(key)
 	j.buf = appendString(j.buf, name)

@@ -30,10 +30,11 @@ func JSON(stdout io.Writer, facts any) error {
 	})
 }
 
-// Write has write fill the file of a path. The file appears whole or not at all: a file that was there
-// stays until then, and the new one gets its mode, but the owner is whoever runs this, and other hard
-// links keep the old file. A symbolic link stays, and what it leads to is replaced or made. Standard
-// output, in whatever way it is named, and what is no regular file are written to as they are.
+// Write has write fill the file of a path. The file appears whole or not at all: a file that was
+// there stays until then, and the new one gets its mode, but the owner is whoever runs this, and
+// other hard links keep the old file. A symbolic link stays, and what it leads to is replaced or
+// made. Standard output, in whatever way it is named, and what is no regular file are written to as
+// they are.
 func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == cli.Stdio {
 		return buffered(stdout, write)
@@ -57,8 +58,8 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	return replaceFile(path, target, info.Mode(), write)
 }
 
-// descriptor returns the open file that a path names by its number, nil if it does not: to open the path
-// of a file would begin to write at its start, whatever is there.
+// descriptor returns the open file that a path names by its number, nil if it does not: to open the
+// path of a file would begin to write at its start, whatever is there.
 func descriptor(path string) *os.File {
 	switch path = filepath.ToSlash(filepath.Clean(path)); path {
 	case "/dev/stdout":
@@ -119,8 +120,9 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile writes a temporary file beside target, and gives it target's name when it is complete and
-// on disk. The mode is that of target, 0 if there is no such file; path is how the caller named it.
+// replaceFile writes a temporary file beside target, and gives it target's name when it is complete
+// and on disk. The mode is that of target, 0 if there is no such file; path is how the caller named
+// it.
 func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) error) error {
 	removeStale(filepath.Dir(target))
 	f, err := createBeside(path, target, mode)
@@ -152,9 +154,9 @@ func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) er
 	return nil
 }
 
-// Update writes data to the file of a path unless it holds just that: what has not changed keeps its
-// time, and builds that go by it have nothing to do. The file appears whole or not at all, but may be
-// lost in a crash.
+// Update writes data to the file of a path unless it holds just that: what has not changed keeps
+// its time, and builds that go by it have nothing to do. The file appears whole or not at all, but
+// may be lost in a crash.
 func Update(path string, data []byte) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
 		return false, nil
@@ -176,9 +178,9 @@ func Update(path string, data []byte) (changed bool, err error) {
 	return true, os.Rename(f.Name(), path)
 }
 
-// createBeside makes a new file in the folder of target, with the mode that a new file gets. One that is to
-// replace a file is for its owner alone until it gets that file's mode. Its name is short, since
-// target's may be as long as a name can be; an error names path.
+// createBeside makes a new file in the folder of target, with the mode that a new file gets. One
+// that is to replace a file is for its owner alone until it gets that file's mode. Its name is
+// short, since target's may be as long as a name can be; an error names path.
 func createBeside(path, target string, mode fs.FileMode) (*os.File, error) {
 	perm := fs.FileMode(0o666)
 	if mode != 0 {

@@ -29,8 +29,8 @@ type Line struct {
 	timer *time.Timer
 }
 
-// Start begins the work, of which w is told if it is a terminal. The caller stops the line before it
-// writes anything else to a terminal.
+// Start begins the work, of which w is told if it is a terminal. The caller stops the line before
+// it writes anything else to a terminal.
 func Start(w io.Writer) *Line {
 	if !cli.IsTerminal(w) {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// A List is a table of numbers with what each row is about behind it. That is made as it is printed:
-// a demangled name may be a thousand times as long as the other, and all of them more than anybody
-// wants in memory.
+// A List is a table of numbers with what each row is about behind it. That is made as it is
+// printed: a demangled name may be a thousand times as long as the other, and all of them more than
+// anybody wants in memory.
 type List struct {
 	Numbers Table                // its first row is a heading
 	Heading string               // of what the rows are about

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// Check reports everything that is wrong with a file, see [check.File], and the fingerprints of an index that
-// are not those of the units.
+// Check reports everything that is wrong with a file, see [check.File], and the fingerprints of an
+// index that are not those of the units.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	format, err := Recognise(f.Head)
 	if err != nil {

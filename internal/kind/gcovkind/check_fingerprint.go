@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// fingerprints compares the fingerprints that the index of a file may have
-// with what they should be, and reports the first one that is wrong. The file is without fault otherwise.
+// fingerprints compares the fingerprints that the index of a file may have with what they should
+// be, and reports the first one that is wrong. The file is without fault otherwise.
 func (c *checking) fingerprints(r *afdo.Reader) error {
 	x, err := index.Read(r)
 	if err != nil {

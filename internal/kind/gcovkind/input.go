@@ -25,9 +25,9 @@ type Input struct {
 	profile *profile.Profile
 }
 
-// Open recognises the format of a file. A version 4 file is mapped, or read in pieces if a server has it; what
-// can be neither, standard input above all, is read into memory. Closing the
-// file closes the reader, too.
+// Open recognises the format of a file. A version 4 file is mapped, or read in pieces if a server
+// has it; what can be neither, standard input above all, is read into memory. Closing the file
+// closes the reader, too.
 func Open(f *input.File) (*Input, error) {
 	in := &Input{File: f}
 	var err error
@@ -83,8 +83,9 @@ func OpenReader(path string, options ...afdo.Option) (*afdo.Reader, error) {
 	return afdo.Open(path, append(slices.Clip(options), boundNames(info.Size()))...)
 }
 
-// Names of a unit share prefixes in the file: spelled out, those of real ones take less than four times
-// its size. All units together may take four times what one may, and eight times the file besides.
+// Names of a unit share prefixes in the file: spelled out, those of real ones take less than four
+// times its size. All units together may take four times what one may, and eight times the file
+// besides.
 const (
 	namesPerByte = 4
 	freeNames    = 4 << 20

@@ -33,7 +33,8 @@ type Kind struct {
 // Name is "GCOV profile".
 func (k *Kind) Name() string { return "GCOV profile" }
 
-// Sniff knows the magic numbers and how a text begins. A file of an unsupported version is one, too.
+// Sniff knows the magic numbers and how a text begins. A file of an unsupported version is one,
+// too.
 func (k *Kind) Sniff(head []byte) bool {
 	return hasMagic(head, "gcov") || hasMagic(head, "adcg") || hasMagic(head, "gcda") || looksLikeText(head)
 }

@@ -63,7 +63,8 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	return w.cursor.Err()
 }
 
-// A function is the samples of a symbol and a cursor before the first record. It lasts as long as the visit.
+// A function is the samples of a symbol and a cursor before the first record. It lasts as long as
+// the visit.
 type function struct {
 	afdo.Info
 	*afdo.Cursor
@@ -78,7 +79,8 @@ func (f *function) samples() uint64 {
 	return sum
 }
 
-// boundedWriter fails when more is written than any real file could give, which takes names shared a thousandfold.
+// boundedWriter fails when more is written than any real file could give, which takes names shared
+// a thousandfold.
 type boundedWriter struct {
 	w    io.Writer
 	left int64

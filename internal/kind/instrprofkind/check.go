@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
-// Check reports everything that is wrong with an indexed file, and the first fault of other ones. What LLVM itself writes though
-// it cannot make use of it is a remark.
+// Check reports everything that is wrong with an indexed file, and the first fault of other ones.
+// What LLVM itself writes though it cannot make use of it is a remark.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	c := checking{report: report}
 	switch instrprof.Detect(f.Head) {

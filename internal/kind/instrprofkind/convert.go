@@ -18,8 +18,8 @@ import (
 
 var errTrim = errors.New("instrumentation profiles cannot be trimmed")
 
-// gcPercent is how far the heap may grow beyond what is in use: a profile is large and has few pointers, so
-// that looking through it costs next to nothing.
+// gcPercent is how far the heap may grow beyond what is in use: a profile is large and has few
+// pointers, so that looking through it costs next to nothing.
 const gcPercent = 20
 
 // Convert writes a file in a format of the kind.

@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
-// DiffFacts is what diff prints, in the form of its JSON. An overlap is 0 to 1, as llvm-profdata computes it.
+// DiffFacts is what diff prints, in the form of its JSON. An overlap is 0 to 1, as llvm-profdata
+// computes it.
 type DiffFacts struct {
 	Overlap    float64        `json:"overlap"` // of the counters
 	Sums       [2]float64     `json:"sums"`    // of the counters of each profile

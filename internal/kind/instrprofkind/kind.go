@@ -1,4 +1,5 @@
-// Package instrprofkind has the verbs for LLVM's instrumentation profiles, which package instrprof reads and writes.
+// Package instrprofkind has the verbs for LLVM's instrumentation profiles, which package instrprof
+// reads and writes.
 package instrprofkind
 
 import (
@@ -43,7 +44,8 @@ const (
 
 const newestVersion = 13
 
-// AddFlags adds --hash to lookup, and --profdata-version and --keep-vtable-symbols to verbs that write profiles.
+// AddFlags adds --hash to lookup, and --profdata-version and --keep-vtable-symbols to verbs that
+// write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	if verb.Name() == "lookup" {

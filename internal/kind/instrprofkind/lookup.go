@@ -17,8 +17,9 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
-// Lookup prints the records of a function, or the one of a hash, as text or JSON. Of an indexed file it reads a bucket and a chain
-// of the hash table for the function and for each function that it calls through pointers.
+// Lookup prints the records of a function, or the one of a hash, as text or JSON. Of an indexed
+// file it reads a bucket and a chain of the hash table for the function and for each function that
+// it calls through pointers.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit || !o.HasSymbol {
 		return cli.Usagef("an instrumentation profile has no units: use --symbol")

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// memorySections is the sum of the MemProf sections of indexed files, which are profiles of their own.
+// memorySections is the sum of the MemProf sections of indexed files, which are profiles of their
+// own.
 type memorySections struct {
 	n   int
 	sum memprof.Profile

@@ -40,7 +40,8 @@ type ShowFacts struct {
 	records recordCount
 }
 
-// SummaryFacts is a summary. What is computed from counters leaves out functions with pseudo counts.
+// SummaryFacts is a summary. What is computed from counters leaves out functions with pseudo
+// counts.
 type SummaryFacts struct {
 	NumFunctions     uint64       `json:"functions"`
 	MaxFunctionCount uint64       `json:"max_function_count"`

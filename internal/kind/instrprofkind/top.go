@@ -37,7 +37,8 @@ type HotFacts struct {
 	Entry     uint64  `json:"entry"` // the first counter
 }
 
-// Top lists the functions whose counters have the largest sums; by entry for --sort head, by name for --sort name.
+// Top lists the functions whose counters have the largest sums; by entry for --sort head, by name
+// for --sort name.
 func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if o.HasUnit || o.Calls {
 		return cli.Usagef("an instrumentation profile has no units, and calls only where they are indirect: see lookup")

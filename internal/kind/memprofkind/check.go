@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// Check reports everything that is wrong with an indexed file, and the first fault of a raw one or of YAML.
+// Check reports everything that is wrong with an indexed file, and the first fault of a raw one or
+// of YAML.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	l, err := load(f)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package memprofkind has the verbs for LLVM's memory profiles, which package memprof reads and writes.
+// Package memprofkind has the verbs for LLVM's memory profiles, which package memprof reads and
+// writes.
 package memprofkind
 
 import (
@@ -39,8 +40,8 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// Sniff knows raw profiles by their magic number, YAML by the keys it begins with, and indexed profiles
-// that have a MemProf section and no functions.
+// Sniff knows raw profiles by their magic number, YAML by the keys it begins with, and indexed
+// profiles that have a MemProf section and no functions.
 func (k *Kind) Sniff(head []byte) bool { return isRaw(head) || isIndexed(head) || isYAML(head) }
 
 func isRaw(head []byte) bool { return bytes.HasPrefix(head, []byte(memprof.RawMagic)) }
@@ -58,7 +59,8 @@ func isYAML(head []byte) bool {
 	return false
 }
 
-// isIndexed looks at the flags and at the number of functions, which the summary behind the header begins with.
+// isIndexed looks at the flags and at the number of functions, which the summary behind the header
+// begins with.
 func isIndexed(head []byte) bool {
 	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
 	if !bytes.HasPrefix(head, []byte(instrprof.Magic)) || len(head) < versionWord+8 {
@@ -77,7 +79,8 @@ func isIndexed(head []byte) bool {
 	return word&hasMemProf != 0 && (len(head) < functions+8 || binary.LittleEndian.Uint64(head[functions:]) == 0)
 }
 
-// AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write profiles.
+// AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write
+// profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	if verb.Name() == "create" {

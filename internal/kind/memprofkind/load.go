@@ -93,7 +93,8 @@ func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string,
 	return p, s.names, nil
 }
 
-// profile returns the profile in memory, each allocation once a record, and the names of functions that are known.
+// profile returns the profile in memory, each allocation once a record, and the names of functions
+// that are known.
 func (k *Kind) profile(e *cli.Env, f *input.File) (*memprof.Profile, map[uint64]string, error) {
 	l, err := load(f)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// Merge adds up indexed, raw and YAML files, one after the other: the memory is that of the sum and one input.
+// Merge adds up indexed, raw and YAML files, one after the other: the memory is that of the sum and
+// one input.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// namesOf returns the names of the functions of a binary by GUID: those of its symbol tables and, since
-// what is inlined everywhere has no symbol, those of its debug info.
+// namesOf returns the names of the functions of a binary by GUID: those of its symbol tables and,
+// since what is inlined everywhere has no symbol, those of its debug info.
 func namesOf(path string) (map[uint64]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {

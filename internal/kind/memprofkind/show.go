@@ -44,7 +44,8 @@ type segmentFacts struct {
 	BuildID string `json:"build_id"`
 }
 
-// Show prints what a profile is. Of a raw one without --binary that is what there is without functions.
+// Show prints what a profile is. Of a raw one without --binary that is what there is without
+// functions.
 func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	l, err := load(f)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that the CI has to run.
+// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that
+// the CI has to run.
 func tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -36,7 +37,8 @@ func run(t testing.TB, dir, name string, args ...string) []byte {
 	return out
 }
 
-// trained builds a program, runs it and returns the folder of the binary "program" and the profile "raw".
+// trained builds a program, runs it and returns the folder of the binary "program" and the profile
+// "raw".
 func trained(t testing.TB, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()

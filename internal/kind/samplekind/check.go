@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/sampleprof"
 )
 
-// Check reports the first fault of a file, or else what its function offsets and its summary have wrong.
+// Check reports the first fault of a file, or else what its function offsets and its summary have
+// wrong.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	if !sampleprof.IsBinary(f.Head) {
 		_, err := sampleprof.ReadText(f)
@@ -63,7 +64,8 @@ func disagreement(found, data *afdo.Summary) string {
 	return "the detailed entries are not those of the data"
 }
 
-// refused reports why a file cannot be read, or returns an error that says nothing of what it holds.
+// refused reports why a file cannot be read, or returns an error that says nothing of what it
+// holds.
 func refused(err error, report func(kind.Problem)) error {
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err

@@ -28,7 +28,8 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return err
 }
 
-// Merge writes the sum of files. It holds the sum and, of one input at a time, the sections and a function.
+// Merge writes the sum of files. It holds the sum and, of one input at a time, the sections and a
+// function.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	sum := new(sampleprof.Profile)
 	dropped := 0

@@ -46,7 +46,8 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// AddFlags adds what names and discriminators mean to all verbs, and the layout to those that write profiles.
+// AddFlags adds what names and discriminators mean to all verbs, and the layout to those that write
+// profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")

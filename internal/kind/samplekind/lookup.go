@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/sampleprof"
 )
 
-// Lookup prints one function, in all contexts if there are contexts, as text or JSON. Of an ExtBinary file it reads no other.
+// Lookup prints one function, in all contexts if there are contexts, as text or JSON. Of an
+// ExtBinary file it reads no other.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit {
 		return cli.Usagef("--unit: LLVM sample profiles do not know which function is in which source file")
@@ -80,7 +81,8 @@ func (k *Kind) lookupReader(f *input.File) (*sampleprof.Reader, error) {
 	return sampleprof.NewReader(strings.NewReader(file.String()), int64(file.Len()))
 }
 
-// functions returns the function of a symbol: in one context, if that is what the symbol is, or in all.
+// functions returns the function of a symbol: in one context, if that is what the symbol is, or in
+// all.
 func functions(r *sampleprof.Reader, symbol string) iter.Seq2[*sampleprof.Function, error] {
 	if !strings.HasPrefix(symbol, "[") && !strings.Contains(symbol, " @ ") {
 		return r.Contexts(symbol)

@@ -8,8 +8,9 @@ import (
 	"github.com/go-afdo/afdo/sampleprof"
 )
 
-// A functionJSON writes functions with the members that `llvm-profdata show --sample --show-format=json` gives them,
-// and some more: context, vtables, checksum and attributes.
+// A functionJSON writes functions with the members that `llvm-profdata
+// show --sample --show-format=json` gives them, and some more: context,
+// vtables, checksum and attributes.
 type functionJSON struct {
 	*jsonstream.Writer
 	p        *sampleprof.Profile
