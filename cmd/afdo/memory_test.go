@@ -92,6 +92,8 @@ func measured(t *testing.T, args []string) (status int, most int64, said string)
 	return cmd.ProcessState.ExitCode(), most << 10, stderr.String()
 }
 
+func init() { programs["afdo-measured"] = runMeasured }
+
 // runMeasured is the command, which tells at its end on descriptor 3 how many kilobytes it had at
 // most. The figure of wait4 would be that of the test's own process where that is larger.
 func runMeasured() {
