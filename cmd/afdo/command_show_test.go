@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 )
@@ -41,7 +42,7 @@ func checkShow(t *testing.T, f *gcovkind.ShowFacts, truth *naive.File) {
 		[]uint64{f.Summary.TotalCount, f.Summary.MaxCount, f.Summary.MaxFunctionCount, f.Summary.NumCounts, f.Summary.NumFunctions})
 	require.Len(t, f.Summary.Entries, len(s.Entries))
 	for i, e := range s.Entries {
-		assert.Equal(t, gcovkind.EntryFacts{Cutoff: e.Cutoff, MinCount: e.MinCount, NumCounts: e.NumCounts}, f.Summary.Entries[i])
+		assert.Equal(t, kind.EntryFacts{Cutoff: e.Cutoff, MinCount: e.MinCount, NumCounts: e.NumCounts}, f.Summary.Entries[i])
 	}
 
 	var symbols, functions uint64

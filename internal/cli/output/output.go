@@ -154,30 +154,6 @@ func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) er
 	return nil
 }
 
-// Update writes data to the file of a path unless it holds just that: what has not changed keeps
-// its time, and builds that go by it have nothing to do. The file appears whole or not at all, but
-// may be lost in a crash.
-func Update(path string, data []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
-		return false, nil
-	}
-	f, err := createBeside(path, path, 0)
-	if err != nil {
-		return false, err
-	}
-	stop := removeOnSignal(f.Name())
-	defer stop()
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return false, err
-	}
-	if err := f.Close(); err != nil {
-		return false, err
-	}
-	return true, os.Rename(f.Name(), path)
-}
-
 // createBeside makes a new file in the folder of target, with the mode that a new file gets. One
 // that is to replace a file is for its owner alone until it gets that file's mode. Its name is
 // short, since target's may be as long as a name can be; an error names path.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -50,19 +49,19 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 
 // ShowFacts is what show prints, in the form of its JSON.
 type ShowFacts struct {
-	File      string       `json:"file"`
-	Format    string       `json:"format"`
-	ByteOrder string       `json:"byte_order,omitempty"` // of v2 and v3
-	Size      int64        `json:"size"`                 // of the file
-	Compact   bool         `json:"compact_header"`       // of v4
-	V4Size    int64        `json:"v4_size"`              // Size, or what the file would have as v4
-	Sections  []SizeFacts  `json:"sections"`
-	Summary   SummaryFacts `json:"summary"`
-	Units     uint64       `json:"units"`
-	Symbols   uint64       `json:"symbols"`
-	Functions uint64       `json:"functions"` // symbols with info
-	Records   RecordFacts  `json:"records"`
-	Index     *IndexFacts  `json:"index,omitempty"` // of v4, if it has one
+	File      string            `json:"file"`
+	Format    string            `json:"format"`
+	ByteOrder string            `json:"byte_order,omitempty"` // of v2 and v3
+	Size      int64             `json:"size"`                 // of the file
+	Compact   bool              `json:"compact_header"`       // of v4
+	V4Size    int64             `json:"v4_size"`              // Size, or what the file would have as v4
+	Sections  []SizeFacts       `json:"sections"`
+	Summary   kind.SummaryFacts `json:"summary"`
+	Units     uint64            `json:"units"`
+	Symbols   uint64            `json:"symbols"`
+	Functions uint64            `json:"functions"` // symbols with info
+	Records   RecordFacts       `json:"records"`
+	Index     *IndexFacts       `json:"index,omitempty"` // of v4, if it has one
 }
 
 // SizeFacts is how many bytes of a v4 file are of a kind.
@@ -74,21 +73,6 @@ type SizeFacts struct {
 	Compact uint64  `json:"compact"` // how many of them are in compact encoding
 	Bytes   int64   `json:"bytes"`
 	Percent float64 `json:"percent"`
-}
-
-type SummaryFacts struct {
-	TotalCount       uint64       `json:"total_count"`
-	MaxCount         uint64       `json:"max_count"`
-	MaxFunctionCount uint64       `json:"max_fn_count"`
-	NumCounts        uint64       `json:"num_counts"`
-	NumFunctions     uint64       `json:"num_functions"`
-	Entries          []EntryFacts `json:"detailed_entries"`
-}
-
-type EntryFacts struct {
-	Cutoff    uint32 `json:"cutoff"` // parts per million
-	MinCount  uint64 `json:"min_count"`
-	NumCounts uint64 `json:"num_counts"`
 }
 
 type RecordFacts struct {
@@ -108,10 +92,7 @@ func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFac
 		File: in.Name, Format: in.Format.String(), ByteOrder: in.Order, Size: in.Size(),
 		Compact: r.Header().Compact, V4Size: r.Size(), Sections: t.sizes(r.Size()),
 		Units: t.units, Symbols: t.symbols, Functions: t.functions,
-		Summary: SummaryFacts{
-			TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
-			NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
-		},
+		Summary: kind.NewSummaryFacts(s),
 		Records: RecordFacts{
 			Zero:        t.records[afdo.LocationZero],
 			Normal:      t.records[afdo.LocationNormal],
@@ -123,9 +104,6 @@ func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFac
 			CallTargets: t.targets,
 			MaxDepth:    t.depth,
 		},
-	}
-	for _, e := range s.Entries {
-		f.Summary.Entries = append(f.Summary.Entries, EntryFacts(e))
 	}
 	return f
 }
@@ -165,8 +143,8 @@ func (f *ShowFacts) print(w io.Writer) error {
 		table   *table.Table
 	}{
 		{heading, f.sectionTable()},
-		{"Summary", f.Summary.table()},
-		{"Detailed summary", f.Summary.entryTable()},
+		{"Summary", f.Summary.Table()},
+		{"Detailed summary", f.Summary.EntryTable()},
 		{"Contents", f.contentTable()},
 		{"Index", f.Index.table()},
 	} {
@@ -225,28 +203,6 @@ func (s *SizeFacts) encoding(compactHeader bool) string {
 		return "normal"
 	}
 	return human.Number(s.Compact) + " compact"
-}
-
-func (s *SummaryFacts) table() *table.Table {
-	t := &table.Table{Columns: "lr"}
-	t.Row("Total count", human.Number(s.TotalCount))
-	t.Row("Largest count", human.Number(s.MaxCount))
-	t.Row("Largest head count", human.Number(s.MaxFunctionCount))
-	t.Row("Counts", human.Number(s.NumCounts))
-	t.Row("Functions", human.Number(s.NumFunctions))
-	return t
-}
-
-func (s *SummaryFacts) entryTable() *table.Table {
-	t := &table.Table{Columns: "rrr"}
-	for i, e := range s.Entries {
-		if i == 0 {
-			t.Row("Share of total", "Least count", "Counts")
-		}
-		share := strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%"
-		t.Row(share, human.Number(e.MinCount), human.Number(e.NumCounts))
-	}
-	return t
 }
 
 func (f *ShowFacts) contentTable() *table.Table {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo"
@@ -31,12 +30,12 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 
 // Facts is what show prints, in the form of its JSON.
 type Facts struct {
-	File     string         `json:"file"`
-	Format   string         `json:"format"`
-	Size     int64          `json:"size"`
-	Kinds    []string       `json:"kinds"` // such as "context-sensitive"
-	Sections []SectionFacts `json:"sections"`
-	Summary  SummaryFacts   `json:"summary"`
+	File     string            `json:"file"`
+	Format   string            `json:"format"`
+	Size     int64             `json:"size"`
+	Kinds    []string          `json:"kinds"` // such as "context-sensitive"
+	Sections []SectionFacts    `json:"sections"`
+	Summary  kind.SummaryFacts `json:"summary"`
 
 	Functions  int    `json:"functions"`
 	Names      int    `json:"names"`
@@ -55,23 +54,6 @@ type SectionFacts struct {
 	Flags  []string `json:"flags"`
 	Offset int64    `json:"offset"`
 	Bytes  int64    `json:"bytes"`
-}
-
-// SummaryFacts is the summary as it stands in the file; of text, as the data make it.
-type SummaryFacts struct {
-	TotalCount       uint64       `json:"total_count"`
-	MaxCount         uint64       `json:"max_count"`
-	MaxFunctionCount uint64       `json:"max_fn_count"`
-	NumCounts        uint64       `json:"num_counts"`
-	NumFunctions     uint64       `json:"num_functions"`
-	Entries          []EntryFacts `json:"detailed_entries"`
-}
-
-// EntryFacts is one share of the total.
-type EntryFacts struct {
-	Cutoff    uint32 `json:"cutoff"` // parts per million
-	MinCount  uint64 `json:"min_count"`
-	NumCounts uint64 `json:"num_counts"`
 }
 
 func newFacts(f *input.File) (*Facts, error) {
@@ -99,7 +81,7 @@ func newFacts(f *input.File) (*Facts, error) {
 	if summary == nil {
 		summary = p.Summarize()
 	}
-	facts.addSummary(summary)
+	facts.Summary = kind.NewSummaryFacts(summary)
 	facts.addProfile(p)
 	return facts, nil
 }
@@ -112,16 +94,6 @@ func (f *Facts) addSections(r *sampleprof.Reader) {
 			flags = []string{}
 		}
 		f.Sections = append(f.Sections, SectionFacts{s.Type.String(), flags, s.Offset, s.Size})
-	}
-}
-
-func (f *Facts) addSummary(s *afdo.Summary) {
-	f.Summary = SummaryFacts{
-		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
-		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
-	}
-	for _, e := range s.Entries {
-		f.Summary.Entries = append(f.Summary.Entries, EntryFacts(e))
 	}
 }
 
@@ -173,8 +145,8 @@ func (f *Facts) print(w io.Writer) error {
 		table   *table.Table
 	}{
 		{"Sections", f.sectionTable()},
-		{"Summary", f.Summary.table()},
-		{"Detailed summary", f.Summary.entryTable()},
+		{"Summary", f.Summary.Table()},
+		{"Detailed summary", f.Summary.EntryTable()},
 		{"Contents", f.contentTable()},
 	} {
 		if part.table.Empty() {
@@ -214,28 +186,6 @@ func (f *Facts) sectionTable() *table.Table {
 		}
 		share := human.Percent(float64(s.Bytes) / float64(max(f.Size, 1)))
 		t.Row(s.Type, human.Number(s.Offset), human.Number(s.Bytes), share, strings.Join(s.Flags, ", "))
-	}
-	return t
-}
-
-func (s *SummaryFacts) table() *table.Table {
-	t := &table.Table{Columns: "lr"}
-	t.Row("Total count", human.Number(s.TotalCount))
-	t.Row("Largest count", human.Number(s.MaxCount))
-	t.Row("Largest head count", human.Number(s.MaxFunctionCount))
-	t.Row("Counts", human.Number(s.NumCounts))
-	t.Row("Functions", human.Number(s.NumFunctions))
-	return t
-}
-
-func (s *SummaryFacts) entryTable() *table.Table {
-	t := &table.Table{Columns: "rrr"}
-	for i, e := range s.Entries {
-		if i == 0 {
-			t.Row("Share of total", "Least count", "Counts")
-		}
-		share := strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%"
-		t.Row(share, human.Number(e.MinCount), human.Number(e.NumCounts))
 	}
 	return t
 }
