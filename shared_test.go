@@ -139,33 +139,64 @@ func comb(prefix int, n uint32) func(e *gen.Enc) {
 	}
 }
 
-// A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit.
+// A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit,
+// and a table that they share once.
 func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	const units = 2_000
-	h := newHandmade(true)
-	names := h.section(naive.StringTable, comb(4_000, 200))
-	for i := range units {
-		h.unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.section(naive.SymbolNames, noRows), 0, 0)
-	}
-	data := h.bytes()
-	read := 0
-	used := allocated(func() {
-		r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
-		require.NoError(t, err)
-		for u, err := range r.Units() {
-			require.NoError(t, err)
-			if _, err := u.NumSymbols(); err != nil {
-				require.ErrorIs(t, err, afdo.ErrLimit)
-				break
+	for _, shared := range []bool{false, true} {
+		h := newHandmade(true)
+		names := uint32(0)
+		for i := range units {
+			if i == 0 || !shared {
+				names = h.section(naive.StringTable, comb(4_000, 200))
 			}
-			read++
+			h.unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.section(naive.SymbolNames, noRows), 0, 0)
 		}
-	})
-	require.Less(t, read, 20)
-	require.NotZero(t, read)
-	faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 20})
-	require.True(t, has(faults, afdo.ErrLimit), "what cannot be walked is reported")
-	require.Less(t, used, uint64(40<<20))
+		data := h.bytes()
+		read := 0
+		used := allocated(func() {
+			r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
+			require.NoError(t, err)
+			for u, err := range r.Units() {
+				require.NoError(t, err)
+				if _, err := u.NumSymbols(); err != nil {
+					require.ErrorIs(t, err, afdo.ErrLimit)
+					break
+				}
+				read++
+			}
+		})
+		faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 20})
+		require.Equal(t, !shared, has(faults, afdo.ErrLimit), "what cannot be walked is reported")
+		if shared {
+			require.Equal(t, units, read)
+			require.Less(t, used, uint64(4<<20))
+			continue
+		}
+		require.NotZero(t, read)
+		require.Less(t, read, 200)
+		require.Less(t, used, uint64(12*len(data)))
+	}
+}
+
+// However much the option allows, names take no more than what is in proportion to the file.
+func TestNamesAreLimitedByTheFile(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		for n, ok := range map[uint32]bool{400: true, 600: false} {
+			data := unitOf(compact, comb(40_000, n), noRows, 0)
+			r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<30))
+			require.NoError(t, err)
+			u, err := r.Unit("a.c")
+			require.NoError(t, err)
+			_, err = u.NumSymbols()
+			faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 30})
+			require.Equal(t, ok, err == nil, "%v: 16 MiB and 64 times %d bytes", err, len(data))
+			require.Equal(t, ok, !has(faults, afdo.ErrLimit))
+			if !ok {
+				require.ErrorIs(t, err, afdo.ErrLimit)
+			}
+		}
+	}
 }
 
 // Callees that lead from one unit to another and back decode each table once.
@@ -173,7 +204,7 @@ func TestSymbolDecodesOnce(t *testing.T) {
 	const rows = 1_000
 	h := newHandmade(true)
 	for i := range uint32(2) {
-		h.unit(string(rune('a'+i)), h.section(naive.StringTable, comb(40_000, 1_000)), h.section(naive.SymbolNames, func(e *gen.Enc) {
+		h.unit(string(rune('a'+i)), h.section(naive.StringTable, comb(10_000, 1_000)), h.section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(rows)
 			for j := range uint32(rows) {
 				e.U32(j)
@@ -189,9 +220,9 @@ func TestSymbolDecodesOnce(t *testing.T) {
 			for i := range afdo.SymbolID(2) {
 				s, err := r.Symbol(i*rows + j)
 				require.NoError(t, err)
-				require.Greater(t, len(s.Name()), 40_000)
+				require.Greater(t, len(s.Name()), 10_000)
 			}
 		}
 	})
-	require.Less(t, used, uint64(400<<20), "each of the two takes 40 MB, twice that while it grows")
+	require.Less(t, used, uint64(100<<20), "each of the two takes 10 MB, twice that while it grows")
 }

@@ -63,15 +63,10 @@ func (r *Reader) encodedTable(names Section, e *unitEntry) (*encodedTable, error
 	return &encodedTable{sections[0], sections[1]}, nil
 }
 
-// decode decodes both sections.
-func (enc *encodedTable) decode(e *unitEntry, maxNameBytes int) (*symbolTable, error) {
-	f := enc.strings
-	names, err := f.names(maxNameBytes)
-	if err != nil {
-		return nil, err
-	}
-	t := &symbolTable{sec: enc.symbols.sec, names: names}
-	if err := t.decode(enc.symbols, e); err != nil {
+// newSymbolTable decodes the symbol names of a unit, given its strings.
+func newSymbolTable(symbols fields, names []string, e *unitEntry) (*symbolTable, error) {
+	t := &symbolTable{sec: symbols.sec, names: names}
+	if err := t.decode(symbols, e); err != nil {
 		return nil, err
 	}
 	return t, t.orderByID()
@@ -136,23 +131,27 @@ func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 	return row, SymbolID(t.rows[row].ID) == id
 }
 
-// size is roughly the memory of the table.
-func (t *symbolTable) size() int {
-	n := 16*len(t.names) + 12*len(t.rows) + 4*len(t.order)
-	for _, name := range t.names {
+// size is roughly the memory of the table without its strings.
+func (t *symbolTable) size() int { return 12*len(t.rows) + 4*len(t.order) }
+
+// stringSize is roughly the memory of decoded strings.
+func stringSize(names []string) int {
+	n := 16 * len(names)
+	for _, name := range names {
 		n += len(name)
 	}
 	return n
 }
 
 // tableCache keeps the symbol tables of all units that were asked for, so that each is decoded once
-// however callees and inlined functions go back and forth. Tables of real files are a few times as
-// large as their sections. What a hostile file makes of strings that share prefixes, or of units
-// that share a string table, is limited.
+// however callees and inlined functions go back and forth. A string table that units share is kept
+// and counted once. Tables of real files are a few times as large as their sections. What a hostile
+// file makes of strings that share prefixes is limited.
 type tableCache struct {
-	tables map[int]*symbolTable // by unit
-	picked map[int]bool         // units of which some symbols have been picked out
-	bytes  int64                // of tables, or of their sections where these are larger
+	tables  map[int]*symbolTable // by unit
+	strings map[uint32][]string  // by section
+	picked  map[uint32]bool      // string tables out of which some names have been picked
+	bytes   int64                // of tables and strings, or of their sections where these are larger
 }
 
 func (r *Reader) maxTableBytes() int64 { return door.MaxTableBytes(r.opts.maxNameBytes, r.src.size) }
@@ -161,30 +160,56 @@ func tableLimit(limit int64) string {
 	return fmt.Sprintf("the names of the units exceed %d bytes, see MaxNameBytes", limit)
 }
 
-// cached returns the symbol table of a unit if it is in the cache, and whether there is room for
-// more.
-func (r *Reader) cached(index int) (t *symbolTable, room bool) {
+// cached returns the symbol table of a unit, nil if it is not in the cache.
+func (r *Reader) cached(index int) *symbolTable {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.tables.tables[index], r.tables.bytes < r.maxTableBytes()
+	return r.tables.tables[index]
 }
 
-// firstPick reports whether symbols are picked out of a unit for the first time.
-func (r *Reader) firstPick(index int) bool {
+// cachedStrings returns the strings of a section if they are in the cache, and whether there is
+// room for more.
+func (r *Reader) cachedStrings(section uint32) (names []string, ok, room bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names, ok = r.tables.strings[section]
+	return names, ok, r.tables.bytes < r.maxTableBytes()
+}
+
+// firstPick reports whether names are picked out of a string table for the first time.
+func (r *Reader) firstPick(section uint32) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := &r.tables
-	if c.picked[index] {
+	if _, decoded := c.strings[section]; decoded || c.picked[section] {
 		return false
 	}
 	if c.picked == nil {
-		c.picked = make(map[int]bool)
+		c.picked = make(map[uint32]bool)
 	}
-	c.picked[index] = true
+	c.picked[section] = true
 	return true
 }
 
-// cache keeps the symbol table of a unit and returns it, or the one that is there already.
+// cacheStrings keeps the strings of a section of some bytes and returns them, or those that are
+// there already.
+func (r *Reader) cacheStrings(section uint32, names []string, size int) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.tables
+	if there, ok := c.strings[section]; ok {
+		return there
+	}
+	if c.strings == nil {
+		c.strings = make(map[uint32][]string)
+	}
+	c.strings[section] = names
+	c.bytes += int64(max(size, stringSize(names)))
+	return names
+}
+
+// cache keeps the symbol table of a unit and returns it, or the one that is there already. Its
+// symbol names have some bytes.
 func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -222,24 +247,57 @@ func (u *Unit) symbols() (*symbolTable, error) {
 	if u.table != nil {
 		return u.table, nil
 	}
-	t, room := u.r.cached(u.index)
-	if t != nil {
-		u.table, u.encoded = t, nil
-		return t, nil
+	t := u.r.cached(u.index)
+	if t == nil {
+		var err error
+		if t, err = u.decode(); err != nil {
+			return nil, err
+		}
+	}
+	u.table, u.encoded = t, nil
+	return t, nil
+}
+
+// decode decodes the unit's tables and keeps them. The caller holds u.mu.
+func (u *Unit) decode() (*symbolTable, error) {
+	names, symbols, err := u.strings()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newSymbolTable(symbols, names, &u.entry)
+	if err != nil {
+		return nil, err
+	}
+	return u.r.cache(u.index, t, len(symbols.Data)), nil
+}
+
+// strings returns the unit's strings, and the symbol names as they stand in the file. Where another
+// unit's strings are the same, they are not read again. The caller holds u.mu.
+func (u *Unit) strings() (names []string, symbols fields, err error) {
+	section := u.entry.Strings
+	names, ok, room := u.r.cachedStrings(section)
+	if ok && u.encoded == nil {
+		rows, err := u.r.openAll(u.names, u.entry.name, []sectionRef{{u.entry.Symbols, SectionSymbolNames}})
+		if err != nil {
+			return nil, fields{}, err
+		}
+		return names, rows[0], nil
 	}
 	enc, err := u.encodedTable()
 	if err != nil {
-		return nil, err
+		return nil, fields{}, err
 	}
+	if ok {
+		return names, enc.symbols, nil
+	}
+	f := enc.strings
 	if !room {
-		return nil, enc.strings.sec.errorAt(0, ErrLimit, "%s", tableLimit(u.r.maxTableBytes()))
+		return nil, fields{}, f.sec.errorAt(0, ErrLimit, "%s", tableLimit(u.r.maxTableBytes()))
 	}
-	t, err = enc.decode(&u.entry, u.r.opts.maxNameBytes)
-	if err != nil {
-		return nil, err
+	if names, err = f.names(u.r.opts.maxNameBytes); err != nil {
+		return nil, fields{}, err
 	}
-	u.table, u.encoded = u.r.cache(u.index, t, len(enc.strings.Data)+len(enc.symbols.Data)), nil
-	return u.table, nil
+	return u.r.cacheStrings(section, names, len(f.Data)), enc.symbols, nil
 }
 
 func (u *Unit) symbol(t *symbolTable, row int) Symbol {

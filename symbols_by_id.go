@@ -74,7 +74,7 @@ func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol) error {
 // pick is symbolsByID by the encoded tables. It reports whether it has been done: not if that is no
 // gain, nor where something is amiss, which decoding the tables tells.
 func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) {
-	if t, _ := u.r.cached(u.index); t != nil {
+	if u.r.cached(u.index) != nil || !u.r.firstPick(u.entry.Strings) {
 		return false, nil
 	}
 	enc, err := u.encodedNames()
@@ -82,7 +82,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 		return false, err
 	}
 	f := enc.symbols
-	if n := f.RowCount(); len(wanted) > n/decodeShare || !u.r.firstPick(u.index) {
+	if n := f.RowCount(); len(wanted) > n/decodeShare {
 		return false, nil
 	}
 	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {

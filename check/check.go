@@ -5,8 +5,11 @@
 package check
 
 import (
+	"cmp"
+
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/door"
 )
 
 // A Problem is something that a check finds.
@@ -30,9 +33,7 @@ type Options struct {
 	MaxNameBytes int
 }
 
-func (o *Options) maxNameBytes() int {
-	if o.MaxNameBytes == 0 {
-		return afdo.DefaultMaxNameBytes
-	}
-	return o.MaxNameBytes
+// maxNameBytes is what the names of one unit may take.
+func (k *checker) maxNameBytes() int {
+	return door.MaxNameBytes(cmp.Or(k.opts.MaxNameBytes, afdo.DefaultMaxNameBytes), int64(len(k.data)))
 }

@@ -107,7 +107,7 @@ func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	default:
 		c.missing--
 	}
-	limit := c.k.opts.maxNameBytes()
+	limit := c.k.maxNameBytes()
 	if c.Prefix > limit-c.names && !c.limited {
 		c.limited = true
 		c.k.fault(faultAt(c.sec, pos, afdo.ErrLimit, "the names of the unit exceed %d bytes, see afdo.MaxNameBytes", limit))

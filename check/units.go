@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -118,8 +117,8 @@ func (k *checker) unit(names afdo.Section, u *unit) {
 		}
 		if f, ok := k.section(int(u.Symbols), afdo.SectionSymbolNames); ok {
 			rows := f
+			k.tables += max(int64(len(f.Data)), 16*int64(rows.RowCount()))
 			complete = k.rows(&f, u, strings.count)
-			k.size(u, strings, rows)
 		}
 	}
 	if !complete {
@@ -139,28 +138,21 @@ func (k *checker) stringTable(index uint32) stringTable {
 		k.strings[index] = stringTable{count: -1}
 		if f, ok := k.section(int(index), afdo.SectionStringTable); ok {
 			k.strings[index] = k.trie(f)
+			k.spell(f.sec, k.strings[index])
 		}
 	}
 	return k.strings[index]
 }
 
-// size reports a unit whose names a Reader would not spell out any more, for all that it has of the
-// units before. It counts rather too much than too little.
-func (k *checker) size(u *unit, strings stringTable, rows fields) {
-	if strings.count < 0 {
-		return
-	}
-	limit := door.MaxTableBytes(k.opts.maxNameBytes(), int64(len(k.data)))
-	table := k.sectionAt(int(u.Strings))
-	if k.tables < limit {
-		sections := table.Size + int64(len(rows.Data))
-		k.tables += max(sections, 16*int64(strings.count)+16*int64(rows.RowCount())+int64(strings.names))
-		return
-	}
-	if k.tables < math.MaxInt64 {
+// spell counts a string table that a Reader decodes for the first time, and reports one that it
+// would not decode any more, for all that it has of the units before.
+func (k *checker) spell(table afdo.Section, strings stringTable) {
+	limit := door.MaxTableBytes(k.maxNameBytes(), int64(len(k.data)))
+	if k.tables >= limit && !k.tablesOver {
+		k.tablesOver = true
 		k.fault(faultAt(table, 0, afdo.ErrLimit, "the names of the units exceed %d bytes, see afdo.MaxNameBytes", limit))
-		k.tables = math.MaxInt64 // said once
 	}
+	k.tables += max(table.Size, 16*int64(strings.count)+int64(strings.names))
 }
 
 // rows checks a symbol names section and reports whether it could be read to the end. n is the

@@ -57,6 +57,7 @@ type checker struct {
 	incomplete bool                      // not all samples were seen
 	strings    map[uint32]stringTable    // by section
 	tables     int64                     // bytes that a Reader needs for the tables of the units so far
+	tablesOver bool                      // that they are too many has been said
 	ids        symbolIDs
 	tally      tally
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -215,10 +216,24 @@ func TestReadUnknownCallee(t *testing.T) {
 // TestReadLimits reads files whose meaning is many times longer than they are.
 func TestReadLimits(t *testing.T) {
 	t.Run("names", func(t *testing.T) {
-		p := read(t, gen.HugeNames(5_000, 10_000, true))
+		p := read(t, gen.HugeNames(1_500, 10_000, true))
 		assert.Equal(t, 10_000, p.NumSymbols())
 		_, err := tryRead(gen.HugeNames(20_000, 10_000, true))
 		require.ErrorIs(t, err, afdo.ErrLimit)
+
+		f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 500, Symbols: []naive.Symbol{{Name: strings.Repeat("x", 60_000)}}}, {Start: 500, End: 500}}}
+		l := gen.Lay(f, true)
+		_, rows := gen.UnitSections(f, 0)
+		e := gen.Enc{Compact: true}
+		e.U32(500)
+		for id := range uint32(500) {
+			e.U32(0)
+			e.U32(id)
+			e.U32(naive.NoInfo)
+		}
+		l.Sections[rows].Data = e.Buf
+		_, err = tryRead(l.Bytes())
+		require.ErrorIs(t, err, afdo.ErrLimit, "symbols of one name")
 		assert.ErrorContains(t, err, "profile: ")
 	})
 	t.Run("shared samples", func(t *testing.T) {

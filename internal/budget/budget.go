@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/door"
 )
 
 const (
-	namesPerByte   = 64
-	freeNames      = 64 << 20
 	samplesPerByte = 16
 	freeSamples    = 1 << 20
 )
@@ -29,7 +28,7 @@ type Budget struct {
 // New returns the budget of a file of a size in bytes.
 func New(size int64) *Budget {
 	b := new(Budget)
-	b.names.Store(freeNames + namesPerByte*size)
+	b.names.Store(door.MaxSpelled(size))
 	b.samples.Store(freeSamples + samplesPerByte*size)
 	return b
 }
@@ -37,7 +36,7 @@ func New(size int64) *Budget {
 // Name spends what the name of a symbol takes. The error is [afdo.ErrLimit].
 func (b *Budget) Name(name string) error {
 	if b.names.Add(-int64(len(name))) < 0 {
-		return fmt.Errorf("the string tables spell out more than %d times the file: %w", namesPerByte, afdo.ErrLimit)
+		return fmt.Errorf("the names of the symbols are too long for a file of its size: %w", afdo.ErrLimit)
 	}
 	return nil
 }
