@@ -91,7 +91,10 @@ func (e *NoSamplesError) Error() string {
 	if len(others) > 0 {
 		fmt.Fprintf(&text, "; it has %s", strings.Join(others, ", "))
 	}
-	if more := len(e.Report.Objects) - listed; more > 0 {
+	switch more := len(e.Report.Objects) - listed; {
+	case more == 1:
+		text.WriteString(" and one more")
+	case more > 1:
 		fmt.Fprintf(&text, " and %d others", more)
 	}
 	if e.Hint != "" {

@@ -87,7 +87,7 @@ func TestCreate(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "v3", "-o", out)
 	assert.Equal(t, 0, r.status, r.err)
-	assert.Contains(t, r.err, "of them placed; 1 functions written, 0 left out\n")
+	assert.Contains(t, r.err, "of them placed; 1 function written, 0 left out\n")
 	assert.Empty(t, r.out)
 
 	data, err := os.ReadFile(out)
@@ -200,4 +200,19 @@ func TestCreateWarns(t *testing.T) {
 	assert.Equal(t, 1, r.status)
 	assert.Contains(t, r.err, "debug info says nothing of the code that was sampled")
 	assert.Contains(t, r.err, "bare")
+}
+
+// Without --to, the name of the output tells the format, and else it is v4c.
+func TestCreateFormat(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	in := sampled(t, program, "loop", 50, 0)
+	for name, format := range map[string]string{"prog.afdo": "v4c", "prog": "v4c", "prog.txt": "text", "prog.v2": "v2"} {
+		out := filepath.Join(t.TempDir(), name)
+		r := afdoRun("create", "--binary", program, "--profile", in, "-o", out)
+		require.Equal(t, 0, r.status, r.err)
+		assert.Contains(t, r.err, "; 1 function written, 0 left out")
+		got, err := os.ReadFile(out)
+		require.NoError(t, err)
+		assert.Equal(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", format), string(got), name)
+	}
 }

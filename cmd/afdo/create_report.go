@@ -119,7 +119,11 @@ func (f *createFacts) warn(e *env) {
 		return
 	}
 	if n := len(f.MissingDebugFiles); n > 0 {
-		e.Warnf("split debug info is missing: %s and %s more", human.Name(f.MissingDebugFiles[0]), human.Number(n-1))
+		more := ""
+		if n > 1 {
+			more = " and " + human.Number(n-1) + " more"
+		}
+		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
 	}
 	if f.PlacedShare >= lowShare {
 		return
@@ -143,7 +147,7 @@ func (f *createFacts) warn(e *env) {
 // tell says in one line what has been done.
 func (f *createFacts) tell(e *env, c *creating) {
 	if f.profileFacts == nil {
-		e.Warnf("%s samples, %s in %s", human.Number(f.Samples), human.Number(f.InBinary), human.Name(f.Binary))
+		e.Warnf("%s, %s in %s", counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary))
 		return
 	}
 	heads := ""
@@ -152,9 +156,17 @@ func (f *createFacts) tell(e *env, c *creating) {
 	}
 	bogus := ""
 	if f.BogusRanges > 0 {
-		bogus = "; " + human.Number(f.BogusRanges) + " bogus ranges"
+		bogus = "; " + counted(f.BogusRanges, "bogus range")
 	}
-	e.Warnf("%s samples, %s in %s, %s of them placed; %s functions written, %s left out%s%s",
-		human.Number(f.Samples), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
-		human.Number(f.Functions), human.Number(f.FunctionsLeftOut), bogus, heads)
+	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s",
+		counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
+		counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads)
+}
+
+// counted returns a number of things: 1 sample, 2 samples.
+func counted[T ~int | ~uint64](n T, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return human.Number(n) + " " + thing
 }

@@ -16,8 +16,9 @@ import (
 
 // outputFlags say where a profile goes and in which format.
 type outputFlags struct {
-	path string
-	to   formatFlag
+	path  string
+	to    formatFlag
+	usual string // format if neither --to nor the name of the output tells, "" for none
 
 	// Once they are resolved:
 	out    kind.Output
@@ -39,7 +40,11 @@ func (o *outputFlags) addFlags(e *env, cmd *cobra.Command) {
 func (o *outputFlags) resolve(e *env) error {
 	format, k, ok := e.kinds.Format(o.to.name)
 	if !ok {
-		if format, k, ok = e.kinds.FormatOfPath(o.path); !ok {
+		format, k, ok = e.kinds.FormatOfPath(o.path)
+		if !ok {
+			format, k, ok = e.kinds.Format(o.usual)
+		}
+		if !ok {
 			return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
 		}
 	}

@@ -1,0 +1,21 @@
+package samples
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What there is instead is listed, and counted from the sixth on.
+func TestNoSamplesErrorListsObjects(t *testing.T) {
+	e := &NoSamplesError{Binary: "prog", Report: &Report{Format: PerfData}}
+	assert.EqualError(t, e, "perf.data has no samples for prog")
+	listed := "perf.data has no samples for prog; it has 1 of o0, 1 of o1, 1 of o2, 1 of o3, 1 of o4"
+	for i, end := range []string{4: "", " and one more", " and 2 others"} {
+		e.Report.Objects = append(e.Report.Objects, Object{Name: fmt.Sprint("o", i), Samples: 1})
+		if i >= 4 {
+			assert.EqualError(t, e, listed+end)
+		}
+	}
+}
