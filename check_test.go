@@ -12,12 +12,13 @@ import (
 	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestCheckAcceptsPlainFiles(t *testing.T) {
 	o := gen.All()
 	o.Gaps, o.Trailing, o.NoUnknownUnit, o.OverLong, o.TrueSummary = false, false, false, false, true
-	for seed := range sweep(1000) {
+	for seed := range testenv.Rounds(100, 1000) {
 		data, truth := gen.Random(rand.New(rand.NewPCG(3, uint64(seed))), o)
 		faults, remarks := checkFile(data)
 		require.Empty(t, faults, "seed %d", seed)
@@ -30,7 +31,7 @@ func TestCheckAcceptsPlainFiles(t *testing.T) {
 // What is odd, but can be read, is reported, and nothing else is.
 func TestCheckOddFiles(t *testing.T) {
 	seen := map[error]int{}
-	for seed := range sweep(1000) {
+	for seed := range testenv.Rounds(100, 1000) {
 		data, truth := gen.Random(rand.New(rand.NewPCG(4, uint64(seed))), gen.All())
 		faults, remarks := checkFile(data)
 		for _, p := range faults {
@@ -76,7 +77,7 @@ func has(problems []*afdo.FormatError, class error) bool {
 // whatever cannot be walked Check reports.
 func TestCheckDamagedFiles(t *testing.T) {
 	accepted, refused := 0, 0
-	files := sweep(600)
+	files := testenv.Rounds(60, 600)
 	for seed := range files {
 		r := rand.New(rand.NewPCG(5, uint64(seed)))
 		o := gen.All()

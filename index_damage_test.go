@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // smallIndexed is a small file in which every kind of block has something to say: namesakes,
@@ -181,7 +182,7 @@ func TestIndexLies(t *testing.T) {
 // Larger indexes have many pages. Lies anywhere in them are no more than omissions.
 func TestIndexLiesAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
-	for seed := range uint64(sweep(300)) {
+	for seed := range uint64(testenv.Rounds(30, 300)) {
 		_, data, _ := randomIndexed(t, 4*seed)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"testing"
 
@@ -14,14 +13,6 @@ import (
 	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/index"
 )
-
-// sweep is how many random files a test draws: a tenth of n, and all n if AFDO_SWEEP is set.
-func sweep(n int) int {
-	if os.Getenv("AFDO_SWEEP") == "" {
-		return n / 10
-	}
-	return n
-}
 
 // indexedReader is a Reader that trusts the index of its file, and the program of the file.
 type indexedReader struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 var testScheme = index.Scheme{Name: "test", Unqualified: testUnqualified}
@@ -216,7 +217,7 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 
 // Whoever does not know of the index reads the file as before.
 func TestIndexIsSkipped(t *testing.T) {
-	for seed := range uint64(sweep(500)) {
+	for seed := range uint64(testenv.Rounds(50, 500)) {
 		_, indexed, truth := randomIndexed(t, seed)
 		got, err := naive.Decode(indexed)
 		require.NoError(t, err, "seed %d", seed)
@@ -236,7 +237,7 @@ func TestIndexIsSkipped(t *testing.T) {
 // Lookups give the same with an index, without one, and when it is not to be used.
 func TestIndexAgrees(t *testing.T) {
 	var namesakes, clones, cross int
-	for seed := range uint64(sweep(1000)) {
+	for seed := range uint64(testenv.Rounds(100, 1000)) {
 		plain, indexed, truth := randomIndexed(t, seed)
 		q := newQuestions(truth)
 		namesakes, clones, cross = namesakes+q.namesakes, clones+q.clones, cross+q.cross
@@ -334,7 +335,7 @@ func TestIndexInfo(t *testing.T) {
 
 // An index can be left out in parts, renewed and taken away.
 func TestReindex(t *testing.T) {
-	for seed := range uint64(sweep(100)) {
+	for seed := range uint64(testenv.Rounds(10, 100)) {
 		_, indexed, truth := randomIndexed(t, seed)
 		require.Equal(t, indexed, reindex(t, indexed, fullIndex()), "an index in place of the same")
 		bare := reindex(t, indexed, nil)

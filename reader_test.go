@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // corpus returns a real profile, which is not part of the repository.
@@ -167,7 +168,7 @@ func comparable(f *naive.File) *naive.File {
 
 // Random files of every legal shape read as the naive decoder reads them.
 func TestReaderAgreesWithNaive(t *testing.T) {
-	files := sweep(4000)
+	files := testenv.Rounds(400, 4000)
 	for seed := range files {
 		r := rand.New(rand.NewPCG(1, uint64(seed)))
 		data, truth := gen.Random(r, gen.All())

@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // requireSymbol requires a symbol ID to lead to the same symbol, or error, whether a Reader looks
@@ -98,7 +99,7 @@ func TestSymbolAgrees(t *testing.T) {
 			requireSymbols(t, data)
 		}
 	}
-	for seed := range uint64(sweep(300)) {
+	for seed := range uint64(testenv.Rounds(30, 300)) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 0)), gen.All())
 		requireSymbols(t, data)
 	}

@@ -15,11 +15,12 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
 func TestWriteSaysWhatTheProfileSays(t *testing.T) {
-	seeds := uint64(sweep(600))
+	seeds := uint64(testenv.Rounds(60, 600))
 	bothModes(t, func(t *testing.T, o Options) {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -41,7 +42,7 @@ func TestWriteSaysWhatTheProfileSays(t *testing.T) {
 
 func TestWriteDoesNotDependOnOrder(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(sweep(300)) {
+		for seed := range uint64(testenv.Rounds(30, 300)) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			truth := draw(t, r)
 			want := write(t, model(r, truth), o)
@@ -54,7 +55,7 @@ func TestWriteDoesNotDependOnOrder(t *testing.T) {
 
 // A normal file and a compact one differ in the encoding of integers alone.
 func TestWriteTwins(t *testing.T) {
-	for seed := range uint64(sweep(100)) {
+	for seed := range uint64(testenv.Rounds(10, 100)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := model(r, draw(t, r))
 		var files [2]*naive.File

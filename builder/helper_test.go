@@ -43,14 +43,6 @@ func decode(t testing.TB, data []byte, o Options) *naive.File {
 	return f
 }
 
-// sweep is how many random files a test draws: a tenth of n, and all n if AFDO_SWEEP is set.
-func sweep(n int) int {
-	if os.Getenv("AFDO_SWEEP") == "" {
-		return n / 10
-	}
-	return n
-}
-
 // open opens a file in which a check finds nothing to remark.
 func open(t testing.TB, data []byte) *afdo.Reader {
 	t.Helper()

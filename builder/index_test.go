@@ -11,11 +11,12 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // An index changes nothing else of a file, and the same profile makes the same index.
 func TestIndex(t *testing.T) {
-	for seed := range uint64(sweep(200)) {
+	for seed := range uint64(testenv.Rounds(20, 200)) {
 		r := rand.New(rand.NewPCG(seed, 0x1d))
 		truth := draw(t, r)
 		for _, compact := range []bool{false, true} {

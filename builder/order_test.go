@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -74,7 +75,7 @@ func bestBelow(r *ranking, room uint64) uint64 {
 }
 
 func TestTake(t *testing.T) {
-	for seed := range uint64(sweep(500)) {
+	for seed := range uint64(testenv.Rounds(50, 500)) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		r := usesFile(t, drawUses(rnd, 12, 20, 30)).rank()
 		if r.size() < 2 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -139,7 +140,7 @@ func TestStringTable(t *testing.T) {
 
 func TestStringTableOfRandomNames(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(sweep(300)) {
+		for seed := range uint64(testenv.Rounds(30, 300)) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			letters, length := 1+r.IntN(256), 1+r.IntN(12)
 			unique := map[string]bool{}

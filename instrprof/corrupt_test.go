@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 var le = binary.LittleEndian
@@ -276,10 +276,7 @@ func TestFlippedBits(t *testing.T) {
 	for _, s := range zoo {
 		for _, form := range []string{".profraw", ".profdata"} {
 			data := read(t, zooDir, s.name+form)
-			step := 13 // odd, so that all bits of a byte get their turn
-			if os.Getenv("AFDO_SWEEP") != "" {
-				step = 1
-			}
+			step := testenv.Rounds(13, 1) // odd, so that all bits of a byte get their turn
 			for bit := 0; bit < 8*len(data); bit += step {
 				data[bit/8] ^= 1 << (bit % 8)
 				var list []error

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // merged merges files of a folder, and returns the profile and what did not fit.
@@ -143,7 +144,7 @@ func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
 	dir := t.TempDir()
-	for range rounds(10, 200) {
+	for range testenv.Rounds(10, 200) {
 		var inputs []instrprof.Input
 		args := []string{"--num-threads=1"}
 		for i := range 1 + r.IntN(4) {

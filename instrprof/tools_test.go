@@ -54,11 +54,3 @@ func llvmIndexed(t testing.TB, dir string, args ...string) []byte {
 	require.NoError(t, err)
 	return data
 }
-
-// rounds returns how often something is tried at random: more in a sweep.
-func rounds(few, sweep int) int {
-	if os.Getenv("AFDO_SWEEP") != "" {
-		return sweep
-	}
-	return few
-}

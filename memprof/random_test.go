@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 )
 
@@ -61,7 +62,7 @@ func guid(_ *rand.Rand, i int) uint64 { return memprof.GUID("f" + strconv.Itoa(i
 func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{1, 60}
-	if os.Getenv("AFDO_SWEEP") != "" {
+	if testenv.Sweep() {
 		sizes = []int{1, 2, 3, 50, 400, 2000}
 	}
 	for _, functions := range sizes {

@@ -40,14 +40,6 @@ func skipUnlessCI(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// rounds returns how often a random test is to go round: few times, or, in a long sweep, many.
-func rounds(few, many int) int {
-	if os.Getenv("AFDO_SWEEP") == "1" {
-		return many
-	}
-	return few
-}
-
 // An llvm runs llvm-profdata on files of a directory.
 type llvm struct {
 	t    testing.TB

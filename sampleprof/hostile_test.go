@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // Every file with a bit turned or its end cut gives an error or what the naive decoder reads in it.
@@ -24,13 +25,13 @@ func TestDamagedFilesAsNaive(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 			requireLikeNaive(t, data)
 			damaged := slices.Clone(data)
-			for range rounds(20, 500) {
+			for range testenv.Rounds(20, 500) {
 				bit := rng.IntN(8 * len(data))
 				damaged[bit/8] ^= 1 << (bit % 8)
 				requireLikeNaive(t, damaged)
 				damaged[bit/8] = data[bit/8]
 			}
-			for range rounds(5, 100) {
+			for range testenv.Rounds(5, 100) {
 				requireLikeNaive(t, data[:rng.IntN(len(data))])
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -75,8 +76,8 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
-			for range rounds(2, 6) {
-				requireLikeLLVM(t, l, textOf(t, randomProfile(rng, s)), s, rounds(i, -1))
+			for range testenv.Rounds(2, 6) {
+				requireLikeLLVM(t, l, textOf(t, randomProfile(rng, s)), s, testenv.Rounds(i, -1))
 				i++
 			}
 		})
@@ -155,12 +156,12 @@ var texts = []string{
 func TestTextsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	for i, text := range texts {
-		if rounds(i%2, 0) != 0 {
+		if testenv.Rounds(i%2, 0) != 0 {
 			continue
 		}
 		assert.Equal(t, l.text([]byte(text)), textOf(t, parse(t, text)), "%s", text)
 		p := parse(t, text)
-		if rounds(1, 0) > 0 || p.ContextSensitive || p.Probes || strings.Contains(text, "!Attributes") || strings.Contains(text, "vtables") {
+		if testenv.Rounds(1, 0) > 0 || p.ContextSensitive || p.Probes || strings.Contains(text, "!Attributes") || strings.Contains(text, "vtables") {
 			continue // LLVM's bytes are in no order, or not complete
 		}
 		assert.Equal(t, l.merge([]string{"--extbinary"}, []byte(text)), extBinary(t, p, WriteOptions{}), "%s", text)
@@ -171,7 +172,7 @@ func TestTextsAsLLVM(t *testing.T) {
 func TestBadTextsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	for i, bad := range badTexts {
-		if rounds(i%4, 0) != 0 {
+		if testenv.Rounds(i%4, 0) != 0 {
 			continue
 		}
 		_, said, err := l.tryMerge([]string{"--text"}, []byte(bad.text))
@@ -230,7 +231,7 @@ func TestMergeAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(3, uint64(len(name))))
-			for range rounds(2, 20) {
+			for range testenv.Rounds(2, 20) {
 				a, b := textOf(t, randomProfile(rng, s)), textOf(t, randomProfile(rng, s))
 				want := string(l.merge([]string{"--text"}, []byte(a), []byte(b)))
 				p := parse(t, a)

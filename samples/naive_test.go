@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
-	"os"
 	"path"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/perfgen"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 	"github.com/go-afdo/afdo/samples"
 )
@@ -127,11 +127,7 @@ func TestRandomRecordings(t *testing.T) {
 	layouts := perfgen.Layouts()
 	layouts[0].SampleType |= perfgen.Identifier
 	layouts[0].IDs = []uint64{77}
-	seeds := uint64(12)
-	if os.Getenv("AFDO_SWEEP") != "" {
-		seeds = 240
-	}
-	for seed := range seeds {
+	for seed := range uint64(testenv.Rounds(12, 240)) {
 		events := layouts[seed%4:][:1]
 		if seed%4 == 0 {
 			events = []perfgen.Event{layouts[0], layouts[3]}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -90,7 +91,7 @@ func TestPerfRecords(t *testing.T) {
 		"pipe":       {[]string{"-o", "-"}, []string{"-F", "comm,pid,ip,dso"}},
 		"all":        {[]string{"-e", "cpu-clock,page-faults", "-z", "-g", "--buildid-mmap"}, []string{"-F", "comm,pid,ip,dso"}},
 	} {
-		if os.Getenv("AFDO_SWEEP") == "" && (name == "plain" || name == "chains" || name == "build IDs") {
+		if !testenv.Sweep() && (name == "plain" || name == "chains" || name == "build IDs") {
 			continue // the others have all that these have
 		}
 		recording := filepath.Join(dir, "perf.data")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 var tinyFiles = []string{"tiny4.so", "tiny5.so", "tinyz.so", "tiny.o"}
@@ -90,10 +91,7 @@ func FuzzSymbolize(f *testing.F) {
 // Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no
 // class.
 func TestEveryByteDamaged(t *testing.T) {
-	step := 29
-	if os.Getenv("AFDO_SWEEP") != "" {
-		step = 1
-	}
+	step := testenv.Rounds(29, 1)
 	path := filepath.Join(t.TempDir(), "damaged")
 	for _, name := range tinyFiles {
 		whole := tiny(t, name)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // tool returns the first of some programs that is there. The CI has to have one of them.
@@ -220,7 +222,7 @@ var agreementCases = []struct {
 func TestAgreesWithLLVM(t *testing.T) {
 	for _, c := range agreementCases {
 		flags := c.flags
-		if os.Getenv("AFDO_SWEEP") == "" {
+		if !testenv.Sweep() {
 			flags = flags[:1]
 		}
 		for _, flags := range flags {

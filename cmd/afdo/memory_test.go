@@ -21,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -38,7 +39,7 @@ func TestMemoryOfVerbs(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	worst, at := 0.0, ""
 	for name, data := range amplifying(t) {
-		if os.Getenv("AFDO_SWEEP") == "" && name != "shared-table" && name != "huge-names" {
+		if !testenv.Sweep() && name != "shared-table" && name != "huge-names" {
 			continue
 		}
 		path := filepath.Join(dir, name)

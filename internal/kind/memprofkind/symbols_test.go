@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 )
 
@@ -74,7 +75,7 @@ func spelled(t testing.TB, src memprof.Source) []string {
 // What is made of a raw profile with our symbolizer is what llvm-profdata makes with its own.
 func TestSymbols(t *testing.T) {
 	kinds := map[string][]string{"DWARF 4, no PIE": {"-gdwarf-4", "-no-pie", "-Wl,-z,noseparate-code"}}
-	if os.Getenv("AFDO_SWEEP") != "" {
+	if testenv.Sweep() {
 		kinds["DWARF 5"] = []string{"-Wl,-z,noseparate-code"}
 		kinds["-g"] = []string{"-g", "-Wl,-z,noseparate-code"}
 	}

@@ -1,0 +1,71 @@
+// Package testenv says what tests find around them and how much they are to do.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// sweepFlag is the variable of the environment that asks for the long tests; .ci/run sets it.
+const sweepFlag = "AFDO_SWEEP"
+
+// Sweep reports whether the long tests are asked for: those of sheer size, those of many random
+// files, and those that drive compilers and browsers for more than a second.
+func Sweep() bool { return os.Getenv(sweepFlag) != "" }
+
+// NeedSweep skips a test that only a sweep runs.
+func NeedSweep(t testing.TB) {
+	t.Helper()
+	if !Sweep() {
+		t.Skip("takes long; " + sweepFlag + "=1 runs it")
+	}
+}
+
+// Rounds returns how often a test tries something: few times, or, in a sweep, many times.
+func Rounds(few, many int) int {
+	if Sweep() {
+		return many
+	}
+	return few
+}
+
+// Tool returns the path of the first of some names of a program that is installed. Where none is,
+// the test is skipped; in a CI, where all programs should be, it fails.
+func Tool(t testing.TB, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	Missing(t, "%s is not installed", names[0])
+	return ""
+}
+
+// Missing skips a test that lacks something, and fails it in a CI.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// Corpus returns the path of a file of the corpus of real profiles, which is not part of the
+// repository. The test is skipped where the file is not there.
+func Corpus(t testing.TB, name ...string) string {
+	t.Helper()
+	dir := os.Getenv("AFDO_CORPUS")
+	if dir == "" {
+		_, here, _, _ := runtime.Caller(0)
+		dir = filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "corpus")
+	}
+	path := filepath.Join(append([]string{dir}, name...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no corpus of real profiles, see AFDO_CORPUS: %v", err)
+	}
+	return path
+}
