@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestBodyAgainstNaive(t *testing.T) {
@@ -13,7 +15,7 @@ func TestBodyAgainstNaive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var b Body
-			for range 500 {
+			for range testenv.Rounds(50, 500) {
 				b.Reset()
 				n := newNaiveBody()
 				shape.fill(rng, &b, n, 0)
@@ -85,7 +87,7 @@ func TestBodyMisuse(t *testing.T) {
 
 // The deep bodies below are such that moving a nested body once for each level
 // around it would take hours.
-const deep = 1_000_000
+var deep = testenv.Rounds(100_000, 1_000_000)
 
 func TestBodyDeepInOrder(t *testing.T) {
 	var b Body
@@ -137,15 +139,15 @@ func TestBodyManyBodiesOfOneCallee(t *testing.T) {
 	require.Len(t, got, 1001)
 	assert.Equal(t, Record{Kind: KindInlined, Line: 2, Callee: 7, Count: 1000}, got[0])
 	for i, r := range got[1:] {
-		require.Equal(t, Record{Line: uint32(i), Count: deep / 1000}, r)
+		require.Equal(t, Record{Line: uint32(i), Count: uint64(deep / 1000)}, r)
 	}
 }
 
 // TestBodyDescending has a level in the worst order for a sort of runs.
 func TestBodyDescending(t *testing.T) {
 	var b Body
-	for i := range uint32(deep) {
-		b.Count(deep-i, 0, uint64(i))
+	for i := range deep {
+		b.Count(uint32(deep-i), 0, uint64(i))
 	}
 	for i, r := range b.Records() {
 		require.Equal(t, Record{Line: uint32(i + 1), Count: uint64(deep - i - 1)}, r)

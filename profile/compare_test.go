@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // shuffled returns the same profile with other numbers.
@@ -32,7 +33,7 @@ func shuffled(rng *rand.Rand, p *Profile) *Profile {
 
 func TestCompareIgnoresNumbersAndSummaries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
-	for range 1000 {
+	for range testenv.Rounds(100, 1000) {
 		p := randomProfile(rng)
 		q := shuffled(rng, p)
 		q.AddFile("empty")
@@ -46,7 +47,7 @@ func TestCompareIgnoresNumbersAndSummaries(t *testing.T) {
 func TestCompareAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	differences := 0
-	for range 1500 {
+	for range testenv.Rounds(150, 1500) {
 		p := randomProfile(rng)
 		q := shuffled(rng, p)
 		for range rng.IntN(3) {
@@ -60,7 +61,7 @@ func TestCompareAgainstNaive(t *testing.T) {
 			require.Equal(t, same, err == nil, "%v", err)
 		}
 	}
-	assert.Greater(t, differences, 500)
+	assert.Greater(t, differences, testenv.Rounds(50, 500))
 }
 
 // change makes one small change that may or may not change the meaning.

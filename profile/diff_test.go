@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // naiveOverlap is the slow and obvious twin of a Diff's figures: locations by readable paths and
@@ -190,7 +192,7 @@ func requireRat(t *testing.T, want *big.Rat, got float64, what string) {
 func TestDiffAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	inBoth := 0
-	for range 500 {
+	for range testenv.Rounds(50, 500) {
 		p, q := randomProfile(rng), randomProfile(rng)
 		if rng.IntN(2) == 0 { // something like p
 			q = shuffled(rng, p)
@@ -214,7 +216,7 @@ func TestDiffAgainstNaive(t *testing.T) {
 		inBoth += requireFunctionDiffs(t, n, d)
 		requireUnitDiffs(t, n, d)
 	}
-	assert.Greater(t, inBoth, 500)
+	assert.Greater(t, inBoth, testenv.Rounds(50, 500))
 }
 
 // requireFunctionDiffs checks the functions of a Diff, and returns how many are in both profiles.
@@ -298,7 +300,7 @@ func requireUnitDiffs(t *testing.T, n naiveOverlap, d *Diff) {
 func TestOverlapExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	same := Overlap{Similarity: 1, Functions: 1, Locations: 1, Counts: 1}
-	for range 300 {
+	for range testenv.Rounds(30, 300) {
 		p := randomProfile(rng)
 		require.Equal(t, same, NewDiff(p, p).Overlap)
 		require.Equal(t, same, NewDiff(p, shuffled(rng, p)).Overlap)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // A naiveFold is the slow and obvious twin of FoldInlined, for one profile.
@@ -88,7 +90,7 @@ func naiveEntries(b *naiveBody) uint64 {
 func TestFoldInlinedAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(55, 56))
 	moved := 0
-	for range 600 {
+	for range testenv.Rounds(60, 600) {
 		p := randomProfile(rng)
 		before := spell(p)
 		naive := naiveFold{maxDepth: rng.IntN(5), heads: map[SymbolRef]*big.Int{}, bodies: map[SymbolRef]*naiveBody{}}
@@ -108,7 +110,7 @@ func TestFoldInlinedAgainstNaive(t *testing.T) {
 		require.Equal(t, before, spell(p))
 		moved += folded
 	}
-	assert.Greater(t, moved, 500)
+	assert.Greater(t, moved, testenv.Rounds(50, 500))
 }
 
 // TestFoldInlinedKeepsSamples checks that samples change their place alone, and that nothing is
@@ -224,7 +226,7 @@ func TestFoldInlinedDeep(t *testing.T) {
 	assert.Equal(t, uint64(1), q.Summarize().TotalCount)
 	g, _ = q.FindSymbol(UnknownFile, "g")
 	assert.Equal(t, &Function{
-		HeadCount: deep / 4,
-		Records:   []Record{{Line: 1, Count: 1}, {Line: 1, Kind: KindCall, Callee: g, Count: deep/4 - 1}},
+		HeadCount: uint64(deep / 4),
+		Records:   []Record{{Line: 1, Count: 1}, {Line: 1, Kind: KindCall, Callee: g, Count: uint64(deep/4 - 1)}},
 	}, q.Function(g))
 }

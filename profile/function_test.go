@@ -10,13 +10,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestAddFunctionAgainstNaive(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
-			for range 20 {
+			for range testenv.Rounds(4, 20) {
 				p := New()
 				naive := make([]*naiveBody, 5)
 				for i := range naive {
@@ -105,7 +107,7 @@ func TestAddFunctionCopiesRecords(t *testing.T) {
 // TestAddFunctionInPieces adds a function in so many pieces that merging each
 // with the whole, one after the other, would take hours.
 func TestAddFunctionInPieces(t *testing.T) {
-	const n = 500_000
+	n := testenv.Rounds(50_000, 500_000)
 	p := New()
 	s := p.AddSymbol(UnknownFile, "f")
 	large := make([]Record, n)
@@ -192,7 +194,7 @@ func TestMemoryOfRecords(t *testing.T) {
 			for i := range records {
 				records[i].Line = uint32(i)
 			}
-			functions := 1_000_000 / length
+			functions := testenv.Rounds(400_000, 1_000_000) / length
 			p := New()
 			for i := range functions {
 				p.AddSymbol(UnknownFile, fmt.Sprint(i))
@@ -211,7 +213,7 @@ func TestMemoryOfRecords(t *testing.T) {
 // TestMemoryOfMerging merges functions with ever new records, which leaves
 // their old ones behind each time.
 func TestMemoryOfMerging(t *testing.T) {
-	const functions, rounds = 2000, 20
+	functions, rounds := testenv.Rounds(500, 2000), 20
 	p := New()
 	for i := range functions {
 		p.AddSymbol(UnknownFile, fmt.Sprint(i))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // samples returns the sum of the counts of a function.
@@ -64,7 +66,7 @@ func requireTrimmed(t *testing.T, p *Profile) {
 
 func TestKeepFunctionsAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
-	for range 500 {
+	for range testenv.Rounds(50, 500) {
 		p := randomProfile(rng)
 		want := functionsOf(spell(p))
 		before := spell(p)
@@ -128,7 +130,7 @@ func hottest(n naiveProfile, share Ratio) map[string]bool {
 func TestKeepHottestAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	trimmed := 0
-	for range 800 {
+	for range testenv.Rounds(80, 800) {
 		p := randomProfile(rng)
 		share := Ratio{1 + rng.Uint64N(10), 10}
 		if rng.IntN(3) == 0 {
@@ -144,7 +146,7 @@ func TestKeepHottestAgainstNaive(t *testing.T) {
 		require.Equal(t, n-len(want), removed.Functions)
 		trimmed += removed.Functions
 	}
-	assert.Greater(t, trimmed, 500)
+	assert.Greater(t, trimmed, testenv.Rounds(50, 500))
 }
 
 func TestKeepHottestExactly(t *testing.T) {

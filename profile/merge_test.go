@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -125,7 +126,7 @@ func merged(ps ...*Profile) *Profile {
 
 func TestMergeAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	for range 800 {
+	for range testenv.Rounds(80, 800) {
 		p, q := randomProfile(rng), randomProfile(rng)
 		want := spell(p)
 		before := spell(q)
@@ -143,7 +144,7 @@ func TestMergeAgainstNaive(t *testing.T) {
 
 func TestMergeCommutesAndAssociates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	for range 400 {
+	for range testenv.Rounds(40, 400) {
 		p, q, r := randomProfile(rng), randomProfile(rng), randomProfile(rng)
 		require.NoError(t, Compare(merged(p, q), merged(q, p)))
 		require.NoError(t, Compare(merged(merged(p, q), r), merged(p, merged(q, r))))
@@ -153,7 +154,7 @@ func TestMergeCommutesAndAssociates(t *testing.T) {
 
 func TestMergeWithItself(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
-	for range 300 {
+	for range testenv.Rounds(30, 300) {
 		p := randomProfile(rng)
 		twice := merged(p, p)
 		p.Merge(p)
@@ -196,14 +197,14 @@ func TestMergeDeep(t *testing.T) {
 	p.Merge(chainOf(3))
 	// The body of the outermost is the function itself, without counts.
 	records := p.Function(0).Records
-	require.Len(t, records, 3*deep/4)
+	require.Len(t, records, 3*(deep/4))
 	counts := map[uint32]uint64{}
 	for _, r := range records {
 		if r.Kind == KindCount {
 			counts[r.Line] += r.Count
 		}
 	}
-	assert.Equal(t, map[uint32]uint64{1: deep / 4, 3: 2 * deep / 4}, counts)
+	assert.Equal(t, map[uint32]uint64{1: uint64(deep / 4), 3: uint64(2 * (deep / 4))}, counts)
 	w := Walk(records)
 	last := 0
 	for _, depth, ok := w.Next(); ok; _, depth, ok = w.Next() {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func read(t *testing.T, data []byte) *Profile {
@@ -94,7 +95,7 @@ func TestReadAgainstNaive(t *testing.T) {
 	for name, options := range map[string]gen.Options{"plain": {}, "compact": {Compact: true}, "all": all, "odd": odd} {
 		t.Run(name, func(t *testing.T) {
 			failed := 0
-			for seed := range uint64(400) {
+			for seed := range uint64(testenv.Rounds(40, 400)) {
 				data, truth := gen.Random(rand.New(rand.NewPCG(seed, 1)), options)
 				want, err := truth.Canonical()
 				got, gotErr := tryRead(data)
@@ -284,7 +285,7 @@ func TestReadLimits(t *testing.T) {
 // or another profile, but nothing in between.
 func TestReadDamaged(t *testing.T) {
 	bad := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(testenv.Rounds(6, 60)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		data, _ := gen.Random(rng, gen.All())
 		for i := range 100 {
@@ -302,7 +303,7 @@ func TestReadDamaged(t *testing.T) {
 			require.Equal(t, want, meaning(got), "seed %d, change %d", seed, i)
 		}
 	}
-	assert.Greater(t, bad, 1000)
+	assert.Greater(t, bad, testenv.Rounds(100, 1000))
 }
 
 func naiveRead(data []byte) (*naive.Profile, error) {
@@ -315,7 +316,7 @@ func naiveRead(data []byte) (*naive.Profile, error) {
 
 func TestIDTableAgainstMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
-	for range 300 {
+	for range testenv.Rounds(30, 300) {
 		var table idTable
 		want := map[afdo.SymbolID]SymbolRef{}
 		base := []uint32{0, 1, 1000, 1<<32 - 100}[rng.IntN(4)]
@@ -336,7 +337,7 @@ func TestIDTableAgainstMap(t *testing.T) {
 			}
 		}
 		table.sort()
-		for range 500 {
+		for range testenv.Rounds(50, 500) {
 			id := afdo.SymbolID(base + rng.Uint32N(110) - 5)
 			s, ok := want[id]
 			got, found := table.find(id)

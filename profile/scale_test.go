@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // scale multiplies all counts of n. Keys of inlined bodies have none.
@@ -22,7 +24,7 @@ func (n naiveProfile) scale(r Ratio) {
 
 func TestMergeScaledAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
-	for range 800 {
+	for range testenv.Rounds(80, 800) {
 		p, q, weight := randomProfile(rng), randomProfile(rng), randomRatio(rng)
 		want, before, scaled := spell(p), spell(q), spell(q)
 		scaled.scale(weight)
@@ -40,7 +42,7 @@ func TestMergeScaledAgainstNaive(t *testing.T) {
 // it.
 func TestWholeWeightDistributes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 38))
-	for range 300 {
+	for range testenv.Rounds(30, 300) {
 		p, q, weight := randomProfile(rng), randomProfile(rng), Ratio{1 + rng.Uint64N(5), 1}
 		apart, together := New(), New()
 		apart.MergeScaled(p, weight)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestWithoutSuffixes(t *testing.T) {
@@ -50,7 +52,7 @@ func TestStripSuffixesAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	suffixes := []string{"", ".isra.0", ".part.1.cold", ".cold"}
 	joined := 0
-	for range 600 {
+	for range testenv.Rounds(60, 600) {
 		p := randomProfile(rng)
 		// The same profile with suffixes, and what it must be without them.
 		suffixed, want := New(), New()
@@ -81,7 +83,7 @@ func TestStripSuffixesAgainstNaive(t *testing.T) {
 		require.Nil(t, q.Summary)
 		joined += merged
 	}
-	assert.Greater(t, joined, 300)
+	assert.Greater(t, joined, testenv.Rounds(30, 300))
 }
 
 // renamed returns a body with other callees.

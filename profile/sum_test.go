@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // numbered is a profile with its numbers, to be compared by require.Equal.
@@ -39,7 +41,7 @@ func numbers(p *Profile) numbered {
 func TestMergeAnyGroupingAndOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	saturations := 0
-	for range 150 {
+	for range testenv.Rounds(15, 150) {
 		inputs := make([]*Profile, 1+rng.IntN(9))
 		weights := make([]Ratio, len(inputs))
 		want := naiveProfile{}
@@ -74,13 +76,13 @@ func TestMergeAnyGroupingAndOrder(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, saturations, 1000)
+	assert.Greater(t, saturations, testenv.Rounds(100, 1000))
 }
 
 func TestSumAgainstOneByOne(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rng := rand.New(rand.NewPCG(43, 44))
-	for n := range 100 {
+	for n := range testenv.Rounds(20, 100) {
 		runtime.GOMAXPROCS(1 + n%5)
 		inputs := make([]*Profile, n)
 		weights := make([]Ratio, n)

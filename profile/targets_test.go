@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // limitTargets removes targets from a body and from those in it, and returns the removed ones'
@@ -39,7 +41,7 @@ func (n *naiveBody) limitTargets(p *Profile, limit int) (removed []*big.Int) {
 func TestLimitTargetsAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(59, 60))
 	n := 0
-	for range 800 {
+	for range testenv.Rounds(80, 800) {
 		p := randomProfile(rng)
 		before := spell(p)
 		limit := rng.IntN(3)
@@ -62,7 +64,7 @@ func TestLimitTargetsAgainstNaive(t *testing.T) {
 		require.Equal(t, before, spell(p))
 		n += removed
 	}
-	assert.Greater(t, n, 1000)
+	assert.Greater(t, n, testenv.Rounds(100, 1000))
 }
 
 // TestLimitTargetsBetweenBodies has targets of one line in a row that are not of one body.

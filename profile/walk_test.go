@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 type step struct {
@@ -39,7 +41,7 @@ func TestWalkAgainstNaive(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			var b Body
-			for range 300 {
+			for range testenv.Rounds(30, 300) {
 				b.Reset()
 				shape.fill(rng, &b, newNaiveBody(), 0)
 				got, want := walk(b.Records()), naiveWalk(b.Records(), 0)
