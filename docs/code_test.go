@@ -73,6 +73,7 @@ var layers = map[string][]string{
 	"instrprof": {""},
 	"memprof":   {""},
 	"remote":    {""},
+	"anyprof":   {"", "index", "profile", "textfmt", "gcov", "sampleprof", "instrprof", "memprof"},
 }
 
 // others are what packages may import from elsewhere.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,11 +11,10 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -44,19 +44,27 @@ func (p *profileFile) wrap(err error) error {
 
 // load reads a whole profile of any format.
 func (p *profileFile) load() (*profile.Profile, error) {
-	file, err := input.Open(nil, p.path)
+	in, err := openAny(p.path, p.info.Mode())
+	if err != nil {
+		return nil, p.wrap(err)
+	}
+	defer in.Close()
+	whole, err := in.GCOV()
+	return whole, p.wrap(err)
+}
+
+// openAny opens a profile of any format, from whatever can be read.
+func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
+	ctx := context.Background()
+	if mode.IsRegular() {
+		return anyprof.Open(ctx, path)
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	file.Name = p.name
 	defer file.Close()
-	in, err := gcovkind.Open(file)
-	if err != nil {
-		return nil, file.Wrap(err)
-	}
-	defer in.Close()
-	whole, err := in.Profile()
-	return whole, p.wrap(err)
+	return anyprof.Read(ctx, file)
 }
 
 // openProgram opens the profile for slices: itself, if it has an index for that, and else a

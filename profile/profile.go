@@ -14,6 +14,7 @@
 package profile
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-afdo/afdo"
@@ -67,6 +68,28 @@ func (p *Profile) AddFile(path string) FileRef {
 
 // NumFiles returns the number of units, the unknown-file unit included.
 func (p *Profile) NumFiles() int { return len(p.paths) }
+
+// FileBySuffix returns the unit whose path is suffix or ends in it at a '/', as
+// [afdo.Reader.UnitBySuffix] does.
+func (p *Profile) FileBySuffix(suffix string) (FileRef, error) {
+	var paths []string
+	var found FileRef
+	for i, have := range p.paths {
+		switch {
+		case have == suffix:
+			return FileRef(i), nil
+		case suffix != "" && (strings.HasSuffix(have, "/"+suffix) || suffix[0] == '/' && strings.HasSuffix(have, suffix)):
+			paths, found = append(paths, have), FileRef(i)
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return 0, fmt.Errorf("profile: unit %.200q: %w", suffix, afdo.ErrNotFound)
+	case 1:
+		return found, nil
+	}
+	return 0, &afdo.AmbiguousError{Path: suffix, Paths: paths}
+}
 
 // FilePath returns the path of a unit, empty for [UnknownFile].
 func (p *Profile) FilePath(f FileRef) string { return p.paths[f] }

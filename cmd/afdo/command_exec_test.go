@@ -152,7 +152,7 @@ func TestExecFailures(t *testing.T) {
 		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
 		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: stat "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
-		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a GCOV profile"},
+		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a profile: it begins with"},
 		{1, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},
 		{1, "-- nosuch a b", "afdo: exec: \"nosuch\": executable file not found in $PATH\n"},
 		{7, "-- " + gcc + " --fail", ""},

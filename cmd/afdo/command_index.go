@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +13,12 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/cli/progress"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -133,7 +134,11 @@ func (e *env) openToIndex(path string, skipChecksums bool) (*afdo.Reader, error)
 		options = append(options, afdo.SkipChecksums())
 	}
 	if path != cli.Stdio {
-		return gcovkind.OpenReader(path, options...)
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		return afdo.Open(path, append(options, budget.Names(info.Size()))...)
 	}
 	data, err := io.ReadAll(e.In)
 	if err != nil {

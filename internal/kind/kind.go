@@ -34,7 +34,8 @@ type Kind interface {
 	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
 	// it with an "s".
 	Name() string
-	// Sniff tells whether a file begins like one of the kind. It has the first [input.HeadLen]
+	// Sniff tells whether a file begins like one of the kind, as a rule by asking [anyprof.Detect],
+	// which knows the formats of the library apart. It has the first [input.HeadLen]
 	// bytes, or all there are.
 	Sniff(head []byte) bool
 	// Formats are the formats that can be written, for --to.

@@ -1,10 +1,12 @@
 package kind
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/anyprof"
 )
 
 // A Table is the kinds that the command knows, in the order in which a file is tried.
@@ -17,35 +19,8 @@ func (t Table) Of(head []byte) (Kind, error) {
 			return k, nil
 		}
 	}
-	return nil, errors.New("not a profile: " + describe(head))
-}
-
-// others are files that are taken for profiles easily.
-var others = [...]struct{ magic, what string }{
-	{"\xfd7zXZ\x00", "it is compressed with xz"},
-	{"BZh", "it is compressed with bzip2"},
-	{"PERFILE2", `it is a recording of perf, from which "afdo create" makes profiles`},
-	{"\x7fELF", "it is an ELF file"},
-	{"\xfflprofi\x81", "it is an indexed instrumentation profile of LLVM"},
-	{"\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53", "it is a sample profile of LLVM"},
-	{"\xff\xe5\xd0\xb1\xf4\xc9\x94\xa8\x53", "it is a sample profile of LLVM"},
-	{"\x81rforpl\xff", "it is a raw instrumentation profile of LLVM"},
-	{"\xfflprofr\x81", "it is a raw instrumentation profile of LLVM"},
-	{"\x81Rforpl\xff", "it is a raw instrumentation profile of LLVM"},
-	{"\xfflprofR\x81", "it is a raw instrumentation profile of LLVM"},
-	{"\x81rforpm\xff", "it is a raw memory profile of LLVM"},
-}
-
-func describe(head []byte) string {
-	if strings.TrimSpace(string(head)) == "" {
-		return "it is empty"
-	}
-	for _, k := range others {
-		if strings.HasPrefix(string(head), k.magic) {
-			return k.what
-		}
-	}
-	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])
+	_, err := anyprof.Detect(head)
+	return nil, cmp.Or(err, anyprof.ErrUnknown)
 }
 
 // Format returns the format of a name and its kind.

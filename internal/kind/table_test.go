@@ -27,13 +27,11 @@ func TestOf(t *testing.T) {
 		assert.Same(t, want, got, head)
 	}
 	for head, want := range map[string]string{
-		"":                                      "it is empty",
-		" \n":                                   "it is empty",
-		"gco":                                   `it begins with "gco"`,
-		"main:12:3\n 1: 2":                      `it begins with "main:12:3\n 1: 2"`,
-		"PERFILE2....":                          `it is a recording of perf, from which "afdo create" makes profiles`,
-		"\x7fELF\x02\x01":                       "it is an ELF file",
-		"\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53g": "it is a sample profile of LLVM",
+		"":                "it is empty",
+		" \n":             "it is empty",
+		"gco":             `it begins with "gco"`,
+		"PERFILE2....":    `it is a recording of perf, from which "afdo create" makes profiles`,
+		"\x7fELF\x02\x01": "it is an ELF file",
 	} {
 		_, err := table.Of([]byte(head))
 		assert.EqualError(t, err, "not a profile: "+want, "%q", head)

@@ -39,7 +39,7 @@ func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
 
 // File is [Unit] for a profile in memory.
 func File(p *profile.Profile, path string) (profile.FileRef, error) {
-	f, err := fileBySuffix(p, path)
+	f, err := p.FileBySuffix(path)
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
 		return profile.UnknownFile, nil
 	}
@@ -50,28 +50,6 @@ func File(p *profile.Profile, path string) (profile.FileRef, error) {
 			}
 		}
 	})
-}
-
-// fileBySuffix is [afdo.Reader.UnitBySuffix] for a profile in memory.
-func fileBySuffix(p *profile.Profile, path string) (profile.FileRef, error) {
-	var paths []string
-	var found profile.FileRef
-	for i := range p.NumFiles() {
-		f := profile.FileRef(i)
-		switch have := p.FilePath(f); {
-		case have == path:
-			return f, nil
-		case path != "" && (strings.HasSuffix(have, "/"+path) || path[0] == '/' && strings.HasSuffix(have, path)):
-			paths, found = append(paths, have), f
-		}
-	}
-	switch len(paths) {
-	case 0:
-		return 0, afdo.ErrNotFound
-	case 1:
-		return found, nil
-	}
-	return 0, &afdo.AmbiguousError{Path: path, Paths: paths}
 }
 
 // explain returns an error with the paths that may have been meant by one that is not that of a

@@ -2,7 +2,7 @@
 package input
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,13 +10,14 @@ import (
 	"os"
 	"slices"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else
-// takes fewer bytes.
-const HeadLen = 512
+// HeadLen is how much of a file tells what it is.
+const HeadLen = unpack.HeadLen
 
 // A File is a file that a verb reads, from its beginning to its end, and of which the first bytes
 // can be looked at before. One that is compressed with gzip or zstd is what it holds. It is used by
@@ -32,10 +33,10 @@ type File struct {
 
 	Head []byte // the first HeadLen bytes, or all that there are
 
-	src     io.Reader // Head included
+	src     *unpack.Stream
+	file    io.Closer // what src reads, nil if it is not to be closed
 	closers []io.Closer
 	read    int64
-	packed  bool // the file was compressed
 }
 
 // StdinName is the name of standard input in messages.
@@ -58,7 +59,7 @@ func Open(stdin io.Reader, path string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	f.closers = append([]io.Closer{file}, f.closers...) // closed last
+	f.file = file
 	if err := f.findPath(path, file); err != nil {
 		f.Close()
 		return nil, err
@@ -73,7 +74,7 @@ func (f *File) findPath(path string, file *os.File) error {
 		return err
 	}
 	allowMemory(info.Size())
-	if !f.packed {
+	if !f.src.Packed {
 		f.Path = path
 	}
 	return nil
@@ -81,36 +82,11 @@ func (f *File) findPath(path string, file *os.File) error {
 
 // New returns a file that is read from a stream.
 func New(name string, src io.Reader) (*File, error) {
-	f := &File{Name: name, src: src}
-	if err := f.readHead(); err != nil {
-		return nil, Wrap(name, err)
-	}
-	u, err := unpack(f.Head, f.src)
+	s, err := unpack.New(src)
 	if err != nil {
 		return nil, Wrap(name, err)
 	}
-	if u == nil {
-		return f, nil
-	}
-	f.src, f.packed = u, true
-	f.CloseToo(u)
-	if err := f.readHead(); err != nil {
-		f.Close()
-		return nil, Wrap(name, err)
-	}
-	return f, nil
-}
-
-// readHead reads the first bytes and puts them back.
-func (f *File) readHead() error {
-	head := make([]byte, HeadLen)
-	n, err := io.ReadFull(f.src, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
-	}
-	f.Head = head[:n]
-	f.src = io.MultiReader(bytes.NewReader(f.Head), f.src)
-	return nil
+	return &File{Name: name, Head: s.Head, src: s}, nil
 }
 
 // Read reads on.
@@ -131,6 +107,30 @@ func (f *File) Close() {
 	for _, c := range slices.Backward(f.closers) {
 		_ = c.Close()
 	}
+	f.src.Close()
+	if f.file != nil {
+		_ = f.file.Close()
+	}
+}
+
+// Profile opens what the file holds: in pieces if it can be, or else by reading on to its end.
+// Closing the file closes the profile, too.
+func (f *File) Profile(opts ...anyprof.Option) (p *anyprof.Profile, err error) {
+	switch ctx := context.Background(); {
+	case f.Path != "":
+		p, err = anyprof.Open(ctx, f.Path, opts...)
+	case f.At != nil:
+		p, err = anyprof.OpenAt(ctx, f.At, f.Size, opts...)
+	default:
+		p, err = anyprof.Read(ctx, f, opts...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := p.Model().(io.Closer); ok {
+		f.CloseToo(c)
+	}
+	return p, nil
 }
 
 // Wrap puts the name of the file before an error that names no file.

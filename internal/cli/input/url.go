@@ -23,8 +23,8 @@ func openURL(url string) (*File, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	f.closers = append([]io.Closer{r}, f.closers...) // closed last
-	if !f.packed {
+	f.file = r
+	if !f.src.Packed {
 		f.At, f.Size = r, r.Size()
 	}
 	return f, nil

@@ -18,11 +18,6 @@ import (
 // Check reports everything that is wrong with a file, see [check.File], and the fingerprints of an
 // index that are not those of the units.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
-	format, err := Recognise(f.Head)
-	if err != nil {
-		report(*newProblem(err))
-		return nil
-	}
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return err
@@ -33,7 +28,7 @@ func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 		p.Remark, p.More, p.MoreOffsets = g.Remark, g.Count-1, g.Offsets
 		c.report(p)
 	}
-	if c.faults > 0 || !format.V4() {
+	if c.faults > 0 || !detect(f.Head).V4() {
 		return nil
 	}
 	r, err := afdo.OpenBytes(data)

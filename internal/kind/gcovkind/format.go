@@ -2,42 +2,39 @@
 package gcovkind
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/anyprof"
 )
 
 // A Format is one of the forms in which a profile is stored. The zero format is none.
-type Format uint8
+type Format anyprof.Format
 
 // The formats, by their names.
 const (
-	V4 Format = iota + 1
-	V4Compact
-	V3
-	V2
-	Text
+	V4        = Format(anyprof.V4)
+	V4Compact = Format(anyprof.V4Compact)
+	V3        = Format(anyprof.V3)
+	V2        = Format(anyprof.V2)
+	Text      = Format(anyprof.Text)
 )
 
-var formatNames = [...]string{
-	V4:        "v4",
-	V4Compact: "v4c",
-	V3:        "v3",
-	V2:        "v2",
-	Text:      "text",
-}
+var formats = [...]Format{V4, V4Compact, V3, V2, Text}
 
 // String returns the name of the format. With Set and Type it makes a *Format the value of a flag.
-func (f Format) String() string { return formatNames[f] }
+func (f Format) String() string {
+	if f == 0 {
+		return ""
+	}
+	return anyprof.Format(f).String()
+}
 
 // Set takes the format of a name.
 func (f *Format) Set(name string) error {
-	for i, n := range formatNames {
-		if n != "" && n == name {
-			*f = Format(i)
+	for _, format := range formats {
+		if format.String() == name {
+			*f = format
 			return nil
 		}
 	}
@@ -54,53 +51,20 @@ func (f Format) Old() bool { return f == V2 || f == V3 }
 func (f Format) V4() bool { return f == V4 || f == V4Compact }
 
 // FormatNames returns the names of all formats.
-func FormatNames() []string { return formatNames[1:] }
-
-// Recognise tells the format of a file from its first [input.HeadLen] bytes. For
-// version 4 it is V4 whatever the encoding, which is the header's business.
-func Recognise(head []byte) (Format, error) {
-	switch {
-	case hasMagic(head, "gcov"):
-		return V4, nil
-	case hasMagic(head, "adcg"), hasMagic(head, "gcda"):
-		return recogniseOld(head)
-	case looksLikeText(head):
-		return Text, nil
+func FormatNames() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.String()
 	}
-	return 0, errors.New("not a GCOV profile")
+	return names
 }
 
-func recogniseOld(head []byte) (Format, error) {
-	h, err := gcov.DecodeHeader(head)
-	var version *gcov.VersionError
-	// The version of a .gcda file is four characters like "B22*".
-	if errors.As(err, &version) && version.Version&0xff == '*' {
-		return 0, errors.New("not a profile: it is a .gcda file of gcc --coverage or -fprofile-generate")
+// detect tells the format of a file from its first bytes, as far as they tell it; 0 if it is none
+// of these.
+func detect(head []byte) Format {
+	f, err := anyprof.Detect(head)
+	if err != nil || !f.GCOV() {
+		return 0
 	}
-	if err != nil {
-		return 0, err
-	}
-	if h.Version == 2 {
-		return V2, nil
-	}
-	return V3, nil
-}
-
-// hasMagic tells whether a file begins with a magic number.
-func hasMagic(head []byte, magic string) bool {
-	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
-}
-
-// looksLikeText tells whether a file begins like the textual form: with a
-// keyword and "=", or with a symbol's name. The parser has the last word.
-func looksLikeText(head []byte) bool {
-	text := strings.TrimLeft(string(head), " \t\r\n\v\f")
-	if text == "" {
-		return len(head) == input.HeadLen // blanks so far, and there is more
-	}
-	keyword := len(text) - len(strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz0123456789_"))
-	if keyword == 0 {
-		return text[0] == '"'
-	}
-	return strings.HasPrefix(strings.TrimLeft(text[keyword:], " \t\r\n\v\f"), "=")
+	return Format(f)
 }

@@ -2,106 +2,52 @@ package gcovkind
 
 import (
 	"bytes"
-	"io"
-	"os"
-	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/textfmt"
 )
 
-// An Input is a GCOV profile that a verb reads. A version 4 file is read lazily; other formats are
-// read whole when they are first needed.
+// An Input is a GCOV profile that a verb reads. A version 4 file is read lazily.
 type Input struct {
 	*input.File
 	Format Format
 	Order  string // byte order of v2 and v3: "little-endian" or "big-endian"
 
+	size    int64
 	reader  *afdo.Reader // of v4; of other formats, once Reader has been called
 	profile *profile.Profile
 }
 
-// Open recognises the format of a file. A version 4 file is mapped, or read in pieces if a server
-// has it; what can be neither, standard input above all, is read into memory. Closing the file
-// closes the reader, too.
+// Open opens what a file holds. Closing the file closes it, too.
 func Open(f *input.File) (*Input, error) {
-	in := &Input{File: f}
-	var err error
-	if in.Format, err = Recognise(f.Head); err != nil {
+	p, err := f.Profile(anyprof.V4Options(afdo.TrustIndex()))
+	if err != nil {
 		return nil, err
 	}
-	switch {
-	case in.Format.V4():
-		err = in.openV4()
-	case in.Format.Old():
+	in := &Input{File: f, Format: Format(p.Format()), size: p.Size()}
+	if in.Format.Old() {
 		in.Order = byteOrder(f.Head)
 	}
+	if in.Format.V4() {
+		in.reader = p.Model().(*afdo.Reader)
+		return in, nil
+	}
+	in.profile, err = p.GCOV()
 	return in, err
 }
 
 func byteOrder(head []byte) string {
-	if hasMagic(head, "gcda") {
+	if bytes.HasPrefix(head, []byte("gcda")) {
 		return "big-endian"
 	}
 	return "little-endian"
 }
 
-func (in *Input) openV4() (err error) {
-	switch {
-	case in.Path != "":
-		in.reader, err = OpenReader(in.Path, afdo.TrustIndex())
-	case in.At != nil:
-		in.reader, err = afdo.NewReader(in.At, in.File.Size, afdo.TrustIndex())
-	default:
-		var data []byte
-		if data, err = io.ReadAll(in.File); err != nil {
-			return err
-		}
-		in.reader, err = afdo.OpenBytes(data, afdo.TrustIndex(), boundNames(int64(len(data))))
-	}
-	if err != nil {
-		return err
-	}
-	in.CloseToo(in.reader)
-	if in.reader.Header().Compact {
-		in.Format = V4Compact
-	}
-	return nil
-}
-
-// OpenReader opens a version 4 file. Its names may take a few times the memory of the file, not the
-// hundreds of megabytes that are the default of package afdo.
-func OpenReader(path string, options ...afdo.Option) (*afdo.Reader, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	return afdo.Open(path, append(slices.Clip(options), boundNames(info.Size()))...)
-}
-
-// Names of a unit share prefixes in the file: spelled out, those of real ones take less than four
-// times its size. All units together may take four times what one may, and eight times the file
-// besides.
-const (
-	namesPerByte = 4
-	freeNames    = 4 << 20
-)
-
-func boundNames(size int64) afdo.Option {
-	return afdo.MaxNameBytes(int(min(afdo.DefaultMaxNameBytes, freeNames+namesPerByte*min(size, afdo.DefaultMaxNameBytes))))
-}
-
-// Size returns how many bytes the file has, of other formats than version 4 once it has been read.
-func (in *Input) Size() int64 {
-	if in.Format.V4() {
-		return in.reader.Size()
-	}
-	return in.Offset()
-}
+// Size returns how many bytes the file has.
+func (in *Input) Size() int64 { return in.size }
 
 // Profile returns the whole profile in memory.
 func (in *Input) Profile() (*profile.Profile, error) {
@@ -109,14 +55,7 @@ func (in *Input) Profile() (*profile.Profile, error) {
 		return in.profile, nil
 	}
 	var err error
-	switch {
-	case in.Format.V4():
-		in.profile, err = profile.Read(in.reader)
-	case in.Format.Old():
-		in.profile, err = gcov.Read(in.File)
-	default:
-		in.profile, err = textfmt.Parse(in.File)
-	}
+	in.profile, err = profile.Read(in.reader)
 	return in.profile, err
 }
 

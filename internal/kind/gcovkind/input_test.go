@@ -15,40 +15,6 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-func TestRecognise(t *testing.T) {
-	for _, c := range []struct {
-		head string
-		want Format
-		err  string
-	}{
-		{head: "gcov\x00\x00\x00\x04", want: V4},
-		{head: "gcov", want: V4}, // cut, which is the reader's business
-		{head: "adcg\x03\x00\x00\x00\x00\x00\x00\x00", want: V3},
-		{head: "adcg\x02\x00\x00\x00\x00\x00\x00\x00", want: V2},
-		{head: "gcda\x00\x00\x00\x03\x00\x00\x00\x00", want: V3},
-		{head: "gcda\x00\x00\x00\x02\x00\x00\x00\x00", want: V2},
-		{head: "filenames = {", want: Text},
-		{head: " \t\r\n\v\ffilenames\n= {", want: Text},
-		{head: "extension_2={}", want: Text},
-		{head: "\"main\":0(1:0:0) = {}", want: Text},
-		{head: strings.Repeat("\n", input.HeadLen), want: Text},
-
-		{head: "", err: "not a GCOV profile"},
-		{head: "main:12:3\n 1: 2", err: "not a GCOV profile"},
-		{head: "adcg*22B\x01\x02\x03\x04", err: "not a profile: it is a .gcda file of gcc --coverage or -fprofile-generate"},
-		{head: "adcg\x01\x00\x00\x00\x00\x00\x00\x00", err: "gcov: unsupported profile version: this is a version 1 profile, not version 2 or 3"},
-		{head: "adcg\x03\x00\x00", err: "gcov: at offset 7: truncated section: the header is cut"},
-	} {
-		got, err := Recognise([]byte(c.head))
-		assert.Equal(t, c.want, got, "%q", c.head)
-		if c.err == "" {
-			assert.NoError(t, err, "%q", c.head)
-		} else {
-			assert.EqualError(t, err, c.err, "%q", c.head)
-		}
-	}
-}
-
 // forms is the example in all formats, and what shows them is called.
 var forms = []struct {
 	extension string

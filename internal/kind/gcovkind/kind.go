@@ -35,9 +35,7 @@ func (k *Kind) Name() string { return "GCOV profile" }
 
 // Sniff knows the magic numbers and how a text begins. A file of an unsupported version is one,
 // too.
-func (k *Kind) Sniff(head []byte) bool {
-	return hasMagic(head, "gcov") || hasMagic(head, "adcg") || hasMagic(head, "gcda") || looksLikeText(head)
-}
+func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
 
 // Formats are v4, v4c, v3, v2 and text.
 func (k *Kind) Formats() []kind.Format {
@@ -132,7 +130,7 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 // Convert writes a version 4 file as text without reading more than a unit at a time. All else goes
 // through memory.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
-	if !hasMagic(f.Head, "gcov") || out.Format.Name != Text.String() || t.Any() {
+	if !detect(f.Head).V4() || out.Format.Name != Text.String() || t.Any() {
 		return kind.Convert(e, k, f, k, out, t)
 	}
 	in, err := Open(f)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -16,16 +17,16 @@ import (
 // What LLVM itself writes though it cannot make use of it is a remark.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	c := checking{report: report}
-	switch instrprof.Detect(f.Head) {
-	case instrprof.FormatIndexed:
-		r, err := openIndexed(f)
+	switch detect(f.Head) {
+	case anyprof.ProfData:
+		r, err := openAs[*instrprof.Reader](f)
 		if err != nil {
 			return c.fault(err)
 		}
 		r.Check(func(err error) { c.err = errors.Join(c.err, c.fault(err)) })
 		return c.err
-	case instrprof.FormatRaw:
-		r, err := openRaw(f)
+	case anyprof.ProfRaw:
+		r, err := openAs[*instrprof.RawReader](f)
 		if err != nil {
 			return c.fault(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -26,7 +27,16 @@ type Kind struct {
 func (k *Kind) Name() string { return "instrumentation profile" }
 
 // Sniff knows the magic numbers and how a text begins.
-func (k *Kind) Sniff(head []byte) bool { return instrprof.Detect(head) != instrprof.FormatNone }
+func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
+
+// detect tells the format of a file by its first bytes, 0 if it is none of these.
+func detect(head []byte) anyprof.Format {
+	f, err := anyprof.Detect(head)
+	if err != nil || !f.Instr() {
+		return 0
+	}
+	return f
+}
 
 // Formats are profdata and proftext.
 func (k *Kind) Formats() []kind.Format {
@@ -109,29 +119,13 @@ func (m *mismatches) tell(e *cli.Env, name string) {
 	}
 }
 
-// openIndexed opens an indexed file lazily if it can be.
-func openIndexed(f *input.File) (*instrprof.Reader, error) {
-	if f.Path != "" {
-		r, err := instrprof.Open(f.Path)
-		if err == nil {
-			f.CloseToo(r)
-		}
+// openAs opens a file that the library reads as a T: an indexed or a raw one.
+func openAs[T any](f *input.File) (r T, err error) {
+	p, err := f.Profile()
+	if err != nil {
 		return r, err
 	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
-	}
-	return instrprof.OpenBytes(data)
-}
-
-// openRaw opens a raw file.
-func openRaw(f *input.File) (*instrprof.RawReader, error) {
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
-	}
-	return instrprof.OpenRawBytes(data)
+	return p.Model().(T), nil
 }
 
 // write writes a profile and what there is of memory profiles in a format of the kind.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
@@ -48,7 +49,7 @@ type found struct {
 
 func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	find := findInModel
-	if instrprof.Detect(f.Head) == instrprof.FormatIndexed {
+	if detect(f.Head) == anyprof.ProfData {
 		find = findIndexed
 	}
 	found, err := find(e, f, symbol)
@@ -70,7 +71,7 @@ func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
 }
 
 func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
-	r, err := openIndexed(f)
+	r, err := openAs[*instrprof.Reader](f)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -19,7 +20,7 @@ type memorySections struct {
 
 // add adds the section of a file, if it has one, and returns the file, or what reads the same.
 func (m *memorySections) add(f *input.File) (*input.File, error) {
-	if instrprof.Detect(f.Head) != instrprof.FormatIndexed || len(f.Head) < 16 || f.Head[15]&0x40 == 0 {
+	if detect(f.Head) != anyprof.ProfData || len(f.Head) < 16 || f.Head[15]&0x40 == 0 {
 		return f, nil
 	}
 	again := f
@@ -41,11 +42,7 @@ func (m *memorySections) add(f *input.File) (*input.File, error) {
 		return f, err
 	}
 	defer r.Close()
-	section, offset, err := r.MemProf()
-	if err != nil {
-		return f, err
-	}
-	src, err := memprof.OpenBytes(section, offset)
+	src, err := anyprof.Memory(r)
 	if err != nil {
 		return f, err
 	}

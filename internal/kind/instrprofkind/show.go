@@ -72,7 +72,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	facts := &ShowFacts{File: f.Name, Format: instrprof.Detect(f.Head).String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
+	facts := &ShowFacts{File: f.Name, Format: detect(f.Head).String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
 	read := facts.other
 	if facts.Format == formatIndexed {
 		read = facts.indexed
@@ -89,7 +89,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 
 // indexed fills in the facts of an indexed file: the summaries are its own, the rest is counted.
 func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
-	r, err := openIndexed(f)
+	r, err := openAs[*instrprof.Reader](f)
 	if err != nil {
 		return err
 	}

@@ -3,16 +3,11 @@
 package memprofkind
 
 import (
-	"bytes"
-	"encoding/binary"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/memprof"
 )
 
 // Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
@@ -40,43 +35,11 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// Sniff knows raw profiles by their magic number, YAML by the keys it begins with, and indexed
-// profiles that have a MemProf section and no functions.
-func (k *Kind) Sniff(head []byte) bool { return isRaw(head) || isIndexed(head) || isYAML(head) }
-
-func isRaw(head []byte) bool { return bytes.HasPrefix(head, []byte(memprof.RawMagic)) }
-
-func isYAML(head []byte) bool {
-	text := string(head)
-	if strings.IndexByte(text, 0) >= 0 {
-		return false
-	}
-	for _, key := range []string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"} {
-		if strings.Contains(text, key) {
-			return true
-		}
-	}
-	return false
-}
-
-// isIndexed looks at the flags and at the number of functions, which the summary behind the header
-// begins with.
-func isIndexed(head []byte) bool {
-	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
-	if !bytes.HasPrefix(head, []byte(instrprof.Magic)) || len(head) < versionWord+8 {
-		return false
-	}
-	word := binary.LittleEndian.Uint64(head[versionWord:])
-	functions := 72 + summaryHead
-	switch version := uint32(word); {
-	case version < 9:
-		functions = 48 + summaryHead
-	case version < 10:
-		functions = 56 + summaryHead
-	case version < 12:
-		functions = 64 + summaryHead
-	}
-	return word&hasMemProf != 0 && (len(head) < functions+8 || binary.LittleEndian.Uint64(head[functions:]) == 0)
+// Sniff knows raw profiles, YAML, and indexed profiles that have a MemProf section and no
+// functions.
+func (k *Kind) Sniff(head []byte) bool {
+	f, err := anyprof.Detect(head)
+	return err == nil && f.Memory()
 }
 
 // AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write

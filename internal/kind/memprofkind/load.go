@@ -3,9 +3,8 @@ package memprofkind
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
@@ -22,42 +21,24 @@ type loaded struct {
 	ids    []instrprof.BinaryID
 }
 
-// load opens a file of any format. What it returns stays in memory.
+// load opens a file of any format.
 func load(f *input.File) (*loaded, error) {
-	if isYAML(f.Head) && !isRaw(f.Head) {
-		p, err := memprof.ReadYAML(f)
-		return &loaded{format: formatYAML, text: p, size: f.Offset()}, err
-	}
-	data, err := readAll(f)
+	p, err := f.Profile()
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{format: formatIndexed, size: int64(len(data))}
-	if isRaw(f.Head) {
-		l.format = "raw"
-		l.raw, err = memprof.OpenRaw(data)
-		return l, err
+	l := &loaded{format: p.Format().String(), size: p.Size()}
+	switch m := p.Model().(type) {
+	case *memprof.Profile:
+		l.text = m
+	case *memprof.Raw:
+		l.format, l.raw = "raw", m
+	case *instrprof.Reader:
+		if l.ids, err = m.BinaryIDs(); err == nil {
+			l.reader, err = anyprof.Memory(m)
+		}
 	}
-	indexed, err := instrprof.OpenBytes(data)
-	if err != nil {
-		return nil, err
-	}
-	if l.ids, err = indexed.BinaryIDs(); err != nil {
-		return nil, err
-	}
-	section, offset, err := indexed.MemProf()
-	if err != nil {
-		return nil, err
-	}
-	l.reader, err = memprof.OpenBytes(section, offset)
 	return l, err
-}
-
-func readAll(f *input.File) ([]byte, error) {
-	if f.Path != "" {
-		return os.ReadFile(f.Path)
-	}
-	return io.ReadAll(f)
 }
 
 // source returns the profile as it is, turned into functions if it is raw.

@@ -16,14 +16,11 @@ import (
 // Check reports the first fault of a file, or else what its function offsets and its summary have
 // wrong.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
-	if !sampleprof.IsBinary(f.Head) {
-		_, err := sampleprof.ReadText(f)
+	o, err := open(f)
+	if err != nil || o.text != nil {
 		return refused(err, report)
 	}
-	r, err := openReader(f)
-	if err != nil {
-		return refused(err, report)
-	}
+	r := o.reader
 	p, err := sampleprof.Read(r)
 	if err == nil {
 		err = r.CheckOffsets()

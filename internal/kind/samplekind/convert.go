@@ -60,19 +60,15 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile
 		return 0, err
 	}
 	defer f.Close()
-	if sampleprof.IsBinary(f.Head) {
-		r, err := openReader(f)
-		if err != nil {
-			return 0, f.Wrap(err)
-		}
-		dropped, err = sum.Add(r, weight)
-		return dropped, f.Wrap(err)
-	}
-	p, err := sampleprof.ReadText(f)
+	o, err := open(f)
 	if err != nil {
 		return 0, f.Wrap(err)
 	}
-	dropped, err = sum.AddProfile(p, weight)
+	if o.text != nil {
+		dropped, err = sum.AddProfile(o.text, weight)
+	} else {
+		dropped, err = sum.Add(o.reader, weight)
+	}
 	return dropped, f.Wrap(err)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
@@ -35,7 +36,10 @@ const (
 func (k *Kind) Name() string { return "LLVM sample profile" }
 
 // Sniff knows the magic numbers, and a text by its first function.
-func (k *Kind) Sniff(head []byte) bool { return sampleprof.IsBinary(head) || sampleprof.IsText(head) }
+func (k *Kind) Sniff(head []byte) bool {
+	f, err := anyprof.Detect(head)
+	return err == nil && f.Sample()
+}
 
 // Formats are extbinary, sampletext and binary.
 func (k *Kind) Formats() []kind.Format {
@@ -82,21 +86,38 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// openReader opens a binary file.
-func openReader(f *input.File) (r *sampleprof.Reader, err error) {
-	if f.Path != "" {
-		r, err = sampleprof.Open(f.Path)
-	} else {
-		var data []byte
-		if data, err = io.ReadAll(f); err != nil {
-			return nil, err
-		}
-		r, err = sampleprof.OpenBytes(data)
+// opened is a file as it is read: lazily, or whole if it is text.
+type opened struct {
+	reader *sampleprof.Reader  // of a binary format
+	text   *sampleprof.Profile // of text
+	size   int64
+}
+
+func open(f *input.File) (*opened, error) {
+	p, err := f.Profile()
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		f.CloseToo(r)
+	o := &opened{size: p.Size()}
+	o.reader, _ = p.Model().(*sampleprof.Reader)
+	o.text, _ = p.Model().(*sampleprof.Profile)
+	return o, nil
+}
+
+// whole returns all of the file.
+func (o *opened) whole() (*sampleprof.Profile, error) {
+	if o.text != nil {
+		return o.text, nil
 	}
-	return r, err
+	return sampleprof.Read(o.reader)
+}
+
+// format returns the format of the file.
+func (o *opened) format() sampleprof.Format {
+	if o.text != nil {
+		return sampleprof.Text
+	}
+	return o.reader.Format()
 }
 
 // A loaded is a whole profile and what is known of its file.
@@ -116,16 +137,12 @@ func (k *Kind) read(f *input.File) (*loaded, error) {
 }
 
 func read(f *input.File) (*loaded, error) {
-	if !sampleprof.IsBinary(f.Head) {
-		p, err := sampleprof.ReadText(f)
-		return &loaded{p, sampleprof.Text, f.Offset()}, err
-	}
-	r, err := openReader(f)
+	o, err := open(f)
 	if err != nil {
 		return nil, err
 	}
-	p, err := sampleprof.Read(r)
-	return &loaded{p, r.Format(), r.Size()}, err
+	p, err := o.whole()
+	return &loaded{p, o.format(), o.size}, err
 }
 
 // formatName returns the name of a format on the command line.

@@ -67,15 +67,15 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 
 // lookupReader returns a reader of a file. What is text is made into a binary one, in memory.
 func (k *Kind) lookupReader(f *input.File) (*sampleprof.Reader, error) {
-	if sampleprof.IsBinary(f.Head) {
-		return openReader(f)
-	}
-	p, err := sampleprof.ReadText(f)
+	o, err := open(f)
 	if err != nil {
 		return nil, err
 	}
+	if o.text == nil {
+		return o.reader, nil
+	}
 	var file strings.Builder
-	if err := sampleprof.WriteExtBinary(&file, p, sampleprof.WriteOptions{}); err != nil {
+	if err := sampleprof.WriteExtBinary(&file, o.text, sampleprof.WriteOptions{}); err != nil {
 		return nil, err
 	}
 	return sampleprof.NewReader(strings.NewReader(file.String()), int64(file.Len()))

@@ -57,24 +57,19 @@ type SectionFacts struct {
 }
 
 func newFacts(f *input.File) (*Facts, error) {
-	facts := &Facts{File: f.Name, Format: sampleText, Kinds: []string{}, Sections: []SectionFacts{}}
-	var p *sampleprof.Profile
-	var summary *afdo.Summary
-	var err error
-	if sampleprof.IsBinary(f.Head) {
-		var r *sampleprof.Reader
-		if r, err = openReader(f); err != nil {
-			return nil, err
-		}
-		facts.addSections(r)
-		if summary, err = r.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
-			return nil, err
-		}
-		p, err = sampleprof.Read(r)
-	} else {
-		p, err = sampleprof.ReadText(f)
-		facts.Size = f.Offset()
+	o, err := open(f)
+	if err != nil {
+		return nil, err
 	}
+	facts := &Facts{File: f.Name, Format: formatName(o.format()), Size: o.size, Kinds: []string{}, Sections: []SectionFacts{}}
+	var summary *afdo.Summary
+	if o.reader != nil {
+		facts.addSections(o.reader)
+		if summary, err = o.reader.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
+			return nil, err
+		}
+	}
+	p, err := o.whole()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +82,6 @@ func newFacts(f *input.File) (*Facts, error) {
 }
 
 func (f *Facts) addSections(r *sampleprof.Reader) {
-	f.Format, f.Size = formatName(r.Format()), r.Size()
 	for _, s := range r.Sections() {
 		flags := s.FlagNames()
 		if flags == nil {

@@ -1,0 +1,166 @@
+package anyprof
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/unpack"
+	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// HeadLen is how many bytes [Detect] wants.
+const HeadLen = unpack.HeadLen
+
+// ErrUnknown: the file is in none of the formats.
+var ErrUnknown = errors.New("not a profile")
+
+// Detect tells the format of a file that is not compressed by its first [HeadLen] bytes, or all
+// there are. A file of a version that is not supported has the format of those that are. An
+// error matches [ErrUnknown] and says what the file is, if that is known.
+//
+// Where only the rest of the file tells formats apart, it returns one for all: [V4] for both
+// encodings of GCOV version 4, and [ExtBinary] for LLVM's binary sample profiles.
+func Detect(head []byte) (Format, error) {
+	for _, detect := range [...]func([]byte) Format{detectGCOV, detectSample, detectMemory, detectInstr} {
+		if f := detect(head); f != 0 {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: %s", ErrUnknown, describe(head))
+}
+
+func detectGCOV(head []byte) Format {
+	switch {
+	case hasMagic(head, "gcov"):
+		return V4
+	case isCoverage(head):
+		return 0
+	case hasMagic(head, "adcg"), hasMagic(head, "gcda"):
+		if h, err := gcov.DecodeHeader(head); err == nil && h.Version == 2 {
+			return V2
+		}
+		return V3
+	case looksLikeText(head):
+		return Text
+	}
+	return 0
+}
+
+func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(head), magic) }
+
+// isCoverage tells a .gcda file, which has the magic number of versions 2 and 3 and a version of
+// four characters, such as "B22*".
+func isCoverage(head []byte) bool {
+	_, err := gcov.DecodeHeader(head)
+	var version *gcov.VersionError
+	return errors.As(err, &version) && version.Version&0xff == '*'
+}
+
+// looksLikeText tells whether a file begins like the textual form: with a
+// keyword and "=", or with a symbol's name. The parser has the last word.
+func looksLikeText(head []byte) bool {
+	text := strings.TrimLeft(string(head), " \t\r\n\v\f")
+	if text == "" {
+		return len(head) == HeadLen // blanks so far, and there is more
+	}
+	keyword := len(text) - len(strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz0123456789_"))
+	if keyword == 0 {
+		return text[0] == '"'
+	}
+	return strings.HasPrefix(strings.TrimLeft(text[keyword:], " \t\r\n\v\f"), "=")
+}
+
+func detectSample(head []byte) Format {
+	switch {
+	case sampleprof.IsBinary(head):
+		return ExtBinary
+	case sampleprof.IsText(head):
+		return SampleText
+	}
+	return 0
+}
+
+func detectMemory(head []byte) Format {
+	switch {
+	case hasMagic(head, memprof.RawMagic):
+		return MemProfRaw
+	case isIndexedMemory(head):
+		return MemProf
+	case isYAML(head):
+		return MemProfYAML
+	}
+	return 0
+}
+
+// isIndexedMemory tells an indexed profile that has a MemProf section and no functions. It looks at
+// the flags and at the number of functions, which the summary behind the header begins with.
+func isIndexedMemory(head []byte) bool {
+	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
+	if !hasMagic(head, instrprof.Magic) || len(head) < versionWord+8 {
+		return false
+	}
+	word := binary.LittleEndian.Uint64(head[versionWord:])
+	functions := 72 + summaryHead
+	switch version := uint32(word); {
+	case version < 9:
+		functions = 48 + summaryHead
+	case version < 10:
+		functions = 56 + summaryHead
+	case version < 12:
+		functions = 64 + summaryHead
+	}
+	return word&hasMemProf != 0 && (len(head) < functions+8 || binary.LittleEndian.Uint64(head[functions:]) == 0)
+}
+
+func isYAML(head []byte) bool {
+	text := string(head)
+	if strings.IndexByte(text, 0) >= 0 {
+		return false
+	}
+	for _, key := range []string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"} {
+		if strings.Contains(text, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func detectInstr(head []byte) Format {
+	switch instrprof.Detect(head) {
+	case instrprof.FormatIndexed:
+		return ProfData
+	case instrprof.FormatRaw:
+		return ProfRaw
+	case instrprof.FormatText:
+		return ProfText
+	}
+	return 0
+}
+
+// others are files that are taken for profiles easily.
+var others = [...]struct{ magic, what string }{
+	{"\xfd7zXZ\x00", "it is compressed with xz"},
+	{"BZh", "it is compressed with bzip2"},
+	{"PERFILE2", `it is a recording of perf, from which "afdo create" makes profiles`},
+	{"\x7fELF", "it is an ELF file"},
+}
+
+func describe(head []byte) string {
+	if strings.TrimSpace(string(head)) == "" {
+		return "it is empty"
+	}
+	if isCoverage(head) {
+		return "it is a .gcda file of gcc --coverage or -fprofile-generate"
+	}
+	for _, k := range others {
+		if hasMagic(head, k.magic) {
+			return k.what
+		}
+	}
+	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])
+}

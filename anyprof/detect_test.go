@@ -1,0 +1,55 @@
+package anyprof_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/anyprof"
+)
+
+func TestDetect(t *testing.T) {
+	for head, want := range map[string]anyprof.Format{
+		"gcov\x00\x00\x00\x04":                  anyprof.V4,
+		"gcov":                                  anyprof.V4, // cut, which is the reader's business
+		"adcg\x03\x00\x00\x00\x00\x00\x00\x00":  anyprof.V3,
+		"adcg\x02\x00\x00\x00\x00\x00\x00\x00":  anyprof.V2,
+		"gcda\x00\x00\x00\x03\x00\x00\x00\x00":  anyprof.V3,
+		"gcda\x00\x00\x00\x02\x00\x00\x00\x00":  anyprof.V2,
+		"adcg\x01\x00\x00\x00\x00\x00\x00\x00":  anyprof.V3, // of a version that the reader refuses
+		"adcg\x03\x00\x00":                      anyprof.V3,
+		"filenames = {":                         anyprof.Text,
+		" \t\r\n\v\ffilenames\n= {":             anyprof.Text,
+		"extension_2={}":                        anyprof.Text,
+		"\"main\":0(1:0:0) = {}":                anyprof.Text,
+		strings.Repeat("\n", anyprof.HeadLen):   anyprof.Text,
+		"main:12:3\n 1: 2":                      anyprof.SampleText,
+		"# a comment\nmain:12:3\n":              anyprof.SampleText,
+		"\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53g": anyprof.ExtBinary,
+		"\xff\xe5\xd0\xb1\xf4\xc9\x94\xa8\x53g": anyprof.ExtBinary,
+		"\xfflprofi\x81":                        anyprof.ProfData,
+		"\x81rforpl\xff":                        anyprof.ProfRaw,
+		":ir\nmain\n1\n1\n1\n":                  anyprof.ProfText,
+		"main\n1\n1\n1\n":                       anyprof.ProfText,
+		"\x81rforpm\xff":                        anyprof.MemProfRaw,
+		"---\nHeapProfileRecords:\n":            anyprof.MemProfYAML,
+	} {
+		got, err := anyprof.Detect([]byte(head))
+		assert.NoError(t, err, "%q", head)
+		assert.Equal(t, want.String(), got.String(), "%q", head)
+	}
+	for head, want := range map[string]string{
+		"":                             "it is empty",
+		"  \n":                         "it is empty",
+		"adcg*22B\x01\x02\x03\x04":     "it is a .gcda file of gcc --coverage or -fprofile-generate",
+		"\x7fELF\x02\x01":              "it is an ELF file",
+		"PERFILE2....":                 `it is a recording of perf, from which "afdo create" makes profiles`,
+		"no profile, and more of that": `it begins with "no profile, and "`,
+	} {
+		got, err := anyprof.Detect([]byte(head))
+		assert.Zero(t, got, "%q", head)
+		assert.ErrorIs(t, err, anyprof.ErrUnknown)
+		assert.EqualError(t, err, "not a profile: "+want, "%q", head)
+	}
+}

@@ -1,0 +1,93 @@
+package anyprof
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// inMemory is a GCOV profile that is read whole.
+type inMemory struct {
+	p     *profile.Profile
+	files func() [][]profile.SymbolRef // the functions of each file
+}
+
+func newInMemory(p *profile.Profile) *inMemory {
+	return &inMemory{p, sync.OnceValue(func() [][]profile.SymbolRef {
+		files := make([][]profile.SymbolRef, p.NumFiles())
+		for s := range p.Functions() {
+			files[p.SymbolFile(s)] = append(files[p.SymbolFile(s)], s)
+		}
+		return files
+	})}
+}
+
+func (m *inMemory) units() iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		for i := range m.p.NumFiles() {
+			if !yield(m.unitOf(profile.FileRef(i)), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *inMemory) unit(path string) (Unit, error) {
+	f, err := m.p.FileBySuffix(path)
+	if err != nil {
+		return Unit{}, err
+	}
+	return m.unitOf(f), nil
+}
+
+func (m *inMemory) unitOf(f profile.FileRef) Unit {
+	return Unit{Path: m.p.FilePath(f), functions: func(yield func(*Function, error) bool) {
+		for _, s := range m.files()[f] {
+			if !yield(m.function(s), nil) {
+				return
+			}
+		}
+	}}
+}
+
+func (m *inMemory) function(s profile.SymbolRef) *Function {
+	f := m.p.Function(s)
+	return &Function{
+		Name: Name{Text: m.p.SymbolName(s)}, Unit: m.p.FilePath(m.p.SymbolFile(s)), Calls: f.HeadCount,
+		records: func(yield func(Record, error) bool) { m.walk(f.Records, yield) },
+	}
+}
+
+func (m *inMemory) walk(records []profile.Record, yield func(Record, error) bool) {
+	for w := profile.Walk(records); ; {
+		have, depth, ok := w.Next()
+		if !ok {
+			return
+		}
+		r := Record{Depth: depth, Line: have.Line, Discriminator: have.Discriminator}
+		switch have.Kind {
+		case profile.KindCount:
+			r.Kind, r.Count = Samples, have.Count
+		case profile.KindCall:
+			r.Kind, r.Name.Text, r.Count = Call, m.p.SymbolName(have.Callee), have.Count
+		case profile.KindInlined:
+			r.Kind, r.Name.Text = Inlined, m.p.SymbolName(have.Callee)
+		}
+		if !yield(r, nil) {
+			return
+		}
+	}
+}
+
+func (m *inMemory) lookup(names []string, ask asking) (map[string][]*Function, error) {
+	return ask(names, func(name string) ([]*Function, error) {
+		var found []*Function
+		for i := range m.p.NumFiles() {
+			if s, ok := m.p.FindSymbol(profile.FileRef(i), name); ok && m.p.Function(s) != nil {
+				found = append(found, m.function(s))
+			}
+		}
+		return found, nil
+	})
+}
