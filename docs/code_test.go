@@ -62,6 +62,7 @@ var layers = map[string][]string{
 	"index":   {""},
 	"profile": {""},
 	"builder": {"", "index", "profile"},
+	"fleet":   {"profile"},
 	"textfmt": {"", "profile"},
 	"gcov":    {"", "profile"},
 	"slice":   {"", "index", "profile", "builder", "textfmt", "gcov"},

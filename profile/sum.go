@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxWorkers = 8  // of Sum: each may hold as much memory as the result
+	maxWorkers = 64 // of Sum: each may hold as much memory as the result
 	maxBatch   = 16 // inputs that a worker merges before it hands them over
 )
 
@@ -15,10 +15,10 @@ const (
 // one in order gives, however the work is scheduled.
 //
 // load is called once for each number, from several goroutines at a time, as
-// many as there are processors and at most eight. Each works on a few
+// many as there are processors and at most 64. Each works on a few
 // profiles in a row, which it drops as soon as they are merged. So what is held in
-// memory is bounded by the result and not by the inputs together: at most nine
-// sums of inputs, none larger than the result, and eight inputs.
+// memory is bounded by the result and not by the inputs together: for each goroutine
+// an input and a sum of at most 16, which is never larger than the result.
 //
 // The error is the one of the lowest number that has any. No load is running any more when Sum
 // returns.

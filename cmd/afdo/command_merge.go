@@ -2,14 +2,15 @@ package main
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/cli/weighing"
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -26,10 +27,14 @@ up. What follows the last "=" of an argument is a weight if it consists of
 digits, ".", "/" and "%": a file named "a=1" is "a=1=1".
 
 @LIST and --input-list LIST stand for the inputs that the file LIST names, one a
-line. Empty lines and lines that begin with "#" are skipped.
+line. ` + weighing.Help + `
 
-Inputs are read a few at a time. What is held in memory depends on what comes
-out, not on how many there are.
+Inputs are read as many at a time as there are processors. What is held in memory
+depends on what comes out, not on how many there are.
+
+An input that cannot be read stops the merge. With --keep-going it is said on
+standard error and left out, and the exit status is 3. If nothing is left, there
+is no output and the status is 1.
 
 ` + trim.Help + `
 
@@ -53,43 +58,58 @@ func newMergeCommand(e *env) *cobra.Command {
 	}
 	m.out.addFlags(e, cmd)
 	m.trim.AddTo(cmd)
+	m.weighing.AddTo(cmd)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
+	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
 	return cmd
 }
 
 // A merging is what the command line asks for.
 type merging struct {
-	out    outputFlags
-	trim   trim.Flags
-	lists  []string
-	inputs []weightedInput
+	out       outputFlags
+	trim      trim.Flags
+	weighing  weighing.Flags
+	lists     []string
+	keepGoing bool
+	inputs    []fleet.Input
+	weights   []profile.Ratio // of the inputs, by the rules
 
-	kind  kind.Kind   // of all inputs
-	first *input.File // inputs[0], until it is asked for
+	kind    kind.Kind   // of all inputs
+	first   *input.File // the first that can be opened, until it is asked for
+	firstAt int         // its number
+	skipped []error     // for each input, why it was left out
 }
 
-// gather finds out what the inputs are.
-func (m *merging) gather(e *env, args []string) (err error) {
-	if m.inputs, err = e.gatherInputs(args, m.lists); err != nil {
-		return err
+// skip leaves an input out because of an error, if that is what is wanted.
+func (m *merging) skip(i int, err error) bool {
+	if m.keepGoing {
+		m.skipped[i] = err
 	}
-	switch {
-	case len(m.inputs) == 0:
-		return cli.Usagef("no IN")
-	case countStandardInput(args, m.lists, m.inputs) > 1:
-		return cli.Usagef("standard input can be read only once")
+	return m.keepGoing
+}
+
+// openFirst opens the first input that can be opened. All others have to be of its kind.
+func (m *merging) openFirst(e *env) (err error) {
+	for i := range m.inputs {
+		if m.skipped[i] != nil {
+			continue
+		}
+		m.firstAt = i
+		if m.first, m.kind, err = e.openFile(m.inputs[i].Path); err == nil || !m.skip(i, err) {
+			return err
+		}
 	}
-	return nil
+	return m.tellSkipped(e)
 }
 
 // open opens an input, which has to be of the kind of the first one.
 func (m *merging) open(e *env, i int) (*input.File, error) {
-	if i == 0 {
+	if i == m.firstAt {
 		f := m.first
 		m.first = nil
 		return f, nil
 	}
-	f, k, err := e.openFile(m.inputs[i].path)
+	f, k, err := e.openFile(m.inputs[i].Path)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +120,33 @@ func (m *merging) open(e *env, i int) (*input.File, error) {
 	return f, nil
 }
 
+// tellSkipped says which inputs were left out. The error is that all were.
+func (m *merging) tellSkipped(e *env) error {
+	n := 0
+	for _, err := range m.skipped {
+		if err != nil {
+			e.Warnf("skipped: %s", cli.Message(err))
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil
+	case len(m.inputs):
+		return fmt.Errorf("all of %s inputs were skipped", human.Number(n))
+	}
+	e.Warnf("inputs skipped: %s of %s", human.Number(n), human.Number(len(m.inputs)))
+	return cli.StatusError(cli.StatusPartial)
+}
+
 // merge finds out the kind of the inputs and has it add them up.
 func (e *env) merge(m *merging) error {
-	first, k, err := e.openFile(m.inputs[0].path)
-	if err != nil {
+	if err := m.weigh(); err != nil {
 		return err
 	}
-	m.kind, m.first = k, first
+	if err := m.openFirst(e); err != nil {
+		return err
+	}
 	defer func() {
 		if m.first != nil {
 			m.first.Close()
@@ -119,70 +159,16 @@ func (e *env) merge(m *merging) error {
 		if k != m.out.kind {
 			return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
 		}
-		all := kind.Merge{Open: func(i int) (*input.File, error) { return m.open(e, i) }, Say: doing.Say, Out: m.out.out, Trim: &m.trim}
-		for _, in := range m.inputs {
-			all.Weights = append(all.Weights, in.weight)
+		if m.keepGoing || m.weighing.Rules.HostCap > 0 {
+			return fmt.Errorf("--keep-going and --host-cap are for profiles of samples, not for %ss", k.Name())
 		}
-		return k.Merge(&e.Env, &all)
+		return k.Merge(&e.Env, &kind.Merge{
+			Weights: m.weights,
+			Open:    func(i int) (*input.File, error) { return m.open(e, i) },
+			Say:     doing.Say,
+			Out:     m.out.out,
+			Trim:    &m.trim,
+		})
 	}
-	return dispatch(e, "merge", k, own, func(k kind.CanLoad) error { return e.mergeModels(m, k, doing) })
-}
-
-// mergeModels adds up profiles in memory.
-func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) error {
-	to, ok := m.out.kind.(kind.CanEncode)
-	if !ok {
-		return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
-	}
-	var mu sync.Mutex
-	var losses kind.Losses
-	done, withoutUnits := 0, 0
-	p, err := profile.Sum(len(m.inputs), func(i int) (*profile.Profile, profile.Ratio, error) {
-		one, left, err := m.load(e, k, i)
-		if err != nil {
-			return nil, profile.Ratio{}, err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		losses.Merge(left)
-		if one.NoUnits {
-			withoutUnits++
-		}
-		done++
-		doing.Say("merging %d profiles, %d read", len(m.inputs), done)
-		return one.Profile, m.inputs[i].weight, nil
-	})
-	if err != nil {
-		return err
-	}
-	doing.Say("writing %s", m.out.out.Format.Name)
-	p, notes := m.trim.Apply(p)
-	if err := kind.Write(&e.Env, to, m.out.out, p); err != nil {
-		return err
-	}
-	doing.Stop()
-	kind.Note(&e.Env, notes)
-	if withoutUnits > 0 && withoutUnits < len(m.inputs) {
-		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", withoutUnits, len(m.inputs))
-	}
-	losses.Tell(&e.Env)
-	return nil
-}
-
-// load reads a whole profile and counts what no profile in memory holds.
-func (m *merging) load(e *env, k kind.CanLoad, i int) (*kind.Loaded, kind.Losses, error) {
-	var losses kind.Losses
-	f, err := m.open(e, i)
-	if err != nil {
-		return nil, losses, err
-	}
-	defer f.Close()
-	l, err := k.Load(f)
-	if err != nil {
-		return nil, losses, f.Wrap(err)
-	}
-	if l.Losses != nil {
-		losses.Add(l.Losses())
-	}
-	return l, losses, nil
+	return dispatch(e, "merge", m.kind, own, func(k kind.CanLoad) error { return e.mergeModels(m, k, doing) })
 }

@@ -253,35 +253,6 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
-func TestParseWeighted(t *testing.T) {
-	one := profile.Ratio{Num: 1, Den: 1}
-	for text, want := range map[string]weightedInput{
-		"a.afdo":       {"a.afdo", one},
-		"a=3":          {"a", profile.Ratio{Num: 3, Den: 1}},
-		"a=0.5":        {"a", profile.Ratio{Num: 1, Den: 2}},
-		"a=3/4":        {"a", profile.Ratio{Num: 3, Den: 4}},
-		"a=25%":        {"a", profile.Ratio{Num: 1, Den: 4}},
-		"a=1=2":        {"a=1", profile.Ratio{Num: 2, Den: 1}},
-		"v=1/x.afdo":   {"v=1/x.afdo", one},
-		"v=1/x=2":      {"v=1/x", profile.Ratio{Num: 2, Den: 1}},
-		"a=b":          {"a=b", one},
-		"a=":           {"a=", one},
-		"a=-1":         {"a=-1", one},
-		"=3":           {"=3", one},
-		"":             {"", one},
-		"x y=10":       {"x y", profile.Ratio{Num: 10, Den: 1}},
-		"a=v1.2/p=1/2": {"a=v1.2/p", profile.Ratio{Num: 1, Den: 2}},
-	} {
-		got, err := parseWeighted(text)
-		assert.NoError(t, err, "%q", text)
-		assert.Equal(t, want, got, "%q", text)
-	}
-	for _, text := range []string{"a=0", "a=.", "a=1.2.3", "a=/", "a=1/2/3", "a=%", "a=99999999999999999999"} {
-		_, err := parseWeighted(text)
-		assert.ErrorContains(t, err, "weight of a: bad ratio", "%q", text)
-	}
-}
-
 // TestMergeSaysWhatIsLeftOut merges files that hold what is not of the RFC.
 func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 	said := 0

@@ -1,96 +1,96 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A weightedInput is an argument IN[=WEIGHT] of merge.
-type weightedInput struct {
-	path   string
-	weight profile.Ratio
-}
-
-// parseWeighted reads IN[=WEIGHT]. What follows the last "=" is a weight if it
-// has nothing but digits and the signs of a ratio, and part of the path if not.
-func parseWeighted(text string) (weightedInput, error) {
-	i := strings.LastIndexByte(text, '=')
-	if i <= 0 || i == len(text)-1 || strings.Trim(text[i+1:], "0123456789./%") != "" {
-		return weightedInput{text, profile.Ratio{Num: 1, Den: 1}}, nil
-	}
-	weight, err := profile.ParseRatio(text[i+1:])
-	if err != nil {
-		return weightedInput{}, fmt.Errorf("weight of %s: %w", human.Name(text[:i]), err)
-	}
-	return weightedInput{text[:i], weight}, nil
-}
-
-// gatherInputs returns the inputs of a command line in their order: arguments,
-// each an input or "@" and a list of inputs, and then the lists of --input-list.
-func (e *env) gatherInputs(args, lists []string) ([]weightedInput, error) {
-	var inputs []weightedInput
+// gather finds out what the inputs of a command line are, in their order: arguments, each an input
+// or "@" and a list of inputs, and then the lists of --input-list.
+func (m *merging) gather(e *env, args []string) error {
 	for _, arg := range args {
-		if path, ok := strings.CutPrefix(arg, "@"); ok {
-			listed, err := e.readInputList(path)
-			if err != nil {
-				return nil, err
+		if list, ok := strings.CutPrefix(arg, "@"); ok {
+			if err := m.gatherList(e, list); err != nil {
+				return err
 			}
-			inputs = append(inputs, listed...)
 			continue
 		}
-		in, err := parseWeighted(arg)
+		in, err := fleet.ParseInput(arg)
 		if err != nil {
-			return nil, cli.Usagef("%v", err)
+			return cli.Usagef("%v", err)
 		}
-		inputs = append(inputs, in)
+		m.inputs = append(m.inputs, in)
 	}
-	for _, path := range lists {
-		listed, err := e.readInputList(path)
-		if err != nil {
-			return nil, err
+	for _, list := range m.lists {
+		if err := m.gatherList(e, list); err != nil {
+			return err
 		}
-		inputs = append(inputs, listed...)
 	}
-	return inputs, nil
+	switch {
+	case len(m.inputs) == 0:
+		return cli.Usagef("no IN")
+	case countStandardInput(args, m.lists, m.inputs) > 1:
+		return cli.Usagef("standard input can be read only once")
+	}
+	m.skipped = make([]error, len(m.inputs))
+	return nil
 }
 
-// readInputList reads inputs one a line. Empty lines and those that begin with "#" say nothing.
-func (e *env) readInputList(path string) ([]weightedInput, error) {
-	name, data, err := path, []byte(nil), error(nil)
-	if path == cli.Stdio {
-		name = "standard input"
-		data, err = io.ReadAll(e.In)
-	} else {
-		data, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var inputs []weightedInput
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		in, err := parseWeighted(line)
+// gatherList adds the inputs of a list.
+func (m *merging) gatherList(e *env, path string) error {
+	name, src := "standard input", e.In
+	if path != cli.Stdio {
+		file, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			return err
 		}
-		inputs = append(inputs, in)
+		defer file.Close()
+		name, src = path, io.Reader(file)
 	}
-	return inputs, nil
+	inputs, err := fleet.ReadList(name, src, m.weighing.Rules.AsOf)
+	m.inputs = append(m.inputs, inputs...)
+	return err
+}
+
+// weigh finds out what the inputs count for.
+func (m *merging) weigh() error {
+	m.weights = make([]profile.Ratio, len(m.inputs))
+	for i := range m.inputs {
+		err := m.findTime(&m.inputs[i])
+		if err == nil {
+			m.weights[i], err = m.weighing.Rules.Weight(&m.inputs[i])
+		}
+		switch {
+		case errors.Is(err, fleet.ErrNoTime):
+			return cli.Usagef("%v: say time= or age= in a list", err)
+		case err != nil && !m.skip(i, err):
+			return err
+		}
+	}
+	return nil
+}
+
+// findTime gives an input of which the list tells no time that of its file.
+func (m *merging) findTime(in *fleet.Input) error {
+	if _, isURL := fetch.Helper(in.Path); m.weighing.Rules.HalfLife == 0 || !in.Time.IsZero() || isURL || in.Path == cli.Stdio {
+		return nil
+	}
+	info, err := os.Stat(in.Path)
+	if err == nil {
+		in.Time = info.ModTime()
+	}
+	return err
 }
 
 // countStandardInput returns how many times standard input is to be read.
-func countStandardInput(args, lists []string, inputs []weightedInput) int {
+func countStandardInput(args, lists []string, inputs []fleet.Input) int {
 	n := 0
 	for _, arg := range args {
 		if arg == "@"+cli.Stdio {
@@ -103,7 +103,7 @@ func countStandardInput(args, lists []string, inputs []weightedInput) int {
 		}
 	}
 	for _, in := range inputs {
-		if in.path == cli.Stdio {
+		if in.Path == cli.Stdio {
 			n++
 		}
 	}

@@ -77,7 +77,8 @@ gzip or zstd; "-" is standard input. The formats are called:
   profdata, proftext              LLVM's instrumentation profiles
   memprof, yaml                   LLVM's memory profiles
 
-Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage.`
+Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage,
+3 done but for inputs that were skipped.`
 
 // A verb makes a command of a name. None has another, an alias.
 type verb struct {

@@ -7,9 +7,10 @@ import (
 
 // Exit statuses.
 const (
-	StatusDone  = 0
-	StatusFault = 1 // the data is at fault, or a comparison differs
-	StatusUsage = 2 // wrong usage
+	StatusDone    = 0
+	StatusFault   = 1 // the data is at fault, or a comparison differs
+	StatusUsage   = 2 // wrong usage
+	StatusPartial = 3 // done, but for inputs that were left out
 )
 
 // A UsageError says that a verb was called in a wrong way, which shows only when it runs. The

@@ -1,0 +1,79 @@
+// Package weighing has the flags that say what the inputs of a merge count for.
+package weighing
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Help is about these flags and the lists of inputs.
+const Help = `A line of LIST is IN[=WEIGHT], and after it, separated by tabs, any of
+  weight=WEIGHT  host=NAME  time=2026-01-31T04:00:00Z  age=36h
+Empty lines and lines that begin with "#" are skipped.
+
+What an input counts for:
+  --scale WEIGHT         multiplies all weights. Counts are whole numbers: where
+                         they are small, a large scale keeps them from being
+                         rounded away.
+  --half-life DURATION   halves the weight of an input for each DURATION of its
+                         age, as in 7d or 36h. The age is that of the list, or of
+                         the file's last change.
+  --as-of TIME           is what ages count from; now if not given.
+  --host-cap SAMPLES     merges the inputs of each host by themselves first. If
+                         their counts add up to more than SAMPLES, they are scaled
+                         down to that. An input without a host is one by itself.`
+
+// Flags is what the flags say of the weights of inputs.
+type Flags struct {
+	Rules fleet.Rules
+}
+
+// AddTo gives a verb the flags, and sets what ages count from if no flag does.
+func (f *Flags) AddTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.Rules.AsOf = time.Now()
+	flags.Var(&ratio{&f.Rules.Scale}, "scale", "what all weights are multiplied with")
+	flags.Var(&duration{&f.Rules.HalfLife}, "half-life", "age at which an input counts for half, as in 7d or 36h")
+	flags.Var(&instant{at: &f.Rules.AsOf}, "as-of", "what ages count from, as in 2026-01-31T04:00:00Z; now if not given")
+	flags.Uint64Var(&f.Rules.HostCap, "host-cap", 0, "samples that one host may add, 0 for any number")
+}
+
+// A ratio is the value of --scale.
+type ratio struct{ r *profile.Ratio }
+
+func (r *ratio) String() string { return "" }
+
+func (r *ratio) Set(text string) (err error) {
+	*r.r, err = profile.ParseRatio(text)
+	return err
+}
+
+func (r *ratio) Type() string { return "WEIGHT" }
+
+// A duration is the value of --half-life.
+type duration struct{ d *time.Duration }
+
+func (d *duration) String() string { return "" }
+
+func (d *duration) Set(text string) (err error) {
+	*d.d, err = fleet.ParseDuration(text)
+	return err
+}
+
+func (d *duration) Type() string { return "DURATION" }
+
+// An instant is the value of --as-of.
+type instant struct{ at *time.Time }
+
+func (i *instant) String() string { return "" }
+
+func (i *instant) Set(text string) (err error) {
+	*i.at, err = fleet.ParseTime(text)
+	return err
+}
+
+func (i *instant) Type() string { return "TIME" }
