@@ -160,7 +160,7 @@ func TestReadErrors(t *testing.T) {
 
 // A read that failed may succeed the next time: errors do not stick.
 func TestReadErrorsDoNotStick(t *testing.T) {
-	data := gen.Big(20, false)
+	data := gen.Big(2_000, false) // so large that it is not read whole
 	source := &failingReaderAt{bytes.NewReader(data), int64(len(data))}
 	r, err := afdo.NewReader(source, int64(len(data)))
 	require.NoError(t, err)

@@ -86,6 +86,7 @@ func (u *Unit) readInfo(s Symbol) (fields, error) {
 		rows := Section{Index: int(u.entry.Symbols), Type: SectionSymbolNames, Offset: e.off}
 		return fields{}, u.r.badIndex(rows, 0, sectionRef{s.info, SectionSymbolInfo})
 	}
+	u.infoAhead(s.info)
 	return u.r.open(int(s.info), SectionSymbolInfo)
 }
 
@@ -94,6 +95,7 @@ func (u *Unit) readInfo(s Symbol) (fields, error) {
 // this project's builder writes them. What comes after on this Unit reads no more. Nothing is read
 // for a Reader of [OpenBytes].
 func (u *Unit) Load() error {
+	u.ahead()
 	t, err := u.symbols()
 	if err != nil || u.r.src.bytes != nil {
 		return err

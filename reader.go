@@ -98,8 +98,11 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 }
 
 // NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
-// the Reader is used so. Each section is read once, whole, when it is first needed. Close does not
-// close src. It costs what [Open] costs.
+// the Reader is used so. A read may be slow, as that of a server is, so what is likely to be wanted
+// next is read together with what is wanted now: opening reads the end of the file and the section
+// table, and what comes first of a unit all of it, if it is not large. To open a file of some
+// megabytes and read a unit takes three reads. Some megabytes of what was read stay in memory. Close
+// does not close src.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("afdo: the io.ReaderAt is nil")
@@ -165,6 +168,9 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 // Everything that knows how these are laid out stands in this file and in the section table:
 // another dialect of version 4 would be told apart here.
 func (r *Reader) readHeader(t *sectionTable) error {
+	if !r.opts.trustIndex {
+		r.src.aheadOfOpening()
+	}
 	prefix, err := r.src.view(0, int(min(r.src.size, wire.HeaderPrefix)))
 	if err != nil {
 		return err

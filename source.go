@@ -20,6 +20,7 @@ type source struct {
 	size    int64
 	bytes   []byte      // of OpenBytes: handed out as they are
 	at      io.ReaderAt // of NewReader: read into fresh memory
+	windows windows     // and ahead of what is asked for
 	mapped  *mapping    // of Open: copied out under a guard
 	opening bool        // nobody has the Reader yet: whether the file changes is found out at the end
 	closed  atomic.Bool
@@ -32,6 +33,11 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 	}
 	if s.bytes != nil {
 		return s.bytes[off : off+int64(n)], nil
+	}
+	if s.distant() {
+		if p := s.windows.find(off, int64(n)); p != nil {
+			return p, nil
+		}
 	}
 	p := make([]byte, n)
 	if err := s.read(p, off); err != nil {

@@ -320,6 +320,7 @@ func (u *Unit) NumSymbols() (int, error) {
 // allocates nothing. An error ends it.
 func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
+		u.ahead()
 		t, err := u.symbols()
 		if err != nil {
 			yield(Symbol{}, err)

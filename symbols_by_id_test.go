@@ -234,7 +234,7 @@ func TestSymbolCostsLittle(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings, n)
 		}
-		require.Equal(t, 2, counting.reads, "string table and symbol names, which stand together, once for some and once for all")
+		require.LessOrEqual(t, counting.reads, 2, "string table and symbol names, which stand together, once for some and once for all")
 	}
 }
 

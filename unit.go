@@ -50,6 +50,9 @@ type directory struct {
 	mu      sync.Mutex
 	lookups int
 	table   []uint32 // see hashTable
+
+	begin  sync.Once // guards the making of begins
+	begins []uint32  // see tableIndexes
 }
 
 func (d *directory) path(e *unitEntry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }

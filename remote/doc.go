@@ -6,8 +6,7 @@
 //	…
 //	r, err := afdo.NewReader(f, f.Size())
 //
-// Opening fetches the head and the tail of the file at the same time. They
-// tell its size and its version (ETag), which all later requests insist on: a file
-// that is replaced while it is read gives afdo.ErrChanged and never a mixture.
-// Requests that fail for reasons that pass are tried again.
+// Opening fetches the end of the file. The answer tells its size and its version (ETag), which all
+// later requests insist on: a file that is replaced while it is read gives afdo.ErrChanged and
+// never a mixture. Requests that fail for reasons that pass are tried again.
 package remote

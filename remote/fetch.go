@@ -79,8 +79,6 @@ type passing struct {
 
 func (e *passing) Error() string { return e.err.Error() }
 
-func isCanceled(err error) bool { return errors.Is(err, context.Canceled) }
-
 // try asks once.
 func (f *File) try(ctx context.Context, s span, buf []byte) (answer, error) {
 	inTime, stop := context.WithTimeout(ctx, f.timeout)

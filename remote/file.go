@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
@@ -18,7 +17,6 @@ type File struct {
 	url      *url.URL
 	version  version
 	size     int64
-	headData []byte
 	tailData []byte
 	cache    *cache // nil if there is none
 	requests atomic.Int64
@@ -26,8 +24,8 @@ type File struct {
 	closed   atomic.Bool
 }
 
-// Open opens the file of a URL, http or https, by two requests at the same time: for its head and
-// its tail. The context is that of all reads, too.
+// Open opens the file of a URL, http or https, by a request for its end, which tells its size, too.
+// The context is that of all reads, too.
 //
 // The error matches [ErrNoRanges] for a server that only hands out whole files, fs.ErrNotExist
 // and fs.ErrPermission for what they say, and context's errors. Any other
@@ -44,7 +42,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	for _, set := range opts {
 		set(&f.options)
 	}
-	if err := f.ends(); err != nil {
+	if err := f.end(); err != nil {
 		return nil, err
 	}
 	if f.blocks > 0 {
@@ -53,44 +51,14 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return f, nil
 }
 
-// ends fetches head and tail. One that fails makes the other stop.
-func (f *File) ends() error {
-	ctx, stop := context.WithCancel(f.ctx)
-	defer stop()
-	var head, tail answer
-	var failures [2]error
-	var both sync.WaitGroup
-	for i, end := range []struct {
-		a   *answer
-		ask span
-	}{{&head, span{0, f.head}}, {&tail, span{-f.tail, 0}}} {
-		both.Go(func() {
-			if *end.a, failures[i] = f.fetch(ctx, end.ask, nil); failures[i] != nil {
-				stop()
-			}
-		})
-	}
-	both.Wait()
-	if err := first(failures[:]); err != nil {
+// end fetches the tail.
+func (f *File) end() error {
+	a, err := f.fetch(f.ctx, span{-f.tail, 0}, nil)
+	if err != nil {
 		return err
 	}
-	if head.version != tail.version || head.size != tail.size {
-		return f.fault(afdo.ErrChanged, "it was replaced while it was opened")
-	}
-	f.version, f.size = head.version, head.size
-	f.headData, f.tailData = head.data, tail.data
+	f.version, f.size, f.tailData = a.version, a.size, a.data
 	return nil
-}
-
-// first returns the error that is not just the end of what another has stopped.
-func first(failures []error) error {
-	var err error
-	for _, failure := range failures {
-		if failure != nil && (err == nil || isCanceled(err)) {
-			err = failure
-		}
-	}
-	return err
 }
 
 // Name returns the URL without user, password and query, which may hold secrets.
@@ -141,31 +109,27 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 
 // read reads what lies within the file.
 func (f *File) read(p []byte, off int64) (int, error) {
-	n := 0
-	if off < int64(len(f.headData)) {
-		n = copy(p, f.headData[off:])
-	}
-	end := len(p)
-	if tail := f.size - int64(len(f.tailData)); off+int64(end) > tail {
-		from := max(tail-off, int64(n))
+	end := int64(len(p))
+	if tail := f.size - int64(len(f.tailData)); off+end > tail {
+		from := max(tail-off, 0)
 		copy(p[from:], f.tailData[off+from-tail:])
-		end = int(from)
+		end = from
 	}
-	if n == end {
+	if end == 0 {
 		return len(p), nil
 	}
-	middle := span{off + int64(n), off + int64(end)}
+	before := span{off, off + end}
 	var got int
 	var err error
 	if f.cache != nil {
-		got, err = f.readBlocks(p[n:end], middle)
+		got, err = f.readBlocks(p[:end], before)
 	} else {
 		var a answer
-		a, err = f.fetch(f.ctx, middle, p[n:end])
+		a, err = f.fetch(f.ctx, before, p[:end])
 		got = len(a.data)
 	}
 	if err != nil {
-		return n + got, err
+		return got, err
 	}
 	return len(p), nil
 }

@@ -10,7 +10,6 @@ type Option func(*options)
 
 type options struct {
 	client  *http.Client
-	head    int64
 	tail    int64
 	block   int64
 	blocks  int
@@ -20,22 +19,21 @@ type options struct {
 }
 
 func defaults() options {
-	return options{client: http.DefaultClient, head: 16 << 10, tail: 64 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
+	return options{client: http.DefaultClient, tail: 128 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
 }
 
 // Client sets what makes the requests, http.DefaultClient by default. Its transport may sign
 // them, and limits how many connections there are.
 func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
 
-// Ends sets how many bytes of the head and of the tail of the file opening fetches, 16 and 64 KiB
-// by default. They stay in memory, and reading them costs no request.
-func Ends(head, tail int) Option {
-	return func(o *options) { o.head, o.tail = int64(max(head, 1)), int64(max(tail, 1)) }
-}
+// Tail sets how many bytes of the end of the file opening fetches, 128 KiB by default. They stay in
+// memory, and reading them costs no request. A file of version 4 that this project writes has its
+// list of units there, or its index.
+func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
 
 // Cache keeps the blocks of so many bytes that have been read last, at most as many as given. What
 // is read is rounded to blocks then, and blocks that follow one another are fetched in one request.
-// Without it, nothing but the ends is kept.
+// Without it, nothing but the end of the file is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }

@@ -1,0 +1,118 @@
+package afdo_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/synth"
+)
+
+// requestShapes are profiles of 2 and of 6 MB, one of which has large units that all others inline
+// from.
+var requestShapes = map[string]synth.Options{
+	"plain":   synth.Medium,
+	"headers": {Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers},
+}
+
+func compactFile(t testing.TB, o synth.Options, x *index.Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, builder.Write(&b, synth.Profile(o), builder.Options{Compact: true, Index: x}))
+	return b.Bytes()
+}
+
+// smallUnits returns the paths of n units of less than some number of symbols, spread over the file.
+func smallUnits(t testing.TB, data []byte, n int) (paths []string) {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	var all []string
+	for u, err := range r.Units() {
+		require.NoError(t, err)
+		if start, end := u.IDs(); end-start < 500 {
+			all = append(all, u.Path())
+		}
+	}
+	for i := range n {
+		paths = append(paths, all[i*len(all)/n])
+	}
+	return paths
+}
+
+// countUnit goes through all symbols and samples of a unit and returns how many there are.
+func countUnit(t testing.TB, u *afdo.Unit) (symbols, records int) {
+	t.Helper()
+	var c afdo.Cursor
+	for s, err := range u.Symbols() {
+		require.NoError(t, err)
+		symbols++
+		if !s.HasInfo() {
+			continue
+		}
+		info, err := s.Info()
+		require.NoError(t, err)
+		for c.Reset(info); c.Next(); {
+			records++
+		}
+		require.NoError(t, c.Err())
+	}
+	return symbols, records
+}
+
+// To open a file and read one unit of it takes three reads, be the unit loaded or walked.
+func TestRequests(t *testing.T) {
+	for name, o := range requestShapes {
+		data := compactFile(t, o, nil)
+		whole, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		for _, path := range smallUnits(t, data, 14) {
+			for _, load := range []bool{false, true} {
+				counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+				r, err := afdo.NewReader(counting, int64(len(data)))
+				require.NoError(t, err)
+				u, err := r.Unit(path)
+				require.NoError(t, err)
+				if load {
+					require.NoError(t, u.Load())
+				}
+				symbols, records := countUnit(t, u)
+				require.LessOrEqual(t, counting.reads, 3, "%s, %s, load %v", name, path, load)
+				require.Less(t, counting.bytes, int64(len(data)/4), "%s, %s", name, path)
+
+				v, err := whole.Unit(path)
+				require.NoError(t, err)
+				wantSymbols, wantRecords := countUnit(t, v)
+				require.Equal(t, [2]int{wantSymbols, wantRecords}, [2]int{symbols, records}, path)
+			}
+		}
+	}
+}
+
+// A unit of megabytes takes a read for each piece of it, not one for each function.
+func TestRequestsOfLargeUnit(t *testing.T) {
+	data := compactFile(t, requestShapes["headers"], nil)
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	var largest *afdo.Unit
+	most := afdo.SymbolID(0)
+	for u, err := range r.Units() {
+		require.NoError(t, err)
+		if start, end := u.IDs(); end-start > most {
+			largest, most = u, end-start
+		}
+	}
+	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+	r, err = afdo.NewReader(counting, int64(len(data)))
+	require.NoError(t, err)
+	u, err := r.Unit(largest.Path())
+	require.NoError(t, err)
+	symbols, records := countUnit(t, u)
+	require.Greater(t, symbols, 1_000)
+	require.Greater(t, records, 1_000)
+	require.LessOrEqual(t, counting.reads, 3+2*len(data)/(64<<10))
+}
