@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // countingReaderAt notes which bytes were read.
@@ -30,7 +31,7 @@ func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 // One unit of a file of 10,000 costs the header, the section table, the file names section, and
 // that unit's sections, and what was read ahead.
 func TestUnitCost(t *testing.T) {
-	const units, which = 10_000, 7_777
+	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{false, true} {
 		data := gen.Big(units, compact)
 		truth, err := naive.Decode(data)

@@ -10,13 +10,14 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // To open a file and look up a symbol in all of 10,000 units reads the header, two groups of
 // entries of the section table, some pages of the index, and the names of one unit; what was
 // inlined elsewhere costs no more.
 func TestIndexCost(t *testing.T) {
-	const units, which = 10_000, 7_777
+	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{false, true} {
 		data := reindex(t, gen.Big(units, compact), fullIndex())
 		truth, err := naive.Decode(data)

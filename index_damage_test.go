@@ -73,7 +73,7 @@ func TestIndexDamaged(t *testing.T) {
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
 		for i := from; i < to; i++ {
-			for _, mask := range []byte{1, 0x10, 0x80, 0xff} {
+			for _, mask := range []byte{1, 0x10, 0x80, 0xff}[:testenv.Rounds(1, 4)] {
 				bad := slices.Clone(data)
 				bad[i] ^= mask
 				r, err := openIndexed(bad)
@@ -154,6 +154,9 @@ func TestIndexLies(t *testing.T) {
 		from, to := indexSection(truth)
 		for i := from; i < to-4; i++ {
 			for bit := range 8 {
+				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
+					continue
+				}
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				fixPages(bad[from:to])
@@ -216,6 +219,9 @@ func TestBitFlips(t *testing.T) {
 		noticed := 0
 		for i := range data {
 			for bit := range 8 {
+				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
+					continue
+				}
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				for _, o := range [][]afdo.Option{nil, {afdo.RequireChecksums()}} {
@@ -235,7 +241,7 @@ func TestBitFlips(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, noticed, len(data)*8)
+		require.Greater(t, noticed, len(data)*testenv.Rounds(1, 8))
 	}
 }
 

@@ -11,14 +11,15 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // Names and paths that all fall into the same place of a table do not make lookups slow: if each
 // looked at all of them, this would take minutes.
 func TestIndexOfCollidingNames(t *testing.T) {
-	const n = 60_000
+	n := uint32(testenv.Rounds(6_000, 60_000))
 	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}}}
-	for i := range uint32(n) {
+	for i := range n {
 		f.Units[0].Symbols = append(f.Units[0].Symbols, naive.Symbol{ID: i, Name: ofHash(uint64(i) << 8)})
 		path := ofHash(uint64(i) << 8)
 		if bytes.IndexByte([]byte(path), 0) < 0 {
@@ -43,6 +44,7 @@ func TestIndexOfCollidingNames(t *testing.T) {
 // Symbols that share the section of their samples by the thousand do not make a lookup, or an
 // index, go through it as often.
 func TestIndexOfSharedSamples(t *testing.T) {
+	testenv.NeedSweep(t)
 	const symbols, counts = 40_000, 200_000
 	h := newHandmade(true)
 	names := h.section(naive.StringTable, oneString("f"))
@@ -82,7 +84,7 @@ func TestSearchOfSharedNames(t *testing.T) {
 	}
 	r, err := openIndexed(h.bytes())
 	require.NoError(t, err)
-	for range 10 {
+	for range testenv.Rounds(2, 10) {
 		_, err = found(r.program.Named("x"))
 		require.ErrorIs(t, err, afdo.ErrLimit)
 	}

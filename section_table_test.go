@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // openMapped maps data from a file.
@@ -49,7 +50,7 @@ func TestLargeSectionTable(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		l, _ := large(t, compact)
 		l.Add(gen.Section{Type: 0x33, Data: []byte("padding")})
-		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {1, 0}, {31, 32}, {2_500, 2_499}, {3_777, 12}, {len(l.Sections) - 1, 64}} {
+		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {31, 32}, {3_777, 12}, {1, 0}, {2_500, 2_499}, {len(l.Sections) - 1, 64}}[:testenv.Rounds(4, 7)] {
 			swapped := *l
 			swapped.Sections = append([]gen.Section{}, l.Sections...)
 			move := func(to int, at, other *int) {
@@ -101,7 +102,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 			"outside": func(_ int, offset, _ uint64) (uint64, uint64) { return offset, 1 << 40 },
 			"before":  func(_ int, _, size uint64) (uint64, uint64) { return 3, size },
 		} {
-			for _, at := range []int{0, 1, 31, 32, 33, n / 2, n - 40, n - 2, l.Summary, l.FileNames} {
+			for _, at := range []int{0, n - 2, 32, l.Summary, l.FileNames, 1, 31, 33, n / 2, n - 40}[:testenv.Rounds(4, 10)] {
 				bad := *l
 				bad.Edit = func(index int, offset, size uint64) (uint64, uint64) {
 					if index == at {
@@ -177,7 +178,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 		for _, data := range [][]byte{plain, indexed, damaged, unsummed} {
 			for _, o := range [][]afdo.Option{
 				nil, {plainReader}, {afdo.SkipChecksums()}, {plainReader, afdo.RequireChecksums()},
-			} {
+			}[:testenv.Rounds(2, 4)] {
 				for name, call := range calls {
 					if o != nil && (name == "reindex" || name == "check") { // which take long
 						continue
