@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -139,7 +140,7 @@ func TestDeepBodies(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
 		depth := 100_000
 		if o.Compact {
-			depth = 1_000_000
+			depth = testenv.Rounds(100_000, 1_000_000)
 		}
 		p := one(func(p *profile.Profile, b *profile.Body) {
 			inner := p.AddSymbol(profile.UnknownFile, "inner")
@@ -195,7 +196,7 @@ func TestDeepBodiesToSort(t *testing.T) {
 
 // Many functions inlined and called in one place, numbered in another order than they are written.
 func TestManyInOnePlace(t *testing.T) {
-	const n = 50_000
+	n := testenv.Rounds(5_000, 50_000)
 	p := one(func(p *profile.Profile, b *profile.Body) {
 		for _, i := range rand.New(rand.NewPCG(1, 4)).Perm(n) {
 			s := p.AddSymbol(p.AddFile(fmt.Sprint(i%7)), fmt.Sprint(i))

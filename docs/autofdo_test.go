@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // needs skips the test if a program is missing. In CI none is.
@@ -28,6 +30,7 @@ func needs(t *testing.T, programs ...string) {
 // with callgrind, compiled with the profile, and then takes fewer instructions for another input
 // than -O2 alone.
 func TestAutoFDOGuide(t *testing.T) {
+	testenv.NeedSweep(t)
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
 		t.Skip("the guide is for x86-64 Linux")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -22,7 +23,7 @@ var allOptions = []WriteOptions{
 }
 
 // corpora are the real profiles.
-var corpora = []string{"libgui", "libart_arm", "keystore2"}
+var corpora = []string{"keystore2", "libgui", "libart_arm"}[:testenv.Rounds(1, 3)]
 
 // corpusFile returns a real profile of version 3, and skips where there is none.
 func corpusFile(t testing.TB, name string) []byte {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -326,7 +327,7 @@ func TestDecodeHugeCounts(t *testing.T) {
 }
 
 func TestDeepNesting(t *testing.T) {
-	const depth = 1_000_000
+	depth := testenv.Rounds(100_000, 1_000_000)
 	for _, o := range allOptions[1:3] {
 		f := newFile(o).header(o.Version)
 		if o.Version == 3 {

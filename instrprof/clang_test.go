@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // clang makes the same object code with a profile that we have merged as with that of
 // llvm-profdata, and other code than without one.
 func TestClangTakesOurProfiles(t *testing.T) {
+	testenv.NeedSweep(t)
 	clang := tool(t, "clang")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "branches.c"), read(t, zooDir, "branches.c"), 0o666))

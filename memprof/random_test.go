@@ -61,7 +61,7 @@ func guid(_ *rand.Rand, i int) uint64 { return memprof.GUID("f" + strconv.Itoa(i
 // write.
 func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	sizes := []int{1, 60}
+	sizes := []int{20}
 	if testenv.Sweep() {
 		sizes = []int{1, 2, 3, 50, 400, 2000}
 	}

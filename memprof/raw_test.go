@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 )
 
@@ -99,6 +100,7 @@ func TestRawAsLLVM(t *testing.T) {
 
 // Histograms are those that llvm-profdata shows.
 func TestHistogramsAsLLVM(t *testing.T) {
+	testenv.NeedSweep(t)
 	binary, raw := trained(t, "-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks=true")
 	data, err := os.ReadFile(raw)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -80,7 +81,7 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 // the same.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
-	for seed := range uint64(300) {
+	for seed := range uint64(testenv.Rounds(60, 300)) {
 		p := randomProfile(seed)
 		r := rand.New(rand.NewPCG(seed, 4))
 		changed := shuffled(p, seed)
@@ -124,8 +125,8 @@ func TestFingerprintMeaning(t *testing.T) {
 			require.Equal(t, equal, key == other, "seed %d, %+v", seed, q)
 		}
 	}
-	assert.Greater(t, same, 100)
-	assert.Greater(t, different, 100)
+	assert.Greater(t, same, testenv.Rounds(20, 100))
+	assert.Greater(t, different, testenv.Rounds(20, 100))
 }
 
 func TestFingerprintSummary(t *testing.T) {

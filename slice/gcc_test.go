@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -188,6 +189,7 @@ func TestCodeC(t *testing.T) {
 }
 
 func TestCodeCxx(t *testing.T) {
+	testenv.NeedSweep(t)
 	testCode(t, "cxx", "g++", []scenario{
 		{name: "plain", train: train.Options{Indirect: []string{"_ZNK12_GLOBAL__N_13Box4areaEl", "_ZNK12_GLOBAL__N_14Ring4areaEl"}}},
 		{
@@ -213,7 +215,7 @@ func TestCodeCxx(t *testing.T) {
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 	p := buildProgram(t, folder, compiler)
 	levels := []string{"-O2", "-O3"}
-	if testing.Short() {
+	if !testenv.Sweep() {
 		scenarios, levels = scenarios[:1], levels[:1]
 	}
 	for _, sc := range scenarios {
@@ -244,9 +246,7 @@ func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 
 // TestCodeRandom spoils the profile of the C program at random.
 func TestCodeRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes many compiles")
-	}
+	testenv.NeedSweep(t)
 	p := buildProgram(t, "c", "gcc")
 	trained := profile.New()
 	require.NoError(t, train.Add(trained, p.binary, train.Options{}))

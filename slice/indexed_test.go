@@ -9,13 +9,14 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	fileindex "github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
 // TestIndexed compares slices and keys of a file that brings an index with those of the same
 // profile in memory.
 func TestIndexed(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(testenv.Rounds(30, 150)) {
 		p := randomProfile(seed)
 		inMemory := FromProfile(p)
 		var file bytes.Buffer

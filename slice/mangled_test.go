@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -81,7 +82,7 @@ func lengthOf(word string) string {
 
 // TestSpelledCorpus compares on the names of real profiles.
 func TestSpelledCorpus(t *testing.T) {
-	for _, file := range []string{"libgui.v3", "libart_arm.v3"} {
+	for _, file := range []string{"libgui.v3", "libart_arm.v3"}[:testenv.Rounds(1, 2)] {
 		p := corpusProfile(t, file)
 		quick, all := 0, 0
 		for s := range p.NumSymbols() {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -200,7 +201,7 @@ func (n *naiveSlice) profile() *profile.Profile {
 
 // TestSelectNaively compares slices of random profiles with what the slow way gives.
 func TestSelectNaively(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(testenv.Rounds(30, 150)) {
 		p := randomProfile(seed)
 		program := FromProfile(p)
 		for q := range randomRequests(p, seed) {

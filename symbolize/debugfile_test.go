@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // everything returns what is known of all code of a binary, by address.
@@ -40,6 +41,7 @@ func copyFile(t testing.TB, from, to string) {
 
 // Wherever debug info is, it says the same.
 func TestSeparateDebugFiles(t *testing.T) {
+	testenv.NeedSweep(t)
 	cxx := tool(t, "g++")
 	objcopy := tool(t, "objcopy")
 	prog := build(t, cxx, "-O2", "-g", "-Wl,--build-id=sha1")
@@ -99,6 +101,7 @@ func TestSeparateDebugFiles(t *testing.T) {
 
 // dwz moves what units, and files, have in common.
 func TestDWZ(t *testing.T) {
+	testenv.NeedSweep(t)
 	dwz := optional(t, "dwz")
 	prog := build(t, tool(t, "g++"), "-O2", "-g", "-Wl,--build-id=sha1")
 	dir := filepath.Dir(prog)
@@ -125,6 +128,7 @@ func TestDWZ(t *testing.T) {
 
 // Split units are read from a package, too; without either the lines are still known.
 func TestSplit(t *testing.T) {
+	testenv.NeedSweep(t)
 	clang := []string{"clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++"}
 	for _, c := range []struct {
 		version   string
@@ -175,6 +179,7 @@ func TestSplit(t *testing.T) {
 
 // The functions of a relocatable file have the addresses at which they stand in it.
 func TestRelocatable(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := filepath.Dir(build(t, tool(t, "g++"), "-O2", "-g"))
 	runTool(t, dir, tool(t, "g++"), "-w", "-O2", "-g", "-ffunction-sections", "-c", "other.cc", "-o", "other.o")
 	f, err := Open(filepath.Join(dir, "other.o"))
@@ -197,7 +202,7 @@ func TestRelocatable(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	f, err := Open(build(t, tool(t, "g++"), "-O2", "-g"))
+	f, err := Open(filepath.Join("testdata", tinyFiles[0]))
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.ErrorIs(t, f.Close(), ErrClosed)

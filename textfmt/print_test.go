@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -37,7 +38,7 @@ func TestPrintExample(t *testing.T) {
 // Whatever a file holds, its text is the obvious one and says what the file says.
 func TestPrintRandom(t *testing.T) {
 	refused := 0
-	for seed := range uint64(400) {
+	for seed := range uint64(testenv.Rounds(80, 400)) {
 		data, truth := draw(seed, everything(seed%4 == 0))
 		r := open(t, data)
 		var out strings.Builder
@@ -61,7 +62,7 @@ func TestPrintRandom(t *testing.T) {
 		require.Equal(t, read.Summary, p.Summary, "seed %d", seed)
 	}
 	assert.NotZero(t, refused)
-	assert.Less(t, refused, 200)
+	assert.Less(t, refused, testenv.Rounds(40, 200))
 }
 
 func TestPrintUnitRandom(t *testing.T) {
@@ -402,9 +403,9 @@ func TestPrintWriteErrors(t *testing.T) {
 // Bodies may be nested as deep as they like. (Quadratic time would take hours.)
 func TestPrintDeepNesting(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		depth := 100_000
+		depth := testenv.Rounds(20_000, 100_000)
 		if compact {
-			depth = 1_000_000
+			depth = testenv.Rounds(100_000, 1_000_000)
 		}
 		r := open(t, gen.Nested(depth, compact))
 		text := printed(t, r)
@@ -504,7 +505,7 @@ func TestPrintAllocations(t *testing.T) {
 }
 
 func TestPrintCorpus(t *testing.T) {
-	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
+	for _, name := range []string{"libgui.v4c", "libgui.v4"}[:testenv.Rounds(1, 2)] {
 		r := corpus(t, name)
 		text := printed(t, r)
 		t.Logf("%s: %d bytes of text for %d", name, len(text), r.Size())

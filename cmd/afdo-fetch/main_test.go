@@ -12,10 +12,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // A URL is as good as a path, and takes few requests.
 func TestURL(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", dir, ".", "../afdo")
 	out, err := build.CombinedOutput()

@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -68,7 +69,10 @@ func isOld(t *testing.T, path string) bool {
 
 func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }
 
-func TestConvertPairsCorpus(t *testing.T) { checkPairs(t, corpusFile(t, "libgui.v4c")) }
+func TestConvertPairsCorpus(t *testing.T) {
+	testenv.NeedSweep(t)
+	checkPairs(t, corpusFile(t, "libgui.v4c"))
+}
 
 func TestConvertRandom(t *testing.T) {
 	randomFiles(t, 100, func(t *testing.T, path string, truth *naive.File) {

@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -130,6 +131,7 @@ func TestMergeRandomFilesAgainstNaive(t *testing.T) {
 
 // TestMergeCorpus sums real profiles up by hand.
 func TestMergeCorpus(t *testing.T) {
+	testenv.NeedSweep(t)
 	sum := emptyNaive()
 	out := filepath.Join(t.TempDir(), "out")
 	args := []string{"merge", "-o", out}

@@ -20,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // programs are what this test can run as, by name. Some systems have more of them.
@@ -121,7 +122,7 @@ func writeFile(t *testing.T, name string, data []byte) string {
 func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth *naive.File)) {
 	t.Helper()
 	dir := t.TempDir()
-	for seed := range uint64(n) {
+	for seed := range uint64(testenv.Rounds(n/5, n)) {
 		data, truth := gen.Random(rand.New(rand.NewPCG(seed, 0xaf)), gen.All())
 		path := filepath.Join(dir, fmt.Sprint(seed, ".afdo"))
 		require.NoError(t, os.WriteFile(path, data, 0o666))

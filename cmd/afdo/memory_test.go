@@ -39,7 +39,7 @@ func TestMemoryOfVerbs(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	worst, at := 0.0, ""
 	for name, data := range amplifying(t) {
-		if !testenv.Sweep() && name != "shared-table" && name != "huge-names" {
+		if !testenv.Sweep() && name != "shared-table" {
 			continue
 		}
 		path := filepath.Join(dir, name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // temporaries lists the temporary files of a folder.
@@ -31,13 +32,10 @@ func TestKilledWriterLeavesWholeFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no afdo to start and kill")
 	}
-	kills := 100
-	if testing.Short() {
-		kills = 20
-	}
+	kills := testenv.Rounds(10, 100)
 	dir := t.TempDir()
 	source, target := filepath.Join(dir, "source"), filepath.Join(dir, "out.afdo")
-	require.NoError(t, os.WriteFile(source, gen.Big(3_000, true), 0o666))
+	require.NoError(t, os.WriteFile(source, gen.Big(testenv.Rounds(500, 3_000), true), 0o666))
 	convert := func() *exec.Cmd { return exec.Command("afdo", "convert", source, "--to", "v4", "-o", target) }
 
 	start := time.Now()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // run runs diff.sh as a job would, with a command afdo in PATH, and returns what it has told the
@@ -32,6 +34,7 @@ func run(t *testing.T, base, head string) (comment, output string, status int) {
 }
 
 func TestDiff(t *testing.T) {
+	testenv.NeedSweep(t)
 	const testdata = "../../testdata/"
 	comment, output, status := run(t, testdata+"shop.afdo", testdata+"shop.v3.afdo")
 	require.Zero(t, status)

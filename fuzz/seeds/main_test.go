@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -79,6 +81,7 @@ func TestTargets(t *testing.T) {
 
 // As part of their package, as OSS-Fuzz builds them, the targets need no test file but their own.
 func TestTargetsBuildAlone(t *testing.T) {
+	testenv.NeedSweep(t)
 	for _, pkg := range []string{".", "fuzz"} {
 		dir, err := filepath.Abs(pkg)
 		require.NoError(t, err)

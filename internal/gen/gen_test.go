@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestEnc(t *testing.T) {
@@ -52,7 +53,7 @@ func TestEnc(t *testing.T) {
 func TestCompactHeaderSettles(t *testing.T) {
 	lengths := map[int64]bool{}
 	for sections := range 90 {
-		for _, size := range []int{0, 1, 60, 100, 127, 128, 129, 16300} {
+		for _, size := range []int{0, 127, 128, 16300, 1, 60, 100, 129}[:testenv.Rounds(4, 8)] {
 			l := Lay(&naive.File{}, true)
 			for range sections {
 				l.Add(Section{Type: 9, Data: make([]byte, size)})
@@ -164,7 +165,7 @@ func TestRFCExample(t *testing.T) {
 }
 
 func TestBig(t *testing.T) {
-	const units = 3_000
+	units := testenv.Rounds(500, 3_000)
 	data := Big(units, true)
 	f, err := naive.Decode(Big(units, false))
 	require.NoError(t, err)
@@ -218,7 +219,7 @@ func TestHostileFilesAreLegal(t *testing.T) {
 
 // The makers of hostile files must not be hurt by depth themselves.
 func TestHostileFilesCanBeDeep(t *testing.T) {
-	const n = 1_000_000
+	n := testenv.Rounds(100_000, 1_000_000)
 	for _, compact := range []bool{false, true} {
 		_, err := naive.Decode(Nested(n, compact))
 		require.ErrorIs(t, err, naive.ErrLimit)

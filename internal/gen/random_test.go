@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // equal fails with a readable difference, but is quick where there is none.
@@ -40,11 +41,11 @@ func TestRandomDecodesToItsTruth(t *testing.T) {
 		files int
 		o     Options
 	}{
-		{"all", 3000, All()},
-		{"loose", 500, loose},
+		{"all", testenv.Rounds(300, 3000), All()},
+		{"loose", testenv.Rounds(100, 500), loose},
 		{"many symbols", 20, many},
-		{"plain", 300, Options{}},
-		{"compact", 300, Options{Compact: true}},
+		{"plain", testenv.Rounds(50, 300), Options{}},
+		{"compact", testenv.Rounds(50, 300), Options{Compact: true}},
 	} {
 		t.Run(run.name, func(t *testing.T) {
 			each(run.files, run.o, func(seed uint64, _ *generator, data []byte, truth *naive.File) {
@@ -108,7 +109,7 @@ func TestRandomMakesEveryShape(t *testing.T) {
 	} {
 		see(shape, false)
 	}
-	each(3000, All(), func(_ uint64, g *generator, data []byte, truth *naive.File) {
+	each(testenv.Rounds(1000, 3000), All(), func(_ uint64, g *generator, data []byte, truth *naive.File) {
 		for shape, n := range g.seen {
 			seen[shape] += n
 		}

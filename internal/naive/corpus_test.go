@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // corpus reads a real profile from $AFDO_CORPUS or from beside the repository.
@@ -64,6 +65,7 @@ func TestCorpusNormalAndCompactAgree(t *testing.T) {
 // The version 4 file holds some places twice, whose discriminators were cut to 16 bits; the version
 // 3 file has only the last count of such a place. Apart from that, the two mean the same.
 func TestCorpusVersion3And4Agree(t *testing.T) {
+	testenv.NeedSweep(t)
 	v4 := decode(t, "libgui.v4")
 	v3, err := naive.DecodeV3(corpus(t, "libgui.v3"))
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func fromHex(t *testing.T, lines ...string) []byte {
@@ -157,7 +158,7 @@ func TestDecodeTruncated(t *testing.T) {
 func TestDecodeMutated(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	failed := 0
-	const files = 3000
+	files := testenv.Rounds(600, 3000)
 	for range files {
 		data, _ := gen.Random(r, gen.All())
 		for range 1 + r.IntN(4) {

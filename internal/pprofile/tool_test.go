@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -91,6 +92,7 @@ func TestTool(t *testing.T) {
 }
 
 func TestToolReadsCorpus(t *testing.T) {
+	testenv.NeedSweep(t)
 	needTool(t)
 	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +103,7 @@ func TestToolReadsCorpus(t *testing.T) {
 }
 
 func TestToolReadsDeepNesting(t *testing.T) {
+	testenv.NeedSweep(t)
 	needTool(t)
 	requireTotal(t, nested(1_000_000), "deep")
 }

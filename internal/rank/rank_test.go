@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -135,7 +136,7 @@ func TestCorpus(t *testing.T) {
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "shared", "corpus")
 	}
-	for _, name := range []string{"libgui.v3", "keystore2.v3"} {
+	for _, name := range []string{"keystore2.v3", "libgui.v3"}[:testenv.Rounds(1, 2)] {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(folder, name))
 			if err != nil {
@@ -214,7 +215,7 @@ func TestSaturates(t *testing.T) {
 
 // TestDeep ranks a function that is inlined in itself a million times over.
 func TestDeep(t *testing.T) {
-	const depth = 1_000_000
+	const depth = 200_000
 	p := profile.New()
 	f := p.AddSymbol(profile.UnknownFile, "f")
 	var body profile.Body

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -43,7 +44,7 @@ func rows(table string, column int) string {
 
 func TestPage(t *testing.T) {
 	b := startBrowser(t)
-	for _, colours := range []string{"light", "dark"} {
+	for _, colours := range []string{"light", "dark"}[:testenv.Rounds(1, 2)] {
 		t.Run(colours, func(t *testing.T) {
 			p := profile.New()
 			var body profile.Body
@@ -235,6 +236,7 @@ func boolean(t *testing.T, p *tab, expression string) bool {
 // TestHostileNamesInBrowser opens pages whose names would run scripts if they were taken for
 // anything but text.
 func TestHostileNamesInBrowser(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	for _, source := range []string{hostileNames[0], hostileNames[4], hostileNames[7]} {
 		p := hostile()
@@ -269,6 +271,7 @@ func TestPolicyHolds(t *testing.T) {
 
 // TestSmallProfiles opens pages that have nothing, or numbers beyond what scripts count exactly.
 func TestSmallProfiles(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	path := writeFile(t, profile.New(), usual(profile.New(), "empty"))
 	page := b.open(t, path, "light", 1280)
@@ -290,6 +293,7 @@ func TestSmallProfiles(t *testing.T) {
 // TestLargeProfile opens a page of a thousand units that leaves out what is too much, and looks at
 // its tail rows.
 func TestLargeProfile(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := synth.New(synth.Options{Seed: 1, Units: 1_000, Functions: 8_000})
 	o := usual(p, "large")
@@ -311,6 +315,7 @@ func TestLargeProfile(t *testing.T) {
 
 // TestCorpus opens the pages of real profiles and says how long that takes.
 func TestCorpus(t *testing.T) {
+	testenv.NeedSweep(t)
 	folder := os.Getenv("AFDO_CORPUS")
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "shared", "corpus")

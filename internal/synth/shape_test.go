@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -117,9 +118,7 @@ func testHeaders(t *testing.T, p *profile.Profile) {
 func TestHeaders(t *testing.T) {
 	testHeaders(t, Profile(SmallHeaders))
 	t.Run("android", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("takes some seconds")
-		}
+		testenv.NeedSweep(t)
 		testHeaders(t, Profile(Android))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -66,8 +67,8 @@ func TestShape(t *testing.T) {
 		megaByte float64 // of version 3
 	}{{"small", Small, 1}, {"medium", Medium, 10}, {"bootstrap", Bootstrap, 57.5}} {
 		t.Run(test.name, func(t *testing.T) {
-			if test.options == Bootstrap && testing.Short() {
-				t.Skip("takes some seconds")
+			if test.options != Small {
+				testenv.NeedSweep(t)
 			}
 			p := Profile(test.options)
 			size := float64(len(version3(t, p)))

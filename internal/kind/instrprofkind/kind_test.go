@@ -22,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -162,7 +163,10 @@ func TestShow(t *testing.T) {
 	profdata := llvmProfdata(t)
 	figure := regexp.MustCompile(`(?m)^(Total functions|Maximum function count|Maximum internal block count|Total number of blocks|Total count): (\d+)$`)
 	entry := regexp.MustCompile(`(?m)^(\d+) blocks \S+ with count >= (\d+) account for (\S+)% of`)
-	for _, base := range species(t) {
+	for i, base := range species(t) {
+		if i%4 != 0 && !testenv.Sweep() {
+			continue
+		}
 		for _, form := range []string{".profraw", ".profdata"} {
 			out, err := exec.Command(profdata, "show", "--detailed-summary", base+form).Output()
 			require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -174,6 +175,7 @@ func TestVerbs(t *testing.T) {
 
 // A program compiled with what we have merged is the one compiled with llvm-profdata's.
 func TestSameCode(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := trained(t, "-Wl,-z,noseparate-code")
 	d := newDesk(t, dir)
 	run(t, dir, "llvm-profdata-22", "merge", "--memprof-version=4", "--profiled-binary=program", "raw", "-o", "run")

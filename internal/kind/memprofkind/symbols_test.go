@@ -74,12 +74,12 @@ func spelled(t testing.TB, src memprof.Source) []string {
 
 // What is made of a raw profile with our symbolizer is what llvm-profdata makes with its own.
 func TestSymbols(t *testing.T) {
-	kinds := map[string][]string{"DWARF 4, no PIE": {"-gdwarf-4", "-no-pie", "-Wl,-z,noseparate-code"}}
-	if testenv.Sweep() {
-		kinds["DWARF 5"] = []string{"-Wl,-z,noseparate-code"}
-		kinds["-g"] = []string{"-g", "-Wl,-z,noseparate-code"}
-	}
-	for name, flags := range kinds {
+	testenv.NeedSweep(t)
+	for name, flags := range map[string][]string{
+		"DWARF 4, no PIE": {"-gdwarf-4", "-no-pie", "-Wl,-z,noseparate-code"},
+		"DWARF 5":         {"-Wl,-z,noseparate-code"},
+		"-g":              {"-g", "-Wl,-z,noseparate-code"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := trained(t, flags...)
 			run(t, dir, "llvm-profdata-22", "merge", "--memprof-version=4", "--memprof-full-schema", "--profiled-binary=program", "raw", "-o", "out")
