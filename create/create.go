@@ -40,12 +40,6 @@ type Options struct {
 	// Clang put several numbers into one.
 	RawDiscriminators bool
 
-	// UnifiedConstructors calls constructors and destructors in debug info by the names of what is
-	// in the object file: _ZN1AC4Ev, which stands for all variants, becomes _ZN1AC2Ev. That is what
-	// versions 2 and 3 are written with for GCC
-	// (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346).
-	UnifiedConstructors bool
-
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 

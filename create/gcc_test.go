@@ -86,7 +86,7 @@ func TestGCCFindsCounts(t *testing.T) {
 			f, err := symbolize.Open(filepath.Join(dir, "prog"))
 			require.NoError(t, err)
 			defer f.Close()
-			p, report, err := Profile(context.Background(), f, everyByte(t, f), Options{UnifiedConstructors: true})
+			p, report, err := Profile(context.Background(), f, everyByte(t, f), Options{})
 			require.NoError(t, err)
 			assert.Greater(t, report.PlacedShare(), 0.99)
 			var file bytes.Buffer

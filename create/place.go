@@ -222,12 +222,9 @@ func (p *placer) site(i *symbolize.Instance) site {
 // inner returns the site of a function that is inlined in another.
 func (p *placer) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.where(i.Caller, i.Call)
-	name := i.Function.Linkage()
+	name := unifyConstructor(i.Function.Linkage())
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
-	}
-	if p.options.UnifiedConstructors {
-		name = unifyConstructor(name)
 	}
 	return site{
 		body:   outer.body.inline(w, symbol{p.path(i.Function.File), name}),

@@ -71,18 +71,3 @@ func cutLast(name string) (before, after string) {
 	}
 	return name, ""
 }
-
-// constructorVariants are the endings that google/autofdo knows of names of constructors and
-// destructors of which debug info names no variant, with where the variant's digit stands from the
-// end.
-var constructorVariants = []string{"C4Ev", "D4Ev", "C4EPKc", "C4EPKcRKS2_"}
-
-// unifyConstructor names variant 2 of a constructor or destructor of which no variant is named.
-func unifyConstructor(name string) string {
-	for _, end := range constructorVariants {
-		if head, ok := strings.CutSuffix(name, end); ok {
-			return head + end[:1] + "2" + end[2:]
-		}
-	}
-	return name
-}

@@ -31,15 +31,6 @@ func TestSuffixes(t *testing.T) {
 	assert.Equal(t, cutName{name: ".f"}, AllSuffixes.cut(".f"))
 }
 
-func TestUnifyConstructor(t *testing.T) {
-	for name, want := range map[string]string{
-		"_ZN1AC4Ev": "_ZN1AC2Ev", "_ZN1AD4Ev": "_ZN1AD2Ev", "_ZN1AC4EPKc": "_ZN1AC2EPKc",
-		"_ZNSsC4EPKcRKS2_": "_ZNSsC2EPKcRKS2_", "_ZN1AC1Ev": "_ZN1AC1Ev", "_ZN3AC43fooEv": "_ZN3AC43fooEv",
-	} {
-		assert.Equal(t, want, unifyConstructor(name))
-	}
-}
-
 func TestDiscriminators(t *testing.T) {
 	for producer, want := range map[string]discriminators{
 		"GNU C23 16.2.0 -mtune=generic -O2": gccDiscriminators,

@@ -115,7 +115,6 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		return fmt.Errorf("%s cannot hold what afdo create makes", c.out.out.Format.Name)
 	}
 	options := c.options
-	options.UnifiedConstructors = c.out.format.Old()
 	options.Path = c.paths.change()
 	options.Progress = func(done, all int) {
 		doing.Say("reading debug info: %s of %s functions", human.Number(done), human.Number(all))

@@ -29,7 +29,8 @@ var goingOn = map[string]map[string]string{
 	},
 }
 
-// A profile that was made goes on through slice, exec, report and pprof, by the real names of files.
+// A profile that was made goes on through slice, exec, annotate, report and pprof, by the real
+// names of files.
 func TestCreatedProfileGoesOn(t *testing.T) {
 	for compiler, sources := range goingOn {
 		t.Run(compiler, func(t *testing.T) {

@@ -1,0 +1,71 @@
+package create
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// maxMangled bounds what is demangled: the time for some names grows with the square of their
+// length.
+const maxMangled = 4 << 10
+
+// unifyConstructor gives a constructor or destructor that was inlined the name by which GCC looks
+// for it. Debug info has the name of the abstract function, _ZN1AC4Ev, which is no function's in
+// the compiler (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). There the one for whole
+// objects, C1, is another name of the one for base classes, C2, unless there are virtual bases.
+func unifyConstructor(name string) string {
+	if !strings.HasPrefix(name, "_Z") || len(name) > maxMangled {
+		return name
+	}
+	for _, kinds := range [...][2]string{{"C4", "D1"}, {"D4", "C1"}} {
+		kind, opposite := kinds[0], kinds[1]
+		for i := strings.Index(name, kind); i >= 0; i = nextIndex(name, kind, i) {
+			// It is the function's own, not part of a word, a scope or a parameter, if the function
+			// becomes the opposite with it.
+			before, after := name[:i], name[i+len(kind):]
+			if structor(name) == kind[0] && structor(before+opposite+after) == opposite[0] {
+				return before + kind[:1] + "2" + after
+			}
+		}
+	}
+	return name
+}
+
+// nextIndex returns where a word begins again, behind one of its places.
+func nextIndex(text, word string, at int) int {
+	next := strings.Index(text[at+1:], word)
+	if next < 0 {
+		return next
+	}
+	return at + 1 + next
+}
+
+// structor returns 'C' for the mangled name of a constructor, 'D' for that of a destructor and 0
+// for others.
+func structor(name string) byte {
+	tree, err := demangle.ToAST(name)
+	for err == nil {
+		switch t := tree.(type) {
+		case *demangle.Typed:
+			tree = t.Name
+		case *demangle.Qualified:
+			tree = t.Name
+		case *demangle.Template:
+			tree = t.Name
+		case *demangle.MethodWithQualifiers:
+			tree = t.Method
+		case *demangle.TaggedName:
+			tree = t.Name
+		case *demangle.Constraint:
+			tree = t.Name
+		case *demangle.Constructor:
+			return 'C'
+		case *demangle.Destructor:
+			return 'D'
+		default:
+			return 0
+		}
+	}
+	return 0
+}
