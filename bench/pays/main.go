@@ -1,15 +1,18 @@
 // Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run that callgrind has
-// counted.
+// counted. For bench/pays/found.sh it tells what GCC 16 has found of a profile, and the MOST
+// largest counts that it has not.
 //
-//	pays vary heads|zeros|targets IN.v2 OUT.v2
+//	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
+//	pays found MOST PROFILE DUMP...
 package main
 
 import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 
@@ -36,10 +39,23 @@ func run(args []string) error {
 		}
 		return sample(period, args[2], args[3], args[4])
 	}
-	return fmt.Errorf("usage: pays vary heads|zeros|targets IN OUT, or pays sample PERIOD BINARY CALLGRIND OUT")
+	if len(args) > 3 && args[0] == "found" {
+		most, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		return judgeDumps(os.Stdout, args[2], args[3:], most)
+	}
+	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT, or pays found MOST PROFILE DUMP...")
 }
 
-// vary writes a profile without something.
+// hotShare is the part of the largest count from which on GCC takes a block for hot (its
+// --param hot-bb-count-fraction). GCC up to 14 does not know the largest count of an AutoFDO
+// profile, and takes all for hot that ran more than once.
+const hotShare = 10_000
+
+// vary writes a profile without something, or with counts so small that what is below hotShare
+// becomes 1.
 func vary(what, from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -49,16 +65,25 @@ func vary(what, from, to string) error {
 	if err != nil {
 		return err
 	}
+	v := variation{what: what}
+	for _, f := range p.Functions() {
+		for _, r := range f.Records {
+			if r.Kind == profile.KindCount {
+				v.hottest = max(v.hottest, r.Count)
+			}
+		}
+	}
 	q := profile.New()
 	symbol := func(s profile.SymbolRef) profile.SymbolRef {
 		return q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(s))), p.SymbolName(s))
 	}
 	for s, f := range p.Functions() {
 		g := *f
+		g.HeadCount = v.count(f.HeadCount)
 		if what == "heads" {
 			g.HeadCount = 0
 		}
-		g.Records = without(what, f.Records, symbol)
+		g.Records = v.records(f.Records, symbol)
 		q.AddFunction(symbol(s), g)
 	}
 	var out bytes.Buffer
@@ -68,9 +93,23 @@ func vary(what, from, to string) error {
 	return os.WriteFile(to, out.Bytes(), 0o666)
 }
 
-// without returns records without those that are to go. An inlined body is as long as what is left
+// A variation is what is changed.
+type variation struct {
+	what    string
+	hottest uint64
+}
+
+// count returns what becomes of a count.
+func (v *variation) count(n uint64) uint64 {
+	if v.what != "hot" || v.hottest <= hotShare {
+		return n
+	}
+	return uint64(math.Ceil(float64(n) * hotShare / float64(v.hottest)))
+}
+
+// records returns records without those that are to go. An inlined body is as long as what is left
 // of it.
-func without(what string, records []profile.Record, symbol func(profile.SymbolRef) profile.SymbolRef) []profile.Record {
+func (v *variation) records(records []profile.Record, symbol func(profile.SymbolRef) profile.SymbolRef) []profile.Record {
 	var body profile.Body
 	var ends []int
 	for i, r := range records {
@@ -83,11 +122,11 @@ func without(what string, records []profile.Record, symbol func(profile.SymbolRe
 			body.Enter(r.Line, r.Discriminator, symbol(r.Callee))
 			ends = append(ends, i+1+int(r.Count))
 		case r.Kind == profile.KindCall:
-			if what != "targets" {
-				body.Call(r.Line, r.Discriminator, symbol(r.Callee), r.Count)
+			if v.what != "targets" {
+				body.Call(r.Line, r.Discriminator, symbol(r.Callee), v.count(r.Count))
 			}
-		case what != "zeros" || r.Count > 0:
-			body.Count(r.Line, r.Discriminator, r.Count)
+		case v.what != "zeros" || r.Count > 0:
+			body.Count(r.Line, r.Discriminator, v.count(r.Count))
 		}
 	}
 	for range ends {

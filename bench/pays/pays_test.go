@@ -125,3 +125,13 @@ func TestReadFlowLines(t *testing.T) {
 	require.Equal(t, map[uint64]map[uint64]uint64{0x12: {0x32: 5, 0x10: 4}, 0x16: {0x40: 1}}, r.taken)
 	require.Equal(t, map[uint64]bool{0x12: false, 0x16: true}, r.ends)
 }
+
+// Counts become so small that 1 is what GCC takes for cold, and none becomes 0.
+func TestVaryHot(t *testing.T) {
+	v := variation{what: "hot", hottest: 50_000_000}
+	for n, want := range map[uint64]uint64{0: 0, 1: 1, 4999: 1, 5000: 1, 5001: 2, 10_001: 3, 50_000_000: 10_000} {
+		require.Equal(t, want, v.count(n), "%d", n)
+	}
+	v.hottest = 10_000
+	require.Equal(t, uint64(7), v.count(7))
+}

@@ -16,7 +16,7 @@ shift
 programs=("$@")
 [ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
 read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16)}"
-read -ra variants <<<"${VARIANTS-exact heads zeros sum targets lbr addresses}"
+read -ra variants <<<"${VARIANTS-exact passes hot both heads zeros sum targets lbr addresses}"
 work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 period=${PERIOD:-2003}
@@ -24,57 +24,8 @@ period=${PERIOD:-2003}
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
 go build -C "$root" -o "$work/pays" ./bench/pays
 
-# Headers that the build systems of Debian and LevelDB would make.
-mkdir -p "$work/lua" "$work/leveldb/port"
-echo '#define DEB_HOST_MULTIARCH "none"' >"$work/lua/lua5.4-deb-multiarch.h"
-: >"$work/leveldb/port/port_config.h"
-
-# files PROGRAM prints the source files of a program, and flags NAME the flags they need.
-files() {
-	case $1 in
-	lua) ls "$sources"/lua5.4-*/src/*.c | grep -v -e /luac.c -e /onelua.c -e /ltests.c ;;
-	zstd) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/zstd.c" ;;
-	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$here/programs/re2.cc" | grep -v /fuzzing ;;
-	calc) echo "$here/programs/calc.c" ;;
-	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
-	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
-		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
-	esac
-}
-
-flags() {
-	case $1 in
-	lua) echo -DLUA_USE_POSIX -DLUA_COMPAT_5_3 -I"$work/lua" ;;
-	zstd) echo -DZSTD_DISABLE_ASM -I"$(echo "$sources"/libzstd-*/lib)" ;;
-	re2) echo -I"$(echo "$sources"/re2-*)" ;;
-	fmt) echo -I"$(echo "$sources"/fmtlib-*/include)" ;;
-	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
-		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
-	esac
-}
-
-# build PROGRAM SUFFIX OUT FLAGS... compiles and links.
-build() {
-	local program=$1 suffix=${2#plain} out=$3 cc file
-	shift 3
-	rm -rf "$out.o"
-	mkdir "$out.o"
-	case $program in lua | zstd | calc) cc=gcc$suffix ;; *) cc="g++$suffix -std=c++17" ;; esac
-	files "$program" | xargs -P "${JOBS:-2}" -I{} sh -c '
-		name=$(echo "$1" | tr / _)
-		shift
-		"$@" -c "$0" -o "$out.o/$name.o"' {} {} $cc -O2 -g -w $(flags "$program") "$@"
-	$cc -O2 -g -o "$out" "$out".o/*.o -lm -lpthread
-}
-export out
-
-# count PROGRAM BINARY INPUT [CALLGRIND] prints how many instructions of the binary itself run.
-count() {
-	local program=$1 binary=$2 input=$3 to=${4:-$work/counts}
-	[ "$program" != lua ] || input=$here/programs/$input.lua
-	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$binary" "$input" >"$to.said"
-	"$work/afdo" create --binary "$binary" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
-}
+. "$here/programs.sh"
+prepare
 
 code() { size "$1" | awk 'NR == 2 {print $1}'; }
 
@@ -84,7 +35,7 @@ profile() {
 	to=$base.$3.prof
 	[ "$2" != -16 ] || version=v3
 	case $3 in
-	exact) "$work/afdo" create --binary "$base" --profile "$from" --to $version -o "$to" ;;
+	exact | passes) "$work/afdo" create --binary "$base" --profile "$from" --to $version -o "$to" ;;
 	sum) "$work/afdo" create --binary "$base" --profile "$from" --combine sum --to $version -o "$to" ;;
 	lbr | addresses)
 		"$work/pays" sample "$period" "$base" "$from" "$to.samples"
@@ -92,11 +43,18 @@ profile() {
 		;;
 	*)
 		"$work/afdo" create --binary "$base" --profile "$from" --to v2 -o "$to.whole"
-		"$work/pays" vary "$3" "$to.whole" "$to.v2"
+		"$work/pays" vary "${3/both/hot}" "$to.whole" "$to.v2"
 		"$work/afdo" convert "$to.v2" --to $version -o "$to"
 		;;
 	esac 2>"$to.log" || { cat "$to.log" >&2; return 1; }
 	echo "$to"
+}
+
+# extra VARIANT prints the flags that go with a variant.
+extra() {
+	case $1 in
+	passes | both) echo --param max-early-inliner-iterations=10 ;;
+	esac
 }
 
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
@@ -105,7 +63,7 @@ printf '| program | compiler | profile | trained input | other input | code |\n|
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
 		base=$work/$program$suffix
-		out=$base build "$program" "$suffix" "$base"
+		build "$program" "$suffix" "$base"
 		train=$(count "$program" "$base" train "$base.train")
 		other=$(count "$program" "$base" other)
 		compiler=$(gcc${suffix#plain} -dumpfullversion)
@@ -113,7 +71,7 @@ for program in "${programs[@]}"; do
 		for variant in "${variants[@]}"; do
 			prof=$(profile "$program" "$suffix" "$variant")
 			with=$base.$variant
-			out=$with build "$program" "$suffix" "$with" -fauto-profile="$prof"
+			build "$program" "$suffix" "$with" -fauto-profile="$prof" $(extra "$variant")
 			printf '| | | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
 				"$(percent "$other" "$(count "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")"
 		done

@@ -1,0 +1,73 @@
+# The programs that the scripts here build: what they are made of, how they are built and run. To be sourced, with
+# $here (this folder), $sources (of the programs), $work (for what is made) and $programs (the names of those wanted).
+
+# What the build systems of Debian, LevelDB and re2 would make. The tables need python3 with six, perl and Debian's
+# unicode-data.
+prepare() {
+	mkdir -p "$work/lua" "$work/leveldb/port" "$work/re2tables"
+	if [[ " ${programs[*]} " == *" re2 "* ]]; then
+		make=$(echo "$sources"/re2-*/re2)/make_
+		PYTHONDONTWRITEBYTECODE=1 python3 "${make}unicode_casefold.py" >"$work/re2tables/unicode_casefold.cc"
+		PYTHONDONTWRITEBYTECODE=1 python3 "${make}unicode_groups.py" >"$work/re2tables/unicode_groups.cc"
+		perl "${make}perl_groups.pl" >"$work/re2tables/perl_groups.cc"
+	fi
+	echo '#define DEB_HOST_MULTIARCH "none"' >"$work/lua/lua5.4-deb-multiarch.h"
+	: >"$work/leveldb/port/port_config.h"
+}
+
+# files PROGRAM prints the source files of a program, and flags NAME the flags they need.
+files() {
+	case $1 in
+	lua) ls "$sources"/lua5.4-*/src/*.c | grep -v -e /luac.c -e /onelua.c -e /ltests.c ;;
+	zstd) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/zstd.c" ;;
+	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$work"/re2tables/*.cc "$here/programs/re2.cc" ;;
+	calc) echo "$here/programs/calc.c" ;;
+	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
+	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
+		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
+	esac
+}
+
+flags() {
+	case $1 in
+	lua) echo -DLUA_USE_POSIX -DLUA_COMPAT_5_3 -I"$work/lua" ;;
+	zstd) echo -DZSTD_DISABLE_ASM -I"$(echo "$sources"/libzstd-*/lib)" ;;
+	re2) echo -I"$(echo "$sources"/re2-*)" ;;
+	fmt) echo -I"$(echo "$sources"/fmtlib-*/include)" ;;
+	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
+		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
+	esac
+}
+
+# compiler PROGRAM SUFFIX prints how the compiler is called.
+compiler() {
+	case $1 in lua | zstd | calc) echo "gcc${2#plain}" ;; *) echo "g++${2#plain} -std=c++17" ;; esac
+}
+
+# compile PROGRAM SUFFIX FLAGS... compiles into the folder $out.o.
+compile() {
+	local program=$1 cc
+	cc=$(compiler "$1" "$2")
+	shift 2
+	rm -rf "$out.o"
+	mkdir "$out.o"
+	files "$program" | xargs -P "${JOBS:-2}" -I{} sh -c '
+		name=$(echo "$1" | tr / _)
+		shift
+		"$@" -c "$0" -o "$out.o/$name.o"' {} {} $cc "${OPT--O2}" -g -w $(flags "$program") "$@"
+}
+
+# build PROGRAM SUFFIX OUT FLAGS... compiles and links.
+build() {
+	out=$3 compile "$1" "$2" "${@:4}"
+	$(compiler "$1" "$2") "${OPT--O2}" -g -o "$3" "$3".o/*.o -lm -lpthread
+}
+export out
+
+# count PROGRAM BINARY INPUT [CALLGRIND] prints how many instructions of the binary itself run.
+count() {
+	local program=$1 binary=$2 input=$3 to=${4:-$work/counts}
+	[ "$program" != lua ] || input=$here/programs/$input.lua
+	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$binary" "$input" >"$to.said"
+	"$work/afdo" create --binary "$binary" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
+}
