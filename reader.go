@@ -35,9 +35,9 @@ type options struct {
 // MaxNameBytes bounds the sum of the lengths of the symbol names of one unit, written out. A string
 // table of a few megabytes can spell names of many gigabytes; a unit whose names exceed the bound
 // gives [ErrLimit]. So do further units once those asked for take, together, four times the bound
-// and eight times the file. Whatever the option says, neither may be more than 64 times the file and
-// 16 MiB: those of real files take a few times their size. A string table that units share counts
-// once. The default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
+// and eight times the file. Whatever the option says, neither may be more than 64 times the file
+// and 16 MiB: those of real files take a few times their size. A string table that units share
+// counts once. The default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
 }

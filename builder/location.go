@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -16,7 +17,7 @@ var errNotCanonical = errors.New("its records are not canonical")
 
 // A nest is what encoding nested bodies takes in place of the machine stack.
 type nest struct {
-	spans     []span // innermost last
+	spans     stack.Stack[span]
 	inlinings []inlining
 	targets   []target
 }
@@ -47,11 +48,10 @@ func (e *encoder) records(records []profile.Record) error {
 	e.section.Uint32(n)
 	for {
 		for here.next == here.end {
-			last := len(e.nest.spans) - 1
-			if last < 0 {
+			if e.nest.spans.Empty() {
 				return nil
 			}
-			here, e.nest.spans = e.nest.spans[last], e.nest.spans[:last]
+			here = e.nest.spans.Pop()
 		}
 		r := &records[here.next]
 		switch r.Kind {
@@ -75,7 +75,7 @@ func (e *encoder) records(records []profile.Record) error {
 			}
 			e.location(r, wire.Location{Type: wire.InlinedFn, Callee: e.ids[r.Callee], NumLocations: n})
 			if nested.end < here.end {
-				e.nest.spans = append(e.nest.spans, span{nested.end, here.end})
+				e.nest.spans.Push(span{nested.end, here.end})
 			}
 			here = nested
 		}
@@ -187,8 +187,8 @@ func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
 		siblings.next = end
 	}
 	slices.SortFunc(e.nest.inlinings, func(a, b inlining) int { return cmp.Compare(b.callee, a.callee) })
-	e.nest.spans = append(e.nest.spans, siblings)
+	e.nest.spans.Push(siblings)
 	for _, in := range e.nest.inlinings {
-		e.nest.spans = append(e.nest.spans, in.span)
+		e.nest.spans.Push(in.span)
 	}
 }

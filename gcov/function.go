@@ -75,14 +75,14 @@ type openBody struct {
 // is in order. If it is not, the profile.Body sees to it.
 func (d *decoder) body(b *profile.Body) {
 	b.Reset()
-	d.open = d.open[:0]
+	d.open.Clear()
 	d.enter()
 	for d.err == nil {
-		o := &d.open[len(d.open)-1]
+		o := d.open.Top()
 		if o.callSites == 0 {
 			d.addPositions(b, o, math.MaxUint32)
-			d.open = d.open[:len(d.open)-1]
-			if len(d.open) == 0 {
+			d.open.Pop()
+			if d.open.Empty() {
 				return
 			}
 			b.Leave()
@@ -117,7 +117,7 @@ func (d *decoder) enter() {
 		}
 	}
 	d.count(pos+wordSize, uint64(callSites), callSiteSize, "call sites")
-	d.open = append(d.open, o)
+	d.open.Push(o)
 }
 
 func (d *decoder) checkTargets(n uint32) {
@@ -247,29 +247,28 @@ func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
 	}
 }
 
-// openRecords are records of a body of which the call sites are left to append.
-type openRecords struct{ next, end int }
-
 // body appends a body whose callees are name indices.
 func (e *encoder) body(records []profile.Record) {
-	e.open = append(e.open[:0], openRecords{0, len(records)})
 	e.positions(records)
-	for len(e.open) > 0 {
-		o := &e.open[len(e.open)-1]
-		for o.next < o.end && records[o.next].Kind != profile.KindInlined {
-			o.next++
+	e.outer.Clear()
+	for i, end := 0, len(records); ; {
+		for i < end && records[i].Kind != profile.KindInlined {
+			i++
 		}
-		if o.next == o.end {
-			e.open = e.open[:len(e.open)-1]
+		if i == end {
+			if e.outer.Empty() {
+				return
+			}
+			end = e.outer.Pop()
 			continue
 		}
-		r := &records[o.next]
-		inner := openRecords{o.next + 1, o.next + 1 + int(r.Count)}
-		o.next = inner.end
+		r := &records[i]
 		e.word(location(r))
 		e.word(uint32(r.Callee))
-		e.positions(records[inner.next:inner.end])
-		e.open = append(e.open, inner)
+		i++
+		e.positions(records[i : i+int(r.Count)])
+		e.outer.Push(end)
+		end = i + int(r.Count)
 	}
 }
 

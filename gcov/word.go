@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -29,7 +30,7 @@ type decoder struct {
 	p    *profile.Profile
 	refs []profile.SymbolRef // symbols by name index
 
-	open []openBody
+	open stack.Stack[openBody]
 }
 
 // fail records a fault found at pos.
@@ -139,7 +140,7 @@ type encoder struct {
 	p      *profile.Profile
 	byName []profile.SymbolRef // all symbols, in the order of their names
 	index  []profile.SymbolRef // name indices by symbol
-	open   []openRecords
+	outer  stack.Stack[int]    // the ends of the bodies around the one that is being appended
 }
 
 // grow makes room for the file, so that it is not copied time and again as it

@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/go-afdo/afdo/internal/stack"
+
 // A Walker steps through records in pre-order and keeps the depth. It allocates
 // nothing down to a depth of 16, and never uses the machine stack.
 type Walker struct {
@@ -7,8 +9,8 @@ type Walker struct {
 	next    int
 	end     int // where the innermost body ends
 	depth   int
-	shallow [16]int // where the bodies around it end, outermost first
-	deep    []int   // the same beyond the shallow ones
+	shallow [16]int          // where the bodies around it end, outermost first
+	deep    stack.Stack[int] // the same beyond the shallow ones
 }
 
 // Walk returns a walker over the records of a body. The records must not change while it is used.
@@ -36,7 +38,7 @@ func (w *Walker) enter(records uint64) {
 	if w.depth < len(w.shallow) {
 		w.shallow[w.depth] = w.end
 	} else {
-		w.deep = append(w.deep, w.end)
+		w.deep.Push(w.end)
 	}
 	w.depth++
 	w.end = w.next + int(records)
@@ -47,7 +49,6 @@ func (w *Walker) leave() {
 	if w.depth < len(w.shallow) {
 		w.end = w.shallow[w.depth]
 	} else {
-		w.end = w.deep[w.depth-len(w.shallow)]
-		w.deep = w.deep[:w.depth-len(w.shallow)]
+		w.end = w.deep.Pop()
 	}
 }

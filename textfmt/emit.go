@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -35,14 +36,13 @@ type emitter struct {
 	w       io.Writer
 	callees callees
 	buf     []byte
-	bodies  []openBody // the innermost last
 	err     error
-}
 
-// An openBody is a body of which nothing but inlined entries is left to be written.
-type openBody struct {
-	next, end int // its records that have not been looked at for inlined ones
-	section   int // the Kind of the section that is open, none before the first
+	// Of the innermost body, of which nothing but inlined entries is left to be written:
+	end     int              // of its records
+	section int              // the Kind of the section that is open, none before the first
+	depth   int              // how many bodies are open
+	outer   stack.Stack[int] // the ends of those around it, whose inlined sections are open
 }
 
 // none is no section.
@@ -192,28 +192,28 @@ func (e *emitter) header(ref profile.SymbolRef) {
 
 // body writes a function body with everything inlined in it.
 //
-// A body is at most three sections, so its records are looked at three times.
-// The bodies nested in it are stepped over by their length, which keeps the
-// time linear, and open ones wait on a stack of their own.
+// A body is at most three sections, so its records are looked at up to three times. The bodies
+// nested in it are stepped over by their length, which keeps the time linear, and open ones wait on
+// a stack of their own.
 func (e *emitter) body(records []profile.Record) {
 	e.enter(records, 0, len(records))
-	for len(e.bodies) > 0 {
-		b := &e.bodies[len(e.bodies)-1]
-		i := b.next
-		for i < b.end && records[i].Kind != profile.KindInlined {
+	for i := 0; e.depth > 0; {
+		for i < e.end && records[i].Kind != profile.KindInlined {
 			i++
 		}
-		if i == b.end || e.err != nil {
+		if i == e.end || e.err != nil {
+			i = e.end
 			e.leave()
 			continue
 		}
 		r := &records[i]
-		b.next = after(records, i)
 		e.entry(r)
 		e.put(" = ")
 		e.header(r.Callee)
 		e.put(") = ")
-		e.enter(records, i+1, b.next)
+		e.outer.Push(e.end)
+		i++
+		e.enter(records, i, i+int(r.Count))
 	}
 }
 
@@ -227,16 +227,21 @@ func after(records []profile.Record, i int) int {
 
 // enter begins the body that is records[start:end] and writes its counts and calls.
 func (e *emitter) enter(records []profile.Record, start, end int) {
-	e.bodies = append(e.bodies, openBody{next: start, end: end, section: none})
+	e.end, e.section = end, none
+	e.depth++
 	e.put("{")
+	calls := end // where the first one is
 	for i := start; i < end; i = after(records, i) {
-		if r := &records[i]; r.Kind == profile.KindCount {
+		switch r := &records[i]; r.Kind {
+		case profile.KindCount:
 			e.entry(r)
 			e.put(" = ")
 			e.uint(r.Count)
+		case profile.KindCall:
+			calls = min(calls, i)
 		}
 	}
-	for i := start; i < end; i = after(records, i) {
+	for i := calls; i < end; i = after(records, i) {
 		if records[i].Kind == profile.KindCall {
 			i += e.targets(records[i:end]) - 1
 		}
@@ -245,14 +250,17 @@ func (e *emitter) enter(records []profile.Record, start, end int) {
 
 // leave ends the innermost body.
 func (e *emitter) leave() {
-	level := 2 * (len(e.bodies) - 1)
-	if e.bodies[len(e.bodies)-1].section != none {
+	e.depth--
+	level := 2 * e.depth
+	if e.section != none {
 		e.line(level + 1)
 		e.put("}")
 		e.line(level)
 	}
 	e.put("}")
-	e.bodies = e.bodies[:len(e.bodies)-1]
+	if e.depth > 0 {
+		e.end, e.section = e.outer.Pop(), int(profile.KindInlined)
+	}
 }
 
 // targets writes the call that the records start with, which is one entry for
@@ -282,19 +290,18 @@ func (e *emitter) targets(records []profile.Record) int {
 // entry begins an entry of the innermost body with the location of a record,
 // and the section of the entry if it is the section's first.
 func (e *emitter) entry(r *profile.Record) {
-	b := &e.bodies[len(e.bodies)-1]
-	level := 2 * (len(e.bodies) - 1)
-	if section := int(r.Kind); b.section == section {
+	level := 2 * (e.depth - 1)
+	if section := int(r.Kind); e.section == section {
 		e.put(",")
 	} else {
-		if b.section != none {
+		if e.section != none {
 			e.line(level + 1)
 			e.put("},")
 		}
 		e.line(level + 1)
 		e.put(sectionNames[section])
 		e.put(" = {")
-		b.section = section
+		e.section = section
 	}
 	e.relieve()
 	e.line(level + 2)

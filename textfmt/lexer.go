@@ -2,6 +2,7 @@ package textfmt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/bits"
@@ -104,18 +105,31 @@ func (l *lexer) next() int {
 	for {
 		for l.pos < l.end {
 			switch c := l.buf[l.pos]; c {
-			case ' ', '\t', '\r', '\v', '\f':
-				l.pos++
 			case '\n':
 				l.pos++
 				l.line++
 				l.lineStart = l.pos
+				l.indentation()
+			case ' ', '\t', '\r', '\v', '\f':
+				l.pos++
 			default:
 				return int(c)
 			}
 		}
 		if !l.fill() {
 			return eof
+		}
+	}
+}
+
+// indentation skips blanks, eight at a time.
+func (l *lexer) indentation() {
+	const blanks = 0x2020202020202020
+	for l.end-l.pos >= 8 {
+		others := binary.LittleEndian.Uint64(l.buf[l.pos:]) ^ blanks
+		l.pos += bits.TrailingZeros64(others) / 8
+		if others != 0 {
+			return
 		}
 	}
 }
@@ -161,22 +175,24 @@ func (l *lexer) number(width uint, what string) uint64 {
 	_, at := l.peek()
 	var v, overflow uint64
 	digits := 0
-	for {
-		c, ok := l.raw()
-		d := c - '0'
-		if !ok || d > 9 {
-			break
+	for more := true; more; more = l.pos == l.end && l.fill() {
+		start := l.pos
+		for _, c := range l.buf[l.pos:l.end] {
+			d := uint64(c - '0')
+			if d > 9 {
+				break
+			}
+			if v < 1<<60 {
+				v = v*10 + d
+			} else {
+				var hi, carry uint64
+				hi, v = bits.Mul64(v, 10)
+				v, carry = bits.Add64(v, d, 0)
+				overflow |= hi | carry
+			}
+			l.pos++
 		}
-		if v < 1<<60 {
-			v = v*10 + uint64(d)
-		} else {
-			var hi, carry uint64
-			hi, v = bits.Mul64(v, 10)
-			v, carry = bits.Add64(v, uint64(d), 0)
-			overflow |= hi | carry
-		}
-		digits++
-		l.pos++
+		digits += l.pos - start
 	}
 	if digits == 0 {
 		l.unexpected(what)

@@ -2,6 +2,7 @@ package textfmt
 
 import (
 	"io"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
@@ -41,7 +42,6 @@ func Parse(r io.Reader) (*profile.Profile, error) {
 	p := parser{
 		lexer:   newLexer(r),
 		profile: profile.New(),
-		slots:   make(map[uint32]uint32),
 	}
 	p.parse()
 	if p.err != nil {
@@ -55,11 +55,11 @@ type parser struct {
 	profile *profile.Profile
 	files   []profile.FileRef // by file ID
 
-	slots   map[uint32]uint32 // symbol ID to index of labels
+	slots   idTable // of symbol IDs: indices of labels
 	labels  []label
 	unknown int // how many labels no header has explained yet
 
-	entries  []entry    // bodies of the deferred functions, then of the current one
+	entries  []entry    // of the current function
 	waits    bool       // the current function calls a label that is not known yet
 	deferred []function // functions that wait for labels
 	records  profile.Body
@@ -68,8 +68,10 @@ type parser struct {
 // A label is a symbol ID of the text and what it stands for.
 type label struct {
 	symbol profile.SymbolRef
-	known  bool // a header has told symbol
-	top    bool // heads a symbol at top level
+	file   profile.FileRef // of symbol
+	name   string          // of symbol
+	known  bool            // a header has told symbol
+	top    bool            // heads a symbol at top level
 	use    position
 }
 
@@ -78,7 +80,7 @@ type function struct {
 	symbol    profile.SymbolRef
 	headCount uint64
 	timestamp uint64
-	entries   int
+	entries   []entry
 }
 
 func (p *parser) parse() {
@@ -223,7 +225,7 @@ func (p *parser) symbol() {
 	}
 	l.top = true
 
-	start := len(p.entries)
+	p.entries = p.entries[:0]
 	p.functionBody()
 	if p.err != nil {
 		return
@@ -232,15 +234,15 @@ func (p *parser) symbol() {
 		symbol:    l.symbol,
 		headCount: headCount,
 		timestamp: timestamp,
-		entries:   len(p.entries) - start,
+		entries:   p.entries,
 	}
 	if p.waits {
 		p.waits = false
+		f.entries = slices.Clone(p.entries)
 		p.deferred = append(p.deferred, f)
 		return
 	}
-	p.add(f, p.entries[start:])
-	p.entries = p.entries[:start]
+	p.add(f)
 }
 
 // symbolName parses the part of a header up to the opening parenthesis. The
@@ -284,10 +286,10 @@ func (p *parser) symbolID() (uint32, position) {
 
 // label returns the index of the label of a symbol ID.
 func (p *parser) label(id uint32, at position) uint32 {
-	slot, ok := p.slots[id]
+	slot, ok := p.slots.find(id)
 	if !ok {
 		slot = uint32(len(p.labels))
-		p.slots[id] = slot
+		p.slots.add(id, slot)
 		p.labels = append(p.labels, label{use: at})
 		p.unknown++
 	}
@@ -304,21 +306,21 @@ func (p *parser) define(id uint32, at position, file profile.FileRef, name []byt
 	switch {
 	case !l.known:
 		l.symbol = p.profile.AddSymbol(file, string(name))
+		l.file, l.name = file, p.profile.SymbolName(l.symbol)
 		l.known = true
 		p.unknown--
-	case file != p.profile.SymbolFile(l.symbol) || string(name) != p.profile.SymbolName(l.symbol):
-		p.fail(at, nil, "symbol ID %d stands for %.80q and for %.80q of another name or file",
-			id, p.profile.SymbolName(l.symbol), name)
+	case file != l.file || string(name) != l.name:
+		p.fail(at, nil, "symbol ID %d stands for %.80q and for %.80q of another name or file", id, l.name, name)
 	}
 	return slot
 }
 
 // add gives a function to the profile.
-func (p *parser) add(f function, entries []entry) {
+func (p *parser) add(f function) {
 	b := &p.records
 	b.Reset()
-	for i := range entries {
-		e := &entries[i]
+	for i := range f.entries {
+		e := &f.entries[i]
 		switch e.kind {
 		case entryCount:
 			b.Count(e.line, uint32(e.discriminator), e.count)
@@ -346,10 +348,9 @@ func (p *parser) finish() {
 		p.failUnknown()
 		return
 	}
-	entries := p.entries
-	for _, f := range p.deferred {
-		p.add(f, entries[:f.entries])
-		entries = entries[f.entries:]
+	for i, f := range p.deferred {
+		p.add(f)
+		p.deferred[i].entries = nil
 	}
 }
 
@@ -357,11 +358,11 @@ func (p *parser) finish() {
 func (p *parser) failUnknown() {
 	var first position
 	var id uint32
-	for i, slot := range p.slots {
+	p.slots.each(func(i, slot uint32) {
 		l := &p.labels[slot]
 		if !l.known && (first.line == 0 || l.use.before(first)) {
 			first, id = l.use, i
 		}
-	}
+	})
 	p.fail(first, nil, "no symbol has the ID %d", id)
 }

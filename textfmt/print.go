@@ -22,8 +22,8 @@ import (
 // Print goes through the file twice. The first time it looks for faults and for
 // inlined symbols, so that nothing is written of a file that is malformed or
 // holds a name that the text cannot, see [ErrQuote] and [ErrLimit]. It takes
-// memory for the unit at hand, the names of the units that this one refers to,
-// 24 bytes for each record of the function at hand, the paths of all units, and some bits a symbol.
+// memory for the names of all symbols and the paths of all units, some 50 bytes a symbol on top,
+// the unit at hand, and 24 bytes for each record of the function at hand.
 //
 // Errors of r come with the unit and symbol whose samples they are about, those
 // of w as they are. A callee that no unit has is [afdo.ErrMalformed]. A file
@@ -79,6 +79,9 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	if err != nil {
 		return err
 	}
+	if err := p.nameAll(symbols); err != nil {
+		return err
+	}
 	p.head()
 	if err := p.symbols(symbols); err != nil {
 		return err
@@ -99,10 +102,12 @@ type printer struct {
 	paths   []string       // by file ID
 	files   map[string]int // file IDs by path
 
-	names   map[profile.SymbolRef]header // of symbols that the unit at hand is made of and refers to
+	ids     idTable // of symbols that are printed or referred to: indices of headers
+	headers []header
 	cursor  afdo.Cursor
 	records []profile.Record // of the function at hand
-	open    []int            // its inlined records whose bodies are not complete
+	open    int              // how many inlined bodies of it are not complete
+	inner   int              // the record of the innermost, whose Count is that of the one around it
 }
 
 type header struct {
@@ -120,7 +125,6 @@ func newPrinter(w io.Writer, r *afdo.Reader) (*printer, error) {
 		survey:  newSurvey(r.Size()),
 		summary: summary,
 		files:   map[string]int{"": -1},
-		names:   make(map[profile.SymbolRef]header),
 	}
 	p.emitter = emitter{w: &boundedWriter{w: w, left: maxText(r.Size())}, callees: p}
 	return p, nil
@@ -146,7 +150,10 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	if err := p.addFile(u.Path()); err != nil {
 		return err
 	}
-	return p.survey.symbols(u.Symbols())
+	if err := p.survey.symbols(u.Symbols()); err != nil {
+		return err
+	}
+	return p.nameAll(u.Symbols())
 }
 
 // addFile gives the next file ID to a path. Units of one path, which a faulty file may have, share
@@ -218,11 +225,7 @@ func (p *printer) head() {
 	p.emitter.summary(p.summary)
 }
 
-func (p *printer) unit(u *afdo.Unit) error {
-	// A new map, since clearing one takes as long as it once was large.
-	p.names = make(map[profile.SymbolRef]header)
-	return p.symbols(u.Symbols())
-}
+func (p *printer) unit(u *afdo.Unit) error { return p.symbols(u.Symbols()) }
 
 func (p *printer) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
 	for s, err := range symbols {
@@ -258,14 +261,13 @@ func (p *printer) symbol(s afdo.Symbol) error {
 func (p *printer) withoutInfo(s afdo.Symbol) { p.function(s, profile.Function{}) }
 
 func (p *printer) function(s afdo.Symbol, f profile.Function) {
-	p.name(s)
 	p.emitter.symbol(profile.SymbolRef(s.ID()), f)
 }
 
 // flatten puts all records of a function into one row, so that a body can be
 // stepped over without reading it: the file does not say how long it is.
 func (p *printer) flatten(info afdo.Info) error {
-	p.records, p.open = p.records[:0], p.open[:0]
+	p.records, p.open = p.records[:0], 0
 	c := &p.cursor
 	c.Reset(info)
 	for c.Next() {
@@ -281,8 +283,9 @@ func (p *printer) flatten(info afdo.Info) error {
 			}
 			continue
 		case afdo.LocationInlinedFn:
-			r.Kind, r.Callee = profile.KindInlined, profile.SymbolRef(l.Callee)
-			p.open = append(p.open, len(p.records))
+			r.Kind, r.Callee, r.Count = profile.KindInlined, profile.SymbolRef(l.Callee), uint64(p.inner)
+			p.open++
+			p.inner = len(p.records)
 		}
 		p.records = append(p.records, r)
 	}
@@ -292,32 +295,43 @@ func (p *printer) flatten(info afdo.Info) error {
 
 // close completes the inlined bodies below a depth.
 func (p *printer) close(depth int) {
-	for len(p.open) > depth {
-		head := p.open[len(p.open)-1]
-		p.open = p.open[:len(p.open)-1]
-		p.records[head].Count = uint64(len(p.records) - head - 1)
+	for ; p.open > depth; p.open-- {
+		head := &p.records[p.inner]
+		nested := len(p.records) - p.inner - 1
+		p.inner = int(head.Count)
+		head.Count = uint64(nested)
 	}
 }
 
 func (p *printer) id(ref profile.SymbolRef) uint32 { return uint32(ref) }
 
 func (p *printer) header(ref profile.SymbolRef) (name string, file int, err error) {
-	h, ok := p.names[ref]
+	i, ok := p.ids.find(uint32(ref))
 	if !ok {
-		s, err := p.callee(afdo.SymbolID(ref))
-		if err != nil {
-			return "", 0, err
-		}
-		h = p.name(s)
+		return "", 0, unknownCallee(afdo.SymbolID(ref))
 	}
+	h := &p.headers[i]
 	return h.name, h.file, nil
 }
 
-// name keeps the name of a symbol for as long as the unit is at hand.
-func (p *printer) name(s afdo.Symbol) header {
-	h := header{s.Name(), p.files[s.Unit().Path()]}
-	p.names[profile.SymbolRef(s.ID())] = h
-	return h
+// nameAll keeps what the headers of symbols say.
+func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
+	for s, err := range symbols {
+		if err != nil {
+			return err
+		}
+		p.name(s)
+	}
+	return nil
+}
+
+// name keeps what the header of a symbol says.
+func (p *printer) name(s afdo.Symbol) {
+	if _, ok := p.ids.find(uint32(s.ID())); ok {
+		return
+	}
+	p.ids.add(uint32(s.ID()), uint32(len(p.headers)))
+	p.headers = append(p.headers, header{s.Name(), p.files[s.Unit().Path()]})
 }
 
 // inSymbol says which symbol a reader's error came with.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-afdo/afdo/internal/stack"
 )
 
 // A Writer writes JSON piece by piece: nesting of any depth takes a few bytes a level and no
@@ -16,7 +18,7 @@ import (
 type Writer struct {
 	w     io.Writer
 	buf   []byte
-	open  []scope
+	open  stack.Stack[scope]
 	level int // arrays among them
 	err   error
 }
@@ -39,8 +41,8 @@ func New(w io.Writer) *Writer { return &Writer{w: w} }
 
 // next begins a member, or an item if the key is empty.
 func (j *Writer) next(key string) {
-	if len(j.open) > 0 {
-		s := &j.open[len(j.open)-1]
+	if !j.open.Empty() {
+		s := j.open.Top()
 		if s.begun {
 			j.buf = append(j.buf, ',')
 		}
@@ -80,7 +82,7 @@ func (j *Writer) Array(key string) { j.begin(key, '[', ']') }
 func (j *Writer) begin(key string, open, close byte) {
 	j.next(key)
 	j.buf = append(j.buf, open)
-	j.open = append(j.open, scope{close: close})
+	j.open.Push(scope{close: close})
 	if close == ']' {
 		j.level++
 	}
@@ -88,8 +90,7 @@ func (j *Writer) begin(key string, open, close byte) {
 
 // End completes the innermost object or array.
 func (j *Writer) End() {
-	s := j.open[len(j.open)-1]
-	j.open = j.open[:len(j.open)-1]
+	s := j.open.Pop()
 	if s.close == ']' {
 		j.level--
 		if s.begun {

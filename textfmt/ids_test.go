@@ -1,0 +1,43 @@
+package textfmt
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An idTable finds what a map does, wherever the IDs are, and takes memory by their number.
+func TestIDTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, draw := range map[string]func(i int) uint32{
+		"ascending":  func(i int) uint32 { return uint32(i) },
+		"descending": func(i int) uint32 { return uint32(20_000 - i) },
+		"anywhere":   func(int) uint32 { return rng.Uint32() },
+		"clusters":   func(int) uint32 { return rng.Uint32N(3)<<30 + rng.Uint32N(30_000) },
+		"last":       func(i int) uint32 { return math.MaxUint32 - uint32(i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ids idTable
+			want := make(map[uint32]uint32)
+			for i := range 20_000 {
+				id := draw(i)
+				number, ok := ids.find(id)
+				there, known := want[id]
+				require.Equal(t, known, ok)
+				if ok {
+					require.Equal(t, there, number)
+					continue
+				}
+				ids.add(id, uint32(i))
+				want[id] = uint32(i)
+			}
+			got := make(map[uint32]uint32)
+			ids.each(func(id, number uint32) { got[id] = number })
+			assert.Equal(t, want, got)
+			assert.LessOrEqual(t, len(ids.dense), max(denseShare*len(want), 2*firstDense))
+		})
+	}
+}
