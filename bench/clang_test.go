@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,8 +39,8 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 }
 
 // BenchmarkClang compiles a file of one function with clang: with no profile, with one of that
-// function alone, which is what a slice would be, and with the whole profile, its names in full or
-// as MD5s.
+// function alone, with the whole profile, its names in full or as MD5s, and through the launcher,
+// which knows nothing of the file, or has made the slice before.
 func BenchmarkClang(b *testing.B) {
 	clang, err := exec.LookPath("clang-22")
 	if err != nil {
@@ -48,18 +49,25 @@ func BenchmarkClang(b *testing.B) {
 	file := filepath.Join(scratch, "busy.c")
 	require.NoError(b, os.WriteFile(file, fmt.Appendf(nil, source, "busy"), 0o600))
 	whole := synth.Options{Seed: 1, Units: 1_150, Functions: 50_000}
-	for _, with := range []struct{ name, profile string }{
-		{"profile=none", ""},
-		{"profile=own", clangProfile(b, "own.extbinary", synth.Options{}, sampleprof.WriteOptions{})},
-		{"profile=whole", clangProfile(b, "whole.extbinary", whole, sampleprof.WriteOptions{})},
-		{"profile=whole-md5", clangProfile(b, "md5.extbinary", whole, sampleprof.WriteOptions{MD5: true})},
+	path := clangProfile(b, "whole.extbinary", whole, sampleprof.WriteOptions{})
+	launcher := []string{"env", "AFDO_CACHE_DIR=" + b.TempDir(), tool(b, module+"cmd/afdo"), "exec", "--profile", path, "--"}
+	forgetful := append([]string{"env", "AFDO_CACHE_DIR=/dev/null"}, launcher[2:]...)
+	use := "-fprofile-sample-use="
+	for _, with := range []struct {
+		name   string
+		before []string
+		option string
+	}{
+		{"profile=none", nil, "-O2"},
+		{"profile=own", nil, use + clangProfile(b, "own.extbinary", synth.Options{}, sampleprof.WriteOptions{})},
+		{"profile=whole", nil, use + path},
+		{"profile=whole-md5", nil, use + clangProfile(b, "md5.extbinary", whole, sampleprof.WriteOptions{MD5: true})},
+		{"profile=slice-new", forgetful, "-O2"},
+		{"profile=slice-again", launcher, "-O2"},
 	} {
 		b.Run(with.name, func(b *testing.B) {
-			command := []string{clang, "-O2", "-g", "-c", "-o", filepath.Join(scratch, "busy.o"), file}
-			if with.profile != "" {
-				command = append(command, "-fprofile-sample-use="+with.profile)
-			}
-			measureProcess(b, command...)
+			compile := []string{clang, "-O2", "-g", "-c", "-o", filepath.Join(scratch, "busy.o"), file, with.option}
+			measureProcess(b, slices.Concat(with.before, compile)...)
 		})
 	}
 }

@@ -36,6 +36,11 @@ type Command struct {
 	stdin        bool // a source is standard input
 	declined     bool // -fno-auto-profile
 	preprocessed bool // -fpreprocessed
+
+	clang       bool   // it is clang's
+	use         string // the option that gives clang a profile, as far as the "="
+	instruments bool   // -fprofile-generate
+	frontEnd    bool   // it is clang's for a part of itself
 }
 
 // A word is an argument, with the next one if that is its value.
@@ -67,7 +72,8 @@ func ParseCommand(argv []string, dir string) *Command {
 	if len(argv) > 0 {
 		c.Compiler, c.Args = argv[0], argv[1:]
 	}
-	if !isCompiler(c.Compiler, dir) {
+	c.clang = isClang(c.Compiler, dir)
+	if !c.clang && !isCompiler(c.Compiler, dir) {
 		c.Reason = NoGCC
 		return c
 	}
@@ -134,7 +140,8 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 		-include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore
 		-isysroot -imultilib -imultiarch -cxx-isystem -iframework -framework -arch
 		-MF -MT -MQ -Xpreprocessor -Xassembler -Xlinker -aux-info -wrapper -specs
-		-dumpbase -dumpbase-ext -dumpdir -auxbase -auxbase-strip
+	-Xclang -mllvm -target -include-pch -MJ -Xanalyzer -Xopenmp-target -ivfsoverlay --config
+		-serialize-diagnostics --serialize-diagnostics -dumpbase -dumpbase-ext -dumpdir -auxbase -auxbase-strip
 		--param --sysroot --specs --output --language --include --include-directory
 		--define-macro --undefine-macro`) {
 		options[option] = true
@@ -164,6 +171,9 @@ func (c *Command) readValue(option, value string) {
 }
 
 func (c *Command) readOption(option string) {
+	if c.clang && c.readClang(option) {
+		return
+	}
 	switch option {
 	case "-c", "--compile":
 		c.stage = max(c.stage, stageObject)
@@ -273,6 +283,8 @@ func (c *Command) judge() Reason {
 	switch {
 	case c.information:
 		return AsksCompiler
+	case c.frontEnd:
+		return CompilesNothing
 	case c.stage == stagePreprocess:
 		return OnlyPreprocesses
 	case c.stage == stageSyntax:
@@ -283,20 +295,22 @@ func (c *Command) judge() Reason {
 		return CompilesNothing
 	case c.declined:
 		return Declined
+	case c.instruments:
+		return Instruments
 	}
 	return ""
 }
 
 // WithProfile returns the command line with another profile, in the place of
-// the last -fauto-profile or as the first option. No profile, "", takes that option away.
+// the last option that gives one or as the first option. No profile, "", takes that option away.
 func (c *Command) WithProfile(file string) []string {
 	var option []string
 	if file != "" {
-		option = []string{"-fauto-profile=" + file}
+		option = []string{c.useOption() + file}
 	}
 	from, to := 0, 0
 	for _, w := range c.words {
-		if !isProfileOption(w.text) {
+		if !c.isProfileOption(w.text) {
 			continue
 		}
 		from, to = w.at, w.at+1
@@ -308,10 +322,6 @@ func (c *Command) WithProfile(file string) []string {
 	argv = append(argv, c.Args[:from]...)
 	argv = append(argv, option...)
 	return append(argv, c.Args[to:]...)
-}
-
-func isProfileOption(option string) bool {
-	return option == "-fauto-profile" || strings.HasPrefix(option, "-fauto-profile=")
 }
 
 // Argv returns the command line as it was given.
@@ -329,7 +339,7 @@ func (c *Command) preprocessArgs() []string {
 			if !w.source || c.isPreprocessed(&w) {
 				continue
 			}
-		case !forPreprocessor(w.text):
+		case !forPreprocessor(w.text) || c.isProfileOption(w.text):
 			continue
 		}
 		args = append(args, w.text)
@@ -350,10 +360,11 @@ func forPreprocessor(option string) bool {
 	}
 	for _, prefix := range []string{
 		"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps", "-d", "-aux-info",
+		"-MJ", "-serialize-diagnostics", "--serialize-diagnostics",
 	} {
 		if strings.HasPrefix(option, prefix) {
 			return false
 		}
 	}
-	return !isProfileOption(option)
+	return true
 }

@@ -71,7 +71,7 @@ func TestLaunchers(t *testing.T) {
 	assert.Equal(t, "gcc", c.Compiler)
 	assert.Equal(t, strings.Fields("/usr/bin/ccache CCACHE_DEBUG=1 distcc gcc -fauto-profile=p -c a.c"), c.WithProfile("p"))
 
-	for _, line := range []string{"ccache", "ccache --show-stats", "make -j", "clang -c a.c", ""} {
+	for _, line := range []string{"ccache", "ccache --show-stats", "make -j", "icc -c a.c", ""} {
 		c := parse(line)
 		assert.Equal(t, NoGCC, c.Reason, line)
 	}

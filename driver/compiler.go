@@ -11,15 +11,16 @@ import (
 	"strings"
 )
 
-// A Compiler is a compiler of GCC that has been asked for its version.
+// A Compiler is a compiler of GCC, or clang, that has been asked for its version.
 type Compiler struct {
 	Path    string // of the program
 	Version string // such as 12.2.0
+	Clang   bool
 	reads   uint32
 }
 
 // Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3
-// from GCC 16 on.
+// from GCC 16 on, 0 for clang, which has its own formats.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
 // ErrNotGCC is what the errors of [FindCompiler] match if a program is no
@@ -45,7 +46,37 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 		}
 		cache.put(kindCompilers, key, version)
 	}
+	if c.clang {
+		return newClang(path, string(version))
+	}
 	return newCompiler(path, string(version))
+}
+
+// String returns the name and the version of the compiler.
+func (c *Compiler) String() string {
+	if c.Clang {
+		return "clang " + c.Version
+	}
+	return "GCC " + c.Version
+}
+
+// ErrNotClang is what the errors of [FindCompiler] match if a program that is called clang is none,
+// or one older than version 14, whose formats are not known to be the same.
+var ErrNotClang = errors.New("not clang 14 or later")
+
+const firstClang = 14
+
+// clangVersion is what stands before the version that clang tells.
+const clangVersion = "clang version "
+
+func newClang(path, about string) (*Compiler, error) {
+	version, ok := strings.CutPrefix(about, clangVersion)
+	first, _, _ := strings.Cut(version, ".")
+	major, err := strconv.Atoi(first)
+	if !ok || err != nil || major < firstClang {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotClang)
+	}
+	return &Compiler{Path: path, Version: version, Clang: true}, nil
 }
 
 // firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2
@@ -65,12 +96,21 @@ func newCompiler(path, version string) (*Compiler, error) {
 	return c, nil
 }
 
-// askVersion returns the version of a compiler, empty if it is none of GCC.
+// askVersion returns the version of a compiler, with a word before it if it is clang, and empty if
+// it is neither that nor of GCC.
 func askVersion(path string) ([]byte, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
 	about, err := ask(path, "--version")
-	if err != nil || !bytes.Contains(about, []byte("Free Software Foundation")) {
+	if err != nil {
 		return nil, err
+	}
+	if at := bytes.Index(about, []byte(clangVersion)); at >= 0 {
+		word, _, _ := bytes.Cut(about[at+len(clangVersion):], []byte{' '})
+		word, _, _ = bytes.Cut(word, []byte{'\n'})
+		return append([]byte(clangVersion), word...), nil
+	}
+	if !bytes.Contains(about, []byte("Free Software Foundation")) {
+		return nil, nil
 	}
 	version, err := ask(path, "-dumpfullversion", "-dumpversion")
 	return bytes.TrimSpace(version), err

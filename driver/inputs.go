@@ -50,6 +50,9 @@ func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
 	if c.objectiveC() {
 		return nil, fmt.Errorf("Objective-C: %w", ErrNoText)
 	}
+	if c.clang && c.wordsHide() {
+		return nil, fmt.Errorf("modules, a precompiled header or names that are guessed: %w", ErrNoText)
+	}
 	f := finder{Command: c, compiler: compiler}
 	key := f.key()
 	if data, ok := cache.get(kindInputs, key); ok {
@@ -155,6 +158,9 @@ func (f *finder) preprocess() (*record, error) {
 // headers are searched for.
 func (f *finder) runPreprocessor() (text []byte, search []string, err error) {
 	args := append(f.preprocessArgs(), "-E", "-v")
+	if f.clang {
+		args = append(args, "-Qunused-arguments")
+	}
 	text, said, err := f.run(args)
 	if err == nil {
 		return text, searchFolders(said), nil

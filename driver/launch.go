@@ -107,6 +107,9 @@ func (p *preparation) plan() (*Plan, error) {
 	if launcher := parentLauncher(); launcher != "" {
 		p.warnOf("before", "%s runs before the launcher and does not see slices: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
 	}
+	if c.clang {
+		return p.planClang()
+	}
 	path, err := p.profilePath()
 	if err != nil {
 		return nil, err
@@ -174,10 +177,14 @@ func (p *preparation) slice() (*Plan, error) {
 	s := newStamp(p.profile, p.compiler, in, p.Bits)
 	path := c.slicePath()
 	if path != "" && s.holds(p.Cache, c.Path(path)) {
-		p.trace("GCC %s, slice %s is up to date", p.compiler.Version, path)
+		p.trace("%v, slice %s is up to date", p.compiler, path)
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
 	data, samples, err := p.take(in)
+	if errors.Is(err, ErrNoSlice) {
+		p.warnOf("no slice", "%v: files are compiled with the whole profile", err)
+		return p.whole()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +217,11 @@ func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error)
 	if changed {
 		plan.Outcome, plan.Bytes, what = Sliced, int64(len(data)), "written"
 	}
-	p.trace("GCC %s, slice %s %s: %d bytes of version %d", p.compiler.Version, path, what, len(data), p.compiler.Reads())
+	size := fmt.Sprintf("%d bytes", len(data))
+	if !p.compiler.Clang {
+		size += fmt.Sprintf(" of version %d", p.compiler.Reads())
+	}
+	p.trace("%v, slice %s %s: %s", p.compiler, path, what, size)
 	return plan, nil
 }
 
@@ -219,6 +230,9 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, false, err
+	}
+	if p.compiler.Clang {
+		return p.takeLLVM(text)
 	}
 	program, closeFile, err := p.openProgram()
 	if err != nil {
@@ -239,7 +253,7 @@ func (p *preparation) whole() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.trace("GCC %s, the whole profile %s", p.compiler.Version, path)
+	p.trace("%v, the whole profile %s", p.compiler, path)
 	return &Plan{Argv: p.command.WithProfile(path), Outcome: Whole, Slice: path, Bytes: n}, nil
 }
 

@@ -30,7 +30,7 @@ func lookAtProfile(name, path string) (*profileFile, error) {
 	if info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
 	}
-	return &profileFile{name, path, info, stateOf(info)}, nil
+	return &profileFile{name: name, path: path, info: info, state: stateOf(info)}, nil
 }
 
 // wrap puts the name of the profile before an error that names no file.
@@ -190,6 +190,9 @@ func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
 // compiler reads, and how many bytes have been written for that.
 func (p *preparation) wholeProfile() (path string, n int64, err error) {
 	file, version := p.profile, p.compiler.Reads()
+	if p.compiler.Clang {
+		return p.wholeLLVM()
+	}
 	if p.Bits == 0 && file.reads(version) {
 		return file.path, 0, nil
 	}

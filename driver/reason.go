@@ -14,6 +14,8 @@ const (
 	NoGCC            Reason = "it is no compiler of GCC"
 	OldGCC           Reason = "its compiler is not GCC 12 or later"
 	OwnProfile       Reason = "its -fauto-profile is not of version 4"
+	Instruments      Reason = "it makes a program that counts"
+	OldClang         Reason = "its compiler is not clang 14 or later"
 	Unreadable       Reason = "its sources cannot be preprocessed"
 	LTOLink          Reason = "an LTO link needs no profile"
 )

@@ -132,4 +132,5 @@ type profileFile struct {
 	path  string
 	info  fs.FileInfo
 	state uint64
+	llvm  llvmFormat // of one for clang
 }

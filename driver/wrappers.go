@@ -101,10 +101,15 @@ func isCompiler(word, dir string) bool {
 	return err == nil && target != path && hasCompilerName(target)
 }
 
-func hasCompilerName(word string) bool {
+// baseCompilerName returns the name of a compiler without target and version.
+func baseCompilerName(word string) string {
 	name := strings.TrimRight(programName(word), "0123456789.")
 	name = strings.TrimSuffix(name, "-")
-	name = name[strings.LastIndexByte(name, '-')+1:]
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
+func hasCompilerName(word string) bool {
+	name := baseCompilerName(word)
 	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
 }
 

@@ -197,11 +197,12 @@ func (c *chainReader) data() *fields {
 // A tableWalk goes through the items of a table, chain after chain as they stand in the file.
 type tableWalk struct {
 	chainReader
-	part  part // whose items it stops at
-	left  int  // entries
-	items int  // of the chain
-	key   []byte
-	f     fields
+	part   part              // whose items it stops at
+	wanted func([]byte) bool // of these, those with names that are wanted; nil for all
+	left   int               // entries
+	items  int               // of the chain
+	key    []byte
+	f      fields
 }
 
 func (t *hashTable) walk(src *source, reuse bool, of part) *tableWalk {
@@ -215,12 +216,21 @@ func (t *hashTable) walk(src *source, reuse bool, of part) *tableWalk {
 // next goes to the next item and reports whether there is one.
 func (w *tableWalk) next() bool {
 	for w.head() {
-		if w.part.has(w.hash) {
+		if w.part.has(w.hash) && (w.wanted == nil || w.wanted(w.peek(w.keyLen))) {
 			return w.body()
 		}
 		w.skip(w.keyLen + w.dataLen)
 	}
 	return false
+}
+
+// peek returns the next n bytes without going on.
+func (c *chainReader) peek(n uint64) []byte {
+	b := c.take(n)
+	if c.err == nil {
+		c.pos -= int64(n)
+	}
+	return b
 }
 
 // head reads the head of the next item and reports whether there is one.

@@ -44,7 +44,15 @@ func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version != maxIndexed && o.Version != maxIndexed-1 {
 		return fmt.Errorf("instrprof: no version %d to write, only %d and %d", o.Version, maxIndexed-1, maxIndexed)
 	}
-	x := newIndexedWriter(p, o)
+	summaries := [2]*Summary{p.Summary(), nil}
+	if p.Flags&ContextSensitive != 0 {
+		summaries[1] = p.CSSummary()
+	}
+	return newIndexedWriter(p, o, summaries).writeTo(w)
+}
+
+// writeTo writes what has been laid out.
+func (x *indexedWriter) writeTo(w io.Writer) error {
 	if x.err != nil {
 		return x.err
 	}
@@ -69,11 +77,14 @@ type indexedWriter struct {
 	err     error
 }
 
-func newIndexedWriter(p *Profile, o IndexedOptions) *indexedWriter {
+// newIndexedWriter lays out a file with a summary, and one of context-sensitive records if it has
+// any.
+func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
 	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags}}
-	x.summaries = p.Summary().append(nil)
-	if p.Flags&ContextSensitive != 0 {
-		x.summaries = p.CSSummary().append(x.summaries)
+	for _, s := range summaries {
+		if s != nil {
+			x.summaries = s.append(x.summaries)
+		}
 	}
 	if o.MemProf != nil {
 		x.header.Flags |= HasMemProf

@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -136,9 +137,37 @@ func TestCollectedAsLLVM(t *testing.T) {
 					ours = extBinary(t, p, WriteOptions{Compress: true, MD5: true})
 					require.Equal(t, want, l.compile(t, flags, ours), "%s, compressed MD5s", option)
 				}
+				l.compareSlice(t, flags, p)
 			}
 		})
 	}
+}
+
+// compareSlice adds functions to a profile and compares the code with it and with a slice that
+// leaves them out.
+func (l *llvm) compareSlice(t *testing.T, flags []string, p *Profile) {
+	t.Helper()
+	for i := range 20 {
+		name := p.AddName(Name{Text: fmt.Sprintf("foreign%d", i)})
+		f := Function{Name: name, Total: 500, Head: 5, Records: []Record{{Kind: KindCount, Line: 1, Count: uint64(100 * i)}}}
+		if p.ContextSensitive {
+			f.Context = []Frame{{Name: name}}
+		}
+		p.AddFunction(f)
+	}
+	whole := extBinary(t, p, WriteOptions{})
+	r, err := OpenBytes(whole)
+	require.NoError(t, err)
+	s, err := r.Slice(func(name string) bool { return !strings.HasPrefix(name, "foreign") })
+	if p.NumHashed() > 0 {
+		require.ErrorIs(t, err, ErrHashed)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, p.NumFunctions()-20, s.NumFunctions())
+	var slice bytes.Buffer
+	require.NoError(t, s.Write(&slice))
+	require.Equal(t, l.compile(t, flags, whole), l.compile(t, flags, slice.Bytes()))
 }
 
 // compile returns the code that clang makes of the program with a profile, or without if there is

@@ -33,6 +33,9 @@ var (
 // something for which the format to be written has no room.
 var ErrUnrepresentable = errors.New("the format cannot hold it")
 
+// ErrHashed is returned where names are needed and a file has but MD5s of them.
+var ErrHashed = errors.New("names are known by their MD5s only")
+
 // HeaderSection stands for the header and the section table in [FormatError.Section].
 const HeaderSection = -1
 

@@ -181,6 +181,12 @@ func IsBinary(head []byte) bool {
 	return n > 0 && (magic == magicExtBinary || magic == magicBinary)
 }
 
+// IsExtBinary tells whether a file begins like one in the ExtBinary format. Ten bytes are enough.
+func IsExtBinary(head []byte) bool {
+	magic, n := binary.Uvarint(head)
+	return n > 0 && magic == magicExtBinary
+}
+
 // putHeader appends magic and version.
 func putHeader(b []byte, f Format) []byte {
 	magic := uint64(magicExtBinary)

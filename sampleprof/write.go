@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo"
 )
 
 // WriteOptions say how [WriteExtBinary] lays out a file. The zero value is LLVM's default.
@@ -34,15 +36,7 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	f.options = o
 	f.options.MD5 = o.MD5 || p.names.hashed > 0
 	f.layOut()
-	if _, err := w.Write(f.header); err != nil {
-		return err
-	}
-	for _, i := range f.order {
-		if _, err := w.Write(f.data[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.write(w)
 }
 
 // WriteBinary writes a profile in the older Binary format. What that has no place for is left out
@@ -84,6 +78,9 @@ type fileWriter struct {
 	contexts  [][]Frame
 	context   map[*Function]uint32
 
+	summary *afdo.Summary // nil for that of p
+	uniq    bool          // mark names of unique internal linkage although there are none
+
 	vtables, attributes int // records
 
 	header   []byte
@@ -93,10 +90,13 @@ type fileWriter struct {
 }
 
 // newFileWriter collects the names of a profile, those of its vtables only if the format holds
-// them.
-func newFileWriter(p *Profile, vtables bool) (*fileWriter, error) {
+// them, and more that are given.
+func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
+	for _, ref := range more {
+		used[ref] = true
+	}
 	for _, fn := range f.functions {
 		used[fn.Name] = true
 		for _, frame := range fn.Context {
@@ -186,10 +186,13 @@ func (f *fileWriter) layOut() {
 	names := SectionFlags(0)
 	if f.options.MD5 {
 		names = FlagMD5 | FlagFixedMD5
-	} else if slices.ContainsFunc(f.names, func(n Name) bool { return strings.Contains(n.Text, ".__uniq.") }) {
+	} else if f.uniq || slices.ContainsFunc(f.names, func(n Name) bool { return strings.Contains(n.Text, ".__uniq.") }) {
 		names = FlagUniq
 	}
-	f.add(SectionSummary, f.summaryFlags(), putSummary(nil, f.p.Summarize()))
+	if f.summary == nil {
+		f.summary = f.p.Summarize()
+	}
+	f.add(SectionSummary, f.summaryFlags(), putSummary(nil, f.summary))
 	f.add(SectionNames, names, putNames(nil, f.names, f.options.MD5))
 	if f.options.SplitLayout {
 		inlining, flat := split(f.functions)
@@ -205,6 +208,19 @@ func (f *fileWriter) layOut() {
 	}
 	f.addMetadata()
 	f.place()
+}
+
+// write writes what has been laid out.
+func (f *fileWriter) write(w io.Writer) error {
+	if _, err := w.Write(f.header); err != nil {
+		return err
+	}
+	for _, i := range f.order {
+		if _, err := w.Write(f.data[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {

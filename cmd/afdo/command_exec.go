@@ -28,7 +28,11 @@ command whose file is of version 4 comes before both; for any other file, and fo
 preprocessing, other compilers, and whatever else compiles no C or C++, the
 command runs as it is. Exit status and signals are the compiler's.
 
-FILE may be of any version; one without an index is copied into the cache with
+Clang gets slices, too: of LLVM's sample profiles, in any format, by
+-fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
+Such an option in the command itself comes before FILE.
+
+A GCOV profile may be of any version; one without an index is copied into the cache with
 one, once. What is to be known of compilers and headers is kept there, too: see
 "afdo help cache", which also has the statistics.`
 

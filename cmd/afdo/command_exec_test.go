@@ -104,7 +104,7 @@ printf '%%s\n' "$*"
 func TestExecPassesThrough(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("bin/gcc", "12.2.0")
-	clang := s.fakeGCC("bin/clang", "12.2.0")
+	icc := s.fakeGCC("bin/icc", "12.2.0")
 	old := s.fakeGCC("bin/gcc-11", "11.3.0")
 	none := filepath.Join(s.dir, "bin/cc")
 	s.fakeGCC("bin/launched", "12.2.0")
@@ -119,7 +119,7 @@ func TestExecPassesThrough(t *testing.T) {
 		{gcc + " -c a.c -fno-auto-profile", "it has -fno-auto-profile"},
 		{gcc + " -c a.c -fauto-profile=" + v2, "its -fauto-profile=" + v2 + " is not of version 4"},
 		{gcc + " -c a.c -fauto-profile=missing", "its -fauto-profile=missing is not of version 4"},
-		{clang + " -c a.c", "it is no compiler of GCC"},
+		{icc + " -c a.c", "it is no compiler of GCC"},
 		{old + " -c a.c", old + ": not GCC 12 or later"},
 		{none + " -c a.c", none + ": not GCC 12 or later"},
 		{"/bin/echo -c a.c", "it is no compiler of GCC"},

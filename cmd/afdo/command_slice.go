@@ -26,6 +26,9 @@ With --all, every slice of a build is written into the folder DIR, each under
 the path of its object with ".afdo" behind it: the one that "afdo exec" makes, of
 preprocessed sources. A slice that has not changed keeps its file as it is.
 
+Slices for clang, --to extbinary or profdata, are taken of files in the same
+format, by the words of the sources: with --unit, --deps is needed as well.
+
 --quantize makes slices differ less from one collection to the next, at the
 price that the compiler sees rounded counts. docs/slices.md has the figures.`
 
@@ -43,7 +46,7 @@ func newSliceCommand(e *env) *cobra.Command {
 				return err
 			}
 			if out.format == 0 {
-				return cli.Usagef("--to %s: a slice is a GCOV profile", out.out.Format.Name)
+				return e.sliceForClang(args[0], &all, &s, out)
 			}
 			target, err := s.compiler.targetOf(out.format)
 			if err != nil {

@@ -40,8 +40,8 @@ type job struct {
 	path    string // of the slice
 }
 
-// sliceAll writes the slices of a build. The profile is read once.
-func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlags, target slice.Target) error {
+// check refuses flags that do not go with --all.
+func (all *buildSlices) check(s *slicing, out outputFlags) error {
 	switch {
 	case all.dir == "":
 		return cli.Usagef("--all needs a folder: -d DIR")
@@ -52,6 +52,59 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 	case out.path != cli.Stdio:
 		return cli.Usagef("--all writes into the folder of -d, not to -o")
 	}
+	return nil
+}
+
+// sliceAll writes the slices of a build. The profile is read once.
+func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlags, target slice.Target) error {
+	if err := all.check(s, out); err != nil {
+		return err
+	}
+	return e.cutAll(path, all, func(work func(cutter) error) error {
+		return e.withInput("slice", path, func(in *gcovkind.Input) error {
+			program, err := openProgram(in, true)
+			if err != nil {
+				return err
+			}
+			return work(&gccCutter{program, target, int(s.bits), out})
+		})
+	})
+}
+
+// A cutter takes slices of a profile.
+type cutter interface {
+	// cut returns a slice, and whether it has any function.
+	cut(text *slice.Text, c *driver.Command) (data []byte, any bool, err error)
+	whole() ([]byte, error)
+}
+
+// A gccCutter takes slices for GCC.
+type gccCutter struct {
+	program *slice.Program
+	target  slice.Target
+	bits    int
+	out     outputFlags
+}
+
+func (g *gccCutter) cut(text *slice.Text, _ *driver.Command) (data []byte, any bool, err error) {
+	part, err := g.program.Select(slice.Request{Text: text, Target: g.target, Bits: g.bits})
+	if err != nil {
+		return nil, false, err
+	}
+	data, err = encodeSlice(g.out, part)
+	return data, part.NumFunctions() > 0, err
+}
+
+func (g *gccCutter) whole() ([]byte, error) {
+	part, err := g.program.Whole(g.bits)
+	if err != nil {
+		return nil, err
+	}
+	return encodeSlice(g.out, part)
+}
+
+// cutAll writes the slices of a build with a cutter that withCutter opens.
+func (e *env) cutAll(path string, all *buildSlices, withCutter func(work func(cutter) error) error) error {
 	jobs, err := e.readJobs(all)
 	if err != nil {
 		return err
@@ -59,16 +112,9 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(path))
-	return e.withInput("slice", path, func(in *gcovkind.Input) error {
-		program, err := openProgram(in, true)
-		if err != nil {
-			return err
-		}
-		a := sliceAllState{
-			program: program, target: target, bits: int(s.bits), out: out,
-			progress: doing,
-			jobs:     len(jobs),
-		}
+	return withCutter(func(c cutter) error {
+		a := sliceAllState{cutter: c, progress: doing, jobs: len(jobs)}
+		var err error
 		if a.cache, err = driver.OpenCache(); err != nil {
 			a.remark("%v", err)
 		}
@@ -149,10 +195,7 @@ func underRoot(path, root string) string {
 
 // sliceAllState is work on the slices of a build.
 type sliceAllState struct {
-	program  *slice.Program
-	target   slice.Target
-	bits     int
-	out      outputFlags
+	cutter
 	cache    *driver.Cache
 	progress *progress.Line
 	jobs     int
@@ -227,11 +270,7 @@ func (a *sliceAllState) encoded(c *driver.Command) ([]byte, error) {
 	in, err := driver.FindInputs(c, compiler, a.cache)
 	if errors.Is(err, driver.ErrNoText) {
 		a.remark("%s: %v: its slice is the whole profile", c.Sources[0], err)
-		part, err := a.program.Whole(a.bits)
-		if err != nil {
-			return nil, err
-		}
-		return encodeSlice(a.out, part)
+		return a.whole()
 	}
 	if err != nil {
 		a.leaveOut("%s: %v", c.Sources[0], err)
@@ -241,16 +280,13 @@ func (a *sliceAllState) encoded(c *driver.Command) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := a.program.Select(slice.Request{Text: text, Target: a.target, Bits: a.bits})
-	if err != nil {
-		return nil, err
-	}
-	if part.NumFunctions() == 0 {
+	data, any, err := a.cut(text, c)
+	if err == nil && !any {
 		a.mu.Lock()
 		a.nothing = append(a.nothing, human.Name(c.Sources[0]))
 		a.mu.Unlock()
 	}
-	return encodeSlice(a.out, part)
+	return data, err
 }
 
 func (a *sliceAllState) remark(format string, args ...any) {

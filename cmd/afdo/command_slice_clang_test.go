@@ -1,0 +1,128 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// clangText is a profile for clangSource among other things.
+const clangText = `main:900:1
+ 1: 100 work:100
+ 2: 700 other:3
+work:500:100
+ 1: 400
+_ZN5other4workEi:400:1
+ 1: 400
+ 2: _ZN5other4leafEv:10
+  1: 10
+other:5:1
+ 1: 5
+`
+
+const clangSource = "static int work(int x) {\nreturn x * 3;\n}\nint main(int argc, char **argv) {\nint s = 0;\nfor (int i = 0; i < argc; i++) s += work(i);\nreturn s;\n}\n"
+
+// newClangSite is a folder with a source, its dependency file and profiles in all formats.
+func newClangSite(t *testing.T) (s *site, clang string) {
+	clang = llvmTool(t, "clang")
+	s = newSite(t)
+	s.write("a.c", clangSource)
+	s.write("a.d", "a.o: a.c\n")
+	s.write("p.sampletext", clangText)
+	for _, format := range []string{"extbinary", "binary"} {
+		require.Equal(t, cli.StatusDone, afdoRun("convert", s.path("p.sampletext"), "--to", format, "-o", s.path("p."+format)).status)
+	}
+	require.Equal(t, cli.StatusDone, afdoRun("convert", s.path("p.sampletext"), "--to", "extbinary", "--md5", "-o", s.path("p.md5")).status)
+	return s, clang
+}
+
+// Clang gets slices of sample profiles in any format, and makes the code that it makes with the
+// whole.
+func TestExecClang(t *testing.T) {
+	s, clang := newClangSite(t)
+	s.run(clang, "-O2", "-gmlt", "-c", "a.c", "-o", "whole.o", "-fprofile-sample-use=p.extbinary")
+	s.run(clang, "-O2", "-gmlt", "-c", "a.c", "-o", "none.o")
+	assert.NotEqual(t, s.read("none.o"), s.read("whole.o"))
+	for _, c := range []struct{ profile, says string }{
+		{"p.extbinary", "slice s.o.afdo written: "},
+		{"p.extbinary", "slice s.o.afdo is up to date"},
+		{"p.sampletext", "p.sampletext is not ExtBinary, so there is a copy in the cache now that is"},
+		{"p.sampletext", "slice s.o.afdo is up to date"},
+		{"p.binary", "slice s.o.afdo unchanged"},
+	} {
+		out := s.run("afdo", "exec", "-v", "--profile", c.profile, "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o")
+		assert.Contains(t, out, c.says, c.profile)
+		assert.True(t, s.read("whole.o") == s.read("s.o"), c.profile)
+	}
+	shown := must(t, "convert", s.path("s.o.afdo"), "--to", "sampletext")
+	assert.Equal(t, "main:900:1\n 1: 100 work:100\n 2: 700 other:3\nwork:500:100\n 1: 400\n", shown)
+	whole, slice := must(t, "show", s.path("p.extbinary")), must(t, "show", s.path("s.o.afdo"))
+	summary := func(shown string) string {
+		_, after, _ := strings.Cut(shown, "\nSummary\n")
+		before, _, _ := strings.Cut(after, "\nContents\n")
+		return before
+	}
+	assert.Equal(t, summary(whole), summary(slice), "thresholds come from the whole profile")
+
+	// An option of the command that names a profile comes first.
+	out := s.run("afdo", "exec", "-v", "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o", "-fprofile-sample-use=p.extbinary")
+	assert.Contains(t, out, "slice s.o.afdo")
+	assert.True(t, s.read("whole.o") == s.read("s.o"))
+
+	// Names that are MD5s cannot be told apart.
+	out = s.run("afdo", "exec", "-v", "--profile", "p.md5", "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "md5.o")
+	assert.Contains(t, out, "p.md5: no slices of this profile: sampleprof: names are known by their MD5s only: files are compiled with the whole profile")
+	assert.Contains(t, out, ", the whole profile ")
+	assert.True(t, s.read("whole.o") == s.read("md5.o"))
+}
+
+func TestExecClangPassesThrough(t *testing.T) {
+	s, clang := newClangSite(t)
+	s.write("v2.afdo", "adcg\x02\x00\x00\x00")
+	s.write("b.cc", "int f();\n")
+	for _, c := range []struct{ args, says string }{
+		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "as it is: it makes a program that counts"},
+		{"--profile v2.afdo -- " + clang + " -c a.c -o x.o", "as it is: v2.afdo is no profile that clang takes"},
+		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
+		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: not to be told from the text"},
+		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},
+		{"--profile p.extbinary --quantize 3 -- " + clang + " -c a.c -o x.o", "counts of profiles for clang cannot be rounded"},
+	} {
+		out := s.says(append([]string{"afdo", "exec", "-v"}, strings.Fields(c.args)...)...)
+		assert.Contains(t, out, c.says, c.args)
+	}
+}
+
+// A slice by hand, and those of a build, are what exec makes.
+func TestSliceClang(t *testing.T) {
+	s, clang := newClangSite(t)
+	s.write("compile_commands.json", fmt.Sprintf(`[{"directory": %q, "file": "a.c", "arguments": [%q, "-c", "a.c", "-o", "a.o"]}]`, s.dir, clang))
+	s.run("afdo", "exec", "--profile", "p.extbinary", "--", clang, "-c", "a.c", "-o", "a.o")
+	s.run("afdo", "slice", "p.extbinary", "--unit", "a.c", "--deps", "a.d", "--to", "extbinary", "-o", "hand")
+	assert.True(t, s.read("a.o.afdo") == s.read("hand"))
+	s.run("afdo", "slice", "p.extbinary", "--all", "-d", "all", "--compile-commands", "compile_commands.json", "--to", "extbinary")
+	assert.True(t, s.read("a.o.afdo") == s.read("all/a.o.afdo"))
+	require.NoError(t, os.RemoveAll(s.path("all")))
+	for _, c := range []struct {
+		status     int
+		args, says string
+	}{
+		{cli.StatusUsage, "p.extbinary --unit a.c --to extbinary", "knows no files: name the source with --unit and what it includes with --deps"},
+		{cli.StatusUsage, "p.extbinary --unit a.c --deps a.d --to sampletext", "a slice is a GCOV profile, extbinary or profdata"},
+		{cli.StatusUsage, "p.extbinary --unit a.c --deps a.d --to profdata", "slices of p.extbinary are extbinary"},
+		{cli.StatusUsage, "p.extbinary --unit a.c --deps a.d --to extbinary --quantize 2", "--quantize is for GCOV profiles"},
+		{cli.StatusFault, "p.sampletext --unit a.c --deps a.d --to extbinary", "p.sampletext: no slices of this profile: it is a sample profile that is not ExtBinary"},
+		{cli.StatusFault, "p.md5 --unit a.c --deps a.d --to extbinary", "known by their MD5s only"},
+		{cli.StatusFault, "p.extbinary --unit a.c --deps a.d --to v2", "afdo slice does not take LLVM sample profiles, only GCOV profiles"},
+	} {
+		assert.Contains(t, s.fails(c.status, append([]string{"afdo", "slice"}, strings.Fields(c.args)...)...), c.says, c.args)
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// sliceForClang writes slices of a profile for clang, as they are taken: extbinary of extbinary,
+// profdata of profdata.
+func (e *env) sliceForClang(path string, all *buildSlices, s *slicing, out outputFlags) error {
+	if name := out.out.Format.Name; name != "extbinary" && name != "profdata" {
+		return cli.Usagef("--to %s: a slice is a GCOV profile, extbinary or profdata", name)
+	}
+	switch {
+	case s.bits != 0:
+		return cli.Usagef("--quantize is for GCOV profiles")
+	case s.compiler.name != "":
+		return cli.Usagef("--for is for GCOV profiles")
+	case all.enabled:
+		if err := all.check(s, out); err != nil {
+			return err
+		}
+		return e.cutAll(path, all, func(work func(cutter) error) error {
+			return withClangProfile(path, out, func(p *driver.LLVMProfile) error { return work(&clangCutter{p, path}) })
+		})
+	case all.dir != "" || all.database != "":
+		return cli.Usagef("-d and --compile-commands go with --all")
+	case len(s.units) == 0 || len(s.deps) == 0:
+		return cli.Usagef("a profile for clang knows no files: name the source with --unit and what it includes with --deps, or use --all")
+	}
+	files, err := readDepfiles(s.deps)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	text := driver.ReadText(append(files, s.units...), dir)
+	return withClangProfile(path, out, func(p *driver.LLVMProfile) error {
+		return output.Write(e.Out, out.path, func(w io.Writer) error {
+			n, err := p.WriteSlice(w, text, s.units)
+			if err == nil && n == 0 {
+				e.Warnf("the profile has nothing of %s", printableList(s.units))
+			}
+			return err
+		})
+	})
+}
+
+// withClangProfile opens a profile that is in the format that is asked for.
+func withClangProfile(path string, out outputFlags, use func(*driver.LLVMProfile) error) error {
+	p, err := driver.OpenLLVMProfile(path)
+	if err != nil {
+		return input.Wrap(path, err)
+	}
+	defer p.Close()
+	if format := p.Format(); format != out.out.Format.Name {
+		return cli.Usagef("--to %s: slices of %s are %s", out.out.Format.Name, filepath.Base(path), format)
+	}
+	return input.Wrap(path, use(p))
+}
+
+// A clangCutter takes slices for clang.
+type clangCutter struct {
+	profile *driver.LLVMProfile
+	path    string
+}
+
+func (c *clangCutter) cut(text *slice.Text, command *driver.Command) (data []byte, any bool, err error) {
+	var file bytes.Buffer
+	n, err := c.profile.WriteSlice(&file, text, command.Sources)
+	return file.Bytes(), n > 0, err
+}
+
+func (c *clangCutter) whole() ([]byte, error) { return os.ReadFile(c.path) }

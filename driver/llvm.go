@@ -1,0 +1,240 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// A llvmFormat is that of a profile for clang.
+type llvmFormat uint8
+
+const (
+	noLLVM llvmFormat = iota
+	extBinary
+	otherSample // in another format than ExtBinary, or compressed
+	instrumented
+)
+
+// llvmFormatOf tells the format of a profile for clang.
+func llvmFormatOf(path string) (llvmFormat, error) {
+	f, err := input.Open(nil, path)
+	if err != nil {
+		return noLLVM, err
+	}
+	defer f.Close()
+	switch {
+	case instrprof.Detect(f.Head) == instrprof.FormatIndexed && f.Path != "":
+		return instrumented, nil
+	case sampleprof.IsExtBinary(f.Head) && f.Path != "":
+		return extBinary, nil
+	case sampleprof.IsBinary(f.Head), sampleprof.IsText(f.Head):
+		return otherSample, nil
+	}
+	return noLLVM, nil
+}
+
+// planClang is plan for clang.
+func (p *preparation) planClang() (*Plan, error) {
+	c := p.command
+	name := c.Profile
+	if name == "" {
+		name = p.Profile
+	}
+	if name == "" {
+		return nil, ErrNoProfile
+	}
+	path := c.Path(name)
+	if info, err := os.Stat(path); err == nil && info.IsDir() && c.use == instrUse {
+		path = filepath.Join(path, "default.profdata")
+	}
+	format, err := llvmFormatOf(path)
+	if err != nil && c.Profile == "" {
+		return nil, err
+	}
+	if err != nil || format == noLLVM {
+		return p.asItIs(OwnProfile, "%s is no profile that clang takes", name)
+	}
+	if p.Bits != 0 {
+		return nil, errors.New("counts of profiles for clang cannot be rounded")
+	}
+	if p.compiler, err = FindCompiler(c, p.Cache); err != nil {
+		if !errors.Is(err, ErrNotClang) {
+			return nil, err
+		}
+		p.warnOf(OldClang, "%v: it runs without a slice", err)
+		return p.asItIs(OldClang, "%v", err)
+	}
+	if p.profile, err = lookAtProfile(name, path); err != nil {
+		return nil, err
+	}
+	p.profile.llvm = format
+	if c.use == "" {
+		c.use = sampleUse
+		if format == instrumented {
+			c.use = instrUse
+		}
+	}
+	return p.slice()
+}
+
+// takeLLVM takes the slice of a profile for clang, and tells whether it has functions.
+func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err error) {
+	path := p.profile.path
+	if p.profile.llvm == otherSample {
+		if path, err = p.extBinaryCopy(); err != nil {
+			return nil, false, err
+		}
+	}
+	whole, err := OpenLLVMProfile(path)
+	if err != nil {
+		return nil, false, p.profile.wrap(err)
+	}
+	defer whole.Close()
+	var file bytes.Buffer
+	n, err := whole.WriteSlice(&file, text, p.command.Sources)
+	return file.Bytes(), n > 0, p.profile.wrap(err)
+}
+
+// An LLVMProfile is a profile for clang, of which slices are taken. Many goroutines may use it.
+type LLVMProfile struct {
+	samples *sampleprof.Reader
+	counts  *instrprof.Reader // or this
+}
+
+// ErrNoSlice is what errors match that are about a profile of which no slices can be taken, such as
+// one that knows functions by hashes of their names.
+var ErrNoSlice = errors.New("no slices of this profile")
+
+// OpenLLVMProfile opens a sample profile in the ExtBinary format or an indexed instrumentation
+// profile. The caller closes it.
+func OpenLLVMProfile(path string) (p *LLVMProfile, err error) {
+	format, err := llvmFormatOf(path)
+	if err != nil {
+		return nil, err
+	}
+	p = new(LLVMProfile)
+	switch format {
+	case extBinary:
+		p.samples, err = sampleprof.Open(path)
+	case instrumented:
+		p.counts, err = instrprof.Open(path)
+	case otherSample:
+		err = fmt.Errorf("%w: it is a sample profile that is not ExtBinary", ErrNoSlice)
+	default:
+		err = fmt.Errorf("%w: it is neither an ExtBinary sample profile nor an indexed instrumentation profile", ErrNoSlice)
+	}
+	return p, err
+}
+
+// Format returns the name of the format, as the command knows it.
+func (p *LLVMProfile) Format() string {
+	if p.samples != nil {
+		return "extbinary"
+	}
+	return "profdata"
+}
+
+// Close releases the file.
+func (p *LLVMProfile) Close() error {
+	if p.samples != nil {
+		return p.samples.Close()
+	}
+	return p.counts.Close()
+}
+
+// WriteSlice writes what clang reads of the profile for a compile of sources with a text, and
+// returns the number of functions. A profile that cannot be sliced gives an error that matches
+// [ErrNoSlice].
+func (p *LLVMProfile) WriteSlice(w io.Writer, text *slice.Text, sources []string) (functions int, err error) {
+	wanted := func(name string) bool { return text.MayHave(name, sources) }
+	if p.samples != nil {
+		functions, err = p.writeSamples(w, wanted)
+	} else {
+		functions, err = p.writeCounts(w, wanted)
+	}
+	if errors.Is(err, sampleprof.ErrHashed) || errors.Is(err, instrprof.ErrUnrepresentable) {
+		err = fmt.Errorf("%w: %w", ErrNoSlice, err)
+	}
+	return functions, err
+}
+
+func (p *LLVMProfile) writeSamples(w io.Writer, wanted func(string) bool) (int, error) {
+	s, err := p.samples.Slice(wanted)
+	if err != nil {
+		return 0, err
+	}
+	return s.NumFunctions(), s.Write(w)
+}
+
+func (p *LLVMProfile) writeCounts(w io.Writer, wanted func(string) bool) (int, error) {
+	s, err := p.counts.Slice(func(name string) bool { return wanted(instrprof.Symbol(name)) })
+	if err != nil {
+		return 0, err
+	}
+	return s.NumRecords(), s.Write(w)
+}
+
+// wholeLLVM returns the path of the whole profile for clang, which takes any format.
+func (p *preparation) wholeLLVM() (path string, n int64, err error) {
+	if p.profile.llvm == otherSample {
+		path, err = p.extBinaryCopy()
+		return path, 0, err
+	}
+	return p.profile.path, 0, nil
+}
+
+// extBinaryCopy returns the path of a copy of a sample profile as clang reads it fastest. Of
+// several processes one makes it, and the others wait.
+func (p *preparation) extBinaryCopy() (string, error) {
+	file := p.profile
+	path, err := p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
+	if err != nil {
+		return "", fmt.Errorf("a sample profile that is not ExtBinary needs a cache for slices, %w", err)
+	}
+	return path, p.makeOnce(path, func(w io.Writer) error {
+		p.warn("%s is not ExtBinary, so there is a copy in the cache now that is; \"afdo convert --to extbinary\" saves that", file.name)
+		return file.wrap(copyExtBinary(w, file.path))
+	})
+}
+
+// copyExtBinary writes a sample profile as ExtBinary, with the summary that it has.
+func copyExtBinary(w io.Writer, path string) error {
+	f, err := input.Open(nil, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if !sampleprof.IsBinary(f.Head) {
+		p, err := sampleprof.ReadText(f)
+		if err != nil {
+			return err
+		}
+		return sampleprof.WriteExtBinary(w, p, sampleprof.WriteOptions{})
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	if sampleprof.IsExtBinary(data) {
+		_, err := w.Write(data)
+		return err
+	}
+	r, err := sampleprof.OpenBytes(data)
+	if err != nil {
+		return err
+	}
+	s, err := r.Slice(func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	return s.Write(w)
+}

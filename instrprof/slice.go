@@ -1,0 +1,61 @@
+package instrprof
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Slice is what one compile uses of an indexed file.
+type Slice struct {
+	profile   *Profile
+	version   uint32
+	summaries [2]*Summary // of plain and context-sensitive records
+}
+
+// NumRecords returns the number of records.
+func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
+
+// Slice takes out of a file what clang reads of it for a module: the functions whose names are
+// wanted. Summaries and flags stay as they are, since thresholds come from there; names of virtual
+// tables stay, too. Traces and binary IDs, which no compile looks at, are left out.
+//
+// A file of a version before 12, which is not written, or with a MemProf section gives an error
+// that matches [ErrUnrepresentable].
+func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
+	h := r.header
+	if h.Version < maxIndexed-1 || h.Flags&HasMemProf != 0 {
+		return nil, fmt.Errorf("instrprof: a slice of version %d with flags %v: %w", h.Version, h.Flags, ErrUnrepresentable)
+	}
+	s := &Slice{profile: new(Profile), version: h.Version, summaries: [2]*Summary{r.summary, r.cs}}
+	if err := s.profile.addFlags(h.Flags); err != nil {
+		return nil, err
+	}
+	w := r.table.walk(r.src, true, part{})
+	w.wanted = func(name []byte) bool { return wanted(string(name)) }
+	for w.next() {
+		for w.f.err == nil && w.f.rest() > 0 {
+			if rec := w.f.record(h.Version, w.key); w.f.err == nil {
+				w.f.err = s.profile.add(w.hash, rec, 1)
+			}
+		}
+		if w.err = w.f.err; w.err != nil {
+			break
+		}
+	}
+	names, err := r.VTableNames()
+	s.profile.addVTableNames(names)
+	return s, errors.Join(w.err, err)
+}
+
+// Write writes the slice as an indexed file of the version of the whole. The same slice is always
+// the same bytes.
+func (s *Slice) Write(w io.Writer) error {
+	x := newIndexedWriter(s.profile, IndexedOptions{Version: s.version, VTableNames: true}, s.summaries)
+	return x.writeTo(w)
+}
+
+// Symbol returns the symbol of a function's name, which for one of internal linkage has the path of
+// its source before it, and a ';' or a ':'.
+func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }

@@ -1,0 +1,66 @@
+package slice
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+)
+
+// MayHave tells whether a compile that reads the text may define or declare a function of a name:
+// whether all words of the name stand in the text. Clang reads profiles by these names. It says so
+// of a few others, too. Sources are the files that are compiled, whose names are in those of
+// initializers.
+func (t *Text) MayHave(symbol string, sources []string) bool {
+	cut := canonical.Name(symbol)
+	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
+		return isInitializer(initializes, sources)
+	}
+	if strings.HasPrefix(cut, "_GLOBAL_") { // initializers with a priority
+		return true
+	}
+	if isMangled(cut) {
+		return spelledBy(cut, t.hasOrClang)
+	}
+	_, builtin := t.words[wordHash("__builtin_"+cut)]
+	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
+}
+
+// isInitializer tells whether what initializes a file is that of one of the sources, of which clang
+// keeps the letters, digits and dots.
+func isInitializer(name string, sources []string) bool {
+	return slices.ContainsFunc(sources, func(source string) bool {
+		base := canonical.Name(filepath.Base(source))
+		return len(base) == len(name) && strings.Map(onlyWord, base) == strings.Map(onlyWord, name)
+	})
+}
+
+func onlyWord(r rune) rune {
+	if r < 0x80 && wordBytes[r] && r != '$' {
+		return r
+	}
+	return '_'
+}
+
+// hasOrClang tells whether a word stands in the text, or is clang's own: $_0 is a type without a
+// name, and other than ASCII may be spelled in two ways.
+func (t *Text) hasOrClang(word string) bool {
+	if strings.HasPrefix(word, "$_") || isAddressSpace(word) {
+		return true
+	}
+	return t.has(word) || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 })
+}
+
+// isAddressSpace tells whether a word is how a name mangles the number of an address space.
+func isAddressSpace(word string) bool {
+	digits, ok := strings.CutPrefix(word, "AS")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// library are functions of C that clang calls in the place of others: puts for printf.
+var library = strings.Fields(`
+	abs bcmp calloc exp10 exp2 fabs fiprintf fputc fputs free fwrite iprintf ldexp log10 log2 malloc
+	memccpy memchr memcmp memcpy memmove mempcpy memrchr memset modf pow putchar puts siprintf snprintf
+	sprintf sqrt stpcpy stpncpy strcat strchr strcmp strcpy strdup strlcat strlcpy strlen strncat
+	strncmp strncpy strndup strnlen strpbrk strrchr strstr strtol vsnprintf vsprintf`)

@@ -1,0 +1,48 @@
+package slice
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestMayHave(t *testing.T) {
+	var text Text
+	text.Add([]byte(`#include <x.h>
+		namespace ns { template <class T> struct Box { void put(T x) { __builtin_memcpy(&x, &x, 1); } }; }
+		int main() { auto l = [](int k) { return k; }; return l(1); }
+		extern int asked(void) __asm__("answered");
+		[[gnu::abi_tag("old")]] void tagged();`))
+	sources := []string{"src/my-file.cc"}
+	for name, want := range map[string]bool{
+		"main":                         true,
+		"main.cold":                    true,
+		"other":                        false,
+		"answered":                     true,
+		"_ZN2ns3BoxIiE3putEi":          true,
+		"_ZN2ns3BoxIiE3putEi.llvm.123": true,
+		"_ZN2ns3BoxIiE3putEi.__uniq.9": true,
+		"_ZN2ns3BoxI5OtherE3putES1_":   false,
+		"_ZN2ns3BoxIiE3getEi":          false,
+		"_ZZ4mainENK3$_0clEi":          true,
+		"_ZZ5otherENK3$_0clEi":         false,
+		"_ZZ4mainENKUliE_clEi":         true,
+		"_Z6taggedB3oldv":              true,
+		"_Z6taggedB3newv":              false,
+		"_Z4mainPU3AS1i":               true,
+		"_Znwm":                        true,
+		"__cxx_global_var_init.2":      true,
+		"_GLOBAL__sub_I_my_file.cc":    true,
+		"_GLOBAL__sub_I_my_other.cc":   false,
+		"_GLOBAL__I_000101":            true,
+		"memcpy":                       true,
+		"puts":                         true,
+		".omp_outlined.":               true,
+		"na\xc3\xafve":                 true,
+		"_ZThn16_N2ns3BoxIiE3putEi":    true,
+		"_ZThn16_N2ns3BoxIiE3getEi":    false,
+		"_Z999malformed":               true,
+	} {
+		assert.Equal(t, want, text.MayHave(name, sources), name)
+	}
+}
