@@ -57,9 +57,7 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	return int64(n) + int64(m), err
 }
 
-// header encodes header and section table. Offsets count from the start of the file and, as
-// varints, grow with the header before them: it is encoded for a guess of its own length until that
-// holds (format note 3). The guess only ever grows, so the loop ends.
+// header encodes header and section table.
 func (w *Writer) header() ([]byte, error) {
 	summary, err := w.only(SectionSummary)
 	if err != nil {
@@ -72,33 +70,19 @@ func (w *Writer) header() ([]byte, error) {
 	if uint64(len(w.sections)) > math.MaxUint32 {
 		return nil, fmt.Errorf("afdo: %d sections: %w", len(w.sections), ErrLimit)
 	}
-	e := wire.Encoder{Compact: w.compact}
-	for length := -1; length != len(e.Data); {
-		length = len(e.Data)
-		e.Data = e.Data[:0]
-		w.encodeHeader(&e, length, summary, names)
-	}
-	return e.Data, nil
+	return wire.Head(w.compact, w.sizes(), summary, names), nil
 }
 
-func (w *Writer) encodeHeader(e *wire.Encoder, length, summary, names int) {
-	e.Header(uint64(len(w.sections) - 2))
-	e.Place(w.place(summary, length))
-	e.Place(w.place(names, length))
-	for i := range w.sections {
-		if i != summary && i != names {
-			e.Place(w.place(i, length))
-		}
+// sizes returns the sizes of all sections.
+func (w *Writer) sizes() []uint64 {
+	sizes := make([]uint64, len(w.sections))
+	end := len(w.data)
+	for i := len(sizes) - 1; i >= 0; i-- {
+		start := w.sections[i].start
+		sizes[i] = uint64(end - start)
+		end = start
 	}
-}
-
-// place returns the place of a section behind a header of some length.
-func (w *Writer) place(i, length int) wire.Place {
-	start, end := w.sections[i].start, len(w.data)
-	if i+1 < len(w.sections) {
-		end = w.sections[i+1].start
-	}
-	return wire.Place{Offset: uint64(length + start), Size: uint64(end - start)}
+	return sizes
 }
 
 // only returns the index of the one section of a type.

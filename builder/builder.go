@@ -53,8 +53,9 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	if err != nil {
 		return err
 	}
-	f.orderSymbols()
-	f.orderUnits()
+	f.plan.orderSymbols()
+	f.plan.orderUnits()
+	f.number()
 	if o.Index != nil {
 		return f.writeIndexed(w, o)
 	}

@@ -1,9 +1,10 @@
 package builder
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/wire"
@@ -13,89 +14,104 @@ import (
 // A file is a profile on its way into a file: what stands where, under which numbers.
 type file struct {
 	profile *profile.Profile
-	units   []unit            // by FileRef
-	byPath  []profile.FileRef // the units by ascending path
-	layout  []profile.FileRef // the units in the order of their sections
-	ids     []uint32          // symbol IDs by SymbolRef
+	units   []symbols // by FileRef, which is the number of the unit in the plan, too
+	ids     []uint32  // symbol IDs by SymbolRef
+	plan    *Plan
 }
 
-// newFile sorts the units of a profile by path and the symbols of each unit by name. IDs and the
-// order of the sections are still to be decided.
-func newFile(p *profile.Profile) (*file, error) {
+// newFile sorts the symbols of each unit of a profile. IDs and the order of the sections are still
+// to be decided.
+func newFile(p *profile.Profile) (_ *file, err error) {
 	if err := checkTotals(uint64(p.NumFiles()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
 	}
 	f := &file{profile: p, ids: make([]uint32, p.NumSymbols())}
-	if err := f.collectUnits(); err != nil {
-		return nil, err
-	}
-	return f, nil
+	f.collectUnits()
+	f.plan, err = newPlan(f.rankUnits())
+	return f, err
 }
 
-const (
-	fixedSections = 2 // summary and file names
-	unitSections  = 2 // string table and symbol names of each unit
-)
-
-// checkTotals refuses what 32 bits cannot number: the end of the symbol IDs, and the sections, of
-// which none may have the index that says no info (format note 12).
-func checkTotals(units, symbols, functions uint64) error {
-	if symbols > math.MaxUint32 {
-		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", ErrUnrepresentable, symbols)
+// number assigns the symbol IDs, once the plan has them.
+func (f *file) number() {
+	for i := range f.units {
+		for place, s := range f.units[i].byID {
+			f.ids[s] = f.plan.starts[i] + uint32(place)
+		}
 	}
-	if n := fixedSections + unitSections*units + functions; n > wire.NoInfo {
-		return fmt.Errorf("builder: %w: the indices of %d sections do not fit 32 bits", ErrUnrepresentable, n)
-	}
-	return nil
 }
 
-// write encodes the units in the order of the layout, then the two sections about all of them.
-// These come last because only the header refers to them: the indices and offsets before them stay
-// smaller, which counts in a compact file.
+// write encodes the units in the order of the plan.
 func (f *file) write(w io.Writer, o Options) error {
-	e := encoder{file: f, out: afdo.NewWriter(o.Compact), section: wire.Encoder{Compact: o.Compact}}
-	for _, ref := range f.layout {
-		if err := e.unit(ref); err != nil {
+	e := newEncoder(f.profile, f.ids, o.Compact)
+	for _, u := range f.plan.Units {
+		if err := e.unit(&f.units[u.Unit], u.Section); err != nil {
 			return err
 		}
 	}
-	e.fileNames()
-	e.summary()
-	if _, err := e.out.WriteTo(w); err != nil {
-		return fmt.Errorf("builder: %w", err)
+	s := f.profile.Summary
+	if s == nil {
+		s = f.profile.Summarize()
+	}
+	head, tail, err := f.plan.Frame(e.sizes, s, o.Compact)
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{head, e.data, tail} {
+		if _, err := w.Write(part); err != nil {
+			return fmt.Errorf("builder: %w", err)
+		}
 	}
 	return nil
 }
 
-// An encoder puts sections into the file. Its methods stand beside what they encode.
+// An encoder encodes sections one after another. Its methods stand beside what they encode.
 type encoder struct {
-	*file
-	out     *afdo.Writer
-	section wire.Encoder // the one at hand
+	profile *profile.Profile
+	ids     []uint32 // symbol IDs by SymbolRef
+	data    []byte   // of the sections so far
+	sizes   []uint64 // of each of them
+	section wire.Encoder
 	trie    trie
 	nest    nest
 }
 
-// add adds the section at hand to the file and returns its index. The next one begins.
-func (e *encoder) add(t afdo.SectionType) (index uint32) {
-	index = e.out.Add(t, e.section.Compact, e.section.Data)
-	e.section.Data = e.section.Data[:0]
-	return index
+func newEncoder(p *profile.Profile, ids []uint32, compact bool) *encoder {
+	return &encoder{profile: p, ids: ids, section: wire.Encoder{Compact: compact}}
 }
 
-// summary puts the summary section.
-func (e *encoder) summary() {
-	s := e.profile.Summary
-	if s == nil {
-		s = e.profile.Summarize()
+// add adds the section at hand. The next one begins.
+func (e *encoder) add(t afdo.SectionType) {
+	e.data = append(e.data, wire.SectionBitmask(byte(t), e.section.Compact))
+	e.data = append(e.data, e.section.Data...)
+	e.sizes = append(e.sizes, uint64(1+len(e.section.Data)))
+	e.section.Data = e.section.Data[:0]
+}
+
+// Sections are sections of a file, one right behind the other.
+type Sections struct {
+	Data  []byte
+	Sizes []uint64 // of each of them
+}
+
+// EncodeUnit encodes the sections of one unit of a profile, which may hold no more than that: its
+// symbols, its functions and what their records refer to, as [profile.Profile.Split] has it. ids
+// are the IDs of all symbols, by SymbolRef, and section is the index of the first section, both
+// by a [Plan]. The sections are those that [Write] puts into the file of the whole profile.
+//
+// An error names the symbol that is at fault. It matches [ErrUnrepresentable] unless the records
+// are not canonical.
+func EncodeUnit(p *profile.Profile, unit profile.FileRef, ids []uint32, section uint32, compact bool) (Sections, error) {
+	var u symbols
+	for s := range p.NumSymbols() {
+		if ref := profile.SymbolRef(s); p.SymbolFile(ref) == unit {
+			u.byName = append(u.byName, ref)
+		}
 	}
-	w := wire.Summary{
-		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
-		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions,
+	sortByName(p, u.byName)
+	u.byID = slices.SortedFunc(slices.Values(u.byName), func(a, b profile.SymbolRef) int { return cmp.Compare(ids[a], ids[b]) })
+	e := newEncoder(p, ids, compact)
+	if err := e.unit(&u, section); err != nil {
+		return Sections{}, err
 	}
-	for _, entry := range s.Entries {
-		w.Entries = append(w.Entries, wire.SummaryEntry(entry))
-	}
-	e.section.Summary(&w)
-	e.add(afdo.SectionSummary)
+	return Sections{e.data, e.sizes}, nil
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"github.com/go-afdo/afdo/profile"
 )
 
 // varintBounds are the values below which a varint takes one byte, two, three and four.
@@ -19,32 +17,28 @@ var varintBounds = [...]uint64{1 << 7, 1 << 14, 1 << 21, 1 << 28}
 // a unit are contiguous: below each bound at which a varint grows there is room for some units as a
 // whole and for the most used symbols of one more, which reaches across the bound. Units without
 // symbols get an empty range behind all others.
-func (f *file) orderSymbols() {
-	rest := f.rank()
+func (p *Plan) orderSymbols() {
+	rest := p.rank()
 	next := uint64(0)
 	for _, bound := range varintBounds {
 		if next >= bound || rest.size() <= bound-next {
 			continue
 		}
-		next = f.number(rest.take(bound-next), next)
+		next = p.number(rest.take(bound-next), next)
 	}
-	next = f.number(rest.units, next)
-	for i := range f.units {
-		if u := &f.units[i]; len(u.byID) == 0 {
-			u.start = uint32(next)
+	next = p.number(rest.units, next)
+	for i := range p.units {
+		if len(p.units[i].Uses) == 0 {
+			p.starts[i] = uint32(next)
 		}
 	}
 }
 
 // number gives the units consecutive IDs from next on and returns the one after them.
-func (f *file) number(units []rankedUnit, next uint64) uint64 {
+func (p *Plan) number(units []rankedUnit, next uint64) uint64 {
 	for _, r := range units {
-		u := &f.units[r.ref]
-		u.start = uint32(next)
-		for i, s := range u.byID {
-			f.ids[s] = u.start + uint32(i)
-		}
-		next += uint64(len(u.byID))
+		p.starts[r.unit] = uint32(next)
+		next += r.size()
 	}
 	return next
 }
@@ -52,37 +46,27 @@ func (f *file) number(units []rankedUnit, next uint64) uint64 {
 // A ranking holds the units that have no IDs yet, those with the most uses a symbol first.
 type ranking struct {
 	units []rankedUnit
-	uses  []uint32 // how often records refer to a symbol, by SymbolRef
 }
 
 type rankedUnit struct {
-	ref     profile.FileRef
-	symbols []profile.SymbolRef // most used first
-	uses    uint64              // of all of them
+	unit   int      // its number
+	counts []uint32 // how often records refer to each of its symbols, most used first
+	uses   uint64   // of all of them
 }
 
-func (u *rankedUnit) size() uint64     { return uint64(len(u.symbols)) }
-func (u *rankedUnit) density() float64 { return float64(u.uses) / float64(len(u.symbols)) }
+func (u *rankedUnit) size() uint64     { return uint64(len(u.counts)) }
+func (u *rankedUnit) density() float64 { return float64(u.uses) / float64(len(u.counts)) }
 
-// rank sorts the symbols of each unit, and the units that have any, by use. Names and paths break
-// ties.
-func (f *file) rank() ranking {
-	r := ranking{uses: f.countUses()}
-	var keys []uint64
-	for _, ref := range f.byPath {
-		u := &f.units[ref]
-		if len(u.byName) == 0 {
+// rank sorts the units that have any symbols by use. Paths break ties.
+func (p *Plan) rank() ranking {
+	var r ranking
+	for _, i := range p.byPath {
+		if len(p.units[i].Uses) == 0 {
 			continue
 		}
-		unit := rankedUnit{ref: ref, symbols: u.byID}
-		keys = keys[:0]
-		for i, s := range u.byName {
-			unit.uses += uint64(r.uses[s])
-			keys = append(keys, uint64(math.MaxUint32-r.uses[s])<<32|uint64(i))
-		}
-		slices.Sort(keys)
-		for i, key := range keys {
-			u.byID[i] = u.byName[uint32(key)]
+		unit := rankedUnit{unit: i, counts: p.units[i].Uses}
+		for _, n := range unit.counts {
+			unit.uses += uint64(n)
 		}
 		r.units = append(r.units, unit)
 	}
@@ -90,17 +74,21 @@ func (f *file) rank() ranking {
 	return r
 }
 
-// countUses counts the references to each symbol from location records.
-func (f *file) countUses() []uint32 {
-	uses := make([]uint32, len(f.ids))
-	for _, fn := range f.profile.Functions() {
-		for i := range fn.Records {
-			if r := &fn.Records[i]; r.Kind != profile.KindCount {
-				uses[r.Callee]++
-			}
-		}
+// Rank returns in which order the symbols of a unit get their IDs: those first that records of the
+// whole profile refer to most often. uses tells how often that is, by ascending name of the symbol,
+// and names break ties. The result holds places in uses: the symbol of the first one gets the first
+// ID of the unit, and so on.
+func Rank(uses []uint32) []uint32 {
+	keys := make([]uint64, len(uses))
+	for i, n := range uses {
+		keys[i] = uint64(math.MaxUint32-n)<<32 | uint64(i)
 	}
-	return uses
+	slices.Sort(keys)
+	order := make([]uint32, len(keys))
+	for i, key := range keys {
+		order[i] = uint32(key)
+	}
+	return order
 }
 
 // size returns the number of symbols.
@@ -160,8 +148,8 @@ func (r *ranking) totals() []total {
 func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	sum := uint64(0)
 	sums = append(sums, 0)
-	for _, s := range u.symbols {
-		sum += uint64(r.uses[s])
+	for _, n := range u.counts {
+		sum += uint64(n)
 		sums = append(sums, sum)
 	}
 	return sums

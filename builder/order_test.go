@@ -58,15 +58,15 @@ func bestBelow(r *ranking, room uint64) uint64 {
 			left, uses := int(room), uint64(0)
 			for i := range n {
 				if i != last {
-					left -= len(r.units[i].symbols)
+					left -= len(r.units[i].counts)
 					uses += r.units[i].uses
 				}
 			}
-			if left < 0 || left > len(r.units[last].symbols) {
+			if left < 0 || left > len(r.units[last].counts) {
 				continue
 			}
-			for _, s := range r.units[last].symbols[:left] {
-				uses += uint64(r.uses[s])
+			for _, n := range r.units[last].counts[:left] {
+				uses += uint64(n)
 			}
 			best = max(best, uses)
 		}
@@ -77,7 +77,7 @@ func bestBelow(r *ranking, room uint64) uint64 {
 func TestTake(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(50, 500)) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
-		r := usesFile(t, drawUses(rnd, 12, 20, 30)).rank()
+		r := usesFile(t, drawUses(rnd, 12, 20, 30)).plan.rank()
 		if r.size() < 2 {
 			continue
 		}
@@ -88,9 +88,9 @@ func TestTake(t *testing.T) {
 		left, uses := int(room), uint64(0)
 		for _, u := range taken {
 			require.Positive(t, left, "no unit begins beyond the room")
-			n := min(left, len(u.symbols))
-			for _, s := range u.symbols[:n] {
-				uses += uint64(r.uses[s])
+			n := min(left, len(u.counts))
+			for _, used := range u.counts[:n] {
+				uses += uint64(used)
 			}
 			left -= n
 		}
@@ -108,7 +108,7 @@ func TestTakeIsBestOnRealProfiles(t *testing.T) {
 			require.NoError(t, err)
 			f, err := newFile(p)
 			require.NoError(t, err)
-			r := f.rank()
+			r := f.plan.rank()
 			const room = 128
 			require.Greater(t, r.size(), uint64(room))
 			assert.Equal(t, knapsack(&r, room), bestBelow(&r, room))
@@ -124,10 +124,10 @@ func knapsack(r *ranking, room int) uint64 {
 		u := &r.units[i]
 		sums := r.sums(nil, u)
 		for left := room; left >= 0; left-- {
-			for part := range min(left, len(u.symbols)) + 1 {
+			for part := range min(left, len(u.counts)) + 1 {
 				parted[left] = max(parted[left], whole[left-part]+sums[part])
 			}
-			if n := len(u.symbols); n <= left {
+			if n := len(u.counts); n <= left {
 				parted[left] = max(parted[left], parted[left-n]+u.uses)
 				whole[left] = max(whole[left], whole[left-n]+u.uses)
 			}
@@ -147,7 +147,8 @@ func TestFewMuchUsedSymbolsOfALargeUnit(t *testing.T) {
 		units = append(units, []int{2, 2, 2})
 	}
 	f := usesFile(t, units)
-	f.orderSymbols()
+	f.plan.orderSymbols()
+	f.number()
 	low := 0
 	for _, s := range f.units[1].byName {
 		if name := f.profile.SymbolName(s); strings.HasSuffix(name, "0") {
@@ -189,9 +190,9 @@ func varintLen(v uint64) int {
 // numberByName is the numbering of a writer that does not care: units by path, symbols by name.
 func numberByName(f *file) {
 	next := uint32(0)
-	for _, ref := range f.byPath {
-		u := &f.units[ref]
-		u.start = next
+	for _, i := range f.plan.byPath {
+		u := &f.units[i]
+		f.plan.starts[i] = next
 		copy(u.byID, u.byName)
 		for _, s := range u.byID {
 			f.ids[s] = next
@@ -205,7 +206,8 @@ func numberByName(f *file) {
 func TestOrderAcrossBounds(t *testing.T) {
 	for seed := range uint64(3) {
 		f := usesFile(t, drawUses(rand.New(rand.NewPCG(seed, 6)), 200, 600, 20))
-		f.orderSymbols()
+		f.plan.orderSymbols()
+		f.number()
 		got := idBytes(f)
 
 		best := leastIDBytes(f)

@@ -142,8 +142,13 @@ func (f fieldSizes) body(ls []naive.Location) {
 // order.
 func BenchmarkSizeOrder(b *testing.B) {
 	byRank := func(f *file) {
-		r := f.rank()
-		f.number(r.units, 0)
+		r := f.plan.rank()
+		f.plan.number(r.units, 0)
+		f.number()
+	}
+	byUse := func(f *file) {
+		f.plan.orderSymbols()
+		f.number()
 	}
 	orders := []struct {
 		name    string
@@ -152,8 +157,8 @@ func BenchmarkSizeOrder(b *testing.B) {
 	}{
 		{"by-name", numberByName, unitsByPath},
 		{"symbols-by-rank", byRank, unitsByPath},
-		{"symbols-by-use", (*file).orderSymbols, unitsByPath},
-		{"symbols-by-use-and-small-sections-first", (*file).orderSymbols, (*file).orderUnits},
+		{"symbols-by-use", byUse, unitsByPath},
+		{"symbols-by-use-and-small-sections-first", byUse, func(f *file) { f.plan.orderUnits() }},
 	}
 	profiles(b, func(b *testing.B, p *profile.Profile, _ int) {
 		for _, order := range orders {
@@ -170,7 +175,7 @@ func BenchmarkSizeOrder(b *testing.B) {
 	})
 }
 
-func unitsByPath(f *file) { f.layout = f.byPath }
+func unitsByPath(f *file) { f.plan.place(f.plan.byPath) }
 
 // BenchmarkWrite measures the time of Write, by the size of the same profile in version 3.
 func BenchmarkWrite(b *testing.B) {

@@ -10,22 +10,22 @@ import (
 // symbolNames puts the symbol names section of a unit (RFC 4.6). Rows stand by ascending ID, and
 // the row of a symbol, its string index and its place among the unit's IDs are one number, so that
 // a reader which looks at the row where it expects a symbol finds it at once.
-func (e *encoder) symbolNames(u *unit) {
+func (e *encoder) symbolNames(u *symbols, stringTable uint32) {
 	e.section.Uint32(uint32(len(u.byID)))
-	info := u.stringTable + 2 // the infos come right after
+	info := stringTable + unitSections // the infos come right after
 	for i, s := range u.byID {
-		row := wire.Row{String: uint32(i), ID: u.start + uint32(i), Info: wire.NoInfo}
+		row := wire.Row{String: uint32(i), ID: e.ids[s], Info: wire.NoInfo}
 		if e.profile.Function(s) != nil {
 			row.Info = info
 			info++
 		}
 		e.section.Row(row)
 	}
-	u.symbolNames = e.add(afdo.SectionSymbolNames)
+	e.add(afdo.SectionSymbolNames)
 }
 
 // symbolInfos puts a symbol info section (RFC 4.7) for each function of a unit, by ascending ID.
-func (e *encoder) symbolInfos(u *unit) error {
+func (e *encoder) symbolInfos(u *symbols) error {
 	for _, s := range u.byID {
 		fn := e.profile.Function(s)
 		if fn == nil {

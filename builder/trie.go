@@ -7,17 +7,17 @@ import (
 
 // stringTable puts the string table section of a unit (RFC 4.3). The index of a string is the place
 // of its symbol among the unit's IDs.
-func (e *encoder) stringTable(u *unit) {
+func (e *encoder) stringTable(u *symbols) {
 	e.section.Uint32(uint32(len(u.byName)))
 	t := &e.trie
 	t.names, t.indices = t.names[:0], t.indices[:0]
 	for _, s := range u.byName {
 		t.names = append(t.names, e.profile.SymbolName(s))
-		t.indices = append(t.indices, e.ids[s]-u.start)
+		t.indices = append(t.indices, e.ids[s]-e.ids[u.byID[0]])
 	}
 	t.build()
 	t.put(&e.section)
-	u.stringTable = e.add(afdo.SectionStringTable)
+	e.add(afdo.SectionStringTable)
 }
 
 // A trie encodes sorted names as a path-compressed trie without ever making a tree: the nodes

@@ -1,47 +1,25 @@
 package builder
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A unit is one entry of the file names section.
-type unit struct {
-	byName []profile.SymbolRef // its symbols by ascending name
-	byID   []profile.SymbolRef // the same by ascending ID; IDs are contiguous
-	start  uint32              // the first ID
-
-	// Section indices, known once the sections have been begun.
-	stringTable uint32
-	symbolNames uint32
+// symbols are those of a unit, in two orders.
+type symbols struct {
+	byName []profile.SymbolRef // by ascending name
+	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous
 }
 
-// end returns the exclusive end of the unit's IDs.
-func (u *unit) end() uint32 { return u.start + uint32(len(u.byID)) }
-
-// collectUnits fills in units, but for their IDs, and byPath. The symbols of a unit are stretches
-// of two arrays that all units share.
-func (f *file) collectUnits() error {
+// collectUnits fills in the symbols of all units by name. They are stretches of two arrays that all
+// units share.
+func (f *file) collectUnits() {
 	p := f.profile
-	f.units = make([]unit, p.NumFiles())
-	f.byPath = make([]profile.FileRef, p.NumFiles())
-	for i := range f.byPath {
-		f.byPath[i] = profile.FileRef(i)
-		if err := checkPath(p.FilePath(profile.FileRef(i))); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(f.byPath, func(a, b profile.FileRef) int {
-		return strings.Compare(p.FilePath(a), p.FilePath(b))
-	})
-
+	f.units = make([]symbols, p.NumFiles())
 	sizes := make([]uint32, p.NumFiles())
 	for s := range p.NumSymbols() {
 		sizes[p.SymbolFile(profile.SymbolRef(s))]++
@@ -57,11 +35,55 @@ func (f *file) collectUnits() error {
 		u.byName = append(u.byName, profile.SymbolRef(s))
 	}
 	for i := range f.units {
-		slices.SortFunc(f.units[i].byName, func(a, b profile.SymbolRef) int {
-			return strings.Compare(p.SymbolName(a), p.SymbolName(b))
-		})
+		sortByName(p, f.units[i].byName)
 	}
-	return nil
+}
+
+func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
+	slices.SortFunc(symbols, func(a, b profile.SymbolRef) int {
+		return strings.Compare(p.SymbolName(a), p.SymbolName(b))
+	})
+}
+
+// rankUnits puts the symbols of each unit in the order of their IDs, and returns what the plan has
+// to know of the units.
+func (f *file) rankUnits() []Unit {
+	p, uses := f.profile, f.countUses()
+	units := make([]Unit, len(f.units))
+	for i := range f.units {
+		s, u := &f.units[i], &units[i]
+		u.Path = p.FilePath(profile.FileRef(i))
+		u.Uses = make([]uint32, 0, len(s.byName))
+		for _, ref := range s.byName {
+			u.Uses = append(u.Uses, uses[ref])
+			u.NameBytes += uint64(len(p.SymbolName(ref)))
+			if fn := p.Function(ref); fn != nil {
+				u.Functions++
+				u.Records += uint64(len(fn.Records))
+			}
+		}
+		s.byID = s.byID[:len(s.byName)]
+		for place, at := range Rank(u.Uses) {
+			s.byID[place] = s.byName[at]
+		}
+		for place, ref := range s.byID {
+			u.Uses[place] = uses[ref]
+		}
+	}
+	return units
+}
+
+// countUses counts the references to each symbol from location records.
+func (f *file) countUses() []uint32 {
+	uses := make([]uint32, len(f.ids))
+	for _, fn := range f.profile.Functions() {
+		for i := range fn.Records {
+			if r := &fn.Records[i]; r.Kind != profile.KindCount {
+				uses[r.Callee]++
+			}
+		}
+	}
+	return uses
 }
 
 // checkPath refuses what a file name cannot be (format note 8).
@@ -80,49 +102,9 @@ func checkPathLen(n uint64) error {
 	return nil
 }
 
-// unit puts the sections of one unit, which stand together.
-func (e *encoder) unit(ref profile.FileRef) error {
-	u := &e.units[ref]
-	e.stringTable(u)
-	e.symbolNames(u)
-	return e.symbolInfos(u)
-}
-
-// fileNames puts the file names section (RFC 4.5).
-func (e *encoder) fileNames() {
-	e.section.Uint32(uint32(len(e.byPath)))
-	for _, ref := range e.byPath {
-		u := &e.units[ref]
-		e.section.Unit(e.profile.FilePath(ref), &wire.Unit{
-			Strings: u.stringTable, Symbols: u.symbolNames, Start: u.start, End: u.end(),
-		})
-	}
-	e.add(afdo.SectionFileNames)
-}
-
-// orderUnits decides the layout: units with small sections first. Only the offsets in a compact
-// section table depend on it: the more sections begin before a varint of their offset needs another
-// byte, the smaller the table.
-func (f *file) orderUnits() {
-	sizes := make([]float64, len(f.units)) // estimated bytes a section
-	for i := range f.units {
-		sizes[i] = f.sectionSize(&f.units[i])
-	}
-	f.layout = slices.Clone(f.byPath)
-	slices.SortStableFunc(f.layout, func(a, b profile.FileRef) int { return cmp.Compare(sizes[a], sizes[b]) })
-}
-
-// sectionSize estimates how many bytes the sections of a unit take on average.
-func (f *file) sectionSize(u *unit) float64 {
-	const nameBytes, rowBytes, recordBytes = 0.4, 12, 5 // a name's byte, a symbol, a record
-
-	size, sections := 0.0, float64(unitSections)
-	for _, s := range u.byName {
-		size += rowBytes + nameBytes*float64(len(f.profile.SymbolName(s)))
-		if fn := f.profile.Function(s); fn != nil {
-			size += recordBytes * float64(len(fn.Records))
-			sections++
-		}
-	}
-	return size / sections
+// unit puts the sections of one unit, which stand together: the first of them is to have an index.
+func (e *encoder) unit(s *symbols, section uint32) error {
+	e.stringTable(s)
+	e.symbolNames(s, section)
+	return e.symbolInfos(s)
 }

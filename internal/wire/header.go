@@ -49,3 +49,42 @@ func (e *Encoder) Header(sections uint64) {
 	e.Byte(SectionBitmask(0, e.Compact))
 	e.Uint(7, sections)
 }
+
+// Head encodes header and section table of a file whose sections have these sizes, bitmask bytes
+// included, and stand in this order right behind them. summary and names are the indices of two of
+// them. Offsets count from the start of the file and, as varints, grow with the header before them:
+// it is encoded for a guess of its own length until that holds (format note 3). The guess only ever
+// grows, so the loop ends.
+func Head(compact bool, sizes []uint64, summary, names int) []byte {
+	e := Encoder{Compact: compact}
+	for length := -1; length != len(e.Data); {
+		length = len(e.Data)
+		e.Data = e.Data[:0]
+		e.head(sizes, uint64(length), summary, names)
+	}
+	return e.Data
+}
+
+// head encodes what [Head] does, the sections beginning at an offset.
+func (e *Encoder) head(sizes []uint64, offset uint64, summary, names int) {
+	var first [2]Place
+	at := offset
+	for i, size := range sizes {
+		switch i {
+		case summary:
+			first[0] = Place{at, size}
+		case names:
+			first[1] = Place{at, size}
+		}
+		at += size
+	}
+	e.Header(uint64(len(sizes) - len(first)))
+	e.Place(first[0])
+	e.Place(first[1])
+	for i, size := range sizes {
+		if i != summary && i != names {
+			e.Place(Place{offset, size})
+		}
+		offset += size
+	}
+}

@@ -1,0 +1,77 @@
+package profile
+
+import "iter"
+
+// Split iterates over the units of p, each with a profile of its own: its symbols and functions,
+// and of other units the symbols that its records refer to. Merging these profiles, in any order
+// and groups, makes p again, its unknown-file unit and its units without symbols included. It is
+// how the functions of one unit can be summed in another place than those of the next one.
+//
+// Each step takes time and memory by what it returns. What is yielded is the caller's; p must not
+// change meanwhile.
+func (p *Profile) Split() iter.Seq2[FileRef, *Profile] {
+	return func(yield func(FileRef, *Profile) bool) {
+		symbols := p.symbolsByFile()
+		s := splitter{from: p, taken: make([]bool, p.NumSymbols()), refs: make([]SymbolRef, p.NumSymbols())}
+		for f := range p.paths {
+			if q := s.unit(FileRef(f), symbols[f]); !yield(FileRef(f), q) {
+				return
+			}
+		}
+	}
+}
+
+// symbolsByFile returns the symbols of each unit.
+func (p *Profile) symbolsByFile() [][]SymbolRef {
+	symbols := make([][]SymbolRef, p.NumFiles())
+	for s := range p.NumSymbols() {
+		f := p.SymbolFile(SymbolRef(s))
+		symbols[f] = append(symbols[f], SymbolRef(s))
+	}
+	return symbols
+}
+
+// A splitter makes profiles of units.
+type splitter struct {
+	from  *Profile
+	taken []bool      // whether the profile at hand has a symbol
+	refs  []SymbolRef // its number there
+	all   []SymbolRef // all that it has
+	body  Body
+}
+
+// unit returns the profile of a unit that has these symbols.
+func (s *splitter) unit(f FileRef, symbols []SymbolRef) *Profile {
+	q := New()
+	q.AddFile(s.from.FilePath(f))
+	for _, symbol := range symbols {
+		s.take(q, symbol)
+	}
+	for _, symbol := range symbols {
+		fn := s.from.Function(symbol)
+		if fn == nil {
+			continue
+		}
+		for i := range fn.Records {
+			if r := &fn.Records[i]; r.Kind != KindCount {
+				s.take(q, r.Callee)
+			}
+		}
+		q.AddFunction(s.refs[symbol], Function{fn.HeadCount, fn.Timestamp, renumber(&s.body, fn.Records, s.refs)})
+	}
+	for _, symbol := range s.all {
+		s.taken[symbol] = false
+	}
+	s.all = s.all[:0]
+	return q
+}
+
+// take adds a symbol to a profile, unless it has it.
+func (s *splitter) take(q *Profile, symbol SymbolRef) {
+	if s.taken[symbol] {
+		return
+	}
+	s.taken[symbol] = true
+	s.all = append(s.all, symbol)
+	s.refs[symbol] = q.AddSymbol(q.AddFile(s.from.FilePath(s.from.SymbolFile(symbol))), s.from.SymbolName(symbol))
+}
