@@ -9,13 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// Clones iterates over the symbols of the unit of a canonical name, the function and its clones:
-// those whose name is canonicalName or goes on with a '.' behind it, such as f, f.part.0 and
-// f.constprop.1 for "f", by ascending ID. There is none for a name with a '.' in it. An error ends
-// the iteration.
-//
-// Before the unit's symbols have been read it follows the name through the encoded trie and goes
-// through the encoded rows, as [Unit.Symbol] does.
+// Clones iterates, by ascending ID, over the symbols of the unit that have a canonical name: the
+// name itself and those that continue it with a '.', such as f, f.part.0 and f.constprop.1 for "f".
+// A name with a '.' in it has none. It costs what [Unit.Symbol] costs. An error ends the iteration.
 func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		found, err := u.clones(canonicalName)

@@ -17,10 +17,8 @@ import (
 //	}
 //	if err := c.Err(); err != nil { … }
 //
-// Records are yielded as they stand in the file: several may be of one place, and then add up
-// (format note 13). A Cursor needs four bytes of memory a level of nesting, whatever a file
-// announces, and no machine stack. It is not safe for concurrent use; any number of Cursors may
-// walk one Info.
+// Records come as they are in the file; several may be of one place, and add up (format note 13). A
+// Cursor uses four bytes a level of nesting, and no recursion. It is not safe for concurrent use.
 type Cursor struct {
 	f         fields
 	remaining uint32   // records to come at the current level
@@ -38,32 +36,29 @@ func (i Info) Cursor() *Cursor {
 	return c
 }
 
-// Reset moves the cursor before the first record of a function. A Cursor that is reused allocates
-// only when it meets a nesting deeper than any before. The zero Cursor may be reset, too.
+// Reset moves the cursor before the first record of a function. It keeps its memory: a Cursor that
+// is reused allocates only for a deeper nesting than before. The zero Cursor may be reset.
 func (c *Cursor) Reset(i Info) {
 	c.f, c.remaining, c.stack = i.f, i.locations, c.stack[:0]
 	c.depth, c.targets, c.unknown = 0, 0, 0
 }
 
-// Err returns the error that ended the walk, nil if it came to its end.
+// Err returns the error that ended the walk, or nil.
 func (c *Cursor) Err() error { return c.f.err() }
 
-// Location returns the record at which the last call of Next has arrived. It is the cursor's own,
-// overwritten by the next call of Next.
+// Location returns the current record. The next call of Next overwrites it.
 func (c *Cursor) Location() *Location { return &c.location }
 
-// Depth returns how many inlined bodies enclose the record: 0 for a record of the function's own.
+// Depth returns how many inlined bodies enclose the record.
 func (c *Cursor) Depth() int { return c.depth }
 
-// Unknown returns how many records of types that are not of the RFC have been passed over (RFC
-// 4.8.3, format note 16).
+// Unknown returns how many records of unknown types were skipped (RFC 4.8.3, format note 16).
 func (c *Cursor) Unknown() uint64 { return c.unknown }
 
-// Offset returns where the next record to be read begins, from the start of the file; after an
-// error, where the section begins.
+// Offset returns the offset in the file of the next record; after an error, that of the section.
 func (c *Cursor) Offset() int64 { return c.f.sec.Offset + int64(c.f.Pos) }
 
-// Next moves to the next record. It returns false at the end, or at an error, see [Cursor.Err].
+// Next moves to the next record. It returns false at the end and at an error, see [Cursor.Err].
 func (c *Cursor) Next() bool {
 	if c.targets > 0 {
 		c.skipTargets()
@@ -81,9 +76,8 @@ func (c *Cursor) Next() bool {
 	}
 }
 
-// Targets iterates over the call targets of the record at which Next has arrived: none of a record
-// that is no call. It allocates nothing. A target comes once; the iteration ends early at an error,
-// which ends the walk, too, see [Cursor.Err].
+// Targets iterates once over the call targets of the current record, none if it is no call. It
+// allocates nothing. An error ends the iteration and the walk, see [Cursor.Err].
 func (c *Cursor) Targets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for c.targets > 0 {

@@ -14,30 +14,28 @@ import (
 // first read, and, if the caller trusts it, where units and sections are. Package index has the
 // rest.
 
-// SectionIndex is the type of the index section, which is not of the RFC (see docs/extensions.md).
+// SectionIndex is the type of the index section, an extension (docs/extensions.md).
 const SectionIndex SectionType = wire.Index // 0x7f
 
-// TrustIndex has lookups believe the index that the file may end in (see package index): opening
-// then reads a few pages of that in place of the section table, and the first lookups of units read
-// no other units. What the index leads to is looked at before it is given, and checksums are
-// compared; but whoever makes an index can have lookups miss a unit, or find one under a part of
-// its path, or, with a section table out of order and checksums to match, find the samples of
-// another function. Without TrustIndex no index changes what is read.
+// TrustIndex makes lookups use the index at the end of the file (see package index), if there is
+// one: opening reads a few pages of it instead of the section table, and the first lookups of units
+// read no other units. A fault of the section table is then the error of the call that finds it.
 //
-// A fault of the section table is then the error of the call that comes upon it. With
-// [SkipChecksums], Open reads the section table all the same.
+// A lookup verifies what the index leads to. But whoever writes the file can make it miss a unit,
+// find one by a part of its path or, with a section table out of order, give the samples of another
+// function. Without TrustIndex no index changes an answer.
 func TrustIndex() Option {
 	return func(o *options) { o.trustIndex = true }
 }
 
-// SkipChecksums reads sections without comparing them to the checksums that the index of the file
-// may have of them. What is damaged is then noticed only where it breaks the format.
+// SkipChecksums does not compare sections to the checksums in the index of the file. With it, Open
+// reads the section table in spite of [TrustIndex].
 func SkipChecksums() Option {
 	return func(o *options) { o.skipChecksums = true }
 }
 
-// RequireChecksums refuses to open a file that has no checksums of its sections, or whose index is
-// damaged or not that of this file, with [ErrChecksum]. It also undoes [SkipChecksums].
+// RequireChecksums refuses, with [ErrChecksum], a file without checksums or with a damaged or
+// foreign index. It undoes [SkipChecksums].
 func RequireChecksums() Option {
 	return func(o *options) { o.skipChecksums, o.requireChecksums = false, true }
 }

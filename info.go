@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// An Info is the samples of one function (RFC 4.7): its head count, its timestamp, and, through a
-// [Cursor], its locations. It is a value that refers to the section's bytes.
+// An Info is the samples of one function (RFC 4.7). A [Cursor] walks its locations. It is a value
+// that refers to the section's bytes.
 type Info struct {
 	HeadCount uint64 // how often the function was entered
 	Timestamp uint64 // when it first ran, 0 if unavailable
@@ -21,13 +21,8 @@ type Info struct {
 // Section returns the section that holds the samples.
 func (i Info) Section() Section { return i.f.sec }
 
-// NumLocations returns the number of location records of the function's own body, not counting
-// those of inlined bodies.
-func (i Info) NumLocations() int { return int(i.locations) }
-
 // Info returns the samples of the function. It reads the symbol info section, once for a Unit and
-// symbol, unless [Unit.Load] has. The error is [ErrNotFound] for a symbol without samples of its
-// own, see [Symbol.HasInfo].
+// symbol. The error is [ErrNotFound] for a symbol without samples of its own, see [Symbol.HasInfo].
 func (s Symbol) Info() (Info, error) {
 	if !s.HasInfo() {
 		return Info{}, fmt.Errorf("afdo: samples of symbol %q: %w", s.name, ErrNotFound)
@@ -90,10 +85,8 @@ func (u *Unit) readInfo(s Symbol) (fields, error) {
 	return u.r.open(int(s.info), SectionSymbolInfo)
 }
 
-// Load reads all of the unit's sections that have not been read yet, in as few reads as their
-// places in the file allow: one for the names and one for all samples if they stand together, as
-// this project's builder writes them. What comes after on this Unit reads no more. Nothing is read
-// for a Reader of [OpenBytes].
+// Load reads all sections of the unit that have not been read yet, in as few reads as their places
+// in the file allow. After it this Unit reads nothing more.
 func (u *Unit) Load() error {
 	u.ahead()
 	t, err := u.symbols()

@@ -28,7 +28,7 @@ var locationTypeNames = [...]string{
 	LocationInlinedFn: "inlined function",
 }
 
-// String returns the name of the type, or "type 0x2a" for one that is not of the RFC.
+// String returns the name of the type, or "type 0x2a" for an unknown one.
 func (t LocationType) String() string {
 	if int(t) < len(locationTypeNames) && locationTypeNames[t] != "" {
 		return locationTypeNames[t]

@@ -131,8 +131,8 @@ func (u *Unit) ahead() {
 	}
 }
 
-// extent returns where the unit's sections are if the file is distant, and nothing if that cannot be
-// told.
+// extent returns where the unit's sections are if the file is distant, and nothing if that cannot
+// be told.
 func (u *Unit) extent() extent {
 	if !u.r.src.distant() {
 		return extent{}

@@ -26,7 +26,8 @@ func compactFile(t testing.TB, o synth.Options, x *index.Options) []byte {
 	return b.Bytes()
 }
 
-// smallUnits returns the paths of n units of less than some number of symbols, spread over the file.
+// smallUnits returns the paths of n units of less than some number of symbols, spread over the
+// file.
 func smallUnits(t testing.TB, data []byte, n int) (paths []string) {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)

@@ -32,12 +32,11 @@ type options struct {
 	trustIndex       bool
 }
 
-// MaxNameBytes bounds the sum of the lengths of the symbol names of one unit, written out. A string
-// table of a few megabytes can spell names of many gigabytes; a unit whose names exceed the bound
-// gives [ErrLimit]. So do further units once those asked for take, together, four times the bound
-// and eight times the file. Whatever the option says, neither may be more than 64 times the file
-// and 16 MiB: those of real files take a few times their size. A string table that units share
-// counts once. The default is [DefaultMaxNameBytes]. Values above 4 GiB or below 0 mean 4 GiB.
+// MaxNameBytes bounds the length of all symbol names of a unit together; a string table of a few
+// megabytes can spell gigabytes. A unit that exceeds the bound gives [ErrLimit], and so do further
+// units once all that were read exceed four times the bound and eight times the file. Neither may
+// exceed 64 times the file and 16 MiB. A string table that units share counts once. The default is
+// [DefaultMaxNameBytes]; values above 4 GiB or below 0 mean 4 GiB.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
 }
@@ -48,8 +47,8 @@ type Header struct {
 	Compact bool   // the header's own integers are varints; sections have their own flag
 }
 
-// A Reader reads one version 4 file lazily: header and section table when it is opened, the rest as
-// it is asked for. All methods may be called from many goroutines. The zero Reader is a closed one.
+// A Reader reads a version 4 file lazily. All methods may be called concurrently. The zero Reader
+// is closed.
 type Reader struct {
 	src    *source
 	header Header
@@ -67,13 +66,12 @@ type Reader struct {
 	idx   atomic.Pointer[fileIndex]
 }
 
-// Open opens a file and maps it into memory. What it hands out was copied from the map, so nothing
-// outlives it, and a file that is truncated or written to while it is open gives a [ReadError] of
-// [ErrChanged] from the call that comes upon it. The caller closes the Reader.
+// Open opens a file and maps it into memory. The caller closes the Reader. A file that is truncated
+// or written to while it is open gives a [ReadError] of [ErrChanged].
 //
 // Open reads the header and the section table and checks that the sections lie within the file and
-// do not overlap. It takes time by the number of sections, and memory for the encoded section
-// table, 6 bytes a section in a typical compact file and 16 in a normal one.
+// do not overlap. Time and memory are linear in the number of sections: typically 6 bytes a section
+// in a compact file and 16 in a normal one.
 func Open(path string, opts ...Option) (*Reader, error) {
 	m, err := openMapping(path)
 	if err != nil {
@@ -87,9 +85,8 @@ func Open(path string, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// OpenBytes reads a file that is in memory, without a copy: records and names are decoded where
-// they stand. The bytes must not change as long as the Reader or anything it returned is in use. It
-// costs what [Open] costs.
+// OpenBytes reads a file in memory, without a copy. The bytes must not change as long as the Reader
+// or anything it returned is in use. It costs what [Open] costs.
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
@@ -97,12 +94,13 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
-// the Reader is used so. A read may be slow, as that of a server is, so what is likely to be wanted
-// next is read together with what is wanted now: opening reads the end of the file and the section
-// table, and what comes first of a unit all of it, if it is not large. To open a file of some
-// megabytes and read a unit takes three reads. Some megabytes of what was read stay in memory. Close
-// does not close src.
+// NewReader reads a file of size bytes through src, which must allow concurrent reads if the Reader
+// is used concurrently. Close does not close src.
+//
+// Reads of src may be slow, so what is likely to be needed next is read along: opening reads the
+// end of the file and the section table, the first lookup in a unit reads all of the unit unless it
+// is large. Opening a file of some megabytes and reading a unit takes three reads. Some megabytes
+// of what was read stay in memory.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("afdo: the io.ReaderAt is nil")
@@ -113,8 +111,8 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(&source{at: src, size: size}, opts)
 }
 
-// Close releases the file. It waits for no other call; a call that comes later and has to read
-// returns [ErrClosed], and so does a second Close. What was handed out stays valid.
+// Close releases the file. It does not wait for other calls. Later calls that have to read return
+// [ErrClosed], as does a second Close.
 func (r *Reader) Close() error {
 	if r.closed() {
 		return ErrClosed

@@ -8,8 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A SectionType says what a section holds (RFC 4.2). Types other than the constants below are legal
-// and skipped.
+// A SectionType says what a section holds (RFC 4.2). Other types than these are legal and skipped.
 type SectionType uint8
 
 // The section types of the RFC.
@@ -29,7 +28,7 @@ var sectionTypeNames = [...]string{
 	SectionSymbolInfo:  "symbol info",
 }
 
-// String returns the name of the type, or "type 0x2a" for one that is not of the RFC.
+// String returns the name of the type, or "type 0x2a" for an unknown one.
 func (t SectionType) String() string {
 	if t == SectionIndex {
 		return "index"
@@ -40,7 +39,7 @@ func (t SectionType) String() string {
 	return "type 0x" + strconv.FormatUint(uint64(t), 16)
 }
 
-// A Section says where a section lies and what it holds (RFC 4.2).
+// A Section says where a section is and what it holds (RFC 4.2).
 type Section struct {
 	Index   int // rank by offset among all sections (format note 1)
 	Type    SectionType
@@ -49,7 +48,7 @@ type Section struct {
 	Size    int64 // in bytes, from the bitmask byte to the last byte of data
 }
 
-// NumSections returns the number of sections, the summary and the file names section included.
+// NumSections returns the number of sections, including summary and file names.
 func (r *Reader) NumSections() int {
 	t := r.table.Load()
 	if t == nil {
@@ -58,9 +57,8 @@ func (r *Reader) NumSections() int {
 	return t.len()
 }
 
-// Section returns the section of an index (RFC 4.1, format note 1). It reads one byte of the file,
-// the section's bitmask, and the section table if that has not been read. The error is
-// [ErrNotFound] for an index out of range.
+// Section returns the section of an index (RFC 4.1, format note 1), [ErrNotFound] if it is out of
+// range. It reads one byte of the section.
 func (r *Reader) Section(index int) (Section, error) {
 	if r.closed() {
 		return Section{}, ErrClosed
@@ -87,10 +85,8 @@ func (r *Reader) Section(index int) (Section, error) {
 	return newSection(index, e, mask[0]), nil
 }
 
-// Data returns the bytes of a section, from its bitmask byte on, for those who know more types of
-// sections than this package does. It reads all of them, and compares them with the checksum that
-// the index of the file may have. They must not be changed. The error is [ErrNotFound] for an index
-// out of range.
+// Data returns the bytes of a section, bitmask byte included, [ErrNotFound] for an index out of
+// range. They must not be changed.
 func (r *Reader) Data(index int) ([]byte, error) {
 	s, err := r.Section(index)
 	if err != nil {

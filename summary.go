@@ -19,8 +19,8 @@ type SummaryEntry struct {
 	NumCounts uint64 // number of counts that are at least MinCount
 }
 
-// Summary returns the summary section (RFC 4.4) as it stands in the file: a reader that wants it to
-// agree with the data computes it. It reads that section each time it is called.
+// Summary returns the summary section (RFC 4.4) as it is in the file. It reads the section at each
+// call.
 func (r *Reader) Summary() (*Summary, error) {
 	if r.closed() {
 		return nil, ErrClosed

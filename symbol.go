@@ -11,14 +11,11 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A SymbolID identifies a symbol within a file (RFC 4.6). IDs are opaque: they differ between two
-// files of the same profile.
+// A SymbolID identifies a symbol within a file (RFC 4.6). It has no meaning in another file.
 type SymbolID uint32
 
-// A Symbol is a function of a unit: one that has samples of its own, one that is only called or
-// inlined, or both.
-//
-// A Symbol is a small value. Its name does not depend on the file staying open or mapped.
+// A Symbol is a function of a unit: one that has samples of its own, is called or is inlined. It is
+// a small value, and valid after [Reader.Close].
 type Symbol struct {
 	unit *Unit
 	name string
@@ -29,15 +26,13 @@ type Symbol struct {
 // ID returns the symbol's ID in the file.
 func (s Symbol) ID() SymbolID { return s.id }
 
-// Name returns the name of the function, as a rule its assembler name. Names are bytes, not
-// necessarily UTF-8.
+// Name returns the name of the function, as a rule its assembler name. It need not be UTF-8.
 func (s Symbol) Name() string { return s.name }
 
 // Unit returns the unit that the symbol belongs to.
 func (s Symbol) Unit() *Unit { return s.unit }
 
-// HasInfo reports whether the function has samples of its own. It is false for one that is only
-// inlined or called (RFC 4.6).
+// HasInfo reports whether the function has samples of its own (RFC 4.6).
 func (s Symbol) HasInfo() bool { return s.unit != nil && s.info != wire.NoInfo }
 
 // symbolTable is the string table and the symbol names of a unit, decoded.
@@ -305,8 +300,7 @@ func (u *Unit) symbol(t *symbolTable, row int) Symbol {
 	return Symbol{unit: u, name: t.names[r.String], id: SymbolID(r.ID), info: r.Info}
 }
 
-// NumSymbols returns the number of symbols of the unit. It costs what [Unit.Symbols] costs to
-// begin.
+// NumSymbols returns the number of symbols. It costs what starting [Unit.Symbols] costs.
 func (u *Unit) NumSymbols() (int, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -316,8 +310,8 @@ func (u *Unit) NumSymbols() (int, error) {
 }
 
 // Symbols iterates over the symbols of the unit in the order of the symbol names section (RFC 4.6).
-// It reads the unit's string table and symbol names, all of them, when it begins; the iteration
-// allocates nothing. An error ends it.
+// It first reads and decodes the string table and the symbol names of the unit. An error ends the
+// iteration.
 func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		u.ahead()
@@ -334,8 +328,8 @@ func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none. It costs a binary
-// search once the unit's symbols have been read.
+// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none. It decodes the
+// symbols of the unit once; then it costs a binary search.
 func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -348,11 +342,9 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	return u.symbol(t, row), nil
 }
 
-// Symbol returns the symbol of a name, [ErrNotFound] if the unit has none.
-//
-// Before the unit's symbols have been read it follows the name through the encoded trie and scans
-// the encoded rows, which costs a fraction of decoding them. Such a lookup checks no more of the
-// tables than it passes.
+// Symbol returns the symbol of a name, [ErrNotFound] if the unit has none. Before the symbols of
+// the unit have been decoded it follows the name through the encoded trie, which costs a fraction
+// of decoding, and checks only what it passes.
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	if u.r.closed() {
 		return Symbol{}, ErrClosed
@@ -408,12 +400,9 @@ func (enc *encodedTable) find(name string, e *unitEntry) (int, wire.Row, error) 
 	return -1, wire.Row{}, f.err()
 }
 
-// Symbol returns the symbol of an ID: what a call target or an inlined function refers to,
-// whichever unit it is in. The error is [ErrNotFound] if the file has none.
-//
-// It decodes the string table and the symbol names of that unit, as [Unit.Symbols] does. A Reader
-// keeps these tables, a few times the bytes of the sections, so that each is decoded once; then a
-// symbol costs two binary searches. Who wants several symbols asks [Reader.SymbolsByID].
+// Symbol returns the symbol of an ID, that of a call target or an inlined function, in whichever
+// unit it is. The error is [ErrNotFound] if the file has none. It decodes the symbols of that unit
+// once and keeps them; then it costs two binary searches. For several IDs use [Reader.SymbolsByID].
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	u, err := r.owner(id)
 	if err != nil {

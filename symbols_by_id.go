@@ -12,14 +12,10 @@ import (
 // Picking one out of a unit takes a third to a sixth of decoding it, and what is decoded is kept.
 const decodeShare = 8
 
-// SymbolsByID returns the symbols of some IDs, one for each in the same order: what call targets
-// and inlined functions refer to, whichever units they are in. The error is [ErrNotFound] if the
-// file has no symbol of one of them.
-//
-// It reads the string table and the symbol names of each unit that has one of the symbols, once.
-// When few symbols of a unit are wanted for the first time, it decodes these alone, checks no more
-// of the tables than that passes, and keeps nothing; else it decodes and keeps all, as
-// [Reader.Symbol] does.
+// SymbolsByID returns the symbols of several IDs, in their order. The error is [ErrNotFound] if the
+// file has no symbol of one of them. It reads the string table and the symbol names of each unit
+// concerned once. Of a unit of which few symbols are wanted for the first time, it decodes only
+// these, checks only what it passes, and keeps nothing.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 	if r.closed() {
 		return nil, ErrClosed

@@ -14,12 +14,9 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A Unit is one entry of the file names section (RFC 4.5): a source file that was compiled or
-// included, and the symbols it defines.
-//
-// A Unit reads its sections as they are asked for, each at most once, and keeps them; it stays
-// usable until the Reader is closed. Two lookups of the same unit give two Units. All methods may
-// be called from many goroutines.
+// A Unit is an entry of the file names section (RFC 4.5): a source file, and the symbols it
+// defines. It reads each of its sections when it is first needed, and keeps it. Two lookups of the
+// same unit give two Units. All methods may be called concurrently.
 type Unit struct {
 	r     *Reader
 	names Section // the file names section, from where entry counts
@@ -281,8 +278,8 @@ func (d *directory) probe(table []uint32, path string) []int {
 	return nil
 }
 
-// NumUnits returns the number of units, the unknown-file unit included if the file has it. The
-// first call on a Reader that has not looked up a unit yet reads the file names section.
+// NumUnits returns the number of units, including the unknown-file unit. It costs what
+// [Reader.Units] costs to begin.
 func (r *Reader) NumUnits() (int, error) {
 	d, err := r.directory()
 	if err != nil {
@@ -292,7 +289,7 @@ func (r *Reader) NumUnits() (int, error) {
 }
 
 // Units iterates over the units in the order of the file names section. It reads that section, and
-// nothing of the units themselves. An error ends the iteration.
+// nothing of the units. An error ends the iteration.
 func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	return func(yield func(*Unit, error) bool) {
 		d, err := r.directory()
@@ -314,11 +311,8 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 
 // Unit returns the unit of a path, which is compared byte for byte. The empty path is the unit of
 // symbols with unknown file (format note 8). The error is [ErrNotFound] if there is none, and an
-// [AmbiguousError] if a faulty file has several.
-//
-// The first lookup reads the file names section. A lookup looks at every path; when lookups repeat,
-// they are hashed. In a file with an index (see [Reader.Index]) the first lookups read the units
-// that they find and no others.
+// [AmbiguousError] if a faulty file has several. The first lookup reads the file names section. A
+// lookup compares every path; repeated lookups use a hash table.
 func (r *Reader) Unit(path string) (*Unit, error) {
 	units, err := r.exact(path)
 	if err != nil {
@@ -328,10 +322,9 @@ func (r *Reader) Unit(path string) (*Unit, error) {
 }
 
 // UnitBySuffix returns the unit whose path is suffix or ends in it at a '/': "b/c.h" finds
-// "/a/b/c.h", not "/a/bb/c.h". A unit of exactly that path comes before all others. The error is
-// [ErrNotFound] if there is none, and an [AmbiguousError] that lists them if several fit.
-//
-// It costs what [Reader.Unit] costs, and a look at every path each time it finds no exact one.
+// "/a/b/c.h", not "/a/bb/c.h". An exact match comes first. The error is [ErrNotFound] if there is
+// none, and an [AmbiguousError] if there are several. A lookup without an exact match compares
+// every path.
 func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
 	units, err := r.exact(suffix)
 	if err != nil {
@@ -347,9 +340,8 @@ func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
 	return onlyUnit(suffix, units)
 }
 
-// UnitOf returns the unit to which a symbol ID belongs (RFC 4.5). The unit need not have a symbol
-// of that ID, since its range may have gaps. The error is [ErrNotFound] if the ID is in no unit's
-// range. It costs a binary search over the units.
+// UnitOf returns the unit whose range of symbol IDs contains id (RFC 4.5), [ErrNotFound] if there
+// is none. The unit need not have a symbol of that ID. It costs a binary search.
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	u, err := r.owner(id)
 	if u == nil && err == nil {
@@ -377,15 +369,14 @@ func (r *Reader) unit(d *directory, index int) *Unit {
 	return &Unit{r: r, names: d.sec, index: index, entry: e, path: string(d.path(&e))}
 }
 
-// Path returns the path of the source file, empty if it is unknown. Paths are bytes, not
-// necessarily UTF-8.
+// Path returns the path of the source file, empty if it is unknown. It need not be UTF-8.
 func (u *Unit) Path() string { return u.path }
 
 // Index returns the rank of the unit in the file names section.
 func (u *Unit) Index() int { return u.index }
 
-// Sections returns the indices of the sections that hold the unit's string table and its symbol
-// names (RFC 4.5), as the entry has them: nothing has been looked up.
+// Sections returns the indices of the string table and the symbol names of the unit (RFC 4.5),
+// unchecked.
 func (u *Unit) Sections() (stringTable, symbolNames int) {
 	return int(u.entry.Strings), int(u.entry.Symbols)
 }

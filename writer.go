@@ -9,11 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/wire"
 )
 
-// A Writer puts sections together to a version 4 file (RFC 4.1, 4.2). What a section holds is the
-// caller's business; package builder fills the sections of a whole profile.
-//
-// A Writer keeps the sections in memory: the size of the file and some bytes a section. It is not
-// safe for concurrent use.
+// A Writer puts sections together to a version 4 file (RFC 4.1, 4.2). Package builder fills the
+// sections of a whole profile. A Writer keeps all sections in memory. It is not safe for concurrent
+// use.
 type Writer struct {
 	compact  bool // header and section table
 	data     []byte
@@ -25,16 +23,14 @@ type writtenSection struct {
 	start int // in data; the next section's start ends it
 }
 
-// NewWriter returns a writer of an empty file; compact speaks for the header and the section table
-// alone (format note 4).
+// NewWriter returns a writer of an empty file; compact says that the header and the section table
+// use varints (format note 4).
 func NewWriter(compact bool) *Writer {
 	return &Writer{compact: compact}
 }
 
-// Add adds a section with some data, of which it keeps a copy, and returns its index. Sections
-// stand in the file in the order in which they are added, so the first one has index 0, and so on
-// (format note 1). The section's bitmask byte is not part of the data; compact says that the
-// integers of the data are varints.
+// Add appends a section, copies its data, and returns its index, which counts from 0 (format note
+// 1). The data does not include the bitmask byte; compact says that its integers are varints.
 func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	w.sections = append(w.sections, writtenSection{t, len(w.data)})
 	w.data = append(w.data, wire.SectionBitmask(byte(t), compact))
@@ -42,8 +38,8 @@ func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	return uint32(len(w.sections) - 1)
 }
 
-// WriteTo writes the file: header, section table, sections. It refuses a file that has not exactly
-// one summary and one file names section.
+// WriteTo writes the file: header, section table, sections. It is an error if the file does not
+// have exactly one summary and one file names section.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	header, err := w.header()
 	if err != nil {
