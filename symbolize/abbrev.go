@@ -87,7 +87,7 @@ func (c *cursor) abbrev(e encoding) *abbrev {
 		c.fail(ErrAbbrev, "tag %#x", tag)
 	}
 	a := &abbrev{tag: dwarf.Tag(tag), children: c.u8() != 0}
-	a.wanted = wantedTags[a.tag]
+	a.wanted = wanted(a.tag)
 	pending := uint64(0) // bytes of known size
 	for c.err == nil {
 		at, f := c.uleb(), c.uleb()
@@ -95,7 +95,7 @@ func (c *cursor) abbrev(e encoding) *abbrev {
 			c.fail(ErrAbbrev, "attribute %#x of form %#x", at, f)
 			return a
 		}
-		spec := attrSpec{slot: slots[dwarf.Attr(at)], form: form(f)}
+		spec := attrSpec{slot: slotOf(dwarf.Attr(at)), form: form(f)}
 		if spec.form == formImplicitConst {
 			spec.const_ = c.sleb()
 		}

@@ -57,35 +57,50 @@ const (
 
 // Sizes of forms: a number of bytes, or one of these.
 const (
-	sizeUnknown  = 0x7f - iota
-	sizeVariable // known only when it is read
-	sizeAddr     // of an address
-	sizeOffset   // 4 or 8
-	sizeRefAddr  // of an address in DWARF 2, else as an offset
+	sizeUnknown = 0 // no such form
+
+	sizeVariable = 0x7f - iota // known only when it is read
+	sizeAddr                   // of an address
+	sizeOffset                 // 4 or 8
+	sizeRefAddr                // of an address in DWARF 2, else as an offset
+	sizeNone                   // the value is not in the entry
 )
 
-var formSizes = map[form]uint8{
+// formSizes has the sizes of DWARF's own forms. It is an array, since every entry asks for several.
+var formSizes = [...]uint8{
 	formAddr: sizeAddr, formBlock2: sizeVariable, formBlock4: sizeVariable, formData2: 2, formData4: 4, formData8: 8,
 	formString: sizeVariable, formBlock: sizeVariable, formBlock1: sizeVariable, formData1: 1, formFlag: 1,
 	formSdata: sizeVariable, formStrp: sizeOffset, formUdata: sizeVariable, formRefAddr: sizeRefAddr, formRef1: 1,
 	formRef2: 2, formRef4: 4, formRef8: 8, formRefUdata: sizeVariable, formIndirect: sizeVariable,
-	formSecOffset: sizeOffset, formExprloc: sizeVariable, formFlagPresent: 0, formStrx: sizeVariable,
+	formSecOffset: sizeOffset, formExprloc: sizeVariable, formFlagPresent: sizeNone, formStrx: sizeVariable,
 	formAddrx: sizeVariable, formRefSup4: 4, formStrpSup: sizeOffset, formData16: 16, formLineStrp: sizeOffset,
-	formRefSig8: 8, formImplicitConst: 0, formLoclistx: sizeVariable, formRnglistx: sizeVariable, formRefSup8: 8,
+	formRefSig8: 8, formImplicitConst: sizeNone, formLoclistx: sizeVariable, formRnglistx: sizeVariable, formRefSup8: 8,
 	formStrx1: 1, formStrx2: 2, formStrx3: 3, formStrx4: 4, formAddrx1: 1, formAddrx2: 2, formAddrx3: 3, formAddrx4: 4,
-	formGNUAddrIndex: sizeVariable, formGNUStrIndex: sizeVariable, formGNURefAlt: sizeOffset, formGNUStrpAlt: sizeOffset,
 }
 
-func (f form) known() bool {
-	_, ok := formSizes[f]
-	return ok
+// sizeCode returns the size of a form as formSizes has it.
+func (f form) sizeCode() uint8 {
+	if int(f) < len(formSizes) {
+		return formSizes[f]
+	}
+	switch f {
+	case formGNUAddrIndex, formGNUStrIndex:
+		return sizeVariable
+	case formGNURefAlt, formGNUStrpAlt:
+		return sizeOffset
+	}
+	return sizeUnknown
 }
+
+func (f form) known() bool { return f.sizeCode() != sizeUnknown }
 
 // size returns the size of a value, unless it is known only when it is read.
 func (f form) size(e encoding) (n uint8, variable bool) {
-	switch n := formSizes[f]; n {
+	switch n := f.sizeCode(); n {
 	case sizeVariable:
 		return 0, true
+	case sizeNone:
+		return 0, false
 	case sizeAddr:
 		return e.addrSize, false
 	case sizeRefAddr:
@@ -205,24 +220,64 @@ const (
 	numSlots
 )
 
-// slots says which attributes go where. Of an attribute that stands twice, or under its old and its
-// new name, the first counts.
-var slots = map[dwarf.Attr]slot{
-	dwarf.AttrName: slotName, dwarf.AttrLinkageName: slotLinkageName, 0x2007: slotLinkageName,
-	dwarf.AttrDeclFile: slotDeclFile, dwarf.AttrDeclLine: slotDeclLine,
-	dwarf.AttrAbstractOrigin: slotOrigin, dwarf.AttrSpecification: slotSpecification,
-	dwarf.AttrLowpc: slotLowPC, dwarf.AttrHighpc: slotHighPC, dwarf.AttrRanges: slotRanges,
-	dwarf.AttrCallFile: slotCallFile, dwarf.AttrCallLine: slotCallLine, dwarf.AttrCallColumn: slotCallColumn, 0x2136: slotDiscriminator,
-	dwarf.AttrStmtList: slotStmtList, dwarf.AttrCompDir: slotCompDir, dwarf.AttrProducer: slotProducer,
-	dwarf.AttrStrOffsetsBase: slotStrOffsetsBase,
-	dwarf.AttrAddrBase:       slotAddrBase, 0x2133: slotAddrBase,
-	dwarf.AttrRnglistsBase: slotRnglistsBase, 0x2132: slotRangesBase,
-	dwarf.AttrDwoName: slotDwoName, 0x2130: slotDwoName, 0x2131: slotDwoID,
+// slotOf says where an attribute goes. Of an attribute that an entry has twice, or under its old and
+// its new name, the first counts.
+func slotOf(a dwarf.Attr) slot {
+	switch a {
+	case dwarf.AttrName:
+		return slotName
+	case dwarf.AttrLinkageName, 0x2007:
+		return slotLinkageName
+	case dwarf.AttrDeclFile:
+		return slotDeclFile
+	case dwarf.AttrDeclLine:
+		return slotDeclLine
+	case dwarf.AttrAbstractOrigin:
+		return slotOrigin
+	case dwarf.AttrSpecification:
+		return slotSpecification
+	case dwarf.AttrLowpc:
+		return slotLowPC
+	case dwarf.AttrHighpc:
+		return slotHighPC
+	case dwarf.AttrRanges:
+		return slotRanges
+	case dwarf.AttrCallFile:
+		return slotCallFile
+	case dwarf.AttrCallLine:
+		return slotCallLine
+	case dwarf.AttrCallColumn:
+		return slotCallColumn
+	case 0x2136:
+		return slotDiscriminator
+	case dwarf.AttrStmtList:
+		return slotStmtList
+	case dwarf.AttrCompDir:
+		return slotCompDir
+	case dwarf.AttrProducer:
+		return slotProducer
+	case dwarf.AttrStrOffsetsBase:
+		return slotStrOffsetsBase
+	case dwarf.AttrAddrBase, 0x2133:
+		return slotAddrBase
+	case dwarf.AttrRnglistsBase:
+		return slotRnglistsBase
+	case 0x2132:
+		return slotRangesBase
+	case dwarf.AttrDwoName, 0x2130:
+		return slotDwoName
+	case 0x2131:
+		return slotDwoID
+	}
+	return slotNone
 }
 
-// wantedTags are the entries whose attributes are read.
-var wantedTags = map[dwarf.Tag]bool{
-	dwarf.TagCompileUnit: true, dwarf.TagPartialUnit: true, dwarf.TagSkeletonUnit: true, dwarf.TagTypeUnit: true,
-	dwarf.TagSubprogram: true, dwarf.TagInlinedSubroutine: true,
-	dwarf.TagClassType: true, dwarf.TagStructType: true,
+// wanted tells whether the attributes of an entry are read.
+func wanted(t dwarf.Tag) bool {
+	switch t {
+	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit, dwarf.TagTypeUnit,
+		dwarf.TagSubprogram, dwarf.TagInlinedSubroutine, dwarf.TagClassType, dwarf.TagStructType:
+		return true
+	}
+	return false
 }
