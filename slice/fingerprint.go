@@ -2,14 +2,10 @@ package slice
 
 import (
 	"encoding/binary"
-	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // Fingerprint returns the key of the slice that [Program.Select] takes: the
@@ -19,157 +15,96 @@ import (
 // whatever the encoding of their profiles, the order of things in them, and the numbers
 // these give to symbols. For [Version2] neither files nor timestamps nor the
 // summary count, and symbols of one name are one; for [Version3] all of it
-// counts, timestamps by their order only. Slices that differ have different keys but for
-// one chance in 2^64 a pair; somebody who wants to can make two that do not.
+// counts. Slices that differ have different keys but for one chance in 2^64 a pair; somebody who
+// wants to can make two that do not.
 //
-// It costs what Select costs.
+// It costs what Select costs. Many units at once are cheaper by [Program.Fingerprints].
 func (p *Program) Fingerprint(q Request) (uint64, error) {
 	s, err := p.choose(q)
 	if err != nil {
 		return 0, err
 	}
-	h := hasher{selection: s, target: q.Target, bits: q.Bits, ranks: make(map[symbolID]profile.SymbolRef, len(s.symbols))}
-	if err := h.sum(); err != nil {
-		return 0, err
+	m := newMeanings(p, q, s.symbols)
+	for i, sym := range s.symbols {
+		if err := m.read(i, s.samples[sym.id]); err != nil {
+			return 0, err
+		}
 	}
-	return xxhash.Sum64(h.data), nil
+	m.finish()
+	total := uint64(0)
+	seen := make(map[int32]struct{})
+	for i, sym := range s.symbols {
+		n := m.nodeOf[i]
+		if _, again := seen[n]; s.own.has(sym.id) && !again {
+			seen[n] = struct{}{}
+			total += m.nodes[n].whole()
+		}
+	}
+	return m.key(s.units, total)
+}
+
+// Fingerprints returns the keys of all units, by path: those that [Program.Fingerprint] has
+// for a request of the unit alone. There is one for "" in any case, the symbols of unknown files.
+//
+// It takes one pass over the profile, and for each unit the time to look at the
+// functions that are inlined in it, by their numbers. It needs some 100 bytes a symbol.
+func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
+	m, err := p.meanings(Request{Target: target, Bits: bits})
+	if err != nil {
+		return nil, err
+	}
+	r := newReach(m)
+	keys := make(map[string]uint64, p.source.numUnits()+1)
+	key := func(path string, from []int) (err error) {
+		keys[path], err = m.key(p.byPath()[path], r.total(from))
+		return err
+	}
+	if err := key("", nil); err != nil {
+		return nil, err
+	}
+	for path, units := range p.byPath() {
+		if path == "" {
+			continue
+		}
+		if err := key(path, units); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // fingerprintForm is hashed first, and changes whenever what follows it does.
-const fingerprintForm = "afdo slice 1"
+const fingerprintForm = "afdo slice 2"
 
-// A hasher writes down what a slice means. That it does so in memory lets it
-// be told apart from nothing else: every list has its length before it.
-type hasher struct {
-	*selection
-	target Target
-	bits   int
-
-	data  []byte
-	ranks map[symbolID]profile.SymbolRef // of the names that count as different ones
-	times []uint64                       // the different timestamps, in order
-}
-
-func (h *hasher) uint(v uint64) { h.data = binary.AppendUvarint(h.data, v) }
-
-func (h *hasher) string(s string) {
-	h.uint(uint64(len(s)))
-	h.data = append(h.data, s...)
-}
-
-func (h *hasher) sum() error {
-	h.string(fingerprintForm)
-	h.uint(uint64(h.target))
-	if h.target != Version2 {
-		if err := h.whole(); err != nil {
-			return err
+// key returns the key of a slice of some units, of whose own symbols it has the sum.
+func (m *meanings) key(units []int, total uint64) (uint64, error) {
+	data := append([]byte(fingerprintForm), byte(m.target))
+	if m.target != Version2 {
+		s, err := m.source.summary()
+		if err != nil {
+			return 0, err
+		}
+		data = appendSummary(data, quantizeSummary(s, m.bits))
+		seen := make(map[int]struct{}, len(units))
+		for _, unit := range units {
+			unit = m.firstOf[unit]
+			if _, again := seen[unit]; !again {
+				seen[unit] = struct{}{}
+				total += m.fileHash(unit)
+			}
 		}
 	}
-	slices.SortFunc(h.symbols, h.compare)
-	groups := h.rank()
-	h.uint(uint64(len(groups)))
-	var body profile.Body
-	for _, group := range groups {
-		h.string(group[0].name)
-		if h.target != Version2 {
-			h.string(h.source.path(group[0].unit))
-		}
-		h.function(&body, group)
-	}
-	return nil
+	return xxhash.Sum64(binary.LittleEndian.AppendUint64(data, total)), nil
 }
 
-// whole adds what a slice has of the profile as a whole.
-func (h *hasher) whole() error {
-	s, err := h.source.summary()
-	if err != nil {
-		return err
-	}
-	h.summary(quantizeSummary(s, h.bits))
-	files := h.files()
-	slices.Sort(files)
-	h.uint(uint64(len(files)))
-	for _, name := range files {
-		h.string(name)
-	}
-	h.times = append(h.times, 0) // an unknown one stays unknown
-	for _, f := range h.samples {
-		h.times = append(h.times, f.Timestamp)
-	}
-	slices.Sort(h.times)
-	h.times = slices.Compact(h.times)
-	return nil
-}
-
-func (h *hasher) summary(s *afdo.Summary) {
+func appendSummary(data []byte, s *afdo.Summary) []byte {
 	for _, v := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
-		h.uint(v)
+		data = binary.AppendUvarint(data, v)
 	}
 	for _, e := range s.Entries {
-		h.uint(uint64(e.Cutoff))
-		h.uint(e.MinCount)
-		h.uint(e.NumCounts)
+		data = binary.AppendUvarint(data, uint64(e.Cutoff))
+		data = binary.AppendUvarint(data, e.MinCount)
+		data = binary.AppendUvarint(data, e.NumCounts)
 	}
-}
-
-// compare orders symbols by name, and by file if that counts.
-func (h *hasher) compare(a, b symbol) int {
-	if c := strings.Compare(a.name, b.name); c != 0 || h.target == Version2 {
-		return c
-	}
-	return strings.Compare(h.source.path(a.unit), h.source.path(b.unit))
-}
-
-// rank numbers the symbols, those that count as one alike, and returns these together.
-func (h *hasher) rank() [][]symbol {
-	var groups [][]symbol
-	for i, rest := 0, h.symbols; len(rest) > 0; i++ {
-		n := 1
-		for n < len(rest) && h.compare(rest[0], rest[n]) == 0 {
-			n++
-		}
-		for _, sym := range rest[:n] {
-			h.ranks[sym.id] = profile.SymbolRef(i)
-		}
-		groups, rest = append(groups, rest[:n]), rest[n:]
-	}
-	return groups
-}
-
-// function adds the samples of symbols that count as one, or that there are none.
-func (h *hasher) function(body *profile.Body, group []symbol) {
-	body.Reset()
-	var f profile.Function
-	for _, sym := range group {
-		part := h.samples[sym.id]
-		f.HeadCount = saturating.Add(f.HeadCount, quantize(part.HeadCount, h.bits))
-		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
-			f.Timestamp = part.Timestamp
-		}
-		translate(body, part.Records, h.ranks, h.bits)
-	}
-	f.Records = body.Records()
-	if h.target == Version2 {
-		f.Timestamp = 0
-	}
-	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
-		h.uint(0)
-		return
-	}
-	h.uint(1)
-	h.uint(f.HeadCount)
-	order, _ := slices.BinarySearch(h.times, f.Timestamp)
-	h.uint(uint64(order))
-	h.records(f.Records)
-}
-
-func (h *hasher) records(records []profile.Record) {
-	h.uint(uint64(len(records)))
-	for i := range records {
-		r := &records[i]
-		h.uint(uint64(r.Line)<<2 | uint64(r.Kind))
-		h.uint(uint64(r.Discriminator))
-		h.uint(uint64(r.Callee))
-		h.uint(r.Count)
-	}
+	return data
 }

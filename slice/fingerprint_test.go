@@ -12,14 +12,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// shuffled returns the same profile with units, symbols and functions in another order.
+// shuffled returns the same profile with symbols and functions in another order. Units are in that
+// of their paths, as in version 4: of those with one last element the compiler takes the last.
 func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 3))
 	q := profile.New()
 	q.Summary = p.Summary
-	for _, f := range r.Perm(p.NumFiles()) {
-		q.AddFile(p.FilePath(profile.FileRef(f)))
-	}
+	addSortedFiles(q, p)
 	refs := make(map[symbolID]profile.SymbolRef)
 	for _, s := range r.Perm(p.NumSymbols()) {
 		ref := profile.SymbolRef(s)
@@ -48,7 +47,7 @@ func TestFingerprintOrder(t *testing.T) {
 }
 
 // meaning is what a slice means to a compiler: for version 2 one symbol for all of
-// a name, of no file; for version 3 timestamps by their rank. It is what keys are about.
+// a name, of no file, without timestamps. It is what keys are about.
 func meaning(p *profile.Profile, target Target) *profile.Profile {
 	m := profile.New()
 	refs := make(map[symbolID]profile.SymbolRef)
@@ -64,13 +63,8 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 		var body profile.Body
 		translate(&body, f.Records, refs, 0)
 		part := profile.Function{HeadCount: f.HeadCount, Records: body.Records()}
-		if target != Version2 && f.Timestamp > 0 {
-			part.Timestamp = 1
-			for _, g := range p.Functions() {
-				if g.Timestamp < f.Timestamp {
-					part.Timestamp++
-				}
-			}
+		if target != Version2 {
+			part.Timestamp = f.Timestamp
 		}
 		m.AddFunction(refs[symbolID(s)], part)
 	}
@@ -103,6 +97,7 @@ func TestFingerprintMeaning(t *testing.T) {
 			changed.AddFunction(s, profile.Function{Timestamp: 1 + r.Uint64N(50)})
 		}
 		changed.AddFunction(s, profile.Function{Records: body.Records()})
+		changed = shuffled(changed, seed)
 		// The same summary for both: it would make all keys for version 3 differ.
 		p.Summary, changed.Summary = &afdo.Summary{}, &afdo.Summary{}
 		a, b := FromProfile(p), FromProfile(changed)
@@ -127,6 +122,32 @@ func TestFingerprintMeaning(t *testing.T) {
 	}
 	assert.Greater(t, same, testenv.Rounds(20, 100))
 	assert.Greater(t, different, testenv.Rounds(20, 100))
+}
+
+// TestFingerprints compares the keys of all units with those of each by itself.
+func TestFingerprints(t *testing.T) {
+	for seed := range uint64(300) {
+		p := randomProfile(seed)
+		r := readerOf(t, p, false)
+		onDisk, err := FromReader(r)
+		require.NoError(t, err)
+		for _, program := range []*Program{FromProfile(p), onDisk} {
+			for _, target := range []Target{Version2, Version3} {
+				bits := int(seed % 3)
+				keys, err := program.Fingerprints(target, bits)
+				require.NoError(t, err)
+				for path := range keys {
+					want, err := program.Fingerprint(Request{Units: []string{path}, Target: target, Bits: bits})
+					require.NoError(t, err)
+					require.Equal(t, want, keys[path], "seed %d, %q", seed, path)
+				}
+				for path := range program.Units() {
+					require.Contains(t, keys, path)
+				}
+				require.Contains(t, keys, "")
+			}
+		}
+	}
 }
 
 func TestFingerprintSummary(t *testing.T) {
@@ -160,7 +181,7 @@ func TestFingerprintStable(t *testing.T) {
 	body.Count(6, 0, 7)
 	body.Leave()
 	p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "f"), profile.Function{HeadCount: 8, Timestamp: 9, Records: body.Records()})
-	for target, want := range map[Target]uint64{Version2: 0xcca525c78da9a45e, Version3: 0xacd5d2ee365b354c} {
+	for target, want := range map[Target]uint64{Version2: 0x4a5664d5b72429ea, Version3: 0xf3a367141f773f9d} {
 		got, err := FromProfile(p).Fingerprint(Request{Units: []string{"a.c"}, Target: target})
 		require.NoError(t, err)
 		assert.Equal(t, want, got, "%#x", got)

@@ -2,6 +2,7 @@ package slice
 
 import (
 	"iter"
+	"path"
 	"sync"
 
 	"github.com/go-afdo/afdo"
@@ -18,6 +19,8 @@ type Program struct {
 	source source
 	index  index
 	byPath func() map[string][]int // the units of each path
+
+	lastOfBase func() map[string]int // the last unit of each last path element
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
@@ -45,7 +48,14 @@ func newProgram(s source, x index) *Program {
 		}
 		return units
 	}
-	return &Program{source: s, index: x, byPath: sync.OnceValue(byPath)}
+	lastOfBase := func() map[string]int {
+		last := make(map[string]int)
+		for i := range s.numUnits() {
+			last[path.Base(s.path(i))] = i
+		}
+		return last
+	}
+	return &Program{source: s, index: x, byPath: sync.OnceValue(byPath), lastOfBase: sync.OnceValue(lastOfBase)}
 }
 
 // Units iterates over the paths of the program's units, those of symbols with unknown file left

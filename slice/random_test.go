@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,9 +51,14 @@ func randomName(r *rand.Rand) string {
 
 func randomProfile(seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := profile.New()
+	unsorted, p := profile.New(), profile.New()
 	for range 1 + r.IntN(30) {
-		p.AddSymbol(p.AddFile(randomPaths[min(1, r.IntN(4))*r.IntN(len(randomPaths))]), randomName(r))
+		unsorted.AddSymbol(unsorted.AddFile(randomPaths[min(1, r.IntN(4))*r.IntN(len(randomPaths))]), randomName(r))
+	}
+	addSortedFiles(p, unsorted)
+	for s := range unsorted.NumSymbols() {
+		ref := profile.SymbolRef(s)
+		p.AddSymbol(p.AddFile(unsorted.FilePath(unsorted.SymbolFile(ref))), unsorted.SymbolName(ref))
 	}
 	var body profile.Body
 	for s := range p.NumSymbols() {
@@ -66,6 +72,18 @@ func randomProfile(seed uint64) *profile.Profile {
 		})
 	}
 	return p
+}
+
+// addSortedFiles adds the files of p to q in the order of their paths.
+func addSortedFiles(q, p *profile.Profile) {
+	var paths []string
+	for f := range p.NumFiles() {
+		paths = append(paths, p.FilePath(profile.FileRef(f)))
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		q.AddFile(path)
+	}
 }
 
 func randomBody(r *rand.Rand, b *profile.Body, symbols, depth int) {

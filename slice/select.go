@@ -3,6 +3,7 @@ package slice
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -477,22 +478,30 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 	return p, nil
 }
 
-// files returns the units and the files of the symbols, and each file whose last path
-// element is that of one of them: GCC 16 looks at no more of a path, and the last file wins.
+// files returns the units and the files of the symbols in the profile's order, and with each
+// the one that wins among those of its last path element: GCC 16 looks at no more of a path, and
+// takes the last file that has it.
 func (s *selection) files() []string {
-	bases := make(map[string]struct{})
+	seen := make(map[int]struct{})
+	add := func(unit int) {
+		if path := s.source.path(unit); path != "" {
+			seen[unit] = struct{}{}
+		}
+	}
 	for _, sym := range s.symbols {
-		bases[path.Base(s.source.path(sym.unit))] = struct{}{}
+		add(sym.unit)
 	}
 	for _, unit := range s.units {
-		bases[path.Base(s.source.path(unit))] = struct{}{}
+		add(unit)
 	}
-	var files []string
-	for unit := range s.source.numUnits() {
-		name := s.source.path(unit)
-		if _, ok := bases[path.Base(name)]; ok && name != "" {
-			files = append(files, name)
-		}
+	units := slices.Collect(maps.Keys(seen))
+	for _, unit := range units {
+		add(s.lastOfBase()[path.Base(s.source.path(unit))])
+	}
+	units = slices.Sorted(maps.Keys(seen))
+	files := make([]string, len(units))
+	for i, unit := range units {
+		files[i] = s.source.path(unit)
 	}
 	return files
 }

@@ -4,9 +4,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"runtime"
+	"maps"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -70,7 +69,7 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 	}
 	var facts []fingerprintFacts
 	if len(s.units) == 0 {
-		facts, err = fingerprintAll(program, slice.Request{Target: target, Bits: int(s.bits)})
+		facts, err = fingerprintAll(program, target, int(s.bits))
 	} else {
 		facts, err = s.fingerprints(e, program, target)
 	}
@@ -111,32 +110,15 @@ func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Targ
 }
 
 // fingerprintAll returns the keys of all units by path.
-func fingerprintAll(program *slice.Program, request slice.Request) ([]fingerprintFacts, error) {
-	paths := slices.Collect(program.Units())
-	slices.Sort(paths)
-	facts := make([]fingerprintFacts, len(paths))
-	errs := make([]error, len(paths))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				q := request
-				q.Units = paths[i : i+1]
-				key, err := program.Fingerprint(q)
-				facts[i], errs[i] = newFingerprintFacts(paths[i], key), err
-			}
-		})
+func fingerprintAll(program *slice.Program, target slice.Target, bits int) ([]fingerprintFacts, error) {
+	keys, err := program.Fingerprints(target, bits)
+	if err != nil {
+		return nil, err
 	}
-	for i := range paths {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	delete(keys, "") // of symbols without a file
+	facts := make([]fingerprintFacts, 0, len(keys))
+	for _, path := range slices.Sorted(maps.Keys(keys)) {
+		facts = append(facts, newFingerprintFacts(path, keys[path]))
 	}
 	return facts, nil
 }

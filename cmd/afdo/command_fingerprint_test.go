@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -41,6 +44,37 @@ func TestFingerprintEncodings(t *testing.T) {
 		}
 	}
 	assert.Equal(t, keysOf(t, path), keysOf(t, path, "--for", "gcc12"))
+}
+
+// TestFingerprintManyUnits has 40,000 units and five times as many: the time of the processor is
+// to grow as the file does. What is counted exactly is in package slice.
+func TestFingerprintManyUnits(t *testing.T) {
+	if os.Getenv("AFDO_SWEEP") == "" {
+		t.Skip("AFDO_SWEEP is not set")
+	}
+	s := newSite(t)
+	work := func(units int, args ...string) float64 {
+		path := s.path(strconv.Itoa(units))
+		if _, err := os.Stat(path); err != nil {
+			require.NoError(t, os.WriteFile(path, gen.Big(units, true), 0o666))
+		}
+		best := 0.0
+		for range 2 {
+			cmd := s.command(append(args, path)...)
+			cmd.Stdout = io.Discard
+			require.NoError(t, cmd.Run())
+			took := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+			if best == 0 || took < best {
+				best = took
+			}
+		}
+		return best
+	}
+	for _, args := range [][]string{{"fingerprint"}, {"fingerprint", "--for", "gcc16"}, {"index", "-o", os.DevNull}} {
+		few, many := work(40_000, append([]string{"afdo"}, args...)...), work(200_000, append([]string{"afdo"}, args...)...)
+		t.Logf("afdo %s: %.2f s and %.2f s", strings.Join(args, " "), few, many)
+		assert.Less(t, many, 7*few, "afdo %s: %.2f s for 40,000 units, %.2f s for 200,000", strings.Join(args, " "), few, many)
+	}
 }
 
 func TestFingerprintChanges(t *testing.T) {

@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,22 +186,12 @@ func addFingerprints(o *index.Options, p *profile.Profile) error {
 
 // unitKeys returns the fingerprints of all units.
 func unitKeys(p *profile.Profile) (keyOf func(path string) (uint64, error), err error) {
-	program := slice.FromProfile(p)
-	request := slice.Request{Target: slice.FingerprintTarget}
-	all, err := fingerprintAll(program, request)
-	if err != nil {
-		return nil, err
-	}
-	keys := make(map[string]string, len(all))
-	for _, f := range all {
-		keys[f.Path] = f.Key
-	}
+	keys, err := slice.FromProfile(p).Fingerprints(slice.FingerprintTarget, 0)
 	return func(path string) (uint64, error) {
-		if key, ok := keys[path]; ok {
-			return strconv.ParseUint(key, 16, 64)
+		key, ok := keys[path]
+		if !ok {
+			return 0, fmt.Errorf("unit %q: %w", path, afdo.ErrNotFound)
 		}
-		q := request // of the unit without a file
-		q.Units = []string{path}
-		return program.Fingerprint(q)
-	}, nil
+		return key, nil
+	}, err
 }

@@ -52,9 +52,6 @@ func TestMemoryOfVerbs(t *testing.T) {
 			"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
 			"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
 		} {
-			if name == "many-units" && strings.Contains(line, "index") || name == "many-units" && strings.Contains(line, "fingerprint") {
-				continue // a fingerprint for each unit takes minutes
-			}
 			args := strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line))
 			status, took, said := measured(t, args)
 			require.Contains(t, []int{0, 1}, status, "%s: %s: %s", name, line, said)

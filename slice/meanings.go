@@ -1,0 +1,338 @@
+package slice
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Meanings are hashes of what symbols mean to a compiler, each computed once however many slices
+// have it. A slice is a set of symbols, so the sum of their hashes is the slice's. That of a symbol
+// tells its samples, what was inlined of it in other functions, and of the callees in all
+// of that the names, with those that share one with them: these are in the slice, too.
+type meanings struct {
+	*Program
+	target Target
+	bits   int
+
+	symbols []symbol
+	indexOf map[symbolID]int32 // in symbols
+	firstOf []int              // the first unit of the same path, by unit
+	winners map[string]string  // the path that wins, by last element
+	nodeOf  []int32            // by index
+	nodes   []node
+	groups  []crowd
+	classes []crowd
+
+	inlined [][]int32 // the functions inlined in each symbol's samples, by index
+	open    []openHash
+	body    profile.Body
+}
+
+// A node is what counts as one symbol: all of a name, for Version3 all of a name and path.
+type node struct {
+	name   uint64 // hash of that
+	callee uint64 // the same, with the names that share one with it
+	group  int32
+	class  int32 // -1 if the unqualified name says nothing
+	plain  bool  // it is not mangled
+	member bool  // what finds names of its class finds this one
+	twins  int32 // how many symbols it is
+
+	samples uint64 // hash of its samples, 0 if there are none
+	inlined uint64 // hashes of what was inlined of it in others
+	parts   []profile.Function
+}
+
+// whole hashes all that a slice has of a symbol of its own.
+func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
+
+// A crowd is the nodes that are found by one name: a group by the cut one, a class by the
+// unqualified one.
+type crowd struct {
+	names uint64 // the sum of the hashes of their names
+	whole uint64 // and of all that is in slices of them
+	plain bool   // one of them is not mangled
+}
+
+// meanings returns those of all symbols.
+func (p *Program) meanings(q Request) (*meanings, error) {
+	var all []symbol
+	for unit := range p.source.numUnits() {
+		for sym, err := range p.source.symbols(unit) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sym)
+		}
+	}
+	m := newMeanings(p, q, all)
+	m.inlined = make([][]int32, len(all))
+	var scratch scratch
+	for i, sym := range all {
+		if !sym.info {
+			continue
+		}
+		f, err := p.source.function(sym, &scratch)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.read(i, f); err != nil {
+			return nil, err
+		}
+	}
+	m.finish()
+	return m, nil
+}
+
+// newMeanings hashes the names of symbols, among which is all that the samples of some refer to,
+// and what shares a name with that.
+func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
+	m := &meanings{
+		Program: p, target: q.Target, bits: q.Bits, symbols: symbols,
+		indexOf: make(map[symbolID]int32, len(symbols)),
+		nodeOf:  make([]int32, len(symbols)),
+		firstOf: make([]int, p.source.numUnits()),
+		winners: make(map[string]string),
+	}
+	for unit := range m.firstOf {
+		name := p.source.path(unit)
+		m.firstOf[unit] = p.byPath()[name][0]
+		m.winners[path.Base(name)] = max(m.winners[path.Base(name)], name)
+	}
+	c := crowding{meanings: m, text: q.Text, groups: make(map[string]int32), classes: make(map[string]int32)}
+	nodes := make(map[nodeKey]int32, len(symbols))
+	for i, sym := range symbols {
+		key := nodeKey{name: sym.name}
+		if m.target != Version2 {
+			key.unit = m.firstOf[sym.unit]
+		}
+		n, ok := nodes[key]
+		if !ok {
+			n = int32(len(m.nodes))
+			nodes[key] = n
+			m.nodes = append(m.nodes, c.newNode(sym))
+		}
+		m.nodes[n].twins++
+		m.indexOf[sym.id], m.nodeOf[i] = int32(i), n
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		n.callee = mix(n.name, m.groups[n.group].names, 0, 1)
+		if n.plain && n.class >= 0 {
+			n.callee = mix(n.name, m.groups[n.group].names, m.classes[n.class].names, 2)
+		}
+	}
+	return m
+}
+
+type nodeKey struct {
+	name string
+	unit int // 0 where files do not count
+}
+
+// crowding finds the crowds of nodes.
+type crowding struct {
+	*meanings
+	text            *Text
+	groups, classes map[string]int32
+}
+
+func (c *crowding) newNode(sym symbol) node {
+	cut := canonical.Name(sym.name)
+	n := node{name: c.nameHash(sym), class: -1, plain: !isMangled(cut)}
+	n.group = numberOf(c.groups, &c.meanings.groups, cut)
+	c.meanings.groups[n.group].add(&n)
+	if key := c.index.keyOf(cut); key != "" && key != oddKey {
+		n.class = numberOf(c.classes, &c.meanings.classes, key)
+		n.member = n.plain || isInternal(cut) || c.text != nil && c.text.mayDefine(sym.name)
+		if n.member {
+			c.meanings.classes[n.class].add(&n)
+		}
+	}
+	return n
+}
+
+// numberOf returns the number of a crowd, which is made if there is none yet.
+func numberOf(numbers map[string]int32, crowds *[]crowd, name string) int32 {
+	number, ok := numbers[name]
+	if !ok {
+		number = int32(len(*crowds))
+		numbers[name] = number
+		*crowds = append(*crowds, crowd{})
+	}
+	return number
+}
+
+func (c *crowd) add(n *node) {
+	c.names += n.name
+	c.plain = c.plain || n.plain
+}
+
+// nameHash hashes the name of a symbol, and its file if that counts.
+func (m *meanings) nameHash(sym symbol) uint64 {
+	name := xxhash.Sum64String(sym.name)
+	if m.target == Version2 {
+		return mix(name, 0, 0, 3)
+	}
+	return mix(name, m.fileHash(sym.unit), 0, 3)
+}
+
+// fileHash hashes a file with the one that wins among those of its last path element: the last
+// one, files in the order of their paths, as version 4 has them.
+func (m *meanings) fileHash(unit int) uint64 {
+	name := m.source.path(unit)
+	if name == "" {
+		return 0
+	}
+	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
+}
+
+// read hashes the samples of a symbol.
+func (m *meanings) read(i int, f profile.Function) error {
+	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
+		return nil
+	}
+	merge := false
+	for j := range f.Records {
+		r := &f.Records[j]
+		if r.Kind == profile.KindCount {
+			continue
+		}
+		callee, ok := m.indexOf[symbolID(r.Callee)]
+		if !ok {
+			return fmt.Errorf("slice: symbol ID %d, to which a record of %q refers: %w", r.Callee, m.symbols[i].name, afdo.ErrMalformed)
+		}
+		merge = merge || m.nodes[m.nodeOf[callee]].twins > 1
+		if r.Kind == profile.KindInlined && m.inlined != nil {
+			m.inlined[i] = append(m.inlined[i], callee)
+		}
+	}
+	if m.inlined != nil {
+		slices.Sort(m.inlined[i])
+		m.inlined[i] = slices.Clip(slices.Compact(m.inlined[i]))
+	}
+	n := &m.nodes[m.nodeOf[i]]
+	if merge || n.twins > 1 {
+		n.parts = append(n.parts, f)
+		return nil
+	}
+	m.hash(n, f, func(id profile.SymbolRef) *node { return &m.nodes[m.nodeOf[m.indexOf[symbolID(id)]]] })
+	return nil
+}
+
+// finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
+// function, and sums up the crowds.
+func (m *meanings) finish() {
+	var refs map[symbolID]profile.SymbolRef
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		if n.parts == nil {
+			continue
+		}
+		if refs == nil {
+			refs = make(map[symbolID]profile.SymbolRef, len(m.symbols))
+			for i, sym := range m.symbols {
+				refs[sym.id] = profile.SymbolRef(m.nodeOf[i])
+			}
+		}
+		m.hash(n, m.merged(n.parts, refs), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
+		n.parts = nil
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		m.groups[n.group].whole += n.whole()
+		if n.member {
+			m.classes[n.class].whole += n.whole()
+		}
+	}
+}
+
+// merged returns several functions as one, whose callees are nodes.
+func (m *meanings) merged(parts []profile.Function, refs map[symbolID]profile.SymbolRef) profile.Function {
+	var f profile.Function
+	m.body.Reset()
+	for _, part := range parts {
+		f.HeadCount = saturating.Add(f.HeadCount, part.HeadCount)
+		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
+			f.Timestamp = part.Timestamp
+		}
+		translate(&m.body, part.Records, refs, m.bits)
+	}
+	f.Records = m.body.Records()
+	return f
+}
+
+// An openHash is a body whose records are being hashed.
+type openHash struct {
+	end    int    // where it ends among the records
+	way    uint64 // hash of the way to it
+	head   uint64 // of the record that opens it
+	sum    uint64 // of its records so far
+	callee *node
+}
+
+// hash sets the hash of a node's samples, and adds to the nodes inlined there. Records are hashed
+// without an order: each has the location that it would be ordered by.
+func (m *meanings) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
+	if m.target == Version2 {
+		f.Timestamp = 0
+		if f.HeadCount == 0 && len(f.Records) == 0 {
+			return
+		}
+	}
+	head := quantize(f.HeadCount, m.bits)
+	m.open = append(m.open[:0], openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
+	for at := 0; ; at++ {
+		top := &m.open[len(m.open)-1]
+		for at == top.end && len(m.open) > 1 {
+			m.leave()
+			top = &m.open[len(m.open)-1]
+		}
+		if at == len(f.Records) {
+			break
+		}
+		r := &f.Records[at]
+		place := uint64(r.Line)<<32 | uint64(r.Discriminator)
+		switch r.Kind {
+		case profile.KindCount:
+			top.sum += mix(place, quantize(r.Count, m.bits), 0, 6)
+		case profile.KindCall:
+			top.sum += mix(place, quantize(r.Count, m.bits), nodeOf(r.Callee).callee, 7)
+		case profile.KindInlined:
+			callee := nodeOf(r.Callee)
+			opened := openHash{end: at + 1 + int(r.Count), head: mix(place, callee.callee, 0, 8), callee: callee}
+			opened.way = mix(top.way, opened.head, 0, 9)
+			m.open = append(m.open, opened)
+		}
+	}
+	n.samples = mix(head, f.Timestamp, m.open[0].sum, 10)
+}
+
+// leave closes the innermost inlined body.
+func (m *meanings) leave() {
+	body := m.open[len(m.open)-1]
+	m.open = m.open[:len(m.open)-1]
+	m.open[len(m.open)-1].sum += mix(body.head, body.sum, 0, 11)
+	if m.target != Version2 {
+		body.callee.inlined += mix(body.way, body.sum, 0, 12)
+	}
+}
+
+// mix hashes numbers, of a kind.
+func mix(a, b, c, kind uint64) uint64 {
+	var data [32]byte
+	binary.LittleEndian.PutUint64(data[0:], a)
+	binary.LittleEndian.PutUint64(data[8:], b)
+	binary.LittleEndian.PutUint64(data[16:], c)
+	binary.LittleEndian.PutUint64(data[24:], kind)
+	return xxhash.Sum64(data[:])
+}
