@@ -45,7 +45,7 @@ func (t *tally) count(units []*judgement, frames []frame, n uint64) {
 	}
 	t.counts[v] += n
 	if v > apart {
-		t.lost[verdictNames[v]+": "+pathOf(frames)+" "+frames[len(frames)-1].place] += n
+		t.lost[verdictNames[v]+": "+newJudgement().path(frames)+" "+frames[len(frames)-1].place] += n
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 type judgement struct {
 	defined map[string]bool            // functions of the sources
 	bodies  map[string]map[string]bool // by path: the locations that have statements
-	plain   map[string]string          // names in the profile of functions that it has by their plain names
+	plain   map[string]string          // by symbol: the names of functions that profiles have by their plain names
 }
 
 // A verdict is what has become of a count.
@@ -55,7 +55,7 @@ func (j *judgement) read(r io.Reader) error {
 	for lines.Scan() {
 		line := lines.Text()
 		if m := dumpBody.FindStringSubmatch(line); m != nil {
-			path := j.inProfile(m[1])
+			path := j.plainPath(m[1])
 			if body = j.bodies[path]; body == nil {
 				body = make(map[string]bool)
 				j.bodies[path] = body
@@ -63,7 +63,7 @@ func (j *judgement) read(r io.Reader) error {
 		} else if m := dumpPlace.FindStringSubmatch(line); m != nil && body != nil {
 			body[m[1]] = true
 		} else if m := dumpDefined.FindStringSubmatch(line); m != nil {
-			j.defined[j.inProfile(m[1])] = true
+			j.defined[j.name(m[1])] = true
 		} else if m := dumpPlain.FindStringSubmatch(line); m != nil {
 			j.plain[m[2]] = m[1]
 		}
@@ -78,9 +78,9 @@ type frame struct{ name, place string }
 // frame is where the next one was inlined in it, or where the count is.
 func (j *judgement) of(frames []frame) verdict {
 	leaf := frames[len(frames)-1]
-	path := leaf.name
+	path := j.name(leaf.name)
 	verdict := foreign
-	if j.defined[leaf.name] {
+	if j.defined[path] {
 		verdict = bodiless
 	}
 	for i := len(frames) - 1; i >= 0; i-- {
@@ -97,29 +97,37 @@ func (j *judgement) of(frames []frame) verdict {
 			verdict = min(verdict, nowhere)
 		}
 		if i > 0 {
-			path = pathOf(frames[i-1:])
+			path = j.path(frames[i-1:])
 		}
 	}
 	return verdict
 }
 
-// pathOf writes frames as GCC does.
-func pathOf(frames []frame) string {
+// path writes frames as GCC does, but with plain names.
+func (j *judgement) path(frames []frame) string {
 	last := len(frames) - 1
 	var text strings.Builder
 	for i := last - 1; i >= 0; i-- {
-		text.WriteString(frames[i].name + ":" + frames[i].place + " ")
+		text.WriteString(j.name(frames[i].name) + ":" + frames[i].place + " ")
 	}
-	return text.String() + frames[last].name
+	return text.String() + j.name(frames[last].name)
 }
 
-// inProfile returns a path with the names that the profile has. GCC writes symbols in their place.
-func (j *judgement) inProfile(path string) string {
+// name returns the plain name of a symbol if the profile may have it by that.
+func (j *judgement) name(symbol string) string {
+	if plain, ok := j.plain[symbol]; ok {
+		return plain
+	}
+	return symbol
+}
+
+// plainPath returns a path that GCC has written with plain names.
+func (j *judgement) plainPath(path string) string {
 	words := strings.Split(path, " ")
 	for i, word := range words {
-		symbol, place, _ := strings.Cut(word, ":")
-		if plain, ok := j.plain[symbol]; ok {
-			words[i] = strings.TrimSuffix(plain+":"+place, ":")
+		symbol, place, called := strings.Cut(word, ":")
+		if words[i] = j.name(symbol); called {
+			words[i] += ":" + place
 		}
 	}
 	return strings.Join(words, " ")
