@@ -175,7 +175,7 @@ func (p *preparation) slice() (*Plan, error) {
 	}
 	p.trace("%d files, from %s", len(in.Files), found)
 	s := newStamp(p.profile, p.compiler, in, p.Bits)
-	path := c.slicePath()
+	path := p.slicePath()
 	if path != "" && s.holds(p.Cache, c.Path(path)) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
@@ -196,10 +196,21 @@ func (p *preparation) slice() (*Plan, error) {
 	return plan, err
 }
 
+// slicePath returns where the slice is to be, nothing if it has no place beside the object: "gcc
+// prog.c -o prog" would write prog.afdo, which may well be the profile.
+func (p *preparation) slicePath() string {
+	path := p.command.slicePath()
+	if info, err := os.Stat(p.command.Path(path)); path != "" && err == nil && os.SameFile(info, p.profile.info) {
+		p.trace("the profile is where the slice would be")
+		return ""
+	}
+	return path
+}
+
 // handOver writes a slice beside the object, or where that cannot be, into the cache.
 func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error) {
 	c := p.command
-	changed, err := false, errors.New("the object is no file")
+	changed, err := false, errors.New("it has no place there")
 	if path != "" {
 		changed, err = WriteSlice(c.Path(path), data)
 		if err == nil {

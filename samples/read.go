@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -51,18 +52,20 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
 	}
 	if err == nil && s.Empty() {
-		s, err = nil, &NoSamplesError{Binary: b.Path, BuildID: c.buildID(), Report: r, Hint: hint(c, r)}
+		s, err = nil, &NoSamplesError{Binary: b.Path, BuildID: c.buildID(), Report: r, Hint: hint(b, c, r)}
 	}
 	return s, r, err
 }
 
 // hint says what to do about an input that has no samples of the binary.
-func hint(c choice, r *Report) string {
+func hint(b *Binary, c choice, r *Report) string {
 	switch {
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
 		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
+	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && b.named(o.Name) }):
+		return "another build of that name ran: give the file as it was then"
 	case c.options.Name == nil && r.Format != Text:
 		return "if one of them is the binary, choose it by name"
 	}

@@ -113,6 +113,10 @@ func TestNoSamplesOfTheBinary(t *testing.T) {
 	require.Equal(t, uint64(12932), r.Samples)
 	require.ErrorContains(t, err, "perf.data has no samples for vec/vec12d5 (build id c90dcc38bfab300e90e55a629d613651752a8166); "+
 		"it has 11262 of /src/create-corpus/x/lua12.g (build id d200aae7859f54cce47948e4eea6e36bbe3ffa50), ")
+	require.ErrorContains(t, err, "if one of them is the binary, choose it by name")
+	other := binary(t, "lua/lua12.g.gz")
+	_, _, err = samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), other, samples.Options{BuildID: strings.Repeat("ab", 20)})
+	require.ErrorContains(t, err, "another build of that name ran: give the file as it was then")
 	_, _, err = samples.Read(strings.NewReader("0\n0\n0\n"), binary(t, "vec/vec12d5"), samples.Options{})
 	require.ErrorIs(t, err, afdo.ErrNotFound)
 	require.ErrorContains(t, err, "no samples at all")

@@ -307,6 +307,25 @@ func TestExecCaches(t *testing.T) {
 	}
 }
 
+// TestExecKeepsTheProfile compiles into a program beside whose name the profile stands, also by a
+// link: "gcc a.c -o prog" with prog.afdo.
+func TestExecKeepsTheProfile(t *testing.T) {
+	for _, given := range []string{"prog.afdo", "link"} {
+		s := newSite(t)
+		gcc := s.fakeGCC("gcc", "12.2.0")
+		s.write("a.c", "int f0(int x) { return x; }\n")
+		s.write("a.h", "")
+		profile, err := os.ReadFile(writeV4(t, tinyProfile("/src/a.c")))
+		require.NoError(t, err)
+		s.write("prog.afdo", string(profile))
+		require.NoError(t, os.Symlink("prog.afdo", s.path("link")))
+		out := s.run("afdo", "exec", "-v", "--profile", given, "--", gcc, "a.c", "-o", "prog")
+		assert.Regexp(t, `-fauto-profile=\S+/slices/`, out)
+		assert.Equal(t, string(profile), s.read("prog.afdo"))
+		assert.Contains(t, s.run("afdo", "exec", "--profile", given, "--", gcc, "a.c", "-o", "other"), "-fauto-profile=other.afdo")
+	}
+}
+
 // TestExecPrivate has a cache that others may write to, and does not use it.
 func TestExecPrivate(t *testing.T) {
 	s := newSite(t)
