@@ -7,7 +7,12 @@
 # SOURCES is a folder with the sources of Lua 5.4, zstd, re2, fmt and LevelDB, as Debian's source packages unpack
 # (lua5.4-*, libzstd-*, re2-*, fmtlib-*, leveldb-*). The table goes to standard output, a line a program and
 # compiler. COMPILERS names the suffixes of the compilers, by default those of gcc and, if it is there, gcc-16;
-# VARIANTS the profiles, KEEP a folder for what is built. It takes minutes a program.
+# KEEP a folder for what is built, where a program without a profile is not built again. VARIANTS are the profiles,
+# none for none, each with a colon and flags of the compiler behind it if need be, with a comma in place of a space:
+#
+#	VARIANTS="exact exact:-fno-tracer none:-O3"
+#
+# It takes minutes a program.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
@@ -16,7 +21,8 @@ shift
 programs=("$@")
 [ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
 read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16)}"
-read -ra variants <<<"${VARIANTS-exact passes hot both heads zeros sum targets lbr addresses}"
+early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
+read -ra variants <<<"${VARIANTS-exact exact:$early hot heads zeros sum targets lbr addresses}"
 work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 period=${PERIOD:-2003}
@@ -29,13 +35,14 @@ prepare
 
 code() { size "$1" | awk 'NR == 2 {print $1}'; }
 
-# profile PROGRAM SUFFIX VARIANT makes the profile of a variant and prints its path.
+# profile PROGRAM SUFFIX KIND makes a profile and prints the flag that has GCC use it.
 profile() {
 	local base=$work/$1$2 to version=v2 from=$work/$1$2.train
 	to=$base.$3.prof
+	[ "$3" != none ] || return 0
 	[ "$2" != -16 ] || version=v3
 	case $3 in
-	exact | passes) "$work/afdo" create --binary "$base" --profile "$from" --to $version -o "$to" ;;
+	exact) "$work/afdo" create --binary "$base" --profile "$from" --to $version -o "$to" ;;
 	sum) "$work/afdo" create --binary "$base" --profile "$from" --combine sum --to $version -o "$to" ;;
 	lbr | addresses)
 		"$work/pays" sample "$period" "$base" "$from" "$to.samples"
@@ -43,18 +50,11 @@ profile() {
 		;;
 	*)
 		"$work/afdo" create --binary "$base" --profile "$from" --to v2 -o "$to.whole"
-		"$work/pays" vary "${3/both/hot}" "$to.whole" "$to.v2"
+		"$work/pays" vary "$3" "$to.whole" "$to.v2"
 		"$work/afdo" convert "$to.v2" --to $version -o "$to"
 		;;
 	esac 2>"$to.log" || { cat "$to.log" >&2; return 1; }
-	echo "$to"
-}
-
-# extra VARIANT prints the flags that go with a variant.
-extra() {
-	case $1 in
-	passes | both) echo --param max-early-inliner-iterations=10 ;;
-	esac
+	echo "-fauto-profile=$to"
 }
 
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
@@ -63,15 +63,16 @@ printf '| program | compiler | profile | trained input | other input | code |\n|
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
 		base=$work/$program$suffix
-		build "$program" "$suffix" "$base"
+		[ -e "$base" ] || build "$program" "$suffix" "$base"
 		train=$(count "$program" "$base" train "$base.train")
 		other=$(count "$program" "$base" other)
 		compiler=$(gcc${suffix#plain} -dumpfullversion)
 		printf '| %s | %s | none | %.1f M | %.1f M | %d |\n' "$program" "$compiler" "$((train / 100000))e-1" "$((other / 100000))e-1" "$(code "$base")"
 		for variant in "${variants[@]}"; do
-			prof=$(profile "$program" "$suffix" "$variant")
-			with=$base.$variant
-			build "$program" "$suffix" "$with" -fauto-profile="$prof" $(extra "$variant")
+			flag=$(profile "$program" "$suffix" "${variant%%:*}")
+			with=$base.with
+			IFS=, read -ra flags <<<"${variant#"${variant%%:*}"}"
+			build "$program" "$suffix" "$with" $flag "${flags[@]#:}"
 			printf '| | | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
 				"$(percent "$other" "$(count "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")"
 		done
