@@ -12,6 +12,10 @@ import (
 // Picking one out of a unit takes a third to a sixth of decoding it, and what is decoded is kept.
 const decodeShare = 8
 
+// sieveBits is how many classes of symbol IDs there are by which most that are not wanted are told
+// from those that are.
+const sieveBits = 1 << 13
+
 // SymbolsByID returns the symbols of several IDs, in their order. The error is [ErrNotFound] if the
 // file has no symbol of one of them. It reads the string table and the symbol names of each unit
 // concerned once. Of a unit of which few symbols are wanted for the first time, it decodes only
@@ -81,7 +85,14 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 	if n := f.RowCount(); len(wanted) > n/decodeShare {
 		return false, nil
 	}
+	likely := newBitSet(sieveBits)
+	for _, w := range wanted {
+		likely.add(uint32(w.id) % sieveBits)
+	}
 	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
+		if !likely.has(row.ID % sieveBits) {
+			return false
+		}
 		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
 		return ok
 	})
@@ -106,19 +117,25 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 
 // someNames returns the names of some rows, which come to no more than limit, by string index.
 func (enc *encodedTable) someNames(rows []wire.Row, limit int) (names map[uint32]string, ok bool) {
-	missing := make(map[uint32]bool, len(rows))
-	for _, row := range rows {
-		missing[row.String] = true
-	}
-	names = make(map[uint32]string, len(missing))
 	f := enc.strings
-	f.someStrings(func(int, []byte) bool { return true }, func(index uint32, name []byte) bool {
-		if missing[index] {
-			delete(missing, index)
-			names[index] = string(name)
-			limit -= len(name)
+	count := f.StringCount()
+	missing := 0
+	wanted := newBitSet(count)
+	for _, row := range rows {
+		if uint64(row.String) >= uint64(count) {
+			return nil, false
 		}
-		return len(missing) > 0 && limit >= 0
+		if !wanted.has(row.String) {
+			wanted.add(row.String)
+			missing++
+		}
+	}
+	names = make(map[uint32]string, missing)
+	f = enc.strings
+	f.pick(wanted, func(index uint32, name []byte) bool {
+		names[index] = string(name)
+		limit -= len(name)
+		return len(names) < missing && limit >= 0
 	})
-	return names, len(missing) == 0 && limit >= 0
+	return names, len(names) == missing && limit >= 0
 }

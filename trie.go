@@ -169,3 +169,58 @@ func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(in
 		}
 	}
 }
+
+// maxPickDepth is how deep a string table may be for strings to be picked out of it. Real ones are
+// some dozens of nodes deep.
+const maxPickDepth = 1 << 16
+
+// step is a node on the way to the current one.
+type step struct {
+	left  int    // children that are still to come
+	label []byte // that leads on
+}
+
+// pick takes the strings of a string table that are wanted out of the set and calls yield for each,
+// until it returns false. It spells no others, and ends at a fault, which it does not report, and
+// in a table that is very deep. What yield gets is valid until it returns.
+func (f *fields) pick(wanted bitSet, yield func(index uint32, name []byte) bool) {
+	f.StringCount()
+	var name []byte
+	way := make([]step, 0, 64)
+	for f.Err == nil && len(way) < maxPickDepth {
+		children, terminal, index := f.Node()
+		if terminal && wanted.has(index) {
+			name = name[:0]
+			for _, s := range way {
+				name = append(name, s.label...)
+			}
+			wanted.remove(index)
+			if !yield(index, name) {
+				return
+			}
+		}
+		if children > 0 {
+			way = append(way, step{left: children})
+		}
+		for len(way) > 0 && way[len(way)-1].left == 0 {
+			way = way[:len(way)-1]
+		}
+		if len(way) == 0 {
+			return
+		}
+		last := &way[len(way)-1]
+		last.left--
+		last.label = f.Label()
+	}
+}
+
+// bitSet is a set of small numbers.
+type bitSet []uint64
+
+func newBitSet(n int) bitSet { return make(bitSet, (n+63)/64) }
+
+func (s bitSet) add(i uint32) { s[i/64] |= 1 << (i % 64) }
+
+func (s bitSet) remove(i uint32) { s[i/64] &^= 1 << (i % 64) }
+
+func (s bitSet) has(i uint32) bool { return int(i/64) < len(s) && s[i/64]>>(i%64)&1 != 0 }

@@ -1,5 +1,7 @@
 package wire
 
+import "encoding/binary"
+
 // NoInfo in the place of a section index marks a symbol that is only referred to (RFC 4.6).
 const NoInfo = 0xFFFFFFFF
 
@@ -14,7 +16,35 @@ type Row struct {
 func (f *Fields) RowCount() int { return f.Count(uint64(f.Uint32()), 12, 3, "symbols") }
 
 // Row decodes a row.
-func (f *Fields) Row() Row { return Row{f.Uint32(), f.Uint32(), f.Uint32()} }
+func (f *Fields) Row() Row {
+	if f.Compact {
+		if r, ok := f.compactRow(); ok {
+			return r
+		}
+	} else if f.Rest() >= 12 {
+		p := f.Data[f.Pos : f.Pos+12]
+		f.Pos += 12
+		return Row{binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[8:])}
+	}
+	return Row{f.Uint32(), f.Uint32(), f.Uint32()}
+}
+
+// compactRow decodes a row of varints of up to five bytes that is not near the end of the data. It
+// is false for any other, and has moved nothing.
+func (f *Fields) compactRow() (r Row, ok bool) {
+	p := f.Data[f.Pos:]
+	if len(p) < 5+5+8 {
+		return r, false
+	}
+	a, n := shortVarint(p)
+	b, m := shortVarint(p[n:])
+	c, k := shortVarint(p[n+m:])
+	if n == 0 || m == 0 || k == 0 {
+		return r, false
+	}
+	f.Pos += n + m + k
+	return Row{a, b, c}, true
+}
 
 // Row encodes a row.
 func (e *Encoder) Row(r Row) {

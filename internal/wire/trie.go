@@ -18,6 +18,16 @@ func (f *Fields) StringCount() int { return f.Count(uint64(f.Uint32()), 1+4, 1+1
 
 // Node decodes the bitmask of a node and the string index of a terminal.
 func (f *Fields) Node() (children int, terminal bool, id uint32) {
+	if p := f.Data[f.Pos:]; f.Compact && len(p) > 8 { // as nearly all are
+		if p[0]&terminalFlag == 0 {
+			f.Pos++
+			return int(p[0]), false, 0
+		}
+		if id, n := shortVarint(p[1:]); n > 0 {
+			f.Pos += 1 + n
+			return int(p[0] &^ terminalFlag), true, id
+		}
+	}
 	mask := f.Byte()
 	if mask&terminalFlag != 0 {
 		id = f.Uint32()
@@ -35,7 +45,14 @@ func (e *Encoder) Terminal(children int, id uint32) {
 }
 
 // Label decodes the label of an edge.
-func (f *Fields) Label() []byte { return f.Take(int(f.Uint16()), "an edge label") }
+func (f *Fields) Label() []byte {
+	if p := f.Data[f.Pos:]; f.Compact && len(p) > 0 && p[0] < 0x80 && len(p) > int(p[0]) {
+		n := 1 + int(p[0])
+		f.Pos += n
+		return p[1:n]
+	}
+	return f.Take(int(f.Uint16()), "an edge label")
+}
 
 // Label encodes the label of an edge.
 func (e *Encoder) Label(label string) {

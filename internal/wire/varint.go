@@ -26,6 +26,22 @@ func Varint(p []byte) (v uint64, n int) {
 	return binary.Uvarint(p)
 }
 
+// shortVarint decodes the varint at the start of p, of which there are at least eight bytes, and
+// its length; n is 0 if it is longer than five bytes or does not fit 32 bits.
+func shortVarint(p []byte) (v uint32, n int) {
+	w := binary.LittleEndian.Uint64(p)
+	ends := ^w & (VarintFlags & 0xffffffffff)
+	if ends == 0 {
+		return 0, 0
+	}
+	w &= ends ^ (ends - 1)
+	w = w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000 | w>>3&0xfe00000 | w>>4&0x7f0000000
+	if w > math.MaxUint32 {
+		return 0, 0
+	}
+	return uint32(w), bits.TrailingZeros64(ends)/8 + 1
+}
+
 // VarintLen is the length of the shortest varint of a value.
 func VarintLen[T ~uint32 | ~uint64](v T) int { return (bits.Len64(uint64(v)|1) + 6) / 7 }
 
