@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/internal/train"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/sampleprof"
@@ -80,18 +81,13 @@ type clangSite struct {
 
 // newClangSite copies a program of package slice.
 func newClangSite(t *testing.T, program string) *clangSite {
-	clang, err := exec.LookPath("clang++-22")
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skip(err)
-	}
+	clang := testenv.Tool(t, "clang++-22")
 	s := &clangSite{T: t, dir: t.TempDir(), clang: clang}
 	if program == "c" {
 		s.clang = strings.Replace(clang, "++", "", 1)
 	}
 	t.Setenv("AFDO_CACHE_DIR", t.TempDir())
+	var err error
 	s.cache, err = OpenCache()
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS(filepath.Join("../slice/testdata", program))))
@@ -152,7 +148,7 @@ func spoil(p *profile.Profile, rng *rand.Rand) {
 		symbols = append(symbols, profile.SymbolRef(i))
 	}
 	for i := range 5 {
-		symbols = append(symbols, p.AddSymbol(p.AddFile("/other.cc"), fmt.Sprintf("_Z7foreign%dv", i)))
+		symbols = append(symbols, p.AddSymbol(p.AddFile("/other.cc"), fmt.Sprintf("_Z8foreign%dv", i)))
 	}
 	any := func() profile.SymbolRef { return symbols[rng.IntN(len(symbols))] }
 	var body profile.Body
@@ -217,9 +213,9 @@ var levels = [][]string{
 // and context-sensitive.
 func TestClangSlices(t *testing.T) {
 	rounds, programs := 1, []string{"c"}
-	sweep := os.Getenv("AFDO_SWEEP") == "1"
+	sweep := testenv.Sweep()
 	if sweep {
-		rounds, programs = 8, []string{"c", "cxx"}
+		rounds, programs = 3, []string{"c", "cxx"}
 	}
 	for _, program := range programs {
 		t.Run(program, func(t *testing.T) {
@@ -248,9 +244,7 @@ func TestClangSlices(t *testing.T) {
 
 // The same for instrumentation profiles, of the IR, context-sensitive, and of the front end.
 func TestClangCountedSlices(t *testing.T) {
-	if os.Getenv("AFDO_SWEEP") != "1" {
-		t.Skip("it compiles programs several times; AFDO_SWEEP=1 has it run")
-	}
+	testenv.NeedSweep(t)
 	for _, program := range []string{"c", "cxx"} {
 		for kind, flags := range map[string][]string{
 			"IR":        {"-fprofile-generate"},
@@ -286,7 +280,7 @@ func (s *clangSite) count(profile string, flags ...string) {
 	defer f.Close()
 	require.NoError(s, noise.AddIndexed(f, 1, nil))
 	for i := range 2_000 {
-		r, err := instrprof.NewRecord(fmt.Sprintf("_ZN7foreign1f%dEv", i), 1, []uint64{uint64(i), 5}, nil, instrprof.ValueSites{})
+		r, err := instrprof.NewRecord(fmt.Sprintf("_ZN7foreign5f%04dEv", i), 1, []uint64{uint64(i), 5}, nil, instrprof.ValueSites{})
 		require.NoError(s, err)
 		require.NoError(s, noise.Add(r, 1))
 	}

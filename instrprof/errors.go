@@ -41,7 +41,7 @@ var (
 var (
 	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info
 	// or the binary.
-	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the binary, not by the file")
+	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the program, not by the file")
 
 	// ErrKind is returned where a profile of the front end and one of the IR level are to be
 	// merged.

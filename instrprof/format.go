@@ -158,5 +158,6 @@ func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	if err != nil {
 		return err
 	}
+	r.Correlate(a.p.correlation)
 	return a.raw(r)
 }

@@ -49,6 +49,9 @@ type MergeOptions struct {
 	// reads all files, adds the functions of a part of the names, and keeps one raw file in memory.
 	Goroutines int
 
+	// Correlation describes the functions of raw files that do not do so themselves.
+	Correlation *Correlation
+
 	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one
 	// after the other.
 	Progress func(done int)
@@ -59,7 +62,7 @@ type MergeOptions struct {
 // result and a raw file for each goroutine. The error is that of the first file that has one, with
 // its path.
 func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
-	m := merger{inputs: inputs, p: &Profile{}, o: o}
+	m := merger{inputs: inputs, p: &Profile{correlation: o.Correlation}, o: o}
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)
 	m.workers = make([]mergeWorker, parts)
 	m.failed.Store(int64(len(inputs)))

@@ -24,7 +24,13 @@ type Profile struct {
 
 	shards [numShards]shard
 	known  bool // Flags say whether the front end or the IR was instrumented
+
+	correlation *Correlation
 }
+
+// Correlate gives what describes the functions of raw files that do not do so themselves, for files
+// that are added from now on.
+func (p *Profile) Correlate(c *Correlation) { p.correlation = c }
 
 // NumRecords returns the number of records.
 func (p *Profile) NumRecords() int {

@@ -17,7 +17,13 @@ type RawReader struct {
 	data  []byte
 	first *Dump
 	names *nameCache
+
+	correlation *Correlation
 }
+
+// Correlate gives what describes the functions of dumps that do not do so themselves. It must come
+// before anything is read.
+func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
 // OpenRaw reads a raw file into memory. See [OpenRawBytes].
 func OpenRaw(path string) (*RawReader, error) {
@@ -181,10 +187,33 @@ func (d *Dump) Records() iter.Seq2[Record, error] {
 	}
 }
 
+// walkCorrelated is walk with functions that the program describes.
+func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
+	c := d.file.correlation
+	if c == nil {
+		yield(Record{}, 0, 0, ErrCorrelated)
+		return
+	}
+	records, err := c.records(d)
+	if err != nil {
+		yield(Record{}, 0, 0, err)
+		return
+	}
+	for i, raw := range records {
+		if !of.has(raw.nameHash) {
+			continue
+		}
+		r, stamp, err := d.view(&raw, i, c.names)
+		if !yield(r, raw.nameHash, stamp, err) || err != nil {
+			return
+		}
+	}
+}
+
 // walk is Records for the functions of a part, with the hash of the name and the time stamp.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	if d.header.correlated() {
-		yield(Record{}, 0, 0, ErrCorrelated)
+		d.walkCorrelated(of, yield)
 		return
 	}
 	names, err := d.file.names.get(d)

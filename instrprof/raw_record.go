@@ -120,7 +120,10 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 		return c, 0, f.err
 	}
 	width := d.header.counterWidth()
-	start := d.layout.distance(r.counters, d.header.CountersDelta, i)
+	start := r.counters // an offset, if the program has told it
+	if !d.header.correlated() {
+		start = d.layout.distance(r.counters, d.header.CountersDelta, i)
+	}
 	data, err := d.part(SectionCounters, d.counts.data, d.counts.base, start, width*uint64(r.numCounters), i)
 	if err != nil {
 		return c, 0, err

@@ -57,8 +57,10 @@ func (c *checking) fault(err error) error {
 		}
 		p.Remark = p.Remark || c.noCounters && errors.Is(err, instrprof.ErrSummary)
 		c.report(p)
-	case errors.As(err, &version), errors.Is(err, instrprof.ErrCorrelated):
+	case errors.As(err, &version):
 		c.report(kind.Problem{Offset: -1, Detail: cli.Message(err)})
+	case errors.Is(err, instrprof.ErrCorrelated):
+		c.report(kind.Problem{Remark: true, Offset: -1, Detail: cli.Message(err)})
 	default:
 		return err
 	}

@@ -36,7 +36,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	if err != nil {
 		return err
 	}
-	p, err := load(e, f)
+	p, err := k.load(e, f)
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,16 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 			return err
 		}
 	}
-	p, dropped, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{
-		Progress: func(n int) { m.Say("merging %d profiles, %d read", len(inputs), n) },
-	})
+	c, err := k.correlation()
 	if err != nil {
 		return err
+	}
+	p, dropped, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{
+		Correlation: c,
+		Progress:    func(n int) { m.Say("merging %d profiles, %d read", len(inputs), n) },
+	})
+	if err != nil {
+		return hint(err)
 	}
 	m.Say("writing %s", m.Out.Format.Name)
 	if err := k.write(e, m.Out, p, &memory); err != nil {

@@ -56,7 +56,7 @@ func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (diff
 	defer doing.Stop()
 	var profiles [2]*instrprof.Profile
 	for i, f := range files {
-		if profiles[i], err = load(e, f); err != nil {
+		if profiles[i], err = k.load(e, f); err != nil {
 			return false, f.Wrap(err)
 		}
 	}

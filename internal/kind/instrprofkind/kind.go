@@ -3,6 +3,8 @@
 package instrprofkind
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,9 +20,11 @@ import (
 
 // Kind is instrumentation profiles: indexed, raw and text.
 type Kind struct {
-	version     uint   // --profdata-version
-	vtableNames bool   // --keep-vtable-symbols
-	hash        string // --hash
+	version     uint            // --profdata-version
+	vtableNames bool            // --keep-vtable-symbols
+	hash        string          // --hash
+	binary      string          // --binary
+	shared      []func() string // --binary of verbs where another kind has it already
 }
 
 // Name is "instrumentation profile".
@@ -61,6 +65,11 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if verb.Name() == "lookup" {
 		f.StringVar(&k.hash, "hash", "", "of an instrumentation profile, only the record of that hash")
 	}
+	if flag := f.Lookup("binary"); flag != nil {
+		k.shared = append(k.shared, flag.Value.String)
+	} else if verb.Name() != "create" { // which has a --binary of its own
+		f.StringVar(&k.binary, "binary", "", "the program, for correlated raw instrumentation profiles and raw memory profiles")
+	}
 	if f.Lookup("to") == nil {
 		return
 	}
@@ -82,9 +91,36 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
+// correlation returns what --binary says of the functions of correlated raw files, nil without it.
+func (k *Kind) correlation() (*instrprof.Correlation, error) {
+	path := k.binary
+	for _, value := range k.shared {
+		path = cmp.Or(path, value())
+	}
+	if path == "" {
+		return nil, nil
+	}
+	return instrprof.OpenCorrelation(path)
+}
+
+// hint says which flag helps.
+func hint(err error) error {
+	if errors.Is(err, instrprof.ErrCorrelated) {
+		return fmt.Errorf("%w: give the program that wrote it with --binary", err)
+	}
+	return err
+}
+
 // load reads a whole file, and says of records that were dropped.
-func load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
+func (k *Kind) load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
 	p := &instrprof.Profile{}
+	if instrprof.Detect(f.Head) == instrprof.FormatRaw {
+		c, err := k.correlation()
+		if err != nil {
+			return nil, err
+		}
+		p.Correlate(c)
+	}
 	var dropped mismatches
 	var err error
 	if f.Path != "" {
@@ -93,7 +129,7 @@ func load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
 		err = p.AddStream(f, 1, dropped.add)
 	}
 	dropped.tell(e, f.Name)
-	return p, err
+	return p, hint(err)
 }
 
 // mismatches are records that were dropped: some of them, and how many there are.

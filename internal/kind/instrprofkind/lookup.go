@@ -48,7 +48,7 @@ type found struct {
 }
 
 func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
-	find := findInModel
+	find := k.findInModel
 	if detect(f.Head) == anyprof.ProfData {
 		find = findIndexed
 	}
@@ -97,8 +97,8 @@ func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
 }
 
 // findInModel reads all of a raw file or a text.
-func findInModel(e *cli.Env, f *input.File, symbol string) (*found, error) {
-	p, err := load(e, f)
+func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, error) {
+	p, err := k.load(e, f)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	facts := &ShowFacts{File: f.Name, Format: detect(f.Head).String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
-	read := facts.other
+	read := func(e *cli.Env, f *input.File) error { return facts.other(k, e, f) }
 	if facts.Format == formatIndexed {
 		read = facts.indexed
 	}
@@ -117,14 +117,14 @@ func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
 }
 
 // other fills in the facts of a raw file or a text, from what it holds.
-func (s *ShowFacts) other(e *cli.Env, f *input.File) error {
+func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
 	s.About = "text"
 	if s.Format != formatText {
 		if err := s.rawHeader(f); err != nil {
 			return err
 		}
 	}
-	p, err := load(e, f)
+	p, err := k.load(e, f)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	p, err := load(e, f)
+	p, err := k.load(e, f)
 	if err != nil {
 		return err
 	}

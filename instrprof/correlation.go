@@ -1,0 +1,289 @@
+package instrprof
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Correlation says what the functions of a program are whose raw profiles do not: where the
+// counters of each begin among those of the program. It may be used by many goroutines.
+type Correlation struct {
+	counters, end uint64 // addresses of the section of counters
+	names         nameTable
+	buildID       []byte // nil if the program has none
+
+	functions []rawRecord // out of debug info, the counters by their address
+
+	data        []byte // or data records
+	pointerSize int
+	big         bool
+}
+
+// Sections of a program. Those with "cov" in their names are there if it was built with
+// -profile-correlate=binary.
+const (
+	sectionCounts = "__llvm_prf_cnts"
+	sectionData   = "__llvm_covdata"
+	sectionNames  = "__llvm_covnames"
+)
+
+// ErrNoCorrelation is what errors of [OpenCorrelation] match that are about the program: it is no
+// ELF file, or was not built such that a profile needs it.
+var ErrNoCorrelation = errors.New("the program does not describe its counters")
+
+// OpenCorrelation reads what a program of ELF has of its counters: data records, or else what debug
+// info says. It goes through all of the debug info once.
+func OpenCorrelation(path string) (*Correlation, error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		var format *elf.FormatError
+		if errors.As(err, &format) {
+			err = fmt.Errorf("%s: %w: %w", path, ErrNoCorrelation, err)
+		}
+		return nil, err
+	}
+	defer file.Close()
+	c := &Correlation{names: nameTable{}, pointerSize: 8, big: file.ByteOrder == binary.BigEndian}
+	if file.Class == elf.ELFCLASS32 {
+		c.pointerSize = 4
+	}
+	counts := file.Section(sectionCounts)
+	if counts == nil {
+		return nil, fmt.Errorf("%s: %w: no section %s", path, ErrNoCorrelation, sectionCounts)
+	}
+	c.counters, c.end = counts.Addr, counts.Addr+counts.Size
+	c.buildID = buildID(file)
+	if file.Section(sectionData) != nil {
+		err = c.readSections(file)
+	} else {
+		err = c.readDebugInfo(file)
+	}
+	if err == nil && len(c.functions) == 0 && len(c.data) == 0 {
+		err = errors.New("neither " + sectionData + " nor debug info of counters")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrNoCorrelation, err)
+	}
+	return c, nil
+}
+
+// readSections reads data records and names.
+func (c *Correlation) readSections(file *elf.File) (err error) {
+	if c.data, err = file.Section(sectionData).Data(); err != nil {
+		return err
+	}
+	names := file.Section(sectionNames)
+	if names == nil {
+		return errors.New("no section " + sectionNames)
+	}
+	data, err := names.Data()
+	if err != nil {
+		return err
+	}
+	f := fields{data: data, section: SectionNames}
+	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[nameHash(name)] = name })
+	return f.err
+}
+
+// buildID returns the build ID of a program, nil if there is none.
+func buildID(file *elf.File) []byte {
+	s := file.Section(".note.gnu.build-id")
+	if s == nil {
+		return nil
+	}
+	note, err := s.Data()
+	const head = 16 // sizes of name and ID, type, "GNU"
+	if err != nil || len(note) <= head {
+		return nil
+	}
+	return note[head:]
+}
+
+// records returns the functions of a dump, data records being of the version of its header.
+func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
+	h := d.header
+	ids, err := d.BinaryIDs()
+	if err != nil {
+		return nil, err
+	}
+	if c.buildID != nil && len(ids) > 0 && !slices.ContainsFunc(ids, func(id BinaryID) bool { return bytes.Equal(id, c.buildID) }) {
+		return nil, fmt.Errorf("%w: it is build %x, and the profile is not of that", ErrNoCorrelation, c.buildID)
+	}
+	if h.PointerSize != c.pointerSize || h.BigEndian != c.big {
+		return nil, fmt.Errorf("%w: it is of another machine", ErrNoCorrelation)
+	}
+	if c.data == nil {
+		return c.functions, nil
+	}
+	layout := h.layout()
+	records := make([]rawRecord, len(c.data)/layout.size)
+	for i := range records {
+		r := layout.read(c.data[i*layout.size:], c.big)
+		r.bitmapBytes, r.hasValues = 0, false // which such programs do not write
+		records[i] = r
+	}
+	return c.unique(records), nil
+}
+
+// unique leaves out functions that have the counters of others or none of the program's, and turns
+// addresses of counters into offsets.
+func (c *Correlation) unique(records []rawRecord) []rawRecord {
+	seen := make(map[uint64]bool)
+	kept := records[:0]
+	for _, r := range records {
+		if r.counters < c.counters || r.counters >= c.end || seen[r.counters] {
+			continue
+		}
+		seen[r.counters] = true
+		r.counters -= c.counters
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// readDebugInfo reads what debug info has of counters: variables in functions, with annotations.
+func (c *Correlation) readDebugInfo(file *elf.File) error {
+	info, err := file.DWARF()
+	if err != nil {
+		return err
+	}
+	w := probeWalk{c: c, entries: info.Reader(), order: file.ByteOrder}
+	if s := file.Section(".debug_addr"); s != nil {
+		if w.addresses, err = s.Data(); err != nil {
+			return err
+		}
+	}
+	if err := w.walk(); err != nil {
+		return err
+	}
+	c.functions = c.unique(c.functions)
+	return nil
+}
+
+// A probeWalk goes through debug info.
+type probeWalk struct {
+	c         *Correlation
+	entries   *dwarf.Reader
+	order     binary.ByteOrder
+	addresses []byte // the section .debug_addr
+	base      int64  // of those of the unit
+}
+
+func (w *probeWalk) walk() error {
+	var open []dwarf.Tag // the entries around the next one
+	for {
+		e, err := w.entries.Next()
+		if err != nil || e == nil {
+			return err
+		}
+		switch {
+		case e.Tag == 0:
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+			continue
+		case e.Tag == dwarf.TagCompileUnit:
+			w.base, _ = e.Val(dwarf.AttrAddrBase).(int64)
+			open = open[:0]
+		case w.isProbe(e, open):
+			if err := w.probe(e); err != nil {
+				return err
+			}
+			continue
+		}
+		if e.Children {
+			open = append(open, e.Tag)
+		}
+	}
+}
+
+// isProbe tells whether an entry is the counters of a function.
+func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
+	name, _ := e.Val(dwarf.AttrName).(string)
+	return e.Tag == dwarf.TagVariable && e.Children && strings.HasPrefix(name, "__profc_") &&
+		len(open) > 0 && open[len(open)-1] == dwarf.TagSubprogram
+}
+
+// tagAnnotation is LLVM's tag of a name and a value.
+const tagAnnotation dwarf.Tag = 0x6000
+
+// probe reads the annotations of the counters of a function. One that lacks any is passed over, as
+// LLVM does.
+func (w *probeWalk) probe(variable *dwarf.Entry) error {
+	address, ok := w.address(variable)
+	function, count := "", int64(0)
+	hash := any(nil)
+	for {
+		e, err := w.entries.Next()
+		if err != nil || e == nil || e.Tag == 0 {
+			if err != nil || !ok || function == "" || hash == nil || count <= 0 || count > math.MaxUint32 {
+				return err
+			}
+			r := rawRecord{nameHash: NameHash(function), counters: address, numCounters: uint32(count)}
+			value, _ := hash.(int64)
+			r.hash = uint64(value)
+			w.c.names[r.nameHash] = []byte(function)
+			w.c.functions = append(w.c.functions, r)
+			return nil
+		}
+		if e.Tag != tagAnnotation {
+			if e.Children {
+				w.entries.SkipChildren()
+			}
+			continue
+		}
+		value := e.Val(dwarf.AttrConstValue)
+		switch name, _ := e.Val(dwarf.AttrName).(string); name {
+		case "Function Name":
+			function, _ = value.(string)
+		case "CFG Hash":
+			hash = value
+		case "Num Counters":
+			count, _ = value.(int64)
+		}
+	}
+}
+
+// Operations of locations.
+const (
+	opAddr  = 0x03
+	opAddrx = 0xa1
+)
+
+// address returns where a variable is.
+func (w *probeWalk) address(variable *dwarf.Entry) (uint64, bool) {
+	location, _ := variable.Val(dwarf.AttrLocation).([]byte)
+	size := w.c.pointerSize
+	if len(location) == 0 {
+		return 0, false
+	}
+	switch op, rest := location[0], location[1:]; op {
+	case opAddr:
+		if len(rest) < size {
+			return 0, false
+		}
+		return w.pointer(rest), true
+	case opAddrx:
+		i, n := binary.Uvarint(rest)
+		at := uint64(w.base) + i*uint64(size)
+		if n <= 0 || i > uint64(len(w.addresses)) || at > uint64(len(w.addresses)) || uint64(len(w.addresses))-at < uint64(size) {
+			return 0, false
+		}
+		return w.pointer(w.addresses[at:]), true
+	}
+	return 0, false
+}
+
+func (w *probeWalk) pointer(p []byte) uint64 {
+	if w.c.pointerSize == 4 {
+		return uint64(w.order.Uint32(p))
+	}
+	return w.order.Uint64(p)
+}
