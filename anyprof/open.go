@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/budget"
+	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/memprof"
 	"github.com/go-afdo/afdo/sampleprof"
@@ -43,24 +43,12 @@ func DropMismatches(report func(error)) Option {
 // Errors are those of the packages that read the formats, one that matches [ErrUnknown], and that
 // of the context.
 func Open(ctx context.Context, path string, opts ...Option) (*Profile, error) {
-	file, err := openRegular(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return open(ctx, &source{path: path, whole: file}, opts)
-}
-
-// openRegular refuses what opening might wait for, and folders.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	return os.Open(path)
 }
 
 // readSize is how much of a file is read at a time where all of it is read through an io.ReaderAt.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ type Launcher struct {
 	// command whose file is of version 4 comes before it.
 	Profile string
 
-	// Bits, unless 0, is to how many significant bits counts are rounded.
+	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
 
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
@@ -52,6 +53,12 @@ func SlicePath(object string) string { return object + sliceSuffix }
 // An error is one of the profile, or of writing the slice. The statistics of the
 // cache count the command either way.
 func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
+	switch {
+	case !filepath.IsAbs(dir):
+		return nil, fmt.Errorf("driver: the folder %q is not an absolute path", dir)
+	case l.Bits < 0:
+		return nil, fmt.Errorf("driver: %d significant bits", l.Bits)
+	}
 	start := time.Now()
 	p := preparation{Launcher: l, command: ParseCommand(argv, dir)}
 	plan, err := p.plan()

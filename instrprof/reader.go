@@ -1,6 +1,7 @@
 package instrprof
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -51,6 +52,9 @@ func OpenBytes(data []byte) (*Reader, error) {
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("instrprof: size %d is negative", size)
+	}
+	if src == nil {
+		return nil, errors.New("instrprof: no reader")
 	}
 	return newReader(&source{at: src, size: size})
 }
@@ -130,7 +134,7 @@ func (r *Reader) Close() error { return r.src.close() }
 func (r *Reader) Header() Header { return r.header }
 
 // Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 { return r.src.size }
+func (r *Reader) Size() int64 { return r.src.length() }
 
 // Summary returns the summary of the records that are not context-sensitive. It must not be
 // changed.
@@ -196,6 +200,10 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 // walk is Records for the functions of a part, with the hash of the name. With reuse, a record is
 // valid only until the next one is asked for.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
+	if err := r.src.ready(); err != nil {
+		yield(Record{}, 0, err)
+		return
+	}
 	w := r.table.walk(r.src, reuse, of)
 	for w.next() {
 		f := &w.f

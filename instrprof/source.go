@@ -3,11 +3,11 @@ package instrprof
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 // A source hands out bytes of a file. It is the one place that touches the file or the io.ReaderAt;
@@ -23,16 +23,8 @@ type source struct {
 // openSource opens a file. It is read, not mapped: a lookup takes three short reads, which cost
 // less than a map and its faults, and a file that shrinks gives an error, not a dead process.
 func openSource(path string) (*source, error) {
-	file, err := os.Open(path)
+	file, info, err := regular.Open(path)
 	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	if err != nil {
-		file.Close()
 		return nil, err
 	}
 	return &source{size: info.Size(), at: file, file: file}, nil
@@ -43,7 +35,7 @@ func (s *source) inMemory() bool { return s.at == nil }
 
 // view returns n bytes at off, which lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) {
-	if s.inMemory() && !s.closed.Load() {
+	if s.ready() == nil && s.inMemory() {
 		return s.bytes[off : off+int64(n) : off+int64(n)], nil
 	}
 	return s.viewIn(nil, off, n)
@@ -51,8 +43,8 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 
 // viewIn is view with a buffer that is used if it is large enough and a copy is needed at all.
 func (s *source) viewIn(buf []byte, off int64, n int) ([]byte, error) {
-	if s.closed.Load() {
-		return nil, afdo.ErrClosed
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	if s.inMemory() {
 		return s.bytes[off : off+int64(n) : off+int64(n)], nil
@@ -74,8 +66,24 @@ func (s *source) viewIn(buf []byte, off int64, n int) ([]byte, error) {
 	return nil, &afdo.ReadError{Offset: off, Size: n, Err: err}
 }
 
+// ready returns [afdo.ErrClosed] for a source that is closed or was never opened.
+func (s *source) ready() error {
+	if s == nil || s.closed.Load() {
+		return afdo.ErrClosed
+	}
+	return nil
+}
+
+// length returns how many bytes the file has.
+func (s *source) length() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.size
+}
+
 func (s *source) close() error {
-	if s.closed.Swap(true) {
+	if s == nil || s.closed.Swap(true) {
 		return afdo.ErrClosed
 	}
 	if s.file != nil {

@@ -34,7 +34,9 @@ func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error)
 	r := &Reader{section: decoder{data: section, base: offset, part: HeaderPart}}
 	r.limit = 1<<20 + 64*int64(len(section))
 	for _, set := range options {
-		set(r)
+		if set != nil {
+			set(r)
+		}
 	}
 	d := r.section
 	var err error
@@ -125,6 +127,9 @@ func (r *Reader) NumRecords() int { return int(r.records.entries) }
 // Record returns the record of a function. It touches a bucket and a chain, and
 // returns afdo.ErrNotFound if there is none.
 func (r *Reader) Record(function uint64) (Record, error) {
+	if r.records.entries == 0 { // as in a Reader that was never opened
+		return Record{}, afdo.ErrNotFound
+	}
 	found, err := r.records.lookup(function)
 	if err != nil {
 		return Record{}, err

@@ -9,7 +9,7 @@ import (
 )
 
 // A Ratio is an exact fraction: the weight of a profile in a sum, or a share
-// of all samples. Den is not 0.
+// of all samples. Den is not 0: whoever is given such a Ratio panics.
 type Ratio struct{ Num, Den uint64 }
 
 // one leaves counts as they are.
@@ -90,6 +90,9 @@ func reduced(num, den uint64) Ratio {
 
 // of returns the ratio of a count, rounded to the nearest number, halves up. It saturates.
 func (r Ratio) of(count uint64) uint64 {
+	if r.Den == 0 {
+		panic(fmt.Sprintf("profile: the ratio %d/0", r.Num))
+	}
 	hi, lo := bits.Mul64(count, r.Num)
 	lo, carry := bits.Add64(lo, r.Den/2, 0)
 	hi += carry // which it holds: no product of two words has all bits set in the upper one

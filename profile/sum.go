@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 )
@@ -86,6 +87,9 @@ func (s *summing) sum(first, end int) part {
 		default:
 		}
 		p, weight, err := s.load(i)
+		if err == nil && weight.Den == 0 {
+			err = fmt.Errorf("profile: input %d has the weight %d/0", i, weight.Num)
+		}
 		if err != nil {
 			return part{err: err}
 		}

@@ -40,7 +40,9 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	}
 	f := &File{ctx: ctx, url: u, options: defaults()}
 	for _, set := range opts {
-		set(&f.options)
+		if set != nil {
+			set(&f.options)
+		}
 	}
 	if err := f.end(); err != nil {
 		return nil, err

@@ -86,8 +86,8 @@ func (r *Reader) load() error {
 
 // all reads names, contexts and metadata.
 func (r *Reader) all() error {
-	if r.src.closed.Load() {
-		return afdo.ErrClosed
+	if err := r.src.ready(); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

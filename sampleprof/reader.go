@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -105,6 +106,9 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("sampleprof: size %d is negative", size)
 	}
+	if src == nil {
+		return nil, errors.New("sampleprof: no reader")
+	}
 	return newReader(&source{at: src, size: size}, opts)
 }
 
@@ -116,7 +120,7 @@ func (r *Reader) Close() error { return r.src.close() }
 func (r *Reader) Format() Format { return r.format }
 
 // Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 { return r.src.size }
+func (r *Reader) Size() int64 { return r.src.length() }
 
 // Sections returns the section table, in its order. Of a [Binary] file it returns what would be
 // sections of the other format. The caller must not change it.
@@ -124,8 +128,10 @@ func (r *Reader) Sections() []Section { return r.sections }
 
 func newReader(src *source, opts []Option) (*Reader, error) {
 	o := options{maxMemory: defaultTimesFile*src.size + defaultFloor}
-	for _, opt := range opts {
-		opt(&o)
+	for _, set := range opts {
+		if set != nil {
+			set(&o)
+		}
 	}
 	r := &Reader{src: src}
 	r.spent.limit = o.maxMemory
@@ -281,6 +287,9 @@ func (r *Reader) section(t SectionType) *Section {
 // Summary returns the summary as it stands in the file, [afdo.ErrNotFound] if there is none. It
 // reads that section each time it is called.
 func (r *Reader) Summary() (*afdo.Summary, error) {
+	if err := r.src.ready(); err != nil {
+		return nil, err
+	}
 	s := r.section(SectionSummary)
 	if s == nil {
 		return nil, afdo.ErrNotFound

@@ -1,13 +1,13 @@
 package sampleprof
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 // source hands out bytes of the file. It is the one place that touches the
@@ -22,8 +22,8 @@ type source struct {
 
 // view returns n bytes at off, which lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) {
-	if s.closed.Load() {
-		return nil, afdo.ErrClosed
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	if s.bytes != nil {
 		return s.bytes[off : off+int64(n) : off+int64(n)], nil
@@ -42,8 +42,24 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 	return nil, &afdo.ReadError{Offset: off, Size: n, Err: err}
 }
 
+// ready returns [afdo.ErrClosed] for a source that is closed or was never opened.
+func (s *source) ready() error {
+	if s == nil || s.closed.Load() {
+		return afdo.ErrClosed
+	}
+	return nil
+}
+
+// length returns how many bytes the file has.
+func (s *source) length() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.size
+}
+
 func (s *source) close() error {
-	if s.closed.Swap(true) {
+	if s == nil || s.closed.Swap(true) {
 		return afdo.ErrClosed
 	}
 	if s.closer != nil {
@@ -60,16 +76,9 @@ type file struct {
 }
 
 func openFile(path string) (*file, error) {
-	f, err := os.Open(path)
+	f, info, err := regular.Open(path)
 	if err != nil {
 		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return &file{File: f, info: info}, nil
 }

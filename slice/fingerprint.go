@@ -49,7 +49,11 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 // It takes one pass over the profile, and for each unit the time to look at the
 // functions that are inlined in it, by their numbers. It needs some 100 bytes a symbol.
 func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
-	m, err := p.meanings(Request{Target: target, Bits: bits})
+	q := Request{Target: target, Bits: bits}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	m, err := p.meanings(q)
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,27 @@ type Request struct {
 	// profile does not have are passed over.
 	Units []string
 
-	Target Target
+	Target Target // must be one of those above
 
-	// Bits, unless 0, is to how many significant bits counts are rounded.
+	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
+}
+
+// ErrRequest is what errors match that are about a [Request] that makes no sense.
+var ErrRequest = errors.New("bad request")
+
+func (q *Request) check() error {
+	if q.Target != Version2 && q.Target != Version3 {
+		return fmt.Errorf("slice: %w: the target is %d, not %d or %d", ErrRequest, q.Target, Version2, Version3)
+	}
+	return checkBits(q.Bits)
+}
+
+func checkBits(bits int) error {
+	if bits < 0 {
+		return fmt.Errorf("slice: %w: %d significant bits", ErrRequest, bits)
+	}
+	return nil
 }
 
 // Select takes a slice. It has the functions that q asks for, what shares a
@@ -47,7 +64,7 @@ type Request struct {
 // Without a Text, what the units' files define beside the units' own functions can only be guessed:
 // it is all symbols whose file is unknown, and all functions that the units' inline.
 //
-// A slice of nothing is a valid profile, too. Errors are those of reading the
+// A slice of nothing is a valid profile, too. Errors are [ErrRequest] and those of reading the
 // profile; one that refers to a symbol which it does not have is [afdo.ErrMalformed].
 //
 // The first call on a Program without an index goes through all of its names, and the first one
@@ -63,6 +80,9 @@ func (p *Program) Select(q Request) (*profile.Profile, error) {
 // Whole returns all of the profile, with counts rounded to some significant bits
 // unless that is 0. It is what a compile gets whose functions cannot be told.
 func (p *Program) Whole(bits int) (*profile.Profile, error) {
+	if err := checkBits(bits); err != nil {
+		return nil, err
+	}
 	s := newSelection(p, nil)
 	for unit := range p.source.numUnits() {
 		s.units = append(s.units, unit)
@@ -82,6 +102,9 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 
 // choose chooses the symbols and functions of a slice.
 func (p *Program) choose(q Request) (*selection, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	s := newSelection(p, q.Text)
 	if err := s.addUnits(q); err != nil {
 		return nil, err

@@ -54,8 +54,10 @@ func Columns() Option { return func(o *options) { o.columns = true } }
 // It is no error if there is no debug info; [File.Code] then returns [ErrNoDebugInfo].
 func Open(path string, opts ...Option) (*File, error) {
 	o := options{dirs: []string{"/usr/lib/debug"}}
-	for _, opt := range opts {
-		opt(&o)
+	for _, set := range opts {
+		if set != nil {
+			set(&o)
+		}
 	}
 	binary, err := openObject(path)
 	if err != nil {

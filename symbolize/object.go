@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 // An object is one ELF file: the binary, its debug file, a split unit's file.
@@ -42,7 +44,7 @@ type section struct {
 // openObject opens an ELF file. Package debug/elf reads the headers; it is not made for
 // hostile files, so a panic of it is a fault of the file.
 func openObject(path string) (o *object, err error) {
-	file, err := os.Open(path)
+	file, info, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +56,6 @@ func openObject(path string) (o *object, err error) {
 			file.Close()
 		}
 	}()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("symbolize: %s: %w: not a regular file", path, ErrELF)
-	}
 	headers, err := elf.NewFile(file)
 	if err != nil {
 		return nil, &FormatError{File: path, Err: ErrELF, Detail: err.Error()}

@@ -1,0 +1,17 @@
+package driver
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What a Launcher cannot make sense of is an error, and nothing runs in a folder that depends on
+// where the program stands.
+func TestPrepareRefuses(t *testing.T) {
+	argv := []string{"gcc", "-c", "a.c"}
+	_, err := (&Launcher{Profile: "p"}).Prepare(argv, "build")
+	assert.EqualError(t, err, `driver: the folder "build" is not an absolute path`)
+	_, err = (&Launcher{Profile: "p", Bits: -3}).Prepare(argv, t.TempDir())
+	assert.EqualError(t, err, "driver: -3 significant bits")
+}
