@@ -50,8 +50,8 @@ func newFingerprintCommand(e *env) *cobra.Command {
 
 // fingerprintFacts is the key of a unit, in the form of its JSON.
 type fingerprintFacts struct {
-	Path       string `json:"path"`
-	PathBase64 string `json:"path_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
+	Unit       string `json:"unit"`                  // its path
+	UnitBase64 string `json:"unit_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
 	Key        string `json:"key"`                   // 16 hexadecimal digits
 }
 
@@ -82,7 +82,7 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		for _, f := range facts {
-			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, human.Name(f.Path)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, human.Name(f.Unit)); err != nil {
 				return err
 			}
 		}
@@ -124,9 +124,9 @@ func fingerprintAll(program *slice.Program, target slice.Target, bits int) ([]fi
 }
 
 func newFingerprintFacts(path string, key uint64) fingerprintFacts {
-	f := fingerprintFacts{Path: path, Key: fmt.Sprintf("%016x", key)}
+	f := fingerprintFacts{Unit: path, Key: fmt.Sprintf("%016x", key)}
 	if !utf8.ValidString(path) {
-		f.PathBase64 = base64.StdEncoding.EncodeToString([]byte(path))
+		f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(path))
 	}
 	return f
 }

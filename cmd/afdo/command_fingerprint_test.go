@@ -132,8 +132,8 @@ func TestFingerprintJSON(t *testing.T) {
 	mustJSON(t, &facts, "fingerprint", path, "--json")
 	keys := keysOf(t, path)
 	require.Len(t, facts, 2)
-	assert.Equal(t, fingerprintFacts{Path: "/src/a.c", Key: keys["/src/a.c"]}, facts[0])
-	assert.Equal(t, fingerprintFacts{Path: "/src/\ufffd.c", PathBase64: "L3NyYy//LmM=", Key: keys[`"/src/\xff.c"`]}, facts[1])
+	assert.Equal(t, fingerprintFacts{Unit: "/src/a.c", Key: keys["/src/a.c"]}, facts[0])
+	assert.Equal(t, fingerprintFacts{Unit: "/src/\ufffd.c", UnitBase64: "L3NyYy//LmM=", Key: keys[`"/src/\xff.c"`]}, facts[1])
 }
 
 func TestFingerprintDeps(t *testing.T) {

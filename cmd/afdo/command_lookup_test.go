@@ -34,6 +34,7 @@ type (
 		Demangled        string         `json:"demangled"`
 		HasInfo          bool           `json:"has_info"`
 		HeadCount        uint64         `json:"head_count"`
+		Samples          uint64         `json:"samples"`
 		Timestamp        uint64         `json:"timestamp"`
 		Locations        []jsonLocation `json:"locations"`
 		UnknownLocations int            `json:"unknown_locations"`
@@ -85,6 +86,7 @@ func (v *naiveView) symbol(s naive.Symbol) jsonSymbol {
 	if s.HasInfo {
 		j.HeadCount, j.Timestamp, j.UnknownLocations = s.Head, s.Timestamp, s.Skipped
 		j.Locations = v.locations(s.Locations)
+		j.Samples = naiveSum(0, s.Locations)
 	}
 	return j
 }
@@ -149,10 +151,19 @@ func (c *jsonCallee) restore(t *testing.T) {
 
 func lookupJSON(t *testing.T, args ...string) jsonUnit {
 	t.Helper()
-	var u jsonUnit
-	mustJSON(t, &u, append([]string{"lookup", "--json"}, args...)...)
-	u.restore(t)
-	return u
+	units := lookupUnits(t, args...)
+	require.Len(t, units, 1)
+	return units[0]
+}
+
+func lookupUnits(t *testing.T, args ...string) []jsonUnit {
+	t.Helper()
+	var units []jsonUnit
+	mustJSON(t, &units, append([]string{"lookup", "--json"}, args...)...)
+	for i := range units {
+		units[i].restore(t)
+	}
+	return units
 }
 
 func TestLookupJSONRandom(t *testing.T) {
@@ -199,27 +210,22 @@ func TestLookupTextRandom(t *testing.T) {
 	})
 }
 
+// A symbol is searched for in all units: what is found has the form of what is looked up in one.
 func TestLookupSearchRandom(t *testing.T) {
 	randomFiles(t, 50, func(t *testing.T, path string, truth *naive.File) {
-		want := make(map[string][]gcovkind.Match)
+		view := newNaiveView(truth)
+		want := make(map[string][]jsonUnit)
 		for _, u := range truth.Units {
-			for _, s := range u.Symbols {
-				m := gcovkind.Match{Unit: strings.ToValidUTF8(u.Path, "\ufffd"), ID: s.ID, HasInfo: s.HasInfo}
-				m.HeadCount, m.Timestamp, m.Samples = s.Head, s.Timestamp, naiveSum(0, s.Locations)
-				want[s.Name] = append(want[s.Name], m)
+			whole := view.unit(u)
+			for i, s := range u.Symbols {
+				one := whole
+				one.Symbols = whole.Symbols[i : i+1]
+				want[s.Name] = append(want[s.Name], one)
 			}
 		}
-		for name, matches := range want {
-			var got []gcovkind.Match
-			mustJSON(t, &got, "lookup", "--json", path, "--symbol="+name)
-			require.Len(t, got, len(matches))
-			for i := range got {
-				// A path is compared as far as JSON can hold it.
-				got[i].Unit = strings.ReplaceAll(got[i].Unit, "\ufffd", "")
-				matches[i].Unit = strings.ReplaceAll(matches[i].Unit, "\ufffd", "")
-			}
-			assert.Equal(t, matches, got)
-			assert.Equal(t, 1+len(matches), strings.Count(must(t, "lookup", path, "--symbol="+name), "\n"))
+		for name, units := range want {
+			require.Equal(t, units, lookupUnits(t, path, "--symbol="+name))
+			assert.Equal(t, 1+len(units), strings.Count(must(t, "lookup", path, "--symbol="+name), "\n"))
 		}
 	})
 }

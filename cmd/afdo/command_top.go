@@ -39,10 +39,10 @@ path at a "/". The percentages stay those of the whole profile.
 
 Names are in the order of the assembler's for --sort name. JSON has these members:
 
-  {"total", "functions": [{"name", "demangled", "unit", "own", "own_percent",
-    "sum_percent", "total", "total_percent", "head_count"}, ...], "left_out"}
+  {"total", "functions": [{"name", "demangled", "unit", "own", "own_share",
+    "sum_share", "total", "total_share", "head_count"}, ...], "left_out"}
   {"total", "calls": [{"caller": {"name", "demangled", "unit"}, "line",
-    "discriminator", "callee": {...}, "count", "percent", "sum_percent"}, ...],
+    "discriminator", "callee": {...}, "count", "share", "sum_share"}, ...],
     "left_out"}
 
 where "total" is of all samples or calls, and "left_out" how many functions or

@@ -44,12 +44,12 @@ type topFunctions struct {
 
 type topFunction struct {
 	topSymbol
-	Own          uint64  `json:"own"`
-	OwnPercent   float64 `json:"own_percent"`
-	SumPercent   float64 `json:"sum_percent"`
-	Total        uint64  `json:"total"`
-	TotalPercent float64 `json:"total_percent"`
-	HeadCount    uint64  `json:"head_count"`
+	Own        uint64  `json:"own"`
+	OwnShare   float64 `json:"own_share"`
+	SumShare   float64 `json:"sum_share"`
+	Total      uint64  `json:"total"`
+	TotalShare float64 `json:"total_share"`
+	HeadCount  uint64  `json:"head_count"`
 }
 
 type topCalls struct {
@@ -60,8 +60,8 @@ type topCalls struct {
 		Discriminator uint32    `json:"discriminator"`
 		Callee        topSymbol `json:"callee"`
 		Count         uint64    `json:"count"`
-		Percent       float64   `json:"percent"`
-		SumPercent    float64   `json:"sum_percent"`
+		Share         float64   `json:"share"`
+		SumShare      float64   `json:"sum_share"`
 	} `json:"calls"`
 	LeftOut int `json:"left_out"`
 }
@@ -106,9 +106,9 @@ func TestTopRandom(t *testing.T) {
 				assert.GreaterOrEqual(t, all.Functions[i-1].Own, f.Own)
 			}
 			if r.Total > 0 {
-				assert.InDelta(t, 100*float64(f.Own)/float64(r.Total), f.OwnPercent, 1e-9)
-				assert.InDelta(t, 100*float64(own)/float64(r.Total), f.SumPercent, 1e-9)
-				assert.InDelta(t, 100*float64(f.Total)/float64(r.Total), f.TotalPercent, 1e-9)
+				assert.InDelta(t, float64(f.Own)/float64(r.Total), f.OwnShare, 1e-9)
+				assert.InDelta(t, float64(own)/float64(r.Total), f.SumShare, 1e-9)
+				assert.InDelta(t, float64(f.Total)/float64(r.Total), f.TotalShare, 1e-9)
 			}
 		}
 		assert.Equal(t, r.Total, own)
@@ -183,15 +183,15 @@ func TestTopOfOneUnit(t *testing.T) {
 	for _, f := range unit.Functions {
 		assert.Equal(t, "include/price.h", f.Unit)
 		i := slices.IndexFunc(whole.Functions, func(g topFunction) bool { return g.Name == f.Name })
-		f.SumPercent = whole.Functions[i].SumPercent
+		f.SumShare = whole.Functions[i].SumShare
 		assert.Equal(t, whole.Functions[i], f)
 	}
 }
 
-func TestPercent(t *testing.T) {
-	assert.Zero(t, percent(0, 0))
-	assert.Equal(t, 25.0, percent(1, 4))
-	assert.Equal(t, 100.0, percent(math.MaxUint64, math.MaxUint64))
+func TestShare(t *testing.T) {
+	assert.Zero(t, share(0, 0))
+	assert.Equal(t, 0.25, share(1, 4))
+	assert.Equal(t, 1.0, share(math.MaxUint64, math.MaxUint64))
 	assert.Equal(t, "33.33%", percentage(1, 3))
 }
 

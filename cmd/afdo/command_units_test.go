@@ -20,7 +20,7 @@ import (
 func naiveUnits(truth *naive.File) []gcovkind.UnitFacts {
 	units := []gcovkind.UnitFacts{}
 	for _, u := range truth.Units {
-		f := gcovkind.UnitFacts{Path: u.Path, Symbols: uint64(len(u.Symbols))}
+		f := gcovkind.UnitFacts{Unit: u.Path, Symbols: uint64(len(u.Symbols))}
 		for _, s := range u.Symbols {
 			if s.HasInfo {
 				f.Functions++
@@ -47,8 +47,8 @@ func unitsJSON(t *testing.T, args ...string) []gcovkind.UnitFacts {
 	var units []gcovkind.UnitFacts
 	mustJSON(t, &units, append([]string{"units", "--json"}, args...)...)
 	for i := range units {
-		units[i].Path = trueName(t, units[i].Path, units[i].PathBase64)
-		units[i].PathBase64 = ""
+		units[i].Unit = trueName(t, units[i].Unit, units[i].UnitBase64)
+		units[i].UnitBase64 = ""
 	}
 	return units
 }
@@ -72,7 +72,7 @@ func TestUnitsSort(t *testing.T) {
 
 	for order, before := range map[string]func(a, b gcovkind.UnitFacts) bool{
 		"file":      func(a, b gcovkind.UnitFacts) bool { return slices.Index(inFile, a) < slices.Index(inFile, b) },
-		"path":      func(a, b gcovkind.UnitFacts) bool { return a.Path < b.Path },
+		"path":      func(a, b gcovkind.UnitFacts) bool { return a.Unit < b.Unit },
 		"samples":   func(a, b gcovkind.UnitFacts) bool { return a.Samples > b.Samples },
 		"functions": func(a, b gcovkind.UnitFacts) bool { return a.Functions > b.Functions },
 	} {

@@ -85,10 +85,10 @@ func (l *topList) functionsJSON(w io.Writer, r *rank.Ranking, symbols []profile.
 		j.Object("")
 		j.symbol(s)
 		j.Uint("own", f.Own)
-		j.percent("own_percent", f.Own, r.Total)
-		j.percent("sum_percent", sum, r.Total)
+		j.Float("own_share", share(f.Own, r.Total))
+		j.Float("sum_share", share(sum, r.Total))
 		j.Uint("total", f.Total)
-		j.percent("total_percent", f.Total, r.Total)
+		j.Float("total_share", share(f.Total, r.Total))
 		j.Uint("head_count", f.Head)
 		j.End()
 	}
@@ -151,8 +151,8 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 		j.symbol(c.Callee)
 		j.End()
 		j.Uint("count", c.Count)
-		j.percent("percent", c.Count, total)
-		j.percent("sum_percent", sum, total)
+		j.Float("share", share(c.Count, total))
+		j.Float("sum_share", share(sum, total))
 		j.End()
 	}
 	return j.complete(leftOut)
@@ -173,14 +173,15 @@ func (l *topList) unitOf(s profile.SymbolRef) string {
 
 // percentage returns which part of a total something is.
 func percentage(part, total uint64) string {
-	return strconv.FormatFloat(percent(part, total), 'f', 2, 64) + "%"
+	return human.Percent(share(part, total))
 }
 
-func percent(part, total uint64) float64 {
+// share is 0 to 1, as all shares are in JSON.
+func share(part, total uint64) float64 {
 	if total == 0 {
 		return 0
 	}
-	return 100 * float64(part) / float64(total)
+	return float64(part) / float64(total)
 }
 
 // A topJSON writes a topList as JSON.
@@ -197,10 +198,6 @@ func (j *topJSON) symbol(s profile.SymbolRef) {
 		j.Name("demangled", demangled.Name(name))
 	}
 	j.Name("unit", j.list.unitOf(s))
-}
-
-func (j *topJSON) percent(key string, part, total uint64) {
-	j.Float(key, percent(part, total))
 }
 
 // complete ends the list and the object that it is in.

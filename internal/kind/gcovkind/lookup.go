@@ -48,19 +48,34 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 
 func printUnit(e *cli.Env, r *afdo.Reader, u *afdo.Unit, l *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
-		if l.JSON {
-			return newUnitJSON(w, r, l.Demangle).unit(u)
+		if !l.JSON {
+			return textfmt.PrintUnit(textWriter(l, w), r, u)
 		}
-		return textfmt.PrintUnit(textWriter(l, w), r, u)
+		j := newUnitJSON(w, r, l.Demangle)
+		if err := j.unit(u); err != nil {
+			return err
+		}
+		return j.complete()
 	})
 }
 
 func printSymbol(e *cli.Env, r *afdo.Reader, s afdo.Symbol, l *kind.LookupOptions) error {
+	if l.JSON {
+		return printJSON(e, r, []afdo.Symbol{s}, l)
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return textfmt.PrintSymbol(textWriter(l, w), r, s) })
+}
+
+// printJSON prints symbols, each with its unit.
+func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
-		if l.JSON {
-			return newUnitJSON(w, r, l.Demangle).only(s)
+		j := newUnitJSON(w, r, l.Demangle)
+		for _, s := range symbols {
+			if err := j.only(s); err != nil {
+				return err
+			}
 		}
-		return textfmt.PrintSymbol(textWriter(l, w), r, s)
+		return j.complete()
 	})
 }
 
@@ -72,61 +87,37 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	return w
 }
 
-// A Match is a symbol of the name that was searched for, in the form of its JSON.
-type Match struct {
-	Unit      string `json:"unit"`
-	ID        uint32 `json:"id"`
-	HasInfo   bool   `json:"has_info"`
-	HeadCount uint64 `json:"head_count"`
-	Timestamp uint64 `json:"timestamp"`
-	Samples   uint64 `json:"samples"`
-
-	index int // of the unit in the file
-}
-
 // search lists the units that have a symbol.
 func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
-	var matches []Match
-	w := newWalker(r)
+	var symbols []afdo.Symbol
 	for s, err := range index.NewProgram(r).Named(l.Symbol) {
 		if err != nil {
 			return err
 		}
-		err = w.symbol(s, func(s afdo.Symbol, f *function) error {
-			matches = append(matches, newMatch(s, f))
-			return nil
-		})
-		if err != nil {
+		symbols = append(symbols, s)
+	}
+	if len(symbols) == 0 {
+		return find.NoSymbol(r.Units(), l.Symbol)
+	}
+	slices.SortStableFunc(symbols, func(a, b afdo.Symbol) int { return cmp.Compare(a.Unit().Index(), b.Unit().Index()) })
+	if l.JSON {
+		return printJSON(e, r, symbols, l)
+	}
+	t := &table.Table{Columns: "rrl"}
+	t.Row("Samples", "Head count", "Unit")
+	w := newWalker(r)
+	for _, s := range symbols {
+		if err := w.symbol(s, func(s afdo.Symbol, f *function) error { addMatch(t, s, f); return nil }); err != nil {
 			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 		}
 	}
-	slices.SortStableFunc(matches, func(a, b Match) int { return cmp.Compare(a.index, b.index) })
-	if len(matches) == 0 {
-		return find.NoSymbol(r.Units(), l.Symbol)
-	}
-	if l.JSON {
-		return output.JSON(e.Out, matches)
-	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return matchTable(matches).Write(w, 0) })
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return t.Write(w, 0) })
 }
 
-func newMatch(s afdo.Symbol, f *function) Match {
-	m := Match{Unit: s.Unit().Path(), ID: uint32(s.ID()), index: s.Unit().Index()}
-	if f != nil {
-		m.HasInfo, m.HeadCount, m.Timestamp, m.Samples = true, f.HeadCount, f.Timestamp, f.samples()
+func addMatch(t *table.Table, s afdo.Symbol, f *function) {
+	if f == nil {
+		t.Row("none", "", human.Unit(s.Unit().Path()))
+		return
 	}
-	return m
-}
-
-func matchTable(matches []Match) *table.Table {
-	t := &table.Table{Columns: "rrl"}
-	t.Row("Samples", "Head count", "Unit")
-	for _, m := range matches {
-		if m.HasInfo {
-			t.Row(human.Number(m.Samples), human.Number(m.HeadCount), human.Unit(m.Unit))
-		} else {
-			t.Row("none", "", human.Unit(m.Unit))
-		}
-	}
-	return t
+	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
 }

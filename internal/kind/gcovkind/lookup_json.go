@@ -7,42 +7,49 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/jsonstream"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A unitJSON writes symbols of a file as JSON. Records stand as they do in the
+// A unitJSON writes a list of units with some or all of their symbols as JSON. Records stand as they do in the
 // file: those of one location are not added up (format note 13).
 type unitJSON struct {
 	*jsonstream.Writer
 	reader   *afdo.Reader
+	walker   *walker
 	demangle bool
 	callees  map[afdo.SymbolID]afdo.Symbol
 }
 
 func newUnitJSON(w io.Writer, r *afdo.Reader, demangle bool) *unitJSON {
-	return &unitJSON{
+	j := &unitJSON{
 		Writer:   jsonstream.New(boundOutput(w, r)),
 		reader:   r,
+		walker:   newWalker(r),
 		demangle: demangle,
 		callees:  make(map[afdo.SymbolID]afdo.Symbol),
 	}
+	j.Array("")
+	return j
 }
 
 // unit writes a unit with all its symbols.
 func (j *unitJSON) unit(u *afdo.Unit) error {
 	j.head(u)
-	if err := newWalker(j.reader).symbols(u, j.symbol); err != nil {
+	if err := j.walker.symbols(u, j.symbol); err != nil {
 		return err
 	}
-	return j.complete()
+	j.foot()
+	return nil
 }
 
 // only writes a unit with one of its symbols.
 func (j *unitJSON) only(s afdo.Symbol) error {
 	j.head(s.Unit())
-	if err := newWalker(j.reader).symbol(s, j.symbol); err != nil {
-		return err
+	if err := j.walker.symbol(s, j.symbol); err != nil {
+		return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 	}
-	return j.complete()
+	j.foot()
+	return nil
 }
 
 func (j *unitJSON) head(u *afdo.Unit) {
@@ -54,8 +61,13 @@ func (j *unitJSON) head(u *afdo.Unit) {
 	j.Array("symbols")
 }
 
-func (j *unitJSON) complete() error {
+func (j *unitJSON) foot() {
 	j.End()
+	j.End()
+}
+
+// complete ends the list of units.
+func (j *unitJSON) complete() error {
 	j.End()
 	return j.Finish()
 }
@@ -68,10 +80,12 @@ func (j *unitJSON) symbol(s afdo.Symbol, f *function) error {
 		j.Uint("head_count", f.HeadCount)
 		j.Uint("timestamp", f.Timestamp)
 		j.Array("locations")
-		if err := j.locations(f); err != nil {
+		samples, err := j.locations(f)
+		if err != nil {
 			return err
 		}
 		j.End()
+		j.Uint("samples", samples)
 		if n := f.Unknown(); n > 0 {
 			j.Uint("unknown_locations", n)
 		}
@@ -89,8 +103,8 @@ func (j *unitJSON) identity(s afdo.Symbol) {
 	}
 }
 
-// locations writes the records of a function.
-func (j *unitJSON) locations(f *function) error {
+// locations writes the records of a function and returns the saturating sum of their counts.
+func (j *unitJSON) locations(f *function) (samples uint64, err error) {
 	depth := 0
 	for f.Next() && j.Err() == nil {
 		for ; depth > f.Depth(); depth-- {
@@ -103,23 +117,24 @@ func (j *unitJSON) locations(f *function) error {
 		switch l.Type {
 		case afdo.LocationInlinedFn:
 			if err := j.enter(l); err != nil {
-				return err
+				return 0, err
 			}
 			depth++
 			continue // until leave
 		case afdo.LocationCalledFn, afdo.LocationCalledFns:
 			if err := j.targets(f); err != nil {
-				return err
+				return 0, err
 			}
 		default:
 			j.Uint("count", l.Count)
+			samples = saturating.Add(samples, l.Count)
 		}
 		j.End()
 	}
 	for ; depth > 0; depth-- {
 		j.leave()
 	}
-	return f.Err()
+	return samples, f.Err()
 }
 
 // enter begins the body of an inlined function.

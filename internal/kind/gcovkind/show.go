@@ -3,7 +3,6 @@ package gcovkind
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -72,7 +71,7 @@ type SizeFacts struct {
 	Count   uint64  `json:"count"`
 	Compact uint64  `json:"compact"` // how many of them are in compact encoding
 	Bytes   int64   `json:"bytes"`
-	Percent float64 `json:"percent"`
+	Share   float64 `json:"share"` // of the file, 0 to 1
 }
 
 type RecordFacts struct {
@@ -110,10 +109,8 @@ func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFac
 
 // sizes lists what the bytes of a file of some size are.
 func (t *tally) sizes(size int64) []SizeFacts {
-	percent := func(bytes int64) float64 {
-		return math.Round(1e4*float64(bytes)/float64(size)) / 1e2
-	}
-	list := []SizeFacts{{Kind: "header", Known: true, Count: 1, Bytes: t.header, Percent: percent(t.header)}}
+	share := func(bytes int64) float64 { return float64(bytes) / float64(size) }
+	list := []SizeFacts{{Kind: "header", Known: true, Count: 1, Bytes: t.header, Share: share(t.header)}}
 	for typ, s := range t.sections {
 		if s.count == 0 {
 			continue
@@ -121,11 +118,11 @@ func (t *tally) sizes(size int64) []SizeFacts {
 		number := uint8(typ)
 		list = append(list, SizeFacts{
 			Kind: afdo.SectionType(typ).String(), Type: &number, Known: t.knownSection(afdo.SectionType(typ)),
-			Count: s.count, Compact: s.compact, Bytes: s.bytes, Percent: percent(s.bytes),
+			Count: s.count, Compact: s.compact, Bytes: s.bytes, Share: share(s.bytes),
 		})
 	}
 	if t.gaps.count > 0 {
-		list = append(list, SizeFacts{Kind: "gap", Count: t.gaps.count, Bytes: t.gaps.bytes, Percent: percent(t.gaps.bytes)})
+		list = append(list, SizeFacts{Kind: "gap", Count: t.gaps.count, Bytes: t.gaps.bytes, Share: share(t.gaps.bytes)})
 	}
 	return list
 }
@@ -187,7 +184,7 @@ func (f *ShowFacts) sectionTable() *table.Table {
 		if s.Type != nil && !s.Known {
 			kind += " (unknown)"
 		}
-		t.Row(kind, human.Number(s.Count), s.encoding(f.Compact), human.Number(s.Bytes), fmt.Sprintf("%.2f%%", s.Percent))
+		t.Row(kind, human.Number(s.Count), s.encoding(f.Compact), human.Number(s.Bytes), human.Percent(s.Share))
 	}
 	return t
 }

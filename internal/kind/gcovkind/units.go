@@ -20,8 +20,8 @@ import (
 
 // UnitFacts is what is printed of a unit, in the form of its JSON.
 type UnitFacts struct {
-	Path       string `json:"path"`
-	PathBase64 string `json:"path_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
+	Unit       string `json:"unit"`                  // its path
+	UnitBase64 string `json:"unit_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
 	Symbols    uint64 `json:"symbols"`
 	Functions  uint64 `json:"functions"`
 	Samples    uint64 `json:"samples"`
@@ -33,7 +33,7 @@ var unitOrders = [...]struct {
 	compare func(a, b UnitFacts) int // nil for the order of the file
 }{
 	{"file", nil},
-	{"path", func(a, b UnitFacts) int { return strings.Compare(a.Path, b.Path) }},
+	{"path", func(a, b UnitFacts) int { return strings.Compare(a.Unit, b.Unit) }},
 	{"samples", func(a, b UnitFacts) int { return cmp.Compare(b.Samples, a.Samples) }},
 	{"functions", func(a, b UnitFacts) int { return cmp.Compare(b.Functions, a.Functions) }},
 }
@@ -103,9 +103,9 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := UnitFacts{Path: u.Path()}
-		if !utf8.ValidString(f.Path) {
-			f.PathBase64 = base64.StdEncoding.EncodeToString([]byte(f.Path))
+		f := UnitFacts{Unit: u.Path()}
+		if !utf8.ValidString(f.Unit) {
+			f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(f.Unit))
 		}
 		err := w.symbols(u, func(_ afdo.Symbol, body *function) error {
 			f.Symbols++
@@ -127,7 +127,7 @@ func unitTable(units []UnitFacts) *table.Table {
 	t := &table.Table{Columns: "rrrl"}
 	t.Row("Symbols", "Functions", "Samples", "Path")
 	for _, u := range units {
-		t.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples), human.Unit(u.Path))
+		t.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples), human.Unit(u.Unit))
 	}
 	return t
 }

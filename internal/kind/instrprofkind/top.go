@@ -31,8 +31,8 @@ type HotFacts struct {
 	Name      string  `json:"name"`
 	Demangled string  `json:"demangled,omitempty"`
 	Hash      string  `json:"hash"`
-	Sum       uint64  `json:"sum"` // of the counters
-	Percent   float64 `json:"percent"`
+	Sum       uint64  `json:"sum"`   // of the counters
+	Share     float64 `json:"share"` // of the total, 0 to 1
 	Max       uint64  `json:"max"`   // of the counters
 	Entry     uint64  `json:"entry"` // the first counter
 }
@@ -91,7 +91,7 @@ func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 	}
 	for i := range facts.Functions {
 		h := &facts.Functions[i]
-		h.Percent = 100 * float64(h.Sum) / float64(facts.Total)
+		h.Share = float64(h.Sum) / float64(facts.Total)
 		if o.Demangle {
 			h.Demangled = demangled.Name(h.Name)
 		}
@@ -103,7 +103,7 @@ func (t *TopFacts) print(w io.Writer) error {
 	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: t.LeftOut}
 	l.Numbers.Row("Sum", "Sum%", "Max", "Entry")
 	for _, h := range t.Functions {
-		l.Numbers.Row(human.Number(h.Sum), human.Percent(h.Percent/100), human.Number(h.Max), human.Number(h.Entry))
+		l.Numbers.Row(human.Number(h.Sum), human.Percent(h.Share), human.Number(h.Max), human.Number(h.Entry))
 	}
 	l.About = func(i int) string { return shown(t.Functions[i].Demangled, t.Functions[i].Name) }
 	return l.Write(w, 0)
