@@ -201,9 +201,9 @@ func TestCheckFarIDs(t *testing.T) {
 		}
 		require.Equal(t, []string{
 			"duplicate symbol ID 3",
-			"symbol ID 2147483649, the file has no such symbol",
-			"symbol ID 1, the file has no such symbol",
-			"symbol ID 4294967295, the file has no such symbol",
+			"the file has no symbol with ID 2147483649",
+			"the file has no symbol with ID 1",
+			"the file has no symbol with ID 4294967295",
 		}, details)
 	}
 }

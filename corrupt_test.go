@@ -271,7 +271,7 @@ func TestCorruptFilesAreUpToDate(t *testing.T) {
 	want := map[string]bool{}
 	for _, c := range corruptFiles {
 		c.forms(func(path string, compact bool) {
-			require.False(t, want[path], "%s stands twice", path)
+			require.False(t, want[path], "%s is a duplicate", path)
 			want[path] = true
 			data := c.corruption.apply(compact)
 			if *update {

@@ -10,7 +10,7 @@ import (
 // now. Nothing is read ahead of a file that is mapped or in memory.
 
 // How much is read ahead. The section table is a thirtieth of a compact file and a seventeenth of a
-// normal one; the file names and an index stand at the end of what this project writes.
+// normal one; this project writes the file names and an index at the end.
 const (
 	headShare = 16
 	minHead   = 4 << 10

@@ -102,7 +102,7 @@ func numLocations(records []profile.Record) (uint32, error) {
 			i += calls
 		case profile.KindInlined:
 			if r.Count > uint64(len(records)-i-1) {
-				return 0, fmt.Errorf("%w: line offset %d: a body reaches beyond the one around it", errNotCanonical, r.Line)
+				return 0, fmt.Errorf("%w: line offset %d: an inlined body extends beyond its parent", errNotCanonical, r.Line)
 			}
 			i += 1 + int(r.Count)
 		default:

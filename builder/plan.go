@@ -79,7 +79,7 @@ func newPlan(units []Unit) (*Plan, error) {
 	slices.SortFunc(p.byPath, func(a, b int) int { return strings.Compare(units[a].Path, units[b].Path) })
 	for i := 1; i < len(units); i++ {
 		if path := units[p.byPath[i]].Path; path == units[p.byPath[i-1]].Path {
-			return nil, fmt.Errorf("builder: unit %q: it is there twice", path)
+			return nil, fmt.Errorf("builder: duplicate unit %q", path)
 		}
 	}
 	return p, nil
@@ -137,7 +137,7 @@ func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail 
 		want += unitSections + p.units[i].Functions
 	}
 	if uint64(len(sizes)) != want {
-		return nil, nil, fmt.Errorf("builder: the sizes of %d sections, not of %d", len(sizes), want)
+		return nil, nil, fmt.Errorf("builder: sizes of %d sections, want %d", len(sizes), want)
 	}
 	e := newEncoder(nil, nil, compact)
 	e.fileNames(p)

@@ -115,7 +115,7 @@ func TestWriteApartIsWrite(t *testing.T) {
 
 func TestPlanErrors(t *testing.T) {
 	_, err := NewPlan([]Unit{{Path: "a"}, {}, {Path: "b"}, {Path: "a"}})
-	assert.EqualError(t, err, `builder: unit "a": it is there twice`)
+	assert.EqualError(t, err, `builder: duplicate unit "a"`)
 	_, err = NewPlan([]Unit{{Path: "a\x00"}})
 	assert.ErrorIs(t, err, ErrUnrepresentable)
 	_, err = NewPlan([]Unit{{Path: "a", Functions: 1<<32 - 1}})
@@ -123,7 +123,7 @@ func TestPlanErrors(t *testing.T) {
 	plan, err := NewPlan([]Unit{{Path: "a", Functions: 2}, {}})
 	require.NoError(t, err)
 	_, _, err = plan.Frame(make([]uint64, 7), new(afdo.Summary), true)
-	assert.EqualError(t, err, "builder: the sizes of 7 sections, not of 6")
+	assert.EqualError(t, err, "builder: sizes of 7 sections, want 6")
 }
 
 func TestEncodeUnitErrors(t *testing.T) {

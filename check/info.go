@@ -103,6 +103,6 @@ func leastLocation(l *wire.Location) int {
 // defined checks that a symbol ID in the record or target at pos leads to a symbol.
 func (k *checker) defined(s afdo.Section, pos int, id uint32) {
 	if !k.ids.has(id) && !k.ids.mayHave(id) {
-		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the file has no such symbol", id))
+		k.fault(faultAt(s, pos, afdo.ErrSymbol, "the file has no symbol with ID %d", id))
 	}
 }

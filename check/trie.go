@@ -101,7 +101,7 @@ func (c *trieChecker) run(n int) {
 func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	switch {
 	case uint64(id) >= uint64(n):
-		c.k.fault(faultAt(c.sec, pos, afdo.ErrTrie, "string index %d, the table has %d strings", id, n))
+		c.k.fault(faultAt(c.sec, pos, afdo.ErrTrie, "string index %d, but the table has %d strings", id, n))
 	case c.found.add(uint64(id)):
 		c.k.fault(faultAt(c.sec, pos, afdo.ErrTrie, "duplicate string index %d", id))
 	default:

@@ -97,7 +97,7 @@ func (k *checker) ranges(names afdo.Section, units []unit) {
 	for _, i := range order {
 		u := &units[i]
 		if u.Start < end {
-			k.fault(faultAt(names, u.pos, afdo.ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", u.Start, u.End, u.path))
+			k.fault(faultAt(names, u.pos, afdo.ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", u.Start, u.End, u.path))
 		}
 		end = max(end, u.End)
 	}
@@ -173,7 +173,7 @@ func (k *checker) rows(f *fields, u *unit, n int) bool {
 		switch {
 		case n < 0:
 		case uint64(row.String) >= uint64(n):
-			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "string index %d, the unit has %d strings", row.String, n))
+			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "string index %d, but the unit has %d strings", row.String, n))
 		case names.add(row.String):
 			k.remark(f.sec, pos, afdo.ErrSymbol, "duplicate string index %d: two symbols of one name", row.String)
 		}

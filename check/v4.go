@@ -134,7 +134,7 @@ func (k *checker) afford(index int) bool {
 	s := k.sectionAt(index)
 	if k.left -= s.Size; k.left < 0 && k.left+s.Size >= 0 {
 		k.incomplete = true
-		k.fault(faultAt(s, 0, afdo.ErrLimit, "sections overlap so much that not all of them are checked"))
+		k.fault(faultAt(s, 0, afdo.ErrLimit, "sections overlap so much that not all are checked"))
 	}
 	return k.left >= 0 && !k.stopped
 }
@@ -178,7 +178,7 @@ func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 // whether it could be.
 func (k *checker) end(f *fields) bool {
 	if f.Err == nil && f.Rest() > 0 {
-		k.fault(faultAt(f.sec, f.Pos, afdo.ErrUnused, "%d bytes behind the data of the section", f.Rest()))
+		k.fault(faultAt(f.sec, f.Pos, afdo.ErrUnused, "%d bytes after the data of the section", f.Rest()))
 	}
 	k.fault(f.err())
 	return f.Err == nil

@@ -185,8 +185,8 @@ func TestParseDatabase(t *testing.T) {
 	}, got)
 	for text, want := range map[string]string{
 		`{}`:                                     "not a compilation database",
-		`[{"file": "a.c", "command": "gcc 'a"}]`: "command 1, a.c: a quote that does not end",
-		`[{"file": "a.c"}]`:                      "command 1, a.c: it is empty",
+		`[{"file": "a.c", "command": "gcc 'a"}]`: "command 1, a.c: unterminated quote",
+		`[{"file": "a.c"}]`:                      "command 1, a.c: the command is empty",
 	} {
 		_, err := ParseDatabase([]byte(text), "/")
 		assert.ErrorContains(t, err, want, text)

@@ -34,7 +34,7 @@ func ParseDatabase(data []byte, dir string) ([]Entry, error) {
 			}
 		}
 		if len(args) == 0 {
-			return nil, fmt.Errorf("command %d, %s: it is empty", i+1, e.File)
+			return nil, fmt.Errorf("command %d, %s: the command is empty", i+1, e.File)
 		}
 		if !filepath.IsAbs(e.Directory) {
 			e.Directory = filepath.Join(dir, e.Directory)

@@ -28,7 +28,7 @@ type Inputs struct {
 func (in *Inputs) Text() (*slice.Text, error) {
 	t, ok := slice.DecodeText(in.text)
 	if !ok {
-		return nil, errors.New("the text in the cache makes no sense")
+		return nil, errors.New("malformed text in the cache")
 	}
 	return t, nil
 }
@@ -38,7 +38,7 @@ func (in *Inputs) Sum() uint64 { return xxhash.Sum64(in.text) }
 
 // ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be told from
 // the text of its sources: it is Objective-C, or in a precompiled header without the header.
-var ErrNoText = errors.New("not to be told from the text of its sources")
+var ErrNoText = errors.New("cannot be determined from its source text")
 
 // FindInputs finds what a command reads. What the cache has from an earlier
 // run holds as long as no file has changed, and none has appeared that the

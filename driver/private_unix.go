@@ -14,9 +14,9 @@ func checkPrivate(dir string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case ok && int(stat.Uid) != os.Geteuid():
-		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder is somebody else's")}
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder belongs to another user")}
 	case info.Mode()&0o022 != 0:
-		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("others may write to the folder: chmod go-w")}
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("other users can write to the folder: run chmod go-w")}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func splitShell(line string) ([]string, error) {
 		case '\\':
 			i++
 			if i == len(line) {
-				return nil, errors.New("a backslash at the end")
+				return nil, errors.New("trailing backslash")
 			}
 			if line[i] != '\n' {
 				word.WriteByte(line[i])
@@ -54,7 +54,7 @@ func splitShell(line string) ([]string, error) {
 	return words, nil
 }
 
-var errQuote = errors.New("a quote that does not end")
+var errQuote = errors.New("unterminated quote")
 
 // doubleQuoted reads what is in double quotes and returns where they end.
 func doubleQuoted(s string, word *strings.Builder) (end int, err error) {

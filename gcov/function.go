@@ -58,7 +58,7 @@ func (d *decoder) nameIndex() uint32 {
 	pos := d.pos
 	i := d.word("a name index")
 	if uint64(i) >= uint64(len(d.refs)) {
-		d.fail(pos, afdo.ErrSymbol, "name index %d, there are %d names", i, len(d.refs))
+		d.fail(pos, afdo.ErrSymbol, "name index %d, but there are %d names", i, len(d.refs))
 	}
 	return i
 }
@@ -123,11 +123,11 @@ func (d *decoder) enter() {
 func (d *decoder) checkTargets(n uint32) {
 	for range d.count(d.pos-positionSize+wordSize, uint64(n), targetSize, "targets") {
 		if kind := d.wordAt(d.pos); kind != indirectCall {
-			d.fail(d.pos, ErrLayout, "histogram type %d of a target, not %d", kind, indirectCall)
+			d.fail(d.pos, ErrLayout, "histogram type %d of a target, want %d", kind, indirectCall)
 			return
 		}
 		if name := d.counterAt(d.pos + wordSize); name >= uint64(len(d.refs)) {
-			d.fail(d.pos+wordSize, afdo.ErrSymbol, "name index %d of a target, there are %d names", name, len(d.refs))
+			d.fail(d.pos+wordSize, afdo.ErrSymbol, "name index %d of a target, but there are %d names", name, len(d.refs))
 			return
 		}
 		d.pos += targetSize

@@ -157,30 +157,30 @@ func TestDecodeMalformed(t *testing.T) {
 		detail string
 	}{
 		{"magic", v3, 0, 0x12345678, afdo.ErrMagic, 0, "does not begin with adcg or gcda"},
-		{"summary tag", v3, 12, 0xaa000000, ErrLayout, 12, "tag 0xaa000000 where the summary, 0xa8000000, is due"},
+		{"summary tag", v3, 12, 0xaa000000, ErrLayout, 12, "tag 0xaa000000, want that of the summary, 0xa8000000"},
 		{"summary entries", v3, 56, 10000, afdo.ErrCount, 56, "10000 summary entries"},
 		{"summary entries, high word", v3, 60, 1, afdo.ErrCount, 56, "4294967298 summary entries"},
 		{"names tag", v2, names2, 0xa8000000, ErrLayout, names2, "the names, 0xaa000000"},
 		{"number of files", v3, names3 + 8, 1000, afdo.ErrCount, names3 + 8, "1000 source files"},
-		{"length of a file", v3, names3 + 12, 0xffffff00, afdo.ErrTruncated, names3 + 12, "a source file takes 4294967040 bytes"},
+		{"length of a file", v3, names3 + 12, 0xffffff00, afdo.ErrTruncated, names3 + 12, "a source file needs 4294967040 bytes"},
 		{"file without NUL", v3, names3 + 12, 7, afdo.ErrName, names3 + 12, "does not end with its only NUL"},
 		{"file with two NUL", v3, names3 + 16, 0x61006162, afdo.ErrName, names3 + 12, "does not end with its only NUL"},
 		{"file of no bytes", v3, names3 + 12, 0, afdo.ErrName, names3 + 12, "does not end with its only NUL"},
 		{"number of names", v3, names3 + 36, 1 << 30, afdo.ErrCount, names3 + 36, "1073741824 names"},
 		{"name of no bytes", v2, names2 + 12, 0, afdo.ErrName, names2 + 12, "a name of 0 bytes"},
-		{"length of a name", v2, names2 + 17, 1 << 20, afdo.ErrTruncated, names2 + 17, "a name takes 1048576 bytes"},
-		{"file of a name", v3, names3 + 45, 2, afdo.ErrSymbol, names3 + 45, "file index 2 of a name, there are 2 files"},
+		{"length of a name", v2, names2 + 17, 1 << 20, afdo.ErrTruncated, names2 + 17, "a name needs 1048576 bytes"},
+		{"file of a name", v3, names3 + 45, 2, afdo.ErrSymbol, names3 + 45, "file index 2 of a name, but there are 2 files"},
 		{"functions tag", v2, functions2, 0xad000000, ErrLayout, functions2, "the functions, 0xac000000"},
 		{"number of functions", v2, functions2 + 8, 100000, afdo.ErrCount, functions2 + 8, "100000 functions"},
-		{"one function more", v3, functions3 + 8, 3, afdo.ErrSymbol, tail + 16, "name index 384, there are 5 names"},
-		{"name of a function", v3, callee + 16, 5, afdo.ErrSymbol, callee + 16, "name index 5, there are 5 names"},
+		{"one function more", v3, functions3 + 8, 3, afdo.ErrSymbol, tail + 16, "name index 384, but there are 5 names"},
+		{"name of a function", v3, callee + 16, 5, afdo.ErrSymbol, callee + 16, "name index 5, but there are 5 names"},
 		{"positions", v3, run + 20, 1 << 31, afdo.ErrCount, run + 20, "2147483648 positions"},
 		{"call sites", v3, run + 24, 1 << 31, afdo.ErrCount, run + 24, "2147483648 call sites"},
 		{"targets", v3, run + 32, 1 << 28, afdo.ErrCount, run + 32, "268435456 targets"},
-		{"type of a target", v3, run + 44, 4, ErrLayout, run + 44, "histogram type 4 of a target, not 7"},
+		{"type of a target", v3, run + 44, 4, ErrLayout, run + 44, "histogram type 4 of a target, want 7"},
 		{"name of a target", v3, run + 48, 5, afdo.ErrSymbol, run + 48, "name index 5 of a target"},
 		{"name of a target, high word", v3, run + 52, 1, afdo.ErrSymbol, run + 48, "name index 4294967297 of a target"},
-		{"name at a call site", v3, run + 104, 77, afdo.ErrSymbol, run + 104, "name index 77, there are 5 names"},
+		{"name at a call site", v3, run + 104, 77, afdo.ErrSymbol, run + 104, "name index 77, but there are 5 names"},
 		{"module grouping tag", v3, tail, 0, ErrLayout, tail, "the module grouping, 0xae000000"},
 		{"modules", v3, tail + 8, 1, ErrLayout, tail + 8, "1 modules"},
 		{"working set tag", v3, tail + 12, 0xae000000, ErrLayout, tail + 12, "the working set, 0xaf000000"},
@@ -401,7 +401,7 @@ func TestReadError(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	data, _ := sample(allOptions[2])
 	_, err := Decode(data[:1000])
-	assert.EqualError(t, err, "gcov: at offset 409: truncated section: the working set takes 1536 bytes, 591 are left")
+	assert.EqualError(t, err, "gcov: at offset 409: truncated section: the working set needs 1536 bytes, 591 are left")
 	_, err = Decode([]byte(strings.Repeat("x", 100)))
 	assert.EqualError(t, err, "gcov: at offset 0: not a GCOV profile: the file does not begin with adcg or gcda")
 }

@@ -88,7 +88,7 @@ func (d *decoder) file(files []profile.FileRef) profile.FileRef {
 		return profile.UnknownFile
 	}
 	if uint64(i) >= uint64(len(files)) {
-		d.fail(pos, afdo.ErrSymbol, "file index %d of a name, there are %d files", i, len(files))
+		d.fail(pos, afdo.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
 		return profile.UnknownFile
 	}
 	return files[i]

@@ -12,7 +12,7 @@ func (d *decoder) moduleGrouping() {
 	d.word("the length of the module grouping")
 	pos := d.pos
 	if n := d.word("the number of modules"); n != 0 {
-		d.fail(pos, ErrLayout, "%d modules, which nothing reads any more", n)
+		d.fail(pos, ErrLayout, "%d modules, want none", n)
 	}
 }
 

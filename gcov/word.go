@@ -47,7 +47,7 @@ func (d *decoder) rest() int { return len(d.data) - d.pos }
 // has reports whether size bytes are left, and fails if not.
 func (d *decoder) has(size int, what string) bool {
 	if d.rest() < size {
-		d.fail(d.pos, afdo.ErrTruncated, "%s takes %d bytes, %d are left", what, size, d.rest())
+		d.fail(d.pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, size, d.rest())
 		return false
 	}
 	return true
@@ -90,7 +90,7 @@ func (d *decoder) counter(what string) uint64 {
 // count checks a count read at pos: the rest has room for that many things of at least size bytes.
 func (d *decoder) count(pos int, n uint64, size int, what string) int {
 	if n > uint64(d.rest()/size) {
-		d.fail(pos, afdo.ErrCount, "%d %s, the %d bytes left hold %d at most", n, what, d.rest(), d.rest()/size)
+		d.fail(pos, afdo.ErrCount, "%d %s, but the %d bytes left hold at most %d", n, what, d.rest(), d.rest()/size)
 		return 0
 	}
 	return int(n)
@@ -107,7 +107,7 @@ func (d *decoder) str(what string) (start, end int) {
 	pos := d.pos
 	n := d.word(what)
 	if uint64(n) > uint64(d.rest()) {
-		d.fail(pos, afdo.ErrTruncated, "%s takes %d bytes, %d are left", what, n, d.rest())
+		d.fail(pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.rest())
 	}
 	if d.err != nil {
 		return 0, 0
@@ -125,7 +125,7 @@ func (d *decoder) str(what string) (start, end int) {
 func (d *decoder) tag(tag uint32, what string) {
 	pos := d.pos
 	if found := d.word("the tag of " + what); d.err == nil && found != tag {
-		d.fail(pos, ErrLayout, "tag %#08x where %s, %#08x, is due", found, what, tag)
+		d.fail(pos, ErrLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
 	}
 }
 

@@ -271,7 +271,7 @@ func newBudget(r *afdo.Reader) *budget {
 
 func (b *budget) spend(bytes int64) error {
 	if b.left -= bytes; b.left < 0 {
-		return fmt.Errorf("index: units or symbols share sections so often that they hold many times the file: %w", afdo.ErrLimit)
+		return fmt.Errorf("index: units or symbols share sections so often that together they are many times the file: %w", afdo.ErrLimit)
 	}
 	return nil
 }

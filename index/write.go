@@ -115,7 +115,7 @@ func (f *file) only(t afdo.SectionType) (int, error) {
 	is := func(s section) bool { return s.t == t }
 	first := slices.IndexFunc(f.sections, is)
 	if first < 0 || slices.ContainsFunc(f.sections[first+1:], is) {
-		return 0, fmt.Errorf("index: a file that has not one %s section: %w", t, afdo.ErrMalformed)
+		return 0, fmt.Errorf("index: a file without exactly one %s section: %w", t, afdo.ErrMalformed)
 	}
 	return first, nil
 }

@@ -27,7 +27,7 @@ var (
 	// ErrCompressed: compressed names cannot be inflated.
 	ErrCompressed = errors.New("bad compressed names")
 
-	// ErrSyntax: a line of a text is not what is due there.
+	// ErrSyntax: a line of a text does not parse.
 	ErrSyntax = errors.New("bad syntax")
 
 	// ErrSummary: the summary does not agree with the counters. Only [Reader.Check] reports it.

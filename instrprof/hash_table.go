@@ -128,7 +128,7 @@ var zeros [itemHeadSize]byte
 // take returns n bytes and goes on behind them. After an error these are zeros, 24 at most.
 func (c *chainReader) take(n uint64) []byte {
 	if c.err == nil && n > uint64(c.end-c.pos) {
-		c.fail(c.pos, afdo.ErrTruncated, "%d bytes are due, %d are left", n, c.end-c.pos)
+		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
 	}
 	if c.err == nil && c.pos+int64(n) > c.start+int64(len(c.window)) {
 		c.fill(int64(n))
@@ -157,7 +157,7 @@ func (c *chainReader) fill(n int64) {
 
 func (c *chainReader) skip(n uint64) {
 	if c.err == nil && n > uint64(c.end-c.pos) {
-		c.fail(c.pos, afdo.ErrTruncated, "%d bytes are due, %d are left", n, c.end-c.pos)
+		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
 	}
 	if c.err == nil {
 		c.pos += int64(n)

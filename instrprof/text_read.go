@@ -185,7 +185,7 @@ func (t *TextReader) site(kind ValueKind) []Value {
 		}
 		text, colon := l.text, strings.LastIndexByte(l.text, ':')
 		if colon < 0 {
-			l.fail(1, ErrSyntax, "%q where VALUE:COUNT is due", text)
+			l.fail(1, ErrSyntax, "found %q, want VALUE:COUNT", text)
 			break
 		}
 		var v Value
@@ -267,7 +267,7 @@ func (l *lineReader) failBefore(class error, format string, args ...any) {
 // take returns the line and goes to the next.
 func (l *lineReader) take(what string) string {
 	if l.end {
-		l.fail(1, afdo.ErrTruncated, "the text ends where %s is due", what)
+		l.fail(1, afdo.ErrTruncated, "found the end of the text, want %s", what)
 		return ""
 	}
 	s := l.text
@@ -283,7 +283,7 @@ func (l *lineReader) number(what string, base int) uint64 {
 	}
 	n, err := strconv.ParseUint(l.text, base, 64)
 	if err != nil {
-		l.fail(1, ErrSyntax, "%q where %s is due", l.text, what)
+		l.fail(1, ErrSyntax, "found %q, want %s", l.text, what)
 		return 0
 	}
 	l.last = l.line

@@ -14,7 +14,7 @@ var (
 	// ErrOffset: an offset, an index or an ID does not lead to what it should.
 	ErrOffset = errors.New("bad offset")
 
-	// ErrSchema: the fields of a memory block are not known, or one stands twice.
+	// ErrSchema: the fields of a memory block are unknown or duplicate.
 	ErrSchema = errors.New("bad schema")
 
 	// ErrTable: a chained hash table does not hold together.

@@ -80,7 +80,7 @@ func (d *decoder) schema() Schema {
 			d.fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
 		}
 		if d.err == nil && s.Has(f) {
-			d.fail(tagAt, ErrSchema, "%s stands twice", f)
+			d.fail(tagAt, ErrSchema, "duplicate field %s", f)
 		}
 		if d.err != nil {
 			return nil

@@ -170,7 +170,7 @@ func (c *Call) addCallees(callees []uint64) {
 	c.Callees = slices.Compact(all)
 }
 
-// distinct reports whether each stack stands once.
+// distinct reports whether no two stacks are the same.
 func distinct[T any](list []T, stack func(*T) StackID) bool {
 	seen := make(map[StackID]struct{}, len(list))
 	for i := range list {

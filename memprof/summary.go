@@ -64,7 +64,7 @@ func (d *decoder) summary() *Summary {
 	switch {
 	case d.err != nil:
 	case n < int64(len(fields)):
-		d.fail(at, ErrValue, "a summary of %d fields, at least %d are due", n, len(fields))
+		d.fail(at, ErrValue, "a summary of %d fields, want at least %d", n, len(fields))
 	case n > int64(d.rest()/8):
 		d.fail(at, afdo.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.rest())
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // ReadYAML reads what [WriteYAML] and llvm-profdata print, and what people write by hand for
-// "llvm-profdata merge": functions may be given by name where a GUID is due. It
+// "llvm-profdata merge": functions may be given by name instead of GUID. It
 // reads once through r. The schema has the fields that the text has, the default ones if
 // that has none. Errors are those of r and [FormatError] with line and column.
 func ReadYAML(r io.Reader) (*Profile, error) {
@@ -44,7 +44,7 @@ func (y *yamlReader) document() {
 	for begun := false; ; {
 		switch more := y.next(); {
 		case more && begun:
-			y.syntax("only one document is due")
+			y.syntax("want a single document")
 		case more:
 			begun = true
 			y.profile()
@@ -70,7 +70,7 @@ func (y *yamlReader) key(key string, seen *keySet, keys ...string) int {
 			continue
 		}
 		if *seen&(1<<i) != 0 {
-			y.syntax("the key %q stands twice", key)
+			y.syntax("duplicate key %q", key)
 			return -1
 		}
 		*seen |= 1 << i
@@ -184,7 +184,7 @@ func (y *yamlReader) block(b *Block, parent int) {
 	y.mapping(parent, func(key string, _ int) {
 		f := fieldNamed(key)
 		if f == 0 || seen[f] {
-			y.syntax("%q is no field of a memory block, or stands twice", key)
+			y.syntax("%q is an unknown or duplicate field of a memory block", key)
 			return
 		}
 		seen[f], y.seen[f] = true, true

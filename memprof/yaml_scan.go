@@ -124,11 +124,11 @@ func (s *scanner) indicator(c byte) bool {
 func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	switch {
 	case !s.next():
-		s.syntax("a map is due, the text ends")
+		s.syntax("want a map, found the end of the text")
 	case s.peek() == '{':
 		s.flowList('}', func() { s.pair(each, 0) })
 	case s.flow > 0 || !s.first || s.col <= parent:
-		s.syntax("a map is due")
+		s.syntax("want a map")
 	default:
 		for indent := s.col; s.next() && s.inBlock(indent); {
 			s.pair(each, indent)
@@ -140,7 +140,7 @@ func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 func (s *scanner) inBlock(indent int) bool {
 	switch {
 	case !s.first:
-		s.syntax("nothing more is due on this line")
+		s.syntax("want the end of the line")
 	case s.col > indent:
 		s.syntax("indented by %d, not %d", s.col, indent)
 	}
@@ -152,7 +152,7 @@ func (s *scanner) pair(each func(key string, indent int), indent int) {
 	key := s.scalar()
 	s.blanks()
 	if s.err == nil && !s.indicator(':') {
-		s.syntax("a colon is due after %q", key)
+		s.syntax("want a colon after %q", key)
 	}
 	if s.err != nil {
 		return
@@ -166,11 +166,11 @@ func (s *scanner) pair(each func(key string, indent int), indent int) {
 func (s *scanner) sequence(parent int, each func(indent int)) {
 	switch {
 	case !s.next():
-		s.syntax("a list is due, the text ends")
+		s.syntax("want a list, found the end of the text")
 	case s.peek() == '[':
 		s.flowList(']', func() { each(0) })
 	case s.flow > 0 || !s.first || s.col < parent || !s.indicator('-'):
-		s.syntax("a list is due")
+		s.syntax("want a list")
 	default:
 		for indent := s.col; s.next() && (s.col > indent || s.indicator('-')) && s.inBlock(indent); {
 			s.col++
@@ -186,7 +186,7 @@ func (s *scanner) flowList(end byte, each func()) {
 	s.flow++
 	for due := true; ; {
 		if !s.next() {
-			s.syntax("%q is due, the text ends", end)
+			s.syntax("want %q, found the end of the text", end)
 			return
 		}
 		s.first = false
@@ -199,7 +199,7 @@ func (s *scanner) flowList(end byte, each func()) {
 			s.col++
 			due = true
 		case !due:
-			s.syntax("a comma or %q is due", end)
+			s.syntax("want a comma or %q", end)
 			return
 		default:
 			each()
@@ -216,7 +216,7 @@ func (s *scanner) scalar() string {
 	s.blanks()
 	rest := s.rest()
 	if s.err != nil || len(rest) == 0 {
-		s.syntax("a value is due")
+		s.syntax("want a value")
 		return ""
 	}
 	s.first, s.value = false, s.col
@@ -226,7 +226,7 @@ func (s *scanner) scalar() string {
 	case c == '"':
 		return s.double(rest[1:])
 	case strings.IndexByte("&*!|>%@`[]{},", c) >= 0, s.indicator('-'), s.indicator('?'):
-		s.syntax("%q where a value is due", c)
+		s.syntax("want a value, found %q", c)
 		return ""
 	}
 	rest = bytes.TrimRight(rest[:plainLength(rest, s.flow > 0)], " \t")

@@ -256,7 +256,7 @@ func (d *definer) identifier() {
 	}
 }
 
-// operator reads what follows the word operator, which stands at start.
+// operator reads what follows the word operator, which begins at start.
 func (d *definer) operator(start int) {
 	rest := bytes.TrimLeft(d.text[d.pos:], " ")
 	n := len(rest) - len(bytes.TrimLeft(rest, "+-*/%^&|~!=<>,"))

@@ -139,7 +139,7 @@ func (s *speller) pass(c byte) bool {
 }
 
 // small passes over a basic type, of one letter, or over an operator, of two,
-// where a name is due.
+// where a name is expected.
 func (s *speller) small(c byte, name bool) bool {
 	switch {
 	case c == 'u', name && (c == 'c' || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier

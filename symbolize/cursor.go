@@ -33,7 +33,7 @@ func (c *cursor) fail(class error, format string, args ...any) {
 func (c *cursor) truncated(n uint64) {
 	if c.err == nil {
 		c.short = true
-		c.fail(afdo.ErrTruncated, "%d bytes are due, %d are left", n, len(c.data)-c.pos)
+		c.fail(afdo.ErrTruncated, "want %d bytes, %d are left", n, len(c.data)-c.pos)
 	}
 }
 

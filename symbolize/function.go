@@ -26,7 +26,7 @@ const (
 	maxFunctions    = 1 << 16
 )
 
-// function returns the function of an entry. Names and declarations stand at the entry, or where
+// function returns the function of an entry. Names and declarations are in the entry, or where
 // its abstract origin or its specification leads, through any number of hops.
 func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	if f := w.functions[ref]; f != nil {

@@ -95,7 +95,7 @@ func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 // copy returns a copy of bytes of a section, in the memory of buf if it has room.
 func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	if off > s.size || n > s.size-off {
-		return nil, s.fault(off, afdo.ErrTruncated, "%d bytes are due, the section has %d", n, s.size)
+		return nil, s.fault(off, afdo.ErrTruncated, "want %d bytes, the section has %d", n, s.size)
 	}
 	if s.data != nil {
 		return s.data[off : off+n : off+n], nil

@@ -220,7 +220,7 @@ func (p *parser) symbol() {
 	}
 	l := &p.labels[slot]
 	if l.top {
-		p.fail(at, nil, "symbol ID %d heads two symbols", id)
+		p.fail(at, nil, "duplicate symbol ID %d", id)
 		return
 	}
 	l.top = true
@@ -310,7 +310,7 @@ func (p *parser) define(id uint32, at position, file profile.FileRef, name []byt
 		l.known = true
 		p.unknown--
 	case file != l.file || string(name) != l.name:
-		p.fail(at, nil, "symbol ID %d stands for %.80q and for %.80q of another name or file", id, l.name, name)
+		p.fail(at, nil, "symbol ID %d is both %.80q and %.80q of another name or file", id, l.name, name)
 	}
 	return slot
 }

@@ -336,7 +336,7 @@ func TestExecPrivate(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o777))
 	s.setenv("AFDO_CACHE_DIR", dir)
 	out := s.run("afdo", "exec", "-v", "--profile", writeV4(t, tinyProfile("a.c")), "--", gcc, "-c", "a.c")
-	assert.Contains(t, out, "others may write to the folder")
+	assert.Contains(t, out, "other users can write to the folder")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)

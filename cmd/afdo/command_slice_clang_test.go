@@ -92,7 +92,7 @@ func TestExecClangPassesThrough(t *testing.T) {
 		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "as it is: it makes a program that counts"},
 		{"--profile v2.afdo -- " + clang + " -c a.c -o x.o", "as it is: v2.afdo is no profile that clang takes"},
 		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
-		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: not to be told from the text"},
+		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: cannot be determined from its source text"},
 		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},
 		{"--profile p.extbinary --quantize 3 -- " + clang + " -c a.c -o x.o", "counts of profiles for clang cannot be rounded"},
 	} {

@@ -234,7 +234,7 @@ func TestSliceErrors(t *testing.T) {
 		{[]string{path, "--unit", "a", "--to", "v2", "--deps", notDeps}, cli.StatusFault, "a.d: not a dependency file: line 1 has no colon"},
 		{[]string{notDeps, "--unit", "a", "--to", "v2"}, cli.StatusFault, "not a profile"},
 		{[]string{path, "--all", "-d", "x", "--compile-commands", "missing", "--to", "v2"}, cli.StatusFault, "missing: no such file"},
-		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, cli.StatusFault, "command 1, : it is empty"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, cli.StatusFault, "command 1, : the command is empty"},
 	} {
 		r := afdoRun(append([]string{"slice"}, c.args...)...)
 		assert.Equal(t, c.status, r.status, "%v", c.args)

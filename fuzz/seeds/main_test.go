@@ -158,7 +158,7 @@ func TestDictionaries(t *testing.T) {
 			word, err := strconv.Unquote(l)
 			require.NoError(t, err, l)
 			assert.LessOrEqual(t, len(word), 64, l)
-			assert.False(t, seen[word], "%s: %s stands twice", name, l)
+			assert.False(t, seen[word], "%s: %s is a duplicate", name, l)
 			seen[word] = true
 		}
 		assert.NotEmpty(t, seen)

@@ -109,7 +109,7 @@ func testNames(t *testing.T, p *profile.Profile) {
 		}
 	}
 	between(t, 0.3, float64(shared)/float64(bytes), 0.5, "share of common prefixes")
-	assert.Len(t, slices.Compact(names), p.NumSymbols(), "a name stands twice")
+	assert.Len(t, slices.Compact(names), p.NumSymbols(), "a name is a duplicate")
 }
 
 func testUnits(t *testing.T, p *profile.Profile) {
