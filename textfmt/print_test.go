@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -324,7 +325,12 @@ func (f *failingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 
 // Whenever reading fails, printing fails.
 func TestPrintReadErrors(t *testing.T) {
-	data := gen.Encode(twoUnits(), false)
+	f := twoUnits()
+	// Opening reads the begin and the end of a file: with these names, neither has the second unit.
+	long := strings.Repeat("x", 300_000)
+	f.Units[0].Symbols[1].Name = long
+	f.Units = slices.Insert(f.Units, 2, naive.Unit{Path: "c.c", Start: 13, End: 14, Symbols: []naive.Symbol{{ID: 13, Name: long}}})
+	data := gen.Encode(f, false)
 	for _, function := range []string{"Print", "PrintUnit", "PrintSymbol"} {
 		failures := 0
 		for n := 0; ; n++ {
@@ -340,7 +346,7 @@ func TestPrintReadErrors(t *testing.T) {
 			require.ErrorIs(t, err, errBroken, "%s, read %d", function, n)
 			failures++
 		}
-		assert.Greater(t, failures, 2, function)
+		assert.NotZero(t, failures, function)
 	}
 }
 
