@@ -91,3 +91,31 @@ func TestReportRandom(t *testing.T) {
 		assert.Equal(t, json.Number(strconv.FormatUint(total, 10)), reportOf(t, path).Total)
 	})
 }
+
+// What counters count, and bytes that are allocated, are drawn like samples.
+func TestReportOfOthers(t *testing.T) {
+	counts := writeFile(t, "x.proftext", []byte(":ir\nhot\n1\n2\n7\n300\n\nsrc/a.c;helper\n2\n1\n40\n\n"))
+	d := reportOf(t, counts)
+	assert.Equal(t, json.Number("347"), d.Total)
+	assert.Equal(t, []string{"hot", "helper"}, d.Symbols.Name)
+	assert.Equal(t, []json.Number{"307", "40"}, d.Symbols.Own)
+	assert.Contains(t, d.Units.Path, "src/a.c")
+	assert.Contains(t, must(t, "report", counts), "Samples are what counters count")
+
+	memory := writeFile(t, "x.yaml", []byte(`HeapProfileRecords:
+  - GUID: inner
+    AllocSites:
+      - Callstack:
+          - { Function: inner, LineOffset: 1, Column: 2, IsInlineFrame: true }
+          - { Function: outer, LineOffset: 3, Column: 4, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 2
+          TotalSize: 640
+          TotalLifetime: 1
+          TotalLifetimeAccessDensity: 1
+`))
+	d = reportOf(t, memory)
+	assert.Equal(t, json.Number("640"), d.Total)
+	assert.Equal(t, []json.Number{"640", "0"}, d.Symbols.Own)
+	assert.Contains(t, must(t, "report", memory), "Samples are bytes that were allocated")
+}

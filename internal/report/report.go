@@ -27,6 +27,7 @@ import (
 type Options struct {
 	Source string // name of the profile
 	Format string // and of its format
+	Note   string // what a sample is, if it is none of a profiler's
 	Size   int64  // and how many bytes it takes
 
 	// UnitBytes is how many of them each unit takes, by FileRef.
@@ -68,6 +69,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		"Source":    d.Source,
 		"Format":    o.Format,
 		"Size":      o.Size,
+		"Note":      o.Note,
 		"Summary":   d.Summary,
 		"Total":     uint64(d.Total),
 		"Units":     len(d.Units.Body) + int(d.Units.Left.Count),

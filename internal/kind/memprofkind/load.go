@@ -81,6 +81,11 @@ func (k *Kind) profile(e *cli.Env, f *input.File) (*memprof.Profile, map[uint64]
 	if err != nil {
 		return nil, nil, err
 	}
+	return k.named(e, l)
+}
+
+// named is profile for a file that has been loaded.
+func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string, error) {
 	src, names, err := k.source(e, l)
 	if err != nil {
 		return nil, nil, err
