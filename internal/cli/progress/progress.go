@@ -1,4 +1,5 @@
-// Package progress says on a terminal what a long-running verb is doing.
+// Package progress says on standard error what a long-running verb is doing: on a terminal in a
+// line that comes and goes, elsewhere, such as in the log of a build, in a new line now and then.
 package progress
 
 import (
@@ -15,13 +16,16 @@ import (
 const (
 	after = time.Second // how long work goes on before anything is said of it
 	every = 200 * time.Millisecond
+
+	inLog = 10 * time.Second // after that, and that often, where there is no terminal
 )
 
-// A Line on a terminal says what goes on, once that has taken a while. It is nil where nobody would
-// read it, which all methods accept.
+// A Line says what goes on, once that has taken a while. A nil Line says nothing.
 type Line struct {
 	w     io.Writer
 	start time.Time
+	log   bool          // w is no terminal
+	every time.Duration // how often
 
 	mu    sync.Mutex
 	doing string
@@ -29,19 +33,19 @@ type Line struct {
 	timer *time.Timer
 }
 
-// Start begins the work, of which w is told if it is a terminal. The caller stops the line before
-// it writes anything else to a terminal.
+// Start begins the work, of which w is told. The caller stops the line before it writes anything
+// else there.
 func Start(w io.Writer) *Line {
 	if !cli.IsTerminal(w) {
-		return nil
+		return start(&Line{w: w, log: true, every: inLog}, inLog)
 	}
-	return start(w, after)
+	return start(&Line{w: w, every: every}, after)
 }
 
-func start(w io.Writer, after time.Duration) *Line {
-	p := &Line{w: w, start: time.Now()}
+func start(p *Line, after time.Duration) *Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.start = time.Now()
 	p.timer = time.AfterFunc(after, p.tick)
 	return p
 }
@@ -56,7 +60,7 @@ func (p *Line) Say(format string, args ...any) {
 	p.doing = fmt.Sprintf(format, args...)
 }
 
-// Stop takes the line off the terminal. It may be called again.
+// Stop takes the line off the terminal, and says nothing more. It may be called again.
 func (p *Line) Stop() {
 	if p == nil {
 		return
@@ -78,8 +82,13 @@ func (p *Line) tick() {
 	if p.timer == nil {
 		return
 	}
-	p.show(fmt.Sprintf("%s (%d s)", p.doing, int(time.Since(p.start).Seconds())))
-	p.timer.Reset(every)
+	line := fmt.Sprintf("%s (%d s)", p.doing, int(time.Since(p.start).Seconds()))
+	if p.log {
+		fmt.Fprintf(p.w, "afdo: %s\n", line)
+	} else {
+		p.show(line)
+	}
+	p.timer.Reset(p.every)
 }
 
 // show replaces the line by another, an empty one included.

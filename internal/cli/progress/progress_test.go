@@ -32,7 +32,7 @@ func (s *screen) String() string {
 
 func TestProgressComesAndGoes(t *testing.T) {
 	s := new(screen)
-	p := start(s, 0)
+	p := start(&Line{w: s, every: time.Millisecond}, 0)
 	p.Say("reading %s", "a long name")
 	assert.Eventually(t, func() bool { return strings.Contains(s.String(), "\rreading a long name (0 s)") }, time.Minute, time.Millisecond)
 	p.Say("writing")
@@ -44,20 +44,29 @@ func TestProgressComesAndGoes(t *testing.T) {
 
 func TestProgressIsSilentForShortWork(t *testing.T) {
 	s := new(screen)
-	p := start(s, time.Hour)
+	p := start(&Line{w: s, every: every}, time.Hour)
 	p.Say("reading")
 	p.Stop()
 	p.tick() // as if the timer had just fired
 	assert.Empty(t, s.String())
 }
 
-func TestProgressIsForTerminals(t *testing.T) {
-	p := Start(new(screen))
-	assert.Nil(t, p)
-	p.Say("reading")
+// TestProgressInLogs has lines of their own where there is no terminal, and few of them.
+func TestProgressInLogs(t *testing.T) {
+	s := new(screen)
+	p := start(&Line{w: s, log: true, every: time.Millisecond}, 0)
+	p.Say("3 of %d slices", 7)
+	assert.Eventually(t, func() bool { return strings.Count(s.String(), "afdo: 3 of 7 slices (0 s)\n") > 1 }, time.Minute, time.Millisecond)
+	p.Stop()
+	assert.NotContains(t, s.String(), "\r")
+	assert.True(t, strings.HasSuffix(s.String(), ")\n"))
+
+	p = Start(s)
+	assert.True(t, p.log)
+	assert.Equal(t, 10*time.Second, p.every)
 	p.Stop()
 
 	p = Start(clitest.Terminal(t))
-	assert.NotNil(t, p)
+	assert.False(t, p.log)
 	p.Stop()
 }
