@@ -289,7 +289,7 @@ func (c *Command) judge() Reason {
 		return OnlyPreprocesses
 	case c.stage == stageSyntax:
 		return OnlyChecks
-	case c.stdin:
+	case c.stdin || slices.ContainsFunc(c.Sources, c.readOnce):
 		return ReadsStdin
 	case len(c.Sources) == 0:
 		return CompilesNothing
@@ -299,6 +299,13 @@ func (c *Command) judge() Reason {
 		return Instruments
 	}
 	return ""
+}
+
+// readOnce tells whether a source is there but no file, such as /dev/stdin or a named pipe: what the
+// launcher read of it would be missing for the compiler.
+func (c *Command) readOnce(source string) bool {
+	info, err := os.Stat(c.Path(source))
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")
 }
 
 // WithProfile returns the command line with another profile, in the place of

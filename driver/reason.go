@@ -8,7 +8,7 @@ const (
 	AsksCompiler     Reason = "it asks the compiler for information"
 	OnlyPreprocesses Reason = "it only preprocesses"
 	OnlyChecks       Reason = "it only checks the syntax"
-	ReadsStdin       Reason = "its source is standard input"
+	ReadsStdin       Reason = "its source is standard input or a pipe"
 	CompilesNothing  Reason = "it compiles no C or C++"
 	Declined         Reason = "it has -fno-auto-profile"
 	NoGCC            Reason = "it is no compiler of GCC"
