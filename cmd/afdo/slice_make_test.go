@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,5 +53,53 @@ func TestSliceMake(t *testing.T) {
 	change(t, p, "/elsewhere/b.c")
 	replaceV4(t, s.path("prof.v4"), p)
 	assert.Equal(t, []string{"b.c"}, compiled())
+	assert.Empty(t, compiled())
+}
+
+// TestSliceCMake builds with the afdo.cmake of docs/slices.md, two targets that share a source.
+func TestSliceCMake(t *testing.T) {
+	needProgram(t, "cmake")
+	needProgram(t, "ninja")
+	needProgram(t, "gcc")
+	guide, err := os.ReadFile("../../docs/slices.md")
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```cmake\n(.*?)```").FindSubmatch(guide)
+	require.NotNil(t, block)
+	s := newSite(t)
+	s.write("afdo.cmake", string(block[1]))
+	s.write("CMakeLists.txt", `
+cmake_minimum_required(VERSION 3.16)
+project(pieces C)
+include(afdo.cmake)
+add_library(pieces OBJECT a.c sub/b.c)
+add_library(others OBJECT a.c c.c)
+afdo_slices(pieces others)
+`)
+	for i, source := range []string{"a.c", "sub/b.c", "c.c"} {
+		s.write(source, fmt.Sprintf("#include \"h.h\"\nint f%d(int x) { return x; }\n", i))
+	}
+	s.write("h.h", "")
+	s.write("sub/h.h", "")
+	p := tinyProfile("/elsewhere/a.c", "/elsewhere/b.c", "/elsewhere/c.c")
+	path := writeV4(t, p)
+	s.run("cmake", "-G", "Ninja", "-S", ".", "-B", "build", "-DCMAKE_C_COMPILER=gcc", "-DAFDO_PROFILE="+path)
+	compiled := func() (objects []string) {
+		said := s.run("ninja", "-C", "build")
+		for _, match := range regexp.MustCompile(`Building C object CMakeFiles/(\S+)\.o`).FindAllStringSubmatch(said, -1) {
+			objects = append(objects, strings.Replace(match[1], ".dir", "", 1))
+		}
+		return objects
+	}
+	assert.ElementsMatch(t, []string{"pieces/a.c", "pieces/sub/b.c", "others/a.c", "others/c.c"}, compiled())
+	assert.Empty(t, compiled())
+	require.NoError(t, os.Chtimes(path, time.Now(), time.Now()))
+	assert.Empty(t, compiled(), "a profile that is only newer")
+	change(t, p, "/elsewhere/b.c")
+	replaceV4(t, path, p)
+	assert.Equal(t, []string{"pieces/sub/b.c"}, compiled())
+	assert.Empty(t, compiled())
+	change(t, p, "/elsewhere/a.c")
+	replaceV4(t, path, p)
+	assert.ElementsMatch(t, []string{"pieces/a.c", "others/a.c"}, compiled())
 	assert.Empty(t, compiled())
 }
