@@ -375,7 +375,7 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
 // A file that is cut anywhere, or has a byte that is another, ends in an error or in an answer, and
 // never in a panic.
-func FuzzOpen(f *testing.F) {
+func FuzzAnyFormat(f *testing.F) {
 	for _, pattern := range []string{"../testdata/shop.*", "../testdata/corrupt/*", "../instrprof/testdata/zoo/ir.*"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(f, err)

@@ -199,6 +199,7 @@ func memoryOf(p *Profile) uint64 { return uint64(4*24*records(p) + 4*24*maxRecor
 // sum, though each makes a function longer, and that what is allocated grows with their number and
 // no faster.
 func TestMergeMemory(t *testing.T) {
+	testenv.NeedSweep(t)
 	const n = 4000
 	load := manyInputs()
 	sum := New()
@@ -223,6 +224,7 @@ func TestMergeMemory(t *testing.T) {
 // TestSumMemory checks that Sum holds no more than a few sums, where the inputs together take many
 // times as much.
 func TestSumMemory(t *testing.T) {
+	testenv.NeedSweep(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const n = 4000
 	load := manyInputs()

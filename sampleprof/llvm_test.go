@@ -172,7 +172,7 @@ func TestTextsAsLLVM(t *testing.T) {
 func TestBadTextsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	for i, bad := range badTexts {
-		if testenv.Rounds(i%4, 0) != 0 {
+		if testenv.Rounds(i%16, 0) != 0 {
 			continue
 		}
 		_, said, err := l.tryMerge([]string{"--text"}, []byte(bad.text))

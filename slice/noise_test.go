@@ -69,7 +69,8 @@ func poisson(r *rand.Rand, mean uint64) uint64 {
 // TestNoise counts the units with samples that keep their key from one collection to the next, by
 // what --quantize rounds to. Run it with -v to see the table of docs/slices.md.
 func TestNoise(t *testing.T) {
-	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3", "synthetic"}[:testenv.Rounds(1, 4)] {
+	testenv.NeedSweep(t)
+	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3", "synthetic"} {
 		t.Run(name, func(t *testing.T) {
 			p := synth.Profile(synth.Small)
 			if name != "synthetic" {

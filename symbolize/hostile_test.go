@@ -91,7 +91,7 @@ func FuzzSymbolize(f *testing.F) {
 // Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no
 // class.
 func TestEveryByteDamaged(t *testing.T) {
-	step := testenv.Rounds(29, 1)
+	step := testenv.Rounds(97, 1)
 	path := filepath.Join(t.TempDir(), "damaged")
 	for _, name := range tinyFiles {
 		whole := tiny(t, name)

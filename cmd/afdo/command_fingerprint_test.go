@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -49,9 +50,7 @@ func TestFingerprintEncodings(t *testing.T) {
 // TestFingerprintManyUnits has 40,000 units and five times as many: the time of the processor is
 // to grow as the file does. What is counted exactly is in package slice.
 func TestFingerprintManyUnits(t *testing.T) {
-	if os.Getenv("AFDO_SWEEP") == "" {
-		t.Skip("AFDO_SWEEP is not set")
-	}
+	testenv.NeedSweep(t)
 	s := newSite(t)
 	work := func(units int, args ...string) float64 {
 		path := s.path(strconv.Itoa(units))

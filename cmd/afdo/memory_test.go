@@ -32,16 +32,13 @@ const (
 	freeMemory    = 64 << 20
 )
 
-// TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth,
-// on all of them with AFDO_SWEEP=1.
+// TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth.
 func TestMemoryOfVerbs(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	worst, at := 0.0, ""
 	for name, data := range amplifying(t) {
-		if !testenv.Sweep() && name != "shared-table" {
-			continue
-		}
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, data, 0o666))
 		for _, line := range []string{

@@ -21,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // scaled returns w·n, rounded by the book.
@@ -232,10 +233,7 @@ func fleetFiles(t *testing.T, inputs int) (list string, size int) {
 // TestMergeFleetMemory checks that a merge of many inputs has no more memory than one of few, where
 // both have the same result: 10,000 with AFDO_SWEEP=1.
 func TestMergeFleetMemory(t *testing.T) {
-	few, many := 100, 500
-	if os.Getenv("AFDO_SWEEP") != "" {
-		many = 10_000
-	}
+	few, many := 100, testenv.Rounds(300, 10_000)
 	for _, flags := range [][]string{nil, {"--half-life", "2d", "--host-cap", "100000"}} {
 		var most [2]int64
 		for i, inputs := range []int{few, many} {
