@@ -87,7 +87,11 @@ func must(t *testing.T, args ...string) string {
 
 func mustJSON(t *testing.T, into any, args ...string) {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(must(t, args...)))
+	out := must(t, args...)
+	if len(out) <= maxValidated {
+		validate(t, args[0], out)
+	}
+	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(into))
 	require.ErrorIs(t, d.Decode(new(any)), io.EOF)
