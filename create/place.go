@@ -226,9 +226,22 @@ func (p *placer) inner(outer site, i *symbolize.Instance) site {
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
 	}
+	if p.options.Suffixes != NoSuffixes && isPart(i, name, w) {
+		return outer
+	}
 	return site{
 		body:   outer.body.inline(w, symbol{p.path(i.Function.File), name}),
 		factor: saturating.Mul(outer.factor, d.factor),
 		copy:   copyID(outer.copy, d.copy),
 	}
+}
+
+// isPart tells whether what is inlined is the rest of the function around it. GCC splits functions
+// of which only the beginning is to be inlined: the rest is one by itself, with .part.0 behind its
+// name, and is often inlined again where it came from. The call has the line of the declaration.
+// No source has that call, and a compiler does not look for counts behind it.
+func isPart(i *symbolize.Instance, name string, call where) bool {
+	outer, inner := i.Caller.Function, i.Function
+	return call == where{} && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
+		unifyConstructor(outer.Linkage()) == name
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -143,5 +144,29 @@ func TestDifferencesFromHead(t *testing.T) {
 				t.Logf("%d: %s", byReason[reason], reason)
 			}
 		})
+	}
+}
+
+// The rest of a function that GCC has split and inlined again where it came from is the function's
+// own, as GCC sees it when it reads the profile. Unless suffixes are kept it is told apart.
+func TestPartsThatAreInlinedAgain(t *testing.T) {
+	whole, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{})
+	require.NoError(t, err)
+	split, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{Suffixes: NoSuffixes})
+	require.NoError(t, err)
+	got, parts := flatten(whole, false).positions, flatten(split, false).positions
+	counted := 0
+	for key, n := range parts {
+		if line, ok := strings.CutPrefix(key, "sort_comp 0 sort_comp "); ok && !strings.Contains(line, " ") {
+			assert.GreaterOrEqual(t, got["sort_comp "+line], n, line)
+			counted++
+		}
+	}
+	require.Greater(t, counted, 3)
+	again := regexp.MustCompile(`(?:^| )(\w+) 0 (\w+) `)
+	for key := range got {
+		for _, m := range again.FindAllStringSubmatch(key, -1) {
+			assert.NotEqual(t, m[1], m[2], key)
+		}
 	}
 }
