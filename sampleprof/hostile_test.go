@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -232,6 +233,8 @@ func TestDeep(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, uint64(2), q.functions[0].Records[depth-1].Count)
 	}
+	_, err := WriteText(io.Discard, p)
+	require.ErrorIs(t, err, afdo.ErrLimit, "five gigabytes of blanks")
 	p.functions[0].Records = append(p.functions[0].Records, Record{Kind: KindChecksum, Count: 1})
 	p.Probes = true
 	require.NotNil(t, decode(t, extBinary(t, p, WriteOptions{})))

@@ -1,9 +1,12 @@
 package sampleprof
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo"
 )
 
 // WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does.
@@ -18,18 +21,40 @@ func WriteText(w io.Writer, p *Profile) (Losses, error) {
 			return Losses{}, unrepresentable("the name %q has a line break, which the text cannot express", n.Text)
 		}
 	}
+	if err := checkIndentation(p); err != nil {
+		return Losses{}, err
+	}
 	t := textWriter{w: w, p: p}
 	for _, f := range p.sorted() {
 		t.function(f)
-		if len(t.out) >= textBuffer {
-			t.flush()
-		}
 	}
 	t.flush()
 	t.losses.addFlags(p)
 	t.losses.SymbolList = len(p.SymbolList)
 	t.losses.MD5s = p.names.hashed
 	return t.losses, t.err
+}
+
+// checkIndentation refuses a profile of which the indentation alone would take more than any real
+// one's: a blank a level for each line, the square of the depth of a nest.
+func checkIndentation(p *Profile) error {
+	const (
+		free      = 64 << 20
+		perRecord = 64
+	)
+	blanks := int64(0)
+	for i := range p.functions {
+		for j, records := 0, p.functions[i].Records; j < len(records); j++ {
+			blanks -= perRecord
+			if r := &records[j]; r.Kind == KindInlined {
+				blanks += int64(r.span())
+			}
+		}
+	}
+	if blanks > free {
+		return fmt.Errorf("sampleprof: bodies are nested too deep for a text: %w", afdo.ErrLimit)
+	}
+	return nil
 }
 
 const textBuffer = 1 << 16
@@ -97,6 +122,9 @@ func (t *textWriter) count(n uint64) {
 
 // indent begins a line within the innermost open body.
 func (t *textWriter) indent() {
+	if len(t.out) >= textBuffer {
+		t.flush()
+	}
 	for range t.open {
 		t.out = append(t.out, ' ')
 	}

@@ -13,12 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/testenv"
@@ -32,43 +34,73 @@ const (
 	freeMemory    = 64 << 20
 )
 
+// mostTime is what any verb may take of the processor for any of these files: seconds, where none
+// would be in proportion.
+const mostTime = 20 * time.Second
+
 // TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth.
 func TestMemoryOfVerbs(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	worst, at := 0.0, ""
-	for name, data := range amplifying(t) {
-		path := filepath.Join(dir, name)
+	for _, a := range amplifying() {
+		data := a.make(t)
+		path := filepath.Join(dir, a.name)
 		require.NoError(t, os.WriteFile(path, data, 0o666))
-		for _, line := range []string{
-			"show FILE", "show FILE --json", "units FILE", "lookup FILE -u hostile.c", "lookup FILE -u hostile.c --json",
-			"lookup FILE -s f", "lookup FILE -s nonsense", "lookup FILE -u nonsense",
-			"convert FILE --to text -o OUT", "convert FILE --to v4c -o OUT", "convert FILE --to v4 --index -o OUT",
-			"convert FILE --to v3 -o OUT", "convert FILE --to v2 -o OUT", "check FILE", "top FILE", "top FILE --calls",
-			"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
-			"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
-		} {
+		size := unpackedSize(t, path)
+		most, of := int64(0), ""
+		for _, line := range a.lines {
 			args := strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line))
-			status, took, said := measured(t, args)
-			require.Contains(t, []int{0, 1}, status, "%s: %s: %s", name, line, said)
-			files := 1 + strings.Count(line, " FILE FILE")
-			limit := freeMemory + memoryPerByte*int64(files*len(data))
-			if part := float64(took) / float64(limit); part > worst {
-				worst, at = part, name+": "+line
+			c := costOf(t, args)
+			require.Contains(t, []int{0, 1}, c.status, "%s: %s: %s", a.name, line, c.said)
+			files := strings.Count(line, "FILE")
+			limit := freeMemory + memoryPerByte*int64(files)*size
+			if c.most > most {
+				most, of = c.most, line
+			}
+			if part := float64(c.most) / float64(limit); part > worst {
+				worst, at = part, a.name+": "+line
 			}
 			if testing.Verbose() {
-				t.Logf("%-14s %-42s status %d %6.1f MB of %6.1f, file %.2f MB %.150s", name, line, status, float64(took)/1e6, float64(limit)/1e6, float64(len(data))/1e6, said)
+				t.Logf("%-14s %-42s status %d %5.2f s %6.1f MB of %6.1f, file %.2f MB %.150s", a.name, line, c.status, c.spent.Seconds(), float64(c.most)/1e6, float64(limit)/1e6, float64(size)/1e6, c.said)
 			}
-			assert.Less(t, took, limit, "%s of %d bytes: %s", name, len(data), line)
+			assert.Less(t, c.most, limit, "%s of %d bytes: %s", a.name, len(data), line)
+			assert.Less(t, c.spent, mostTime, "%s: %s", a.name, line)
 		}
+		t.Logf("| %s | %.2f MB | %.1f MB | `afdo %s` |", a.name, float64(len(data))/1e6, float64(most)/1e6, of)
 	}
 	t.Logf("the most is %.0f%% of what is allowed: %s", 100*worst, at)
+}
+
+// unpackedSize returns how many bytes a file has, of a compressed one what it unpacks to.
+func unpackedSize(t *testing.T, path string) int64 {
+	f, err := input.Open(nil, path)
+	require.NoError(t, err)
+	defer f.Close()
+	n, err := io.Copy(io.Discard, f)
+	require.NoError(t, err)
+	return n
+}
+
+// A cost is what a verb took, and what became of it.
+type cost struct {
+	status int
+	spent  time.Duration // of the processor
+	most   int64         // of memory, in bytes
+	said   string        // on standard error
 }
 
 // measured runs a verb in a process of its own, and returns its status, the most memory that it had
 // and what it said.
 func measured(t *testing.T, args []string) (status int, most int64, said string) {
+	t.Helper()
+	c := costOf(t, args)
+	return c.status, c.most, c.said
+}
+
+// costOf runs a verb in a process of its own.
+func costOf(t *testing.T, args []string) cost {
 	t.Helper()
 	cmd := exec.Command("afdo-measured", args...)
 	var stderr bytes.Buffer
@@ -82,9 +114,10 @@ func measured(t *testing.T, args []string) (status int, most int64, said string)
 	kilobytes, err := io.ReadAll(r)
 	require.NoError(t, err)
 	_ = cmd.Wait()
-	most, err = strconv.ParseInt(string(kilobytes), 10, 64)
+	most, err := strconv.ParseInt(string(kilobytes), 10, 64)
 	require.NoError(t, err, "%s", stderr.String())
-	return cmd.ProcessState.ExitCode(), most << 10, stderr.String()
+	state := cmd.ProcessState
+	return cost{state.ExitCode(), state.UserTime() + state.SystemTime(), most << 10, stderr.String()}
 }
 
 func init() { programs["afdo-measured"] = runMeasured }
@@ -101,21 +134,6 @@ func runMeasured() {
 		}
 	}
 	os.Exit(code)
-}
-
-// amplifying returns legal files that spell, nest or share far more than they hold.
-func amplifying(t *testing.T) map[string][]byte {
-	return map[string][]byte{
-		"shared-table":  sharedTable(30_000, 1_000, 200),
-		"huge-names":    gen.HugeNames(20_000, 50_000, false),
-		"shared-info":   sharedInfo(t, 10_000, 10_000),
-		"nested":        gen.Nested(400_000, true),
-		"nested-normal": gen.Nested(400_000, false),
-		"nested-text":   nestedText(t, 200_000),
-		"nested-v3":     nestedOld(t, 100_000),
-		"trie-chain":    gen.TrieChain(400_000, true),
-		"many-units":    sharedTable(100_000, 1, 1),
-	}
 }
 
 // sharedTable returns a file of units that share a string table of n strings, which share a prefix.

@@ -144,3 +144,41 @@ func TestStandardOutputByName(t *testing.T) {
 		requireFile(t, out, "first\n"+want)
 	}
 }
+
+// What is no regular file is written to and stays what it is: a pipe that the shell makes, and a
+// named one.
+func TestOutputToPipes(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	want := must(t, "convert", example(".afdo"), "--to", "text")
+	for _, script := range []string{
+		`afdo convert "$0" --to text -o >(cat >"$1"); wait $!`,
+		`mkfifo "$1.pipe"; cat "$1.pipe" >"$1" & afdo convert "$0" --to text -o "$1.pipe"; wait; test -p "$1.pipe"`,
+		`mkfifo "$1.pipe"; ln -s "$1.pipe" "$1.link"; cat "$1.pipe" >"$1" & afdo convert "$0" --to text -o "$1.link"; wait; test -p "$1.link"`,
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		said, err := exec.Command(bash, "-c", script, example(".afdo"), out).CombinedOutput()
+		require.NoError(t, err, "%s: %s", script, said)
+		requireFile(t, out, want)
+	}
+}
+
+// A file that is replaced keeps its mode, and a hard link of it keeps the file that was.
+func TestOutputOfLinkedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes")
+	}
+	dir := t.TempDir()
+	out, other := filepath.Join(dir, "out"), filepath.Join(dir, "other")
+	require.NoError(t, os.WriteFile(out, []byte("before"), 0o640))
+	if err := os.Link(out, other); err != nil {
+		t.Skipf("no hard links: %v", err)
+	}
+	must(t, "convert", example(".afdo"), "--to", "text", "-o", out)
+	requireFile(t, other, "before")
+	info, err := os.Stat(out)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o640, info.Mode().Perm())
+}

@@ -37,6 +37,7 @@ type File struct {
 	file    io.Closer // what src reads, nil if it is not to be closed
 	closers []io.Closer
 	read    int64
+	allowed int64 // of read, beyond the size of a compressed file
 }
 
 // StdinName is the name of standard input in messages.
@@ -93,6 +94,10 @@ func New(name string, src io.Reader) (*File, error) {
 func (f *File) Read(p []byte) (int, error) {
 	n, err := f.src.Read(p)
 	f.read += int64(n)
+	if f.src.Packed && f.read-f.allowed >= allowEvery {
+		allowMemory(f.read - f.allowed)
+		f.allowed = f.read
+	}
 	return n, err
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	memoryPerByte = 36
 	freeMemory    = 40 << 20
+	allowEvery    = 1 << 20 // how much of a compressed file is unpacked before memory is allowed for it
 )
 
 // opened is the size of all files that were opened.

@@ -1,0 +1,341 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/perfgen"
+	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/perfdata"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// An amplified file is one that is legal, or nearly so, and made to take more memory or time than
+// its size is worth, with the command lines that it is given to.
+type amplified struct {
+	name  string
+	make  func(*testing.T) []byte
+	lines []string
+}
+
+// Command lines, by the kind of the file.
+var (
+	gcovLines = []string{
+		"show FILE", "show FILE --json", "units FILE", "lookup FILE -u hostile.c", "lookup FILE -u hostile.c --json",
+		"lookup FILE -s f", "lookup FILE -s nonsense", "lookup FILE -u nonsense",
+		"convert FILE --to text -o OUT", "convert FILE --to v4c -o OUT", "convert FILE --to v4 --index -o OUT",
+		"convert FILE --to v3 -o OUT", "convert FILE --to v2 -o OUT", "convert FILE --to extbinary -o OUT",
+		"convert FILE --to sampletext -o OUT", "check FILE", "top FILE", "top FILE --calls", "annotate FILE -u hostile.c",
+		"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
+		"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
+	}
+	sampleLines = []string{
+		"show FILE", "lookup FILE -s f", "lookup FILE -s f --json", "convert FILE --to sampletext -o OUT",
+		"convert FILE --to extbinary -o OUT", "convert FILE --to extbinary --compress --split-layout -o OUT",
+		"convert FILE --to v4 -o OUT", "check FILE", "top FILE", "top FILE --calls", "pprof FILE -o OUT", "report FILE -o OUT",
+		"merge FILE FILE --to extbinary -o OUT", "diff FILE FILE",
+	}
+	instrLines = []string{
+		"show FILE", "lookup FILE -s f", "convert FILE --to proftext -o OUT", "convert FILE --to profdata -o OUT",
+		"check FILE", "top FILE", "merge FILE FILE --to profdata -o OUT", "diff FILE FILE",
+	}
+	memLines = []string{
+		"show FILE", "lookup FILE -s f", "convert FILE --to yaml -o OUT", "convert FILE --to memprof -o OUT",
+		"check FILE", "top FILE", "pprof FILE -o OUT", "merge FILE FILE --to memprof -o OUT",
+	}
+	createLines = []string{
+		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --to v4 -o OUT",
+		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --profile FILE --to samples -o OUT",
+	}
+)
+
+// amplifying returns the files.
+func amplifying() []amplified {
+	return []amplified{
+		{"shared-table", func(*testing.T) []byte { return sharedTable(30_000, 1_000, 200) }, gcovLines},
+		{"huge-names", func(*testing.T) []byte { return gen.HugeNames(20_000, 50_000, false) }, gcovLines},
+		{"named-alike", func(*testing.T) []byte { return namedAlike(60_000, 20_000) }, gcovLines},
+		{"shared-info", func(t *testing.T) []byte { return sharedInfo(t, 10_000, 10_000) }, gcovLines},
+		{"nested", func(*testing.T) []byte { return gen.Nested(400_000, true) }, gcovLines},
+		{"nested-normal", func(*testing.T) []byte { return gen.Nested(400_000, false) }, gcovLines},
+		{"nested-text", func(t *testing.T) []byte { return nestedText(t, 200_000) }, gcovLines},
+		{"nested-v3", func(t *testing.T) []byte { return nestedOld(t, 100_000) }, gcovLines},
+		{"trie-chain", func(*testing.T) []byte { return gen.TrieChain(400_000, true) }, gcovLines},
+		{"many-units", func(*testing.T) []byte { return sharedTable(20_000, 1, 1) }, gcovLines},
+		{"gzip-nested", func(t *testing.T) []byte { return gzipped(t, gen.Nested(2_000_000, true)) }, gcovLines},
+		{"zstd-nested", func(t *testing.T) []byte { return zstandard(t, gen.Nested(2_000_000, true)) }, gcovLines},
+
+		{"llvm-nested", nestedSamples, sampleLines},
+		{"llvm-targets", func(t *testing.T) []byte { return samplesOf(t, denseTargets(100_000), sampleprof.WriteOptions{}) }, sampleLines},
+		{"llvm-lines", func(t *testing.T) []byte { return samplesOf(t, denseLines(200_000), sampleprof.WriteOptions{}) }, sampleLines},
+		{"llvm-packed", func(t *testing.T) []byte {
+			return samplesOf(t, denseLines(400_000), sampleprof.WriteOptions{Compress: true})
+		}, sampleLines},
+		{"llvm-text", func(*testing.T) []byte { return []byte(denseLines(200_000)) }, sampleLines},
+		{"llvm-contexts", func(*testing.T) []byte { return []byte(contexts(4_000, 20)) }, sampleLines},
+		{"instr-counters", func(*testing.T) []byte { return counters(1, 500_000) }, instrLines},
+		{"instr-functions", func(*testing.T) []byte { return counters(50_000, 1) }, instrLines},
+		{"mem-frames", func(t *testing.T) []byte { return sharedFrames(t, 2_000, 4_000) }, memLines},
+
+		{"callgrind", func(*testing.T) []byte { return callgrindLines(400_000) }, createLines},
+		{"callgrind-names", func(*testing.T) []byte { return callgrindNames(100_000) }, createLines},
+		{"perf-script", func(*testing.T) []byte { return perfScript(50_000) }, createLines},
+		{"samples-text", func(*testing.T) []byte { return sampleText(300_000) }, createLines},
+		{"pprof-packed", func(t *testing.T) []byte { return pprofSamples(t, 1_000_000) }, createLines},
+		{"perf-data", func(*testing.T) []byte { return perfRecording(30_000, perfgen.None) }, createLines},
+		{"perf-data-zstd", func(*testing.T) []byte { return perfRecording(30_000, perfgen.Compressed) }, createLines},
+	}
+}
+
+// gzipped compresses data as well as can be.
+func gzipped(t *testing.T, data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func zstandard(t *testing.T, data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	return w.EncodeAll(data, nil)
+}
+
+// namedAlike returns a file whose only unit has n symbols that share a name of so many bytes.
+func namedAlike(n, name int) []byte {
+	l := gen.Layout{Compact: true, Summary: 0, FileNames: 1}
+	l.Add(gen.Section{Type: naive.SummaryInfo, Compact: true, Data: make([]byte, 6)})
+	e := &gen.Enc{Compact: true}
+	e.U32(1)
+	e.U32(uint32(len(gen.HostilePath) + 1))
+	e.String(gen.HostilePath + "\x00")
+	for _, v := range []uint32{2, 3, 0, uint32(n)} {
+		e.U32(v)
+	}
+	l.Add(gen.Section{Type: naive.FileNames, Compact: true, Data: e.Buf})
+	e = &gen.Enc{Compact: true}
+	e.U32(1)
+	e.U8(1)
+	e.U16(uint16(name))
+	e.String(strings.Repeat("x", name))
+	e.U8(0x80)
+	e.U32(0)
+	l.Add(gen.Section{Type: naive.StringTable, Compact: true, Data: e.Buf})
+	e = &gen.Enc{Compact: true}
+	e.U32(uint32(n))
+	for id := range uint32(n) {
+		e.U32(0)
+		e.U32(id)
+		e.U32(naive.NoInfo)
+	}
+	l.Add(gen.Section{Type: naive.SymbolNames, Compact: true, Data: e.Buf})
+	return l.Bytes()
+}
+
+// samplesOf makes a file of LLVM's extensible binary format of a text.
+func samplesOf(t *testing.T, text string, o sampleprof.WriteOptions) []byte {
+	p, err := sampleprof.ParseText([]byte(text))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&file, p, o))
+	return file.Bytes()
+}
+
+// nestedSamples returns a file of LLVM's whose only function has bodies nested 100,000 deep: as
+// text the indentation alone would take gigabytes.
+func nestedSamples(t *testing.T) []byte {
+	const depth = 100_000
+	number := func(b []byte, list ...uint64) []byte {
+		for _, v := range list {
+			b = binary.AppendUvarint(b, v)
+		}
+		return b
+	}
+	body := number(nil, 1, 0)
+	for range depth {
+		body = number(body, 1, 0, 1, 3, 0, 1)
+	}
+	body = number(body, 1, 0, 0)
+	p, err := sampleprof.ParseText([]byte("f:1:1\n 1: 1\n"))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&file, p, sampleprof.WriteOptions{}))
+	return replaceBodies(file.Bytes(), body)
+}
+
+// replaceBodies puts other bodies into a file of LLVM's, of which only the summary and the names
+// stay besides.
+func replaceBodies(file, body []byte) []byte {
+	const head, entry = 10 + 8, 4 * 8 // magic, version and number of sections; a section
+	order := binary.LittleEndian
+	var sections, data []byte
+	kept := uint64(0)
+	for at := uint64(head); at < head+entry*order.Uint64(file[head-8:]); at += entry {
+		e := bytes.Clone(file[at : at+entry])
+		content := file[order.Uint64(e[16:]):][:order.Uint64(e[24:])]
+		switch order.Uint64(e) {
+		case uint64(sampleprof.SectionSummary), uint64(sampleprof.SectionNames):
+		case uint64(sampleprof.SectionBodies):
+			content = body
+		default:
+			continue
+		}
+		order.PutUint64(e[16:], uint64(len(data))) // from the end of the table
+		order.PutUint64(e[24:], uint64(len(content)))
+		sections, data = append(sections, e...), append(data, content...)
+		kept++
+	}
+	out := order.AppendUint64(bytes.Clone(file[:head-8]), kept)
+	for at := 0; at < len(sections); at += entry {
+		order.PutUint64(sections[at+16:], order.Uint64(sections[at+16:])+head+uint64(len(sections)))
+	}
+	return append(append(out, sections...), data...)
+}
+
+func denseTargets(n int) string {
+	var b strings.Builder
+	b.WriteString("f:9:1\n 1: 9")
+	for i := range n {
+		fmt.Fprintf(&b, " %x:1", i)
+	}
+	return b.String() + "\n"
+}
+
+func denseLines(n int) string {
+	var b strings.Builder
+	b.WriteString("f:9:1\n")
+	for i := range n {
+		fmt.Fprintf(&b, " %d: 1\n", i%60_000)
+		if i%60_000 == 59_999 {
+			fmt.Fprintf(&b, "f%x:9:1\n", i)
+		}
+	}
+	return b.String()
+}
+
+// contexts returns a text with contexts of so many frames.
+func contexts(n, frames int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("[main:1")
+		for k := range frames {
+			fmt.Fprintf(&b, " @ f%d:%d", k, i)
+		}
+		b.WriteString(" @ f]:1:1\n 1: 1\n")
+	}
+	return b.String()
+}
+
+// counters returns LLVM's text of functions with counters.
+func counters(functions, each int) []byte {
+	var b bytes.Buffer
+	b.WriteString(":ir\n")
+	for i := range functions {
+		fmt.Fprintf(&b, "f%x\n1\n%d\n%s\n", i, each, strings.Repeat("1\n", each))
+	}
+	return b.Bytes()
+}
+
+// sharedFrames returns a memory profile of n stacks of a depth, which share all but their first
+// frame.
+func sharedFrames(t *testing.T, n, depth int) []byte {
+	p := new(memprof.Profile)
+	deep := make([]memprof.Frame, depth)
+	for i := range deep {
+		deep[i].Function = uint64(i % 7)
+	}
+	for i := range n {
+		deep[0].Function = uint64(i + 100)
+		p.AddRecord(memprof.DefaultSchema(), memprof.Record{Function: uint64(i), Calls: []memprof.Call{{Stack: p.Stack(deep)}}})
+	}
+	section, err := p.Section(3)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, new(instrprof.Profile).WriteIndexed(&file, instrprof.IndexedOptions{MemProf: section}))
+	return file.Bytes()
+}
+
+func callgrindLines(n int) []byte {
+	head := "# callgrind format\nversion: 1\npositions: instr line\nevents: Ir\n\nob=(1) tiny5.so\nfl=(1) a\nfn=(1) f\n0x1000 1 1\n"
+	return []byte(head + strings.Repeat("+1 * 1\n", n))
+}
+
+func callgrindNames(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("# callgrind format\nversion: 1\npositions: instr line\nevents: Ir\n\nob=(1) tiny5.so\n")
+	for i := range n {
+		fmt.Fprintf(&b, "fn=(%d) %x\n0x1000 1 1\n", i+1, i)
+	}
+	return b.Bytes()
+}
+
+func perfScript(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("prog 1 1.000000: PERF_RECORD_MMAP2 1/1: [0x0(0x40000000) @ 0 08:01 1 1]: r-xp /tmp/tiny5.so\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%x", i)
+		for k := range 16 {
+			fmt.Fprintf(&b, " 0x%x/0x%x/P/-/-/1", 16*i+k, 16*i+k+99)
+		}
+		b.WriteString("\n")
+	}
+	return b.Bytes()
+}
+
+func sampleText(n int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d\n", n)
+	for i := range n {
+		fmt.Fprintf(&b, "%x-%x:1\n", i, i+1)
+	}
+	fmt.Fprintf(&b, "%d\n", n)
+	for i := range n {
+		fmt.Fprintf(&b, "%x:1\n", i)
+	}
+	b.WriteString("0\n")
+	return b.Bytes()
+}
+
+// pprofSamples returns a CPU profile of many samples of one place, which compress to little.
+func pprofSamples(t *testing.T, n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("\x0a\x02\x08\x00")
+	b.WriteString("\x1a\x08\x08\x01\x10\x80\x20\x18\x80\x40")            // a map from 4096 to 8192
+	b.WriteString("\x22\x07\x08\x01\x10\x01\x18\x90\x20")                // a location in it
+	b.WriteString(strings.Repeat("\x12\x06\x0a\x01\x01\x12\x01\x01", n)) // samples there
+	b.WriteString("\x32\x00")
+	return gzipped(t, b.Bytes())
+}
+
+// perfRecording returns a recording of many programs with a map each, and of samples that share
+// their branches.
+func perfRecording(n int, c perfgen.Compression) []byte {
+	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, SampleIDAll: true, IDs: []uint64{3}}
+	f := perfgen.File{Pipe: true, Compression: c, Events: []perfgen.Event{event}}
+	branches := make([]perfdata.Branch, 32)
+	for i := range int32(n) {
+		f.Records = append(f.Records, &perfdata.Mmap{PID: i, TID: i, Time: uint64(i), Start: 4096, Length: 1 << 20, Executable: true, Path: "/tiny5.so"})
+		if i%10 == 0 {
+			for k := range branches {
+				branches[k] = perfdata.Branch{From: uint64(4096 + int(i) + k), To: uint64(8192 + int(i) + 2*k)}
+			}
+			f.Records = append(f.Records, &perfdata.Sample{PID: i, TID: i, Time: uint64(i), IP: 4100, Branches: append([]perfdata.Branch(nil), branches...)})
+		}
+	}
+	return f.Bytes()
+}

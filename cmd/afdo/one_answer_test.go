@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// However a file is opened and by whichever verb, all of it is read or all refuse it. A check finds
+// a fault in what they refuse; of what they read it may fault the writer, see docs/rationale.md.
+func TestOneAnswer(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/corrupt/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	read, refused := 0, 0
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		want := readAs(func() (*afdo.Reader, error) { return afdo.OpenBytes(data) })
+		for name, open := range map[string]func() (*afdo.Reader, error){
+			"mapped":          func() (*afdo.Reader, error) { return afdo.Open(path) },
+			"in parts":        func() (*afdo.Reader, error) { return afdo.NewReader(bytes.NewReader(data), int64(len(data))) },
+			"trusting":        func() (*afdo.Reader, error) { return afdo.Open(path, afdo.TrustIndex()) },
+			"unsuspecting":    func() (*afdo.Reader, error) { return afdo.OpenBytes(data, afdo.SkipChecksums()) },
+			"trusting blind":  func() (*afdo.Reader, error) { return afdo.Open(path, afdo.TrustIndex(), afdo.SkipChecksums()) },
+			"a smaller bound": func() (*afdo.Reader, error) { return afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20)) },
+		} {
+			assert.Equal(t, want == nil, readAs(open) == nil, "%s, %s: %v", path, name, want)
+		}
+		if version := new(afdo.VersionError); errors.As(want, &version) {
+			continue // verbs read other versions, too
+		}
+		for _, to := range []string{"v4", "v4c", "v3", "v2", "text"} {
+			r := afdoRun("convert", path, "--to", to, "-o", filepath.Join(t.TempDir(), "out"))
+			assert.Equal(t, want == nil, r.status == cli.StatusDone, "%s --to %s: %v, %s", path, to, want, r.err)
+		}
+		faults := faultsOf(data)
+		if want != nil {
+			refused++
+			assert.NotEmpty(t, faults, "%s: %v", path, want)
+			continue
+		}
+		read++
+		for _, fault := range faults {
+			assert.True(t, tolerated(fault), "%s: %v", path, fault)
+		}
+	}
+	assert.NotZero(t, read)
+	assert.NotZero(t, refused)
+}
+
+// readAs reads all of a file.
+func readAs(open func() (*afdo.Reader, error)) error {
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = profile.Read(r)
+	return err
+}
+
+// faultsOf returns what a check faults.
+func faultsOf(data []byte) (faults []error) {
+	for p := range check.File(data, check.Options{}) {
+		if !p.Remark {
+			faults = append(faults, p.Err)
+		}
+	}
+	return faults
+}
+
+// tolerated reports whether a fault is one of the writer that leaves a single meaning.
+func tolerated(err error) bool {
+	var fault *afdo.FormatError
+	if !errors.As(err, &fault) {
+		return false
+	}
+	switch fault.Err {
+	case afdo.ErrUnused, afdo.ErrMissing:
+		return true
+	case afdo.ErrName:
+		return strings.HasPrefix(fault.Detail, "duplicate unit")
+	case afdo.ErrTrie:
+		return strings.HasPrefix(fault.Detail, "duplicate") || strings.HasPrefix(fault.Detail, "a leaf")
+	}
+	return false
+}

@@ -1,0 +1,221 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/perfgen"
+	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/sampleprof"
+)
+
+// Twice the work may take so many times as long, n log n included.
+const scaling = 2.3
+
+// Work is enlarged until it takes measurable time of the processor, but no further than largest
+// times its first size: what is still faster then, such as the lookup of a name, costs nothing.
+const (
+	measurable = 120 * time.Millisecond
+	largest    = 1 << 4
+)
+
+// attempts is how often the times of both sizes are taken, of which the least count: a busy machine
+// makes work slower, never faster.
+const attempts = 6
+
+// A shape makes files of any size, in which one thing grows.
+type shape struct {
+	name  string
+	first int // size
+	make  func(t *testing.T, n int) []byte
+	lines []string
+}
+
+// TestScalingOfVerbs runs every verb on files of one size and of twice that, in shapes that make a
+// careless program take the square of the time.
+func TestScalingOfVerbs(t *testing.T) {
+	testenv.NeedSweep(t)
+	for _, s := range shapes() {
+		t.Run(s.name, func(t *testing.T) {
+			w := &scaledShape{shape: s, dir: t.TempDir(), files: make(map[int]string)}
+			for _, line := range s.lines {
+				w.test(t, line)
+			}
+		})
+	}
+}
+
+// A scaledShape is a shape, with the files of it that have been made.
+type scaledShape struct {
+	shape
+	dir   string
+	files map[int]string // by size
+}
+
+// test runs a command line on files of a size at which it takes some time, and of twice that.
+func (s *scaledShape) test(t *testing.T, line string) {
+	n := s.first
+	once := s.run(t, line, n)
+	for ; once < measurable && n < largest*s.first; n *= 2 {
+		once = s.run(t, line, 2*n)
+	}
+	twice := s.run(t, line, 2*n)
+	for range attempts {
+		if float64(twice) <= scaling*float64(once) {
+			break
+		}
+		once, twice = min(once, s.run(t, line, n)), min(twice, s.run(t, line, 2*n))
+	}
+	t.Logf("%-60s %8d: %6.3f s, twice that: %6.3f s, %.2f times", line, n, once.Seconds(), twice.Seconds(), twice.Seconds()/once.Seconds())
+	if once >= measurable/4 && float64(twice) > scaling*float64(once) {
+		t.Errorf("%s: %s takes %v for %d, and %v for twice that", s.name, line, once, n, twice)
+	}
+}
+
+// run returns the processor's time of a command line on a file of a size.
+func (s *scaledShape) run(t *testing.T, line string, n int) time.Duration {
+	path, ok := s.files[n]
+	if !ok {
+		path = filepath.Join(s.dir, fmt.Sprint(n))
+		require.NoError(t, os.WriteFile(path, s.make(t, n), 0o666))
+		s.files[n] = path
+	}
+	c := costOf(t, strings.Fields(strings.NewReplacer("FILE", path, "OUT", filepath.Join(s.dir, "out")).Replace(line)))
+	require.Contains(t, []int{0, 1}, c.status, "%s: %s", line, c.said)
+	return c.spent
+}
+
+// shapes returns the shapes.
+func shapes() []shape {
+	list := []shape{
+		{"instr-functions", 10_000, func(_ *testing.T, n int) []byte { return counters(n, 3) }, instrLines},
+		{"instr-counters", 30_000, func(_ *testing.T, n int) []byte { return counters(3, n) }, instrLines},
+		{"mem-frames", 1_000, func(t *testing.T, n int) []byte { return sharedFrames(t, n, 100) }, memLines},
+		{"llvm-contexts", 2_000, func(_ *testing.T, n int) []byte { return []byte(contexts(n, 8)) }, sampleLines},
+		{"callgrind", 50_000, func(_ *testing.T, n int) []byte { return callgrindLines(n) }, createLines},
+		{"callgrind-names", 10_000, func(_ *testing.T, n int) []byte { return callgrindNames(n) }, createLines},
+		{"perf-script", 5_000, func(_ *testing.T, n int) []byte { return perfScript(n) }, createLines},
+		{"samples-text", 20_000, func(_ *testing.T, n int) []byte { return sampleText(n) }, createLines},
+		{"pprof", 100_000, pprofSamples, createLines},
+		{"perf-data", 5_000, func(_ *testing.T, n int) []byte { return perfRecording(n, perfgen.None) }, createLines},
+	}
+	for _, s := range []struct {
+		name  string
+		first int
+		make  func(n int) *profile.Profile
+	}{
+		{"many-units", 1_000, manyUnits},
+		{"huge-unit", 2_000, hugeUnit},
+		{"nested", 10_000, nestedProfile},
+		{"one-name", 1_000, oneName},
+		{"targets", 10_000, wideTargets},
+		{"long-names", 500, longNames},
+		{"one-callee", 2_000, oneCallee},
+	} {
+		list = append(list,
+			shape{s.name, s.first, func(t *testing.T, n int) []byte { return version4(t, s.make(n)) }, gcovLines},
+			shape{"llvm-" + s.name, s.first, func(t *testing.T, n int) []byte { return llvmSamples(t, s.make(n)) }, sampleLines})
+	}
+	return list
+}
+
+func version4(t *testing.T, p *profile.Profile) []byte {
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{Compact: true}))
+	return file.Bytes()
+}
+
+func llvmSamples(t *testing.T, p *profile.Profile) []byte {
+	samples, _, err := sampleprof.FromGCOV(p)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&file, samples, sampleprof.WriteOptions{}))
+	return file.Bytes()
+}
+
+// profileOf returns a profile of n functions, each in the file and of the name that are told, with
+// the records that body makes. The first is the function f of the file that command lines name.
+func profileOf(n int, of func(i int) (path, name string), body func(b *profile.Body, i int, symbols []profile.SymbolRef)) *profile.Profile {
+	p := profile.New()
+	symbols := make([]profile.SymbolRef, n)
+	for i := range symbols {
+		path, name := gen.HostilePath, "f"
+		if i > 0 {
+			path, name = of(i)
+		}
+		symbols[i] = p.AddSymbol(p.AddFile(path), name)
+	}
+	var b profile.Body
+	for i, s := range symbols {
+		b.Reset()
+		body(&b, i, symbols)
+		p.AddFunction(s, profile.Function{HeadCount: uint64(i), Records: b.Records()})
+	}
+	return p
+}
+
+// usual is a body of counts, a call and an inlined function.
+func usual(b *profile.Body, i int, symbols []profile.SymbolRef) {
+	for line := range uint32(8) {
+		b.Count(line, 0, uint64(i))
+	}
+	b.Call(9, 0, symbols[(i+1)%len(symbols)], 3)
+	b.Enter(10, 0, symbols[(i*7+1)%len(symbols)])
+	b.Count(1, 0, uint64(i))
+	b.Leave()
+}
+
+func manyUnits(n int) *profile.Profile {
+	return profileOf(n, func(i int) (string, string) { return fmt.Sprintf("src/%d.cc", i), fmt.Sprintf("f%d", i) }, usual)
+}
+
+func hugeUnit(n int) *profile.Profile {
+	return profileOf(n, func(i int) (string, string) { return gen.HostilePath, fmt.Sprintf("f%d", i) }, usual)
+}
+
+func oneName(n int) *profile.Profile {
+	return profileOf(n, func(i int) (string, string) { return fmt.Sprintf("src/%d.cc", i), "f" }, usual)
+}
+
+func longNames(n int) *profile.Profile {
+	long := strings.Repeat("N4long", 400)
+	return profileOf(n, func(i int) (string, string) { return gen.HostilePath, fmt.Sprintf("_Z%d%s%d", i%7, long, i) }, usual)
+}
+
+// wideTargets has one function, which calls n others from one place.
+func wideTargets(n int) *profile.Profile {
+	return profileOf(n, func(i int) (string, string) { return gen.HostilePath, fmt.Sprintf("f%d", i) }, func(b *profile.Body, i int, symbols []profile.SymbolRef) {
+		b.Count(1, 0, 1)
+		for _, s := range symbols {
+			if i == 0 {
+				b.Call(2, 0, s, 3)
+			}
+		}
+	})
+}
+
+// oneCallee has functions that all inline one, twice.
+func oneCallee(n int) *profile.Profile {
+	return profileOf(n, func(i int) (string, string) { return fmt.Sprintf("src/%d.cc", i%50), fmt.Sprintf("f%d", i) }, func(b *profile.Body, i int, symbols []profile.SymbolRef) {
+		for line := range uint32(2) {
+			b.Enter(line, 0, symbols[1])
+			b.Count(1, 0, uint64(i))
+			b.Enter(2, 0, symbols[0])
+			b.Count(1, 0, uint64(i))
+			b.Leave()
+			b.Leave()
+		}
+	})
+}
