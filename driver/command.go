@@ -301,8 +301,8 @@ func (c *Command) judge() Reason {
 	return ""
 }
 
-// readOnce tells whether a source is there but no file, such as /dev/stdin or a named pipe: what the
-// launcher read of it would be missing for the compiler.
+// readOnce tells whether a source is there but no file, such as /dev/stdin or a named pipe: what
+// the launcher read of it would be missing for the compiler.
 func (c *Command) readOnce(source string) bool {
 	info, err := os.Stat(c.Path(source))
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")

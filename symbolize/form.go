@@ -220,8 +220,8 @@ const (
 	numSlots
 )
 
-// slotOf says where an attribute goes. Of an attribute that an entry has twice, or under its old and
-// its new name, the first counts.
+// slotOf says where an attribute goes. Of an attribute that an entry has twice, or under its old
+// and its new name, the first counts.
 func slotOf(a dwarf.Attr) slot {
 	switch a {
 	case dwarf.AttrName:

@@ -16,18 +16,17 @@ import (
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
-const annotateHelp = `Print the source of a unit with what its lines were sampled, which functions they
+const annotateHelp = `Print the source of a unit with the samples of each line, the functions that it
 called and what was inlined there.
 
 A profile counts lines from the declaration of each function and does not say
-where that is. --binary names the program that was profiled, with its debug
-info, which does. Without it the lines of each function are listed as offsets
-from its declaration.
+where that is. The debug info of the program does: --binary names it. Without it,
+the lines of each function are listed as offsets from its declaration.
 
 The samples of a line are the sum of all its counts, in the function itself and
 in the copies of it that are inlined in functions of the same unit. --source
-names a directory in which the unit's path is looked for, as a whole or without
-its first directories; otherwise the path is taken as it is.`
+names a directory to search for the unit's path, with or without its first
+directories; otherwise the path is used as it is.`
 
 type annotateOptions struct {
 	unit, symbol   string

@@ -12,13 +12,12 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/output"
 )
 
-const cacheHelp = `Show what "afdo exec" has done, and what its cache holds; or clean the cache.
+const cacheHelp = `Show the statistics of "afdo exec" and what its cache holds, or clean the cache.
 
 The cache is the folder $AFDO_CACHE_DIR, or else afdo in $XDG_CACHE_HOME or where
-the system keeps such things. It must be yours, and nobody else may have the right to
-write to it. It holds $AFDO_CACHE_SIZE at most (1G if not set), and no file for longer
-than $AFDO_CACHE_DAYS (30) after its last use; once an hour, a compile sees to that.
-All in it can be made again.`
+the system has caches. It must belong to you and be writable by nobody else. It holds
+at most $AFDO_CACHE_SIZE (default 1G), and a file for at most $AFDO_CACHE_DAYS (30)
+after its last use; exec enforces both once an hour. Everything in it can be remade.`
 
 // caching is what the flags of cache ask for.
 type caching struct {
@@ -36,7 +35,7 @@ func newCacheCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.clean, "clean", false, "remove everything but the statistics")
-	f.BoolVar(&c.trim, "trim", false, "remove what is over the limits now")
+	f.BoolVar(&c.trim, "trim", false, "enforce the limits now")
 	f.BoolVarP(&c.zero, "zero-stats", "z", false, "forget the statistics")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("clean", "trim", "json")

@@ -13,27 +13,26 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
-const checkHelp = `Print everything that is wrong with each FILE, a line for each problem:
+const checkHelp = `Print all problems of each FILE, one a line:
 
   FILE: fault: section 12 (symbol info) at offset 345: bad symbol: ...
   FILE: remark: section 0 (summary) at offset 121: summary disagrees: ...
 
-Faults are what makes a profile unreadable somewhere, or means something else to
-one reader than to another; remarks are odd, but legal. What follows from a fault
-may be reported as well: a section that is out of place moves the indexes of
-those behind it.
+A fault makes a part of the profile unreadable or ambiguous; a remark is unusual,
+but legal. One defect may cause several problems: a misplaced section shifts the
+indexes of those after it.
 
-Of a file of version 2 or 3 and of a text, the first fault ends the reading. If
-there is none, its names and its summary are checked.
+In a file of version 2 or 3 and in a text, reading stops at the first fault. If
+there is none, names and summary are checked.
 
-The exit status is 1 if there is a fault in any of the files, and 0 if there are
-only remarks or nothing at all, of which nothing is printed.`
+The exit status is 1 if any file has a fault, else 0. Nothing is printed for a
+file without problems.`
 
 func newCheckCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Print everything that is wrong with profiles",
+		Short: "Print all problems of profiles",
 		Long:  checkHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

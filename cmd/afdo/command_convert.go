@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 )
 
-const convertHelp = `Write the profile IN in another format, or in the same one anew. What OUT cannot
-hold is said on standard error; a value that does not fit is refused, never cut.
-The summary is carried over, and computed if IN has none.
+const convertHelp = `Write the profile IN in another format, or again in the same one. Standard error
+reports what OUT cannot hold; a value that does not fit is an error, it is never
+truncated. The summary is copied, or computed if IN has none.
 
 ` + trim.Help + `
 

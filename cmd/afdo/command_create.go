@@ -24,25 +24,24 @@ const createHelp = `Make a profile of what a profiler has recorded of the progra
 IN is perf.data, with branch stacks (perf record -b) or without; the text of
 "perf script -F ip,brstack --show-mmap-events"; callgrind.out of "valgrind
 --tool=callgrind --dump-instr=yes"; a CPU profile of pprof; or address samples, the
-text that --to samples writes. What it is, is recognised by content. Several add up.
-Without --profile it is perf.data, "-" is standard input.
+text that --to samples writes. The format is recognised by content. Several
+recordings add up. Without --profile it is perf.data; "-" is standard input.
 
-BIN is the very file that ran: an executable, a shared object, a kernel or a kernel
+BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
 that --debug-file names, else one for its build ID below /usr/lib/debug, else the one
 that its .gnu_debuglink names. Split debug info is read from .dwo files and BIN.dwp.
 
-Of a recording that holds other programs, the samples count that are of BIN: by build
-ID if the recording has build IDs, else by the last part of its path. --name chooses
-by a regular expression instead.
+Only samples of BIN count. In a recording with build IDs these are the samples of its
+build ID, otherwise those of files of its name. --name gives a regular expression for
+their paths instead.
 
-With branch stacks the code between branches counts, and calls are known. Without,
-every sample counts where it was taken; head counts then are estimates. The count of
-a line is the largest of its instructions'. docs/create.md has all rules.
+With branch stacks, the code between two branches counts and calls are known. Without
+them, a sample counts where it was taken, and head counts are estimates. The count of
+a line is the largest of its instructions' counts. docs/create.md has all rules.
 
-A profile is written only if there is something in it. Standard error tells what has
-become of the samples, in one line. With --json standard output gets that as JSON,
-with these members:
+An empty profile is not written. One line on standard error tells how many samples
+were used. With --json, standard output has this as JSON, with these members:
 
   {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
     "in_binary", "branch_stacks", "bogus_ranges", "other_events"}, ...],
@@ -52,9 +51,9 @@ with these members:
     "functions_left_out", "missing_debug_files": [...], "objects": [{"name", "build_id",
     "samples"}, ...]}
 
-where weights are samples times bytes of code if ranges were counted, "objects" are the
-most sampled ones that are not BIN, and what stands for a profile is left out with --to
-samples.`
+where a weight is samples times bytes of code if ranges were counted, and "objects" are
+the most sampled files other than BIN. With --to samples, members about the profile are
+missing.`
 
 func newCreateCommand(e *env) *cobra.Command {
 	var c creating

@@ -22,25 +22,24 @@ import (
 
 const diffHelp = `Compare the samples of two profiles, which may be in different formats.
 
-Overlaps range from 0, no sample at a place where the other has one, to 1. Apart
-from Counts they compare shares of all samples, so it does not matter how long
-the profiles were sampled.
+Overlaps range from 0 (no location has samples in both) to 1. All but Counts
+compare shares of all samples, so the length of the runs does not matter.
 
   Similarity  the profile similarity of "llvm-profdata overlap --sample": the
               overlap of each function's locations, times 1 less the difference
               of the function's shares, weighted by the mean of these.
-  Functions   the lesser of its two shares, summed over all functions.
-  Locations   the same over all locations, what is inlined included.
+  Functions   the lesser of a function's two shares, summed over all functions.
+  Locations   the same over all locations, including those of inlined bodies.
   Counts      the lesser of the two counts, summed over all locations, divided
               by the sum of the greater, LLVM's sample overlap.
   Only        the samples at locations that the other profile does not have.
 
-Functions are listed by how much their shares of all samples have changed. Their
-overlap is that of their locations. With --units, units are listed instead.
+Functions are listed by how much their share of all samples has changed. Their
+overlap is that of their locations. --units lists units instead.
 
-Profiles may differ in what is no sample: head counts, calls, timestamps, symbols
-that are only referred to. The first difference of any kind is said. Summaries
-and the numbers of units and symbols make no difference.
+Profiles may also differ in head counts, calls, timestamps and symbols without
+samples. The first difference of any kind is reported. Summaries and the numbering
+of units and symbols are not compared.
 
 JSON has these members, with shares of all samples from 0 to 1:
 
@@ -55,7 +54,7 @@ JSON has these members, with shares of all samples from 0 to 1:
       "second_functions", "gained", "lost"}, ...],
     "left_out": {"changed", "gained", "lost", "units"}}
 
-where "left_out" is how many of each --number has left out.`
+where "left_out" has how many of each --number left out.`
 
 func newDiffCommand(e *env) *cobra.Command {
 	var o kind.DiffOptions

@@ -13,28 +13,28 @@ import (
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
 
-It is put before the compiler, and before ccache where there is one:
+Put it before the compiler, and before ccache if you use that:
 
   make CC="afdo exec --profile prof.v4 -- gcc"
   cmake -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;/path/prof.v4;--;ccache" ...
 
-The slice is written beside the object, with ".afdo" behind its name, in the
+The slice is written next to the object, under its name and ".afdo", in the
 version that the compiler reads, and the compiler gets -fauto-profile=SLICE.
-As long as a new profile brings nothing new for this compile, the file stays as it
-is, and so do the object and its entry in ccache.
+If a new profile changes nothing for this compile, the slice file is not touched,
+and the object and its entry in ccache stay valid.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
-command whose file is of version 4 comes before both; for any other file, and for links,
-preprocessing, other compilers, and whatever else compiles no C or C++, the
-command runs as it is. Exit status and signals are the compiler's.
+command overrides both if X is of version 4. The command runs unchanged if X is any
+other file, and if it links, preprocesses, compiles no C or C++, or runs another
+compiler. Exit status and signals are the compiler's.
 
 Clang gets slices, too: of LLVM's sample profiles, in any format, by
 -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
-Such an option in the command itself comes before FILE.
+Such an option in the command overrides FILE.
 
-A GCOV profile may be of any version; one without an index is copied into the cache with
-one, once. What is to be known of compilers and headers is kept there, too: see
-"afdo help cache", which also has the statistics.`
+A GCOV profile may be of any version. One without an index is copied once, with an
+index, into the cache, which also keeps facts about compilers and headers: see
+"afdo help cache".`
 
 // execOptions are the flags of exec.
 type execOptions struct {
@@ -59,9 +59,9 @@ func newExecCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the compiler's flags are its own
-	f.StringVar(&o.profile, "profile", "", "profile to take the slice of; $AFDO_PROFILE if not given")
+	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
 	o.bits.addFlag(cmd)
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what is done")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	return cmd
 }
 

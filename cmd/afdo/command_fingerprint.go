@@ -19,14 +19,13 @@ import (
 )
 
 const fingerprintHelp = `Print a key of 64 bits for each unit of FILE, or for those named: the xxhash of
-what the slice of the unit means to a compiler. It is the same for every
-encoding of a profile, and changes with all that the compiler could see. A build
-cache that takes it for an input of a compile keeps its entries when a new
-profile brings nothing new for that unit.
+what the slice of the unit means to a compiler. It is the same in every format and
+changes whenever the compiler could see a difference. A build cache that uses it as
+an input of the compile keeps its entries if a new profile does not change the unit.
 
-With --unit, the key is that of the slice which "afdo slice" writes with the same
-flags. Without --for, it is meant for GCC 12 to 15, which know neither
-summary nor timestamps nor files; GCC 16 and later need --for gcc16.`
+With --unit, the key is that of the slice that "afdo slice" writes with the same
+flags. Without --for, it is for GCC 12 to 15, which read no summary, timestamps or
+files; GCC 16 and later need --for gcc16.`
 
 func newFingerprintCommand(e *env) *cobra.Command {
 	var s slicing

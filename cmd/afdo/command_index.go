@@ -23,21 +23,20 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-const indexHelp = `Put an index into FILE, a profile of version 4, or renew the one it has: a section
-at its end that other readers skip. With it, units are found by path and symbols
-by name without a look at all of them, "afdo slice" and "afdo exec" need not read
-the whole profile, and a byte that has changed since is an error and not a wrong
-count. docs/extensions.md has the details.
+const indexHelp = `Add an index to FILE, a profile of version 4, or renew it: a section at the end that
+other readers skip. With it, lookups of units and symbols do not scan the file,
+"afdo slice" and "afdo exec" need not read all of the profile, and checksums detect
+changed bytes. docs/extensions.md has the details.
 
 FILE is replaced as a whole or not at all, or left alone with -o. Everything
 else in it stays as it is.
 
-With --without, things are left out to save their bytes: "lookups" of units and
+--without saves the bytes of some parts: "lookups" of units and
 symbols, "inlining" of functions into others, "checksums" of sections, and
 "fingerprints" of units, which "afdo fingerprint" tells as well.
 
-A file that has checksums already is compared with them. If it was changed on
-purpose, --skip-checksums takes it as it is.`
+If the file has checksums already, they are verified. If it was changed on purpose,
+use --skip-checksums.`
 
 // indexing is what the flags of index ask for.
 type indexing struct {

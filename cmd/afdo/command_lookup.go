@@ -9,14 +9,14 @@ import (
 )
 
 const lookupHelp = `Print the unit of FILE whose path is PATH, or ends in PATH at a "/" if only one
-does. Of a version 4 file nothing else is read, apart from the names of callees
-in other units. With --symbol, print that symbol alone. What is printed is in the
-textual form of version 4 and complete by itself.
+does. In a version 4 file only this unit and the names of its callees are read.
+With --symbol, print that symbol alone. The output is a complete profile in the
+textual form of version 4.
 
 With --symbol but without --unit, list the units that have a symbol of that name.
 
-With --demangle the output is for reading: what a demangled name holds may keep
-it from being parsed. In JSON, demangled names stand beside the others.`
+The output of --demangle is for people: it may not parse. JSON has demangled names
+in addition to the others.`
 
 func newLookupCommand(e *env) *cobra.Command {
 	var l kind.LookupOptions
@@ -39,7 +39,7 @@ func newLookupCommand(e *env) *cobra.Command {
 	f.VarP(&onceFlag{value: &l.Unit}, "unit", "u", "path of a unit, or the end of one")
 	f.VarP(&onceFlag{value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler has it")
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
-	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as people write them")
+	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as in the source")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
 	_ = cmd.RegisterFlagCompletionFunc("symbol", e.completeSymbols)
 	e.addKindFlags(cmd)

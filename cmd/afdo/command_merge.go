@@ -15,25 +15,24 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-const mergeHelp = `Write the sum of profiles, which may be in different formats. Functions are the
-same if their units and names are. Head counts, counts and calls add up and stop
-at the largest number; timestamps give the earliest that is not 0; the summary
-is computed anew. The order of the inputs does not matter, nor whether they were
-merged in groups before.
+const mergeHelp = `Write the sum of profiles, which may be in different formats. Functions with the
+same unit and name are added. Head counts, counts and calls add up and saturate;
+of timestamps the earliest one other than 0 is kept; the summary is recomputed.
+Neither the order of the inputs nor merging them in groups makes a difference.
 
 IN=WEIGHT multiplies the counts of an input before it is added. WEIGHT is a
-number like 3, 0.5, 3/4 or 50%, and products are rounded to the nearest, halves
-up. What follows the last "=" of an argument is a weight if it consists of
-digits, ".", "/" and "%": a file named "a=1" is "a=1=1".
+number like 3, 0.5, 3/4 or 50%; products are rounded to nearest, halves up. The
+part after the last "=" of an argument is a weight if it consists of digits, ".",
+"/" and "%": write "a=1=1" for a file named "a=1".
 
 @LIST and --input-list LIST stand for the inputs that the file LIST names, one a
 line. ` + weighing.Help + `
 
-Inputs are read as many at a time as there are processors. What is held in memory
-depends on what comes out, not on how many there are.
+One input for each processor is read at a time. Memory depends on the size of the
+result, not on the number of inputs.
 
-An input that cannot be read stops the merge. With --keep-going it is said on
-standard error and left out, and the exit status is 3. If nothing is left, there
+An input that cannot be read stops the merge. With --keep-going it is reported
+on standard error and skipped, and the exit status is 3. If nothing is left, there
 is no output and the status is 1.
 
 ` + trim.Help + `
@@ -59,7 +58,7 @@ func newMergeCommand(e *env) *cobra.Command {
 	m.out.addFlags(e, cmd)
 	m.trim.AddTo(cmd)
 	m.weighing.AddTo(cmd)
-	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
+	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file with a list of inputs, one a line")
 	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
 	return cmd
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/go-afdo/afdo/internal/pprofile"
 )
 
-var pprofHelp = fmt.Sprintf(`Write the samples of FILE in pprof's format, so that "go tool pprof -http=: OUT"
-and everything else that reads it shows flame graphs and graphs of them.
+var pprofHelp = fmt.Sprintf(`Write the samples of FILE in pprof's format, for flame graphs in "go tool pprof
+-http=: OUT" and other viewers.
 
-A stack is what has been inlined in what: the function that a sample belongs to
-is the leaf, and those around it are the ones it is inlined in. Real calls are
-left out, since a profile does not say which samples came of a call: see
-"afdo top --calls" for them. Lines are offsets from the line of a function's
-declaration, which the profile does not know; discriminators are left out.
+A stack shows inlining: the leaf is the function that a sample belongs to, its
+callers are the functions that it is inlined in. Real calls are missing, since a
+profile does not say which samples came through a call: see "afdo top --calls".
+Lines are offsets from the line of the function's declaration, which the profile
+does not have; discriminators are missing.
 
-Names are the assembler's: pprof demangles and shortens them, and more or less of
-that with -symbolize=demangle=full, templates or none. --demangle is for programs
-that do not; pprof draws such long names slowly.
+Names are the assembler's: pprof demangles and shortens them, see its option
+-symbolize=demangle=full, templates or none. --demangle is for viewers that do not
+demangle; pprof is slow to draw such long names.
 
-What is inlined more than %d deep is added up in a function %s.
+Samples inlined more than %d deep are added to a function %s.
 A profile whose counts add up to more than 2^63-1 is refused.
 
 OUT appears whole or not at all.`, pprofile.MaxDepth, pprofile.Folded)
@@ -54,7 +54,7 @@ func newPprofCommand(e *env) *cobra.Command {
 		},
 	}
 	addOutputFlag(cmd, &o.Path)
-	cmd.Flags().BoolVar(&o.Demangle, "demangle", false, "write the names of C++ and Rust functions as people write them")
+	cmd.Flags().BoolVar(&o.Demangle, "demangle", false, "write the names of C++ and Rust functions as in the source")
 	e.addKindFlags(cmd)
 	return cmd
 }

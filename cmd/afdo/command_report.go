@@ -18,16 +18,15 @@ import (
 	"github.com/go-afdo/afdo/internal/report"
 )
 
-const reportHelp = `Write FILE as a page of HTML to look at: a curve of its summary, a map of its
-units by samples or by bytes, a flame graph of what is inlined where, tables of
-units and functions that sort by any column, and a search through all of them.
+const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a map of its units by
+samples or by bytes, a flame graph of inlining, tables of units and functions that
+can be sorted by any column, and a search.
 
-The page is one file that loads nothing else. It has the hottest functions, and
-says how many it leaves out.
+The page is one file and loads nothing. It shows the hottest functions, and says
+how many are missing.
 
-What a unit has in bytes are its string table, its symbol names and the samples
-of its functions in version 4, for FILE of another format those that "afdo
-convert --to v4" would make.
+The bytes of a unit are those of its string table, symbol names and samples in
+version 4; for a FILE of another format, as "afdo convert --to v4" would write it.
 
 OUT appears whole or not at all.`
 

@@ -14,23 +14,23 @@ import (
 )
 
 const sliceHelp = `Write the part of the profile FILE that one compile uses: with it a compiler
-makes the same code as with all of FILE, and has next to nothing to read.
+generates the same code as with all of FILE, and has much less to read.
 
 The slice has the units named, those of the files that the dependency files
 list, the symbols whose file is unknown, and what else the compiler may reach
-from there by name. A path is a unit of exactly that path, or one that ends in it at
-a "/"; one that may be several is said, and so is one that is none. With --deps,
-the sources and headers are looked at for what they define, without macros.
+from there by name. A path selects the unit of exactly that path, or the one that
+ends in it at a "/"; a path that matches several units or none is reported. With
+--deps, the sources and headers are searched for what they define, without macros.
 
-With --all, every slice of a build is written into the folder DIR, each under
-the path of its object with ".afdo" behind it: the one that "afdo exec" makes, of
-preprocessed sources. A slice that has not changed keeps its file as it is.
+With --all, all slices of a build are written to the folder DIR, each under the
+path of its object and ".afdo". They are those that "afdo exec" makes of the
+preprocessed sources. The file of a slice that has not changed is not touched.
 
-Slices for clang, --to extbinary or profdata, are taken of files in the same
-format, by the words of the sources: with --unit, --deps is needed as well.
+Slices for clang, --to extbinary or profdata, need FILE in the same format and are
+selected by the identifiers in the sources: --unit needs --deps as well.
 
---quantize makes slices differ less from one collection to the next, at the
-price that the compiler sees rounded counts. docs/slices.md has the figures.`
+--quantize rounds counts, so that slices change less from one collection to the
+next. docs/slices.md has figures.`
 
 func newSliceCommand(e *env) *cobra.Command {
 	var out outputFlags

@@ -24,20 +24,20 @@ const topHelp = `Print the functions of FILE that have the most samples.
 
   Own    samples of the function's own lines, in its body and wherever it has
          been inlined. The own samples of all functions add up to the profile's
-         total, of which the percentages are.
+         total, which is 100%.
   Sum    Own of this function and of those above it.
   Total  Own and the samples of what is inlined in the function. Samples count
-         once however often the function is inlined in itself.
+         once even if the function is inlined in itself.
   Head   how often the function was entered, 0 if it has no body of its own.
 
 With --calls, print the most frequent call targets instead: the caller, the line
 of the call as an offset from that of the caller's declaration, its
-discriminator if it has one, and the callee. Calls that were inlined are none.
+discriminator if it has one, and the callee. Inlined calls do not count.
 
-With --unit, only functions and callers of that unit; PATH may be the end of its
-path at a "/". The percentages stay those of the whole profile.
+With --unit, print only functions and callers of that unit; PATH may be the end of
+its path at a "/". Percentages are those of the whole profile.
 
-Names are in the order of the assembler's for --sort name. JSON has these members:
+--sort name sorts by assembler names. JSON has these members:
 
   {"total", "functions": [{"name", "demangled", "unit", "own", "own_share",
     "sum_share", "total", "total_share", "head_count"}, ...], "left_out"}
@@ -45,9 +45,9 @@ Names are in the order of the assembler's for --sort name. JSON has these member
     "discriminator", "callee": {...}, "count", "share", "sum_share"}, ...],
     "left_out"}
 
-where "total" is of all samples or calls, and "left_out" how many functions or
-calls --number has left out. A name or unit that is not UTF-8 is also there in
-base64, as "name_base64" and so on. There is no "demangled" with --no-demangle.`
+where "total" is that of all samples or calls, and "left_out" how many functions or
+calls --number left out. A name or unit that is not UTF-8 is also given in base64,
+as "name_base64" and so on. --no-demangle omits "demangled".`
 
 func newTopCommand(e *env) *cobra.Command {
 	order := topOrder("own")
@@ -91,7 +91,7 @@ func newTopCommand(e *env) *cobra.Command {
 // addDemangleFlags gives a verb the flags --demangle, which is on, and --no-demangle.
 func addDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
 	f := cmd.Flags()
-	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as people write them")
+	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as in the source")
 	f.BoolVar(plain, "no-demangle", false, "print the names as the assembler has them")
 	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
-const unitsHelp = `Print a line for each unit of FILE: how many symbols it has, how many of them are
-functions with samples of their own, the sum of all counts in those functions'
-bodies and in what is inlined there, and its path. Symbols with an unknown
+const unitsHelp = `Print a line for each unit of FILE: the number of symbols, the number of functions
+with samples of their own, the sum of all counts in these functions including
+inlined bodies, and the path. Symbols with an unknown
 source file make the unit "(unknown)", in JSON "".`
 
 func newUnitsCommand(e *env) *cobra.Command {

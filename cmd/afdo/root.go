@@ -153,7 +153,7 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
-		Short: "Print what a verb does and its flags",
+		Short: "Print the help of a verb",
 		RunE: func(help *cobra.Command, args []string) error {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {

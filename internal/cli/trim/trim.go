@@ -16,19 +16,19 @@ import (
 
 // Help is about these flags.
 const Help = `Flags, in this order:
-  --strip-suffixes  takes compiler suffixes off all names: .isra.N, .constprop.N,
-                    .part.N, .cold, .lto_priv.N, .localalias and .llvm.N. What
-                    then has one name in one unit is merged.
+  --strip-suffixes  removes compiler suffixes from all names: .isra.N, .constprop.N,
+                    .part.N, .cold, .lto_priv.N, .localalias and .llvm.N. Functions
+                    of a unit that then have the same name are merged.
   --only-names      keeps only the functions whose names match.
-  --strip-names     leaves out the functions whose names match. Names are those
-                    of the assembler, patterns those of Go and match anywhere.
-                    What a function inlines or calls stays in it.
-  --max-depth N     moves what is inlined more than N deep to the function that
-                    was inlined, and puts a call in its place. No sample is lost.
+  --strip-names     removes the functions whose names match. The patterns are Go's
+                    and match anywhere in the assembler name. What a function
+                    inlines or calls stays in it.
+  --max-depth N     replaces inlining more than N deep by calls, and adds the
+                    samples to the functions called. No sample is lost.
   --max-targets N   keeps the N most frequent call targets of each location.
   --keep SHARE      keeps the hottest functions that together have this share of
                     all samples, as in 99.99%, and those as hot as the last.
-What was trimmed is said on standard error, and the summary is computed anew.`
+Standard error reports what was removed, and the summary is recomputed.`
 
 // Flags is what the flags say of what is to be left out.
 type Flags struct {

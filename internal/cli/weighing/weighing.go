@@ -36,7 +36,7 @@ type Flags struct {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Rules.AsOf = time.Now()
-	flags.Var(&ratio{&f.Rules.Scale}, "scale", "what all weights are multiplied with")
+	flags.Var(&ratio{&f.Rules.Scale}, "scale", "factor for all weights")
 	flags.Var(&duration{&f.Rules.HalfLife}, "half-life", "age at which an input counts for half, as in 7d or 36h")
 	flags.Var(&instant{at: &f.Rules.AsOf}, "as-of", "what ages count from, as in 2026-01-31T04:00:00Z; now if not given")
 	flags.Uint64Var(&f.Rules.HostCap, "host-cap", 0, "samples that one host may add, 0 for any number")

@@ -55,8 +55,8 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
 	}
 	if f.Lookup("to") != nil {
-		f.IntVar(&k.version, "memprof-version", 0, "version of the section to write as memprof: 2, 3 or 4; 3 if that can hold everything")
-		f.BoolVar(&k.full, "memprof-full-schema", false, "write all that a raw memory profile has, not only what the compiler wants")
+		f.IntVar(&k.version, "memprof-version", 0, "version of memprof to write: 2, 3 or 4 (default: 3 if that can hold everything)")
+		f.BoolVar(&k.full, "memprof-full-schema", false, "write all fields of a raw memory profile, not only those that the compiler reads")
 	}
 }
 

@@ -64,8 +64,8 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	}
 	f.BoolVar(&k.layout.MD5, "md5", false, "write extbinary with MD5s instead of names")
 	f.BoolVar(&k.layout.Compress, "compress", false, "write extbinary with compressed sections")
-	f.BoolVar(&k.layout.SplitLayout, "split-layout", false, "write extbinary with functions that inline nothing apart")
-	f.StringVar(&k.symbolList, "prof-sym-list", "", "write extbinary with the names of all functions of the program, one a line of this file")
+	f.BoolVar(&k.layout.SplitLayout, "split-layout", false, "write extbinary with functions without inlining in a section of their own")
+	f.StringVar(&k.symbolList, "prof-sym-list", "", "write extbinary with a symbol list: the names in this file, one a line")
 }
 
 // CheckFlags refuses flags of the layout for other formats than extbinary.
