@@ -37,6 +37,15 @@ func (b *Block) combine(other *Block) {
 	}
 }
 
+// scale multiplies what [Block.Add] adds up.
+func (b *Block) scale(times uint64) {
+	for f := AllocCount; f.known() && times != 1; f++ {
+		if fieldInfos[f].rule == ruleSum {
+			b[f] = saturating.Mul(b[f], times)
+		}
+	}
+}
+
 // addLater adds what the same run did later at the same site, as the runtime
 // does it: only then can one tell whether lifetimes overlap and CPUs are the same.
 func (b *Block) addLater(later *Block) {

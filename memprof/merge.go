@@ -16,20 +16,28 @@ import (
 //
 // The sum does not depend on the order but for the fields of the last allocation
 // and the order of records. After an error the profile is of no use.
-func (p *Profile) Add(src Source) error {
-	if err := p.AddRecords(src, src.Records()); err != nil {
+func (p *Profile) Add(src Source) error { return p.AddTimes(src, 1) }
+
+// AddTimes adds another profile so many times, as if there had been so many runs that were the
+// same: what is added up is multiplied, minima and maxima stay.
+func (p *Profile) AddTimes(src Source, times uint64) error {
+	if err := p.addRecords(src, src.Records(), times); err != nil {
 		return err
 	}
 	access, err := src.DataAccess()
 	if err != nil {
 		return err
 	}
-	p.access = p.access.plus(access)
+	p.access = p.access.plus(access.times(times))
 	return nil
 }
 
 // AddRecords adds some records of another profile and nothing else. See [Profile.Add].
 func (p *Profile) AddRecords(src Source, records iter.Seq2[Record, error]) error {
+	return p.addRecords(src, records, 1)
+}
+
+func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times uint64) error {
 	in := importer{p: p, walk: newWalk(src), ids: make(map[StackID]StackID), nodes: math.MaxInt64}
 	if r, ok := src.(*Reader); ok {
 		in.nodes = int64(len(p.stacks.nodes)) + 1<<18 + int64(r.Size())/2
@@ -41,6 +49,9 @@ func (p *Profile) AddRecords(src Source, records iter.Seq2[Record, error]) error
 		}
 		if err != nil {
 			return err
+		}
+		for i := range rec.Allocs {
+			rec.Allocs[i].Block.scale(times)
 		}
 		p.AddRecord(schema, rec)
 	}
@@ -123,6 +134,19 @@ func (in *importer) id(id StackID) (StackID, error) {
 	}
 	in.ids[id] = own
 	return own, nil
+}
+
+// times returns the profile of so many runs.
+func (a *DataAccess) times(n uint64) *DataAccess {
+	if a.empty() || n == 1 {
+		return a
+	}
+	scaled := *a
+	scaled.Records = slices.Clone(a.Records)
+	for i := range scaled.Records {
+		scaled.Records[i].Accesses = saturating.Mul(scaled.Records[i].Accesses, n)
+	}
+	return &scaled
 }
 
 // plus returns the sum of both, either of which may be nil.

@@ -32,7 +32,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
 	defer doing.Stop()
 	var memory memorySections
-	f, err := memory.add(f)
+	f, err := memory.add(f, 1)
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,10 @@ func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio, m
 		return err
 	}
 	defer f.Close()
-	if f, err = memory.add(f); err != nil {
+	*in = instrprof.Input{Path: f.Name, Weight: weight.Num / weight.Den}
+	if f, err = memory.add(f, in.Weight); err != nil {
 		return f.Wrap(err)
 	}
-	*in = instrprof.Input{Path: f.Name, Weight: weight.Num / weight.Den}
 	switch {
 	case f.Path != "":
 		in.Path = f.Path

@@ -18,8 +18,8 @@ type memorySections struct {
 	sum memprof.Profile
 }
 
-// add adds the section of a file, if it has one, and returns the file, or what reads the same.
-func (m *memorySections) add(f *input.File) (*input.File, error) {
+// add adds the section of a file so many times, if it has one, and returns the file, or what reads the same.
+func (m *memorySections) add(f *input.File, times uint64) (*input.File, error) {
 	if detect(f.Head) != anyprof.ProfData || len(f.Head) < 16 || f.Head[15]&0x40 == 0 {
 		return f, nil
 	}
@@ -47,7 +47,7 @@ func (m *memorySections) add(f *input.File) (*input.File, error) {
 		return f, err
 	}
 	m.n++
-	return again, m.sum.Add(src)
+	return again, m.sum.AddTimes(src, times)
 }
 
 // section returns the section to write: of version 3, unless only 4 can hold all.

@@ -1,8 +1,6 @@
 package memprofkind
 
 import (
-	"errors"
-
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/kind"
@@ -18,11 +16,11 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	p := new(memprof.Profile)
 	var ids []instrprof.BinaryID
 	for i, weight := range m.Weights {
-		if weight.Num != weight.Den {
-			return errors.New("memory profiles have no weights: times and densities are averages already")
+		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
+			return cli.Usagef("memory profiles have whole weights of at least 1, not %v", weight)
 		}
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		more, err := k.add(e, m, i, p)
+		more, err := k.add(e, m, i, p, weight.Num/weight.Den)
 		if err != nil {
 			return err
 		}
@@ -31,8 +29,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return k.write(e, m.Out, p, ids)
 }
 
-// add adds an input and returns the IDs of its binaries.
-func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, p *memprof.Profile) ([]instrprof.BinaryID, error) {
+// add adds an input so many times and returns the IDs of its binaries.
+func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, p *memprof.Profile, times uint64) ([]instrprof.BinaryID, error) {
 	f, err := m.Open(i)
 	if err != nil {
 		return nil, err
@@ -46,5 +44,5 @@ func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, p *memprof.Profile) ([]inst
 	if err != nil {
 		return nil, f.Wrap(err)
 	}
-	return l.ids, f.Wrap(p.Add(src))
+	return l.ids, f.Wrap(p.AddTimes(src, times))
 }
