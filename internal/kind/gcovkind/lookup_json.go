@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A unitJSON writes a list of units with some or all of their symbols as JSON. Records stand as they
-// do in the file: those of one location are not added up (format note 13).
+// A unitJSON writes a list of units with some or all of their symbols as JSON. Records stand as
+// they do in the file: those of one location are not added up (format note 13).
 type unitJSON struct {
 	*jsonstream.Writer
 	reader   *afdo.Reader
