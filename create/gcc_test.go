@@ -97,10 +97,19 @@ func TestGCCFindsCounts(t *testing.T) {
 			_, err = gcov.Write(&file, p, gcov.WriteOptions{Version: version, ByteOrder: binary.LittleEndian})
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.afdo"), file.Bytes(), 0o600))
-			assert.Empty(t, run("-O2", "-g", "-c", "-fauto-profile=prog.afdo", "-fdump-ipa-afdo-all", "prog.cc", "-o", "prog.o"))
-			if version < 3 {
-				return // GCC 12 does not tell
+			compile := []string{"-O2", "-g", "-c", "-fauto-profile=prog.afdo", "prog.cc", "-o", "prog.o"}
+			if version < 3 { // which does not tell
+				assert.Empty(t, run(compile...))
+				return
 			}
+			assert.Empty(t, run(append(compile, "-fdump-ipa-afdo-all", "-fdump-ipa-afdo_offline-all")...))
+			moved, err := filepath.Glob(filepath.Join(dir, "*.afdo_offline"))
+			require.NoError(t, err)
+			require.Len(t, moved, 1)
+			dump, err := os.ReadFile(moved[0])
+			require.NoError(t, err)
+			assert.Contains(t, string(dump), "_ZN5pointC2Eii is defined in node")
+			assert.NotContains(t, string(dump), "mismatched inline")
 			dumps, err := filepath.Glob(filepath.Join(dir, "*.afdo"))
 			require.NoError(t, err)
 			found := make(map[string]bool)
