@@ -1,0 +1,104 @@
+package sampleprof
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// ulebMD5s writes a profile with MD5s for names, each as a ULEB128, which LLVM reads and has not
+// written for years. Names are what encode makes of the hashes.
+func ulebMD5s(t *testing.T, p *Profile, o WriteOptions, encode func(hashes []uint64) []byte) []byte {
+	t.Helper()
+	f, err := newFileWriter(p, true)
+	require.NoError(t, err)
+	o.MD5 = true
+	f.options = o
+	f.layOut()
+	var hashes []uint64
+	for _, n := range f.names {
+		hashes = append(hashes, n.GUID())
+	}
+	i := slices.IndexFunc(f.sections, func(s Section) bool { return s.Type == SectionNames })
+	f.sections[i].Flags &^= FlagFixedMD5
+	f.data[i] = encode(hashes)
+	if o.Compress {
+		f.data[i] = deflate(f.data[i])
+	}
+	f.place()
+	var file bytes.Buffer
+	require.NoError(t, f.write(&file))
+	return file.Bytes()
+}
+
+func putULEBs(hashes []uint64) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(hashes)))
+	for _, h := range hashes {
+		b = binary.AppendUvarint(b, h)
+	}
+	return b
+}
+
+// MD5s as ULEBs are read like those of fixed length, by LLVM and here, and converted alike.
+func TestULEBMD5sAsLLVM(t *testing.T) {
+	l := newLLVM(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for name, layout := range layouts {
+		p := randomProfile(rng, shape{})
+		data := ulebMD5s(t, p, layout.options, putULEBs)
+		got := decode(t, data)
+		require.Equal(t, p.NumNames(), got.NumHashed(), name)
+		want := l.text(data)
+		requireSame(t, want, textOf(t, got))
+		fixed := extBinary(t, p, WriteOptions{MD5: true})
+		requireSame(t, l.text(fixed), want)
+		requireSame(t, want, l.text(extBinary(t, got, WriteOptions{})))
+		var names []string
+		for i := range p.NumNames() {
+			names = append(names, p.Name(NameRef(i)).Text)
+		}
+		require.Zero(t, got.Resolve(slices.Values(names)))
+		requireSame(t, textOf(t, p), textOf(t, got))
+	}
+}
+
+// What is wrong with them is told with its place; LLVM refuses the same.
+func TestBadULEBMD5s(t *testing.T) {
+	l := newLLVM(t)
+	p := parse(t, "a:30:1\n 1: 10 b:3\nb:20:1\n 1: 20\n")
+	for name, c := range map[string]struct {
+		encode func([]uint64) []byte
+		err    error
+	}{
+		"cut": {func(h []uint64) []byte { b := putULEBs(h); return b[:len(b)-1] }, afdo.ErrTruncated},
+		"too large": {func(h []uint64) []byte {
+			return append(binary.AppendUvarint(nil, 2), bytes.Repeat([]byte{0xff}, 22)...)
+		}, afdo.ErrVarint},
+		"too few":   {func(h []uint64) []byte { return putULEBs(h[:1]) }, ErrName},
+		"too many":  {func(h []uint64) []byte { return binary.AppendUvarint(nil, 1<<40) }, afdo.ErrCount},
+		"left over": {func(h []uint64) []byte { return append(putULEBs(h), 1) }, afdo.ErrUnused},
+	} {
+		data := ulebMD5s(t, p, WriteOptions{}, c.encode)
+		r, err := OpenBytes(data)
+		if err == nil {
+			_, err = Read(r)
+		}
+		assert.ErrorIs(t, err, c.err, name)
+		var fault *FormatError
+		assert.ErrorAs(t, err, &fault, name)
+		_, said, err := l.tryMerge([]string{"--text"}, data)
+		assert.Error(t, err, "%s: %s", name, said)
+	}
+	// The same name twice is one name, as for LLVM.
+	data := ulebMD5s(t, p, WriteOptions{}, func(h []uint64) []byte { return putULEBs([]uint64{h[0], h[0]}) })
+	assert.Equal(t, 1, strings.Count(textOf(t, decode(t, data)), "\n 1: 30"))
+	assert.Equal(t, l.text(data), textOf(t, decode(t, data)))
+}
