@@ -67,6 +67,7 @@ func newAnnotateCommand(e *env) *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.StringVar(&a.color, "color", "auto", "colour hot lines: auto, always or never")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
+	_ = cmd.RegisterFlagCompletionFunc("symbol", e.completeSymbols)
 	return cmd
 }
 

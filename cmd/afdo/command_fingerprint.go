@@ -42,7 +42,7 @@ func newFingerprintCommand(e *env) *cobra.Command {
 			return e.withInput("fingerprint", args[0], func(in *gcovkind.Input) error { return e.fingerprint(in, &s, asJSON) })
 		},
 	}
-	s.addFlags(cmd)
+	s.addFlags(e, cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -59,7 +59,7 @@ func newSliceCommand(e *env) *cobra.Command {
 		},
 	}
 	out.addFlags(e, cmd)
-	s.addFlags(cmd)
+	s.addFlags(e, cmd)
 	all.addFlags(cmd)
 	return cmd
 }

@@ -24,7 +24,8 @@ func (c *countFlag) Set(text string) error {
 // Type is what the help calls the value.
 func (c *countFlag) Type() string { return "N" }
 
-// A onceFlag is the value of a flag that can be given only once: of two, one would be ignored.
+// A onceFlag is the value of a flag that can be given only once: of two, one would be ignored. The
+// same value may come again, as it does when a shell completes a command line.
 type onceFlag struct {
 	value *string
 	set   bool
@@ -40,7 +41,7 @@ func (o *onceFlag) String() string {
 
 // Set takes the value, once.
 func (o *onceFlag) Set(text string) error {
-	if o.set {
+	if o.set && *o.value != text {
 		return errors.New("it is given twice")
 	}
 	*o.value, o.set = text, true

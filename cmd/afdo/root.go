@@ -143,6 +143,9 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 	for _, v := range verbs {
 		root.AddCommand(v.make(e))
 	}
+	if len(verbs) > 1 {
+		root.AddCommand(newManCommand(e)) // which wants them all
+	}
 	for _, cmd := range append(root.Commands(), root) {
 		markRunErrors(cmd)
 	}
@@ -208,7 +211,33 @@ func programVersion() string {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("afdo %s, GCOV format version %d, %s %s/%s", programVersion(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", programVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// commit returns the commit that the command was built from and its date, as far as the build knows
+// them: one of a module that was downloaded does not.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var revision, date, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = ", modified"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
 }
 
 // wantArgs accepts one argument for each name.

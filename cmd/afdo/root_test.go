@@ -62,12 +62,15 @@ func TestStatusAndError(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	assert.Regexp(t, `^afdo \S+, GCOV format version 4, go\S+ \w+/\w+\n$`, must(t, "--version"))
+	assert.Regexp(t, `^afdo \S+( \(commit [0-9a-f]{12} of \S+(, modified)?\))?, GCOV format version 4, go\S+ \w+/\w+\n$`, must(t, "--version"))
 }
 
 func TestHelpNamesEveryVerb(t *testing.T) {
 	out := must(t, "--help")
 	for _, cmd := range newRoot(newEnv(cli.Env{}), verbs[:]...).Commands() {
+		if cmd.Hidden {
+			continue
+		}
 		assert.Contains(t, out, "\n  "+cmd.Name()+" ")
 		assert.Contains(t, must(t, cmd.Name(), "--help"), cmd.Use)
 	}
@@ -107,6 +110,12 @@ func TestCompletion(t *testing.T) {
 	assert.Equal(t, newKinds().FormatNames(), complete("convert", "x", "--to", ""))
 	assert.Equal(t, []string{"file", "path", "samples", "functions"}, complete("units", "x", "--sort", ""))
 	assert.Contains(t, complete("lookup", example(".afdo"), "--unit", ""), "src/cart.cc")
+	assert.Equal(t, []string{"src/cart.cc"}, complete("slice", example(".v3.afdo"), "--unit", "src/c"))
+	assert.Equal(t, []string{"main"}, complete("lookup", example(".afdo"), "--symbol", "m"))
+	assert.Len(t, complete("lookup", example(".afdo"), "--unit", "cart.cc", "--symbol", ""), 3)
+	assert.Len(t, complete("annotate", example(".afdo"), "--unit", "cart.cc", "--symbol", ""), 3)
+	assert.Contains(t, complete("lookup", "../../instrprof/testdata/zoo/ir.profdata", "--symbol", "m"), "main")
+	assert.Contains(t, complete("fingerprint", "x", "--for", "gcc"), "gcc16")
 	assert.Empty(t, complete("lookup", "no such file", "--unit", ""))
 	assert.Empty(t, complete("lookup", "--unit", ""))
 }

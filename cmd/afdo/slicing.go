@@ -26,13 +26,18 @@ type slicing struct {
 	bits     quantum
 }
 
-func (s *slicing) addFlags(cmd *cobra.Command) {
+func (s *slicing) addFlags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.units, "unit", nil, "path of a source file; may be repeated")
 	f.StringArrayVar(&s.deps, "deps", nil, "dependency file with the headers that it includes; may be repeated")
 	f.Var(&s.compiler, "for", "compiler that reads the slice, such as gcc12 or gcc16")
 	s.bits.addFlag(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
+	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
 }
+
+// compilers are what --for offers to a shell.
+var compilers = []string{"gcc12", "gcc13", "gcc14", "gcc15", "gcc16"}
 
 // A compilerName is the value of --for. The zero compilerName is none.
 type compilerName struct {

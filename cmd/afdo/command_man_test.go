@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// Each verb has a page with its flags, and groff has nothing to say about any of them.
+func TestManual(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "man")
+	assert.Empty(t, must(t, "man", folder))
+	root := newRoot(newEnv(cli.Env{}), verbs[:]...)
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		page, err := os.ReadFile(filepath.Join(folder, "afdo-"+cmd.Name()+".1"))
+		require.NoError(t, err)
+		assert.Contains(t, string(page), `.SH "DESCRIPTION"`)
+		if cmd.Flags().Lookup("json") != nil {
+			assert.Contains(t, string(page), `\fB\-\-json\fR`)
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(folder, "*.1"))
+	require.NoError(t, err)
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("groff is not installed")
+	}
+	for _, page := range pages {
+		cmd := exec.Command(groff, "-man", "-ww", "-Tutf8", "-rLL=90n", page)
+		var warnings strings.Builder
+		cmd.Stderr = &warnings
+		text, err := cmd.Output()
+		require.NoError(t, err, page)
+		assert.Empty(t, warnings.String(), page)
+		assert.Contains(t, string(text), "afdo", page)
+	}
+}

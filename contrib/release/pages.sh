@@ -1,0 +1,16 @@
+#!/bin/sh
+# Makes what a release has beside the programs: manual pages and completions, in the folder
+# .release, as .goreleaser.yaml wants them.
+set -eu
+cd "$(dirname "$0")/../.."
+rm -rf .release
+mkdir -p .release/completion .release/deb
+go build -o .release/afdo ./cmd/afdo
+.release/afdo man .release/man
+for shell in bash zsh fish powershell; do
+	.release/afdo completion "$shell" > ".release/completion/afdo.$shell"
+done
+rm .release/afdo
+for page in .release/man/*.1; do # Debian's policy: compressed, without a time
+	gzip -9nc "$page" > ".release/deb/${page##*/}.gz"
+done
