@@ -56,7 +56,7 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 	return found, err
 }
 
-// encodedNames returns the unit's tables as they stand in the file.
+// encodedNames returns the unit's tables as they are in the file.
 func (u *Unit) encodedNames() (*encodedTable, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

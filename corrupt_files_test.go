@@ -210,8 +210,7 @@ func header(e *gen.Enc, typ uint8, line uint32) {
 	e.U24(line)
 }
 
-// varintIn puts a varint of a length in the place of one byte, the first that is old after the
-// bitmask.
+// varintIn puts a varint of a length instead of one byte, the first that is old after the bitmask.
 func varintIn(i int, old byte, value uint64, length int) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		data := l.Sections[i].Data

@@ -83,7 +83,7 @@ func TestUnitCost(t *testing.T) {
 	}
 }
 
-// within reports whether a span is covered by sections, several of which may stand together.
+// within reports whether a span is covered by sections, several of which may be adjacent.
 func within(span [2]int64, allowed [][2]int64) bool {
 	for at := span[0]; at < span[1]; {
 		next := at

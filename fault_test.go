@@ -28,7 +28,7 @@ func openCopy(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, string
 	return r, path
 }
 
-// A file that shrinks under the map gives an error from the call that comes upon it, be it cut at a
+// A file that shrinks under the map gives an error from the call that finds it, be it cut at a
 // page, where reading faults, or within one, where it reads zeros.
 func TestTruncatedUnderMap(t *testing.T) {
 	data := gen.Big(2_000, true)

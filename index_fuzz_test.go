@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// FuzzIndex puts any bytes in the place of the content of an index, all checksums right. A Reader
-// does not say anything false because of it, and what it leaves out, a check reports.
+// FuzzIndex puts any bytes instead of the content of an index, all checksums right. A Reader does
+// not say anything false because of it, and what it leaves out, a check reports.
 func FuzzIndex(f *testing.F) {
 	type file struct {
 		data  []byte
@@ -51,7 +51,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzSectionTable puts any bytes in the place of header and section table of a file with an index,
+// FuzzSectionTable puts any bytes instead of header and section table of a file with an index,
 // which finds sections without a look at the whole table. What is read without an error is what the
 // file has always said, or, where the index is not found any more, what it says now.
 func FuzzSectionTable(f *testing.F) {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// tableSpan is where header and section table are in a file of which the sections stand together.
+// tableSpan is where header and section table are in a file of which the sections are adjacent.
 func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset} }
 
 // A Reader that is asked for everything looks at some entries of the section table one by one, and
@@ -83,8 +83,8 @@ func TestSectionTableReordered(t *testing.T) {
 	}
 }
 
-// A section table with a fault is an error of the call that comes upon it. Whoever wants it from
-// Open ignores the index.
+// A section table with a fault is an error of the call that finds it. Whoever wants it from Open
+// ignores the index.
 func TestSectionTableFaulty(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -262,8 +262,8 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	require.NotZero(t, hooked)
 }
 
-// A fault of the table is the error of the call that comes upon it, though a checksum is what tells
-// of it. That the table has one is remembered.
+// A fault of the table is the error of the call that finds it, though a checksum is what tells of
+// it. That the table has one is remembered.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := reindex(t, gen.Big(2_000, compact), &index.Options{})

@@ -151,7 +151,7 @@ func (r *Reader) owner(id SymbolID) (*Unit, error) {
 	return units[0], nil
 }
 
-// exact returns the units of a path, as a rule one.
+// exact returns the units of a path, usually one.
 func (r *Reader) exact(path string) ([]*Unit, error) {
 	return r.findUnits(
 		func(x *indexfmt.Index) ([]uint32, error) {

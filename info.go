@@ -101,7 +101,7 @@ func (u *Unit) Load() error {
 			refs = append(refs, sectionRef{r.Info, SectionSymbolInfo})
 		}
 	}
-	// Section indexes are by offset, so sections that stand together are neighbours now.
+	// Section indexes are by offset, so sections that are adjacent are neighbours now.
 	slices.SortFunc(refs, func(a, b sectionRef) int { return cmp.Compare(a.index, b.index) })
 	refs = slices.Compact(refs)
 	infos, err := u.r.openAll(t.sec, 0, refs)

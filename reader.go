@@ -243,7 +243,7 @@ func (r *Reader) scanTable(t *sectionTable) error {
 }
 
 // likelyEnd returns how far the table may reach. Where it is compact that is not beyond a section,
-// and the first entry is as a rule the first section.
+// and the first entry is usually the first section.
 func (t *sectionTable) likelyEnd() uint64 {
 	start, n := uint64(t.entries), uint64(t.count)
 	if !t.sec.Compact {

@@ -6,8 +6,7 @@ import (
 )
 
 // Sections are opened by index. Where an index section vouches for the section table, the first try
-// may come upon another section than is meant: then its checksum is wrong, and the whole table
-// decides.
+// may find another section than is meant: then its checksum is wrong, and the whole table decides.
 
 // open reads a whole section, which must be of type want.
 func (r *Reader) open(index int, want SectionType) (fields, error) {
@@ -75,7 +74,7 @@ type sectionRef struct {
 }
 
 // openAll reads the sections that fields at pos of section from refer to, in their order. Sections
-// that stand together in the file are read together, and one that is referred to several times in a
+// that are adjacent in the file are read together, and one that is referred to several times in a
 // row is read once.
 func (r *Reader) openAll(from Section, pos int, refs []sectionRef) ([]fields, error) {
 	return openOrScan(r, func() ([]fields, error) { return r.openPlaces(from, pos, refs) })

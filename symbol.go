@@ -26,7 +26,7 @@ type Symbol struct {
 // ID returns the symbol's ID in the file.
 func (s Symbol) ID() SymbolID { return s.id }
 
-// Name returns the name of the function, as a rule its assembler name. It need not be UTF-8.
+// Name returns the name of the function, usually its assembler name. It need not be UTF-8.
 func (s Symbol) Name() string { return s.name }
 
 // Unit returns the unit that the symbol belongs to.
@@ -43,10 +43,10 @@ type symbolTable struct {
 	order []uint32 // of the rows by symbol ID; nil if they are so ordered
 }
 
-// encodedTable is the string table and the symbol names of a unit as they stand in the file.
+// encodedTable is the string table and the symbol names of a unit as they are in the file.
 type encodedTable struct{ strings, symbols fields }
 
-// encodedTable reads the two sections that name the symbols of a unit. Where they stand together in
+// encodedTable reads the two sections that name the symbols of a unit. Where they are adjacent in
 // the file, that is one read.
 func (r *Reader) encodedTable(names Section, e *unitEntry) (*encodedTable, error) {
 	sections, err := r.openAll(names, e.name, []sectionRef{
@@ -220,7 +220,7 @@ func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
 	return t
 }
 
-// encodedTable returns the unit's tables as they stand in the file. The caller holds u.mu.
+// encodedTable returns the unit's tables as they are in the file. The caller holds u.mu.
 func (u *Unit) encodedTable() (*encodedTable, error) {
 	if u.encoded == nil {
 		enc, err := u.r.encodedTable(u.names, &u.entry)
@@ -266,7 +266,7 @@ func (u *Unit) decode() (*symbolTable, error) {
 	return u.r.cache(u.index, t, len(symbols.Data)), nil
 }
 
-// strings returns the unit's strings, and the symbol names as they stand in the file. Where another
+// strings returns the unit's strings, and the symbol names as they are in the file. Where another
 // unit's strings are the same, they are not read again. The caller holds u.mu.
 func (u *Unit) strings() (names []string, symbols fields, err error) {
 	section := u.entry.Strings

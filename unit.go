@@ -205,7 +205,7 @@ func (d *directory) owner(id SymbolID) (index int, ok bool) {
 // costs about as much as a few of them.
 const hashAfter = 4
 
-// exact returns the indexes of the units of a path, as a rule one.
+// exact returns the indexes of the units of a path, usually one.
 func (d *directory) exact(path string) []int {
 	if table := d.hashTable(); table != nil {
 		return d.probe(table, path)

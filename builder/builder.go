@@ -5,10 +5,10 @@
 //
 // The format leaves free the order of sections, units, symbols and strings and the values of symbol
 // IDs. The builder uses that for three things. The same profile always makes the same bytes, in
-// whatever order its units, symbols and functions were added. The sections of a unit stand
-// together, its string table first, then its symbol names, then its symbol infos, so that one read
-// fetches a unit. And the symbols that are referred to most get the IDs that take the fewest bytes
-// in a compact file.
+// whatever order its units, symbols and functions were added. The sections of a unit are adjacent,
+// its string table first, then its symbol names, then its symbol infos, so that one read fetches a
+// unit. And the symbols that are referred to most get the IDs that take the fewest bytes in a
+// compact file.
 package builder
 
 import (

@@ -75,7 +75,7 @@ func (p *Plan) rank() ranking {
 }
 
 // Rank returns in which order the symbols of a unit get their IDs: those first that records of the
-// whole profile refer to most often. uses tells how often that is, by ascending name of the symbol,
+// whole profile refer to most often. uses says how often that is, by ascending name of the symbol,
 // and names break ties. The result holds places in uses: the symbol of the first one gets the first
 // ID of the unit, and so on.
 func Rank(uses []uint32) []uint32 {

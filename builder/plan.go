@@ -27,7 +27,7 @@ type Unit struct {
 // [EncodeUnit], anywhere and in any order, and put one after another in the order of the plan,
 // between what [Plan.Frame] returns. That makes the same bytes as [Write].
 type Plan struct {
-	// Units are all units in the order in which their sections stand in the file.
+	// Units are all units in the order in which their sections are in the file.
 	Units []Placed
 
 	units  []Unit
@@ -125,7 +125,7 @@ func (p *Plan) place(order []int) {
 	}
 }
 
-// Frame returns what stands before the sections of the units and what stands behind them. sizes are
+// Frame returns what comes before the sections of the units and what comes behind them. sizes are
 // those of all sections of all units, in the order of the plan, see [Sections].
 //
 // Header and section table come first, and the two sections about all units last, because only the

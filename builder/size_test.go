@@ -43,7 +43,7 @@ func report(b *testing.B, bytes map[string]int) {
 	}
 }
 
-// BenchmarkSize tells how many bytes each kind of section takes.
+// BenchmarkSize says how many bytes each kind of section takes.
 func BenchmarkSize(b *testing.B) {
 	kinds := map[uint8]string{
 		naive.StringTable: "string-tables", naive.SummaryInfo: "summary", naive.FileNames: "file-names",
@@ -64,7 +64,7 @@ func BenchmarkSize(b *testing.B) {
 	})
 }
 
-// BenchmarkSizeFields tells how many bytes of a compact file the fields take that make up string
+// BenchmarkSizeFields says how many bytes of a compact file the fields take that make up string
 // tables, symbol names and symbol infos.
 func BenchmarkSizeFields(b *testing.B) {
 	profiles(b, func(b *testing.B, p *profile.Profile, _ int) {
@@ -138,7 +138,7 @@ func (f fieldSizes) body(ls []naive.Location) {
 	}
 }
 
-// BenchmarkSizeOrder tells how many bytes a compact file takes with and without each choice of
+// BenchmarkSizeOrder says how many bytes a compact file takes with and without each choice of
 // order.
 func BenchmarkSizeOrder(b *testing.B) {
 	byRank := func(f *file) {

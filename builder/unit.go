@@ -102,7 +102,7 @@ func checkPathLen(n uint64) error {
 	return nil
 }
 
-// unit puts the sections of one unit, which stand together: the first of them is to have an index.
+// unit puts the sections of one unit, which are adjacent: the first of them is to have an index.
 func (e *encoder) unit(s *symbols, section uint32) error {
 	e.stringTable(s)
 	e.symbolNames(s, section)

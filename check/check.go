@@ -19,7 +19,7 @@ type Problem struct {
 	// format gives up.
 	Err error
 
-	// Remark tells what is odd, but legal, from what is a fault.
+	// Remark is set if it is unusual, but legal, and not a fault.
 	Remark bool
 }
 

@@ -72,7 +72,7 @@ func agree(t *testing.T, data []byte) {
 	}
 }
 
-// record is what a walk comes upon: a unit, a symbol, or a location of one.
+// record is what a walk finds: a unit, a symbol, or a location of one.
 type record struct {
 	name         string
 	a, b, c, d   uint64
@@ -120,7 +120,7 @@ func walk(r *afdo.Reader) (all []record, err error) {
 	return all, nil
 }
 
-// walked is what a walk of a file should come upon.
+// walked is what a walk of a file should find.
 func walked(f *naive.File) (all []record) {
 	var body func(locations []naive.Location)
 	body = func(locations []naive.Location) {

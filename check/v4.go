@@ -18,7 +18,7 @@ import (
 // table that holds a string twice. Remarks are over-long varints, one a section, a summary that
 // does not agree with the data, as that of a slice of a profile does not, and symbols of one name
 // in a unit, of which a lookup finds the first. Where a section cannot be decoded any further, its
-// first fault is the last, and nothing is said of what the rest would have led to.
+// first fault is the last, and what the rest leads to is not checked.
 //
 // An index is compared with the rest of the file as [index.Check] says. A file without faults can
 // be read to its end without an error.

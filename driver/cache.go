@@ -14,9 +14,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A Cache is a folder of files that can be made again. All that goes wrong
-// with it is as if it were empty. A nil Cache is empty and stays so. Any
-// number of processes may use one folder.
+// A Cache is a folder of files that can be made again. All that goes wrong with it counts as empty.
+// A nil Cache is empty and stays so. Any number of processes may use one folder.
 //
 // Whoever may write to the folder decides what compilers are given to read, so
 // it has to be the user's own.
@@ -35,12 +34,12 @@ const (
 // ErrNoCache is what the errors of [OpenCache] match.
 var ErrNoCache = errors.New("no cache")
 
-// OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of
-// $XDG_CACHE_HOME or of what the system has for such things. The folder is
-// made if need be. It must be the user's, and nobody else may have the right to write to it.
+// OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
+// what the system has for such things. The folder is made if need be. It must be the user's, and
+// nobody else may write to it.
 //
-// The limits are $AFDO_CACHE_SIZE, in bytes or with a K, M or G behind it, and
-// $AFDO_CACHE_DAYS, the days for which a file is kept that nobody uses.
+// The limits are $AFDO_CACHE_SIZE, in bytes or with a K, M or G behind it, and $AFDO_CACHE_DAYS,
+// the days for which an unused file is kept.
 //
 // With an error, which is [ErrNoCache], the cache is nil.
 func OpenCache() (*Cache, error) {

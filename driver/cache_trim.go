@@ -70,8 +70,8 @@ func (c *Cache) Usage() (Usage, error) {
 // Clean removes everything but the statistics, and returns how much that was.
 func (c *Cache) Clean() (Usage, error) { return c.remove(0, 0) }
 
-// Trim removes what nobody has used for long, and then what has not been used
-// for longest until the rest is below the limit.
+// Trim removes files not used for long, and then those not used for longest until the rest is below
+// the limit.
 func (c *Cache) Trim() (Usage, error) {
 	if c == nil {
 		return Usage{}, nil
@@ -127,9 +127,9 @@ func (c *Cache) trimNowAndThen() {
 // sameBuild is for how long there may be no compile in a build.
 const sameBuild = 5 * time.Minute
 
-// once tells whether something is to be said: it has not been since the build
-// began, that is, there have been some minutes in which nobody wanted to say it.
-// Without a cache it is said every time.
+// once reports whether something is to be said: it has not been since the build began, that is,
+// there have been some minutes in which nobody wanted to say it. Without a cache it is said every
+// time.
 func (c *Cache) once(what string) bool {
 	path, err := c.path(kindSaid, what)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isClang tells whether a program is called clang or clang++, maybe with a target before it and a
+// isClang reports whether a program is called clang or clang++, maybe with a target before it and a
 // version behind it, or is a link to one that is.
 func isClang(word, dir string) bool {
 	if hasClangName(word) {
@@ -66,7 +66,7 @@ func (c *Command) useOption() string {
 	return "-fauto-profile="
 }
 
-// isProfileOption tells whether an option is one that gives a profile.
+// isProfileOption reports whether an option is one that gives a profile.
 func (c *Command) isProfileOption(option string) bool {
 	if !c.clang {
 		return option == "-fauto-profile" || strings.HasPrefix(option, "-fauto-profile=")
@@ -74,9 +74,9 @@ func (c *Command) isProfileOption(option string) bool {
 	return slices.ContainsFunc(clangProfiles, func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 
-// wordsHide tells whether clang compiles what is not in the text of its sources, or reads a profile
-// by other names than those in it: modules, precompiled headers, and options that look for names
-// that are alike.
+// wordsHide reports whether clang compiles what is not in the text of its sources, or reads a
+// profile by other names than those in it: modules, precompiled headers, and options that look for
+// names that are alike.
 func (c *Command) wordsHide() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		switch {
@@ -96,12 +96,12 @@ func (c *Command) wordsHide() bool {
 	})
 }
 
-// guessesNames tells whether an option of LLVM has it match functions of other names.
+// guessesNames reports whether an option of LLVM has it match functions of other names.
 func guessesNames(option string) bool {
 	return strings.Contains(option, "salvage") || strings.Contains(option, "remap")
 }
 
-// hasPrecompiled tells whether clang takes a precompiled header in the place of a file.
+// hasPrecompiled reports whether clang takes a precompiled header instead of a file.
 func (c *Command) hasPrecompiled(header string) bool {
 	return slices.ContainsFunc([]string{".pch", ".gch"}, func(suffix string) bool {
 		_, err := os.Stat(c.Path(header) + suffix)

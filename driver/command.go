@@ -15,7 +15,7 @@ type Command struct {
 	Compiler string   // as it was called
 	Args     []string // after the compiler, as they were given
 
-	// Reason says why the command is none that a profile is for. It is empty for one that compiles.
+	// Reason says why the command cannot use a profile. It is empty for one that compiles.
 	Reason Reason
 
 	Sources []string // files of C, C++ and Objective-C
@@ -24,7 +24,7 @@ type Command struct {
 	// Profile is the file of the last -fauto-profile, empty if there is none.
 	Profile string
 
-	// LTO tells whether -flto is on.
+	// LTO reports whether -flto is on.
 	LTO bool
 
 	settings     []string // NAME=VALUE words of the launchers
@@ -101,7 +101,7 @@ const (
 	maxWords         = 1 << 20
 )
 
-// expand adds arguments, and what is in response files in the place of these.
+// expand adds arguments, and what is in response files instead of these.
 func (c *Command) expand(args []string, depth int) {
 	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
 		w := word{text: args[i], at: i}
@@ -301,15 +301,15 @@ func (c *Command) judge() Reason {
 	return ""
 }
 
-// readOnce tells whether a source is there but no file, such as /dev/stdin or a named pipe: what
+// readOnce reports whether a source is there but no file, such as /dev/stdin or a named pipe: what
 // the launcher read of it would be missing for the compiler.
 func (c *Command) readOnce(source string) bool {
 	info, err := os.Stat(c.Path(source))
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")
 }
 
-// WithProfile returns the command line with another profile, in the place of
-// the last option that gives one or as the first option. No profile, "", takes that option away.
+// WithProfile returns the command line with another profile, instead of the last option that gives
+// one or as the first option. No profile, "", takes that option away.
 func (c *Command) WithProfile(file string) []string {
 	var option []string
 	if file != "" {
@@ -357,8 +357,8 @@ func (c *Command) preprocessArgs() []string {
 	return args
 }
 
-// forPreprocessor tells whether an option stays when the sources are preprocessed:
-// not those that say what is to come out.
+// forPreprocessor reports whether an option stays when the sources are preprocessed: not those that
+// say what is to come out.
 func forPreprocessor(option string) bool {
 	switch option {
 	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",

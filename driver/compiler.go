@@ -151,7 +151,7 @@ func lookPath(name, dir string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// isMasked tells whether a program is a link to a launcher, as those in /usr/lib/ccache are.
+// isMasked reports whether a program is a link to a launcher, as those in /usr/lib/ccache are.
 func isMasked(path string) bool {
 	target, err := filepath.EvalSymlinks(path)
 	return err == nil && isLauncher(target)

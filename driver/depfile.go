@@ -15,11 +15,10 @@ type Rule struct {
 // ErrDepfile is what the errors of [ParseDepfile] match.
 var ErrDepfile = errors.New("not a dependency file")
 
-// ParseDepfile reads a dependency file as compilers write it for make and
-// ninja: lines that go on behind a backslash, "\ " and "\#" for a blank and a
-// number sign in a path, "$$" for a dollar sign, comments, and any number of rules.
-// A backslash before anything else stands for itself, and a colon ends the
-// targets only before white space, so paths of Windows are read, too.
+// ParseDepfile reads a dependency file as compilers write it for make and ninja: lines that go on
+// behind a backslash, "\ " and "\#" for a blank and a number sign in a path, "$$" for a dollar
+// sign, comments, and any number of rules. A backslash before anything else is literal, and a colon
+// ends the targets only before white space, so paths of Windows are read, too.
 func ParseDepfile(data []byte) ([]Rule, error) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, fmt.Errorf("%w: a NUL at byte %d", ErrDepfile, i)
@@ -59,7 +58,7 @@ func ParseDepfile(data []byte) ([]Rule, error) {
 	}
 }
 
-// isAssignment tells whether a line sets a variable of make, as GCC has it do for C++ modules.
+// isAssignment reports whether a line sets a variable of make, as GCC has it do for C++ modules.
 func isAssignment(words []string) bool {
 	return len(words) > 1 && (words[1] == "=" || words[1] == "+=")
 }
@@ -152,7 +151,7 @@ func (p *depParser) token() (depToken, string) {
 	return depWord, p.word()
 }
 
-// atColon tells whether there is a colon that ends the targets.
+// atColon reports whether there is a colon that ends the targets.
 func (p *depParser) atColon() bool {
 	if p.at(0) != ':' {
 		return false

@@ -36,14 +36,14 @@ func (in *Inputs) Text() (*slice.Text, error) {
 // Sum returns a number that changes when the text means something else to slices.
 func (in *Inputs) Sum() uint64 { return xxhash.Sum64(in.text) }
 
-// ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be told from
-// the text of its sources: it is Objective-C, or in a precompiled header without the header.
+// ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
+// determined from the text of its sources: it is Objective-C, or in a precompiled header without
+// the header.
 var ErrNoText = errors.New("cannot be determined from its source text")
 
-// FindInputs finds what a command reads. What the cache has from an earlier
-// run holds as long as no file has changed, and none has appeared that the
-// compiler would take in the place of one. Else the compiler is asked to preprocess
-// the sources; preprocessed ones are read as they are.
+// FindInputs finds what a command reads. What the cache has from an earlier run holds as long as no
+// file has changed, and none has appeared that the compiler would take instead of one. Else the
+// compiler is asked to preprocess the sources; preprocessed ones are read as they are.
 //
 // A nil cache is allowed. If the compiler fails, it says why in the error.
 func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
@@ -73,8 +73,8 @@ func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
 	return now.result(false), nil
 }
 
-// ReadText returns the text of files of a folder as it stands, macros and all.
-// Those that cannot be read have none.
+// ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be
+// read have none.
 func ReadText(files []string, dir string) *slice.Text {
 	c := Command{Dir: dir}
 	t := new(slice.Text)
@@ -222,7 +222,7 @@ func searchFolders(said []byte) []string {
 	return folders
 }
 
-// isPreprocessed tells whether a source has been preprocessed.
+// isPreprocessed reports whether a source has been preprocessed.
 func (c *Command) isPreprocessed(source *word) bool {
 	if c.preprocessed {
 		return true
@@ -233,8 +233,8 @@ func (c *Command) isPreprocessed(source *word) bool {
 	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
 }
 
-// objectiveC tells whether a command compiles Objective-C, whose methods have
-// names that no source has.
+// objectiveC reports whether a command compiles Objective-C, whose methods have names that no
+// source has.
 func (c *Command) objectiveC() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		if !w.source {

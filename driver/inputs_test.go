@@ -49,7 +49,7 @@ func (p *project) find(args ...string) (*Inputs, int) {
 	return in, len(asked(p.T, p.dir)) - 2
 }
 
-// defines tells which of some functions a slice for the inputs has.
+// defines says which of some functions a slice for the inputs has.
 func defines(t *testing.T, in *Inputs, names ...string) (defined []string) {
 	text, err := in.Text()
 	require.NoError(t, err)

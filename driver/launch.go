@@ -243,7 +243,7 @@ func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error)
 	return plan, nil
 }
 
-// take takes the slice out of the profile, and tells whether it has samples.
+// take takes the slice out of the profile, and reports whether it has samples.
 func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	text, err := in.Text()
 	if err != nil {
@@ -275,7 +275,7 @@ func (p *preparation) whole() (*Plan, error) {
 	return &Plan{Argv: p.command.WithProfile(path), Outcome: Whole, Slice: path, Bytes: n}, nil
 }
 
-// isV4 tells whether a file is a profile of version 4.
+// isV4 reports whether a file is a profile of version 4.
 func isV4(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

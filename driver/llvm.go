@@ -86,7 +86,7 @@ func (p *preparation) planClang() (*Plan, error) {
 	return p.slice()
 }
 
-// takeLLVM takes the slice of a profile for clang, and tells whether it has functions.
+// takeLLVM takes the slice of a profile for clang, and reports whether it has functions.
 func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err error) {
 	path := p.profile.path
 	if p.profile.llvm == otherSample {

@@ -87,8 +87,8 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// A watch finds the files that are not there and that a command would include
-// in the place of one that is, if they were.
+// A watch finds the files that are not there and that a command would include instead of one that
+// is, if they were.
 type watch struct {
 	dir    string            // of the command
 	search []string          // folders of the compiler's search, in order

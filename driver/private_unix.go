@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// checkPrivate tells what lets others write to a folder.
+// checkPrivate says what lets others write to a folder.
 func checkPrivate(dir string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {

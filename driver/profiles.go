@@ -230,7 +230,7 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 	return path, int64(len(data)), err
 }
 
-// reads tells whether a file is of a version already.
+// reads reports whether a file is of a version already.
 func (p *profileFile) reads(version uint32) bool {
 	f, err := os.Open(p.path)
 	if err != nil {

@@ -78,7 +78,7 @@ func (r *record) result(again bool) *Inputs {
 	return in
 }
 
-// holds tells whether a command still reads what it did. It renews the state of folders in which
+// holds reports whether a command still reads what it did. It renews the state of folders in which
 // other things have changed.
 func (f *finder) holds(r *record) bool {
 	for _, was := range r.inputs {

@@ -106,7 +106,7 @@ func selfState() uint64 {
 	return stateOf(info)
 }
 
-// holds tells whether the file of a slice is the one that was made out of the same.
+// holds reports whether the file of a slice is the one that was made out of the same.
 func (s stamp) holds(cache *Cache, path string) bool {
 	kept, ok := cache.get(kindStamps, path)
 	if !ok || len(kept) != 16 || binary.LittleEndian.Uint64(kept) != uint64(s) {

@@ -87,8 +87,8 @@ func programName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
 }
 
-// isCompiler tells whether a program is called gcc, g++, cc or c++, maybe with a
-// target before it and a version behind it, or is a link to one that is.
+// isCompiler reports whether a program is called gcc, g++, cc or c++, maybe with a target before it
+// and a version behind it, or is a link to one that is.
 func isCompiler(word, dir string) bool {
 	if hasCompilerName(word) {
 		return true
@@ -113,7 +113,7 @@ func hasCompilerName(word string) bool {
 	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
 }
 
-// seemsToCompile tells whether a command of a compiler that is not known looks like one that
+// seemsToCompile reports whether a command of a compiler that is not known looks like one that
 // compiles.
 func (c *Command) seemsToCompile() bool {
 	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {

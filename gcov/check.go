@@ -80,8 +80,8 @@ const (
 	checkedTarget = 4 + 8 + 8
 )
 
-// rawFile steps through a file that has been decoded without an error, as it
-// stands: the model adds up what is of one place or symbol.
+// rawFile steps through a file that has been decoded without an error, as it is: the model adds up
+// what is of one place or symbol.
 type rawFile struct {
 	data    []byte
 	order   binary.ByteOrder
@@ -127,8 +127,8 @@ func (f *rawFile) names(yield func(Problem) bool) bool {
 }
 
 // summarize computes the summary of the functions, which follow the names, from their records as
-// they stand. A call has to have a count here. Where that is 0, there may have been none: found,
-// the number of counts that the summary has, says whether such are counted.
+// they are. A call has to have a count here. Where that is 0, there may have been none: found, the
+// number of counts that the summary has, says whether such are counted.
 func (f *rawFile) summarize(found uint64) *afdo.Summary {
 	f.pos += 8 // tag and length
 	functions := f.word()

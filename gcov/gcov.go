@@ -23,10 +23,10 @@
 //
 // # What the older versions cannot hold
 //
-// Neither version tells apart two symbols of one name in different files,
-// version 2 knows no files, timestamps and summary at all, and a location that
-// has call targets always has a count as well. [Write] says in [Losses] what
-// went that way, and refuses what does not fit a field (format note 17).
+// Neither version distinguishes symbols of the same name in different files, version 2 knows no
+// files, timestamps and summary at all, and a location that has call targets always has a count as
+// well. [Write] says in [Losses] what went that way, and refuses what does not fit a field (format
+// note 17).
 package gcov
 
 import (
@@ -65,13 +65,12 @@ func Read(r io.Reader) (*profile.Profile, error) {
 // Decode decodes a profile of version 2 or 3, in either byte order. The profile
 // keeps nothing of data.
 //
-// Every name of the name table becomes a symbol, referred to or not, because
-// its presence alone changes what GCC does; only the empty name of an unknown
-// file has to be referred to, for it stands first in every table. Likewise
-// every source file becomes a unit. In version 2 every file is unknown, and the
-// summary nil. Functions of one symbol are merged; one without head count,
-// timestamp and body says nothing and is not kept (format note 12). A position
-// always becomes a count, zero or not, and its targets calls.
+// Every name of the name table becomes a symbol, referred to or not, because its presence alone
+// changes what GCC does; only the empty name of an unknown file has to be referred to, since it is
+// the first in every table. Likewise every source file becomes a unit. In version 2 every file is
+// unknown, and the summary nil. Functions of one symbol are merged; one without head count,
+// timestamp and body says nothing and is not kept (format note 12). A position always becomes a
+// count, zero or not, and its targets calls.
 //
 // Decode trusts no count and no length: memory is bounded by a small multiple
 // of the input, depth is not bounded and takes no machine stack. Errors are a

@@ -21,9 +21,9 @@ type Header struct {
 	ByteOrder binary.ByteOrder
 }
 
-// DecodeHeader decodes the header of a file from its first bytes, 12 or more.
-// It tells whether the file is for this package at all: if not, the error is a
-// [*VersionError] or matches [afdo.ErrMagic].
+// DecodeHeader decodes the header of a file from its first bytes, 12 or more. It reports whether
+// the file is for this package at all: if not, the error is a [*VersionError] or matches
+// [afdo.ErrMagic].
 func DecodeHeader(data []byte) (Header, error) {
 	h := Header{ByteOrder: binary.LittleEndian}
 	switch string(data[:min(4, len(data))]) {

@@ -2,9 +2,9 @@
 // project that other readers skip (docs/extensions.md), and answers questions about the whole
 // program with it or without.
 //
-// [Write] gives a file an index, and [Read] tells what one says of itself. A [Program] finds
-// symbols by name and what was inlined where, wherever in the file that is. For a Reader that was
-// opened with [afdo.TrustIndex] it reads what the index leads to and little else; for others it
+// [Write] gives a file an index, and [Read] returns what the index says of itself. A [Program]
+// finds symbols by name and what was inlined where, wherever in the file that is. For a Reader that
+// was opened with [afdo.TrustIndex] it reads what the index leads to and little else; for others it
 // goes through the file and gives the same answers, as long as the index is true.
 package index
 
@@ -87,7 +87,7 @@ func (x *Index) Info() (*Info, error) {
 	return info, nil
 }
 
-// Fingerprint returns the key of a unit that whoever wrote the index has put into it: a number that
+// Fingerprint returns the key of a unit that the writer of the index has put into it: a number that
 // is the same as long as what the profile says of the unit is. What exactly goes into it is told by
 // its scheme, see [Info]. It is compared with nothing. The error is [afdo.ErrNotFound] if the index
 // has no fingerprints.

@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 )
 
-// A Scheme is a way to take the unqualified name out of a name: as a rule the last part of what the
+// A Scheme is a way to take the unqualified name out of a name: usually the last part of what the
 // name is demangled to.
 type Scheme struct {
-	// Name tells schemes apart, and changes whenever the results of Unqualified do: an index made
+	// Name identifies the scheme, and changes whenever the results of Unqualified do: an index made
 	// with one scheme is of no use for lookups with another. It has up to 255 bytes.
 	Name string
 
@@ -59,8 +59,8 @@ func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
 }
 
 // Clones iterates over the symbols of a canonical name, a function and its clones, such as f,
-// f.part.0 and f.constprop.1 for "f", which GCC up to 15 takes for the same. There is none for a
-// name with a '.' in it. In all else it is like Named.
+// f.part.0 and f.constprop.1 for "f", which GCC up to 15 treats as equal. There is none for a name
+// with a '.' in it. In all else it is like Named.
 func (p *Program) Clones(canonicalName string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonicalName) },
 		p.only(func(found string) bool { return canonical.Name(found) == canonicalName }))
@@ -85,7 +85,7 @@ func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, er
 		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) { return inlining(p.r, symbols, sorted) })
 }
 
-// candidates tells which symbols may be the answer to a question: all that are, and others. It
+// candidates says which symbols may be the answer to a question: all that are, and others. It
 // returns no IDs that no symbol has, unless an index is wrong.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)

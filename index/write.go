@@ -34,10 +34,10 @@ type Options struct {
 	NoLookups, NoInlining, NoChecksums bool
 }
 
-// Write writes the file of a Reader with a new index in the place of the one it may have, or
-// without any if o is nil. All other sections are copied byte for byte and keep their section
-// indexes; bytes between sections are not. An index is the last section of a file, so readers that
-// do not know of it find everything where it was.
+// Write writes the file of a Reader with a new index instead of the one it may have, or without any
+// if o is nil. All other sections are copied byte for byte and keep their section indexes; bytes
+// between sections are not. An index is the last section of a file, so readers that do not know of
+// it find everything where it was.
 //
 // An index with checksums vouches for what is in the file now: where the file has checksums
 // already, Write compares them, and fails with [afdo.ErrChecksum] unless the Reader was opened with

@@ -71,7 +71,7 @@ func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
 	b.last = 0
 }
 
-// Leave closes the innermost open body. It panics if there is none.
+// Leave closes the innermost open body. It panics if no body is open.
 func (b *Body) Leave() {
 	if b.depth == 0 {
 		panic("profile: Leave without Enter")

@@ -109,9 +109,9 @@ func (p *Profile) difference(first, second []Record) string {
 	}
 }
 
-// compareSteps tells which of two records comes first where two walks that
-// agreed so far have come to, the end being after all. The deeper one does:
-// it belongs to a body that the other walk has left.
+// compareSteps says which of two records comes first where two walks that agreed so far have come
+// to, the end being after all. The deeper one does: it belongs to a body that the other walk has
+// left.
 func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 	switch {
 	case s == nil:

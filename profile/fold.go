@@ -2,15 +2,14 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// FoldInlined returns a profile in which inlined bodies stand no deeper than
-// maxDepth: 1 keeps what is inlined into a function itself, 0 keeps no inlined
-// body at all. A body that is deeper moves to its callee's own function, as if
-// it had not been inlined: its records merge with those of that function,
-// which p may not have had, and a call record takes its place.
+// FoldInlined returns a profile in which inlined bodies are nested no deeper than maxDepth: 1 keeps
+// what is inlined into a function itself, 0 keeps no inlined body at all. A body that is deeper
+// moves to its callee's own function, as if it had not been inlined: its records merge with those
+// of that function, which p may not have had, and a call record takes its place.
 //
-// No count changes on its way, so the sum of all samples stays the same
-// unless a sum saturates, but samples move from a caller to its callee. A body that has
-// moved is not inlined any more; what stands in it begins at depth 1 again.
+// No count changes on its way, so the sum of all samples stays the same unless a sum saturates, but
+// samples move from a caller to its callee. A body that was moved is no longer inlined; its
+// contents begin at depth 1 again.
 //
 // The call record's count, and what the callee's head count grows by, is an
 // estimate of how often the body was entered: the count of its first location,

@@ -163,7 +163,7 @@ const (
 	maxRecordChunk   = 1 << 15
 )
 
-// own tells whether so many records get an allocation of their own.
+// own reports whether so many records get an allocation of their own.
 func own(records int) bool { return records > maxRecordChunk/8 }
 
 func (a *recordArena) clone(records []Record) []Record {

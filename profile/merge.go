@@ -156,9 +156,9 @@ func (s *sorter) gather(records []Record, from, to int) {
 	}
 }
 
-// sort is a merge sort of what runs there are. There are few as a rule: a
-// version 3 file has the counts and calls of a body in one ascending run and
-// the inlined bodies in another, and a merge brings one run from each side.
+// sort is a merge sort of what runs there are. There are few usually: a version 3 file has the
+// counts and calls of a body in one ascending run and the inlined bodies in another, and a merge
+// brings one run from each side.
 func (s *sorter) sort(siblings []sibling) {
 	runs := s.runs[:0] // where each ends
 	for i := 1; i < len(siblings); i++ {

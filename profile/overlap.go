@@ -2,7 +2,7 @@ package profile
 
 import "math"
 
-// An Overlap tells how much of the samples of two profiles is the same: 1 if they are spread alike,
+// An Overlap says how much of the samples of two profiles is the same: 1 if they are spread alike,
 // 0 if no place has samples in both. Every figure but Counts compares shares, so how long the two
 // were sampled does not matter. Of two profiles without samples every figure is 1, of one without
 // and one with samples 0.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Ratio is an exact fraction: the weight of a profile in a sum, or a share
-// of all samples. Den is not 0: whoever is given such a Ratio panics.
+// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples. Den is
+// not 0: functions given such a Ratio panic.
 type Ratio struct{ Num, Den uint64 }
 
 // one leaves counts as they are.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 )
 
-// Kind tells what a [Record] holds.
+// Kind says what a [Record] holds.
 type Kind uint8
 
 // The kinds, in the order in which records of one location stand (format note 15).

@@ -1,9 +1,8 @@
 package profile
 
-// MergeScaled is [Profile.Merge] with every head count, count and number of
-// calls of q multiplied by a weight, in 128 bits, rounded to the nearest
-// number, halves up, and saturating. Timestamps are what they are. A function of which
-// nothing is left, no record, timestamp or head count, is not added.
+// MergeScaled is [Profile.Merge] with every head count, count and number of calls of q multiplied
+// by a weight, in 128 bits, rounded to the nearest number, halves up, and saturating. Timestamps
+// are what they are. A function that has no record, timestamp or head count left is not added.
 //
 // Each input is scaled by itself before it is added, so the order of inputs
 // does not matter here either. Merging profiles first and scaling the sum is the same

@@ -7,8 +7,8 @@ import "iter"
 // and groups, makes p again, its unknown-file unit and its units without symbols included. It is
 // how the functions of one unit can be summed in another place than those of the next one.
 //
-// Each step takes time and memory by what it returns. What is yielded is the caller's; p must not
-// change meanwhile.
+// Each step takes time and memory in proportion to what it returns. What is yielded is the
+// caller's; p must not change meanwhile.
 func (p *Profile) Split() iter.Seq2[FileRef, *Profile] {
 	return func(yield func(FileRef, *Profile) bool) {
 		symbols := p.symbolsByFile()

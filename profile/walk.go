@@ -16,9 +16,9 @@ type Walker struct {
 // Walk returns a walker over the records of a body. The records must not change while it is used.
 func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
 
-// Next returns the next record and its depth, 0 for the function's own. The
-// depth of a KindInlined record is that of the body it stands in; the records
-// of its own body are one deeper. The caller must not change the record.
+// Next returns the next record and its depth, 0 for the function's own. The depth of a KindInlined
+// record is that of the body that contains it; the records of its own body are one deeper. The
+// caller must not change the record.
 func (w *Walker) Next() (r *Record, depth int, ok bool) {
 	for w.next >= w.end {
 		if w.depth == 0 {

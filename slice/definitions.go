@@ -7,10 +7,9 @@ import "bytes"
 // it, those of pragmas and of short strings included. The bytes are valid until
 // the call returns. A name may come more than once.
 //
-// It takes the text as it stands, without knowing types: a name before
-// parentheses that a body follows, and the names of classes, which have functions
-// that nobody writes down. It takes time by the length of the text, and
-// memory by the nesting of its parentheses.
+// It takes the text as it is, without knowing types: a name before parentheses that a body follows,
+// and the names of classes, which have implicit functions. It takes time by the length of the text,
+// and memory by the nesting of its parentheses.
 func definitions(text []byte, yield, word func([]byte)) {
 	d := definer{text: text, yield: yield, mention: word, lineStart: true}
 	for d.pos < len(text) {
@@ -188,7 +187,7 @@ func (d *definer) quoted(quote byte) {
 	}
 }
 
-// isWord tells whether a string may be an identifier.
+// isWord reports whether a string may be an identifier.
 func isWord(text []byte) bool {
 	const longest = 256
 	return len(text) > 0 && len(text) <= longest && !bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 && !wordBytes[r] })
@@ -277,7 +276,7 @@ func (d *definer) defaulted() {
 	}
 }
 
-// isKeyword tells whether parentheses after a word are not a function's.
+// isKeyword reports whether parentheses after a word are not a function's.
 func isKeyword(word []byte) bool {
 	switch string(word) {
 	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof", "throw",
@@ -287,7 +286,7 @@ func isKeyword(word []byte) bool {
 	return false
 }
 
-// followsParameters tells whether a word may stand between the parameters of a function and its
+// followsParameters reports whether a word may stand between the parameters of a function and its
 // body.
 func followsParameters(word []byte) bool {
 	switch string(word) {

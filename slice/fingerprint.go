@@ -11,12 +11,11 @@ import (
 // Fingerprint returns the key of the slice that [Program.Select] takes: the
 // xxhash of what the slice means to the compiler it is for.
 //
-// Two slices have the same key if that compiler cannot tell them apart,
-// whatever the encoding of their profiles, the order of things in them, and the numbers
-// these give to symbols. For [Version2] neither files nor timestamps nor the
-// summary count, and symbols of one name are one; for [Version3] all of it
-// counts. Slices that differ have different keys but for one chance in 2^64 a pair; somebody who
-// wants to can make two that do not.
+// Two slices have the same key if that compiler sees no difference, whatever the encoding of their
+// profiles, the order of things in them, and the numbers these give to symbols. For [Version2]
+// neither files nor timestamps nor the summary count, and symbols of one name are one; for
+// [Version3] all of it counts. Slices that differ have different keys but for one chance in 2^64 a
+// pair; somebody who wants to can make two that do not.
 //
 // It costs what Select costs. Many units at once are cheaper by [Program.Fingerprints].
 func (p *Program) Fingerprint(q Request) (uint64, error) {

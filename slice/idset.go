@@ -1,7 +1,7 @@
 package slice
 
-// An idSet is a set of symbol IDs. These may lie anywhere in 32 bits, but are
-// neighbours as a rule, so it keeps them as bits, by pages. The zero set is empty.
+// An idSet is a set of symbol IDs. These may lie anywhere in 32 bits, but are usually neighbours,
+// so it keeps them as bits, by pages. The zero set is empty.
 type idSet struct {
 	pages map[symbolID]*[pageIDs / 64]uint64
 	last  *[pageIDs / 64]uint64 // the page used last

@@ -52,8 +52,8 @@ func spelledByTree(name string, yield func(word string) bool) (all bool) {
 	return all
 }
 
-// isPlainWord tells whether the name of a node is an identifier of the mangled
-// name, and none that the demangler has put there.
+// isPlainWord reports whether the name of a node is an identifier of the mangled name, and none
+// that the demangler has put there.
 func isPlainWord(name string) bool {
 	switch name {
 	case "", "std", "allocator", "basic_string", "string", "istream", "ostream", "iostream",

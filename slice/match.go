@@ -10,18 +10,18 @@ import (
 type Match struct {
 	Path string
 
-	// Units are the paths of the units that fit best: one as a rule, none if the
-	// profile knows nothing of the file, several if it cannot be told which is meant.
+	// Units are the paths of the units that fit best: one usually, none if the profile knows
+	// nothing of the file, several if the choice is ambiguous.
 	Units []string
 }
 
 // Match finds the units of source files. Paths that are not absolute are of
 // the folder dir, which is absolute.
 //
-// A unit of exactly that path comes first, as it stands, cleaned, or joined to dir. Else a file is
-// a unit whose path ends in the file's path from dir, less any "../" before it, or one of a
-// relative path in which the file's full path ends; either at a '/'. Of several the one that agrees
-// with the full path in most elements is meant.
+// A unit of exactly that path comes first, as it is, cleaned, or joined to dir. Else a file is a
+// unit whose path ends in the file's path from dir, less any "../" before it, or one of a relative
+// path in which the file's full path ends; either at a '/'. Of several the one that agrees with the
+// full path in most elements is meant.
 //
 // It takes one look at each unit.
 func (p *Program) Match(paths []string, dir string) []Match {
@@ -84,7 +84,7 @@ func (m *matcher) offer(unit string) {
 	m.match.Units = append(m.match.Units, unit)
 }
 
-// fit tells how well a unit fits, 0 if not at all.
+// fit says how well a unit fits, 0 if not at all.
 func (m *matcher) fit(unit string) int {
 	if unit == m.given {
 		return exactly + 1
@@ -99,10 +99,10 @@ func (m *matcher) fit(unit string) int {
 	return 0
 }
 
-// isAbs tells whether a path with slashes begins at a root, here or on Windows.
+// isAbs reports whether a path with slashes begins at a root, here or on Windows.
 func isAbs(name string) bool { return path.IsAbs(name) || filepath.IsAbs(filepath.FromSlash(name)) }
 
-// endsIn tells whether tail is name, or its last elements.
+// endsIn reports whether tail is name, or its last elements.
 func endsIn(name, tail string) bool {
 	before, ok := strings.CutSuffix(name, tail)
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasPrefix(tail, "/"))

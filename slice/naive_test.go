@@ -86,13 +86,13 @@ func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
 	return nil
 }
 
-// mayBeAnybodys tells whether several units may have a function of that name.
+// mayBeAnybodys reports whether several units may have a function of that name.
 func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
 	name := n.p.SymbolName(s)
 	return !isMangled(name) || isInternal(name)
 }
 
-// spelled tells whether the words of a mangled name stand in the text.
+// spelled reports whether the words of a mangled name are in the text.
 func (n *naiveSlice) spelled(name string) bool {
 	name = canonical.Name(name)
 	return !isMangled(name) || spelledByTree(name, n.q.Text.has)

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 )
 
-// isMangled tells whether a name is an assembler name of C++. All other names
-// are functions of C or names as they stand in DWARF.
+// isMangled reports whether a name is an assembler name of C++. All other names are functions of C
+// or names as they are in DWARF.
 func isMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 
 // maxMangled bounds what is demangled: the time for some names grows with the
@@ -45,7 +45,7 @@ const (
 	oddKey        = "?"         // thunks, initializers of files, and what cannot be taken apart
 )
 
-// keyOf returns under which name a symbol is found: its unqualified one as a rule.
+// keyOf returns under which name a symbol is found: its unqualified one usually.
 func keyOf(name string) string {
 	cut := canonical.Name(name)
 	if strings.HasPrefix(cut, "_GLOBAL__sub_") || strings.HasPrefix(cut, "__tcf_") {
@@ -162,9 +162,9 @@ func withoutTemplateArgs(name string) string {
 	return name
 }
 
-// isInternal tells whether a mangled name is one that several units may each
-// have a function of their own for: something static, in an unnamed namespace, or local to
-// one of those or to main. It may say so of a few others.
+// isInternal reports whether a mangled name is one that several units may each have a function of
+// their own for: something static, in an unnamed namespace, or local to one of those or to main. It
+// may say so of a few others.
 func isInternal(name string) bool {
 	if strings.HasPrefix(name, "_ZZ4main") || strings.Contains(name, "_GLOBAL__N_") {
 		return true
@@ -181,8 +181,8 @@ func isInternal(name string) bool {
 	}
 }
 
-// followsScope tells whether an L at the end of what is before it may mark a
-// static function: at the start of a name, or after a scope.
+// followsScope reports whether an L at the end of what is before it may mark a static function: at
+// the start of a name, or after a scope.
 func followsScope(before string) bool {
 	switch before[len(before)-1] {
 	case 'Z', 'N', 't': // _ZL, _ZZL, _ZNL, _ZNStL

@@ -28,9 +28,8 @@ type Request struct {
 	// whatever unit the profile has them; paths need not agree.
 	Text *Text
 
-	// Units are the paths of units as they stand in the profile, see
-	// [Program.Match]. The slice has all of their functions, too. Paths that the
-	// profile does not have are passed over.
+	// Units are the paths of units as they are in the profile, see [Program.Match]. The slice has
+	// all of their functions, too. Paths that the profile does not have are passed over.
 	Units []string
 
 	Target Target // must be one of those above
@@ -290,7 +289,7 @@ func fresh(set map[string]struct{}, key string) bool {
 	return true
 }
 
-// addCallees adds the functions that one of the units' inlines: they may have a body beside it.
+// addCallees adds the functions that one of the units' inlines: they may have a body next to it.
 func (s *selection) addCallees(sym symbol) error {
 	f, err := s.read(sym)
 	if err != nil {

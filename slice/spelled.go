@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 )
 
-// MayHave tells whether a compile that reads the text may define or declare a function of a name:
-// whether all words of the name stand in the text. Clang reads profiles by these names. It says so
-// of a few others, too. Sources are the files that are compiled, whose names are in those of
+// MayHave reports whether a compile that reads the text may define or declare a function of a name:
+// whether all words of the name are in the text. Clang reads profiles by these names. It says so of
+// a few others, too. Sources are the files that are compiled, whose names are in those of
 // initializers.
 func (t *Text) MayHave(symbol string, sources []string) bool {
 	cut := canonical.Name(symbol)
@@ -27,8 +27,8 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
 }
 
-// isInitializer tells whether what initializes a file is that of one of the sources, of which clang
-// keeps the letters, digits and dots.
+// isInitializer reports whether what initializes a file is that of one of the sources, of which
+// clang keeps the letters, digits and dots.
 func isInitializer(name string, sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
 		base := canonical.Name(filepath.Base(source))
@@ -43,7 +43,7 @@ func onlyWord(r rune) rune {
 	return '_'
 }
 
-// hasOrClang tells whether a word stands in the text, or is clang's own: $_0 is a type without a
+// hasOrClang reports whether a word is in the text, or is clang's own: $_0 is a type without a
 // name, and other than ASCII may be spelled in two ways.
 func (t *Text) hasOrClang(word string) bool {
 	if strings.HasPrefix(word, "$_") || isAddressSpace(word) {
@@ -52,13 +52,13 @@ func (t *Text) hasOrClang(word string) bool {
 	return t.has(word) || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 })
 }
 
-// isAddressSpace tells whether a word is how a name mangles the number of an address space.
+// isAddressSpace reports whether a word is how a name mangles the number of an address space.
 func isAddressSpace(word string) bool {
 	digits, ok := strings.CutPrefix(word, "AS")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// library are functions of C that clang calls in the place of others: puts for printf.
+// library are functions of C that clang calls instead of others: puts for printf.
 var library = strings.Fields(`
 	abs bcmp calloc exp10 exp2 fabs fiprintf fputc fputs free fwrite iprintf ldexp log10 log2 malloc
 	memccpy memchr memcmp memcpy memmove mempcpy memrchr memset modf pow putchar puts siprintf snprintf

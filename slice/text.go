@@ -61,7 +61,7 @@ var unwritten = []string{
 	"__static_initialization_and_destruction_0", "__tls_init",
 }
 
-// mayDefine tells whether a function that has one of the names may have that symbol.
+// mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := canonical.Name(symbol)
 	if isMangled(cut) {
@@ -74,7 +74,7 @@ func (t *Text) mayDefine(symbol string) bool {
 	return true
 }
 
-// has tells whether a word stands in the text. It may be the compiler's own, as __va_list_tag is.
+// has reports whether a word is in the text. It may be the compiler's own, as __va_list_tag is.
 func (t *Text) has(word string) bool {
 	if strings.HasPrefix(word, "__") {
 		return true
@@ -85,7 +85,7 @@ func (t *Text) has(word string) bool {
 	return slices.Contains(unwritten, word)
 }
 
-// Empty tells whether nothing has been added.
+// Empty reports whether nothing has been added.
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
 // Encode returns the text in a form for [DecodeText].

@@ -11,8 +11,8 @@
 // 12 and 21). Symbol IDs in a text are labels and need not be contiguous in a
 // unit (format note 20).
 //
-// Names are bytes, not necessarily UTF-8, and stand as they are. A quoted string
-// has no escape, so a name with a double quote cannot be printed ([ErrQuote]).
+// Names need not be UTF-8 and are written unchanged. A quoted string has no escape, so a name with
+// a double quote cannot be printed ([ErrQuote]).
 //
 // Lines are indented by two blanks a level down to 64 nested bodies. Deeper ones
 // are not indented, so that the size of a text is proportional to that of its profile.

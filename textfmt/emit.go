@@ -23,7 +23,7 @@ const indentation = "  "
 
 var margin = "\n" + strings.Repeat(indentation, maxIndent)
 
-// callees tells what the callees of records are called in the text.
+// callees says what the callees of records are called in the text.
 type callees interface {
 	id(profile.SymbolRef) uint32
 

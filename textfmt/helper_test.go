@@ -98,7 +98,7 @@ func bodyMeaning(records []profile.Record, key func(profile.SymbolRef) naive.Key
 	return b
 }
 
-// hasQuote tells whether a name or path of a file holds a double quote.
+// hasQuote reports whether a name or path of a file holds a double quote.
 func hasQuote(f *naive.File) bool {
 	for _, u := range f.Units {
 		if strings.Contains(u.Path, `"`) {
@@ -274,7 +274,7 @@ func (p *slowPrinter) body(locations []naive.Location, depth int) {
 	p.WriteString("}")
 }
 
-// follows tells whether a call stands right behind another one of its location.
+// follows reports whether a call stands right behind another one of its location.
 func follows(before []naive.Location, l naive.Location) bool {
 	for i := len(before) - 1; i >= 0; i-- {
 		b := before[i]

@@ -1,6 +1,6 @@
 package textfmt
 
-// An idTable has a number for each of some symbol IDs. IDs stand close together from 0 on as a rule
+// An idTable has a number for each of some symbol IDs. IDs stand close together from 0 on usually
 // (format note 9), but may be anywhere: those that are small beside how many there are have a place
 // of their own, the others are in a map.
 type idTable struct {

@@ -10,11 +10,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// PrintProfile writes a profile in the textual form (RFC 5), laid out like the
-// RFC's example. Profiles of the same meaning and summary give the same bytes:
-// units stand by path, symbols by name, and their IDs count from 1 in that
-// order. Units without symbols are left out. The summary is computed if the
-// profile has none.
+// PrintProfile writes a profile in the textual form (RFC 5), laid out like the RFC's example.
+// Profiles of the same meaning and summary give the same bytes: units are sorted by path, symbols
+// by name, and their IDs count from 1 in that order. Units without symbols are left out. The
+// summary is computed if the profile has none.
 //
 // It takes O(n log n) for n symbols, 9 bytes each, and memory for a copy of the
 // largest function. Before anything is written it refuses a name with a double

@@ -12,12 +12,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Print writes a version 4 file in the textual form (RFC 5), laid out like the
-// RFC's example. File names, units and symbols stand in the order of the file
-// and symbols have its IDs; the unit of unknown files is file ID -1 and not
-// listed (format note 24). Records stand as they do in the file, by section:
-// those of one location are not added up. A symbol without info is printed,
-// with an empty body, unless an inlined function's header names it anyway (format note 21).
+// Print writes a version 4 file in the textual form (RFC 5), laid out like the RFC's example. File
+// names, units and symbols are in the order of the file and symbols have its IDs; the unit of
+// unknown files is file ID -1 and not listed (format note 24). Records are as in the file, by
+// section: those of one location are not added up. A symbol without info is printed, with an empty
+// body, unless an inlined function's header names it anyway (format note 21).
 //
 // Print goes through the file twice. The first time it looks for faults and for
 // inlined symbols, so that nothing is written of a file that is malformed or
@@ -47,12 +46,11 @@ func Print(w io.Writer, r *afdo.Reader) error {
 	return p.finish()
 }
 
-// PrintUnit writes the symbols of a unit of r as a text that is complete by
-// itself: the summary is that of the whole profile; the file names are those
-// needed, numbered anew; and callees from other units that are inlined nowhere
-// in the text follow the unit's own symbols as symbols without info (format
-// note 21). Symbol IDs are those of the file. Apart from that it works like
-// [Print]. It reads the unit and the names of the units that it refers to.
+// PrintUnit writes the symbols of a unit of r as a text that is complete by itself: the summary is
+// that of the whole profile; the file names are those needed, renumbered; and callees from other
+// units that are inlined nowhere in the text follow the unit's own symbols as symbols without info
+// (format note 21). Symbol IDs are those of the file. Apart from that it works like [Print]. It
+// reads the unit and the names of the units that it refers to.
 func PrintUnit(w io.Writer, r *afdo.Reader, u *afdo.Unit) error {
 	if err := u.Load(); err != nil {
 		return err

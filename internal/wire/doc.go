@@ -1,4 +1,4 @@
-// Package wire has the fields and records of version 4 as they stand in a file: what decoding and
+// Package wire has the fields and records of version 4 as they are in a file: what decoding and
 // encoding share. Each noun has a file with both directions side by side. [Fields] decodes, with an
 // error that sticks, and [Encoder] encodes.
 //

@@ -134,7 +134,7 @@ type Encoder struct {
 // Byte encodes a one-byte field, the same in either mode.
 func (e *Encoder) Byte(v byte) { e.Data = append(e.Data, v) }
 
-// Bytes and String append what they are given as it stands.
+// Bytes and String append what they are given as it is.
 func (e *Encoder) Bytes(p []byte)  { e.Data = append(e.Data, p...) }
 func (e *Encoder) String(s string) { e.Data = append(e.Data, s...) }
 

@@ -54,7 +54,7 @@ func FuzzVarint(f *testing.F) {
 	})
 }
 
-// plainVarint is format note 5 as it stands.
+// plainVarint is format note 5 as it is.
 func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
 	for i := 0; i < len(data) && i < 10; i++ {
 		b := data[i]

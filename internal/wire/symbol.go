@@ -2,7 +2,7 @@ package wire
 
 import "encoding/binary"
 
-// NoInfo in the place of a section index marks a symbol that is only referred to (RFC 4.6).
+// NoInfo instead of a section index marks a symbol that is only referred to (RFC 4.6).
 const NoInfo = 0xFFFFFFFF
 
 // A Row is a row of a symbol names section (RFC 4.6). 12 bytes.

@@ -9,7 +9,7 @@ import (
 // MaxVarintLen is the most bytes that a varint may take; over-long ones are accepted up to it.
 const MaxVarintLen = 10
 
-// VarintFlags are the bits that tell whether a varint goes on behind a byte.
+// VarintFlags are the bits that say whether a varint goes on behind a byte.
 const VarintFlags = 0x8080808080808080
 
 // Varint decodes the varint at the start of p and its length; n is 0 if p ends before the varint
