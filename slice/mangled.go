@@ -71,6 +71,27 @@ type speller struct {
 	begin bool // of a function's name
 	open  [maxQuickDepth]byte
 	n     int
+
+	last  byte // of the scope that is open alone: callOperator if its last component is that
+	named bool // the function's name is complete, and its parameters follow
+	call  bool // that name ends in operator()
+}
+
+const callOperator = 'c'
+
+// isCallOperator tells whether a mangled name is that of an operator(), as those of lambdas are. It
+// says no to what it does not understand.
+func isCallOperator(name string) bool {
+	if !strings.Contains(name, "cl") {
+		return false
+	}
+	s := speller{rest: name[len("_Z"):], begin: true}
+	for {
+		word, ok := s.next()
+		if !ok || word == "" {
+			return ok && s.call
+		}
+	}
 }
 
 const maxQuickDepth = 32
@@ -84,7 +105,7 @@ func (s *speller) next() (word string, ok bool) {
 			if !ok {
 				return "", false
 			}
-			s.rest, s.begin = rest, false
+			s.rest, s.begin, s.last = rest, false, 0
 			if strings.HasPrefix(id, "_GLOBAL__N") { // an unnamed namespace
 				continue
 			}
@@ -109,6 +130,7 @@ func (s *speller) pass(c byte) bool {
 	case 'E':
 		return s.pop()
 	case 'U': // a lambda or an unnamed type
+		s.last = 0
 		switch {
 		case strings.HasPrefix(s.rest, "Ul"):
 			return s.push(c, 2)
@@ -120,6 +142,7 @@ func (s *speller) pass(c byte) bool {
 	case 'S':
 		return s.substitution()
 	case 'T':
+		s.last = 0
 		s.rest = s.rest[1:]
 		return s.number()
 	case 'L':
@@ -141,8 +164,13 @@ func (s *speller) pass(c byte) bool {
 // small passes over a basic type, of one letter, or over an operator, of two,
 // where a name is expected.
 func (s *speller) small(c byte, name bool) bool {
+	s.last = 0
+	call := name && strings.HasPrefix(s.rest, "cl")
+	if call && s.n == 1 {
+		s.last = callOperator
+	}
 	switch {
-	case c == 'u', name && (c == 'c' || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier
+	case c == 'u', name && (c == 'c' && !call || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier
 		return false
 	case name:
 		s.rest = s.rest[2:]
@@ -177,6 +205,10 @@ func (s *speller) pop() bool {
 	s.n--
 	s.rest = s.rest[1:]
 	switch s.open[s.n] {
+	case 'N':
+		if s.n == 0 && !s.named {
+			s.named, s.call = true, s.last == callOperator
+		}
 	case 'U':
 		return s.number()
 	case 'Z':
@@ -201,6 +233,9 @@ func (s *speller) local() bool {
 }
 
 func (s *speller) substitution() bool {
+	if s.n == 1 {
+		s.last = 0
+	}
 	rest := s.rest[1:]
 	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
 		s.rest = rest[1:]
@@ -227,6 +262,7 @@ func (s *speller) literal() bool {
 
 // structor passes over a constructor or destructor.
 func (s *speller) structor(kinds string) bool {
+	s.last = 0
 	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
 		return false
 	}

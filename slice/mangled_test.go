@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -165,4 +166,33 @@ func FuzzDecodeText(f *testing.F) {
 		assert.True(t, ok)
 		assert.Equal(t, text, again)
 	})
+}
+
+// TestIsCallOperator compares with the demangler, on names that are made up and on real ones.
+func TestIsCallOperator(t *testing.T) {
+	names := []string{
+		"_ZZ4mainENKUlvE_clEv", "_ZZ4mainENKUlRiE0_clES_", "_ZZN1a1bEvENKUlvE_clEv", "_ZN1a1bclEv", "_ZNK1aclEi",
+		"_ZNK1aIiEclIcEEvT_", "_ZNK1acl", "_ZN1a2clEv", "_ZN1a1bEZNS_1cEvENKUlvE_clEvEUlvE_", "_Z1fIZ4mainENKUlvE_clEvEUlvE_EvT_",
+		"_ZZZ4mainENKUlvE_clEvENKUlvE_clEv", "_ZN1acl1bE", "_ZN1aC1Ev", "_ZZNK1aclEvE1x", "_ZZNK1aclEvEN1b1fEv", "_ZN1aclEvE", "_ZN3stdclEv",
+		"_ZNKSt4lessIiEclERKiS2_", "_ZZNSt6vectorIiSaIiEE3fooEvENKUlT_E_clIiEEDaS3_", "_Zcl1av", "_ZNK1acvbEv", "_ZNclEv",
+	}
+	p := synth.Profile(synth.SmallHeaders)
+	for s := range p.NumSymbols() {
+		names = append(names, canonical.Name(p.SymbolName(profile.SymbolRef(s))))
+	}
+	found := 0
+	for _, name := range names {
+		if !isMangled(name) || !isCallOperator(name) {
+			continue
+		}
+		found++
+		tree, err := demangle.ToAST(name, demangle.NoParams)
+		if err == nil {
+			assert.Equal(t, "operator()", lastComponent(tree), name)
+		}
+	}
+	assert.Greater(t, found, 60)
+	for _, name := range names[:3] {
+		assert.True(t, isCallOperator(name), name)
+	}
 }

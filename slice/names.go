@@ -32,6 +32,9 @@ func unqualified(name string) string {
 	if simple := lastOfSimple(name); simple != "" {
 		return simple
 	}
+	if isCallOperator(name) {
+		return "operator()"
+	}
 	tree, err := demangle.ToAST(name, demangle.NoParams)
 	if err != nil {
 		return ""

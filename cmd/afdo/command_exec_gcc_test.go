@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -69,18 +70,7 @@ func TestExecCcache(t *testing.T) {
 	compile := func() (hits, misses int) {
 		s.run("ccache", "-z")
 		s.run("afdo", "exec", "--profile", path, "--", "ccache", "gcc", "-O2", "-g", "-c", "walk.c", "-o", "walk.o")
-		for line := range strings.Lines(s.run("ccache", "--print-stats")) {
-			fields := strings.Fields(line)
-			n, err := strconv.Atoi(fields[len(fields)-1])
-			require.NoError(t, err)
-			switch fields[0] {
-			case "direct_cache_hit", "preprocessed_cache_hit":
-				hits += n
-			case "cache_miss":
-				misses += n
-			}
-		}
-		return hits, misses
+		return s.ccacheCounts()
 	}
 	expect := func(wantHits, wantMisses int, what string) {
 		t.Helper()
@@ -100,6 +90,69 @@ func TestExecCcache(t *testing.T) {
 	change(t, p, s.path("walk.c"))
 	replaceV4(t, path, p)
 	expect(0, 1, "with a profile that changes the unit")
+}
+
+// ccacheCounts returns how often ccache had what was wanted, and how often not.
+func (s *site) ccacheCounts() (hits, misses int) {
+	s.Helper()
+	for line := range strings.Lines(s.run("ccache", "--print-stats")) {
+		fields := strings.Fields(line)
+		n, err := strconv.Atoi(fields[len(fields)-1])
+		require.NoError(s, err)
+		switch fields[0] {
+		case "direct_cache_hit", "preprocessed_cache_hit":
+			hits += n
+		case "cache_miss":
+			misses += n
+		}
+	}
+	return hits, misses
+}
+
+// TestExecCcacheRefresh refreshes the profile of three of many units: the other ones stay in the
+// cache, of which the whole profile keeps none.
+func TestExecCcacheRefresh(t *testing.T) {
+	needProgram(t, "ccache")
+	needGCC(t)
+	s := newSite(t)
+	s.setenv("CCACHE_DIR", t.TempDir())
+	var units []string
+	for i := range 12 {
+		units = append(units, fmt.Sprintf("u%d.c", i))
+		s.write(units[i], fmt.Sprintf("static int twice(int x) { return 2 * x; }\nint f%d(int x) { return twice(x); }\n", i))
+	}
+	p := tinyProfile(units...)
+	path := writeV4(t, p)
+	build := func(launcher ...string) (hits, misses int) {
+		s.run("ccache", "-z")
+		for _, unit := range units {
+			s.run(append(launcher, "-O2", "-g", "-c", unit, "-o", unit+".o")...)
+		}
+		return s.ccacheCounts()
+	}
+	sliced := []string{"afdo", "exec", "--profile", path, "--", "ccache", "gcc"}
+	whole := []string{"ccache", "gcc", "-fauto-profile=" + s.path("whole.afdo")}
+	convert := func() {
+		c, err := driver.FindCompiler(driver.ParseCommand([]string{"gcc"}, s.dir), nil)
+		require.NoError(t, err)
+		s.run("afdo", "convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", "whole.afdo")
+	}
+	convert()
+	expect := func(wantHits, wantMisses int, launcher []string) {
+		t.Helper()
+		hits, misses := build(launcher...)
+		assert.Equal(t, []int{wantHits, wantMisses}, []int{hits, misses}, "hits and misses")
+	}
+	expect(0, 12, sliced)
+	expect(12, 0, sliced)
+	expect(0, 12, whole)
+	for _, unit := range units[:3] {
+		change(t, p, unit)
+	}
+	replaceV4(t, path, p)
+	convert()
+	expect(9, 3, sliced)
+	expect(0, 12, whole)
 }
 
 // TestExecCMake builds a project of C and C++ with CMake and Ninja, several compiles at once.
