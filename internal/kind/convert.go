@@ -35,6 +35,9 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 	losses := StartCount(l.Losses)
 	p, notes := t.Apply(l.Profile)
 	if err := Write(e, to, out, p); err != nil {
+		if l.Hint != nil {
+			err = l.Hint(err)
+		}
 		return err
 	}
 	doing.Stop()

@@ -76,6 +76,8 @@ type Loaded struct {
 	// Losses says what the file has and Profile has not. It may take as long as loading; nil if
 	// there can be none.
 	Losses func() ([]Loss, error)
+	// Hint, unless nil, adds to the error of writing Profile which flag helps.
+	Hint func(error) error
 	// NoUnits is set if the format does not know which function is in which source file.
 	NoUnits bool
 }

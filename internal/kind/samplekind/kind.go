@@ -2,13 +2,17 @@
 package samplekind
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/kind"
@@ -171,6 +175,9 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 		return nil, hint(err, p.Profile)
 	}
 	l := &kind.Loaded{Profile: q, Format: formatName(p.format), Size: p.size, NoUnits: files == nil}
+	if !k.base && hasFlowSensitive(p.Profile) {
+		l.Hint = hintBase
+	}
 	l.Losses = func() ([]kind.Loss, error) { return lossList(losses), nil }
 	return l, nil
 }
@@ -179,6 +186,26 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 func hint(err error, p *sampleprof.Profile) error {
 	if p.NumHashed() > 0 {
 		return fmt.Errorf("%w; --names FILE tells the names", err)
+	}
+	return err
+}
+
+// hasFlowSensitive tells whether discriminators have bits for which GCC's formats have no room.
+func hasFlowSensitive(p *sampleprof.Profile) bool {
+	for f := range p.Functions() {
+		for i := range f.Records {
+			if f.Records[i].Discriminator > math.MaxUint16 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hintBase says which flag helps where a format has no room for flow-sensitive discriminators.
+func hintBase(err error) error {
+	if errors.Is(err, builder.ErrUnrepresentable) || errors.Is(err, gcov.ErrUnrepresentable) {
+		return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
 	}
 	return err
 }

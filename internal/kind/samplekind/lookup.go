@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo"
@@ -59,6 +60,9 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 			return nil, err
 		}
 	}
+	if err := k.resolve(p); err != nil {
+		return nil, err
+	}
 	if p.NumFunctions() == 0 {
 		return nil, notFound(r, o.Symbol)
 	}
@@ -82,8 +86,13 @@ func (k *Kind) lookupReader(f *input.File) (*sampleprof.Reader, error) {
 }
 
 // functions returns the function of a symbol: in one context, if that is what the symbol is, or in
-// all.
+// all. A symbol that begins with "0x" is a GUID.
 func functions(r *sampleprof.Reader, symbol string) iter.Seq2[*sampleprof.Function, error] {
+	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
+		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {
+			return func(yield func(*sampleprof.Function, error) bool) { yield(r.FunctionByGUID(guid)) }
+		}
+	}
 	if !strings.HasPrefix(symbol, "[") && !strings.Contains(symbol, " @ ") {
 		return r.Contexts(symbol)
 	}
