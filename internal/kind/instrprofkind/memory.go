@@ -18,7 +18,8 @@ type memorySections struct {
 	sum memprof.Profile
 }
 
-// add adds the section of a file so many times, if it has one, and returns the file, or what reads the same.
+// add adds the section of a file so many times, if it has one, and returns the file, or what reads
+// the same.
 func (m *memorySections) add(f *input.File, times uint64) (*input.File, error) {
 	if detect(f.Head) != anyprof.ProfData || len(f.Head) < 16 || f.Head[15]&0x40 == 0 {
 		return f, nil
