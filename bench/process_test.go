@@ -73,33 +73,33 @@ func measureProcess(b *testing.B, command ...string) {
 // BenchmarkProcess runs the command afdo, and a program that only prints a line.
 func BenchmarkProcess(b *testing.B) {
 	afdo, hello := tool(b, module+"cmd/afdo"), tool(b, module+"bench/hello")
-	c := bootstrap
+	b.Run("op=hello", func(b *testing.B) { measureProcess(b, hello) })
+	b.Run("op=help", func(b *testing.B) { measureProcess(b, afdo, "lookup", "--help") })
+	for _, c := range []*corpus{bootstrap, android} {
+		b.Run("corpus="+c.name, func(b *testing.B) { benchmarkVerbs(b, afdo, c) })
+	}
+}
+
+// benchmarkVerbs runs the command on files of a profile.
+func benchmarkVerbs(b *testing.B, afdo string, c *corpus) {
 	unit, symbol := c.averageUnit(b)
 	out := filepath.Join(scratch, "converted")
-	lookup := func(format string, flags ...string) []string {
-		return append([]string{afdo, "lookup", c.path(b, format), "--unit", unit}, flags...)
+	for _, m := range []mode{modes[0], modes[1], indexed} {
+		lookup := []string{afdo, "lookup", c.path(b, m.format), "--unit", unit}
+		b.Run("mode="+m.name+"/op=lookup-unit", func(b *testing.B) { measureProcess(b, lookup...) })
+		b.Run("mode="+m.name+"/op=lookup-symbol", func(b *testing.B) { measureProcess(b, append(lookup, "--symbol", symbol)...) })
 	}
-	for _, p := range []struct {
-		name    string
-		size    int // of the input, if all of it is read
-		command []string
-	}{
-		{"op=hello", 0, []string{hello}},
-		{"op=help", 0, []string{afdo, "lookup", "--help"}},
-		{"corpus=bootstrap/mode=normal/op=lookup-unit", 0, lookup("v4")},
-		{"corpus=bootstrap/mode=normal/op=lookup-symbol", 0, lookup("v4", "--symbol", symbol)},
-		{"corpus=bootstrap/mode=compact/op=lookup-unit", 0, lookup("v4c")},
-		{"corpus=bootstrap/mode=compact/op=lookup-symbol", 0, lookup("v4c", "--symbol", symbol)},
-		{"corpus=bootstrap/mode=indexed/op=lookup-unit", 0, lookup("v4ci")},
-		{"corpus=bootstrap/mode=indexed/op=lookup-symbol", 0, lookup("v4ci", "--symbol", symbol)},
-		{"corpus=bootstrap/op=convert-v3-to-v4c", len(c.data(b, "v3")), []string{afdo, "convert", c.path(b, "v3"), "--to", "v4c", "-o", out}},
-		{"corpus=bootstrap/op=convert-v4c-to-v3", len(c.data(b, "v4c")), []string{afdo, "convert", c.path(b, "v4c"), "--to", "v3", "-o", out}},
+	for _, v := range []struct{ from, to, cores string }{
+		{"v3", "v4c", ""}, {"v3", "v4c", "1"}, {"v4c", "v3", ""}, {"v4c", "text", ""},
 	} {
-		b.Run(p.name, func(b *testing.B) {
-			measureProcess(b, p.command...)
-			if p.size > 0 {
-				b.SetBytes(int64(p.size))
-			}
+		name := "op=convert-" + v.from + "-to-" + v.to
+		if v.cores != "" {
+			name += "-" + v.cores
+		}
+		b.Run(name, func(b *testing.B) {
+			b.Setenv("GOMAXPROCS", v.cores)
+			measureProcess(b, afdo, "convert", c.path(b, v.from), "--to", v.to, "-o", out)
+			b.SetBytes(int64(len(c.data(b, v.from))))
 		})
 	}
 }

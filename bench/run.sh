@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 name=${1:-$(go env GOOS)-$(go env GOARCH)}
-rounds=${ROUNDS:-6}
+rounds=${ROUNDS:-5}
 results=bench/results/$name.txt
 benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 
@@ -58,13 +58,15 @@ run() { # pattern benchtime
 }
 for ((round = 1; round <= rounds; round++)); do
 	printf 'round %d of %d\n' "$round" "$rounds" >&2
-	run '^BenchmarkRead$/^corpus=bootstrap$' 80ms
-	run '^BenchmarkRead$/^corpus=(medium|lib.*|keystore2)$/./^source=mmap$' 60ms
-	run '^BenchmarkWalk$' 200ms
+	run '^BenchmarkRead$/^corpus=bootstrap$' 60ms
+	run '^BenchmarkRead$/^corpus=android$/./^source=(mmap|bytes)$' 60ms
+	run '^BenchmarkRead$/^corpus=(medium|lib.*|keystore2)$/./^source=mmap$' 40ms
+	run '^BenchmarkWalk$' 150ms
 	run '^BenchmarkNames$' 40ms
 	run '^BenchmarkIndex$' 20ms
 	run '^BenchmarkWhole$' 1x
-	run '^BenchmarkProcess$' 8x
+	run '^BenchmarkProcess$/^(op=|corpus=)/^mode=' 8x
+	run '^BenchmarkProcess$/^corpus=/^op=convert' 2x
 	run '^Benchmark(Compile|LLVM)$' 2x
 done
 fact load-at-end "$(cut -d' ' -f1 /proc/loadavg 2>/dev/null || true)" >>"$work/results"

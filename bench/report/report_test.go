@@ -84,9 +84,9 @@ BenchmarkCompile/corpus=bootstrap/profile=none 1 1000000 ns/op 1000000 cpu-ns/op
 `))
 	require.NoError(t, err)
 	text := targets(r)
-	assert.Contains(t, text, "| ≥ 1,000 | 2,000 (3,000) | – |")
-	assert.Contains(t, text, "| ≥ 2,000 | 4,000 (7,000) | – |")
-	assert.Contains(t, text, "| < 100 | 66 | – |")
+	assert.Contains(t, text, "| ≥ 1,000 | bootstrap | 2,000 (3,000) | – |")
+	assert.Contains(t, text, "| ≥ 2,000 | bootstrap | 4,000 (7,000) | – |")
+	assert.Contains(t, text, "| < 100 | bootstrap | 66 | – |")
 }
 
 func TestFill(t *testing.T) {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,10 +73,10 @@ func amplifying() []amplified {
 		{"nested-v3", func(t *testing.T) []byte { return nestedOld(t, 100_000) }, gcovLines},
 		{"trie-chain", func(*testing.T) []byte { return gen.TrieChain(400_000, true) }, gcovLines},
 		{"many-units", func(*testing.T) []byte { return sharedTable(20_000, 1, 1) }, gcovLines},
-		{"gzip-nested", func(t *testing.T) []byte { return gzipped(t, gen.Nested(2_000_000, true)) }, gcovLines},
-		{"zstd-nested", func(t *testing.T) []byte { return zstandard(t, gen.Nested(2_000_000, true)) }, gcovLines},
+		{"gzip-nested", func(t *testing.T) []byte { return gzipped(t, gen.Nested(500_000, true)) }, gcovLines},
+		{"zstd-nested", func(t *testing.T) []byte { return zstandard(t, gen.Nested(500_000, true)) }, gcovLines},
 
-		{"llvm-nested", nestedSamples, sampleLines},
+		{"llvm-nested", func(t *testing.T) []byte { return llvmSamples(t, nestedProfile(100_000)) }, sampleLines},
 		{"llvm-targets", func(t *testing.T) []byte { return samplesOf(t, denseTargets(100_000), sampleprof.WriteOptions{}) }, sampleLines},
 		{"llvm-lines", func(t *testing.T) []byte { return samplesOf(t, denseLines(200_000), sampleprof.WriteOptions{}) }, sampleLines},
 		{"llvm-packed", func(t *testing.T) []byte {
@@ -154,57 +153,6 @@ func samplesOf(t *testing.T, text string, o sampleprof.WriteOptions) []byte {
 	var file bytes.Buffer
 	require.NoError(t, sampleprof.WriteExtBinary(&file, p, o))
 	return file.Bytes()
-}
-
-// nestedSamples returns a file of LLVM's whose only function has bodies nested 100,000 deep: as
-// text the indentation alone would take gigabytes.
-func nestedSamples(t *testing.T) []byte {
-	const depth = 100_000
-	number := func(b []byte, list ...uint64) []byte {
-		for _, v := range list {
-			b = binary.AppendUvarint(b, v)
-		}
-		return b
-	}
-	body := number(nil, 1, 0)
-	for range depth {
-		body = number(body, 1, 0, 1, 3, 0, 1)
-	}
-	body = number(body, 1, 0, 0)
-	p, err := sampleprof.ParseText([]byte("f:1:1\n 1: 1\n"))
-	require.NoError(t, err)
-	var file bytes.Buffer
-	require.NoError(t, sampleprof.WriteExtBinary(&file, p, sampleprof.WriteOptions{}))
-	return replaceBodies(file.Bytes(), body)
-}
-
-// replaceBodies puts other bodies into a file of LLVM's, of which only the summary and the names
-// stay besides.
-func replaceBodies(file, body []byte) []byte {
-	const head, entry = 10 + 8, 4 * 8 // magic, version and number of sections; a section
-	order := binary.LittleEndian
-	var sections, data []byte
-	kept := uint64(0)
-	for at := uint64(head); at < head+entry*order.Uint64(file[head-8:]); at += entry {
-		e := bytes.Clone(file[at : at+entry])
-		content := file[order.Uint64(e[16:]):][:order.Uint64(e[24:])]
-		switch order.Uint64(e) {
-		case uint64(sampleprof.SectionSummary), uint64(sampleprof.SectionNames):
-		case uint64(sampleprof.SectionBodies):
-			content = body
-		default:
-			continue
-		}
-		order.PutUint64(e[16:], uint64(len(data))) // from the end of the table
-		order.PutUint64(e[24:], uint64(len(content)))
-		sections, data = append(sections, e...), append(data, content...)
-		kept++
-	}
-	out := order.AppendUint64(bytes.Clone(file[:head-8]), kept)
-	for at := 0; at < len(sections); at += entry {
-		order.PutUint64(sections[at+16:], order.Uint64(sections[at+16:])+head+uint64(len(sections)))
-	}
-	return append(append(out, sections...), data...)
 }
 
 func denseTargets(n int) string {
