@@ -46,8 +46,8 @@ var ErrUnrepresentable = errors.New("version 4 cannot hold it")
 // gets its first byte, so a profile that is refused writes nothing.
 //
 // Write takes the memory of the file, some 20 bytes a symbol and 100 more for those of the largest
-// unit, and time in proportion to symbols and records, apart from sorting names. It only reads p;
-// several calls may do so at once.
+// unit for each processor, and time in proportion to symbols and records, apart from sorting names.
+// All processors encode. It only reads p; several calls may do so at once.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	f, err := newFile(p)
 	if err != nil {

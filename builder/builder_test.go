@@ -350,7 +350,7 @@ func TestWriteAllocations(t *testing.T) {
 		out.Reset()
 		require.NoError(t, Write(&out, p, o))
 		runtime.ReadMemStats(&after)
-		assert.Less(t, after.Mallocs-before.Mallocs, uint64(300))
+		assert.Less(t, after.Mallocs-before.Mallocs, uint64(300+150*runtime.GOMAXPROCS(0)), "none by symbol")
 		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*size+100*p.NumSymbols()))
 	})
 }

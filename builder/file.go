@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -40,28 +41,53 @@ func (f *file) number() {
 	}
 }
 
-// write encodes the units in the order of the plan.
+// write writes the units in the order of the plan.
 func (f *file) write(w io.Writer, o Options) error {
-	e := newEncoder(f.profile, f.ids, o.Compact)
-	for _, u := range f.plan.Units {
-		if err := e.unit(&f.units[u.Unit], u.Section); err != nil {
-			return err
-		}
+	parts, err := f.encode(o.Compact)
+	if err != nil {
+		return err
 	}
 	s := f.profile.Summary
 	if s == nil {
 		s = f.profile.Summarize()
 	}
-	head, tail, err := f.plan.Frame(e.sizes, s, o.Compact)
+	var sizes []uint64
+	for _, part := range parts {
+		sizes = append(sizes, part.Sizes...)
+	}
+	head, tail, err := f.plan.Frame(sizes, s, o.Compact)
 	if err != nil {
 		return err
 	}
-	for _, part := range [][]byte{head, e.data, tail} {
-		if _, err := w.Write(part); err != nil {
+	data := [][]byte{head}
+	for _, part := range parts {
+		data = append(data, part.Data)
+	}
+	for _, stretch := range append(data, tail) {
+		if _, err := w.Write(stretch); err != nil {
 			return fmt.Errorf("builder: %w", err)
 		}
 	}
 	return nil
+}
+
+// encode encodes the units in parts, whose sections follow on each other.
+func (f *file) encode(compact bool) ([]Sections, error) {
+	units := f.plan.parts()
+	parts, errs := make([]Sections, len(units)), make([]error, len(units))
+	inParallel(len(units), func(numbers iter.Seq[int]) {
+		e := newEncoder(f.profile, f.ids, compact)
+		for i := range numbers {
+			e.data, e.sizes = f.plan.room(units[i])
+			for _, u := range units[i] {
+				if errs[i] == nil {
+					errs[i] = e.unit(&f.units[u.Unit], u.Section)
+				}
+			}
+			parts[i] = e.take()
+		}
+	})
+	return parts, cmp.Or(errs...)
 }
 
 // An encoder encodes sections one after another. Its methods stand beside what they encode.
@@ -85,6 +111,14 @@ func (e *encoder) add(t afdo.SectionType) {
 	e.data = append(e.data, e.section.Data...)
 	e.sizes = append(e.sizes, uint64(1+len(e.section.Data)))
 	e.section.Data = e.section.Data[:0]
+}
+
+// take returns the sections that were added, and begins anew.
+func (e *encoder) take() Sections {
+	s := Sections{e.data, e.sizes}
+	e.data, e.sizes = nil, nil
+	e.section.Data = e.section.Data[:0] // of one that was not completed
+	return s
 }
 
 // Sections are sections of a file, one right behind the other.
@@ -113,5 +147,5 @@ func EncodeUnit(p *profile.Profile, unit profile.FileRef, ids []uint32, section 
 	if err := e.unit(&u, section); err != nil {
 		return Sections{}, err
 	}
-	return Sections{e.data, e.sizes}, nil
+	return e.take(), nil
 }

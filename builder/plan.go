@@ -109,10 +109,12 @@ func (p *Plan) orderUnits() {
 }
 
 // sectionSize estimates how many tenths of a byte the sections of a unit take on average.
-func (u *Unit) sectionSize() float64 {
+func (u *Unit) sectionSize() float64 { return float64(u.size()) / float64(unitSections+u.Functions) }
+
+// size estimates how many tenths of a byte they take together.
+func (u *Unit) size() uint64 {
 	const nameByte, row, record = 4, 120, 50
-	size := nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
-	return float64(size) / float64(unitSections+u.Functions)
+	return nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
 }
 
 // place puts the units in an order.

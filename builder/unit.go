@@ -2,6 +2,7 @@ package builder
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -34,9 +35,11 @@ func (f *file) collectUnits() {
 		u := &f.units[p.SymbolFile(profile.SymbolRef(s))]
 		u.byName = append(u.byName, profile.SymbolRef(s))
 	}
-	for i := range f.units {
-		sortByName(p, f.units[i].byName)
-	}
+	inParallel(len(f.units), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			sortByName(p, f.units[i].byName)
+		}
+	})
 }
 
 func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
