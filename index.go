@@ -23,7 +23,9 @@ const SectionIndex SectionType = wire.Index // 0x7f
 //
 // A lookup verifies what the index leads to. But whoever writes the file can make it miss a unit,
 // find one by a part of its path or, with a section table out of order, give the samples of another
-// function. Without TrustIndex no index changes an answer.
+// function. A Reader of [NewReader] believes what the index says of the header, of the entries of
+// units and of the places of their sections, and verifies the bytes of these. Without TrustIndex no
+// index changes an answer.
 func TrustIndex() Option {
 	return func(o *options) { o.trustIndex = true }
 }
@@ -151,7 +153,10 @@ type sectionSource struct {
 	off int64
 }
 
-func (s sectionSource) View(off int64, n int) ([]byte, error) { return s.src.view(s.off+off, n) }
+func (s sectionSource) View(off int64, n int) ([]byte, error) {
+	s.src.pagesAhead(s.off, off, int64(n))
+	return s.src.view(s.off+off, n)
+}
 
 // wrap makes an error of the index one of this package.
 func (x *fileIndex) wrap(err error) error {
@@ -194,8 +199,7 @@ func (r *Reader) verify(section int, e extent, data []byte) error {
 	if x == nil || x.checked == nil || section == x.sec.Index {
 		return err
 	}
-	word, bit := &x.checked[section/32], uint32(1)<<(section%32)
-	if atomic.LoadUint32(word)&bit != 0 {
+	if x.isChecked(section) {
 		return nil
 	}
 	want, err := x.Checksum(section)
@@ -205,6 +209,14 @@ func (r *Reader) verify(section int, e extent, data []byte) error {
 	if got := indexfmt.Sum(data); got != want {
 		return newSection(section, e, data[0]).errorAt(0, ErrChecksum, "the section has the checksum %08x, want %08x", got, want)
 	}
-	atomic.OrUint32(word, bit)
+	x.setChecked(section)
 	return nil
+}
+
+func (x *fileIndex) isChecked(section int) bool {
+	return atomic.LoadUint32(&x.checked[section/32])>>(section%32)&1 != 0
+}
+
+func (x *fileIndex) setChecked(section int) {
+	atomic.OrUint32(&x.checked[section/32], 1<<(section%32))
 }

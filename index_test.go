@@ -319,7 +319,7 @@ func TestIndexInfo(t *testing.T) {
 			kinds = append(kinds, b.Kind)
 			size += b.Size
 		}
-		require.Equal(t, []string{"units", "paths", "names", "unqualified names", "inlining", "fingerprints", "checksums", "producer", "build ID", "sections"}, kinds)
+		require.Equal(t, []string{"names", "unqualified names", "inlining", "fingerprints", "checksums", "producer", "build ID", "sections", "units", "runs", "paths", "end"}, kinds)
 		require.Less(t, size, info.Section.Size)
 		u, err = r.Unit(gen.BigPath(3))
 		require.NoError(t, err)

@@ -94,6 +94,9 @@ func (r *Reader) indexedUnits(x *fileIndex, candidates func(*indexfmt.Index) ([]
 
 // unitAt reads one entry of the file names section.
 func (r *Reader) unitAt(x *fileIndex, rank int) (*Unit, error) {
+	if t := r.table.Load(); r.src.distant() && t.sparse != nil && x.Has(indexfmt.Runs) {
+		return r.unitOfRun(x, t, rank)
+	}
 	entry, err := x.UnitEntry(rank)
 	if err != nil {
 		return nil, err
@@ -186,15 +189,20 @@ func (r *Reader) openSparse(t *sectionTable) error {
 		}
 		return err
 	}
-	for i := range t.fixed {
-		t.fixed[i].index = order.Summary
-		if t.fixed[i].t == SectionFileNames {
-			t.fixed[i].index = order.FileNames
-		}
-	}
+	t.setFixed(order.Summary, order.FileNames)
 	t.sparse = &entryGroups{src: r.src, index: x, position: order.Position}
 	r.idx.Store(x)
 	return nil
+}
+
+// setFixed sets the section indexes of the fixed sections.
+func (t *sectionTable) setFixed(summary, names int) {
+	for i := range t.fixed {
+		t.fixed[i].index = summary
+		if t.fixed[i].t == SectionFileNames {
+			t.fixed[i].index = names
+		}
+	}
 }
 
 // lastEntry reads the last entry of a table that is in order. If it is not, that is any extent.

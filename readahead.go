@@ -21,6 +21,8 @@ const (
 	maxRun    = 256 << 10 // of a unit's sections
 	infoChunk = 64 << 10  // of a large unit's samples
 
+	pagesChunk = 16 << 10 // of an index
+
 	maxWindows     = 64
 	maxWindowBytes = 2 << 20
 )
@@ -79,16 +81,29 @@ func (s *source) ahead(off, n int64) {
 	}
 }
 
-// aheadOfOpening reads the end of the file, where the file names are, and the section table.
+// tail is how much of the end of the file is read ahead.
+func (s *source) tail() int64 { return min(max(s.size/tailShare, minTail), maxTail, s.size) }
+
+// tailAhead reads the end of the file, where the file names are, or an index.
+func (s *source) tailAhead() { s.ahead(s.size-s.tail(), s.tail()) }
+
+// aheadOfOpening reads the end of the file and the section table.
 func (s *source) aheadOfOpening() {
-	tail := min(max(s.size/tailShare, minTail), maxTail)
 	head := min(max(s.size/headShare, minHead), maxHead)
-	if head+tail >= s.size {
+	if head+s.tail() >= s.size {
 		s.ahead(0, s.size)
 		return
 	}
-	s.ahead(s.size-tail, tail)
+	s.tailAhead()
 	s.ahead(0, head)
+}
+
+// pagesAhead reads what stands around some bytes of the section that begins at an offset, unless it
+// has them.
+func (s *source) pagesAhead(section, off, n int64) {
+	if s.distant() && s.windows.find(section+off, n) == nil {
+		s.ahead(section+off-off%pagesChunk, pagesChunk)
+	}
 }
 
 // tableIndexes returns the indexes of the sections that begin the units and of the fixed ones, in
@@ -126,9 +141,29 @@ func (u *Unit) run() (from, to int) {
 
 // ahead reads the unit's sections ahead: all of them, if they are not many bytes.
 func (u *Unit) ahead() {
-	if e := u.extent(); e.size > 0 {
-		u.r.src.ahead(e.off, min(e.size, maxRun))
+	e := u.extent()
+	if e.size == 0 {
+		return
 	}
+	u.r.src.ahead(e.off, min(e.size, maxRun))
+	if p := u.places; p != nil && e.size <= maxRun {
+		u.vouchNames()
+		names := p.NamesSize()
+		u.r.vouch(p.first+2, u.r.src.windows.find(e.off+names, e.size-names), p.Infos, len(p.places)-2)
+	}
+}
+
+// namesAhead reads ahead the string table and the symbol names, if an index tells where they are.
+func (u *Unit) namesAhead() {
+	if u.places != nil {
+		u.r.src.ahead(u.extent().off, u.places.NamesSize())
+		u.vouchNames()
+	}
+}
+
+func (u *Unit) vouchNames() {
+	p := u.places
+	u.r.vouch(p.first, u.r.src.windows.find(p.places[0].off, p.NamesSize()), p.Names, 2)
 }
 
 // extent returns where the unit's sections are if the file is distant, and nothing if that cannot
@@ -136,6 +171,9 @@ func (u *Unit) ahead() {
 func (u *Unit) extent() extent {
 	if !u.r.src.distant() {
 		return extent{}
+	}
+	if p := u.places; p != nil {
+		return extent{p.places[0].off, p.Size()}
 	}
 	from, to := u.run()
 	if from == to {

@@ -2,6 +2,7 @@ package afdo_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,30 +66,34 @@ func countUnit(t testing.TB, u *afdo.Unit) (symbols, records int) {
 	return symbols, records
 }
 
-// To open a file and read one unit of it takes three reads, be the unit loaded or walked.
+// To open a file and read one unit of it takes three reads, be the unit loaded or walked, with an
+// index or without.
 func TestRequests(t *testing.T) {
 	for name, o := range requestShapes {
-		data := compactFile(t, o, nil)
-		whole, err := afdo.OpenBytes(data)
-		require.NoError(t, err)
-		for _, path := range smallUnits(t, data, 14) {
-			for _, load := range []bool{false, true} {
-				counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
-				r, err := afdo.NewReader(counting, int64(len(data)))
-				require.NoError(t, err)
-				u, err := r.Unit(path)
-				require.NoError(t, err)
-				if load {
-					require.NoError(t, u.Load())
-				}
-				symbols, records := countUnit(t, u)
-				require.LessOrEqual(t, counting.reads, 3, "%s, %s, load %v", name, path, load)
-				require.Less(t, counting.bytes, int64(len(data)/4), "%s, %s", name, path)
+		for _, x := range []*index.Options{nil, {}} {
+			data := compactFile(t, o, x)
+			whole, err := afdo.OpenBytes(data)
+			require.NoError(t, err)
+			for _, path := range smallUnits(t, data, 14) {
+				for _, load := range []bool{false, true} {
+					counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+					r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
+					require.NoError(t, err)
+					u, err := r.Unit(path)
+					require.NoError(t, err)
+					if load {
+						require.NoError(t, u.Load())
+					}
+					symbols, records := countUnit(t, u)
+					what := fmt.Sprintf("%s, %s, load %v, index %v", name, path, load, x != nil)
+					require.LessOrEqual(t, counting.reads, 3, what)
+					require.Less(t, counting.bytes, int64(len(data)/4), what)
 
-				v, err := whole.Unit(path)
-				require.NoError(t, err)
-				wantSymbols, wantRecords := countUnit(t, v)
-				require.Equal(t, [2]int{wantSymbols, wantRecords}, [2]int{symbols, records}, path)
+					v, err := whole.Unit(path)
+					require.NoError(t, err)
+					wantSymbols, wantRecords := countUnit(t, v)
+					require.Equal(t, [2]int{wantSymbols, wantRecords}, [2]int{symbols, records}, what)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package afdo
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -166,19 +167,28 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 // Everything that knows how these are laid out stands in this file and in the section table:
 // another dialect of version 4 would be told apart here.
 func (r *Reader) readHeader(t *sectionTable) error {
-	if !r.opts.trustIndex {
-		r.src.aheadOfOpening()
+	if r.openByEnd() {
+		return nil
 	}
+	r.src.aheadOfOpening()
 	prefix, err := r.src.view(0, int(min(r.src.size, wire.HeaderPrefix)))
 	if err != nil {
 		return err
 	}
+	if err := t.readHeader(prefix, r.src.size); err != nil {
+		return err
+	}
+	return headerClass(r.readTable(t))
+}
+
+// readHeader reads what a file of a size begins with, up to the section table.
+func (t *sectionTable) readHeader(prefix []byte, size int64) error {
 	if err := checkVersion(prefix); err != nil {
 		return err
 	}
 	h := headerFields(prefix)
 	t.fields = h
-	t.size = r.src.size
+	t.size = size
 	n := h.Uint(7)
 	for i, typ := range [2]SectionType{SectionSummary, SectionFileNames} {
 		p := h.Place()
@@ -190,7 +200,20 @@ func (r *Reader) readHeader(t *sectionTable) error {
 		}
 		t.fixed[i] = fixedEntry{extent: t.newExtent(p), t: typ}
 	}
-	return headerClass(r.readTable(t, h, n))
+	t.fields = h
+	t.entries = h.Pos
+	return headerClass(t.checkCount(n))
+}
+
+// checkCount compares the number of entries of the section table with what the file can hold.
+func (t *sectionTable) checkCount(n uint64) error {
+	entrySize := uint64(wire.PlaceSize(t.Compact))
+	left := uint64(t.size) - uint64(t.Pos)
+	if n > left/entrySize || n > math.MaxInt32 {
+		return t.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, t.size, dialectHint)
+	}
+	t.count = int(n)
+	return nil
 }
 
 // headerFields returns the fields of a header behind magic and version.
@@ -209,17 +232,9 @@ func headerClass(err error) error {
 	return err
 }
 
-// readTable reads the n entries of the section table, which follow h, or leaves them for later.
-func (r *Reader) readTable(t *sectionTable, h fields, n uint64) error {
-	entrySize := uint64(wire.PlaceSize(h.Compact))
-	left := uint64(r.src.size) - uint64(h.Pos)
-	if n > left/entrySize || n > math.MaxInt32 {
-		return h.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, r.src.size, dialectHint)
-	}
-	r.header = Header{Version: Version, Compact: h.sec.Compact}
-	t.fields = h
-	t.entries = h.Pos
-	t.count = int(n)
+// readTable reads the entries of the section table, or leaves them for later.
+func (r *Reader) readTable(t *sectionTable) error {
+	r.header = Header{Version: Version, Compact: t.sec.Compact}
 	err := r.openSparse(t)
 	if err == nil && t.sparse == nil {
 		err = r.scanTable(t)
@@ -237,6 +252,9 @@ func (r *Reader) scanTable(t *sectionTable) error {
 	data, err := r.src.view(0, int(end))
 	if err != nil {
 		return err
+	}
+	if !bytes.HasPrefix(data, t.head) {
+		return t.sec.errorAt(0, ErrChecksum, "the header is not the one that the index has a copy of")
 	}
 	t.Data = data
 	return t.scan()

@@ -16,6 +16,7 @@ type entryGroups struct {
 
 	mu   sync.Mutex
 	read map[int][]extent // groups that have been read
+	runs []*unitRun       // whose places the index has told
 }
 
 // The whole table is read once so many groups and this share of all have been read one by one. A
@@ -36,6 +37,9 @@ var errWholeTable = errors.New("afdo: the section table is not in order")
 func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent, nil
+	}
+	if u := g.run(index); u != nil {
+		return u.places[index-u.first], nil
 	}
 	rank := t.rank(index)
 	entries, err := g.group(t, rank/checkpointEvery)

@@ -30,6 +30,7 @@ type sectionTable struct {
 	fixed       [2]fixedEntry // summary and file names, by offset
 
 	sparse *entryGroups // what finds an entry of a table that is not in memory
+	head   []byte       // what the file should begin with, if it has not been looked at
 }
 
 // fixedEntry is one of the two sections that have their own place in the header.

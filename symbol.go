@@ -223,6 +223,7 @@ func (r *Reader) cache(index int, t *symbolTable, size int) *symbolTable {
 // encodedTable returns the unit's tables as they are in the file. The caller holds u.mu.
 func (u *Unit) encodedTable() (*encodedTable, error) {
 	if u.encoded == nil {
+		u.namesAhead()
 		enc, err := u.r.encodedTable(u.names, &u.entry)
 		if err != nil {
 			return nil, err

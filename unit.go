@@ -24,6 +24,8 @@ type Unit struct {
 	entry unitEntry
 	path  string
 
+	places *unitRun // where its sections are, if the index has told
+
 	mu      sync.Mutex
 	encoded *encodedTable     // as far as read and not yet decoded
 	table   *symbolTable      // nil until needed

@@ -138,7 +138,58 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		if a.compact { // as the header is
 			a.packed((section-2+1+31)/32+1, width, "SECTIONS_POSITIONS")
 		}
+	case 11:
+		a.runs(size)
+	case 12:
+		a.end(size)
 	}
+}
+
+// always calls f with the fields that it reads in compact mode, or none of them.
+func (a *indexAnnotator) always(compact bool, f func()) {
+	was := a.compact
+	a.compact = compact
+	f()
+	a.compact = was
+}
+
+func (a *indexAnnotator) runs(size int) {
+	end := a.pos + size
+	places := end - 1 - (int(a.data[end-1])*(a.units+1)+7)/8
+	a.always(true, func() {
+		for a.pos < places {
+			a.row(1, fmt.Sprintf("0x%02x", a.data[a.pos]), "RUN_BITMASK")
+			n := int(a.uint(4, "RUN_ENTRY_SIZE"))
+			a.row(n, "", "RUN_ENTRY")
+			sections := int(a.uint(4, "RUN_NUM_SECTIONS"))
+			if sections == 0 {
+				continue
+			}
+			a.uint(4, "RUN_FIRST")
+			a.uint(8, "RUN_OFFSET")
+			for range sections {
+				a.uint(8, "RUN_SIZE")
+			}
+			for _, name := range []string{"RUN_NAMES_CHECKSUM", "RUN_INFOS_CHECKSUM"} {
+				a.row(4, fmt.Sprintf("%08x", binary.BigEndian.Uint32(a.data[a.pos:])), name)
+			}
+		}
+	})
+	a.packed(a.units+1, int(a.data[end-1]), "RUNS_PLACES")
+	a.uint8("RUNS_PLACE_BITS")
+}
+
+func (a *indexAnnotator) end(size int) {
+	end := a.pos + size
+	a.always(false, func() {
+		a.row(a.uint8("END_HEAD_SIZE"), "", "END_HEAD")
+		a.uint(4, "END_SUMMARY")
+		a.uint(4, "END_FILE_NAMES")
+		a.row(end-16-a.pos, "", "END_INDEX_HEAD")
+		a.uint(4, "END_SIZE")
+		a.uint(8, "END_INDEX_SIZE")
+		a.text(4, "INDEX_MAGIC")
+	})
 }
 
 // pairs reads n pairs of numbers.

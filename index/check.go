@@ -118,8 +118,10 @@ func (c *checker) order() error {
 	}
 	atSummary, atNames := index(summary, names), index(names, summary)
 	end := uint64(0)
+	first := min(summary.Offset, names.Offset)
 	for range entries {
 		p := h.Place()
+		first = min(first, p.Offset)
 		if p.Offset < end {
 			return c.x.x.FaultyOrder()
 		}
@@ -127,7 +129,11 @@ func (c *checker) order() error {
 		atSummary += index(summary, p)
 		atNames += index(names, p)
 	}
-	return c.x.x.CheckOrder(entries, atSummary, atNames, indexfmt.Positions(c.data))
+	err := c.x.x.CheckOrder(entries, atSummary, atNames, indexfmt.Positions(c.data))
+	if err != nil || first > uint64(len(c.data)) {
+		return err
+	}
+	return c.x.x.CheckEndBlock(newEnd(c.data[:first], atSummary, atNames))
 }
 
 // lookups compares what the index finds things by with the file. It returns the first fault.
@@ -147,6 +153,11 @@ func (c *checker) lookups(scheme Scheme) error {
 	units, paths := unitEntries(names)
 	if x.Has(indexfmt.Units) {
 		if err := x.CheckUnits(units); err != nil {
+			return err
+		}
+	}
+	if x.Has(indexfmt.Runs) {
+		if err := c.runs(units); err != nil {
 			return err
 		}
 	}
@@ -187,6 +198,15 @@ func (c *checker) table(kind indexfmt.Kind, keyOf func(name string) (key string,
 		return err
 	}
 	return c.x.x.CheckTable(kind, want)
+}
+
+// runs compares the block of runs.
+func (c *checker) runs(units *indexfmt.UnitList) error {
+	f, err := copySections(c.r)
+	if err != nil {
+		return err
+	}
+	return c.x.x.CheckRuns(f.runs(units))
 }
 
 // fileNames returns the file names section.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ type section struct {
 
 func (f *file) add(s section) {
 	f.sections = append(f.sections, s)
-	f.span += int64(len(s.data)) + 1
+	f.span += s.size()
 }
 
 // copySections returns all sections but the index.
@@ -146,10 +147,17 @@ func (h *header) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writing gathers the blocks of an index.
+// writing gathers the blocks of an index. What lookups of units want stands at its end, where it is
+// read together with the end block.
 type writing struct {
 	indexfmt.Writer
 	checksums bool
+	units     []block
+}
+
+type block struct {
+	kind indexfmt.Kind
+	data []byte
 }
 
 // newWriting returns the index of a Reader's file, which consists of f.
@@ -158,7 +166,7 @@ func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &writing{indexfmt.Writer{Compact: f.compact, Units: units}, !o.NoChecksums}
+	x := &writing{Writer: indexfmt.Writer{Compact: f.compact, Units: units}, checksums: !o.NoChecksums}
 	if !o.NoLookups {
 		if err := x.lookups(r, f, o); err != nil {
 			return nil, err
@@ -188,37 +196,55 @@ func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
 
 // sum is the checksum of the section.
 func (s *section) sum() uint32 {
-	return indexfmt.Sum(append([]byte{wire.SectionBitmask(byte(s.t), s.compact)}, s.data...))
+	return indexfmt.Sum(s.append(nil))
 }
 
 // guesses is how often the positions of entries in the section table are worked out again before
 // the index goes without them. Two have always been enough.
 const guesses = 4
 
-// addTo adds the index to a file. Where the entries of the section table stand depends on how long
-// the one of the index is: their positions are those of a guess until that holds.
+// addTo adds the index to a file. What the file begins with, and where the entries of the section
+// table stand, depends on how long the one of the index is: both are those of a guess until that
+// holds.
 func (x *writing) addTo(f *file) error {
 	n, span := len(f.sections), f.span
-	put := func(w *indexfmt.Writer) ([]uint32, error) {
+	put := func(w *indexfmt.Writer) ([]byte, error) {
 		f.sections, f.span = f.sections[:n], span
 		f.add(section{afdo.SectionIndex, f.compact, w.Section(n+1, span)})
-		h, err := f.header()
-		return indexfmt.Positions(h), err
+		return f.header()
 	}
-	positions, err := put(&x.Writer)
+	head, err := put(x.with(f, nil))
 	for range guesses {
 		if err != nil || !x.checksums {
 			return err
 		}
-		with := x.Writer
-		with.Add(indexfmt.Sections, indexfmt.AppendOrder(nil, f.compact, f.summary, f.names, positions))
-		guess := positions
-		if positions, err = put(&with); err == nil && slices.Equal(positions, guess) {
+		guess := head
+		if head, err = put(x.with(f, guess)); err == nil && bytes.Equal(head, guess) {
 			return nil
 		}
 	}
-	_, err = put(&x.Writer)
+	_, err = put(x.with(f, nil))
 	return err
+}
+
+// with returns the index of a file that begins with head, nil if that is not to be in it.
+func (x *writing) with(f *file, head []byte) *indexfmt.Writer {
+	w := x.Writer
+	if head != nil {
+		w.Add(indexfmt.Sections, indexfmt.AppendOrder(nil, f.compact, f.summary, f.names, indexfmt.Positions(head)))
+	}
+	for _, b := range x.units {
+		w.Add(b.kind, b.data)
+	}
+	if head != nil {
+		w.End = newEnd(head, f.summary, f.names)
+	}
+	return &w
+}
+
+// newEnd returns the end block of the index of a file that begins with head.
+func newEnd(head []byte, summary, names int) *indexfmt.End {
+	return &indexfmt.End{Head: head[:min(len(head), wire.HeaderPrefix)], Summary: summary, FileNames: names}
 }
 
 // lookups adds what finds units and symbols.
@@ -234,8 +260,11 @@ func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
 		return fmt.Errorf("index: %d symbols: %w", len(names), afdo.ErrLimit)
 	}
 	units, paths := unitEntries(f.sections[f.names])
-	x.Add(indexfmt.Units, units.Append(nil, x.Compact))
-	x.Add(indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths))
+	x.units = []block{{indexfmt.Units, units.Append(nil, x.Compact)}}
+	if x.checksums {
+		x.units = append(x.units, block{indexfmt.Runs, indexfmt.AppendRuns(nil, f.runs(units))})
+	}
+	x.units = append(x.units, block{indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths)})
 	x.Add(indexfmt.Names, indexfmt.AppendTable(nil, x.Compact, names))
 	if o.Unqualified.Unqualified == nil {
 		return nil

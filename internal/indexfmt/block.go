@@ -1,6 +1,7 @@
 package indexfmt
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo/internal/wire"
@@ -21,6 +22,8 @@ const (
 	Producer
 	BuildID
 	Sections
+	Runs
+	lastKind // the end block
 	numKinds
 )
 
@@ -35,6 +38,8 @@ var kindNames = [numKinds]string{
 	Producer:     "producer",
 	BuildID:      "build ID",
 	Sections:     "sections",
+	Runs:         "runs",
+	lastKind:     "end",
 }
 
 func (k Kind) String() string {
@@ -91,7 +96,8 @@ func (x *Index) readBlocks(f *wire.Fields) {
 // A Writer gathers the blocks of an index.
 type Writer struct {
 	Compact bool
-	Units   int // of the file
+	Units   int  // of the file
+	End     *End // nil for an index without an end block
 
 	header, blocks []byte
 	n              byte
@@ -102,15 +108,34 @@ func (w *Writer) Add(kind Kind, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	w.header = append(w.header, byte(kind))
-	w.header = appendUint(w.header, w.Compact, 8, uint64(len(data)))
+	w.header = w.appendHeader(w.header, kind, len(data))
 	w.blocks = append(w.blocks, data...)
 	w.n++
+}
+
+func (w *Writer) appendHeader(dst []byte, kind Kind, size int) []byte {
+	return appendUint(append(dst, byte(kind)), w.Compact, 8, uint64(size))
 }
 
 // Section returns the index of a file of so many sections, those before the index of span bytes, in
 // its pages and without the bitmask byte.
 func (w *Writer) Section(sections int, span int64) []byte {
+	if w.End == nil {
+		return paginate(append(w.head(sections, span, w.n, w.header), w.blocks...))[1:]
+	}
+	for size := 0; ; size++ {
+		head := w.head(sections, span, w.n+1, w.appendHeader(slices.Clone(w.header), lastKind, size))
+		size = max(size, endSize(w.End, head)-1)
+		if content := len(head) + len(w.blocks) + size; endSize(w.End, head) <= size && fits(content) {
+			all := append(head, w.blocks...)
+			section := int64(content + (content+pageContent-1)/pageContent*SumSize)
+			return paginate(appendEnd(all, w.End, head, size, section))[1:]
+		}
+	}
+}
+
+// head returns what an index of n blocks begins with.
+func (w *Writer) head(sections int, span int64, n byte, blocks []byte) []byte {
 	e := wire.Encoder{Compact: w.Compact}
 	e.Byte(wire.SectionBitmask(wire.Index, w.Compact))
 	e.String(Magic)
@@ -118,10 +143,9 @@ func (w *Writer) Section(sections int, span int64) []byte {
 	e.Uint32(uint32(sections))
 	e.Uint64(uint64(span))
 	e.Uint32(uint32(w.Units))
-	e.Byte(w.n)
-	e.Bytes(w.header)
-	e.Bytes(w.blocks)
-	return paginate(e.Data)[1:]
+	e.Byte(n)
+	e.Bytes(blocks)
+	return e.Data
 }
 
 // appendUint appends a field that is width bytes wide in normal mode.

@@ -65,7 +65,7 @@ const HeadSize = 1 + len(Magic)
 
 // Open opens a section of size bytes that is an index.
 func Open(src Source, size int64, compact bool, file File) (*Index, error) {
-	x := &Index{src: src, compact: compact, sections: file.Sections, sectionSize: size}
+	x := &Index{src: src, compact: compact, sectionSize: size}
 	if size > math.MaxUint32 {
 		return nil, x.fault(0, "an index of %d bytes", size)
 	}
@@ -83,7 +83,7 @@ func Open(src Source, size int64, compact bool, file File) (*Index, error) {
 }
 
 func (x *Index) header(f wire.Fields, file File) error {
-	f.Pos = HeadSize
+	f.Pos += HeadSize
 	if v := f.Byte(); v != version {
 		return x.fault(0, "version %d of the index, want %d", v, version)
 	}
@@ -98,7 +98,7 @@ func (x *Index) header(f wire.Fields, file File) error {
 	if units > math.MaxInt32 {
 		return x.fault(0, "%d units", units)
 	}
-	x.units = int(units)
+	x.sections, x.units = file.Sections, int(units)
 	if sums := x.byKind[Checksums]; sums.Off > 0 && sums.Size != int64(file.Sections-1)*SumSize {
 		return x.fault(sums.Off, "%d bytes of checksums for %d sections", sums.Size, file.Sections-1)
 	}
@@ -107,6 +107,9 @@ func (x *Index) header(f wire.Fields, file File) error {
 
 // Has reports whether the index has a block that is not empty.
 func (x *Index) Has(kind Kind) bool { return x.byKind[kind].Size > 0 }
+
+// Compact reports whether the index is in compact mode.
+func (x *Index) Compact() bool { return x.compact }
 
 // NumUnits is the number of units that the file should have.
 func (x *Index) NumUnits() int { return x.units }
