@@ -102,9 +102,10 @@ func (e *env) diff(paths [2]string, o *kind.DiffOptions) (differ bool, err error
 	}
 	var from [2]kind.CanLoad
 	for i, k := range kinds {
-		err := dispatch(e, "diff", k, func(k kind.CanLoad) error { from[i] = k; return nil }, nil)
-		if err != nil {
-			return false, files[i].Wrap(err)
+		var ok bool
+		if from[i], ok = k.(kind.CanLoad); !ok {
+			able := func(k kind.Kind) bool { return can[kind.CanLoad](k) || kinds[0] == kinds[1] && can[kind.CanDiff](k) }
+			return false, files[i].Wrap(e.kinds.Refuse("diff", kinds[i], able))
 		}
 	}
 	return e.diffModels(files, from, o)

@@ -90,7 +90,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 // addInput finds out how to open an input as often as it takes, and adds its MemProf section.
 func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio, memory *memorySections) error {
 	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-		return cli.Usagef("instrumentation profiles have whole weights of at least 1, not %v", weight)
+		return cli.Usagef("instrumentation profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
 	}
 	f, err := m.Open(i)
 	if err != nil {

@@ -27,6 +27,7 @@ type desk struct {
 	*testing.T
 	dir      string
 	kind     *Kind
+	weights  []profile.Ratio
 	out, err bytes.Buffer
 }
 
@@ -70,7 +71,8 @@ func (d *desk) merge(to string, names ...string) error {
 		Say:  func(string, ...any) {}, Trim: new(trim.Flags),
 		Out: kind.Output{Path: d.path(to), Format: kind.Format{Name: formatIndexed}},
 	}
-	for range names {
+	m.Weights = d.weights
+	for len(m.Weights) < len(names) {
 		m.Weights = append(m.Weights, profile.Ratio{Num: 1, Den: 1})
 	}
 	return d.kind.Merge(d.env(), &m)
@@ -124,6 +126,14 @@ func TestVerbs(t *testing.T) {
 		require.NoError(t, want.Add(d.parsed("llvm")))
 	}
 	require.Equal(t, spelled(t, &want), spelled(t, d.parsed("sum")))
+
+	// A weight is how many runs a file stands for.
+	d.weights = []profile.Ratio{{Num: 2, Den: 1}, {Num: 1, Den: 1}}
+	require.NoError(t, d.merge("weighted", "llvm", "raw"))
+	require.Equal(t, spelled(t, &want), spelled(t, d.parsed("weighted")))
+	d.weights = []profile.Ratio{{Num: 3, Den: 2}}
+	require.ErrorContains(t, d.merge("weighted", "llvm"), "whole weights of at least 1, not 3/2")
+	d.weights = nil
 
 	var s facts
 	require.NoError(t, d.kind.Show(d.env(), d.open("sum"), &kind.ShowOptions{JSON: true}))

@@ -17,7 +17,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	var ids []instrprof.BinaryID
 	for i, weight := range m.Weights {
 		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-			return cli.Usagef("memory profiles have whole weights of at least 1, not %v", weight)
+			return cli.Usagef("memory profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
 		}
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
 		more, err := k.add(e, m, i, p, weight.Num/weight.Den)
