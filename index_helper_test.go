@@ -2,6 +2,7 @@ package afdo_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -123,4 +124,13 @@ func problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError
 // checkFile returns the faults and the remarks of a file.
 func checkFile(data []byte) (faults, remarks []*afdo.FormatError) {
 	return problems(data, check.Options{})
+}
+
+func has(problems []*afdo.FormatError, class error) bool {
+	for _, p := range problems {
+		if errors.Is(p, class) {
+			return true
+		}
+	}
+	return false
 }

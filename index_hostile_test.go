@@ -46,10 +46,10 @@ func TestIndexOfCollidingNames(t *testing.T) {
 func TestIndexOfSharedSamples(t *testing.T) {
 	testenv.NeedSweep(t)
 	const symbols, counts = 40_000, 200_000
-	h := newHandmade(true)
-	names := h.section(naive.StringTable, oneString("f"))
-	info := h.section(naive.SymbolInfo, manyCounts(counts))
-	h.unit("a.c", names, h.section(naive.SymbolNames, func(e *gen.Enc) {
+	h := gen.NewHandmade(true)
+	names := h.Section(naive.StringTable, gen.OneString("f"))
+	info := h.Section(naive.SymbolInfo, gen.ManyCounts(counts))
+	h.Unit("a.c", names, h.Section(naive.SymbolNames, func(e *gen.Enc) {
 		e.U32(symbols)
 		for i := range uint32(symbols) {
 			e.U32(0)
@@ -57,7 +57,7 @@ func TestIndexOfSharedSamples(t *testing.T) {
 			e.U32(info)
 		}
 	}), 0, symbols)
-	r, err := openIndexed(h.bytes())
+	r, err := openIndexed(h.Bytes())
 	require.NoError(t, err)
 	u, err := r.Unit("a.c")
 	require.NoError(t, err)
@@ -76,13 +76,13 @@ func TestIndexOfSharedSamples(t *testing.T) {
 // Units that share a string table by the thousand do not make a search go through it as often.
 func TestSearchOfSharedNames(t *testing.T) {
 	const units, strings = 30_000, 100_000
-	h := newHandmade(true)
-	names := h.section(naive.StringTable, comb(1, strings))
-	rows := h.section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })
+	h := gen.NewHandmade(true)
+	names := h.Section(naive.StringTable, comb(1, strings))
+	rows := h.Section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })
 	for i := range units {
-		h.unit(fmt.Sprint(i), names, rows, 0, 0)
+		h.Unit(fmt.Sprint(i), names, rows, 0, 0)
 	}
-	r, err := openIndexed(h.bytes())
+	r, err := openIndexed(h.Bytes())
 	require.NoError(t, err)
 	for range testenv.Rounds(2, 10) {
 		_, err = found(r.program.Named("x"))

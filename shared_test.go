@@ -19,10 +19,10 @@ import (
 func TestSharedInfo(t *testing.T) {
 	const symbols = 5_000
 	for _, compact := range []bool{false, true} {
-		h := newHandmade(compact)
-		names := h.section(naive.StringTable, oneString("f"))
-		info := h.section(naive.SymbolInfo, manyCounts(20_000))
-		h.unit("a.c", names, h.section(naive.SymbolNames, func(e *gen.Enc) {
+		h := gen.NewHandmade(compact)
+		names := h.Section(naive.StringTable, gen.OneString("f"))
+		info := h.Section(naive.SymbolInfo, gen.ManyCounts(20_000))
+		h.Unit("a.c", names, h.Section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(symbols)
 			for i := range uint32(symbols) {
 				e.U32(0)
@@ -30,7 +30,7 @@ func TestSharedInfo(t *testing.T) {
 				e.U32(info)
 			}
 		}), 0, symbols)
-		data := h.bytes()
+		data := h.Bytes()
 		for _, load := range []bool{false, true} {
 			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
 			r, err := afdo.NewReader(counting, int64(len(data)))
@@ -62,15 +62,15 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 		"same":      func(uint64) string { return "a.c" },
 		"colliding": collidingPath,
 	} {
-		h := newHandmade(true)
+		h := gen.NewHandmade(true)
 		for i, n := uint64(0), 0; n < units; i++ {
 			if p := path(i); !strings.Contains(p, "\x00") {
-				h.unit(p, 0, 0, 0, 0)
+				h.Unit(p, 0, 0, 0, 0)
 				n++
 			}
 		}
-		h.unit("b.c", 0, 0, 0, 0)
-		r, err := afdo.OpenBytes(h.bytes())
+		h.Unit("b.c", 0, 0, 0, 0)
+		r, err := afdo.OpenBytes(h.Bytes())
 		require.NoError(t, err)
 		for range 10 {
 			u, err := r.Unit("b.c")
@@ -144,15 +144,15 @@ func comb(prefix int, n uint32) func(e *gen.Enc) {
 func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	const units = 2_000
 	for _, shared := range []bool{false, true} {
-		h := newHandmade(true)
+		h := gen.NewHandmade(true)
 		names := uint32(0)
 		for i := range units {
 			if i == 0 || !shared {
-				names = h.section(naive.StringTable, comb(4_000, 200))
+				names = h.Section(naive.StringTable, comb(4_000, 200))
 			}
-			h.unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.section(naive.SymbolNames, noRows), 0, 0)
+			h.Unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.Section(naive.SymbolNames, gen.NoRows), 0, 0)
 		}
-		data := h.bytes()
+		data := h.Bytes()
 		read := 0
 		used := allocated(func() {
 			r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<20))
@@ -183,7 +183,7 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 func TestNamesAreLimitedByTheFile(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		for n, ok := range map[uint32]bool{400: true, 600: false} {
-			data := unitOf(compact, comb(40_000, n), noRows, 0)
+			data := unitOf(compact, comb(40_000, n), gen.NoRows, 0)
 			r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<30))
 			require.NoError(t, err)
 			u, err := r.Unit("a.c")
@@ -202,9 +202,9 @@ func TestNamesAreLimitedByTheFile(t *testing.T) {
 // Callees that lead from one unit to another and back decode each table once.
 func TestSymbolDecodesOnce(t *testing.T) {
 	const rows = 1_000
-	h := newHandmade(true)
+	h := gen.NewHandmade(true)
 	for i := range uint32(2) {
-		h.unit(string(rune('a'+i)), h.section(naive.StringTable, comb(10_000, 1_000)), h.section(naive.SymbolNames, func(e *gen.Enc) {
+		h.Unit(string(rune('a'+i)), h.Section(naive.StringTable, comb(10_000, 1_000)), h.Section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(rows)
 			for j := range uint32(rows) {
 				e.U32(j)
@@ -213,7 +213,7 @@ func TestSymbolDecodesOnce(t *testing.T) {
 			}
 		}), i*rows, (i+1)*rows)
 	}
-	r, err := afdo.OpenBytes(h.bytes())
+	r, err := afdo.OpenBytes(h.Bytes())
 	require.NoError(t, err)
 	used := allocated(func() {
 		for j := range afdo.SymbolID(rows) {

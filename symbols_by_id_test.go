@@ -111,9 +111,9 @@ func TestSymbolAgrees(t *testing.T) {
 
 // unitOf returns a file with one unit.
 func unitOf(compact bool, strings, rows func(e *gen.Enc), end uint32) []byte {
-	h := newHandmade(compact)
-	h.unit("a.c", h.section(naive.StringTable, strings), h.section(naive.SymbolNames, rows), 0, end)
-	return h.bytes()
+	h := gen.NewHandmade(compact)
+	h.Unit("a.c", h.Section(naive.StringTable, strings), h.Section(naive.SymbolNames, rows), 0, end)
+	return h.Bytes()
 }
 
 // someRows is the data of symbol names from pairs of a string index and a symbol ID.
@@ -157,7 +157,7 @@ func TestSymbolOfFaultyUnit(t *testing.T) {
 		}{
 			"sound":            {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 1, nil},
 			"no such symbol":   {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 3, afdo.ErrNotFound},
-			"no rows":          {comb, noRows, 0, afdo.ErrNotFound},
+			"no rows":          {comb, gen.NoRows, 0, afdo.ErrNotFound},
 			"symbol twice":     {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 5, afdo.ErrSymbol},
 			"another twice":    {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 20, nil},
 			"no such string":   {comb, many([2]uint32{20, 0}), 0, afdo.ErrSymbol},
@@ -241,12 +241,12 @@ func TestSymbolCostsLittle(t *testing.T) {
 // Where thousands of units share a string table, it is read and decoded once for all.
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000
-	h := newHandmade(true)
-	names := h.section(naive.StringTable, comb(300, 800))
+	h := gen.NewHandmade(true)
+	names := h.Section(naive.StringTable, comb(300, 800))
 	for i := range uint32(units) {
-		h.unit(string(rune('a'+i)), names, h.section(naive.SymbolNames, someRows([2]uint32{0, i})), i, i+1)
+		h.Unit(string(rune('a'+i)), names, h.Section(naive.SymbolNames, someRows([2]uint32{0, i})), i, i+1)
 	}
-	data := h.bytes()
+	data := h.Bytes()
 	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
 	r, err := afdo.NewReader(counting, int64(len(data)), afdo.MaxNameBytes(1<<20))
 	require.NoError(t, err)

@@ -217,7 +217,8 @@ func (s *site) joined(sources []string) (all []string) {
 	return all
 }
 
-// onOtherPaths returns a profile in which the headers of the standard library are another version's.
+// onOtherPaths returns a profile in which the headers of the standard library are another
+// version's.
 func onOtherPaths(p *profile.Profile) *profile.Profile {
 	names := strings.NewReplacer("c++/12", "c++/16")
 	q := profile.New()

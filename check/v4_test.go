@@ -1,21 +1,19 @@
-package afdo_test
+package check
 
 import (
 	"errors"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-func TestCheckAcceptsPlainFiles(t *testing.T) {
+func TestAcceptsPlainFiles(t *testing.T) {
 	o := gen.All()
 	o.Gaps, o.Trailing, o.NoUnknownUnit, o.OverLong, o.TrueSummary = false, false, false, false, true
 	for seed := range testenv.Rounds(100, 1000) {
@@ -29,7 +27,7 @@ func TestCheckAcceptsPlainFiles(t *testing.T) {
 }
 
 // What is odd, but can be read, is reported, and nothing else is.
-func TestCheckOddFiles(t *testing.T) {
+func TestOddFiles(t *testing.T) {
 	seen := map[error]int{}
 	for seed := range testenv.Rounds(100, 1000) {
 		data, truth := gen.Random(rand.New(rand.NewPCG(4, uint64(seed))), gen.All())
@@ -73,79 +71,22 @@ func has(problems []*afdo.FormatError, class error) bool {
 	return false
 }
 
-// Damaged files: whatever Check accepts can be walked and means what the naive decoder reads, and
-// whatever cannot be walked Check reports.
-func TestCheckDamagedFiles(t *testing.T) {
-	accepted, refused := 0, 0
-	files := testenv.Rounds(60, 600)
-	for seed := range files {
-		r := rand.New(rand.NewPCG(5, uint64(seed)))
-		o := gen.All()
-		o.LongNames, o.Deep = false, false
-		if seed%2 == 0 { // without what is a fault already
-			o.Gaps, o.Trailing, o.NoUnknownUnit = false, false, false
-		}
-		data, _ := gen.Random(r, o)
-		for range 10 {
-			damaged := damage(r, data)
-			if agree(t, damaged) {
-				accepted++
-			} else {
-				refused++
-			}
+// checkFile returns the faults and the remarks of a file.
+func checkFile(data []byte) (faults, remarks []*afdo.FormatError) {
+	for p := range V4(data, Options{}) {
+		if e, ok := p.Err.(*afdo.FormatError); !ok {
+			faults = append(faults, &afdo.FormatError{Section: afdo.HeaderSection, Err: p.Err})
+		} else if p.Remark {
+			remarks = append(remarks, e)
+		} else {
+			faults = append(faults, e)
 		}
 	}
-	require.NotZero(t, accepted)
-	require.NotZero(t, refused)
-}
-
-// damage flips a bit, sets a byte, or cuts out or doubles a piece.
-func damage(r *rand.Rand, data []byte) []byte {
-	out := append([]byte(nil), data...)
-	at := 8 + r.IntN(len(out)-8)
-	switch r.IntN(4) {
-	case 0:
-		out[at] ^= 1 << r.IntN(8)
-	case 1:
-		out[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[r.IntN(5)]
-	case 2:
-		out = append(out[:at], out[min(len(out), at+1+r.IntN(4)):]...)
-	case 3:
-		out = append(out[:at:at], data[max(0, at-1-r.IntN(4)):]...)
-	}
-	return out
-}
-
-// agree checks what holds for any bytes, and reports whether Check accepts them.
-func agree(t testing.TB, data []byte) bool {
-	t.Helper()
-	r, err := afdo.OpenBytes(data)
-	truth, naiveErr := naive.Decode(data)
-	if errors.Is(naiveErr, naive.ErrLimit) {
-		return false
-	}
-	if err != nil {
-		require.Error(t, naiveErr, "only the Reader refuses the file: %v", err)
-		return false
-	}
-	faults, _ := checkFile(data)
-	f, walkErr := read(r)
-	if walkErr != nil {
-		require.NotEmpty(t, faults, "Check accepts what cannot be walked: %v", walkErr)
-		require.Error(t, naiveErr, "only the Reader refuses the file: %v", walkErr)
-		return false
-	}
-	if naiveErr == nil {
-		// An info that two symbols share and other oddities are for Check alone.
-		require.True(t, reflect.DeepEqual(comparable(truth), f), "the naive decoder reads something else")
-	} else {
-		require.NotEmpty(t, faults, "Check accepts what the naive decoder refuses: %v", naiveErr)
-	}
-	return len(faults) == 0
+	return faults, remarks
 }
 
 // Every fault of a section table is reported.
-func TestCheckTable(t *testing.T) {
+func TestTable(t *testing.T) {
 	file := &naive.File{Units: []naive.Unit{
 		{Path: "a.c", Symbols: []naive.Symbol{{ID: 0, Name: "f", HasInfo: true, Head: 1, Locations: []naive.Location{gen.Count(1, 0, 2)}}}, End: 1},
 		{Path: "", Start: 1, End: 1},
@@ -178,7 +119,7 @@ func TestCheckTable(t *testing.T) {
 }
 
 // Symbol IDs may be as far apart as 32 bits go.
-func TestCheckFarIDs(t *testing.T) {
+func TestFarIDs(t *testing.T) {
 	ids := []uint32{0xFFFFFFF0, 3, 0x80000000, 0, 0x7FFFFFFF, 3}
 	unit := naive.Unit{Path: "a.c", End: 0xFFFFFFFF}
 	for i, id := range ids {
@@ -208,7 +149,7 @@ func TestCheckFarIDs(t *testing.T) {
 	}
 }
 
-func TestCheckStops(t *testing.T) {
+func TestStops(t *testing.T) {
 	o := gen.All()
 	o.TrueSummary = false
 	data, _ := gen.Random(rand.New(rand.NewPCG(6, 6)), o)
@@ -217,7 +158,7 @@ func TestCheckStops(t *testing.T) {
 	require.Greater(t, all, 2)
 	for stop := 1; stop < all; stop++ {
 		n := 0
-		for range check.V4(data, check.Options{}) {
+		for range V4(data, Options{}) {
 			if n++; n == stop {
 				break
 			}

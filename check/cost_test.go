@@ -1,4 +1,4 @@
-package afdo_test
+package check
 
 import (
 	"errors"
@@ -10,77 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 )
 
-// handmade is a file put together section by section: a summary, a file names section to be filled
-// with entries, and whatever is added.
-type handmade struct {
-	*gen.Layout
-	units   gen.Enc
-	entries uint32
-}
+// Memory stays within this multiple of the file.
+const timesFile = 40
 
-func newHandmade(compact bool) *handmade {
-	h := &handmade{Layout: gen.Lay(&naive.File{}, compact)}
-	h.units.Compact = compact
-	return h
-}
-
-// section adds a section and returns its index.
-func (h *handmade) section(typ uint8, fill func(e *gen.Enc)) uint32 {
-	e := &gen.Enc{Compact: h.Compact}
-	fill(e)
-	return uint32(h.Add(gen.Section{Type: typ, Compact: h.Compact, Data: e.Buf}))
-}
-
-func (h *handmade) unit(path string, strings, symbols, start, end uint32) {
-	h.entries++
-	h.units.U32(uint32(len(path)) + 1)
-	h.units.String(path)
-	h.units.U8(0)
-	for _, v := range []uint32{strings, symbols, start, end} {
-		h.units.U32(v)
-	}
-}
-
-func (h *handmade) bytes() []byte {
-	e := &gen.Enc{Compact: h.Compact}
-	e.U32(h.entries)
-	e.Bytes(h.units.Buf)
-	h.Sections[h.FileNames].Data = e.Buf
-	return h.Layout.Bytes()
-}
-
-// oneString is the data of a string table with one string.
-func oneString(s string) func(e *gen.Enc) {
-	return func(e *gen.Enc) {
-		e.U32(1)
-		if s != "" {
-			e.U8(1)
-			e.U16(uint16(len(s)))
-			e.String(s)
-		}
-		e.U8(0x80)
-		e.U32(0)
-	}
-}
-
-func noRows(e *gen.Enc) { e.U32(0) }
-
-// manyCounts is the data of a symbol info with n records.
-func manyCounts(n uint32) func(e *gen.Enc) {
-	return func(e *gen.Enc) {
-		e.U64(1)
-		e.U64(0)
-		e.U32(n)
-		for range n {
-			e.U8(naive.Zero)
-			e.U24(1)
-		}
-	}
+// allocated returns how many bytes a function allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // checkCost checks a file and returns faults and remarks. Memory must stay within a multiple of the
@@ -94,17 +38,17 @@ func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) 
 }
 
 // Sections that thousands refer to are checked once.
-func TestCheckSharedSections(t *testing.T) {
+func TestSharedSections(t *testing.T) {
 	const users = 20_000
-	for name, build := range map[string]func(h *handmade){
-		"string table": func(h *handmade) {
-			shared := h.section(naive.StringTable, oneString(strings.Repeat("x", 60_000)))
+	for name, build := range map[string]func(h *gen.Handmade){
+		"string table": func(h *gen.Handmade) {
+			shared := h.Section(naive.StringTable, gen.OneString(strings.Repeat("x", 60_000)))
 			for i := range users {
-				h.unit(fmt.Sprint(i), shared, h.section(naive.SymbolNames, noRows), 0, 0)
+				h.Unit(fmt.Sprint(i), shared, h.Section(naive.SymbolNames, gen.NoRows), 0, 0)
 			}
 		},
-		"string table of odd shape": func(h *handmade) {
-			shared := h.section(naive.StringTable, func(e *gen.Enc) {
+		"string table of odd shape": func(h *gen.Handmade) {
+			shared := h.Section(naive.StringTable, func(e *gen.Enc) {
 				e.U32(2)
 				e.U8(2)
 				for i := range uint32(2) {
@@ -115,11 +59,11 @@ func TestCheckSharedSections(t *testing.T) {
 				}
 			})
 			for i := range users {
-				h.unit(fmt.Sprint(i), shared, h.section(naive.SymbolNames, noRows), 0, 0)
+				h.Unit(fmt.Sprint(i), shared, h.Section(naive.SymbolNames, gen.NoRows), 0, 0)
 			}
 		},
-		"symbol names": func(h *handmade) {
-			shared := h.section(naive.SymbolNames, func(e *gen.Enc) {
+		"symbol names": func(h *gen.Handmade) {
+			shared := h.Section(naive.SymbolNames, func(e *gen.Enc) {
 				e.U32(20_000)
 				for i := range uint32(20_000) {
 					e.U32(i)
@@ -128,11 +72,11 @@ func TestCheckSharedSections(t *testing.T) {
 				}
 			})
 			for i := range users {
-				h.unit(fmt.Sprint(i), h.section(naive.StringTable, oneString("")), shared, 0, 0)
+				h.Unit(fmt.Sprint(i), h.Section(naive.StringTable, gen.OneString("")), shared, 0, 0)
 			}
 		},
-		"symbol info": func(h *handmade) {
-			shared := h.section(naive.SymbolInfo, manyCounts(30_000))
+		"symbol info": func(h *gen.Handmade) {
+			shared := h.Section(naive.SymbolInfo, gen.ManyCounts(30_000))
 			rows := func(start uint32) func(e *gen.Enc) {
 				return func(e *gen.Enc) {
 					e.U32(users)
@@ -144,15 +88,15 @@ func TestCheckSharedSections(t *testing.T) {
 				}
 			}
 			for i := range uint32(2) {
-				h.unit(fmt.Sprint(i), h.section(naive.StringTable, oneString("")), h.section(naive.SymbolNames, rows(i*users)), i*users, (i+1)*users)
+				h.Unit(fmt.Sprint(i), h.Section(naive.StringTable, gen.OneString("")), h.Section(naive.SymbolNames, rows(i*users)), i*users, (i+1)*users)
 			}
 		},
 	} {
 		for _, compact := range []bool{false, true} {
-			h := newHandmade(compact)
+			h := gen.NewHandmade(compact)
 			build(h)
-			h.unit("", h.section(naive.StringTable, func(e *gen.Enc) { e.U32(0); e.U8(0) }), h.section(naive.SymbolNames, noRows), 1<<30, 1<<30)
-			data := h.bytes()
+			h.Unit("", h.Section(naive.StringTable, func(e *gen.Enc) { e.U32(0); e.U8(0) }), h.Section(naive.SymbolNames, gen.NoRows), 1<<30, 1<<30)
+			data := h.Bytes()
 			faults, _ := checkCost(t, data)
 			require.True(t, has(faults, afdo.ErrUnused), "%s: the sharing is reported", name)
 		}
@@ -160,11 +104,11 @@ func TestCheckSharedSections(t *testing.T) {
 }
 
 // Sections that overlap, which no Reader opens, are not all read.
-func TestCheckOverlap(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	const sections = 2_000
 	for _, compact := range []bool{false, true} {
-		h := newHandmade(compact)
-		rows := h.section(naive.SymbolNames, func(e *gen.Enc) {
+		h := gen.NewHandmade(compact)
+		rows := h.Section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(sections)
 			for i := range uint32(sections) {
 				e.U32(0)
@@ -172,10 +116,10 @@ func TestCheckOverlap(t *testing.T) {
 				e.U32(4 + i)
 			}
 		})
-		h.unit("a.c", h.section(naive.StringTable, oneString("f")), rows, 0, sections)
-		info := h.section(naive.SymbolInfo, manyCounts(100_000))
+		h.Unit("a.c", h.Section(naive.StringTable, gen.OneString("f")), rows, 0, sections)
+		info := h.Section(naive.SymbolInfo, gen.ManyCounts(100_000))
 		for range sections - 1 {
-			h.section(naive.SymbolInfo, manyCounts(0))
+			h.Section(naive.SymbolInfo, gen.ManyCounts(0))
 		}
 		var offset, size uint64
 		h.Edit = func(i int, off, n uint64) (uint64, uint64) {
@@ -187,7 +131,7 @@ func TestCheckOverlap(t *testing.T) {
 			}
 			return off, n
 		}
-		data := h.bytes()
+		data := h.Bytes()
 		_, err := afdo.OpenBytes(data)
 		require.ErrorIs(t, err, afdo.ErrHeader)
 		faults, _ := checkCost(t, data)
@@ -197,19 +141,19 @@ func TestCheckOverlap(t *testing.T) {
 }
 
 // A section table that is nothing but faults does not fill the memory.
-func TestCheckTableOfFaults(t *testing.T) {
+func TestTableOfFaults(t *testing.T) {
 	const sections = 100_000
 	for _, compact := range []bool{false, true} {
-		h := newHandmade(compact)
+		h := gen.NewHandmade(compact)
 		h.Table = make([]int, sections)
 		for i := range h.Table {
 			h.Table[i] = -1
 		}
-		h.unit("", 0, 0, 0, 0)
-		data := h.bytes()
+		h.Unit("", 0, 0, 0, 0)
+		data := h.Bytes()
 		before := inUse()
 		headers := 0
-		for p := range check.V4(data, check.Options{}) {
+		for p := range V4(data, Options{}) {
 			if headers == sections/2 {
 				require.Less(t, inUse(), before+uint64(4<<20+timesFile*len(data)))
 			}

@@ -1,0 +1,86 @@
+package afdo_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
+)
+
+// Damaged files: whatever Check accepts can be walked and means what the naive decoder reads, and
+// whatever cannot be walked Check reports.
+func TestCheckDamagedFiles(t *testing.T) {
+	accepted, refused := 0, 0
+	files := testenv.Rounds(60, 600)
+	for seed := range files {
+		r := rand.New(rand.NewPCG(5, uint64(seed)))
+		o := gen.All()
+		o.LongNames, o.Deep = false, false
+		if seed%2 == 0 { // without what is a fault already
+			o.Gaps, o.Trailing, o.NoUnknownUnit = false, false, false
+		}
+		data, _ := gen.Random(r, o)
+		for range 10 {
+			damaged := damage(r, data)
+			if agree(t, damaged) {
+				accepted++
+			} else {
+				refused++
+			}
+		}
+	}
+	require.NotZero(t, accepted)
+	require.NotZero(t, refused)
+}
+
+// damage flips a bit, sets a byte, or cuts out or doubles a piece.
+func damage(r *rand.Rand, data []byte) []byte {
+	out := append([]byte(nil), data...)
+	at := 8 + r.IntN(len(out)-8)
+	switch r.IntN(4) {
+	case 0:
+		out[at] ^= 1 << r.IntN(8)
+	case 1:
+		out[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[r.IntN(5)]
+	case 2:
+		out = append(out[:at], out[min(len(out), at+1+r.IntN(4)):]...)
+	case 3:
+		out = append(out[:at:at], data[max(0, at-1-r.IntN(4)):]...)
+	}
+	return out
+}
+
+// agree checks what holds for any bytes, and reports whether Check accepts them.
+func agree(t testing.TB, data []byte) bool {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	truth, naiveErr := naive.Decode(data)
+	if errors.Is(naiveErr, naive.ErrLimit) {
+		return false
+	}
+	if err != nil {
+		require.Error(t, naiveErr, "only the Reader refuses the file: %v", err)
+		return false
+	}
+	faults, _ := checkFile(data)
+	f, walkErr := read(r)
+	if walkErr != nil {
+		require.NotEmpty(t, faults, "Check accepts what cannot be walked: %v", walkErr)
+		require.Error(t, naiveErr, "only the Reader refuses the file: %v", walkErr)
+		return false
+	}
+	if naiveErr == nil {
+		// An info that two symbols share and other oddities are for Check alone.
+		require.True(t, reflect.DeepEqual(comparable(truth), f), "the naive decoder reads something else")
+	} else {
+		require.NotEmpty(t, faults, "Check accepts what the naive decoder refuses: %v", naiveErr)
+	}
+	return len(faults) == 0
+}
