@@ -73,6 +73,25 @@ func TestMemoryOfVerbs(t *testing.T) {
 	t.Logf("the most is %.0f%% of what is allowed: %s", 100*worst, at)
 }
 
+// TestMemoryOfManyFiles merges many files each of which spells out more than it is worth.
+func TestMemoryOfManyFiles(t *testing.T) {
+	testenv.NeedSweep(t)
+	dir := t.TempDir()
+	args := []string{"merge", "--to", "v4c", "-o", filepath.Join(dir, "out")}
+	size := 0
+	for i := range 100 {
+		data := gen.HugeNames(10_000+i, 400, true)
+		size += len(data)
+		args = append(args, filepath.Join(dir, fmt.Sprint(i)))
+		require.NoError(t, os.WriteFile(args[len(args)-1], data, 0o666))
+	}
+	c := costOf(t, args)
+	t.Logf("%d bytes, status %d, %.1f MB: %s", size, c.status, float64(c.most)/1e6, c.said)
+	assert.Equal(t, 1, c.status)
+	assert.Contains(t, c.said, "limit exceeded")
+	assert.Less(t, c.most, int64(freeMemory+memoryPerByte*size))
+}
+
 // unpackedSize returns how many bytes a file has, of a compressed one what it unpacks to.
 func unpackedSize(t *testing.T, path string) int64 {
 	f, err := input.Open(nil, path)

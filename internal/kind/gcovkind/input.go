@@ -54,9 +54,15 @@ func (in *Input) Profile() (*profile.Profile, error) {
 	if in.profile != nil {
 		return in.profile, nil
 	}
-	var err error
-	in.profile, err = profile.Read(in.reader)
-	return in.profile, err
+	p, err := profile.Read(in.reader)
+	if err == nil {
+		err = countNames(p, in.size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in.profile = p
+	return p, nil
 }
 
 // Reader returns a reader of the profile. What is not a version 4 file is made into one, in memory.
