@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -15,7 +16,7 @@ import (
 // before a compiler, or in a program that runs compilers.
 type Launcher struct {
 	// Profile is the path of the profile, in any format. A -fauto-profile in a
-	// command whose file is of version 4 comes before it.
+	// command comes before it, unless the compiler reads its file itself.
 	Profile string
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
@@ -122,7 +123,7 @@ func (p *preparation) plan() (*Plan, error) {
 		return nil, err
 	}
 	if path == "" {
-		return p.asItIs(OwnProfile, "its -fauto-profile=%s is not of version 4", c.Profile)
+		return p.asItIs(OwnProfile, "its -fauto-profile=%s is no profile that can be read", c.Profile)
 	}
 	p.compiler, err = FindCompiler(c, p.Cache)
 	if errors.Is(err, ErrNotGCC) {
@@ -134,6 +135,9 @@ func (p *preparation) plan() (*Plan, error) {
 	}
 	if p.profile, err = lookAtProfile(path, c.Path(path)); err != nil {
 		return nil, err
+	}
+	if path == c.Profile && p.profile.reads(p.compiler.Reads()) {
+		return p.asItIs(OwnProfile, "the compiler reads its -fauto-profile=%s itself", c.Profile)
 	}
 	return p.slice()
 }
@@ -155,7 +159,7 @@ func (p *preparation) noCompile() (*Plan, error) {
 // business.
 func (p *preparation) profilePath() (string, error) {
 	switch own := p.command.Profile; {
-	case own != "" && isV4(p.command.Path(own)):
+	case own != "" && isGCOV(p.command.Path(own)):
 		return own, nil
 	case own != "":
 		return "", nil
@@ -276,13 +280,23 @@ func (p *preparation) whole() (*Plan, error) {
 }
 
 // isV4 reports whether a file is a profile of version 4.
-func isV4(path string) bool {
+func isV4(path string) bool { return formatOf(path) == anyprof.V4 }
+
+// isGCOV reports whether a file is a profile of GCC, of any version.
+func isGCOV(path string) bool { return formatOf(path).GCOV() }
+
+// formatOf tells the format of a file by how it begins, 0 if it is none or cannot be read.
+func formatOf(path string) anyprof.Format {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return 0
 	}
 	defer f.Close()
-	head := make([]byte, len(magicV4))
-	_, err = f.ReadAt(head, 0)
-	return err == nil && string(head) == magicV4
+	head := make([]byte, anyprof.HeadLen)
+	n, _ := f.ReadAt(head, 0)
+	format, err := anyprof.Detect(head[:n])
+	if err != nil {
+		return 0
+	}
+	return format
 }

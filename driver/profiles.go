@@ -19,9 +19,6 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// magicV4 is how files of version 4 begin.
-const magicV4 = "gcov"
-
 func lookAtProfile(name, path string) (*profileFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	Declined         Reason = "it has -fno-auto-profile"
 	NoGCC            Reason = "it is no compiler of GCC"
 	OldGCC           Reason = "its compiler is not GCC 12 or later"
-	OwnProfile       Reason = "its -fauto-profile is not of version 4"
+	OwnProfile       Reason = "the compiler reads its -fauto-profile itself"
 	Instruments      Reason = "it makes a program that counts"
 	OldClang         Reason = "its compiler is not clang 14 or later"
 	Unreadable       Reason = "its sources cannot be preprocessed"

@@ -62,6 +62,7 @@ func newTopCommand(e *env) *cobra.Command {
 			t.HasUnit = cmd.Flags().Changed("unit")
 			t.Demangle = t.Demangle && !plain
 			t.Order = string(order)
+			t.Width = cli.Width(e.Out)
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}

@@ -56,7 +56,7 @@ func (l *topList) functions() func(io.Writer) error {
 }
 
 func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) error {
-	t := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Function", LeftOut: leftOut}
+	t := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Function", LeftOut: leftOut, Width: l.Width}
 	t.Numbers.Row("Own", "Own%", "Sum%", "Total", "Total%", "Head")
 	sum := uint64(0)
 	for _, s := range symbols {
@@ -115,7 +115,7 @@ func (l *topList) calls() func(io.Writer) error {
 }
 
 func (l *topList) callsText(w io.Writer, total uint64, calls []rank.Call, leftOut int) error {
-	t := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Caller:line -> callee", LeftOut: leftOut}
+	t := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Caller:line -> callee", LeftOut: leftOut, Width: l.Width}
 	t.Numbers.Row("Calls", "Calls%", "Sum%")
 	sum := uint64(0)
 	for _, c := range calls {

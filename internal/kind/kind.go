@@ -187,6 +187,7 @@ type TopOptions struct {
 	HasUnit  bool // Unit counts, and may be empty
 	Order    string
 	Calls    bool
+	Width    int // columns of the terminal that is written to, 0 if it is none
 	JSON     bool
 	Demangle bool
 }

@@ -30,6 +30,17 @@ func Name(name string) string {
 	return name
 }
 
+// Shorten cuts a text to so many columns, at least 3. What is left out is in the middle: names that
+// are long have the same beginning, and their ends tell them apart.
+func Shorten(text string, columns int) string {
+	runes := []rune(text)
+	if len(runes) <= columns {
+		return text
+	}
+	head := (columns - 1) / 2
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(columns-1-head):])
+}
+
 // UnknownUnit stands for the empty path of the unknown-file unit.
 const UnknownUnit = "(unknown)"
 

@@ -25,3 +25,15 @@ func TestNames(t *testing.T) {
 	}
 	assert.Equal(t, "(unknown)", Unit(""))
 }
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"short", 5, "short"}, {"shorter", 5, "sh…er"}, {"shorter", 6, "sh…ter"}, {"shorter", 3, "s…r"}, {"größer", 6, "größer"}, {"größeres", 7, "grö…res"},
+	} {
+		assert.Equal(t, c.want, Shorten(c.text, c.columns), c.text)
+	}
+}

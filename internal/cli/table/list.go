@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
@@ -16,7 +17,11 @@ type List struct {
 	Heading string               // of what the rows are about
 	About   func(row int) string // of a row of numbers, the heading not counted
 	LeftOut int                  // how many rows there are besides; a last line tells
+	Width   int                  // how many columns a line may have, 0 for any number
 }
+
+// leastAbout is how much of what a row is about is shown however narrow a terminal is.
+const leastAbout = 20
 
 // Write writes the list, each line indented by some blanks.
 func (l *List) Write(w io.Writer, indent int) error {
@@ -33,7 +38,11 @@ func (l *List) Write(w io.Writer, indent int) error {
 		if i > 0 {
 			about = l.About(i - 1)
 		}
-		if _, err := fmt.Fprintf(w, "%s  %s\n", bytes.TrimSuffix(line, []byte("\n")), about); err != nil {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if l.Width > 0 {
+			about = human.Shorten(about, max(leastAbout, l.Width-utf8.RuneCount(line)-2))
+		}
+		if _, err := fmt.Fprintf(w, "%s  %s\n", line, about); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,8 @@ type TopFacts struct {
 	Total     uint64     `json:"total"` // of all counters
 	Functions []HotFacts `json:"functions"`
 	LeftOut   int        `json:"left_out"`
+
+	width int // of the terminal
 }
 
 // HotFacts is a record.
@@ -59,7 +61,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 }
 
 func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
-	facts := &TopFacts{Functions: []HotFacts{}}
+	facts := &TopFacts{Functions: []HotFacts{}, width: o.Width}
 	for r := range p.Records() {
 		h := HotFacts{Name: r.Name(), Hash: fmt.Sprintf("%#x", r.Hash())}
 		if r.Pseudo() == 0 {
@@ -100,7 +102,7 @@ func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 }
 
 func (t *TopFacts) print(w io.Writer) error {
-	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: t.LeftOut}
+	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: t.LeftOut, Width: t.width}
 	l.Numbers.Row("Sum", "Sum%", "Max", "Entry")
 	for _, h := range t.Functions {
 		l.Numbers.Row(human.Number(h.Sum), human.Percent(h.Share), human.Number(h.Max), human.Number(h.Entry))

@@ -30,6 +30,8 @@ type topFacts struct {
 	Bytes     uint64        `json:"bytes"`
 	Functions []topFunction `json:"functions"`
 	LeftOut   int           `json:"left_out"`
+
+	width int // of the terminal
 }
 
 // Top lists the functions that allocate most.
@@ -45,6 +47,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if err != nil {
 		return err
 	}
+	facts.width = o.Width
 	facts.sort(o.Order, names)
 	if n := int(o.Number); n > 0 && n < len(facts.Functions) {
 		facts.LeftOut = len(facts.Functions) - n
@@ -116,7 +119,7 @@ func (t *topFacts) sort(order string, names map[uint64]string) {
 }
 
 func (t *topFacts) print(w io.Writer) error {
-	list := table.List{Numbers: table.Table{Columns: "rrrrr"}, Heading: "Function", LeftOut: t.LeftOut}
+	list := table.List{Numbers: table.Table{Columns: "rrrrr"}, Heading: "Function", LeftOut: t.LeftOut, Width: t.width}
 	list.Numbers.Row("Bytes", "Bytes%", "Cold", "Allocations", "Total")
 	for _, f := range t.Functions {
 		share := 0.0
