@@ -210,6 +210,10 @@ func (p *preparation) slice() (*Plan, error) {
 // slicePath returns where the slice is to be, nothing if it has no place beside the object: "gcc
 // prog.c -o prog" would write prog.afdo, which may well be the profile.
 func (p *preparation) slicePath() string {
+	if name := p.command.keyedByPath(); name != "" {
+		p.trace("%s does not look into the slice, so its content is in its name", name)
+		return ""
+	}
 	path := p.command.slicePath()
 	if info, err := os.Stat(p.command.Path(path)); path != "" && err == nil && os.SameFile(info, p.profile.info) {
 		p.trace("the profile is where the slice would be")

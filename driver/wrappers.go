@@ -11,6 +11,21 @@ import (
 // launchers are programs that run the compiler behind them and take its place.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
+// keyed are the launchers that keep objects by command line and preprocessed source, and do not know
+// that a profile is read, too. ccache does.
+var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
+
+// keyedByPath returns the launcher that would take an object of another slice of the same name, if
+// there is one.
+func (c *Command) keyedByPath() string {
+	for _, word := range c.Launcher {
+		if slices.Contains(keyed, programName(word)) {
+			return programName(word)
+		}
+	}
+	return ""
+}
+
 // A wrapper is a program of the system that runs a command behind its own options.
 type wrapper struct {
 	withValue string // options whose value is the next argument

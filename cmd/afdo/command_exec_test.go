@@ -221,6 +221,26 @@ func TestExecCommands(t *testing.T) {
 	assert.Contains(t, option, "/slices/")
 	assert.ElementsMatch(t, []string{"f0", "f1"}, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")))
 
+	// So has what goes through a cache that looks at names alone: a new slice has a new one.
+	sccache := s.path("bin/sccache")
+	s.write("bin/sccache", "#!/bin/sh\nprintf '%s\\n' \"$*\"\n")
+	byContent := func() string {
+		out := s.run("afdo", "exec", "--profile", profile, "--", sccache, gcc, "-c", "a.c")
+		option, rest, _ := strings.Cut(strings.TrimPrefix(out, gcc+" "), " ")
+		assert.Equal(t, "-c a.c\n", rest)
+		return option
+	}
+	first := byContent()
+	assert.Contains(t, first, "/slices/")
+	assert.Equal(t, first, byContent())
+	other := tinyProfile("/src/a.c", "a.h")
+	change(t, other, "/src/a.c")
+	kept := load(t, profile)
+	replaceV4(t, profile, other)
+	assert.NotEqual(t, first, byContent())
+	replaceV4(t, profile, kept)
+	assert.Equal(t, first, byContent())
+
 	// The environment has the profile, and LTO links none.
 	s.setenv("AFDO_PROFILE", profile)
 	assert.Equal(t, "-fauto-profile=a.o.afdo -c a.c\n", s.run("afdo", "exec", gcc, "-c", "a.c"))
