@@ -2,6 +2,7 @@ package slice
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -95,7 +96,9 @@ func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
 // spelled reports whether the words of a mangled name are in the text.
 func (n *naiveSlice) spelled(name string) bool {
 	name = canonical.Name(name)
-	return !isMangled(name) || spelledByTree(name, n.q.Text.has)
+	return !isMangled(name) || spelledByTree(name, func(word string) bool {
+		return strings.HasPrefix(word, "__") || slices.Contains(unwritten, word) || n.q.Text.has(word)
+	})
 }
 
 func (n *naiveSlice) grow() bool {

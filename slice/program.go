@@ -21,12 +21,16 @@ type Program struct {
 	byPath func() map[string][]int // the units of each path
 
 	lastOfBase func() map[string]int // the last unit of each last path element
+
+	demands *demands // nil where a slice or two are all that is taken
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
 func FromProfile(p *profile.Profile) *Program {
 	s := newProfileSource(p)
-	return newProgram(s, &scan{source: s})
+	program := newProgram(s, &scan{source: s})
+	program.demands = new(demands)
+	return program
 }
 
 // FromReader returns the program of a version 4 file. Of the records it reads

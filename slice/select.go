@@ -188,11 +188,27 @@ func (s *selection) addUnits(q Request) error {
 // addText makes the functions its own that a text may define. What shares a
 // name with one of them is among them.
 func (s *selection) addText() error {
+	add := func(sym symbol) {
+		if s.own.add(sym.id) {
+			s.symbols = append(s.symbols, sym)
+		}
+	}
 	for _, key := range s.text.names() {
+		if s.demands != nil && slices.Contains(unwritten, key) {
+			found, err := s.demands.named(key, s.index)
+			if err != nil {
+				return err
+			}
+			for i := range found {
+				if s.text.meets(&found[i]) {
+					add(found[i].symbol)
+				}
+			}
+			continue
+		}
 		err := s.index.byKey(key, func(sym symbol) {
 			if !s.own.has(sym.id) && s.text.mayDefine(sym.name) {
-				s.own.add(sym.id)
-				s.symbols = append(s.symbols, sym)
+				add(sym)
 			}
 		})
 		if err != nil {

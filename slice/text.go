@@ -62,27 +62,25 @@ var unwritten = []string{
 }
 
 // mayDefine reports whether a function that has one of the names may have that symbol.
-func (t *Text) mayDefine(symbol string) bool {
-	cut := canonical.Name(symbol)
-	if isMangled(cut) {
-		return spelledBy(cut, t.has)
-	}
-	if rest, ok := strings.CutPrefix(cut, "_GLOBAL__sub_"); ok {
-		_, rest, _ = strings.Cut(rest, "_")
-		return !isMangled(rest) || spelledBy(rest, t.has)
-	}
-	return true
+func (t *Text) mayDefine(symbol string) bool { return needs(symbol, t.has) }
+
+// has reports whether a word stands in the text.
+func (t *Text) has(word string) bool {
+	_, ok := t.words[wordHash(word)]
+	return ok
 }
 
-// has reports whether a word is in the text. It may be the compiler's own, as __va_list_tag is.
-func (t *Text) has(word string) bool {
-	if strings.HasPrefix(word, "__") {
-		return true
+// needs calls yield for the words that have to stand in a text which defines a symbol, until it
+// returns false, and reports whether it never did. Words of the compiler's own, such as
+// __va_list_tag, need not be there.
+func needs(symbol string, yield func(word string) bool) bool {
+	name := canonical.Name(symbol)
+	if rest, ok := strings.CutPrefix(name, "_GLOBAL__sub_"); ok {
+		_, name, _ = strings.Cut(rest, "_")
 	}
-	if _, ok := t.words[wordHash(word)]; ok {
-		return true
-	}
-	return slices.Contains(unwritten, word)
+	return !isMangled(name) || spelledBy(name, func(word string) bool {
+		return strings.HasPrefix(word, "__") || slices.Contains(unwritten, word) || yield(word)
+	})
 }
 
 // Empty reports whether nothing has been added.

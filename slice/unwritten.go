@@ -1,0 +1,51 @@
+package slice
+
+import "sync"
+
+// Demands are the symbols of the names that are in every text, [unwritten], each with the words
+// that it needs there. A program has many, of lambdas above all, and each of its slices asks for
+// all of them.
+type demands struct {
+	once sync.Once
+	err  error
+	of   map[string][]demand // by unqualified name
+}
+
+type demand struct {
+	symbol
+	words []uint32 // by hash, as a Text has them
+}
+
+// named returns the symbols of one of the names. The first call takes all of them apart.
+func (d *demands) named(key string, x index) ([]demand, error) {
+	d.once.Do(func() {
+		d.of = make(map[string][]demand)
+		for _, key := range unwritten {
+			err := x.byKey(key, func(sym symbol) { d.of[key] = append(d.of[key], newDemand(sym)) })
+			if err != nil {
+				d.err = err
+				return
+			}
+		}
+	})
+	return d.of[key], d.err
+}
+
+func newDemand(sym symbol) demand {
+	d := demand{symbol: sym}
+	needs(sym.name, func(word string) bool {
+		d.words = append(d.words, wordHash(word))
+		return true
+	})
+	return d
+}
+
+// meets reports whether the words stand in the text.
+func (t *Text) meets(d *demand) bool {
+	for _, word := range d.words {
+		if _, ok := t.words[word]; !ok {
+			return false
+		}
+	}
+	return true
+}
