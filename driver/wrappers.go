@@ -11,8 +11,8 @@ import (
 // launchers are programs that run the compiler behind them and take its place.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
-// keyed are the launchers that keep objects by command line and preprocessed source, and do not know
-// that a profile is read, too. ccache does.
+// keyed are the launchers that keep objects by command line and preprocessed source, and do not
+// know that a profile is read, too. ccache does.
 var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
 
 // keyedByPath returns the launcher that would take an object of another slice of the same name, if
