@@ -31,7 +31,7 @@ func (r *Reader) findUnits(candidates func(*indexfmt.Index) ([]uint32, error), f
 		if err != nil {
 			return nil, err
 		}
-		if x != nil && x.usable() {
+		if x != nil && x.usable(r.src.distant()) {
 			units, err := r.indexedUnits(x, candidates, fits)
 			if !r.misled(x, err) {
 				return units, err
@@ -53,9 +53,13 @@ func (r *Reader) unitsAt(d *directory, indexes []int) []*Unit {
 	return units
 }
 
-// usable reports whether one more unit is to be looked up in the index.
-func (x *fileIndex) usable() bool {
-	return x.Has(indexfmt.Units) && x.Has(indexfmt.Paths) && !x.misled.Load() && x.lookups.Add(1) <= unitsInIndex
+// usable reports whether one more unit is to be looked up in the index. Of a distant file that is
+// always better.
+func (x *fileIndex) usable(distant bool) bool {
+	if !x.Has(indexfmt.Units) || !x.Has(indexfmt.Paths) || x.misled.Load() {
+		return false
+	}
+	return distant && x.Has(indexfmt.Runs) || x.lookups.Add(1) <= unitsInIndex
 }
 
 // misled reports whether a lookup has to go on without the index because of an error that came of

@@ -122,3 +122,33 @@ func TestRequestsOfLargeUnit(t *testing.T) {
 	require.Greater(t, records, 1_000)
 	require.LessOrEqual(t, counting.reads, 3+2*len(data)/(64<<10))
 }
+
+// The names of symbols of many units come in a few reads, and are those of the file in memory.
+func TestRequestsOfNames(t *testing.T) {
+	for name, o := range requestShapes {
+		for _, x := range []*index.Options{nil, {}} {
+			data := compactFile(t, o, x)
+			whole, err := afdo.OpenBytes(data)
+			require.NoError(t, err)
+			var ids []afdo.SymbolID
+			for u, err := range whole.Units() {
+				require.NoError(t, err)
+				if start, end := u.IDs(); start != end && u.Index()%7 == 0 {
+					ids = append(ids, start, end-1)
+				}
+			}
+			want, err := whole.SymbolsByID(ids)
+			require.NoError(t, err)
+			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
+			require.NoError(t, err)
+			got, err := r.SymbolsByID(ids)
+			require.NoError(t, err)
+			for i := range want {
+				require.Equal(t, describe(want[i]), describe(got[i]))
+			}
+			require.Greater(t, len(ids), 80)
+			require.LessOrEqual(t, counting.reads, 14, "%s, index %v", name, x != nil)
+		}
+	}
+}

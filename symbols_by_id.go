@@ -29,8 +29,32 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 		order[i] = wantedID{id, i}
 	}
 	slices.SortFunc(order, func(a, b wantedID) int { return cmp.Compare(a.id, b.id) })
+	units, err := r.owners(order)
+	if err != nil {
+		return nil, err
+	}
+	r.namesAhead(units)
 	symbols := make([]Symbol, len(ids))
+	for _, u := range units {
+		if err := u.symbolsByID(u.wanted, symbols); err != nil {
+			return nil, err
+		}
+	}
+	return symbols, nil
+}
+
+// wantedUnit is a unit and the symbol IDs that are wanted of it.
+type wantedUnit struct {
+	*Unit
+	wanted []wantedID
+}
+
+// owners returns the units of symbol IDs, which ascend.
+func (r *Reader) owners(order []wantedID) (units []wantedUnit, err error) {
 	for len(order) > 0 {
+		if len(units) == unitsOneByOne {
+			r.runsAhead()
+		}
 		u, err := r.owner(order[0].id)
 		if err != nil {
 			return nil, err
@@ -42,12 +66,10 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 		for n < len(order) && u.entry.has(order[n].id) {
 			n++
 		}
-		if err := u.symbolsByID(order[:n], symbols); err != nil {
-			return nil, err
-		}
+		units = append(units, wantedUnit{u, order[:n]})
 		order = order[n:]
 	}
-	return symbols, nil
+	return units, nil
 }
 
 // wantedID is a symbol ID and its place among those that were asked for.

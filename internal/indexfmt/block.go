@@ -59,6 +59,14 @@ type Block struct {
 	Size int64
 }
 
+// Place returns where the pages of a block are in the section.
+func (x *Index) Place(kind Kind) (off, size int64) {
+	b := x.byKind[kind]
+	from := physical(b.Off) / pageSize * pageSize
+	to := min((physical(b.Off+b.Size)/pageSize+1)*pageSize, x.sectionSize)
+	return from, to - from
+}
+
 func (x *Index) readBlocks(f *wire.Fields) {
 	n := int(f.Byte())
 	if n > maxBlocks {
