@@ -17,14 +17,14 @@ var ErrNames = errors.New("bad name table")
 // A Problem is something wrong with a file.
 type Problem struct {
 	Err    *FormatError // what and where
-	Remark bool         // it is odd, but every reader gets the same of it
+	Remark bool         // unusual, but every reader reads the same
 }
 
-// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. The
-// first fault that [Decode] finds is the only one: what comes after it has no certain place. Of a
-// file that it decodes, the names and the summary are checked. A file of another version yields a
-// fault of class [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size
-// of the file.
+// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. It
+// stops at the first fault that [Decode] finds: sections have no length that could be relied on to
+// find the next one, and the size of each function depends on all of its records. Of a file that it
+// decodes, the names and the summary are checked. A file of another version yields a fault of class
+// [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size of the file.
 func Check(data []byte) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) {
 		p, err := Decode(data)

@@ -85,7 +85,7 @@ func (c *checker) records(w *tableWalk) {
 // buckets compares the table with the chains that were found.
 func (c *checker) buckets(whole bool) {
 	t := &c.r.table
-	data, err := c.r.src.view(t.at+tableHeadSize, int(8*t.buckets))
+	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.buckets))
 	if err != nil {
 		c.report(err)
 		return
@@ -131,7 +131,7 @@ func (c *checker) summarize(cs bool) *Summary {
 func (c *checker) tail() {
 	h := &c.r.header
 	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.buckets)
-	first := c.r.src.size
+	first := c.r.src.Size()
 	for _, o := range h.offsets() {
 		if *o.at > h.HashTable {
 			first = min(first, *o.at)

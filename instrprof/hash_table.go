@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/source"
 )
 
 // hashTable is the hash table of an indexed file: u64 number of buckets, a power of two; u64 number
@@ -31,15 +32,15 @@ const (
 func (r *Reader) openTable() error {
 	t := &r.table
 	t.at = r.header.HashTable
-	size := min(r.src.size-t.at, tableHeadSize)
-	head, err := r.src.view(t.at, int(size))
+	size := min(r.src.Size()-t.at, tableHeadSize)
+	head, err := r.src.View(t.at, int(size))
 	if err != nil {
 		return err
 	}
 	f := &fields{data: head, base: t.at, section: SectionHashTable}
 	t.buckets = f.u64("the number of buckets")
 	entries := f.u64("the number of entries")
-	left := uint64(r.src.size-t.at-size) / 8
+	left := uint64(r.src.Size()-t.at-size) / 8
 	switch {
 	case f.err != nil:
 	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
@@ -93,9 +94,9 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 }
 
 // chain returns the offset of the chain of a hash, or 0.
-func (t *hashTable) chain(src *source, hash uint64) (int64, error) {
+func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
-	p, err := src.view(bucket, 8)
+	p, err := src.View(bucket, 8)
 	if err != nil {
 		return 0, err
 	}
@@ -110,7 +111,7 @@ func (t *hashTable) chain(src *source, hash uint64) (int64, error) {
 
 // A chainReader reads chains through a window of the file.
 type chainReader struct {
-	src   *source
+	src   *source.Source
 	reuse bool // the window
 	pos   int64
 	end   int64 // of all chains
@@ -148,10 +149,10 @@ func (c *chainReader) fill(n int64) {
 		buf = c.window
 	}
 	size := min(max(n, c.size), c.end-c.pos)
-	if c.src.inMemory() {
+	if c.src.InMemory() {
 		size = c.end - c.pos
 	}
-	c.window, c.err = c.src.viewIn(buf, c.pos, int(size))
+	c.window, c.err = c.src.ViewIn(buf, c.pos, int(size))
 	c.start = c.pos
 }
 
@@ -205,7 +206,7 @@ type tableWalk struct {
 	f      fields
 }
 
-func (t *hashTable) walk(src *source, reuse bool, of part) *tableWalk {
+func (t *hashTable) walk(src *source.Source, reuse bool, of part) *tableWalk {
 	return &tableWalk{
 		chainReader: chainReader{src: src, reuse: reuse, pos: t.payload, end: t.at, size: windowSize},
 		part:        of,

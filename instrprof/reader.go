@@ -7,13 +7,14 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/source"
 )
 
 // A Reader reads an indexed file lazily: header, summaries and the head of the hash table when it
 // is opened, the rest as it is asked for. All methods may be called from many goroutines. What they
 // return stays valid after Close.
 type Reader struct {
-	src     *source
+	src     *source.Source
 	header  Header
 	summary *Summary
 	cs      *Summary
@@ -25,18 +26,18 @@ type Reader struct {
 const firstRead = 1024
 
 // Open opens a file. It costs two short reads; each lookup costs two or three more. A file that is
-// cut while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The caller closes the
-// Reader.
+// truncated or written to while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The
+// caller closes the Reader.
 //
 // Errors are those of the system, a [*FormatError] or a [*VersionError].
 func Open(path string) (*Reader, error) {
-	src, err := openSource(path)
+	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	r, err := newReader(src)
 	if err != nil {
-		_ = src.close()
+		_ = src.Close()
 	}
 	return r, err
 }
@@ -44,7 +45,7 @@ func Open(path string) (*Reader, error) {
 // OpenBytes reads a file that is in memory, without a copy: records are views of data, which must
 // not change as long as anything returned is in use.
 func OpenBytes(data []byte) (*Reader, error) {
-	return newReader(&source{bytes: data, size: int64(len(data))})
+	return newReader(source.OfBytes(data))
 }
 
 // NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
@@ -56,12 +57,12 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("instrprof: no reader")
 	}
-	return newReader(&source{at: src, size: size})
+	return newReader(source.Of(src, size))
 }
 
-func newReader(src *source) (*Reader, error) {
+func newReader(src *source.Source) (*Reader, error) {
 	r := &Reader{src: src}
-	head, err := src.view(0, int(min(src.size, firstRead)))
+	head, err := src.View(0, int(min(src.Size(), firstRead)))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func newReader(src *source) (*Reader, error) {
 // open reads header and summaries, which head begins with if it is not too short.
 func (r *Reader) open(head []byte) error {
 	f := &fields{data: head, section: SectionHeader}
-	r.header = f.header(r.src.size)
+	r.header = f.header(r.src.Size())
 	if r.header.HashTable > int64(len(head)) && f.err == nil {
 		head, err := r.longerHead(f)
 		if err != nil {
@@ -106,7 +107,7 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 		counts := f.data[min(need, uint64(len(f.data))):]
 		if len(counts) < 16 {
 			var err error
-			if counts, err = r.src.view(int64(need), 16); err != nil {
+			if counts, err = r.src.View(int64(need), 16); err != nil {
 				return nil, err
 			}
 		}
@@ -123,18 +124,18 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	if need <= uint64(len(f.data)) {
 		return f.data, nil
 	}
-	return r.src.view(0, int(min(need, uint64(end))))
+	return r.src.View(0, int(min(need, uint64(end))))
 }
 
 // Close releases the file. It waits for no other call; calls that read and come later return
 // [afdo.ErrClosed], a second Close among them.
-func (r *Reader) Close() error { return r.src.close() }
+func (r *Reader) Close() error { return r.src.Close() }
 
 // Header returns the header.
 func (r *Reader) Header() Header { return r.header }
 
 // Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 { return r.src.length() }
+func (r *Reader) Size() int64 { return r.src.Size() }
 
 // Summary returns the summary of the records that are not context-sensitive. It must not be
 // changed.
@@ -200,7 +201,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 // walk is Records for the functions of a part, with the hash of the name. With reuse, a record is
 // valid only until the next one is asked for.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
-	if err := r.src.ready(); err != nil {
+	if err := r.src.Ready(); err != nil {
 		yield(Record{}, 0, err)
 		return
 	}

@@ -13,13 +13,13 @@ import (
 // section returns a section that begins at off, which is not 0.
 func (r *Reader) tailSection(off int64, s Section) (*fields, error) {
 	h := &r.header
-	end := r.src.size
+	end := r.src.Size()
 	for _, o := range h.offsets() {
 		if *o.at > off && *o.at < end {
 			end = *o.at
 		}
 	}
-	data, err := r.src.view(off, int(end-off))
+	data, err := r.src.View(off, int(end-off))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (r *Reader) VTableNames() ([]string, error) {
 	}
 	size := f.u64("the size of the vtable names")
 	var names []string
-	f.names(size, r.src.size, func(name []byte) { names = append(names, string(name)) })
+	f.names(size, r.src.Size(), func(name []byte) { names = append(names, string(name)) })
 	if f.err != nil {
 		return nil, f.err
 	}

@@ -86,7 +86,7 @@ func (r *Reader) load() error {
 
 // all reads names, contexts and metadata.
 func (r *Reader) all() error {
-	if err := r.src.ready(); err != nil {
+	if err := r.src.Ready(); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -419,7 +419,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	}
 	f := fields{section: g.section, start: g.section.Offset + int64(start)}
 	var err error
-	f.data, err = r.src.view(f.start, int(end-start))
+	f.data, err = r.src.View(f.start, int(end-start))
 	return f, err
 }
 

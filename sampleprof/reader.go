@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/source"
 )
 
 // Version is the version of the binary formats that this package reads and writes.
@@ -51,7 +52,7 @@ const maxHeader = 2 * binary.MaxVarintLen64
 // A file in the older [Binary] format has no section table: it is read whole when it is opened, and
 // looking up one function of it takes reading those before it.
 type Reader struct {
-	src      *source
+	src      *source.Source
 	format   Format
 	sections []Section
 	entries  int64 // where the entries of the section table begin
@@ -78,13 +79,13 @@ type kind struct {
 // What is read of the file is copied into memory once. A file that is truncated or written to while
 // it is open gives an [afdo.ReadError] from the call that comes upon it.
 func Open(path string, opts ...Option) (*Reader, error) {
-	f, err := openFile(path)
+	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(&source{at: f, closer: f, size: f.info.Size()}, opts)
+	r, err := newReader(src, opts)
 	if err != nil {
-		_ = f.Close() // it was only read
+		_ = src.Close() // it was only read
 		return nil, err
 	}
 	return r, nil
@@ -97,7 +98,7 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
 	}
-	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
+	return newReader(source.OfBytes(data), opts)
 }
 
 // NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
@@ -109,25 +110,25 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("sampleprof: no reader")
 	}
-	return newReader(&source{at: src, size: size}, opts)
+	return newReader(source.Of(src, size), opts)
 }
 
 // Close releases the file. Later calls of anything that reads it return [afdo.ErrClosed], a second
 // Close among them. What was handed out stays valid.
-func (r *Reader) Close() error { return r.src.close() }
+func (r *Reader) Close() error { return r.src.Close() }
 
 // Format returns the format of the file, which is never [Text].
 func (r *Reader) Format() Format { return r.format }
 
 // Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 { return r.src.length() }
+func (r *Reader) Size() int64 { return r.src.Size() }
 
 // Sections returns the section table, in its order. Of a [Binary] file it returns what would be
 // sections of the other format. The caller must not change it.
 func (r *Reader) Sections() []Section { return r.sections }
 
-func newReader(src *source, opts []Option) (*Reader, error) {
-	o := options{maxMemory: defaultTimesFile*src.size + defaultFloor}
+func newReader(src *source.Source, opts []Option) (*Reader, error) {
+	o := options{maxMemory: defaultTimesFile*src.Size() + defaultFloor}
 	for _, set := range opts {
 		if set != nil {
 			set(&o)
@@ -135,7 +136,7 @@ func newReader(src *source, opts []Option) (*Reader, error) {
 	}
 	r := &Reader{src: src}
 	r.spent.limit = o.maxMemory
-	head, err := src.view(0, int(min(src.size, maxHeader)))
+	head, err := src.View(0, int(min(src.Size(), maxHeader)))
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +205,14 @@ func putHeader(b []byte, f Format) []byte {
 
 // findSections finds out where the parts of a file in the older format are.
 func (r *Reader) findSections(start int) error {
-	if r.src.size > 1<<31-1 {
-		return (*Section)(nil).fault(0, afdo.ErrLimit, "%d bytes", r.src.size)
+	if r.src.Size() > 1<<31-1 {
+		return (*Section)(nil).fault(0, afdo.ErrLimit, "%d bytes", r.src.Size())
 	}
-	data, err := r.src.view(0, int(r.src.size))
+	data, err := r.src.View(0, int(r.src.Size()))
 	if err != nil {
 		return err
 	}
-	r.src.bytes = data
+	r.src.Keep(data)
 	f := fields{data: data, pos: start}
 	part := func(t SectionType, read func()) {
 		s := Section{Index: len(r.sections), Type: t, Offset: int64(f.pos)}
@@ -287,7 +288,7 @@ func (r *Reader) section(t SectionType) *Section {
 // Summary returns the summary as it stands in the file, [afdo.ErrNotFound] if there is none. It
 // reads that section each time it is called.
 func (r *Reader) Summary() (*afdo.Summary, error) {
-	if err := r.src.ready(); err != nil {
+	if err := r.src.Ready(); err != nil {
 		return nil, err
 	}
 	s := r.section(SectionSummary)

@@ -116,7 +116,7 @@ const (
 
 // readTable reads the section table, which follows magic and version.
 func (r *Reader) readTable(start int) error {
-	head, err := r.src.view(0, int(min(r.src.size, int64(start+tableCountSize))))
+	head, err := r.src.View(0, int(min(r.src.Size(), int64(start+tableCountSize))))
 	if err != nil {
 		return err
 	}
@@ -125,21 +125,21 @@ func (r *Reader) readTable(start int) error {
 	if f.err != nil {
 		return f.err
 	}
-	left := uint64(r.src.size) - uint64(f.pos)
+	left := uint64(r.src.Size()) - uint64(f.pos)
 	if n > left/tableEntrySize || n > math.MaxInt32/tableEntrySize {
 		f.fail(start, afdo.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
 		return f.err
 	}
 	r.entries = int64(f.pos)
 	f.start = r.entries
-	f.data, err = r.src.view(f.start, int(n)*tableEntrySize)
+	f.data, err = r.src.View(f.start, int(n)*tableEntrySize)
 	if err != nil {
 		return err
 	}
 	f.pos = 0
 	r.sections = make([]Section, n)
 	for i := range r.sections {
-		f.tableEntry(i, &r.sections[i], r.src.size)
+		f.tableEntry(i, &r.sections[i], r.src.Size())
 	}
 	if f.err != nil {
 		return f.err
@@ -202,7 +202,7 @@ func (r *Reader) open(s *Section) (*fields, error) {
 	if s.Size > math.MaxInt32 {
 		return nil, s.fault(s.Offset, afdo.ErrLimit, "%d bytes", s.Size)
 	}
-	data, err := r.src.view(s.Offset, int(s.Size))
+	data, err := r.src.View(s.Offset, int(s.Size))
 	if err != nil {
 		return nil, err
 	}
