@@ -15,8 +15,8 @@ import (
 // A Launcher gives compiles the slices of a profile that they use. It stands
 // before a compiler, or in a program that runs compilers.
 type Launcher struct {
-	// Profile is the path of the profile, in any format. A -fauto-profile in a
-	// command comes before it, unless the compiler reads its file itself.
+	// Profile is the path of the profile, in any format: of GCOV for GCC, of LLVM for clang. One
+	// that the command names comes before it, unless GCC reads that file itself.
 	Profile string
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.

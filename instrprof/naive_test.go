@@ -270,8 +270,29 @@ func FuzzInstrProfile(f *testing.F) {
 			_, err := r.Record(want.Name, want.Hash)
 			require.NoError(t, err)
 		}
+		slicesAll(t, r, list)
 		writesBack(t, func(p *instrprof.Profile) error { return p.AddIndexed(r, 1, nil) })
 	})
+}
+
+// slicesAll takes a slice of everything, which has all records and the summary.
+func slicesAll(t *testing.T, r *instrprof.Reader, list []plain) {
+	t.Helper()
+	s, err := r.Slice(func(string) bool { return true })
+	if err != nil {
+		require.True(t, isOurs(err) || errors.Is(err, instrprof.ErrUnrepresentable) || errors.Is(err, instrprof.ErrMismatch), "%v", err)
+		return
+	}
+	require.Equal(t, len(list), s.NumRecords())
+	var file bytes.Buffer
+	require.NoError(t, s.Write(&file))
+	q, err := instrprof.OpenBytes(file.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, r.Summary(), q.Summary())
+	require.Equal(t, r.CSSummary(), q.CSSummary())
+	again, err := walked(t, file.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint(sortPlain(list)), fmt.Sprint(sortPlain(again)))
 }
 
 // writesBack checks that what was read is written and read again the same.

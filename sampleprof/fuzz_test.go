@@ -98,6 +98,42 @@ func requireLikeNaive(t *testing.T, data []byte) {
 	require.Equal(t, want, text.String())
 	requireLookups(t, r, p)
 	requireRoundTrip(t, p, want)
+	requireSlice(t, r, want)
+}
+
+// requireSlice takes a slice of everything, which is the whole profile unless the function offsets
+// lie, and one of nothing.
+func requireSlice(t *testing.T, r *Reader, want string) {
+	t.Helper()
+	whole, err := r.Slice(func(string) bool { return true })
+	switch {
+	case errors.Is(err, ErrHashed), errors.Is(err, afdo.ErrNotFound): // MD5s, or no summary
+		return
+	case err != nil:
+		requireFormatError(t, err)
+		return
+	}
+	nothing, err := r.Slice(func(string) bool { return false })
+	require.NoError(t, err)
+	require.Zero(t, nothing.NumFunctions())
+	for _, s := range []*Slice{whole, nothing} {
+		var file, again bytes.Buffer
+		require.NoError(t, s.Write(&file))
+		require.NoError(t, s.Write(&again))
+		require.True(t, bytes.Equal(file.Bytes(), again.Bytes()))
+		q, err := OpenBytes(file.Bytes())
+		require.NoError(t, err)
+		before, err := r.Summary()
+		require.NoError(t, err)
+		after, err := q.Summary()
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		p, err := Read(q)
+		require.NoError(t, err)
+		if s == whole && r.CheckOffsets() == nil {
+			require.Equal(t, want, textOf(t, p))
+		}
+	}
 }
 
 // requireLookups compares each function that is found alone with that of the whole profile. A file
