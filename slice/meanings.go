@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -33,7 +34,7 @@ type meanings struct {
 	classes []crowd
 
 	inlined [][]int32 // the functions inlined in each symbol's samples, by index
-	open    []openHash
+	open    stack.Stack[openHash]
 	body    profile.Body
 }
 
@@ -290,16 +291,16 @@ func (m *meanings) hash(n *node, f profile.Function, nodeOf func(profile.SymbolR
 		}
 	}
 	head := quantize(f.HeadCount, m.bits)
-	m.open = append(m.open[:0], openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
-	for at := 0; ; at++ {
-		top := &m.open[len(m.open)-1]
-		for at == top.end && len(m.open) > 1 {
+	m.open.Clear()
+	m.open.Push(openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
+	for at, depth := 0, 0; ; at++ {
+		for ; depth > 0 && at == m.open.Top().end; depth-- {
 			m.leave()
-			top = &m.open[len(m.open)-1]
 		}
 		if at == len(f.Records) {
 			break
 		}
+		top := m.open.Top()
 		r := &f.Records[at]
 		place := uint64(r.Line)<<32 | uint64(r.Discriminator)
 		switch r.Kind {
@@ -311,17 +312,17 @@ func (m *meanings) hash(n *node, f profile.Function, nodeOf func(profile.SymbolR
 			callee := nodeOf(r.Callee)
 			opened := openHash{end: at + 1 + int(r.Count), head: mix(place, callee.callee, 0, 8), callee: callee}
 			opened.way = mix(top.way, opened.head, 0, 9)
-			m.open = append(m.open, opened)
+			m.open.Push(opened)
+			depth++
 		}
 	}
-	n.samples = mix(head, f.Timestamp, m.open[0].sum, 10)
+	n.samples = mix(head, f.Timestamp, m.open.Top().sum, 10)
 }
 
 // leave closes the innermost inlined body.
 func (m *meanings) leave() {
-	body := m.open[len(m.open)-1]
-	m.open = m.open[:len(m.open)-1]
-	m.open[len(m.open)-1].sum += mix(body.head, body.sum, 0, 11)
+	body := m.open.Pop()
+	m.open.Top().sum += mix(body.head, body.sum, 0, 11)
 	if m.target != Version2 {
 		body.callee.inlined += mix(body.way, body.sum, 0, 12)
 	}

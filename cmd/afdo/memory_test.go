@@ -92,6 +92,49 @@ func TestMemoryOfManyFiles(t *testing.T) {
 	assert.Less(t, c.most, int64(freeMemory+memoryPerByte*size))
 }
 
+// TestMemoryOfNesting checks that records that are nested take hardly more memory than those that
+// stand side by side.
+func TestMemoryOfNesting(t *testing.T) {
+	testenv.NeedSweep(t)
+	t.Setenv("GOGC", "5") // the memory that is used, and little that was
+	const (
+		levels  = 1_500_000
+		aLevel  = 16
+		inexact = 12 // bytes a level: the collector's doing
+	)
+	nested, flat := filepath.Join(t.TempDir(), "nested"), filepath.Join(t.TempDir(), "flat")
+	require.NoError(t, os.WriteFile(nested, version4(t, nestedProfile(levels)), 0o666))
+	require.NoError(t, os.WriteFile(flat, version4(t, flatProfile(levels)), 0o666))
+	out := filepath.Join(t.TempDir(), "out")
+	for _, line := range []string{
+		"show FILE", "convert FILE --to v4 -o OUT", "convert FILE --to v3 -o OUT", "convert FILE --to text -o OUT",
+		"lookup FILE -u hostile.c --json", "merge FILE FILE --to v4c -o OUT", "top FILE",
+	} {
+		var most [2]int64
+		for i, path := range []string{flat, nested} {
+			for range 2 {
+				c := costOf(t, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line)))
+				require.Zero(t, c.status, c.said)
+				if most[i] == 0 || c.most < most[i] {
+					most[i] = c.most
+				}
+			}
+		}
+		t.Logf("%-40s %6.1f MB, %6.1f MB nested, %5.1f bytes a level", line, float64(most[0])/1e6, float64(most[1])/1e6, float64(most[1]-most[0])/levels)
+		assert.Less(t, most[1], most[0]+(aLevel+inexact)*levels, line)
+	}
+}
+
+// flatProfile returns a profile whose only function has n empty bodies side by side.
+func flatProfile(n int) *profile.Profile {
+	return profileOf(1, nil, func(b *profile.Body, _ int, symbols []profile.SymbolRef) {
+		for line := range uint32(n) {
+			b.Enter(line%60_000, line/60_000, symbols[0])
+			b.Leave()
+		}
+	})
+}
+
 // unpackedSize returns how many bytes a file has, of a compressed one what it unpacks to.
 func unpackedSize(t *testing.T, path string) int64 {
 	f, err := input.Open(nil, path)
