@@ -30,6 +30,7 @@ func TestMayHave(t *testing.T) {
 		"_Z6taggedB3oldv":              true,
 		"_Z6taggedB3newv":              false,
 		"_Z4mainPU3AS1i":               true,
+		"_Z4mainP13__va_list_tag":      true,
 		"_Znwm":                        true,
 		"__cxx_global_var_init.2":      true,
 		"_GLOBAL__sub_I_my_file.cc":    true,
