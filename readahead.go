@@ -26,8 +26,8 @@ const (
 
 	pagesChunk = 16 << 10 // of an index
 
-	// What stands between two parts that are wanted is read, too, if it takes less time than another
-	// request.
+	// What stands between two parts that are wanted is read, too, if it takes less time than
+	// another request.
 	maxGap      = 256 << 10
 	maxTogether = 4 << 20
 

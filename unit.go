@@ -146,7 +146,7 @@ func (d *directory) orderByID() error {
 
 // overlap is the error of symbol IDs that are another unit's, too.
 func (d *directory) overlap(e *unitEntry) error {
-	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q are another unit's, too", e.Start, e.End, d.path(e))
+	return d.sec.errorAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
 }
 
 func (d *directory) rank() {
