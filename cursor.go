@@ -70,7 +70,10 @@ func (c *Cursor) Next() bool {
 			}
 			c.leave()
 		}
-		if c.read() {
+		c.remaining--
+		c.depth = len(c.stack)
+		// One of unknown type is passed over, and an error ends the walk.
+		if c.f.Compact && c.readCompact() || !c.f.Compact && c.readNormal() || c.readAny() {
 			return true
 		}
 	}
@@ -101,21 +104,6 @@ func (c *Cursor) target() (Target, bool) {
 
 // stop ends the walk.
 func (c *Cursor) stop() { c.remaining, c.stack, c.targets = 0, c.stack[:0], 0 }
-
-// read reads the next record of the body at hand, which has one. It returns false for one of
-// unknown type, which it passes over, and at an error, which ends the walk.
-func (c *Cursor) read() bool {
-	c.remaining--
-	c.depth = len(c.stack)
-	if c.f.sec.Compact {
-		if c.readCompact() {
-			return true
-		}
-	} else if c.readNormal() {
-		return true
-	}
-	return c.readAny()
-}
 
 // countSize is the size of the count in a normal-mode record by type, for the types that hold
 // nothing else.
