@@ -1,0 +1,43 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
+)
+
+// TestUsers goes the ways of the users: their scripts run, in the order in which they stand in
+// docs/readers.md, and say what they are for.
+func TestUsers(t *testing.T) {
+	testenv.NeedSweep(t) // they build the command
+	sh := testenv.Tool(t, "sh")
+	for _, c := range []struct {
+		script string
+		tools  []string
+		says   []string
+	}{
+		{"build-engineer", []string{"gcc"}, []string{"words.o.afdo", "table.o.afdo", "words.o.afdo is up to date", "up to date"}},
+		{"performance-engineer", nil, []string{"src/cart.cc", "shop::Cart::clear", "week.html", "week.pb.gz"}},
+		{"library-user", nil, []string{"v4c 107300027 src/main.cc main", "v2 107300027  main", "profdata 107  twice"}},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			for _, tool := range append(c.tools, "go") {
+				testenv.Tool(t, tool)
+			}
+			cmd := exec.Command(sh, filepath.Join("users", c.script+".sh"))
+			cmd.Env = append(os.Environ(), "AFDO_PROFILE=")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			for _, text := range c.says {
+				assert.Contains(t, string(out), text)
+			}
+			assert.Contains(t, read(t, "docs/readers.md"), "users/"+c.script+".sh")
+		})
+	}
+}
