@@ -44,7 +44,12 @@ func (p *Profile) Summarize() *afdo.Summary {
 	if len(counts) > 0 {
 		s.MaxCount = counts[len(counts)-1]
 	}
-	s.Entries = histogram(s.TotalCount, counts)
+	s.Entries = histogram(s.TotalCount, func() (count, n uint64) {
+		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {
+			counts = counts[:len(counts)-1]
+		}
+		return count, n
+	})
 	return s
 }
 
@@ -57,21 +62,19 @@ func (p *Profile) numRecords() int {
 	return n
 }
 
-// histogram returns the entries of a summary, given its total and the counts
-// that are not 0, in ascending order. Zeros bring no share any nearer.
-func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
+// histogram returns the entries of a summary, given its total and the counts that are not 0, in
+// descending order, each with how many there are of it. Zeros bring no share any nearer.
+func histogram(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	entries := make([]afdo.SummaryEntry, len(cutoffs))
 	e := afdo.SummaryEntry{}
 	sum := uint64(0) // saturates as the total does, so all counts together reach any share
 	for i, cutoff := range cutoffs {
 		e.Cutoff = cutoff
 		for share := shareOf(total, cutoff); sum < share; {
-			e.MinCount = counts[len(counts)-1]
-			for len(counts) > 0 && counts[len(counts)-1] == e.MinCount {
-				sum = saturating.Add(sum, e.MinCount)
-				counts = counts[:len(counts)-1]
-				e.NumCounts++
-			}
+			count, n := next()
+			e.MinCount = count
+			e.NumCounts += n
+			sum = saturating.Add(sum, saturating.Mul(count, n))
 		}
 		entries[i] = e
 	}
