@@ -43,30 +43,47 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 // A function without samples is not needed for any share and is left out.
 // A share of more than the whole is reached by all functions that have samples.
 func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
-	samples := make([]total, p.NumSymbols())
-	for s, f := range p.Functions() {
-		samples[s] = samplesOf(f.Records)
-	}
-	least := leastHot(samples, share)
-	return p.KeepFunctions(func(s SymbolRef) bool { return samples[s].compare(least) >= 0 })
+	return p.KeepHot(LeastHot(p.Heats(), share))
 }
 
-// leastHot returns the smallest number of samples that a function must have to
-// be among the hottest that reach a share of all. It is never 0.
-func leastHot(samples []total, share Ratio) total {
-	hottest := slices.DeleteFunc(slices.Clone(samples), func(t total) bool { return t == total{} })
-	slices.SortFunc(hottest, func(t, u total) int { return u.compare(t) })
-	var all, sum total
-	for _, t := range hottest {
-		all.add(t)
+// A Heat is how many samples a function has, upper word first.
+type Heat [2]uint64
+
+// Heats returns the samples of all functions, in the order of [Profile.Functions].
+func (p *Profile) Heats() []Heat {
+	heats := make([]Heat, 0, p.NumFunctions())
+	for _, f := range p.Functions() {
+		samples := samplesOf(f.Records)
+		heats = append(heats, Heat{samples.hi, samples.lo})
 	}
-	least := total{lo: 1}
-	for _, t := range hottest {
-		if compareShares(sum, all, total{lo: share.Num}, total{lo: share.Den}) >= 0 {
+	return heats
+}
+
+// LeastHot returns the samples that a function must have to be among the hottest that reach a share
+// of all, see [Profile.KeepHottest]. It is never 0. It sorts the functions.
+func LeastHot(functions []Heat, share Ratio) Heat {
+	slices.SortFunc(functions, func(a, b Heat) int { return b.total().compare(a.total()) })
+	var all, sum total
+	for _, h := range functions {
+		all.add(h.total())
+	}
+	least := Heat{0, 1}
+	for _, h := range functions {
+		if h == (Heat{}) || compareShares(sum, all, total{lo: share.Num}, total{lo: share.Den}) >= 0 {
 			break
 		}
-		sum.add(t)
-		least = t
+		sum.add(h.total())
+		least = h
 	}
 	return least
+}
+
+func (h Heat) total() total { return total{h[0], h[1]} }
+
+// KeepHot returns what [Profile.KeepFunctions] returns for the functions that have as many samples
+// as that, which [LeastHot] tells. It is for a profile whose functions are in several places.
+func (p *Profile) KeepHot(least Heat) (*Profile, Removed) {
+	return p.KeepFunctions(func(s SymbolRef) bool {
+		return samplesOf(p.Function(s).Records).compare(least.total()) >= 0
+	})
 }

@@ -201,7 +201,7 @@ func TestMergeKeepGoing(t *testing.T) {
 // each of them several times. It returns the list and the size of a file.
 func fleetFiles(t *testing.T, inputs int) (list string, size int) {
 	t.Helper()
-	const files, units, functions, lines = 50, 10, 30, 12
+	const files, units, functions, lines = 50, 10, 8, 12
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i := range files {

@@ -1,0 +1,154 @@
+// Command afdo-beam merges the profiles of a fleet on Apache Beam.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"github.com/go-afdo/afdo/beam/fleetmerge"
+	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/cli/weighing"
+)
+
+const mergeHelp = `Write the sum of GCOV profiles as a version 4 file: the bytes that afdo merge
+--keep-going writes, on as many machines as the runner has. Paths are local ones,
+which all workers have to see, gs:// or s3://.
+
+--input GLOB stands for files, each a host by itself, and --input-list LIST for the
+inputs that a file on this machine names, one a line. ` + weighing.Help + `
+
+Inputs that cannot be read are left out and named in the file of --dead-letters,
+each with what is wrong. The exit status is 3 if there are any. If no input is
+left, the pipeline fails.
+
+` + trim.Help + `
+
+The rest are flags of Beam: --runner and what belongs to it.`
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "--worker=true" { // as a runner starts it, with Beam's flags alone
+		flag.Parse()
+	}
+	beam.Init() // which does not return on a worker
+	os.Exit(run(context.Background(), os.Args[1:], os.Stderr))
+}
+
+// run runs a command line and returns the exit status.
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	root := &cobra.Command{Use: "afdo-beam", Short: "Merge the profiles of a fleet on Apache Beam", SilenceErrors: true, SilenceUsage: true}
+	status := cli.StatusUsage // until the command line has turned out to be right
+	root.AddCommand(newMergeCommand(ctx, stderr, &status))
+	root.SetArgs(args)
+	if err := root.Execute(); err != nil {
+		fmt.Fprintf(stderr, "afdo-beam: %s\n", cli.Message(err))
+	} else if status == cli.StatusUsage {
+		status = cli.StatusDone
+	}
+	return status
+}
+
+func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.Command {
+	var m merging
+	cmd := &cobra.Command{
+		Use:   "merge --input GLOB --output OUT",
+		Short: "Write the sum of profiles",
+		Long:  mergeHelp,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := m.options(cmd)
+			if err != nil {
+				return err
+			}
+			*status = cli.StatusFault
+			skipped, err := merge(ctx, options, stderr)
+			if err == nil && skipped {
+				*status = cli.StatusPartial
+			} else if err == nil {
+				*status = cli.StatusDone
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&m.globs, "input", nil, "files to merge, as in 'gs://bucket/today/*.afdo'")
+	f.StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
+	f.StringVar(&m.output.Path, "output", "", "file to write")
+	f.BoolVar(&m.output.Compact, "compact", false, "write compact encoding")
+	f.Uint64Var(&m.output.ShardBytes, "shard-bytes", 32<<20, "size of the parts in which the file is written")
+	f.StringVar(&m.deadLetters, "dead-letters", "", "file for the names of the inputs that cannot be read; OUT.skipped if not given")
+	m.weighing.AddTo(cmd)
+	m.trim.AddTo(cmd)
+	f.AddGoFlagSet(flag.CommandLine)
+	return cmd
+}
+
+// A merging is what the command line asks for.
+type merging struct {
+	globs, lists []string
+	output       fleetmerge.Output
+	deadLetters  string
+	weighing     weighing.Flags
+	trim         trim.Flags
+}
+
+// options returns what the pipeline is to do.
+func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
+	o := fleetmerge.Options{Rules: m.weighing.Rules, Globs: m.globs, Output: m.output, DeadLetters: m.deadLetters}
+	for _, path := range m.lists {
+		file, err := os.Open(path)
+		if err != nil {
+			return o, err
+		}
+		inputs, err := fleet.ReadList(path, file, o.Rules.AsOf)
+		file.Close()
+		if err != nil {
+			return o, err
+		}
+		o.List = append(o.List, inputs...)
+	}
+	if o.DeadLetters == "" {
+		o.DeadLetters = o.Output.Path + ".skipped"
+	}
+	var trimming cobra.Command
+	new(trim.Flags).AddTo(&trimming)
+	trimming.Flags().VisitAll(func(f *pflag.Flag) {
+		if given := cmd.Flags().Lookup(f.Name); given.Changed {
+			o.Trim = append(o.Trim, "--"+f.Name+"="+given.Value.String())
+		}
+	})
+	return o, nil
+}
+
+// merge runs the pipeline and tells whether inputs were skipped.
+func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	if err := fleetmerge.Merge(scope, o); err != nil {
+		return false, err
+	}
+	if err := beamx.Run(ctx, pipeline); err != nil {
+		return false, err
+	}
+	fs, err := filesystem.New(ctx, o.DeadLetters)
+	if err != nil {
+		return false, err
+	}
+	defer fs.Close()
+	if letters, err := fs.List(ctx, o.DeadLetters); err != nil || len(letters) == 0 {
+		return false, err
+	}
+	fmt.Fprintf(stderr, "afdo-beam: inputs were skipped: see %s\n", o.DeadLetters)
+	return true, nil
+}

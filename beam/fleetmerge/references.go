@@ -1,0 +1,240 @@
+package fleetmerge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func init() {
+	register.DoFn3x1[[]byte, []byte, func([]byte, []byte), error](new(refersFn))
+	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](new(measureFn))
+	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(numberFn))
+}
+
+// A reference is what one unit knows of the symbols of another, or of its own.
+type reference struct {
+	from      string // the unit that knows it
+	own       bool   // it is about from itself, which the file has to have
+	functions uint64 // of from, if own
+	records   uint64 // of all of them
+	names     []string
+	uses      []uint32 // how often records of from refer to each of them
+}
+
+func (r *reference) encode() []byte {
+	var m message
+	m.string(r.from)
+	own := uint64(0)
+	if r.own {
+		own = 1
+	}
+	m.uint(own)
+	m.uint(r.functions)
+	m.uint(r.records)
+	for i, name := range r.names {
+		m.string(name)
+		m.uint(uint64(r.uses[i]))
+	}
+	return m
+}
+
+// decodeReference reads all but the names, and hands out these one by one: they are in the memory
+// of the element.
+func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r reference, err error) {
+	f := fields{data: data}
+	r.from, r.own, r.functions, r.records = f.string(), f.uint() == 1, f.uint(), f.uint()
+	for len(f.data) > 0 {
+		name, uses := f.bytes(), f.uint()
+		if f.err == nil {
+			symbol(name, uint32(uses))
+		}
+	}
+	return r, f.err
+}
+
+// A refersFn tells each unit what another one, or it itself, knows of its symbols.
+type refersFn struct{}
+
+func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []byte)) error {
+	p, err := decodePart(part)
+	if err != nil {
+		return err
+	}
+	from := string(path)
+	refs := make([]reference, p.NumFiles())
+	for f := range refs {
+		refs[f] = reference{from: from, own: p.FilePath(profile.FileRef(f)) == from}
+	}
+	uses := make([]uint32, p.NumSymbols())
+	for s, fn := range p.Functions() {
+		r := &refs[p.SymbolFile(s)]
+		r.functions++
+		r.records += uint64(len(fn.Records))
+		for i := range fn.Records {
+			if at := &fn.Records[i]; at.Kind != profile.KindCount {
+				uses[at.Callee]++
+			}
+		}
+	}
+	for s, n := range uses {
+		r := &refs[p.SymbolFile(profile.SymbolRef(s))]
+		r.names = append(r.names, p.SymbolName(profile.SymbolRef(s)))
+		r.uses = append(r.uses, n)
+	}
+	for f := range refs {
+		if r := &refs[f]; r.own || len(r.names) > 0 {
+			emit([]byte(p.FilePath(profile.FileRef(f))), r.encode())
+		}
+	}
+	return nil
+}
+
+// A census is all symbols of a unit.
+type census struct {
+	unit  builder.Unit
+	names []string // in the order of their IDs
+}
+
+// count gathers what is known of the symbols of a unit. It holds their names.
+func count(path []byte, references func(*[]byte) bool) (*census, error) {
+	uses := make(map[string]uint32)
+	c := &census{unit: builder.Unit{Path: string(path)}}
+	for data := []byte(nil); references(&data); {
+		r, err := decodeReference(data, func(name []byte, n uint32) { uses[string(name)] += n })
+		if err != nil {
+			return nil, err
+		}
+		if r.own {
+			c.unit.Functions += r.functions
+			c.unit.Records += r.records
+		}
+	}
+	byName := make([]string, 0, len(uses))
+	for name := range uses {
+		byName = append(byName, name)
+		c.unit.NameBytes += uint64(len(name))
+	}
+	slices.Sort(byName)
+	used := make([]uint32, len(byName))
+	for i, name := range byName {
+		used[i] = uses[name]
+	}
+	for _, at := range builder.Rank(used) {
+		c.names = append(c.names, byName[at])
+		c.unit.Uses = append(c.unit.Uses, used[at])
+	}
+	return c, nil
+}
+
+// A measureFn tells what the plan has to know of a unit.
+type measureFn struct{}
+
+func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, emit func([]byte)) error {
+	c, err := count(path, references)
+	if err != nil {
+		return err
+	}
+	emit(encodeUnit(&c.unit))
+	return nil
+}
+
+func encodeUnit(u *builder.Unit) []byte {
+	var m message
+	m.string(u.Path)
+	m.uint(u.NameBytes)
+	m.uint(u.Functions)
+	m.uint(u.Records)
+	for _, n := range u.Uses {
+		m.uint(uint64(n))
+	}
+	return m
+}
+
+func decodeUnit(data []byte) (builder.Unit, error) {
+	f := fields{data: data}
+	u := builder.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
+	for len(f.data) > 0 {
+		u.Uses = append(u.Uses, uint32(f.uint()))
+	}
+	return u, f.err
+}
+
+// A numberFn tells every unit the IDs of the symbols that it knows of another one, and of all that
+// are its own. It is given what they know twice: to find the IDs, and to answer each.
+type numberFn struct{}
+
+func (*numberFn) ProcessElement(path []byte, references, again, places func(*[]byte) bool, emit func(path, ids []byte)) error {
+	place, ok, err := findPlace(places)
+	if err == nil && !ok {
+		err = fmt.Errorf("unit %q has no place in the plan", path)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := count(path, references)
+	if err != nil {
+		return err
+	}
+	ids := make(map[string]uint32, len(c.names))
+	var own message
+	own.string(string(path))
+	for i, name := range c.names {
+		id := place.start + uint32(i)
+		ids[name] = id
+		own.string(name)
+		own.uint(uint64(id))
+	}
+	emit(path, own)
+	for data := []byte(nil); again(&data); {
+		var m message
+		m.string(string(path))
+		r, err := decodeReference(data, func(name []byte, _ uint32) {
+			m.uint(uint64(len(name)))
+			m = append(m, name...)
+			m.uint(uint64(ids[string(name)]))
+		})
+		if err != nil {
+			return err
+		}
+		if r.from != string(path) {
+			emit([]byte(r.from), m)
+		}
+	}
+	return nil
+}
+
+// A place is where the plan puts a unit.
+type place struct {
+	start, section uint32
+	shard, index   uint64 // the part of the file, and which one of all units it is
+}
+
+func (p *place) encode() []byte {
+	var m message
+	m.uint(uint64(p.start))
+	m.uint(uint64(p.section))
+	m.uint(p.shard)
+	m.uint(p.index)
+	return m
+}
+
+// findPlace returns the place of a unit, unless the plan has none for it.
+func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
+	var data []byte
+	if !places(&data) {
+		return p, false, nil
+	}
+	f := fields{data: data}
+	start, section := f.uint(), f.uint()
+	p = place{uint32(start), uint32(section), f.uint(), f.uint()}
+	if start > math.MaxUint32 || section > math.MaxUint32 {
+		return p, false, errMessage
+	}
+	return p, f.err == nil, f.err
+}

@@ -1,0 +1,182 @@
+package fleetmerge
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func init() {
+	register.DoFn3x1[[]byte, []byte, func([]byte, []byte), error](new(trimFn))
+	register.DoFn2x1[[]byte, func([]byte), error](new(heatFn))
+	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](new(leastHotFn))
+	register.DoFn4x1[[]byte, []byte, []byte, func([]byte, []byte), error](new(keepFn))
+}
+
+// The stages of trimming, in their order. What is inlined too deep moves to the functions of other
+// units, which are summed again before their call targets are counted, and the hottest functions
+// are found among those of all units.
+const (
+	trimUnits = iota
+	trimTargets
+	trimCold
+	trimStages
+)
+
+var stageOf = map[string]int{"max-targets": trimTargets, "keep": trimCold} // trimUnits for all others
+
+// parseTrim reads flags of afdo merge that trim the result, and returns those of each stage.
+func parseTrim(args []string) (stages [trimStages][]string, flags *pflag.FlagSet, err error) {
+	var t trim.Flags
+	cmd := new(cobra.Command)
+	t.AddTo(cmd)
+	flags = cmd.Flags()
+	if err := flags.Parse(args); err != nil {
+		return stages, nil, err
+	}
+	if flags.NArg() > 0 {
+		return stages, nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		stages[stageOf[f.Name]] = append(stages[stageOf[f.Name]], "--"+f.Name+"="+f.Value.String())
+	})
+	return stages, flags, nil
+}
+
+// Trim leaves out of the units that [Sum] returns what flags of afdo merge say.
+func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection, error) {
+	stages, flags, err := parseTrim(args)
+	if err != nil {
+		return units, err
+	}
+	s = s.Scope("Trim")
+	if len(stages[trimUnits]) > 0 {
+		units = beam.ParDo(s, &trimFn{Args: stages[trimUnits]}, units)
+	}
+	if flags.Changed("max-depth") {
+		units = Sum(s, units)
+	}
+	if len(stages[trimTargets]) > 0 {
+		units = beam.ParDo(s, &trimFn{Args: stages[trimTargets]}, units)
+	}
+	if len(stages[trimCold]) == 0 {
+		return units, nil
+	}
+	share, err := profile.ParseRatio(flags.Lookup("keep").Value.String())
+	if err != nil {
+		return units, err
+	}
+	heats := beam.ParDo(s, new(heatFn), beam.DropKey(s, units))
+	least := beam.ParDo(s, &leastHotFn{share}, beam.Impulse(s), beam.SideInput{Input: heats})
+	return beam.ParDo(s, new(keepFn), units, beam.SideInput{Input: least}), nil
+}
+
+// A trimFn trims a unit by flags that need no more than that.
+type trimFn struct {
+	Args []string
+
+	flags trim.Flags
+}
+
+// Setup reads the flags, which travel as text.
+func (fn *trimFn) Setup() error {
+	cmd := new(cobra.Command)
+	fn.flags.AddTo(cmd)
+	return cmd.ParseFlags(fn.Args)
+}
+
+func (fn *trimFn) ProcessElement(path, part []byte, emit func(path, part []byte)) error {
+	p, err := decodePart(part)
+	if err != nil {
+		return err
+	}
+	p, _ = fn.flags.Apply(p)
+	return emitTrimmed(path, p, emit)
+}
+
+// emitTrimmed emits a unit and, if functions of others have come to it, these units as well. The
+// unit itself may be there no longer.
+func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) error {
+	for s := range p.Functions() {
+		if p.FilePath(p.SymbolFile(s)) == string(path) {
+			continue
+		}
+		paths, parts, err := encodeParts(p)
+		if err != nil {
+			return err
+		}
+		for i, part := range parts {
+			emit(paths[i], part)
+		}
+		return nil
+	}
+	data, err := encodePart(p)
+	if err == nil {
+		emit(path, data)
+	}
+	return err
+}
+
+// A heatFn tells how many samples the functions of a unit have.
+type heatFn struct{}
+
+func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
+	p, err := decodePart(part)
+	if err != nil {
+		return err
+	}
+	var m message
+	for _, h := range p.Heats() {
+		m.uint(h[0])
+		m.uint(h[1])
+	}
+	emit(m)
+	return nil
+}
+
+// A leastHotFn finds out which functions are hot.
+type leastHotFn struct {
+	Share profile.Ratio
+}
+
+func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit func([]byte)) error {
+	var all []profile.Heat
+	for data := []byte(nil); heats(&data); {
+		f := fields{data: data}
+		for len(f.data) > 0 {
+			all = append(all, profile.Heat{f.uint(), f.uint()})
+		}
+		if f.err != nil {
+			return f.err
+		}
+	}
+	least := profile.LeastHot(all, fn.Share)
+	var m message
+	m.uint(least[0])
+	m.uint(least[1])
+	emit(m)
+	return nil
+}
+
+// A keepFn leaves out the functions of a unit that are not hot.
+type keepFn struct{}
+
+func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []byte)) error {
+	p, err := decodePart(part)
+	if err != nil {
+		return err
+	}
+	f := fields{data: least}
+	p, _ = p.KeepHot(profile.Heat{f.uint(), f.uint()})
+	if f.err != nil {
+		return f.err
+	}
+	return emitTrimmed(path, p, emit)
+}

@@ -1,0 +1,333 @@
+package fleetmerge
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func init() {
+	register.DoFn2x1[[]byte, func([]byte), error](new(tallyFn))
+	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte, []byte), error](new(planFn))
+	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(encodeFn))
+	register.DoFn4x1[context.Context, []byte, func(*[]byte) bool, func([]byte), error](new(shardFn))
+	register.DoFn5x1[context.Context, []byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](new(joinFn))
+}
+
+// An Output says where the result goes.
+type Output struct {
+	Path    string
+	Compact bool
+	// ShardBytes is about how large the parts are in which workers write the file, which are put
+	// together at the end. A worker has one of them in memory.
+	ShardBytes uint64
+}
+
+// Write writes the units that [Sum] returns as one version 4 file, the one that [builder.Write]
+// writes. It goes twice over the units: once for the sizes and the symbols of each, which give the
+// plan of the file, and then to encode each by the plan. No worker has more than one unit or one
+// shard of the file in memory, but for what is about all of them: 4 bytes a symbol, 8 bytes a
+// section, the paths of the units, and 16 bytes for each value that a count has.
+//
+// Shards stand beside the output until it is complete. No units at all fail the pipeline.
+func Write(s beam.Scope, units beam.PCollection, o Output) {
+	s = s.Scope("Write")
+	references := beam.ParDo(s, new(refersFn), units)
+	sizes := beam.ParDo(s, new(measureFn), beam.GroupByKey(s, references))
+	places := beam.ParDo(s, &planFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes})
+	ids := beam.ParDo(s, new(numberFn), beam.CoGroupByKey(s, references, references, places))
+	sections := beam.ParDo(s, &encodeFn{o}, beam.CoGroupByKey(s, units, ids, places))
+	shards := beam.ParDo(s, &shardFn{o}, beam.GroupByKey(s, sections))
+	tallies := beam.ParDo(s, new(tallyFn), beam.DropKey(s, units))
+	beam.ParDo0(s, &joinFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes}, beam.SideInput{Input: shards}, beam.SideInput{Input: tallies})
+}
+
+// A tallyFn tells what the summary has to know of a unit.
+type tallyFn struct{}
+
+func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
+	p, err := decodePart(part)
+	if err != nil {
+		return err
+	}
+	var t profile.Tally
+	t.Add(p)
+	data, err := t.MarshalBinary()
+	if err == nil {
+		emit(data)
+	}
+	return err
+}
+
+// A plan is the plan of the file and the units that it numbers.
+type plan struct {
+	*builder.Plan
+	units []builder.Unit
+}
+
+// makePlan makes the plan of units that come in any order.
+func makePlan(sizes func(*[]byte) bool) (*plan, error) {
+	p := new(plan)
+	for data := []byte(nil); sizes(&data); {
+		u, err := decodeUnit(data)
+		if err != nil {
+			return nil, err
+		}
+		p.units = append(p.units, u)
+	}
+	if len(p.units) == 0 {
+		return nil, errors.New("nothing to write: no input could be read")
+	}
+	var err error
+	p.Plan, err = builder.NewPlan(p.units)
+	return p, err
+}
+
+// A planFn tells every unit its place.
+type planFn struct {
+	Output Output
+}
+
+func (fn *planFn) ProcessElement(_ []byte, sizes func(*[]byte) bool, emit func(path, place []byte)) error {
+	p, err := makePlan(sizes)
+	if err != nil {
+		return err
+	}
+	written, shard := uint64(0), uint64(0)
+	for i, placed := range p.Units {
+		u := &p.units[placed.Unit]
+		at := place{placed.Start, placed.Section, shard, uint64(i)}
+		emit([]byte(u.Path), at.encode())
+		if written += roughSize(u); written >= fn.Output.ShardBytes {
+			written = 0
+			shard++
+		}
+	}
+	return nil
+}
+
+// roughSize is about what the sections of a unit take.
+func roughSize(u *builder.Unit) uint64 {
+	const row, info, record = 12, 20, 15
+	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
+}
+
+// An encodeFn encodes the sections of a unit, for the shard in which they are.
+type encodeFn struct {
+	Output Output
+}
+
+func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) bool, emit func(shard, sections []byte)) error {
+	at, ok, err := findPlace(places)
+	if err != nil {
+		return err
+	}
+	p, err := sumParts(sums)
+	switch {
+	case err != nil:
+		return err
+	case !ok && p.NumSymbols() == 0: // trimming has left nothing of it
+		return nil
+	case !ok:
+		return fmt.Errorf("unit %q has no place in the plan", path)
+	}
+	unit := p.AddFile(string(path))
+	numbers := make(map[profile.SymbolRef]uint32)
+	for data := []byte(nil); ids(&data); {
+		f := fields{data: data}
+		file := p.AddFile(string(f.bytes()))
+		for len(f.data) > 0 {
+			name := f.bytes()
+			numbers[p.AddSymbol(file, string(name))] = uint32(f.uint())
+		}
+		if f.err != nil {
+			return f.err
+		}
+	}
+	if len(numbers) != p.NumSymbols() {
+		return fmt.Errorf("unit %q has %d symbols and %d IDs", path, p.NumSymbols(), len(numbers))
+	}
+	all := make([]uint32, p.NumSymbols())
+	for s, id := range numbers {
+		all[s] = id
+	}
+	sections, err := builder.EncodeUnit(p, unit, all, at.section, fn.Output.Compact)
+	if err != nil {
+		return err
+	}
+	var m message
+	m.uint(at.index)
+	m.uint(uint64(len(sections.Sizes)))
+	for _, size := range sections.Sizes {
+		m.uint(size)
+	}
+	m = append(m, sections.Data...)
+	emit(binary.BigEndian.AppendUint64(nil, at.shard), m)
+	return nil
+}
+
+// A shardFn writes a shard of the file: the sections of units that stand there in a row.
+type shardFn struct {
+	Output Output
+}
+
+func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func(*[]byte) bool, emit func([]byte)) error {
+	type part struct {
+		index uint64
+		sizes []uint64
+		data  []byte
+	}
+	var parts []part
+	for data := []byte(nil); units(&data); {
+		f := fields{data: slices.Clone(data)}
+		p := part{index: f.uint()}
+		for n := f.uint(); n > 0 && f.err == nil; n-- {
+			p.sizes = append(p.sizes, f.uint())
+		}
+		if f.err != nil {
+			return f.err
+		}
+		p.data = f.data
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b part) int { return int(a.index) - int(b.index) })
+	path := fmt.Sprintf("%s.shard-%x", fn.Output.Path, binary.BigEndian.Uint64(number))
+	err := create(ctx, path, func(w io.Writer) error {
+		for _, p := range parts {
+			if _, err := w.Write(p.data); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var m message
+	m.uint(binary.BigEndian.Uint64(number))
+	m.string(path)
+	for _, p := range parts {
+		for _, size := range p.sizes {
+			m.uint(size)
+		}
+	}
+	emit(m)
+	return nil
+}
+
+// A shard is a part of the file that has been written.
+type shard struct {
+	number uint64
+	path   string
+	sizes  []uint64 // of its sections
+}
+
+// A joinFn puts the shards together, between what is about all units.
+type joinFn struct {
+	Output Output
+}
+
+func (fn *joinFn) ProcessElement(ctx context.Context, _ []byte, sizes, shards, tallies func(*[]byte) bool) error {
+	p, err := makePlan(sizes)
+	if err != nil {
+		return err
+	}
+	summary, err := summarize(tallies)
+	if err != nil {
+		return err
+	}
+	all, err := gatherShards(shards)
+	if err != nil {
+		return err
+	}
+	var sections []uint64
+	for _, s := range all {
+		sections = append(sections, s.sizes...)
+	}
+	head, tail, err := p.Frame(sections, summary, fn.Output.Compact)
+	if err != nil {
+		return err
+	}
+	err = create(ctx, fn.Output.Path, func(w io.Writer) error {
+		if _, err := w.Write(head); err != nil {
+			return err
+		}
+		for _, s := range all {
+			if err := copyShard(ctx, w, &s); err != nil {
+				return err
+			}
+		}
+		_, err := w.Write(tail)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		remove(ctx, s.path)
+	}
+	return nil
+}
+
+func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
+	var all []shard
+	for data := []byte(nil); shards(&data); {
+		f := fields{data: data}
+		s := shard{number: f.uint(), path: f.string()}
+		for len(f.data) > 0 {
+			s.sizes = append(s.sizes, f.uint())
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b shard) int { return int(a.number) - int(b.number) })
+	return all, nil
+}
+
+func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
+	var all profile.Tally
+	for data := []byte(nil); tallies(&data); {
+		var t profile.Tally
+		if err := t.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		all.AddTally(&t)
+	}
+	return all.Summary(), nil
+}
+
+// copyShard copies a shard, which has to be as long as its sections.
+func copyShard(ctx context.Context, w io.Writer, s *shard) error {
+	fs, err := filesystem.New(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	r, err := fs.OpenRead(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	want := uint64(0)
+	for _, size := range s.sizes {
+		want += size
+	}
+	n, err := io.Copy(w, r)
+	if err == nil && uint64(n) != want {
+		err = fmt.Errorf("%s: %d bytes, not %d", s.path, n, want)
+	}
+	return err
+}
