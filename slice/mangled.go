@@ -72,27 +72,34 @@ type speller struct {
 	open  [maxQuickDepth]byte
 	n     int
 
-	last  byte // of the scope that is open alone: callOperator if its last component is that
-	named bool // the function's name is complete, and its parameters follow
-	call  bool // that name ends in operator()
+	last  string // the last component of the function's name so far, empty if that is not simple
+	named bool   // that name is complete, and its parameters follow
 }
 
-const callOperator = 'c'
-
-// isCallOperator tells whether a mangled name is that of an operator(), as those of lambdas are. It
-// says no to what it does not understand.
-func isCallOperator(name string) bool {
-	if !strings.Contains(name, "cl") {
-		return false
-	}
+// quickLast returns the last component of the names that most functions have: an identifier,
+// "operator()", or a destructor. It is empty for what it does not understand.
+func quickLast(name string) string {
 	s := speller{rest: name[len("_Z"):], begin: true}
 	for {
 		word, ok := s.next()
-		if !ok || word == "" {
-			return ok && s.call
+		switch {
+		case !ok:
+			return ""
+		case word == "":
+			return s.last
 		}
 	}
 }
+
+// component takes note of a part of a name, if it is one of the function's own name.
+func (s *speller) component(name string) {
+	if !s.named && (s.n == 0 || s.atName()) {
+		s.last, s.named = name, s.n == 0
+	}
+}
+
+// atName reports whether only the scopes of a function's name are open.
+func (s *speller) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
 const maxQuickDepth = 32
 
@@ -105,7 +112,8 @@ func (s *speller) next() (word string, ok bool) {
 			if !ok {
 				return "", false
 			}
-			s.rest, s.begin, s.last = rest, false, 0
+			s.rest, s.begin = rest, false
+			s.component(id)
 			if strings.HasPrefix(id, "_GLOBAL__N") { // an unnamed namespace
 				continue
 			}
@@ -130,7 +138,9 @@ func (s *speller) pass(c byte) bool {
 	case 'E':
 		return s.pop()
 	case 'U': // a lambda or an unnamed type
-		s.last = 0
+		if s.atName() {
+			s.component("")
+		}
 		switch {
 		case strings.HasPrefix(s.rest, "Ul"):
 			return s.push(c, 2)
@@ -142,7 +152,9 @@ func (s *speller) pass(c byte) bool {
 	case 'S':
 		return s.substitution()
 	case 'T':
-		s.last = 0
+		if s.atName() {
+			s.component("")
+		}
 		s.rest = s.rest[1:]
 		return s.number()
 	case 'L':
@@ -151,7 +163,13 @@ func (s *speller) pass(c byte) bool {
 		return s.structor("12345")
 	case 'D':
 		return s.structor("01245") || s.typeCode("pnaucidfeh")
-	case 'B', 'P', 'R', 'O', 'K', 'V', 'M':
+	case 'B': // what follows is a tag
+		if s.atName() && !s.named {
+			s.last, s.named = "", true
+		}
+		s.rest = s.rest[1:]
+		return true
+	case 'P', 'R', 'O', 'K', 'V', 'M':
 		s.rest = s.rest[1:]
 		return true
 	case 'A':
@@ -164,10 +182,12 @@ func (s *speller) pass(c byte) bool {
 // small passes over a basic type, of one letter, or over an operator, of two,
 // where a name is expected.
 func (s *speller) small(c byte, name bool) bool {
-	s.last = 0
 	call := name && strings.HasPrefix(s.rest, "cl")
-	if call && s.n == 1 {
-		s.last = callOperator
+	switch {
+	case call:
+		s.component("operator()")
+	case name:
+		s.component("")
 	}
 	switch {
 	case c == 'u', name && (c == 'c' && !call || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier
@@ -206,9 +226,7 @@ func (s *speller) pop() bool {
 	s.rest = s.rest[1:]
 	switch s.open[s.n] {
 	case 'N':
-		if s.n == 0 && !s.named {
-			s.named, s.call = true, s.last == callOperator
-		}
+		s.named = s.named || s.n == 0
 	case 'U':
 		return s.number()
 	case 'Z':
@@ -233,8 +251,8 @@ func (s *speller) local() bool {
 }
 
 func (s *speller) substitution() bool {
-	if s.n == 1 {
-		s.last = 0
+	if s.atName() {
+		s.component("")
 	}
 	rest := s.rest[1:]
 	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
@@ -262,9 +280,11 @@ func (s *speller) literal() bool {
 
 // structor passes over a constructor or destructor.
 func (s *speller) structor(kinds string) bool {
-	s.last = 0
 	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
 		return false
+	}
+	if s.rest[0] == 'D' && s.atName() && s.last != "" {
+		s.component("~" + s.last)
 	}
 	s.rest = s.rest[2:]
 	return true

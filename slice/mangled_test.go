@@ -168,13 +168,16 @@ func FuzzDecodeText(f *testing.F) {
 	})
 }
 
-// TestIsCallOperator compares with the demangler, on names that are made up and on real ones.
-func TestIsCallOperator(t *testing.T) {
+// TestQuickLast compares with the demangler, on names that are made up and on real ones.
+func TestQuickLast(t *testing.T) {
 	names := []string{
 		"_ZZ4mainENKUlvE_clEv", "_ZZ4mainENKUlRiE0_clES_", "_ZZN1a1bEvENKUlvE_clEv", "_ZN1a1bclEv", "_ZNK1aclEi",
 		"_ZNK1aIiEclIcEEvT_", "_ZNK1acl", "_ZN1a2clEv", "_ZN1a1bEZNS_1cEvENKUlvE_clEvEUlvE_", "_Z1fIZ4mainENKUlvE_clEvEUlvE_EvT_",
 		"_ZZZ4mainENKUlvE_clEvENKUlvE_clEv", "_ZN1acl1bE", "_ZN1aC1Ev", "_ZZNK1aclEvE1x", "_ZZNK1aclEvEN1b1fEv", "_ZN1aclEvE", "_ZN3stdclEv",
-		"_ZNKSt4lessIiEclERKiS2_", "_ZZNSt6vectorIiSaIiEE3fooEvENKUlT_E_clIiEEDaS3_", "_Zcl1av", "_ZNK1acvbEv", "_ZNclEv",
+		"_ZNKSt4lessIiEclERKiS2_", "_ZN3fooC2Ev", "_ZN3fooD0Ev", "_ZNSsC1Ev", "_ZNSt6vectorIiSaIiEED2Ev", "_ZN1a3fooB5cxx11Ev", "_Z3fooB5cxx11v",
+		"_ZN1aB5cxx113fooEv", "_ZN1aC1B5cxx11Ev", "_ZStplIcEvT_", "_ZSt3maxIiERKT_S2_S2_", "_ZN1aplEi", "_Zpl1aS_", "_ZN1aUlvE_C1Ev", "_ZN1aUt_3fooEv",
+		"_ZZ4mainEN1b3fooEv", "_ZZ4mainE3foo", "_ZZ4mainE3foo_0", "_ZThn16_N1a3fooEv", "_ZN1acviEv", "_ZN1aCI11bEi", "_ZNDv4_f3fooE",
+		"_ZN1aI1bE1cE1d", "_ZN1a1bIN1c1dEE1eIN1f1gEEEvT_", "_ZL3fooN1a1bE", "_ZN12_GLOBAL__N_13runIiEEvT_", "_ZN1aDtfp_E3fooEv", "_ZZNSt6vectorIiSaIiEE3fooEvENKUlT_E_clIiEEDaS3_", "_Zcl1av", "_ZNK1acvbEv", "_ZNclEv",
 	}
 	p := synth.Profile(synth.SmallHeaders)
 	for s := range p.NumSymbols() {
@@ -182,17 +185,17 @@ func TestIsCallOperator(t *testing.T) {
 	}
 	found := 0
 	for _, name := range names {
-		if !isMangled(name) || !isCallOperator(name) {
+		if !isMangled(name) || quickLast(name) == "" {
 			continue
 		}
 		found++
 		tree, err := demangle.ToAST(name, demangle.NoParams)
 		if err == nil {
-			assert.Equal(t, "operator()", lastComponent(tree), name)
+			assert.Equal(t, lastComponent(tree), quickLast(name), name)
 		}
 	}
-	assert.Greater(t, found, 60)
+	assert.Greater(t, found, len(names)/2)
 	for _, name := range names[:3] {
-		assert.True(t, isCallOperator(name), name)
+		assert.Equal(t, "operator()", quickLast(name), name)
 	}
 }

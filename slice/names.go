@@ -32,8 +32,8 @@ func unqualified(name string) string {
 	if simple := lastOfSimple(name); simple != "" {
 		return simple
 	}
-	if isCallOperator(name) {
-		return "operator()"
+	if quick := quickLast(name); quick != "" {
+		return quick
 	}
 	tree, err := demangle.ToAST(name, demangle.NoParams)
 	if err != nil {
