@@ -101,13 +101,9 @@ func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
 		Program: p, target: q.Target, bits: q.Bits, symbols: symbols,
 		indexOf: make(map[symbolID]int32, len(symbols)),
 		nodeOf:  make([]int32, len(symbols)),
-		firstOf: make([]int, p.source.numUnits()),
-		winners: make(map[string]string),
 	}
-	for unit := range m.firstOf {
-		name := p.source.path(unit)
-		m.firstOf[unit] = p.byPath()[name][0]
-		m.winners[path.Base(name)] = max(m.winners[path.Base(name)], name)
+	if m.target != Version2 {
+		m.lookAtFiles()
 	}
 	c := crowding{meanings: m, text: q.Text, groups: make(map[string]int32), classes: make(map[string]int32)}
 	nodes := make(map[nodeKey]int32, len(symbols))
@@ -133,6 +129,16 @@ func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
 		}
 	}
 	return m
+}
+
+// lookAtFiles finds out what files mean, where they count.
+func (m *meanings) lookAtFiles() {
+	m.firstOf, m.winners = make([]int, m.source.numUnits()), make(map[string]string)
+	for unit := range m.firstOf {
+		name := m.source.path(unit)
+		m.firstOf[unit] = m.byPath()[name][0]
+		m.winners[path.Base(name)] = max(m.winners[path.Base(name)], name)
+	}
 }
 
 type nodeKey struct {
