@@ -51,9 +51,6 @@ func TestMemoryOfVerbs(t *testing.T) {
 		size := unpackedSize(t, path)
 		most, of := int64(0), ""
 		for _, line := range a.lines {
-			if name == "many-units" && strings.HasPrefix(line, "convert FILE --to v4 --index") {
-				continue // 117 MB of 113: units that share a table get one each, and the index comes on top
-			}
 			args := strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line))
 			c := costOf(t, args)
 			require.Contains(t, []int{0, 1}, c.status, "%s: %s: %s", a.name, line, c.said)
