@@ -41,9 +41,20 @@ func machine(r *results) string {
 		r.fact("date"), r.fact("commit"), r.fact("cpu"), r.fact("cores"), r.fact("memory"), r.fact("kernel"), r.fact("go"), r.fact("load"), r.fact("rounds"))
 }
 
-// shapes are the made-up profiles that all figures are of: the plain one of a compiler's bootstrap,
-// and one whose headers are units, as those of C++ programs are.
-var shapes = []string{"bootstrap", "android"}
+// plainShape and headerShape are the made-up profiles that all figures are of: that of a compiler's
+// bootstrap, and one whose headers are units, as in profiles of C++ programs.
+const (
+	plainShape  = "bootstrap"
+	headerShape = "android"
+)
+
+// shapes returns those of the two that were measured, the plain one first.
+func (r *results) shapes() []string {
+	if _, ok := r.median("Whole/corpus="+headerShape+"/op=v3-read", clock); ok {
+		return []string{plainShape, headerShape}
+	}
+	return []string{plainShape}
+}
 
 func read(corpus, mode, source, op string) string {
 	return "Read/corpus=" + corpus + "/mode=" + mode + "/source=" + source + "/op=" + op
@@ -79,9 +90,9 @@ func (r *results) just(a string) func(unit string) (float64, bool) {
 func targets(r *results) string {
 	t := newTable("", "target", "profile", "normal", "compact", "compact, with an index")
 	row := func(what, target string, figure func(corpus, mode string) string) {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			cells := []string{what, target, corpus}
-			measured := corpus == shapes[0]
+			measured := corpus == plainShape
 			for _, mode := range written {
 				f := figure(corpus, mode)
 				measured = measured || f != missing
@@ -188,7 +199,7 @@ var lookups = []struct{ op, what string }{
 func lookup(r *results) string {
 	t := newTable("", "profile", "normal", "compact", "indexed")
 	for _, l := range lookups {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			cells := []string{l.what, corpus}
 			for _, mode := range written {
 				cells = append(cells, r.figure(read(corpus, mode, "mmap", l.op), processor, duration))
@@ -217,7 +228,7 @@ func touched(r *results) string {
 	t := newTable("", "profile", "normal: bytes read", "in reads", "allocations", "compact: bytes read", "in reads", "allocations",
 		"indexed: bytes read", "in reads", "allocations")
 	for _, l := range lookups {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			cells := []string{l.what, corpus}
 			for _, mode := range written {
 				name := read(corpus, mode, "mmap", l.op)
@@ -232,7 +243,7 @@ func touched(r *results) string {
 func walk(r *results) string {
 	t := newTable("", "profile", "normal: time", "MB/s", "× xxhash64", "allocations", "compact: time", "MB/s", "× xxhash64", "allocations")
 	row := func(what string, name func(corpus, mode string) string) {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			cells := []string{what, corpus}
 			for _, mode := range modes {
 				n := name(corpus, mode)
@@ -270,7 +281,7 @@ func whole(r *results) string {
 		{"text-parse", "parse text", "text"},
 		{"v3-to-v4c", "version 3 to compact version 4", "v3"},
 	} {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			name := "Whole/corpus=" + corpus + "/op=" + op.op
 			t.row(op.what, corpus, r.figure(name, clock, duration), r.figure(name, processor, duration), r.speed(name, digits),
 				op.of, r.figure(name, "B/op", size), r.figure(name, "allocs/op", count))
@@ -287,7 +298,7 @@ func process(r *results) string {
 	row("a Go program that prints a line", "", "Process/op=hello")
 	row("`afdo lookup --help`", "", "Process/op=help")
 	each := func(what, op string) {
-		for _, corpus := range shapes {
+		for _, corpus := range r.shapes() {
 			row(what, corpus, "Process/corpus="+corpus+"/"+op)
 		}
 	}
