@@ -110,11 +110,12 @@ func (s *source) aheadOfOpening() {
 	s.ahead(0, head)
 }
 
-// pagesAhead reads what stands around some bytes of the section that begins at an offset, unless it
-// has them.
+// pagesAhead reads what stands around some bytes of the section that begins at an offset, and more
+// of what follows, unless it has them.
 func (s *source) pagesAhead(section, off, n int64) {
 	if s.distant() && s.windows.find(section+off, n) == nil {
-		s.ahead(section+off-off%pagesChunk, pagesChunk)
+		from := max(off-pagesChunk/4, 0)
+		s.ahead(section+from, pagesChunk)
 	}
 }
 
