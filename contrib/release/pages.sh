@@ -11,6 +11,7 @@ for shell in bash zsh fish powershell; do
 	.release/afdo completion "$shell" > ".release/completion/afdo.$shell"
 done
 rm .release/afdo
+cp contrib/release/afdo-fetch.1 .release/man
 for page in .release/man/*.1; do # Debian's policy: compressed, without a time
 	gzip -9nc "$page" > ".release/deb/${page##*/}.gz"
 done
