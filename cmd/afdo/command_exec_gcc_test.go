@@ -112,6 +112,7 @@ func (s *site) ccacheCounts() (hits, misses int) {
 // TestExecCcacheRefresh refreshes the profile of three of many units: the other ones stay in the
 // cache, of which the whole profile keeps none.
 func TestExecCcacheRefresh(t *testing.T) {
+	testenv.NeedSweep(t)
 	needProgram(t, "ccache")
 	needGCC(t)
 	s := newSite(t)

@@ -231,9 +231,10 @@ func fleetFiles(t *testing.T, inputs int) (list string, size int) {
 }
 
 // TestMergeFleetMemory checks that a merge of many inputs has no more memory than one of few, where
-// both have the same result: 10,000 with AFDO_SWEEP=1.
+// both have the same result.
 func TestMergeFleetMemory(t *testing.T) {
-	few, many := 100, testenv.Rounds(300, 10_000)
+	testenv.NeedSweep(t)
+	const few, many = 100, 10_000
 	for _, flags := range [][]string{nil, {"--half-life", "2d", "--host-cap", "100000"}} {
 		var most [2]int64
 		for i, inputs := range []int{few, many} {
