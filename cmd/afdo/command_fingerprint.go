@@ -24,8 +24,9 @@ changes whenever the compiler could see a difference. A build cache that uses it
 an input of the compile keeps its entries if a new profile does not change the unit.
 
 With --unit, the key is that of the slice that "afdo slice" writes with the same
-flags. Without --for, it is for GCC 12 to 15, which read no summary, timestamps or
-files; GCC 16 and later need --for gcc16.`
+flags. A unit that is not in the profile has a key only with --deps: its headers may
+be there. Without --for, the key is for GCC 12 to 15, which read no summary,
+timestamps or files; GCC 16 and later need --for gcc16.`
 
 func newFingerprintCommand(e *env) *cobra.Command {
 	var s slicing
@@ -98,6 +99,9 @@ func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Targ
 		request, err := one.request(e, program, target)
 		if err != nil {
 			return nil, err
+		}
+		if len(request.Units) == 0 && len(s.deps) == 0 {
+			return nil, fmt.Errorf("no key without --deps for unit %s, which is not in the profile", human.Name(unit))
 		}
 		key, err := program.Fingerprint(request)
 		if err != nil {
