@@ -59,7 +59,7 @@ func (m *merging) gatherList(e *env, path string) error {
 	return err
 }
 
-// weigh finds out what the inputs count for.
+// weigh finds out what the inputs count for. One that is skipped has the weight 1.
 func (m *merging) weigh() error {
 	m.weights = make([]profile.Ratio, len(m.inputs))
 	for i := range m.inputs {
@@ -72,6 +72,8 @@ func (m *merging) weigh() error {
 			return cli.Usagef("%v: say time= or age= in a list", err)
 		case err != nil && !m.skip(i, err):
 			return err
+		case err != nil:
+			m.weights[i] = profile.Ratio{Num: 1, Den: 1}
 		}
 	}
 	return nil
