@@ -13,9 +13,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// slicePath returns where the slice of a command is to be: beside the object, whose path it shares
-// down to being relative, since debug information and ccache keep it. It is empty if the object is
-// no file.
+// slicePath returns where the slice of a command is to be, beside the object. It is empty if the
+// object is no file.
+//
+// Debug information and ccache keep the path, so one of a checkout must not say where that is: it
+// is relative if the object's is, or if that can be said from the folder.
 func (c *Command) slicePath() string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {
@@ -24,7 +26,32 @@ func (c *Command) slicePath() string {
 	if object == "-" || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
 		return ""
 	}
-	return SlicePath(object)
+	return SlicePath(c.relative(object))
+}
+
+// relative returns a path from the folder for an absolute one, unless they share no folder but the
+// root, or a symbolic link on the way makes ".. " lead elsewhere.
+func (c *Command) relative(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	short, err := filepath.Rel(c.Dir, path)
+	if err != nil || c.Path(short) != path || topFolder(c.Dir) != topFolder(path) {
+		return path
+	}
+	there, err1 := os.Stat(filepath.Dir(path))
+	way, err2 := os.Stat(c.Dir + string(filepath.Separator) + filepath.Dir(short)) // not cleaned, as the system walks it
+	if err1 != nil || err2 != nil || !os.SameFile(there, way) {
+		return path
+	}
+	return short
+}
+
+// topFolder returns the first folder of an absolute path.
+func topFolder(path string) string {
+	path = filepath.ToSlash(path[len(filepath.VolumeName(path)):])
+	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return top
 }
 
 // WriteSlice writes a slice unless the file holds it already: what has not
