@@ -22,6 +22,10 @@ const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a m
 samples or by bytes, a flame graph of inlining, tables of units and functions that
 can be sorted by any column, and a search.
 
+With two profiles, the page shows how FILE differs from A, the one before: which
+functions and units grew and which shrank, and a flame graph of that. Shares of all
+samples are compared, so the length of the runs does not matter.
+
 The page is one file and loads nothing. It shows the hottest functions, and says
 how many are missing.
 
@@ -30,65 +34,141 @@ version 4; for a FILE of another format, as "afdo convert --to v4" would write i
 
 OUT appears whole or not at all.`
 
+// reportOptions is what the verb report is asked for.
+type reportOptions struct {
+	path            string // of the output
+	functions       uint   // how many to list at most, 0 for all
+	demangle, plain bool
+}
+
 func newReportCommand(e *env) *cobra.Command {
-	var o kind.ReportOptions
-	var plain bool
-	var functions uint
+	o := reportOptions{functions: report.DefaultFunctions}
 	cmd := &cobra.Command{
-		Use:   "report FILE -o OUT.html",
-		Short: "Write a profile as a page of HTML",
+		Use:   "report [A] FILE -o OUT.html",
+		Short: "Write a profile, or what changed between two, as a page of HTML",
 		Long:  reportHelp,
-		Args:  wantArgs("FILE"),
+		Args:  wantOneOrTwo,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.Path == cli.Stdio && cli.IsTerminal(e.Out) {
+			switch {
+			case o.path == cli.Stdio && cli.IsTerminal(e.Out):
 				return cli.Usagef("a page of HTML is not for a terminal: use -o FILE")
+			case len(args) == 2 && args[0] == cli.Stdio && args[1] == cli.Stdio:
+				return cli.Usagef("standard input can be read only once")
 			}
-			o.Demangle = o.Demangle && !plain
-			o.Functions = int(min(functions, math.MaxInt32))
-			if functions == 0 {
-				o.Functions = math.MaxInt32 // more than there are symbols
-			}
-			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
-				return dispatch(e, "report", k,
-					func(k kind.CanReport) error { return k.Report(&e.Env, f, &o) },
-					func(k kind.CanLoad) error { return e.report(f, k, &o) })
-			})
+			return e.report(args, &o)
 		},
 	}
-	addOutputFlag(cmd, &o.Path)
-	functions = report.DefaultFunctions
-	cmd.Flags().VarP((*countFlag)(&functions), "number", "n", "how many functions to list at most, 0 for all")
-	addDemangleFlags(cmd, &o.Demangle, &plain)
+	addOutputFlag(cmd, &o.path)
+	cmd.Flags().VarP((*countFlag)(&o.functions), "number", "n", "how many functions to list at most, 0 for all")
+	addDemangleFlags(cmd, &o.demangle, &o.plain)
 	e.addKindFlags(cmd)
 	return cmd
 }
 
-func (e *env) report(f *input.File, k kind.CanLoad, o *kind.ReportOptions) error {
-	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(f.Name))
-	defer doing.Stop()
-	l, err := k.Load(f)
-	if err != nil {
-		return err
+// wantOneOrTwo takes the FILE, or what to compare it with before it.
+func wantOneOrTwo(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return wantArgs("A", "FILE")(cmd, args)
 	}
-	var bytes []int64
-	if isGCOV(k) {
-		if bytes, err = gcovkind.UnitBytes(l.Profile, l.Reader); err != nil {
+	return wantArgs("FILE")(cmd, args)
+}
+
+func (e *env) report(paths []string, o *reportOptions) error {
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	sides := make([]*reportSide, len(paths))
+	for i, path := range paths {
+		doing.Say("reading %s", human.Name(path))
+		var err error
+		if sides[i], err = e.reportSide(path); err != nil {
 			return err
 		}
+		defer sides[i].file.Close()
 	}
+	last := sides[len(sides)-1]
 	options := report.Options{
-		Source:    filepath.Base(f.Name),
-		Format:    l.Format,
-		Size:      l.Size,
-		UnitBytes: bytes,
-		Functions: o.Functions,
+		Source:    filepath.Base(last.file.Name),
+		Functions: int(min(o.functions, math.MaxInt32)),
 		Units:     report.DefaultUnits,
 		Frames:    report.DefaultFrames,
 	}
-	if o.Demangle {
+	if o.functions == 0 {
+		options.Functions = math.MaxInt32 // more than there are symbols
+	}
+	if o.demangle && !o.plain {
 		options.Name = demangled.Bounded
 	}
-	doing.Say("writing %s", human.Name(o.Path))
-	return output.Write(e.Out, o.Path, func(w io.Writer) error { return report.Write(w, l.Profile, options) })
+	if len(sides) == 2 {
+		if err := e.reportChange([2]*reportSide(sides)); err != nil {
+			return err
+		}
+		options.Before, options.BeforeSource = sides[0].Profile, filepath.Base(sides[0].file.Name)
+	}
+	options.Format, options.Note, options.Size, options.UnitBytes = last.Format, last.Note, last.Size, last.unitBytes
+	doing.Say("writing %s", human.Name(o.path))
+	return output.Write(e.Out, o.path, func(w io.Writer) error { return report.Write(w, last.Profile, options) })
+}
+
+// A reportSide is a profile that is drawn.
+type reportSide struct {
+	kind.Drawing
+	file      *input.File
+	loaded    *kind.Loaded // nil for a kind that package profile does not hold
+	unitBytes []int64      // what its units take, by FileRef
+}
+
+// reportSide reads a profile. The caller closes its file.
+func (e *env) reportSide(path string) (side *reportSide, err error) {
+	f, k, err := e.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	side = &reportSide{file: f}
+	err = dispatch(e, "report", k,
+		func(k kind.CanReport) error {
+			d, err := k.Drawing(&e.Env, f)
+			if err == nil {
+				side.Drawing = *d
+			}
+			return err
+		},
+		func(k kind.CanLoad) error { return side.load(k) })
+	if err != nil {
+		f.Close()
+		return nil, f.Wrap(err)
+	}
+	return side, nil
+}
+
+func (s *reportSide) load(k kind.CanLoad) error {
+	l, err := k.Load(s.file)
+	if err != nil {
+		return err
+	}
+	s.loaded = l
+	s.Drawing = kind.Drawing{Profile: l.Profile, Format: l.Format, Size: l.Size}
+	if isGCOV(k) {
+		s.unitBytes, err = gcovkind.UnitBytes(l.Profile, l.Reader)
+	}
+	return err
+}
+
+// reportChange makes sure that two profiles can be compared.
+func (e *env) reportChange(sides [2]*reportSide) error {
+	if sides[0].Note != sides[1].Note {
+		return cli.Usagef("%s and %s do not count the same things", human.Name(sides[0].file.Name), human.Name(sides[1].file.Name))
+	}
+	if sides[0].loaded == nil {
+		return nil
+	}
+	named, err := e.sameNames([2]*input.File{sides[0].file, sides[1].file}, [2]*kind.Loaded{sides[0].loaded, sides[1].loaded})
+	if err != nil {
+		return err
+	}
+	for i, s := range sides {
+		if s.Profile != named[i] { // it has no units now
+			s.Profile, s.unitBytes = named[i], nil
+		}
+	}
+	return nil
 }

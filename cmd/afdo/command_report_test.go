@@ -17,16 +17,21 @@ import (
 
 // reportData is some of what a page's script gets.
 type reportData struct {
-	Total json.Number `json:"total"`
-	Bytes int64       `json:"bytes"`
+	Total  json.Number `json:"total"`
+	Bytes  int64       `json:"bytes"`
+	Before *struct {
+		Source string      `json:"source"`
+		Total  json.Number `json:"total"`
+	} `json:"before"`
 	Units struct {
 		Path  []string `json:"path"`
 		Bytes []int64  `json:"bytes"`
 	} `json:"units"`
 	Symbols struct {
-		Name []string      `json:"name"`
-		Own  []json.Number `json:"own"`
-		Left struct {
+		Name      []string      `json:"name"`
+		Own       []json.Number `json:"own"`
+		OwnBefore []json.Number `json:"own_before"`
+		Left      struct {
 			Count int `json:"count"`
 		} `json:"left"`
 	} `json:"symbols"`
@@ -118,4 +123,42 @@ func TestReportOfOthers(t *testing.T) {
 	assert.Equal(t, json.Number("640"), d.Total)
 	assert.Equal(t, []json.Number{"640", "0"}, d.Symbols.Own)
 	assert.Contains(t, must(t, "report", memory), "Samples are bytes that were allocated")
+}
+
+// TestReportOfChange compares profiles of all kinds. The first one is that of before.
+func TestReportOfChange(t *testing.T) {
+	was := writeFile(t, "was.proftext", []byte(":ir\nhot\n1\n2\n7\n300\n\ncold\n2\n1\n40\n\n"))
+	now := writeFile(t, "now.proftext", []byte(":ir\nhot\n1\n2\n7\n30\n\nnew\n2\n1\n5\n\n"))
+	page := must(t, "report", was, now)
+	d := reportData{}
+	require.NoError(t, json.Unmarshal([]byte(reportElement.FindStringSubmatch(page)[1]), &d))
+	assert.Equal(t, json.Number("42"), d.Total)
+	require.NotNil(t, d.Before)
+	assert.Equal(t, json.Number("347"), d.Before.Total)
+	assert.Equal(t, "was.proftext", d.Before.Source)
+	assert.Equal(t, []string{"hot", "new", "cold"}, d.Symbols.Name)
+	assert.Equal(t, []json.Number{"37", "5", "0"}, d.Symbols.Own)
+	assert.Equal(t, []json.Number{"307", "0", "40"}, d.Symbols.OwnBefore)
+	assert.Contains(t, page, "<title>was.proftext → now.proftext – profile</title>")
+
+	// Formats may differ; version 2 knows no units, so that names alone tell functions.
+	d = *reportOf(t, example(".txt"), example(".v3.afdo"))
+	assert.Equal(t, d.Symbols.Own, d.Symbols.OwnBefore)
+	assert.NotZero(t, d.Bytes)
+	r := afdoRun("report", example(".v2.afdo"), example(".v3.afdo"))
+	assert.Equal(t, 0, r.status)
+	assert.Contains(t, r.err, "knows no units")
+	d = reportData{}
+	require.NoError(t, json.Unmarshal([]byte(reportElement.FindStringSubmatch(r.out)[1]), &d))
+	assert.Equal(t, []string{""}, d.Units.Path)
+	assert.Equal(t, d.Symbols.Own, d.Symbols.OwnBefore)
+
+	assert.Nil(t, reportOf(t, example(".afdo")).Before)
+	for _, args := range [][]string{
+		{was, example(".afdo")}, // they count different things
+		{"-", "-"}, {was, now, now}, {},
+	} {
+		r := afdoRun(append([]string{"report"}, args...)...)
+		assert.Equal(t, 2, r.status, "%q: %s", args, r.err)
+	}
 }

@@ -204,15 +204,16 @@ type PprofOptions struct {
 	Demangle bool
 }
 
-// CanReport is a Kind that writes a page of HTML itself.
+// CanReport is a Kind whose profiles the verb report draws as if what they count were samples.
 type CanReport interface {
 	Kind
-	Report(e *cli.Env, f *input.File, o *ReportOptions) error
+	Drawing(e *cli.Env, f *input.File) (*Drawing, error)
 }
 
-// ReportOptions is what the verb report is asked for.
-type ReportOptions struct {
-	Path      string // of the output
-	Functions int    // how many to list at most
-	Demangle  bool
+// A Drawing is what the verb report draws of a file.
+type Drawing struct {
+	Profile *profile.Profile
+	Format  string // its name
+	Note    string // what a sample is, if it is none of a profiler's
+	Size    int64  // of the file in bytes
 }

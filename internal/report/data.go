@@ -16,12 +16,28 @@ import (
 type data struct {
 	Source  string        `json:"source"`
 	Total   count         `json:"total"`
+	Before  *before       `json:"before,omitempty"`
 	Bytes   count         `json:"bytes"` // of all units
 	Summary *afdo.Summary `json:"-"`     // the template draws it
 	Curve   curve         `json:"curve"`
 	Units   units         `json:"units"`
 	Symbols symbols       `json:"symbols"`
 	Frames  frames        `json:"frames"`
+}
+
+// A before is the profile that the one drawn is compared with. Columns whose names end in _before
+// are of it.
+type before struct {
+	Source string `json:"source"`
+	Total  count  `json:"total"`
+}
+
+// beforeTotal returns the samples of the profile before.
+func (d *data) beforeTotal() uint64 {
+	if d.Before == nil {
+		return 0
+	}
+	return uint64(d.Before.Total)
 }
 
 // A curve is the summary's entries.
@@ -37,6 +53,7 @@ type curve struct {
 type units struct {
 	Path      []string `json:"path"`
 	Body      counts   `json:"body"`
+	WasBody   counts   `json:"body_before,omitempty"`
 	Own       counts   `json:"own"`
 	Bytes     counts   `json:"bytes"`
 	Functions counts   `json:"functions"`
@@ -48,6 +65,7 @@ type units struct {
 type unitTail struct {
 	Count     count `json:"count"`
 	Body      count `json:"body"`
+	WasBody   count `json:"body_before,omitempty"`
 	Own       count `json:"own"`
 	Bytes     count `json:"bytes"`
 	Functions count `json:"functions"`
@@ -62,6 +80,8 @@ type symbols struct {
 	Unit      counts     `json:"unit"`
 	Own       counts     `json:"own"`
 	Total     counts     `json:"total"`
+	WasOwn    counts     `json:"own_before,omitempty"`
+	WasTotal  counts     `json:"total_before,omitempty"`
 	Head      counts     `json:"head"`
 	Places    counts     `json:"places"`
 	Left      symbolTail `json:"left"`
@@ -69,9 +89,10 @@ type symbols struct {
 
 // A symbolTail is what the symbols are together that have samples and are not rows.
 type symbolTail struct {
-	Count count `json:"count"`
-	Own   count `json:"own"`
-	Head  count `json:"head"`
+	Count  count `json:"count"`
+	Own    count `json:"own"`
+	WasOwn count `json:"own_before,omitempty"`
+	Head   count `json:"head"`
 }
 
 // maxEntries is how many entries of a summary are drawn. Writers make 16.
@@ -80,28 +101,37 @@ const maxEntries = 100
 // A collector makes data of a profile.
 type collector struct {
 	data
-	profile *profile.Profile
+	names   *profile.Profile // which has all units and symbols of both sides
+	now     *side
+	was     *side // nil if nothing is compared
 	options Options
-	ranking *rank.Ranking
 	unitRow map[profile.FileRef]int
 	row     map[profile.SymbolRef]int
 }
 
 func newCollector(p *profile.Profile, o Options) *collector {
-	return &collector{
-		profile: p,
+	c := &collector{
+		names:   p,
 		options: o,
-		ranking: rank.New(p),
 		unitRow: make(map[profile.FileRef]int),
 		row:     make(map[profile.SymbolRef]int),
 	}
+	if o.Before == nil {
+		c.now = alone(p)
+		return c
+	}
+	c.names, c.now, c.was = together(p, o.Before)
+	return c
 }
 
 func newData(p *profile.Profile, o Options) *data {
 	c := newCollector(p, o)
 	c.Units.Path, c.Symbols.Name, c.Symbols.Assembler = []string{}, []string{}, []string{} // nil would be null
 	c.Source = clip(o.Source)
-	c.Total = count(c.ranking.Total)
+	c.Total = count(c.now.ranking.Total)
+	if c.was != nil {
+		c.Before = &before{clip(o.BeforeSource), count(c.was.ranking.Total)}
+	}
 	c.summary()
 	c.units()
 	c.symbols()
@@ -110,9 +140,9 @@ func newData(p *profile.Profile, o Options) *data {
 }
 
 func (c *collector) summary() {
-	s := c.profile.Summary
+	s := c.now.profile.Summary
 	if s == nil {
-		s = c.profile.Summarize()
+		s = c.now.profile.Summarize()
 	}
 	drawn := *s
 	drawn.Entries = s.Entries[:min(len(s.Entries), maxEntries)]
@@ -129,35 +159,40 @@ func (c *collector) summary() {
 // first.
 func (c *collector) units() {
 	var files []profile.FileRef
-	for i := range c.ranking.Units {
-		if f := profile.FileRef(i); c.ranking.Units[i] != (rank.Unit{}) || c.unitBytes(f) > 0 {
+	for i := range c.names.NumFiles() {
+		if f := profile.FileRef(i); c.now.unit(f) != (rank.Unit{}) || c.was.unit(f) != (rank.Unit{}) || c.unitBytes(f) > 0 {
 			files = append(files, f)
 			c.Bytes.add(c.unitBytes(f))
 		}
 	}
 	slices.SortFunc(files, func(a, b profile.FileRef) int {
-		x, y := &c.ranking.Units[a], &c.ranking.Units[b]
+		x, y := c.now.unit(a), c.now.unit(b)
 		return cmp.Or(
+			cmp.Compare(c.heat(y.Body, c.was.unit(b).Body), c.heat(x.Body, c.was.unit(a).Body)),
 			cmp.Compare(y.Body, x.Body),
 			cmp.Compare(c.unitBytes(b), c.unitBytes(a)),
-			strings.Compare(c.profile.FilePath(a), c.profile.FilePath(b)),
+			strings.Compare(c.names.FilePath(a), c.names.FilePath(b)),
 		)
 	})
 	rows := min(len(files), c.options.Units)
 	u := &c.Units
 	for _, f := range files[:rows] {
-		r := &c.ranking.Units[f]
+		r := c.now.unit(f)
 		c.path(f)
 		u.Body = append(u.Body, r.Body)
 		u.Own = append(u.Own, r.Own)
 		u.Bytes = append(u.Bytes, c.unitBytes(f))
 		u.Functions = append(u.Functions, uint64(r.Functions))
 		u.Symbols = append(u.Symbols, uint64(r.Symbols))
+		if c.was != nil {
+			u.WasBody = append(u.WasBody, c.was.unit(f).Body)
+		}
 	}
 	for _, f := range files[rows:] {
-		r := &c.ranking.Units[f]
+		r := c.now.unit(f)
 		u.Left.Count++
 		u.Left.Body.add(r.Body)
+		u.Left.WasBody.add(c.was.unit(f).Body)
 		u.Left.Own.add(r.Own)
 		u.Left.Bytes.add(c.unitBytes(f))
 		u.Left.Functions.add(uint64(r.Functions))
@@ -165,11 +200,29 @@ func (c *collector) units() {
 	}
 }
 
+// unitBytes returns the bytes of a unit, which are those of the profile that is drawn.
 func (c *collector) unitBytes(f profile.FileRef) uint64 {
-	if int(f) >= len(c.options.UnitBytes) {
+	own, ok := c.now.ownFile(f)
+	if !ok || int(own) >= len(c.options.UnitBytes) {
 		return 0
 	}
-	return uint64(c.options.UnitBytes[f])
+	return uint64(c.options.UnitBytes[own])
+}
+
+// heat is what decides over two sides which units, symbols and frames are drawn: the larger one of
+// the two shares. For one side the samples themselves decide.
+func (c *collector) heat(now, was uint64) float64 {
+	if c.was == nil {
+		return 0
+	}
+	return max(share(now, c.now.ranking.Total), share(was, c.was.ranking.Total))
+}
+
+func share(n, total uint64) float64 {
+	if total == 0 {
+		return 0
+	}
+	return float64(n) / float64(total)
 }
 
 // path returns the number of a unit's path, adding it if need be.
@@ -178,7 +231,7 @@ func (c *collector) path(f profile.FileRef) uint64 {
 	if !ok {
 		i = len(c.Units.Path)
 		c.unitRow[f] = i
-		c.Units.Path = append(c.Units.Path, clip(c.profile.FilePath(f)))
+		c.Units.Path = append(c.Units.Path, clip(c.names.FilePath(f)))
 	}
 	return uint64(i)
 }
@@ -186,35 +239,44 @@ func (c *collector) path(f profile.FileRef) uint64 {
 // symbols lists the symbols that have samples, those with the most total samples first.
 func (c *collector) symbols() {
 	var sampled []profile.SymbolRef
-	for i := range c.ranking.Symbols {
-		if c.ranking.Symbols[i].Sampled() {
-			sampled = append(sampled, profile.SymbolRef(i))
+	for i := range c.names.NumSymbols() {
+		ref := profile.SymbolRef(i)
+		now, was := c.now.symbol(ref), c.was.symbol(ref)
+		if now.Sampled() || was.Sampled() {
+			sampled = append(sampled, ref)
 		}
 	}
 	slices.SortFunc(sampled, func(a, b profile.SymbolRef) int {
-		x, y := &c.ranking.Symbols[a], &c.ranking.Symbols[b]
+		x, y := c.now.symbol(a), c.now.symbol(b)
 		return cmp.Or(
+			cmp.Compare(c.heat(y.Total, c.was.symbol(b).Total), c.heat(x.Total, c.was.symbol(a).Total)),
 			cmp.Compare(y.Total, x.Total),
 			cmp.Compare(y.Own, x.Own),
 			cmp.Compare(y.Head, x.Head),
-			strings.Compare(c.profile.SymbolName(a), c.profile.SymbolName(b)),
+			strings.Compare(c.names.SymbolName(a), c.names.SymbolName(b)),
 			cmp.Compare(a, b),
 		)
 	})
 	rows := min(len(sampled), c.options.Functions)
 	s := &c.Symbols
 	for _, ref := range sampled[:rows] {
-		r := &c.ranking.Symbols[ref]
+		r := c.now.symbol(ref)
 		c.symbol(ref)
 		s.Own = append(s.Own, r.Own)
 		s.Total = append(s.Total, r.Total)
 		s.Head = append(s.Head, r.Head)
 		s.Places = append(s.Places, r.Places)
+		if c.was != nil {
+			was := c.was.symbol(ref)
+			s.WasOwn = append(s.WasOwn, was.Own)
+			s.WasTotal = append(s.WasTotal, was.Total)
+		}
 	}
 	for _, ref := range sampled[rows:] {
-		r := &c.ranking.Symbols[ref]
+		r := c.now.symbol(ref)
 		s.Left.Count++
 		s.Left.Own.add(r.Own)
+		s.Left.WasOwn.add(c.was.symbol(ref).Own)
 		s.Left.Head.add(r.Head)
 	}
 }
@@ -226,7 +288,7 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 		s := &c.Symbols
 		i = len(s.Name)
 		c.row[ref] = i
-		assembler := c.profile.SymbolName(ref)
+		assembler := c.names.SymbolName(ref)
 		name := assembler
 		if c.options.Name != nil {
 			name = c.options.Name(assembler)
@@ -236,7 +298,7 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 		}
 		s.Name = append(s.Name, clip(name))
 		s.Assembler = append(s.Assembler, clip(assembler))
-		s.Unit = append(s.Unit, c.path(c.profile.SymbolFile(ref)))
+		s.Unit = append(s.Unit, c.path(c.names.SymbolFile(ref)))
 	}
 	return uint64(i)
 }

@@ -11,11 +11,13 @@ import (
 // frames are those of the flame graph: the functions and, below each, what is
 // inlined in it, in pre-order. What is inlined in one body at several locations is one frame.
 type frames struct {
-	Depth  counts `json:"depth"`
-	Symbol counts `json:"symbol"` // row of symbols
-	Own    counts `json:"own"`
-	Total  counts `json:"total"` // own and what is inlined
-	Left   count  `json:"left"`  // frames that have samples and are not drawn
+	Depth    counts `json:"depth"`
+	Symbol   counts `json:"symbol"` // row of symbols
+	Own      counts `json:"own"`
+	Total    counts `json:"total"` // own and what is inlined
+	WasOwn   counts `json:"own_before,omitempty"`
+	WasTotal counts `json:"total_before,omitempty"`
+	Left     count  `json:"left"` // frames that have samples and are not drawn
 }
 
 // maxDepth is how deep frames are drawn. What is nested deeper counts as own samples there.
@@ -29,15 +31,34 @@ func (c *collector) frames() {
 		f.Symbol = append(f.Symbol, c.symbol(n.symbol))
 		f.Own = append(f.Own, n.own)
 		f.Total = append(f.Total, n.total)
+		if c.was != nil {
+			f.WasOwn = append(f.WasOwn, n.wasOwn)
+			f.WasTotal = append(f.WasTotal, n.wasTotal)
+		}
 	}
 }
 
 // frameNodes chooses the frames with the most samples. A frame has no fewer than
 // those below it and comes before them, so none is chosen without the one above it.
 func (c *collector) frameNodes() []node {
-	b := flameBuilder{limit: c.options.Frames}
-	for s, f := range c.profile.Functions() {
-		b.function(s, f)
+	b := flameBuilder{limit: c.options.Frames, heat: c.heat}
+	for own, f := range c.now.profile.Functions() {
+		s := c.now.symbols.commonOf(own)
+		b.body.Reset()
+		b.merge(sideNow, f.Records, c.now)
+		if was := c.was.function(s); was != nil {
+			b.merge(sideWas, was.Records, c.was)
+		}
+		b.function(s)
+	}
+	if c.was != nil {
+		for own, f := range c.was.profile.Functions() {
+			if s := c.was.symbols.commonOf(own); c.now.function(s) == nil {
+				b.body.Reset()
+				b.merge(sideWas, f.Records, c.was)
+				b.function(s)
+			}
+		}
 	}
 	b.prune()
 	c.Frames.Left = count(b.left)
@@ -46,15 +67,17 @@ func (c *collector) frameNodes() []node {
 
 // A node is a frame.
 type node struct {
-	own, total uint64
-	order      int // among all nodes, in pre-order
-	symbol     profile.SymbolRef
-	depth      int32
+	own, total       uint64
+	wasOwn, wasTotal uint64 // in the profile before
+	order            int    // among all nodes, in pre-order
+	symbol           profile.SymbolRef
+	depth            int32
 }
 
 // A flameBuilder keeps the nodes with the most samples.
 type flameBuilder struct {
 	limit int
+	heat  func(now, was uint64) float64
 	nodes []node // in pre-order
 	met   int
 	left  int // nodes with samples that are not kept
@@ -62,9 +85,15 @@ type flameBuilder struct {
 	open  []int // in nodes, outermost first
 }
 
-// function adds the nodes of a function.
-func (b *flameBuilder) function(s profile.SymbolRef, f *profile.Function) {
-	b.merge(f.Records)
+// The counts of both sides are in one body while frames are gathered, each side's at a line of its
+// own.
+const (
+	sideNow uint32 = iota
+	sideWas
+)
+
+// function adds the nodes of a function, whose records are in the body.
+func (b *flameBuilder) function(s profile.SymbolRef) {
 	b.open = b.open[:0]
 	b.enter(s)
 	for w := profile.Walk(b.body.Records()); ; {
@@ -76,7 +105,11 @@ func (b *flameBuilder) function(s profile.SymbolRef, f *profile.Function) {
 		switch r.Kind {
 		case profile.KindCount:
 			n := &b.nodes[b.open[depth]]
-			n.own = saturating.Add(n.own, r.Count)
+			if r.Line == sideNow {
+				n.own = saturating.Add(n.own, r.Count)
+			} else {
+				n.wasOwn = saturating.Add(n.wasOwn, r.Count)
+			}
 		case profile.KindInlined:
 			b.enter(r.Callee)
 		}
@@ -87,9 +120,8 @@ func (b *flameBuilder) function(s profile.SymbolRef, f *profile.Function) {
 	}
 }
 
-// merge puts what a body has at its several locations together at one.
-func (b *flameBuilder) merge(records []profile.Record) {
-	b.body.Reset()
+// merge adds what a function of a side has at its several locations to the body, together at one.
+func (b *flameBuilder) merge(line uint32, records []profile.Record, s *side) {
 	open := 0
 	for w := profile.Walk(records); ; {
 		r, depth, ok := w.Next()
@@ -101,9 +133,9 @@ func (b *flameBuilder) merge(records []profile.Record) {
 		}
 		switch {
 		case r.Kind == profile.KindCount && r.Count > 0:
-			b.body.Count(0, 0, r.Count)
+			b.body.Count(line, 0, r.Count)
 		case r.Kind == profile.KindInlined && open < maxDepth:
-			b.body.Enter(0, 0, r.Callee)
+			b.body.Enter(0, 0, s.symbols.commonOf(r.Callee))
 			open++
 		}
 	}
@@ -124,9 +156,11 @@ func (b *flameBuilder) leave(but int) {
 		last := len(b.open) - 1
 		n := &b.nodes[b.open[last]]
 		n.total = saturating.Add(n.total, n.own)
+		n.wasTotal = saturating.Add(n.wasTotal, n.wasOwn)
 		if last > 0 {
 			outer := &b.nodes[b.open[last-1]]
 			outer.total = saturating.Add(outer.total, n.total)
+			outer.wasTotal = saturating.Add(outer.wasTotal, n.wasTotal)
 		}
 		b.open = b.open[:last]
 	}
@@ -134,17 +168,16 @@ func (b *flameBuilder) leave(but int) {
 
 // prune keeps the nodes with the most samples, the first ones of the same number.
 func (b *flameBuilder) prune() {
-	slices.SortFunc(b.nodes, func(x, y node) int {
-		return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.order, y.order))
+	sampled := slices.DeleteFunc(b.nodes, func(n node) bool { return n.total == 0 && n.wasTotal == 0 })
+	slices.SortFunc(sampled, func(x, y node) int {
+		return cmp.Or(
+			cmp.Compare(b.heat(y.total, y.wasTotal), b.heat(x.total, x.wasTotal)),
+			cmp.Compare(y.total, x.total),
+			cmp.Compare(x.order, y.order),
+		)
 	})
-	sampled, _ := slices.BinarySearchFunc(b.nodes, 0, func(n node, _ int) int {
-		if n.total > 0 {
-			return -1
-		}
-		return 1
-	})
-	kept := min(sampled, b.limit)
-	b.left += sampled - kept
-	b.nodes = b.nodes[:kept]
+	kept := min(len(sampled), b.limit)
+	b.left += len(sampled) - kept
+	b.nodes = sampled[:kept]
 	slices.SortFunc(b.nodes, func(x, y node) int { return cmp.Compare(x.order, y.order) })
 }

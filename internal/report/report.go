@@ -33,6 +33,11 @@ type Options struct {
 	// UnitBytes is how many of them each unit takes, by FileRef.
 	UnitBytes []int64
 
+	// Before is what the profile is compared with, nil if it is drawn by itself, and BeforeSource
+	// the name of that.
+	Before       *profile.Profile
+	BeforeSource string
+
 	Functions int // how many functions to list at most, the hottest ones
 	Units     int // and units
 	Frames    int // and frames of the flame graph
@@ -51,10 +56,10 @@ const (
 var assets embed.FS
 
 // scripts are the parts of the page's script in their order.
-var scripts = []string{"core.js", "curve.js", "table.js", "treemap.js", "flame.js", "main.js"}
+var scripts = []string{"core.js", "change.js", "curve.js", "table.js", "treemap.js", "flame.js", "main.js"}
 
-// Write writes the page of a profile. Its size depends on the numbers in the options, not on that
-// of the profile.
+// Write writes the page of a profile, or of how it differs from the one before it. The size of the
+// page depends on the numbers in the options, not on that of the profile.
 //
 // It takes a few passes over the records and memory by the number of symbols
 // and the records of the largest function. The error is one of w.
@@ -66,19 +71,31 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	style, script := asset("style.css"), wholeScript()
 	return page().Execute(w, map[string]any{
-		"Source":    d.Source,
-		"Format":    o.Format,
-		"Size":      o.Size,
-		"Note":      o.Note,
-		"Summary":   d.Summary,
-		"Total":     uint64(d.Total),
-		"Units":     len(d.Units.Body) + int(d.Units.Left.Count),
-		"Functions": p.NumFunctions(),
-		"Style":     template.CSS(style),
-		"Script":    template.JS(script),
-		"Data":      template.JS(encoded),
-		"Policy":    policy(style, script),
+		"Source":      d.Source,
+		"Format":      o.Format,
+		"Size":        o.Size,
+		"Note":        o.Note,
+		"Summary":     d.Summary,
+		"Total":       uint64(d.Total),
+		"Units":       len(d.Units.Body) + int(d.Units.Left.Count),
+		"Functions":   p.NumFunctions(),
+		"Before":      d.Before,
+		"BeforeTotal": d.beforeTotal(),
+		"Overlap":     overlap(o.Before, p),
+		"Style":       template.CSS(style),
+		"Script":      template.JS(script),
+		"Data":        template.JS(encoded),
+		"Policy":      policy(style, script),
 	})
+}
+
+// overlap returns how much two profiles have in common, as the verb diff has it, or nil if there is
+// one alone.
+func overlap(before, p *profile.Profile) *profile.Overlap {
+	if before == nil {
+		return nil
+	}
+	return &profile.NewDiff(before, p).Overlap
 }
 
 // page returns the template of the page. It is parsed when it is needed: every verb of the command
@@ -86,6 +103,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"grouped": grouped,
+		"percent": func(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" },
 		"share":   func(e afdo.SummaryEntry) string { return cutoffShare(e.Cutoff) },
 	}).ParseFS(assets, "page/page.html"))
 })

@@ -1,50 +1,33 @@
 package instrprofkind
 
 import (
-	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/demangled"
-	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/cli/output"
-	"github.com/go-afdo/afdo/internal/cli/progress"
 	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/report"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Report writes a page on which samples are what counters count.
-func (k *Kind) Report(e *cli.Env, f *input.File, o *kind.ReportOptions) error {
-	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(f.Name))
-	defer doing.Stop()
+// Drawing returns a profile whose samples are what counters count.
+func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	p, err := k.load(e, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	options := report.Options{
-		Source:    filepath.Base(f.Name),
-		Format:    detect(f.Head).String(),
-		Note:      "Samples are what counters count: how often a part of a function ran.",
-		Size:      f.Offset(),
-		Functions: o.Functions,
-		Units:     report.DefaultUnits,
-		Frames:    report.DefaultFrames,
+	d := &kind.Drawing{
+		Profile: asBodies(p),
+		Format:  detect(f.Head).String(),
+		Note:    "Samples are what counters count: how often a part of a function ran.",
+		Size:    f.Offset(),
 	}
 	if f.Path != "" {
-		if options.Size, err = sizeOf(f.Path); err != nil {
-			return err
+		if d.Size, err = sizeOf(f.Path); err != nil {
+			return nil, err
 		}
 	}
-	if o.Demangle {
-		options.Name = demangled.Bounded
-	}
-	doing.Say("writing %s", human.Name(o.Path))
-	return output.Write(e.Out, o.Path, func(w io.Writer) error { return report.Write(w, asBodies(p), options) })
+	return d, nil
 }
 
 // asBodies makes counters the counts of a function's lines, which are their numbers, and the first

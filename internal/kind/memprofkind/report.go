@@ -1,49 +1,37 @@
 package memprofkind
 
 import (
-	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/cli/output"
 	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/report"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Report writes a page on which samples are bytes that were allocated.
-func (k *Kind) Report(e *cli.Env, f *input.File, o *kind.ReportOptions) error {
+// Drawing returns a profile whose samples are bytes that were allocated.
+func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	l, err := load(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, names, err := k.named(e, l)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	q, err := asBodies(p, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	options := report.Options{
-		Source:    filepath.Base(f.Name),
-		Format:    l.format,
-		Note:      "Samples are bytes that were allocated. What is inlined in a function here is what it calls, inlined or not, and how often a function was entered is how often it began a call stack that allocates.",
-		Size:      l.size,
-		Functions: o.Functions,
-		Units:     report.DefaultUnits,
-		Frames:    report.DefaultFrames,
-	}
-	if o.Demangle {
-		options.Name = demangled.Bounded
-	}
-	return output.Write(e.Out, o.Path, func(w io.Writer) error { return report.Write(w, q, options) })
+	return &kind.Drawing{
+		Profile: q,
+		Format:  l.format,
+		Note:    "Samples are bytes that were allocated. What is inlined in a function here is what it calls, inlined or not, and how often a function was entered is how often it began a call stack that allocates.",
+		Size:    l.size,
+	}, nil
 }
 
 // asBodies makes each call stack bodies that are nested, from the outermost function in.

@@ -6,20 +6,22 @@ function flameGraph() {
   const element = at('flame'), detail = at('flame-detail'), reset = at('flame-reset');
   const root = frameTree();
   let focus = root, matches = null, drawn = new Map();
+  let width = 'total'; // or 'was': of which profile the frames are as wide
 
-  // shade tells how much of a frame's samples are its own lines'.
+  // shade tells how much of a frame's samples are its own lines', or how its share has changed.
   function shade(f) {
-    if (f === root) return 0;
+    if (f === root) return 'heat0';
+    if (before) return changeClass(points(f.total, f.was));
     const share = f.own / f.total;
-    return share > 0.8 ? 5 : share > 0.4 ? 4 : share > 0.15 ? 3 : share > 0.02 ? 2 : 1;
+    return 'heat' + (share > 0.8 ? 5 : share > 0.4 ? 4 : share > 0.15 ? 3 : share > 0.02 ? 2 : 1);
   }
 
   function draw() {
-    const width = element.clientWidth;
+    const pixels = element.clientWidth;
     const fragment = document.createDocumentFragment();
     drawn = new Map();
     let depth = 0;
-    for (const f of pathTo(focus)) put(fragment, f, 0, width, depth++, f !== focus);
+    for (const f of pathTo(focus)) put(fragment, f, 0, pixels, depth++, f !== focus);
     let lowest = depth;
     // What is still to be drawn: children and where they begin. A stack, not a recursion.
     const open = [[focus, 0, depth]];
@@ -27,8 +29,8 @@ function flameGraph() {
       const [f, from, level] = open.pop();
       let x = from;
       for (const child of f.children) {
-        const w = child.total / focus.total * width;
-        if (w < thinnest) break; // and so are those behind it
+        const w = child[width] / focus[width] * pixels;
+        if (!(w >= thinnest)) break; // and so are those behind it
         put(fragment, child, x, w, level, false);
         lowest = Math.max(lowest, level + 1);
         open.push([child, x, level + 1]);
@@ -44,22 +46,25 @@ function flameGraph() {
 
   function put(parent, f, x, w, level, around) {
     const e = make('div', {
-      class: 'frame heat' + shade(f) + (around ? ' around' : ''), role: 'treeitem', tabindex: -1, 'aria-level': level + 1,
-      'aria-label': `${f.name}: ${grouped(f.shownTotal)} samples, ${part(f.total, root.total)}`,
+      class: 'frame ' + shade(f) + (around ? ' around' : ''), role: 'treeitem', tabindex: -1, 'aria-level': level + 1,
+      'aria-label': `${f.name}: ${grouped(f.shownTotal)} samples, ${part(f.total, root.total)}` + changed(f),
     });
     Object.assign(e.style, {left: x + 'px', width: w + 'px', top: level * frameHeight + 'px'});
     if (w < 4) e.style.borderRightWidth = '0';
     if (w < 12) e.style.padding = '0';
-    if (w > 30) e.textContent = f === root ? f.name : shortName(f.name);
+    if (w > 30) e.textContent = f === root ? f.name : (before ? arrow(points(f.total, f.was)) : '') + shortName(f.name);
     e.frame = f;
     drawn.set(f, e);
     parent.append(e);
   }
 
+  const changed = f => before && f !== root ? `, ${change(f.shownTotal, f.shownWas)}` : '';
+
   function show(f) {
     detail.replaceChildren(make('b', {title: f.name}, f.name));
     detail.append(`${grouped(f.shownTotal)} samples (${part(f.total, root.total)})` +
-      (f === root ? '' : `, ${grouped(f.shownOwn)} of them own · ${f.unit}`));
+      (f === root ? '' : `, ${grouped(f.shownOwn)} of them own · ${f.unit}`) +
+      (before ? ` · ${grouped(f.shownWas)} samples before (${part(f.was, root.was)})${changed(f)}` : ''));
   }
 
   function zoom(f) {
@@ -98,7 +103,19 @@ function flameGraph() {
   element.addEventListener('click', e => { if (e.target.frame) zoom(e.target.frame); });
   reset.onclick = () => zoom(root);
 
-  legend(at('flame-legend'), 'Own lines: little', 'most of the samples', [1, 2, 3, 4, 5]);
+  for (const input of document.querySelectorAll('input[name=width]')) {
+    input.checked = input.value === width;
+    input.onchange = () => {
+      width = input.value;
+      widestFirst(root, width);
+      // What the other profile does not have has no width to zoom in on.
+      while (focus !== root && !(focus[width] > 0)) focus = focus.parent;
+      draw();
+      show(focus);
+    };
+  }
+  if (before) changeLegend(at('flame-legend'));
+  else legend(at('flame-legend'), 'Own lines: little', 'most of the samples', [1, 2, 3, 4, 5]);
   at('flame-note').textContent = 'Frames too narrow to be seen are blank until you zoom in.' +
     (Number(data.frames.left) > 0 ? ` ${grouped(data.frames.left)} frames with fewer samples are left out of this page.` : '');
   show(root);
@@ -124,26 +141,32 @@ function flameGraph() {
 
 // frameTree returns the frames under one for the whole profile, the widest of each first.
 function frameTree() {
-  const {depth, symbol, own, total} = data.frames;
-  const root = {name: 'All samples', total: Number(data.total), own: 0, shownTotal: data.total, children: [], parent: null};
+  const {depth, symbol, own, total, total_before: was = []} = data.frames;
+  const root = {name: 'All samples', total: Number(data.total), own: 0, shownTotal: data.total, was: Number(before?.total), shownWas: before?.total, children: [], parent: null};
   const open = [root]; // by depth
   for (let i = 0; i < depth.length; i++) {
     const parent = open[depth[i]];
     const f = {
       name: nameOf(symbol[i]), unit: pathOf(data.symbols.unit[symbol[i]]), symbol: symbol[i],
-      total: Number(total[i]), own: Number(own[i]), shownTotal: total[i], shownOwn: own[i], children: [], parent,
+      total: Number(total[i]), own: Number(own[i]), shownTotal: total[i], shownOwn: own[i],
+      was: Number(was[i]), shownWas: was[i], children: [], parent,
     };
     parent.children.push(f);
     open.length = depth[i] + 1;
     open.push(f);
   }
+  widestFirst(root, 'total');
+  return root;
+}
+
+// widestFirst sorts the frames by one of their numbers.
+function widestFirst(root, width) {
   const unsorted = [root];
   while (unsorted.length > 0) {
     const f = unsorted.pop();
-    f.children.sort((a, b) => b.total - a.total);
+    f.children.sort((a, b) => b[width] - a[width]);
     unsorted.push(...f.children);
   }
-  return root;
 }
 
 // pathTo returns a frame and those around it, outermost first.

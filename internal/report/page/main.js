@@ -1,6 +1,7 @@
 // The parts of the page, and the search through all of them.
 
 onWidth(at('curve'), drawCurve);
+if (before) changeLists();
 const parts = {units: unitTable(), functions: functionTable(), map: unitMap(), flame: flameGraph()};
 
 function search(text) {

@@ -8,6 +8,7 @@ const firstRows = 25, moreRows = 200;
 function table(element, {what, n, columns, by, head, left}) {
   for (const c of columns) {
     if (!c.counts) continue;
+    c.write ||= grouped;
     c.values = numbers(c.counts);
     c.largest = c.values.reduce((a, b) => Math.max(a, b), 0);
   }
@@ -24,7 +25,7 @@ function table(element, {what, n, columns, by, head, left}) {
     };
     const head = make('th', {scope: 'col', class: c.wide && 'wide'}, button);
     if (c.counts) {
-      const digits = Math.max(7, ...[c.largest, c.tail, c.total].map(n => grouped(n || 0).length));
+      const digits = Math.max(7, c.label.length, ...[c.largest, c.tail, c.total].map(n => c.write(n || 0).length));
       head.style.setProperty('--width', `calc(${digits}ch + ${c.total === undefined ? 1.5 : 6.5}em)`);
     }
     return head;
@@ -84,7 +85,7 @@ function table(element, {what, n, columns, by, head, left}) {
   function number(c, n) {
     const cell = make('td', {class: c.wide && 'wide'});
     if (n === undefined) return cell;
-    cell.append(grouped(n));
+    cell.append(c.write(n));
     if (c.total !== undefined) cell.append(make('small', {}, part(n, c.total)));
     return cell;
   }
@@ -115,6 +116,17 @@ function nameButton(name, title = name) {
   return b;
 }
 
+// changeColumns returns the column of a profile, or the change, and the columns of both.
+function changeColumns(label, now, was, tail, tailBefore) {
+  const column = {label, counts: now, total: data.total, tail, meter: !before && tail !== undefined};
+  if (!before) return [column];
+  return [
+    {label: 'Change', counts: changes(now, was), write: signed},
+    column,
+    {label: label + ' before', counts: was, total: before.total, tail: tail === undefined ? undefined : tailBefore, wide: true},
+  ];
+}
+
 const unitTable = () => table(at('unit-table'), {
   what: 'units',
   n: data.units.body.length,
@@ -123,12 +135,12 @@ const unitTable = () => table(at('unit-table'), {
   head: i => [nameButton(pathOf(i))],
   columns: [
     {label: 'Unit', text: pathOf},
-    {label: 'Samples', counts: data.units.body, total: data.total, tail: data.units.left.body, meter: true},
-    {label: 'Own', counts: data.units.own, total: data.total, tail: data.units.left.own, wide: true},
+    ...changeColumns('Samples', data.units.body, data.units.body_before, data.units.left.body, data.units.left.body_before || 0),
+    {label: 'Own', counts: data.units.own, total: data.total, tail: data.units.left.own, wide: true, single: true},
     {label: 'Bytes', counts: data.units.bytes, total: data.bytes, tail: data.units.left.bytes},
-    {label: 'Functions', counts: data.units.functions, tail: data.units.left.functions, wide: true},
-    {label: 'Symbols', counts: data.units.symbols, tail: data.units.left.symbols, wide: true},
-  ],
+    {label: 'Functions', counts: data.units.functions, tail: data.units.left.functions, wide: true, single: true},
+    {label: 'Symbols', counts: data.units.symbols, tail: data.units.left.symbols, wide: true, single: true},
+  ].filter(c => !before || !c.single),
 });
 
 const functionTable = () => table(at('function-table'), {
@@ -142,9 +154,9 @@ const functionTable = () => table(at('function-table'), {
   ],
   columns: [
     {label: 'Function', text: nameOf},
-    {label: 'Own', counts: data.symbols.own, total: data.total, tail: data.symbols.left.own, meter: true},
-    {label: 'Total', counts: data.symbols.total, total: data.total},
-    {label: 'Entered', counts: data.symbols.head, tail: data.symbols.left.head, wide: true},
-    {label: 'Inlined', counts: data.symbols.places, wide: true},
-  ],
+    ...changeColumns('Own', data.symbols.own, data.symbols.own_before, data.symbols.left.own, data.symbols.left.own_before || 0),
+    ...changeColumns('Total', data.symbols.total, data.symbols.total_before).slice(-1 - !!before),
+    {label: 'Entered', counts: data.symbols.head, tail: data.symbols.left.head, wide: true, single: true},
+    {label: 'Inlined', counts: data.symbols.places, wide: true, single: true},
+  ].filter(c => !before || !c.single),
 });

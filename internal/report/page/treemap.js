@@ -8,6 +8,9 @@ function unitMap() {
   const heat = heats(samples, sizes);
   let area = 'body', tiles = [], matches = null;
 
+  const was = unit => data.units.body_before[unit];
+  const colour = unit => before ? changeClass(points(body[unit], was(unit))) : 'heat' + heat[unit];
+
   const common = commonFolder(path.slice(0, n));
   const folder = i => {
     const slash = path[i].lastIndexOf('/');
@@ -55,13 +58,14 @@ function unitMap() {
     squarify(units, inner, ({unit}, at) => {
       if (at.w < 0.7 || at.h < 0.7) return; // too small to be seen
       const tile = make('div', {
-        class: 'tile heat' + heat[unit], role: 'button', tabindex: -1,
-        'aria-label': `${pathOf(unit)}: ${grouped(body[unit])} samples, ${grouped(bytes[unit])} bytes`,
+        class: 'tile ' + colour(unit), role: 'button', tabindex: -1,
+        'aria-label': `${pathOf(unit)}: ${grouped(body[unit])} samples, ${grouped(bytes[unit])} bytes` +
+          (before ? `, ${change(body[unit], was(unit))}` : ''),
       });
       size(tile, at);
       if (at.w < 5 || at.h < 5) tile.style.borderWidth = '0';
       if (at.w < 12 || at.h < 12) tile.style.padding = '0';
-      if (at.w > 34 && at.h > 15) tile.textContent = pathOf(unit).slice(pathOf(unit).lastIndexOf('/') + 1);
+      if (at.w > 34 && at.h > 15) tile.textContent = (before ? arrow(points(body[unit], was(unit))) : '') + pathOf(unit).slice(pathOf(unit).lastIndexOf('/') + 1);
       const shift = name === undefined ? {x: 0, y: 0} : box;
       tiles.push({unit, element: tile, x: shift.x + at.x + at.w / 2, y: shift.y + at.y + at.h / 2});
       tile.unit = unit;
@@ -72,7 +76,8 @@ function unitMap() {
   function show(unit) {
     detail.replaceChildren(make('b', {}, pathOf(unit)),
       `${several(body[unit], 'sample')} (${part(body[unit], data.total)}), ${several(bytes[unit], 'byte')} (${part(bytes[unit], data.bytes)}), ` +
-      several(data.units.functions[unit], 'function'));
+      several(data.units.functions[unit], 'function') +
+      (before ? ` · ${grouped(was(unit))} samples before (${part(was(unit), before.total)}): ${change(body[unit], was(unit))}` : ''));
   }
 
   function mark() {
@@ -114,7 +119,8 @@ function unitMap() {
     };
   }
 
-  legend(at('map-legend'), 'Samples per byte: few', 'many', [1, 2, 3, 4, 5]);
+  if (before) changeLegend(at('map-legend'));
+  else legend(at('map-legend'), 'Samples per byte: few', 'many', [1, 2, 3, 4, 5]);
   if (n > 0) show(0);
   onWidth(element, draw);
   return {
