@@ -65,8 +65,8 @@ func (c *cache) forget(blocks []*block) {
 }
 
 // readBlocks reads what lies within the file through the cache.
-func (f *File) readBlocks(p []byte, s span) (int, error) {
-	from, to := s.low/f.block, (s.high-1)/f.block+1
+func (f *File) readBlocks(p []byte, r Range) (int, error) {
+	from, to := r.Low/f.block, (r.High-1)/f.block+1
 	all, missing := f.cache.get(from, to)
 	for len(missing) > 0 {
 		run := 1
@@ -82,7 +82,7 @@ func (f *File) readBlocks(p []byte, s span) (int, error) {
 		if b.err != nil {
 			return n, b.err
 		}
-		n += copy(p[n:], b.data[max(s.low-b.number*f.block, 0):])
+		n += copy(p[n:], b.data[max(r.Low-b.number*f.block, 0):])
 	}
 	return n, nil
 }
@@ -91,7 +91,7 @@ func (f *File) readBlocks(p []byte, s span) (int, error) {
 func (f *File) fetchRun(run []*block) {
 	low := run[0].number * f.block
 	high := min((run[len(run)-1].number+1)*f.block, f.size)
-	a, err := f.fetch(f.ctx, span{low, high}, nil)
+	a, err := f.fetch(f.ctx, Range{low, high}, nil)
 	if err != nil {
 		f.cache.forget(run)
 	}

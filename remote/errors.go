@@ -43,11 +43,10 @@ func shown(u *url.URL) string {
 	return bare.String()
 }
 
-// fault makes an error about the file.
-func (f *File) fault(err error, format string, args ...any) error {
-	detail := fmt.Sprintf(format, args...)
+// fault makes an error about a file.
+func fault(name string, err error, detail string) error {
 	if detail != "" {
 		detail = ": " + detail
 	}
-	return fmt.Errorf("remote: %s: %w%s", shown(f.url), err, detail)
+	return fmt.Errorf("remote: %s: %w%s", name, err, detail)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A File is a file of an HTTP server. Its methods may be called from many goroutines.
+// A File is a file of a server. Its methods may be called from many goroutines.
 type File struct {
 	options
 	ctx      context.Context
-	url      *url.URL
-	version  version
+	source   Source
+	version  Version
 	size     int64
 	tailData []byte
 	cache    *cache // nil if there is none
@@ -38,13 +38,20 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", shown(u))
 	}
-	f := &File{ctx: ctx, url: u, options: defaults()}
-	for _, set := range opts {
-		if set != nil {
-			set(&f.options)
-		}
-	}
+	o := defaults(opts)
+	return open(ctx, &httpFile{url: u, client: o.client}, o)
+}
+
+// OpenSource opens the file of a source, which File.Close closes, as does OpenSource if it fails. It
+// is as Open in all else.
+func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
+	return open(ctx, s, defaults(opts))
+}
+
+func open(ctx context.Context, s Source, o options) (*File, error) {
+	f := &File{ctx: ctx, source: s, options: o}
 	if err := f.end(); err != nil {
+		_ = s.Close()
 		return nil, err
 	}
 	if f.blocks > 0 {
@@ -53,18 +60,22 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return f, nil
 }
 
-// end fetches the tail.
+// end fetches the tail, and asks for the size by itself if need be.
 func (f *File) end() error {
-	a, err := f.fetch(f.ctx, span{-f.tail, 0}, nil)
+	a, err := f.fetch(f.ctx, Range{-f.tail, 0}, nil)
 	if err != nil {
 		return err
 	}
-	f.version, f.size, f.tailData = a.version, a.size, a.data
-	return nil
+	f.version, f.size = a.version, a.size
+	if a.data == nil && f.size > 0 {
+		a, err = f.fetch(f.ctx, Range{max(f.size-f.tail, 0), f.size}, nil)
+	}
+	f.tailData = a.data
+	return err
 }
 
 // Name returns the URL without user, password and query, which may hold secrets.
-func (f *File) Name() string { return shown(f.url) }
+func (f *File) Name() string { return f.source.Name() }
 
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
@@ -83,7 +94,7 @@ func (f *File) Close() error {
 	if f.closed.Swap(true) {
 		return afdo.ErrClosed
 	}
-	return nil
+	return f.source.Close()
 }
 
 // ReadAt reads len(p) bytes at an offset. What opening has fetched and what the cache has costs
@@ -120,7 +131,7 @@ func (f *File) read(p []byte, off int64) (int, error) {
 	if end == 0 {
 		return len(p), nil
 	}
-	before := span{off, off + end}
+	before := Range{off, off + end}
 	var got int
 	var err error
 	if f.cache != nil {

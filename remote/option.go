@@ -18,8 +18,15 @@ type options struct {
 	timeout time.Duration
 }
 
-func defaults() options {
-	return options{client: http.DefaultClient, tail: 128 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
+// defaults are the options where nothing else is said, changed by those that are given.
+func defaults(given []Option) options {
+	o := options{client: http.DefaultClient, tail: 128 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
+	for _, set := range given {
+		if set != nil {
+			set(&o)
+		}
+	}
+	return o
 }
 
 // Client sets what makes the requests, http.DefaultClient by default. Its transport may sign

@@ -1,0 +1,108 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo"
+)
+
+// An httpFile is the source for a file of an HTTP server.
+type httpFile struct {
+	url    *url.URL
+	client *http.Client
+}
+
+func (h *httpFile) Name() string { return shown(h.url) }
+func (h *httpFile) Close() error { return nil }
+
+func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url.String(), nil)
+	if err != nil {
+		return Part{}, err
+	}
+	request.Header.Set("Range", r.String())
+	request.Header.Set("Accept-Encoding", "identity")
+	switch {
+	case known.Strong():
+		request.Header.Set("If-Match", known.ETag)
+	case known.Modified != "":
+		request.Header.Set("If-Unmodified-Since", known.Modified)
+	}
+	response, err := h.client.Do(request)
+	if err != nil {
+		if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
+			err = inURL.Err // without the URL and its secrets
+		}
+		return Part{}, &Transient{Err: fault(h.Name(), err, "")}
+	}
+	part, err := h.part(response, known)
+	if part.Body == nil {
+		_ = response.Body.Close()
+	}
+	return part, err
+}
+
+// part is what a response means.
+func (h *httpFile) part(r *http.Response, known Version) (Part, error) {
+	empty := r.ContentLength == 0 && r.StatusCode == http.StatusOK || strings.HasSuffix(r.Header.Get("Content-Range"), "/0")
+	switch code := r.StatusCode; {
+	case known == (Version{}) && empty:
+		return Part{Version: versionOf(r)}, nil // an empty file has no ranges
+	case code == http.StatusPartialContent:
+	case code == http.StatusOK:
+		return Part{}, fault(h.Name(), ErrNoRanges, "")
+	case code == http.StatusPreconditionFailed:
+		return Part{}, fault(h.Name(), afdo.ErrChanged, "")
+	case code == http.StatusRequestedRangeNotSatisfiable:
+		return Part{}, fault(h.Name(), afdo.ErrChanged, "it has got shorter")
+	default:
+		return Part{}, h.refused(r)
+	}
+	p := Part{Version: versionOf(r), Body: r.Body}
+	if err := p.ContentRange(r.Header.Get("Content-Range")); err != nil {
+		return Part{}, fault(h.Name(), ErrResponse, err.Error())
+	}
+	return p, nil
+}
+
+func versionOf(r *http.Response) Version {
+	if etag := r.Header.Get("ETag"); etag != "" {
+		return Version{ETag: etag}
+	}
+	return Version{Modified: r.Header.Get("Last-Modified")}
+}
+
+// refused is what a status other than those of answers means.
+func (h *httpFile) refused(r *http.Response) error {
+	err := &StatusError{URL: h.Name(), Code: r.StatusCode}
+	switch r.StatusCode {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
+		return &Transient{Err: err, After: time.Duration(seconds) * time.Second}
+	}
+	return err
+}
+
+// ContentRange sets the bounds of the part and the size of the file as a Content-Range header has
+// them.
+func (p *Part) ContentRange(text string) error {
+	bounds, ok := strings.CutPrefix(text, "bytes ")
+	place, size, ok2 := strings.Cut(bounds, "/")
+	from, to, ok3 := strings.Cut(place, "-")
+	low, err1 := strconv.ParseInt(from, 10, 64)
+	last, err2 := strconv.ParseInt(to, 10, 64)
+	total, err3 := strconv.ParseInt(size, 10, 64)
+	if !ok || !ok2 || !ok3 || errors.Join(err1, err2, err3) != nil {
+		return fmt.Errorf("Content-Range is %q", text)
+	}
+	p.Low, p.High, p.Size = low, last+1, total
+	return nil
+}
