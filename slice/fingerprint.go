@@ -45,8 +45,9 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 // Fingerprints returns the keys of all units, by path: those that [Program.Fingerprint] has
 // for a request of the unit alone. There is one for "" in any case, the symbols of unknown files.
 //
-// It takes one pass over the profile, and for each unit the time to look at the
-// functions that are inlined in it, by their numbers. It needs some 100 bytes a symbol.
+// It takes one pass over the profile. What functions inline in a row or in a circle is summed up once;
+// where they inline many others each, every unit takes the time to look at those. It needs some 120
+// bytes a symbol.
 func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
 	q := Request{Target: target, Bits: bits}
 	if err := q.check(); err != nil {

@@ -150,6 +150,39 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
+// TestFingerprintsOfInlining does so for functions that are inlined in many shapes.
+func TestFingerprintsOfInlining(t *testing.T) {
+	for seed := range uint64(testenv.Rounds(60, 600)) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		n, most := 1+r.IntN(80), 1+r.IntN(3)
+		p := profile.New()
+		addInlining(p, n, func(i int) (callees []int) {
+			for range r.IntN(most + 1) {
+				switch r.IntN(3) {
+				case 0:
+					callees = append(callees, r.IntN(n))
+				case 1:
+					callees = append(callees, (i+1)%n)
+				case 2:
+					callees = append(callees, r.IntN(i+1))
+				}
+			}
+			return callees
+		})
+		for range r.IntN(n) { // names that are shared
+			p.AddFunction(p.AddSymbol(profile.FileRef(r.IntN(p.NumFiles())), randomName(r)), profile.Function{HeadCount: 1 + r.Uint64N(9)})
+		}
+		program := FromProfile(p)
+		keys, err := program.Fingerprints(Version2, 0)
+		require.NoError(t, err)
+		for path := range program.Units() {
+			want, err := program.Fingerprint(Request{Units: []string{path}, Target: Version2})
+			require.NoError(t, err)
+			require.Equal(t, want, keys[path], "seed %d, %q", seed, path)
+		}
+	}
+}
+
 func TestFingerprintSummary(t *testing.T) {
 	p := randomProfile(1)
 	q := Request{Units: []string{"a.c"}}

@@ -71,6 +71,21 @@ var growing = map[string]func(p *profile.Profile, n int){
 			addGrowing(p, fmt.Sprintf("src/f%d.cc", i/8), fmt.Sprintf("_Z1fv.part.%d", i))
 		}
 	},
+	"a ring": func(p *profile.Profile, n int) {
+		addInlining(p, n, func(i int) []int { return []int{(i + 1) % n} })
+	},
+	"rings": func(p *profile.Profile, n int) {
+		addInlining(p, n, func(i int) []int { return []int{(7*i + 1) % n} })
+	},
+	"a chain": func(p *profile.Profile, n int) {
+		addInlining(p, n, func(i int) []int { return []int{min(i+1, n-1)} })
+	},
+	"a chain with functions beside it": func(p *profile.Profile, n int) {
+		addInlining(p, n, func(i int) []int { return []int{max(0, i/2*2-2)} })
+	},
+	"a tree": func(p *profile.Profile, n int) {
+		addInlining(p, n, func(i int) []int { return []int{i / 2} })
+	},
 	"symbols without a file": func(p *profile.Profile, n int) {
 		for i := range n {
 			addGrowing(p, fmt.Sprintf("src/f%d.c", i), fmt.Sprintf("f%d", i))
@@ -88,6 +103,35 @@ func addGrowing(p *profile.Profile, path, name string) {
 	body.Call(3, 0, p.AddSymbol(header, "_Z6calledv"), 9)
 	body.Leave()
 	p.AddFunction(p.AddSymbol(p.AddFile(path), name), profile.Function{HeadCount: 5, Records: body.Records()})
+}
+
+// addInlining adds functions, each in a file of its own, that have others inlined.
+func addInlining(p *profile.Profile, n int, callees func(i int) []int) {
+	symbols := make([]profile.SymbolRef, n)
+	for i := range symbols {
+		symbols[i] = p.AddSymbol(p.AddFile(fmt.Sprintf("src/f%d.cc", i)), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+	}
+	for i, symbol := range symbols {
+		var body profile.Body
+		for line, callee := range callees(i) {
+			body.Enter(uint32(line), 0, symbols[callee])
+			body.Count(1, 0, uint64(i))
+			body.Leave()
+		}
+		p.AddFunction(symbol, profile.Function{HeadCount: 5, Records: body.Records()})
+	}
+}
+
+// lookedAt counts what the latest slice looked at.
+func lookedAt(r *reach) (n int) {
+	for _, rounds := range [][]uint32{r.entered, r.added} {
+		for _, round := range rounds {
+			if round == r.round {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // TestFingerprintsScale doubles profiles, and counts what is asked of them and how many symbols
@@ -110,11 +154,7 @@ func TestFingerprintsScale(t *testing.T) {
 				visits := 0
 				for unit := range source.numUnits() {
 					r.total([]int{unit})
-					for _, round := range r.visited {
-						if round == r.round {
-							visits++
-						}
-					}
+					visits += lookedAt(r)
 				}
 				return asked + visits
 			}

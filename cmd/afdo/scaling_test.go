@@ -28,12 +28,6 @@ const (
 	tooLong = 3.0
 )
 
-// known are lines that take the square of the time, by shape.
-var known = map[string]bool{
-	"many-units: fingerprint FILE": true,
-	"one-name: fingerprint FILE":   true,
-}
-
 // Work is enlarged until it takes measurable time of the processor, but no further than largest
 // times its first size: what is still faster then, such as the lookup of a name, costs nothing.
 const (
@@ -107,7 +101,7 @@ func (s *scaledShape) test(t *testing.T, line string) {
 		once, n = twice, 2*n
 	}
 	said := fmt.Sprintf("%s: %s takes too long for twice the work: %s", s.name, line, strings.Join(excess, "; "))
-	if steep && !known[s.name+": "+line] {
+	if steep {
 		t.Error(said)
 		return
 	}
