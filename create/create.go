@@ -85,7 +85,7 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 	if err := c.tally(set); err != nil {
 		return nil, c.report, err
 	}
-	if err := c.choose(); err != nil {
+	if err := c.applyThreshold(); err != nil {
 		return nil, c.report, err
 	}
 	if err := c.place(ctx); err != nil {

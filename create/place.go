@@ -86,7 +86,7 @@ func (p *placer) place(code *symbolize.Code) {
 	p.placed = &placed{}
 	f.placed = p.placed
 	f.symbol.Names = code.Symbol.Names
-	f.name = p.options.Suffixes.cut(f.symbol.Names[0])
+	f.name = p.options.Suffixes.canonical(f.symbol.Names[0])
 	for _, s := range code.Spans {
 		if s.Instance != nil {
 			root := s.Instance

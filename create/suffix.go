@@ -19,27 +19,27 @@ const (
 	AllSuffixes
 )
 
-// A cutName is a name without suffixes.
-type cutName struct {
+// A canonicalName is a name without suffixes.
+type canonicalName struct {
 	name     string
 	fragment bool // it is a piece of a function that is not where the function is entered
 	cold     bool // and that is only jumped into
 }
 
-// cut takes the suffixes off a name.
-func (s Suffixes) cut(name string) cutName {
+// canonical takes the suffixes off a name.
+func (s Suffixes) canonical(name string) canonicalName {
 	switch s {
 	case NoSuffixes:
-		return cutName{name: name}
+		return canonicalName{name: name}
 	case AllSuffixes:
 		if short := canonical.Name(name); short != "" {
-			c := SelectedSuffixes.cut(name)
+			c := SelectedSuffixes.canonical(name)
 			c.name = short
 			return c
 		}
-		return cutName{name: name}
+		return canonicalName{name: name}
 	}
-	c := cutName{name: name}
+	c := canonicalName{name: name}
 	for {
 		rest, word := cutLast(c.name)
 		if word != "cold" {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSuffixes(t *testing.T) {
-	for name, want := range map[string]cutName{
+	for name, want := range map[string]canonicalName{
 		"f":                        {name: "f"},
 		"f.cold":                   {"f", true, true},
 		"f.cold.12":                {"f", true, true},
@@ -23,12 +23,12 @@ func TestSuffixes(t *testing.T) {
 		".cold":                    {name: ".cold"},
 		"f.constprop.0.localalias": {name: "f.constprop.0.localalias"},
 	} {
-		assert.Equal(t, want, SelectedSuffixes.cut(name), name)
-		assert.Equal(t, cutName{name: name}, NoSuffixes.cut(name), name)
+		assert.Equal(t, want, SelectedSuffixes.canonical(name), name)
+		assert.Equal(t, canonicalName{name: name}, NoSuffixes.canonical(name), name)
 	}
-	assert.Equal(t, cutName{name: "f"}, AllSuffixes.cut("f._omp_fn.0"))
-	assert.Equal(t, cutName{"f", true, true}, AllSuffixes.cut("f.cold"))
-	assert.Equal(t, cutName{name: ".f"}, AllSuffixes.cut(".f"))
+	assert.Equal(t, canonicalName{name: "f"}, AllSuffixes.canonical("f._omp_fn.0"))
+	assert.Equal(t, canonicalName{"f", true, true}, AllSuffixes.canonical("f.cold"))
+	assert.Equal(t, canonicalName{name: ".f"}, AllSuffixes.canonical(".f"))
 }
 
 func TestDiscriminators(t *testing.T) {

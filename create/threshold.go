@@ -6,13 +6,13 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// choose finds the functions that are over the threshold, which holds for all parts of a function
+// applyThreshold finds the functions that are over the threshold, which holds for all parts of a function
 // together. What debug info says can only make fewer of them: of two static functions of one name
 // it tells the files.
-func (c *creation) choose() error {
+func (c *creation) applyThreshold() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {
-		f.name = c.options.Suffixes.cut(f.symbol.Names[0])
+		f.name = c.options.Suffixes.canonical(f.symbol.Names[0])
 		weights[f.name.name] = saturating.Add(weights[f.name.name], f.weight)
 	}
 	hottest := uint64(0)
@@ -50,7 +50,7 @@ func (c *creation) addParts(chosen map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		name := c.options.Suffixes.cut(s.Names[0])
+		name := c.options.Suffixes.canonical(s.Names[0])
 		if chosen[name.name] && !known[s.Low] {
 			c.functions = append(c.functions, &function{symbol: s, name: name, written: true})
 		}
