@@ -17,20 +17,6 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-// corpus returns a real profile, which is not part of the repository.
-func corpus(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "corpus")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no real profiles here: %v", err)
-	}
-	return path
-}
-
 // sources opens data in each of the three ways.
 func sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Reader {
 	t.Helper()
@@ -290,12 +276,12 @@ func TestUnitHashed(t *testing.T) {
 func TestRealProfile(t *testing.T) {
 	var files []*naive.File
 	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
-		r, err := afdo.Open(corpus(t, name))
+		r, err := afdo.Open(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		defer r.Close()
 		f, err := read(r)
 		require.NoError(t, err)
-		data, err := os.ReadFile(corpus(t, name))
+		data, err := os.ReadFile(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
@@ -304,7 +290,7 @@ func TestRealProfile(t *testing.T) {
 	}
 	require.True(t, reflect.DeepEqual(files[0].Units, files[1].Units), "units differ")
 	require.Equal(t, files[0].Summary, files[1].Summary)
-	data, err := os.ReadFile(corpus(t, "libgui.v3"))
+	data, err := os.ReadFile(testenv.Corpus(t, "libgui.v3"))
 	require.NoError(t, err)
 	v3, err := naive.DecodeV3(data)
 	require.NoError(t, err)

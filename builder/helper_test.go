@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -249,14 +249,7 @@ func locationKey(l naive.Location) []uint32 {
 // corpus returns a real profile. The files are not part of the repository.
 func corpus(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if os.IsNotExist(err) {
-		t.Skip("the corpus of real profiles is not here; see AFDO_CORPUS")
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, name))
 	require.NoError(t, err)
 	return data
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -170,14 +170,7 @@ func (f flat) silent() flat {
 
 // corpus returns a file of the reference cases, which are not part of the repository.
 func corpus(t testing.TB, name string) []byte {
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	file, err := os.ReadFile(filepath.Join(dir, "create", name))
-	if os.IsNotExist(err) {
-		t.Skip("no corpus of reference cases at " + dir + "; set AFDO_CORPUS")
-	}
+	file, err := os.ReadFile(testenv.Corpus(t, "create", name))
 	require.NoError(t, err)
 	if strings.HasSuffix(name, ".gz") {
 		z, err := gzip.NewReader(bytes.NewReader(file))

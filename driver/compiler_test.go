@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // fakeCompiler writes a program that answers like a compiler and notes every question in the file
@@ -105,7 +107,7 @@ func TestMaskedCompiler(t *testing.T) {
 // TestRealCompiler asks the machine's own.
 func TestRealCompiler(t *testing.T) {
 	for _, name := range []string{"gcc", "g++"} {
-		c, err := FindCompiler(ParseCommand([]string{needCompiler(t, name)}, t.TempDir()), nil)
+		c, err := FindCompiler(ParseCommand([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 		require.NoError(t, err)
 		assert.Regexp(t, `^\d+\.\d+`, c.Version)
 	}

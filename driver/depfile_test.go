@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func TestParseDepfile(t *testing.T) {
@@ -66,7 +68,7 @@ func TestPrerequisites(t *testing.T) {
 
 // TestDepfileOfGCC reads what the compiler writes for paths that need escapes.
 func TestDepfileOfGCC(t *testing.T) {
-	gcc := needCompiler(t, "gcc")
+	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	names := []string{"plain.h", "with blank.h", "pay$.h", "a#b.h", "back\\slash.h", "a\\ b.h"}
 	source := ""

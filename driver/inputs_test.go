@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -163,7 +164,7 @@ func TestPreprocessedInputs(t *testing.T) {
 
 // TestRealInputs lets the machine's own compiler preprocess.
 func TestRealInputs(t *testing.T) {
-	gcc := needCompiler(t, "gcc")
+	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))

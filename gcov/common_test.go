@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,14 +27,7 @@ var corpora = []string{"keystore2", "libgui", "libart_arm"}[:testenv.Rounds(1, 3
 // corpusFile returns a real profile of version 3, and skips where there is none.
 func corpusFile(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name+".v3"))
-	if os.IsNotExist(err) {
-		t.Skipf("no real profiles to try: %v", err)
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, name+".v3"))
 	require.NoError(t, err)
 	return data
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // manyFunctions is an indexed file of n functions, each with ten counters.
@@ -187,15 +188,7 @@ func TestCorpus(t *testing.T) {
 
 func corpus(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	dir = filepath.Join(dir, "llvm")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the corpus of real profiles is not here; see AFDO_CORPUS")
-	}
-	return dir
+	return testenv.Corpus(t, "llvm")
 }
 
 // Older versions differ in their header and by what a record lacks; the rest is the same.

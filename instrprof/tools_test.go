@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // llvm is the folder of LLVM 22, of whose tools the tests run some.
@@ -17,14 +19,7 @@ const llvm = "/usr/lib/llvm-22/bin"
 // set.
 func tool(t testing.TB, name string) string {
 	t.Helper()
-	for _, path := range []string{filepath.Join(llvm, name), name + "-22"} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	require.NotEqual(t, "true", os.Getenv("CI"), "%s of LLVM 22 has to be there", name)
-	t.Skip("there is no " + name + " of LLVM 22")
-	return ""
+	return testenv.Tool(t, filepath.Join(llvm, name), name+"-22")
 }
 
 // run runs a command in a folder and returns what it prints.

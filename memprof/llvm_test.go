@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/memprof"
 )
 
@@ -21,21 +22,9 @@ const (
 	profdataName = "llvm-profdata-22"
 )
 
-// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that
-// the CI has to run.
-func tool(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		require.Empty(t, os.Getenv("CI"), "%s is missing", name)
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
 func output(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
-	cmd := exec.Command(tool(t, name), args...)
+	cmd := exec.Command(testenv.Tool(t, name), args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -66,7 +55,7 @@ func trained(t testing.TB, flags ...string) (binary, raw string) {
 	dir, ok := built.dirs[key]
 	binary = filepath.Join(dir, "program")
 	if !ok {
-		tool(t, clangName)
+		testenv.Tool(t, clangName)
 		var err error
 		dir, err = os.MkdirTemp("", "memprof")
 		require.NoError(t, err)

@@ -35,7 +35,7 @@ func newLLVMSymbolizer(t testing.TB, binary string) *llvmSymbolizer {
 	defer f.Close()
 	note, err := f.Section(".note.gnu.build-id").Data()
 	require.NoError(t, err)
-	return &llvmSymbolizer{tool(t, "llvm-symbolizer-22"), binary, note[16:]}
+	return &llvmSymbolizer{testenv.Tool(t, "llvm-symbolizer-22"), binary, note[16:]}
 }
 
 func (s *llvmSymbolizer) BuildID() []byte { return s.id }

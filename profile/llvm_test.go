@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // llvmText writes a profile of one unit in LLVM's text format of sample profiles.
@@ -81,10 +83,7 @@ var (
 
 // TestOverlapAsLLVM compares our figures with those of LLVM's own tool.
 func TestOverlapAsLLVM(t *testing.T) {
-	tool, err := exec.LookPath("llvm-profdata")
-	if err != nil {
-		t.Skipf("no llvm-profdata to compare with: %v", err)
-	}
+	tool := testenv.Tool(t, "llvm-profdata", "llvm-profdata-22")
 	rng := rand.New(rand.NewPCG(75, 76))
 	dir := t.TempDir()
 	for range 12 {

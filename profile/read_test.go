@@ -350,14 +350,8 @@ func TestIDTableAgainstMap(t *testing.T) {
 // corpus returns a real profile, and skips the test where there is none.
 func corpus(t *testing.T, name string) []byte {
 	t.Helper()
-	folder := os.Getenv("AFDO_CORPUS")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Skipf("real profiles are not here: %v", err)
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, name))
+	require.NoError(t, err)
 	return data
 }
 

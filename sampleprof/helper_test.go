@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -23,21 +24,7 @@ const llvmVersion = "22"
 // llvmTool returns the path of a tool of LLVM of that version.
 func llvmTool(t testing.TB, name string) string {
 	t.Helper()
-	for _, path := range []string{name + "-" + llvmVersion, "/usr/lib/llvm-" + llvmVersion + "/bin/" + name} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	skipUnlessCI(t, "no %s of LLVM %s", name, llvmVersion)
-	return ""
-}
-
-func skipUnlessCI(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
+	return testenv.Tool(t, name+"-"+llvmVersion, "/usr/lib/llvm-"+llvmVersion+"/bin/"+name)
 }
 
 // An llvm runs llvm-profdata on files of a directory.
@@ -93,14 +80,8 @@ func (l *llvm) text(input []byte) string {
 // corpusFile reads a file of the shared corpus.
 func corpusFile(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "llvm", name))
-	if err != nil {
-		t.Skipf("no corpus: %v", err)
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, "llvm", name))
+	require.NoError(t, err)
 	return data
 }
 

@@ -5,14 +5,13 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -20,14 +19,7 @@ import (
 // no corpus.
 func corpus(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = "../../shared/corpus"
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "create", name))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no corpus of recordings at " + dir + "; set AFDO_CORPUS")
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, "create", name))
 	require.NoError(t, err)
 	if !strings.HasSuffix(name, ".gz") {
 		return data

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // BenchmarkCode reads the debug info of one function and of all functions of a program: of the test
@@ -13,7 +15,7 @@ import (
 func BenchmarkCode(b *testing.B) {
 	prog := os.Getenv("AFDO_BINARY")
 	if prog == "" {
-		prog = build(b, tool(b, "g++"), "-O2", "-g")
+		prog = build(b, testenv.Tool(b, "g++"), "-O2", "-g")
 	}
 	f, err := Open(prog)
 	require.NoError(b, err)
@@ -37,7 +39,7 @@ func BenchmarkCode(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	prog := os.Getenv("AFDO_BINARY")
 	if prog == "" {
-		prog = build(b, tool(b, "g++"), "-O2", "-g")
+		prog = build(b, testenv.Tool(b, "g++"), "-O2", "-g")
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -42,8 +42,8 @@ func copyFile(t testing.TB, from, to string) {
 // Wherever debug info is, it says the same.
 func TestSeparateDebugFiles(t *testing.T) {
 	testenv.NeedSweep(t)
-	cxx := tool(t, "g++")
-	objcopy := tool(t, "objcopy")
+	cxx := testenv.Tool(t, "g++")
+	objcopy := testenv.Tool(t, "objcopy")
 	prog := build(t, cxx, "-O2", "-g", "-Wl,--build-id=sha1")
 	dir := filepath.Dir(prog)
 	want := everything(t, prog)
@@ -103,7 +103,7 @@ func TestSeparateDebugFiles(t *testing.T) {
 func TestDWZ(t *testing.T) {
 	testenv.NeedSweep(t)
 	dwz := optional(t, "dwz")
-	prog := build(t, tool(t, "g++"), "-O2", "-g", "-Wl,--build-id=sha1")
+	prog := build(t, testenv.Tool(t, "g++"), "-O2", "-g", "-Wl,--build-id=sha1")
 	dir := filepath.Dir(prog)
 	want := everything(t, prog)
 	copyFile(t, prog, filepath.Join(dir, "one"))
@@ -180,8 +180,8 @@ func TestSplit(t *testing.T) {
 // The functions of a relocatable file have the addresses at which they stand in it.
 func TestRelocatable(t *testing.T) {
 	testenv.NeedSweep(t)
-	dir := filepath.Dir(build(t, tool(t, "g++"), "-O2", "-g"))
-	runTool(t, dir, tool(t, "g++"), "-w", "-O2", "-g", "-ffunction-sections", "-c", "other.cc", "-o", "other.o")
+	dir := filepath.Dir(build(t, testenv.Tool(t, "g++"), "-O2", "-g"))
+	runTool(t, dir, testenv.Tool(t, "g++"), "-w", "-O2", "-g", "-ffunction-sections", "-c", "other.cc", "-o", "other.o")
 	f, err := Open(filepath.Join(dir, "other.o"))
 	require.NoError(t, err)
 	defer f.Close()

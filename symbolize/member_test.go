@@ -6,11 +6,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // GCC writes no line for a lambda's operator(), and counts its lines from where the lambda begins.
 func TestLambdasAreDeclaredWhereTheyBegin(t *testing.T) {
-	f, err := Open(build(t, tool(t, "g++"), "-O2", "-g"))
+	f, err := Open(build(t, testenv.Tool(t, "g++"), "-O2", "-g"))
 	require.NoError(t, err)
 	defer f.Close()
 	lines := make(map[uint32]bool)

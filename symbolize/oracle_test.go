@@ -20,20 +20,6 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-// tool returns the first of some programs that is there. The CI has to have one of them.
-func tool(t testing.TB, names ...string) string {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("none of %s is here", strings.Join(names, ", "))
-	}
-	t.Skipf("none of %s is here", strings.Join(names, ", "))
-	return ""
-}
-
 // optional returns the first of some programs that is there, and skips the test if none is.
 func optional(t testing.TB, names ...string) string {
 	for _, name := range names {
@@ -46,7 +32,7 @@ func optional(t testing.TB, names ...string) string {
 }
 
 func llvmSymbolizer(t testing.TB) string {
-	return tool(t, "llvm-symbolizer-22", "/usr/lib/llvm-22/bin/llvm-symbolizer", "llvm-symbolizer")
+	return testenv.Tool(t, "llvm-symbolizer-22", "/usr/lib/llvm-22/bin/llvm-symbolizer", "llvm-symbolizer")
 }
 
 func runTool(t testing.TB, dir, name string, args ...string) {
@@ -230,7 +216,7 @@ func TestAgreesWithLLVM(t *testing.T) {
 				t.Parallel()
 				find := optional
 				if c.name == "gcc" {
-					find = tool
+					find = testenv.Tool
 				}
 				a := compareWithLLVM(t, build(t, find(t, c.compilers...), strings.Fields(flags)...))
 				assert.Zero(t, a.different, "of %d\n%s", a.positions, strings.Join(a.examples, "\n"))

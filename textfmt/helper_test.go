@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -42,14 +42,7 @@ func open(t testing.TB, data []byte) *afdo.Reader {
 // corpus opens a real profile, or skips the test where there is none.
 func corpus(t testing.TB, name string) *afdo.Reader {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if os.IsNotExist(err) {
-		t.Skip("no corpus of real profiles at " + dir + "; set AFDO_CORPUS")
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, name))
 	require.NoError(t, err)
 	return open(t, data)
 }

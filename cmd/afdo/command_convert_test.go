@@ -71,7 +71,7 @@ func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }
 
 func TestConvertPairsCorpus(t *testing.T) {
 	testenv.NeedSweep(t)
-	checkPairs(t, corpusFile(t, "libgui.v4c"))
+	checkPairs(t, testenv.Corpus(t, "libgui.v4c"))
 }
 
 func TestConvertRandom(t *testing.T) {

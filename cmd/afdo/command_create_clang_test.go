@@ -8,21 +8,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // llvmTool returns the path of a program of LLVM 22.
 func llvmTool(t *testing.T, name string) string {
 	t.Helper()
-	for _, path := range []string{name + "-22", filepath.Join("/usr/lib/llvm-22/bin", name)} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s of LLVM 22 is not here", name)
-	}
-	t.Skipf("%s of LLVM 22 is not here", name)
-	return ""
+	return testenv.Tool(t, name+"-22", filepath.Join("/usr/lib/llvm-22/bin", name))
 }
 
 func toolOutput(t *testing.T, dir, name string, args ...string) string {

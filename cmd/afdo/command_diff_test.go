@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -98,13 +99,13 @@ func TestDiffOfTheSame(t *testing.T) {
 
 func TestDiffOfTheSameCorpus(t *testing.T) {
 	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
-		path := corpusFile(t, name)
+		path := testenv.Corpus(t, name)
 		assert.Equal(t, sameOverlap, diffJSONOf(t, cli.StatusDone, "--exit-code", path, path).Overlap)
 	}
 }
 
 func TestDiffOfTheUnrelated(t *testing.T) {
-	d := diffJSONOf(t, cli.StatusFault, "--exit-code", "-n", "3", corpusFile(t, "libart_arm.v3"), corpusFile(t, "keystore2.v3"))
+	d := diffJSONOf(t, cli.StatusFault, "--exit-code", "-n", "3", testenv.Corpus(t, "libart_arm.v3"), testenv.Corpus(t, "keystore2.v3"))
 	assert.False(t, d.Equal)
 	assert.Zero(t, d.Overlap.Locations)
 	assert.Zero(t, d.Overlap.Similarity)

@@ -24,7 +24,7 @@ import (
 // newTrainedSite returns a site with a program of package slice's, and the
 // path of a large profile which has what a run of it brought.
 func newTrainedSite(t testing.TB, program, compiler string) (s *site, p *profile.Profile, path string) {
-	needProgram(t, compiler)
+	testenv.Tool(t, compiler)
 	s = newSite(t)
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS(filepath.Join("../../slice/testdata", program))))
 	sources, err := filepath.Glob(s.path("*.c*"))
@@ -63,7 +63,7 @@ func TestExecCode(t *testing.T) {
 // TestExecCcache puts the launcher before a real ccache.
 func TestExecCcache(t *testing.T) {
 	testenv.NeedSweep(t)
-	needProgram(t, "ccache")
+	testenv.Tool(t, "ccache")
 	s, p, path := newTrainedSite(t, "c", "gcc")
 	s.setenv("CCACHE_DIR", t.TempDir())
 	s.setenv("CCACHE_NODIRECT", "")
@@ -113,7 +113,7 @@ func (s *site) ccacheCounts() (hits, misses int) {
 // cache, of which the whole profile keeps none.
 func TestExecCcacheRefresh(t *testing.T) {
 	testenv.NeedSweep(t)
-	needProgram(t, "ccache")
+	testenv.Tool(t, "ccache")
 	needGCC(t)
 	s := newSite(t)
 	s.setenv("CCACHE_DIR", t.TempDir())
@@ -159,9 +159,9 @@ func TestExecCcacheRefresh(t *testing.T) {
 // TestExecCMake builds a project of C and C++ with CMake and Ninja, several compiles at once.
 func TestExecCMake(t *testing.T) {
 	testenv.NeedSweep(t)
-	needProgram(t, "cmake")
-	needProgram(t, "ninja")
-	needProgram(t, "g++")
+	testenv.Tool(t, "cmake")
+	testenv.Tool(t, "ninja")
+	testenv.Tool(t, "g++")
 	s, _, path := newTrainedSite(t, "cxx", "g++")
 	require.NoError(t, os.CopyFS(s.path("c"), os.DirFS("../../slice/testdata/c")))
 	s.write("CMakeLists.txt", `

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -246,8 +247,8 @@ func TestExecProjects(t *testing.T) {
 	for name, p := range projects {
 		t.Run(name, func(t *testing.T) {
 			from := sourcesOf(t, &p)
-			needProgram(t, "valgrind")
-			needProgram(t, p.compiler)
+			testenv.Tool(t, "valgrind")
+			testenv.Tool(t, p.compiler)
 			trained := onOtherPaths(record(t, &p, from))
 			trained.Merge(synth.Profile(synth.Options{Seed: 1, Units: 130, Functions: 5_000}))
 			trained.Summary = trained.Summarize()

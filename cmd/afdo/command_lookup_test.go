@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -290,7 +291,7 @@ func TestLookupHostile(t *testing.T) {
 }
 
 func TestLookupNearMatchesOfManySymbols(t *testing.T) {
-	path := corpusFile(t, "libgui.v4c")
+	path := testenv.Corpus(t, "libgui.v4c")
 	r := afdoRun("lookup", path, "--symbol", "android::Surface::disconnect")
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, `near: "_ZN7android7Surface10disconnectEiNS_22IGraphicBufferProducer14DisconnectModeE"`)
@@ -301,7 +302,7 @@ func TestLookupNearMatchesOfManySymbols(t *testing.T) {
 }
 
 func TestLookupCorpus(t *testing.T) {
-	path := corpusFile(t, "libgui.v4c")
+	path := testenv.Corpus(t, "libgui.v4c")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	truth, err := naive.Decode(data)

@@ -136,7 +136,7 @@ func TestMergeCorpus(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	args := []string{"merge", "-o", out}
 	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
-		path := corpusFile(t, name)
+		path := testenv.Corpus(t, name)
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		file, err := naive.DecodeV3(data)

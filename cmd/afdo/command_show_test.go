@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 func showJSON(t *testing.T, path string) *gcovkind.ShowFacts {
@@ -218,7 +219,7 @@ func sharedInfo(t *testing.T, n, records int) []byte {
 
 func TestShowCorpus(t *testing.T) {
 	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
-		path := corpusFile(t, name)
+		path := testenv.Corpus(t, name)
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		truth, err := naive.Decode(data)
@@ -226,7 +227,7 @@ func TestShowCorpus(t *testing.T) {
 		checkShow(t, showJSON(t, path), truth)
 	}
 
-	path := corpusFile(t, "libgui.v3")
+	path := testenv.Corpus(t, "libgui.v3")
 	old := showJSON(t, path)
 	p := load(t, path)
 	assert.EqualValues(t, p.NumFunctions(), old.Functions)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,25 +16,12 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
 
-// needProgram skips a test where a program is not installed, and fails it
-// where it runs for others: then something is missing that should be there.
-func needProgram(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skip(err)
-	}
-	return path
-}
-
-func needGCC(t testing.TB) string { return needProgram(t, "gcc") }
+func needGCC(t testing.TB) string { return testenv.Tool(t, "gcc") }
 
 // writeV4 writes a profile as a version 4 file into a new folder.
 func writeV4(t testing.TB, p *profile.Profile) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // naiveUnits is what units must print, in the order of the file.
@@ -62,7 +63,7 @@ func TestUnitsRandom(t *testing.T) {
 }
 
 func TestUnitsSort(t *testing.T) {
-	path := corpusFile(t, "libgui.v4c")
+	path := testenv.Corpus(t, "libgui.v4c")
 	inFile := unitsJSON(t, path)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -100,20 +100,6 @@ func mustJSON(t *testing.T, into any, args ...string) {
 // example returns the path of the example in a form of it.
 func example(extension string) string { return filepath.Join("../../testdata", "shop"+extension) }
 
-// corpusFile returns the path of a real profile, and skips the test where there are none.
-func corpusFile(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/corpus"
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no corpus of real profiles: %v", err)
-	}
-	return path
-}
-
 // writeFile writes a file into a new folder.
 func writeFile(t *testing.T, name string, data []byte) string {
 	t.Helper()

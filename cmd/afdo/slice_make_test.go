@@ -12,13 +12,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // TestSliceMake builds with the rules of make in docs/slices.md: a new profile compiles again just
 // what has another slice.
 func TestSliceMake(t *testing.T) {
-	needProgram(t, "make")
-	needProgram(t, "gcc")
+	testenv.Tool(t, "make")
+	testenv.Tool(t, "gcc")
 	guide, err := os.ReadFile("../../docs/slices.md")
 	require.NoError(t, err)
 	rules := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(guide), -1)
@@ -58,9 +60,9 @@ func TestSliceMake(t *testing.T) {
 
 // TestSliceCMake builds with the afdo.cmake of docs/slices.md, two targets that share a source.
 func TestSliceCMake(t *testing.T) {
-	needProgram(t, "cmake")
-	needProgram(t, "ninja")
-	needProgram(t, "gcc")
+	testenv.Tool(t, "cmake")
+	testenv.Tool(t, "ninja")
+	testenv.Tool(t, "gcc")
 	guide, err := os.ReadFile("../../docs/slices.md")
 	require.NoError(t, err)
 	block := regexp.MustCompile("(?s)```cmake\n(.*?)```").FindSubmatch(guide)

@@ -40,7 +40,7 @@ const (
 // newTeam returns a team whose profile has a function of each unit.
 func newTeam(t *testing.T, storage string) *team {
 	testenv.NeedSweep(t)
-	needProgram(t, "ccache")
+	testenv.Tool(t, "ccache")
 	needGCC(t)
 	tm := &team{site: newSite(t)}
 	tm.setenv("CCACHE_REMOTE_STORAGE", storage)
@@ -175,7 +175,7 @@ func newStorage(t *testing.T) *httptest.Server {
 
 // newRedis starts a Redis server and returns its URL.
 func newRedis(t *testing.T) string {
-	server := needProgram(t, "redis-server")
+	server := testenv.Tool(t, "redis-server")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()

@@ -1,10 +1,7 @@
 package naive_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -14,17 +11,10 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-// corpus reads a real profile from $AFDO_CORPUS or from beside the repository.
+// corpus reads a real profile.
 func corpus(t *testing.T, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("AFDO_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no corpus: set AFDO_CORPUS to a folder that holds %s", name)
-	}
+	data, err := os.ReadFile(testenv.Corpus(t, name))
 	require.NoError(t, err)
 	return data
 }

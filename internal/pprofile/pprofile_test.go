@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -109,15 +109,9 @@ func TestRandom(t *testing.T) {
 // corpus reads a real profile.
 func corpus(t *testing.T, name string) (*profile.Profile, string) {
 	t.Helper()
-	folder := os.Getenv("AFDO_CORPUS")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	path := filepath.Join(folder, name)
+	path := testenv.Corpus(t, name)
 	f, err := os.Open(path)
-	if err != nil {
-		t.Skipf("no corpus: %v", err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	p, err := gcov.Read(f)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -132,21 +131,15 @@ func TestRandom(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	folder := os.Getenv("AFDO_CORPUS")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
 	for _, name := range []string{"keystore2.v3", "libgui.v3"}[:testenv.Rounds(1, 2)] {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(folder, name))
-			if err != nil {
-				t.Skipf("no corpus: %v", err)
-			}
+			data, err := os.ReadFile(testenv.Corpus(t, name))
+			require.NoError(t, err)
 			truth, err := naive.DecodeV3(data)
 			require.NoError(t, err)
 			canonical, err := truth.Canonical()
 			require.NoError(t, err)
-			f, err := os.Open(filepath.Join(folder, name))
+			f, err := os.Open(testenv.Corpus(t, name))
 			require.NoError(t, err)
 			defer f.Close()
 			p, err := gcov.Read(f)

@@ -316,16 +316,9 @@ func TestLargeProfile(t *testing.T) {
 // TestCorpus opens the pages of real profiles and says how long that takes.
 func TestCorpus(t *testing.T) {
 	testenv.NeedSweep(t)
-	folder := os.Getenv("AFDO_CORPUS")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no corpus: %v", err)
-	}
 	b := startBrowser(t)
 	for _, name := range []string{"libart_arm.v3", "libgui.v3", "keystore2.v3"} {
-		f, err := os.Open(filepath.Join(folder, name))
+		f, err := os.Open(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		p, err := gcov.Read(f)
 		require.NoError(t, err)

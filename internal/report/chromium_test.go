@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // A browser is a Chromium without a window. It is driven through a pipe by the
@@ -46,16 +48,7 @@ const answerTime = 60 * time.Second
 // needBrowser skips a test where there is no Chromium, which there has to be in CI.
 func needBrowser(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("no Chromium")
-	}
-	t.Skip("no Chromium")
-	return ""
+	return testenv.Tool(t, "chromium", "chromium-browser", "google-chrome")
 }
 
 func startBrowser(t *testing.T) *browser {

@@ -3,7 +3,6 @@ package synth
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -125,12 +124,9 @@ func TestHeaders(t *testing.T) {
 
 // TestCorpusHeaders checks that real profiles lie in the same bounds.
 func TestCorpusHeaders(t *testing.T) {
-	dir := cmp.Or(os.Getenv("AFDO_CORPUS"), filepath.Join("..", "..", "..", "shared", "corpus"))
 	for _, name := range []string{"libgui.v3", "libart_arm.v3"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Skipf("no corpus: set AFDO_CORPUS to a folder that holds %s", name)
-		}
+		data, err := os.ReadFile(testenv.Corpus(t, name))
+		require.NoError(t, err)
 		p, err := gcov.Decode(data)
 		require.NoError(t, err)
 		t.Run(name, func(t *testing.T) { testHeaders(t, p) })

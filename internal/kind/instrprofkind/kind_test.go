@@ -200,14 +200,7 @@ func TestShow(t *testing.T) {
 
 func llvmProfdata(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"/usr/lib/llvm-22/bin/llvm-profdata", "llvm-profdata-22"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	require.NotEqual(t, "true", os.Getenv("CI"), "llvm-profdata of LLVM 22 has to be there")
-	t.Skip("there is no llvm-profdata of LLVM 22")
-	return ""
+	return testenv.Tool(t, "/usr/lib/llvm-22/bin/llvm-profdata", "llvm-profdata-22")
 }
 
 // lookup prints what the text of the whole file has of a function.

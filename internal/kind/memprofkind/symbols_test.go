@@ -15,21 +15,9 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
-// tool returns the path of a tool. Without it the test is skipped, unless it is one of those that
-// the CI has to run.
-func tool(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		require.Empty(t, os.Getenv("CI"), "%s is missing", name)
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
 func run(t testing.TB, dir, name string, args ...string) []byte {
 	t.Helper()
-	cmd := exec.Command(tool(t, name), args...)
+	cmd := exec.Command(testenv.Tool(t, name), args...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
