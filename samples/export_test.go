@@ -4,3 +4,6 @@ package samples
 func SetKernelSymbol(b *Binary, name string, value uint64) {
 	b.symbols = map[string]uint64{name: value}
 }
+
+// Address is [Layout.Offset] backwards.
+func Address(l *Layout, offset uint64) (uint64, bool) { return l.address(offset) }

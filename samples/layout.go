@@ -8,9 +8,9 @@ import (
 // ErrLayout is returned for an ELF file that has no code to which samples could belong.
 var ErrLayout = errors.New("the ELF file has neither an executable segment nor a .text section")
 
-// A Layout tells at which addresses the linker has placed the bytes of an ELF file. Symbols and
-// debug information speak of those addresses; a [Set] speaks of file offsets. It never changes and
-// may be used by many goroutines.
+// A Layout tells where in an ELF file the bytes are that the linker has placed at an address.
+// Profilers and debug info use addresses, a [Set] file offsets. For the way back see
+// symbolize.File.Address. A Layout never changes and may be used by many goroutines.
 type Layout struct {
 	segments []segment // executable ones, in the order of the file
 }
@@ -36,10 +36,10 @@ func NewLayout(f *elf.File) (*Layout, error) {
 	return l, nil
 }
 
-// Address returns the address that the linker has given to a file offset. It is false where the
+// address returns the address that the linker has given to a file offset. It is false where the
 // offset is not in code. If segments overlap in the file, the last one has it, as in
-// google/autofdo.
-func (l *Layout) Address(offset uint64) (uint64, bool) {
+// google/autofdo and in symbolize.File.Address.
+func (l *Layout) address(offset uint64) (uint64, bool) {
 	for i := len(l.segments) - 1; i >= 0; i-- {
 		if s := l.segments[i]; offset >= s.offset && offset-s.offset < s.size {
 			return offset - s.offset + s.address, true
@@ -48,14 +48,15 @@ func (l *Layout) Address(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Offset returns the file offset of an address that the linker has given, so that [Layout.Address]
-// leads back. It is false where the address is not in code.
+// Offset returns the file offset of an address that the linker has given, in a relocatable object of
+// one counted from the begin of .text. It is false where the address is not in code, or where a
+// segment that comes later in the table takes up the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) {
 	for i := len(l.segments) - 1; i >= 0; i-- {
 		s := l.segments[i]
 		if address >= s.address && address-s.address < s.size {
 			offset := address - s.address + s.offset
-			if back, ok := l.Address(offset); ok && back == address {
+			if back, ok := l.address(offset); ok && back == address {
 				return offset, true
 			}
 		}

@@ -26,7 +26,7 @@ func TestLayoutOfSegments(t *testing.T) {
 	data.Flags = elf.PF_R | elf.PF_W
 	l := layout(t, &elf.File{Progs: []*elf.Prog{load(0x1000, 0x401000, 0x500), data, load(0x2000, 0x403000, 0x800)}})
 	for offset, address := range map[uint64]uint64{0x1000: 0x401000, 0x14ff: 0x4014ff, 0x2000: 0x403000, 0x27ff: 0x4037ff} {
-		a, ok := l.Address(offset)
+		a, ok := samples.Address(l, offset)
 		require.True(t, ok)
 		require.Equal(t, address, a)
 		o, ok := l.Offset(address)
@@ -34,7 +34,7 @@ func TestLayoutOfSegments(t *testing.T) {
 		require.Equal(t, offset, o)
 	}
 	for _, outside := range []uint64{0, 0xfff, 0x1500, 0x2800, ^uint64(0)} {
-		_, ok := l.Address(outside)
+		_, ok := samples.Address(l, outside)
 		require.False(t, ok, "%#x", outside)
 		_, ok = l.Offset(outside)
 		require.False(t, ok, "%#x", outside)
@@ -45,7 +45,7 @@ func TestLayoutOfSegments(t *testing.T) {
 // offset.
 func TestLayoutOfOverlappingSegments(t *testing.T) {
 	l := layout(t, &elf.File{Progs: []*elf.Prog{load(0, 0x400000, 0x2000), load(0x1000, 0x601000, 0x1000)}})
-	a, _ := l.Address(0x1800)
+	a, _ := samples.Address(l, 0x1800)
 	require.Equal(t, uint64(0x601800), a)
 	_, ok := l.Offset(0x401800)
 	require.False(t, ok)
@@ -54,7 +54,7 @@ func TestLayoutOfOverlappingSegments(t *testing.T) {
 func TestLayoutOfObjectFile(t *testing.T) {
 	text := &elf.Section{SectionHeader: elf.SectionHeader{Name: ".text", Offset: 0x40, Size: 0x10}}
 	l := layout(t, &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_REL}, Sections: []*elf.Section{text}})
-	a, ok := l.Address(0x44)
+	a, ok := samples.Address(l, 0x44)
 	require.True(t, ok)
 	require.Equal(t, uint64(4), a)
 	_, err := samples.NewLayout(&elf.File{FileHeader: elf.FileHeader{Type: elf.ET_DYN}, Sections: []*elf.Section{text}})
@@ -70,7 +70,7 @@ func TestLayoutOfCorpus(t *testing.T) {
 		s, err := samples.Parse(bytes.NewReader(corpus(t, list)))
 		require.NoError(t, err)
 		for offset := range s.Addresses() {
-			a, ok := l.Address(offset)
+			a, ok := samples.Address(l, offset)
 			require.True(t, ok, "%s: %#x", binary, offset)
 			back, ok := l.Offset(a)
 			require.True(t, ok)

@@ -2,8 +2,8 @@
 // and where branches led. It is what profilers measure, before symbols and lines come into it.
 //
 // A [Set] has sums of three kinds, all over file offsets of the binary, not addresses of a process
-// or of the linker: straight-line ranges, single addresses, and taken branches. A [Layout] leads
-// from a file offset to the address that symbols and debug information use, and back.
+// or of the linker: straight-line ranges, single addresses, and taken branches. A [Layout] finds
+// the file offset of an address that symbols and debug information use.
 //
 // [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger
 // exchange. [Read] makes a Set of whatever a profiler has written: perf.data, perf script,

@@ -131,9 +131,9 @@ func (f *File) ELF() *elf.File { return f.binary.elf }
 func (f *File) BuildID() []byte { return f.binary.buildID() }
 
 // Address returns the address at which the byte at an offset of the file is linked, if that is
-// code: that is how addresses of a running program, which know only where a file is mapped, become
-// those of debug info. Of overlapping segments the last counts. In a relocatable file, such as a
-// kernel module, every byte has its offset as its address.
+// code. A profiler knows where a file is mapped, so its samples are offsets; symbols and debug info
+// use addresses. Of overlapping segments the last counts. In a relocatable file, such as a kernel
+// module, every byte has its offset as its address, also in sections other than .text.
 func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	if f.binary.elf.Type == elf.ET_REL {
 		return offset, offset < uint64(f.binary.size)
