@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"math"
 	"path/filepath"
@@ -19,15 +20,20 @@ import (
 )
 
 const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a map of its units by
-samples or by bytes, a flame graph of inlining, tables of units and functions that
-can be sorted by any column, and a search.
+samples or by bytes, a flame graph of inlining, tables of units, functions, lines
+and calls that can be sorted by any column, and a search.
 
 With two profiles, the page shows how FILE differs from A, the one before: which
 functions and units grew and which shrank, and a flame graph of that. Shares of all
 samples are compared, so the length of the runs does not matter.
 
-The page is one file and loads nothing. It shows the hottest functions, and says
-how many are missing.
+A profile counts lines from the declaration of each function. With --binary, the
+debug info of the program tells where that is, and the page has the hottest lines
+by their numbers and with their source, which is searched below --source as by
+"afdo annotate".
+
+The page is one file and loads nothing. It shows what is hottest, and says how
+much is missing.
 
 The bytes of a unit are those of its string table, symbol names and samples in
 version 4; for a FILE of another format, as "afdo convert --to v4" would write it.
@@ -39,6 +45,7 @@ type reportOptions struct {
 	path            string // of the output
 	functions       uint   // how many to list at most, 0 for all
 	demangle, plain bool
+	binary, source  string // the program with debug info, and the directory of its sources
 }
 
 func newReportCommand(e *env) *cobra.Command {
@@ -48,20 +55,29 @@ func newReportCommand(e *env) *cobra.Command {
 		Short: "Write a profile, or what changed between two, as a page of HTML",
 		Long:  reportHelp,
 		Args:  wantOneOrTwo,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.binary, err = cmd.Flags().GetString("binary"); err != nil {
+				return err
+			}
 			switch {
 			case o.path == cli.Stdio && cli.IsTerminal(e.Out):
 				return cli.Usagef("a page of HTML is not for a terminal: use -o FILE")
 			case len(args) == 2 && args[0] == cli.Stdio && args[1] == cli.Stdio:
 				return cli.Usagef("standard input can be read only once")
+			case o.source != "" && o.binary == "":
+				return cli.Usagef("--source needs --binary, which tells where functions are declared")
 			}
-			return e.report(args, &o)
+			return e.report(cmd.Context(), args, &o)
 		},
 	}
 	addOutputFlag(cmd, &o.path)
 	cmd.Flags().VarP((*countFlag)(&o.functions), "number", "n", "how many functions to list at most, 0 for all")
+	cmd.Flags().StringVar(&o.source, "source", "", "directory that holds the sources")
 	addDemangleFlags(cmd, &o.demangle, &o.plain)
 	e.addKindFlags(cmd)
+	// To the kinds it tells units and names.
+	cmd.Flags().Lookup("binary").Usage = "the program that was profiled, for the source of lines, and for names and units where FILE has none"
 	return cmd
 }
 
@@ -73,7 +89,7 @@ func wantOneOrTwo(cmd *cobra.Command, args []string) error {
 	return wantArgs("FILE")(cmd, args)
 }
 
-func (e *env) report(paths []string, o *reportOptions) error {
+func (e *env) report(ctx context.Context, paths []string, o *reportOptions) error {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	sides := make([]*reportSide, len(paths))
@@ -91,6 +107,8 @@ func (e *env) report(paths []string, o *reportOptions) error {
 		Functions: int(min(o.functions, math.MaxInt32)),
 		Units:     report.DefaultUnits,
 		Frames:    report.DefaultFrames,
+		Calls:     report.DefaultCalls,
+		Lines:     report.DefaultLines,
 	}
 	if o.functions == 0 {
 		options.Functions = math.MaxInt32 // more than there are symbols
@@ -103,6 +121,12 @@ func (e *env) report(paths []string, o *reportOptions) error {
 			return err
 		}
 		options.Before, options.BeforeSource = sides[0].Profile, filepath.Base(sides[0].file.Name)
+	}
+	switch {
+	case last.loaded == nil && o.source != "":
+		return cli.Usagef("--source is for profiles of samples, and %s is none", human.Name(last.file.Name))
+	case last.loaded != nil && o.binary != "":
+		options.Locate = (&sourceFinder{&e.Env, ctx, last.Profile, o.binary, o.source}).locate
 	}
 	options.Format, options.Note, options.Size, options.UnitBytes = last.Format, last.Note, last.Size, last.unitBytes
 	doing.Say("writing %s", human.Name(o.path))

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
@@ -10,9 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/cli/demangled"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // reportData is some of what a page's script gets.
@@ -27,6 +35,17 @@ type reportData struct {
 		Path  []string `json:"path"`
 		Bytes []int64  `json:"bytes"`
 	} `json:"units"`
+	Calls struct {
+		Caller, Callee []int
+		Line           []int
+		Count          []json.Number
+		Total          json.Number
+	}
+	Lines struct {
+		Symbol, Offset, Number []int
+		Text                   []string
+		Count                  []json.Number
+	}
 	Symbols struct {
 		Name      []string      `json:"name"`
 		Own       []json.Number `json:"own"`
@@ -161,4 +180,77 @@ func TestReportOfChange(t *testing.T) {
 		r := afdoRun(append([]string{"report"}, args...)...)
 		assert.Equal(t, 2, r.status, "%q: %s", args, r.err)
 	}
+}
+
+func TestReportCalls(t *testing.T) {
+	d := reportOf(t, example(".afdo"))
+	p := readProfile(t, example(".afdo"))
+	calls := rank.Calls(p)
+	require.Len(t, d.Calls.Count, len(calls))
+	for i, c := range calls {
+		assert.Equal(t, demangled.Name(p.SymbolName(c.Caller)), d.Symbols.Name[d.Calls.Caller[i]])
+		assert.Equal(t, demangled.Name(p.SymbolName(c.Callee)), d.Symbols.Name[d.Calls.Callee[i]])
+		assert.Equal(t, int(c.Line), d.Calls.Line[i])
+		assert.Equal(t, json.Number(strconv.FormatUint(c.Count, 10)), d.Calls.Count[i])
+	}
+}
+
+// TestReportLines compares the lines of a page with what the debug info of a program says.
+func TestReportLines(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	dir := t.TempDir()
+	source := filepath.Join(dir, "src", "hot.c")
+	require.NoError(t, os.Mkdir(filepath.Dir(source), 0o777))
+	require.NoError(t, os.WriteFile(source, []byte(`// A comment.
+
+static int inner(int x) {
+  return x * x; // hottest
+}
+
+int main(int argc, char **argv) {
+  int sum = 0;
+  for (int i = 0; i < 1000; i++)
+    sum += inner(argc + i); // </script>
+  return sum & 1;
+}
+`), 0o666))
+	binary := filepath.Join(dir, "hot")
+	cmd := exec.Command(gcc, "-g", "-O1", "-o", binary, "src/hot.c")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := profile.New()
+	f := p.AddFile("src/hot.c")
+	var body profile.Body
+	body.Count(3, 0, 70)
+	body.Count(900, 0, 2)
+	body.Enter(3, 0, p.AddSymbol(f, "inner"))
+	body.Count(1, 0, 500)
+	body.Count(1, 1, 100)
+	body.Leave()
+	body.Count(1<<16-6, 0, 3)
+	p.AddFunction(p.AddSymbol(f, "main"), profile.Function{HeadCount: 1, Records: body.Records()})
+	other := p.AddSymbol(p.AddFile("src/gone.c"), "gone")
+	body.Reset()
+	body.Count(1, 0, 50)
+	p.AddFunction(other, profile.Function{Records: body.Records()})
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{}))
+	path := writeFile(t, "hot.afdo", file.Bytes())
+
+	d := reportOf(t, path, "--binary", binary, "--source", dir)
+	assert.Equal(t, []json.Number{"600", "70", "50", "3", "2"}, d.Lines.Count)
+	assert.Equal(t, []int{1, 3, 1, -6, 900}, d.Lines.Offset)
+	assert.Equal(t, []int{4, 10, 0, 1, 907}, d.Lines.Number)
+	assert.Equal(t, []string{"  return x * x; // hottest", "    sum += inner(argc + i); // </script>", "", "// A comment.", ""}, d.Lines.Text)
+
+	// Without sources there are numbers, without debug info offsets.
+	r := afdoRun("report", path, "--binary", binary, "--source", t.TempDir())
+	assert.Equal(t, 0, r.status)
+	assert.Equal(t, "afdo: the sources of 1 of 1 units are not found: their lines have numbers alone\n", r.err)
+	assert.Empty(t, reportOf(t, path).Lines.Number)
+	r = afdoRun("report", path, "--binary", path)
+	assert.NotZero(t, r.status)
+	assert.Empty(t, r.out)
+	assert.Equal(t, 2, afdoRun("report", path, "--source", dir).status)
 }

@@ -215,7 +215,7 @@ func (f *Function) line(offset uint32) *Line {
 	if f == nil {
 		return nil
 	}
-	o := signed(offset)
+	o := Offset(offset)
 	l := f.lines[o]
 	if l == nil {
 		l = &Line{Offset: o}
@@ -224,9 +224,10 @@ func (f *Function) line(offset uint32) *Line {
 	return l
 }
 
-// signed undoes format note 25: GCC keeps 16 bits of an offset, so one from 2^15 to 2^16 is of a
-// line before the declaration. No function is that long.
-func signed(offset uint32) int {
+// Offset returns the offset of a line, which is negative for a line before the declaration. It
+// undoes format note 25: GCC keeps 16 bits of an offset, so one from 2^15 to 2^16 is of a line
+// before the declaration. No function is that long.
+func Offset(offset uint32) int {
 	if offset >= 1<<15 && offset < 1<<16 {
 		return int(offset) - 1<<16
 	}

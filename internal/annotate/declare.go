@@ -22,62 +22,79 @@ var ErrNoDeclaration = errors.New("the debug info declares none of the unit's fu
 // A function of which the binary knows nothing keeps 0. The error is [ErrNoDeclaration] if that is
 // all of them.
 func (l *Listing) Declare(ctx context.Context, binary string) error {
+	names := make([]Name, len(l.Functions))
+	for i, f := range l.Functions {
+		names[i] = Name{l.Unit.Path(), f.Symbol.Name()}
+	}
+	holders, err := l.holders()
+	if err != nil {
+		return err
+	}
+	lines, err := Declarations(ctx, binary, names, holders)
+	for i, line := range lines {
+		l.Functions[i].Declared = line
+	}
+	return err
+}
+
+// A Name is a function by the path of its unit and its name as the assembler has it.
+type Name struct{ Unit, Symbol string }
+
+// Declarations returns the lines at which functions are declared, 0 for one of which the debug info
+// of the binary knows nothing. The error is [ErrNoDeclaration] if that is all of them. Holders are
+// the names of the functions whose code may tell: all in which one of the functions may be inlined;
+// the functions themselves are holders anyway.
+func Declarations(ctx context.Context, binary string, functions []Name, holders []string) ([]uint32, error) {
 	file, err := symbolize.Open(binary)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	wanted := make(map[string][]*Function)
-	for _, f := range l.Functions {
-		name := canonical.Name(f.Symbol.Name())
-		wanted[name] = append(wanted[name], f)
+	wanted := make(map[Name][]int) // by the last part of the unit's path and the canonical name
+	canonicals := make(map[string]bool)
+	for i, f := range functions {
+		name := Name{path.Base(f.Unit), canonical.Name(f.Symbol)}
+		wanted[name] = append(wanted[name], i)
+		canonicals[name.Symbol] = true
 	}
-	holders, err := l.holders(wanted)
+	for _, name := range holders {
+		canonicals[canonical.Name(name)] = true
+	}
+	symbols, err := symbolsNamed(file, canonicals)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	symbols, err := symbolsNamed(file, holders)
-	if err != nil {
-		return err
-	}
-	base, found := path.Base(l.Unit.Path()), false
+	lines, found := make([]uint32, len(functions)), false
 	for code, err := range file.Code(ctx, symbols) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, span := range code.Spans {
 			for i := span.Instance; i != nil; i = i.Caller {
-				if path.Base(i.Function.File) != base {
-					continue // the profile has it in another file than debug info
-				}
-				for _, f := range wanted[canonical.Name(i.Function.Linkage())] {
-					f.Declared, found = i.Function.Line, true
+				// The profile may have the function in another file than debug info.
+				for _, f := range wanted[Name{path.Base(i.Function.File), canonical.Name(i.Function.Linkage())}] {
+					lines[f], found = i.Function.Line, true
 				}
 			}
 		}
 	}
 	if !found {
-		return fmt.Errorf("%s: %w", binary, ErrNoDeclaration)
+		return nil, fmt.Errorf("%s: %w", binary, ErrNoDeclaration)
 	}
-	return nil
+	return lines, nil
 }
 
-// holders returns the canonical names of all functions of the unit whose code may tell where the
-// wanted ones are declared: they themselves, and those in which they are inlined.
-func (l *Listing) holders(wanted map[string][]*Function) (map[string]bool, error) {
-	holders := make(map[string]bool)
-	for name := range wanted {
-		holders[name] = true
-	}
+// holders returns the names of all functions of the unit, in which the wanted ones may be inlined.
+func (l *Listing) holders() (names []string, err error) {
 	for s, err := range l.Unit.Symbols() {
 		if err != nil {
 			return nil, err
 		}
 		if s.HasInfo() {
-			holders[canonical.Name(s.Name())] = true
+			names = append(names, s.Name())
 		}
 	}
-	return holders, nil
+	return names, nil
 }
 
 // symbolsNamed returns the functions of a binary that have one of the canonical names.

@@ -54,23 +54,35 @@ func FindSource(dir, unit string) (string, error) {
 	return "", fmt.Errorf("%s has no %s: %w", dir, unit, fs.ErrNotExist)
 }
 
+// Text returns the lines of a source file.
+func Text(path string) (lines []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil, fmt.Errorf("%s is no source file", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		lines = append(lines, strings.TrimRight(string(line), "\r\n"))
+	}
+	return lines, nil
+}
+
 // Rows returns the lines of a source file with the samples of the functions whose declaration is
 // known, and how many lines with samples the file does not have. Those are a sign of another
 // version of the source.
 func (l *Listing) Rows(path string) (rows []Row, beyond int, err error) {
-	info, err := os.Stat(path)
+	text, err := Text(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil, 0, fmt.Errorf("%s is no source file", path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	for line := range bytes.Lines(text) {
-		rows = append(rows, Row{Number: len(rows) + 1, Text: strings.TrimRight(string(line), "\r\n")})
+	for _, line := range text {
+		rows = append(rows, Row{Number: len(rows) + 1, Text: line})
 	}
 	for _, f := range l.Functions {
 		if f.Declared == 0 {

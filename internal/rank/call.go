@@ -16,7 +16,8 @@ type Site struct {
 	Callee        profile.SymbolRef
 }
 
-func (s Site) compare(o Site) int {
+// Compare orders sites by caller, place and callee.
+func (s Site) Compare(o Site) int {
 	return cmp.Or(
 		cmp.Compare(s.Caller, o.Caller),
 		cmp.Compare(s.Line, o.Line),
@@ -55,14 +56,14 @@ func Calls(p *profile.Profile) []Call {
 	}
 	calls = together(calls)
 	slices.SortFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), a.compare(b.Site))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Compare(b.Site))
 	})
 	return calls
 }
 
 // together adds up the calls of each site.
 func together(calls []Call) []Call {
-	slices.SortFunc(calls, func(a, b Call) int { return a.compare(b.Site) })
+	slices.SortFunc(calls, func(a, b Call) int { return a.Compare(b.Site) })
 	kept := calls[:0]
 	for _, c := range calls {
 		if n := len(kept); n > 0 && kept[n-1].Site == c.Site {

@@ -1,4 +1,4 @@
-// Package rank adds up the samples of a profile: by symbol, by unit and by call.
+// Package rank adds up the samples of a profile: by symbol, by unit, by call and by line.
 //
 // A sample belongs to the source line it was taken at, and the line to the
 // innermost function around it. So each count of a profile is among the own

@@ -24,6 +24,12 @@ type slow struct {
 	symbols map[naive.Key]*Symbol
 	units   map[string]*Unit
 	calls   map[slowSite]uint64
+	lines   map[slowLine]uint64
+}
+
+type slowLine struct {
+	symbol naive.Key
+	line   uint32
 }
 
 type slowSite struct {
@@ -32,7 +38,7 @@ type slowSite struct {
 }
 
 func newSlow(p *naive.Profile) *slow {
-	s := &slow{symbols: map[naive.Key]*Symbol{}, units: map[string]*Unit{"": {}}, calls: map[slowSite]uint64{}}
+	s := &slow{symbols: map[naive.Key]*Symbol{}, units: map[string]*Unit{"": {}}, calls: map[slowSite]uint64{}, lines: map[slowLine]uint64{}}
 	for k := range p.Symbols {
 		s.symbols[k] = &Symbol{}
 		if s.units[k.Path] == nil {
@@ -50,7 +56,10 @@ func newSlow(p *naive.Profile) *slow {
 
 func (s *slow) body(b *naive.Body, open []naive.Key) {
 	outermost, innermost := open[0], open[len(open)-1]
-	for _, n := range b.Counts {
+	for at, n := range b.Counts {
+		if line := (slowLine{innermost, at.Line}); n > 0 {
+			s.lines[line] = add(s.lines[line], n)
+		}
 		s.total = add(s.total, n)
 		s.symbols[innermost].Own = add(s.symbols[innermost].Own, n)
 		s.units[innermost.Path].Own = add(s.units[innermost.Path].Own, n)
@@ -93,6 +102,14 @@ func requireSame(t *testing.T, want *slow, p *profile.Profile) {
 			require.Equal(t, *slowUnit, u)
 		} else {
 			require.Equal(t, Unit{}, u, "a unit without symbols")
+		}
+	}
+	lines := Lines(p)
+	require.Len(t, lines, len(want.lines))
+	for i, l := range lines {
+		require.Equal(t, want.lines[slowLine{key(l.Symbol), l.Line.Line}], l.Count)
+		if i > 0 {
+			require.GreaterOrEqual(t, lines[i-1].Count, l.Count)
 		}
 	}
 	calls := Calls(p)

@@ -29,6 +29,7 @@ func usual(p *profile.Profile, source string) Options {
 	o := Options{
 		Source: source, Format: "v4", Size: 123456, UnitBytes: make([]int64, p.NumFiles()),
 		Functions: DefaultFunctions, Units: DefaultUnits, Frames: DefaultFrames,
+		Calls: DefaultCalls, Lines: DefaultLines,
 	}
 	for i := 1; i < len(o.UnitBytes); i++ {
 		o.UnitBytes[i] = int64(100 + 7*i%101)

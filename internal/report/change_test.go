@@ -150,7 +150,8 @@ func TestUnitBytesOfChange(t *testing.T) {
 	for i := range o.UnitBytes {
 		o.UnitBytes[i] = int64(100 * i)
 	}
-	d := newData(now, o)
+	d, err := newData(now, o)
+	require.NoError(t, err)
 	for i, path := range d.Units.Path {
 		want := uint64(0)
 		for f := range now.NumFiles() {

@@ -23,6 +23,8 @@ type data struct {
 	Units   units         `json:"units"`
 	Symbols symbols       `json:"symbols"`
 	Frames  frames        `json:"frames"`
+	Calls   calls         `json:"calls"`
+	Lines   lines         `json:"lines"`
 }
 
 // A before is the profile that the one drawn is compared with. Columns whose names end in _before
@@ -124,7 +126,7 @@ func newCollector(p *profile.Profile, o Options) *collector {
 	return c
 }
 
-func newData(p *profile.Profile, o Options) *data {
+func newData(p *profile.Profile, o Options) (*data, error) {
 	c := newCollector(p, o)
 	c.Units.Path, c.Symbols.Name, c.Symbols.Assembler = []string{}, []string{}, []string{} // nil would be null
 	c.Source = clip(o.Source)
@@ -136,7 +138,11 @@ func newData(p *profile.Profile, o Options) *data {
 	c.units()
 	c.symbols()
 	c.frames()
-	return &c.data
+	c.calls()
+	if err := c.lines(); err != nil {
+		return nil, err
+	}
+	return &c.data, nil
 }
 
 func (c *collector) summary() {

@@ -1,5 +1,6 @@
 // Package report draws a profile as a page of HTML: a curve of its summary, a
-// map of its units, a flame graph of what is inlined where, and tables.
+// map of its units, a flame graph of what is inlined where, and tables of
+// units, functions, lines and calls.
 //
 // The page is complete by itself. It loads nothing, neither from the network
 // nor from the file system, and forbids itself to by a content security policy
@@ -41,6 +42,11 @@ type Options struct {
 	Functions int // how many functions to list at most, the hottest ones
 	Units     int // and units
 	Frames    int // and frames of the flame graph
+	Calls     int // and calls
+	Lines     int // and source lines
+
+	// Locate, unless nil, fills in where in the source lines are, those of which it knows.
+	Locate func([]Line) error
 
 	Name func(string) string // how a symbol's name is to be shown; as it is if nil
 }
@@ -50,6 +56,8 @@ const (
 	DefaultFunctions = 5000
 	DefaultUnits     = 2000
 	DefaultFrames    = 20000
+	DefaultCalls     = 1000
+	DefaultLines     = 1000
 )
 
 //go:embed page
@@ -62,9 +70,12 @@ var scripts = []string{"core.js", "change.js", "curve.js", "table.js", "treemap.
 // page depends on the numbers in the options, not on that of the profile.
 //
 // It takes a few passes over the records and memory by the number of symbols
-// and the records of the largest function. The error is one of w.
+// and the records of counts and calls. The error is one of w or of Options.Locate.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
-	d := newData(p, o)
+	d, err := newData(p, o)
+	if err != nil {
+		return err
+	}
 	encoded, err := json.Marshal(d) // which escapes what would end a script element
 	if err != nil {
 		return err

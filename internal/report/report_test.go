@@ -24,7 +24,7 @@ import (
 )
 
 func all() Options {
-	return Options{Source: "some.afdo", Format: "v4", Functions: math.MaxInt32, Units: math.MaxInt32, Frames: 1 << 20}
+	return Options{Source: "some.afdo", Format: "v4", Functions: math.MaxInt32, Units: math.MaxInt32, Frames: 1 << 20, Calls: math.MaxInt32, Lines: math.MaxInt32}
 }
 
 // write returns the page of a profile.
@@ -189,7 +189,8 @@ func TestTablesRandom(t *testing.T) {
 			bytes += uint64(3 * i)
 		}
 		o.Functions, o.Units = 4, 2
-		d := newData(p, o)
+		d, err := newData(p, o)
+		require.NoError(t, err)
 		require.Equal(t, count(r.Total), d.Total)
 		require.Equal(t, count(bytes), d.Bytes)
 

@@ -7,7 +7,8 @@ const points = (now, was) => share(now, data.total) - share(was, before.total);
 const share = (n, total) => Number(total) > 0 ? 100 * Number(n) / Number(total) : 0;
 
 // changes returns the points of a column.
-const changes = (now, was) => Array.from(now, (n, i) => points(n, was[i]));
+const changes = (now, was, [total, totalBefore] = [data.total, before.total]) =>
+  Array.from(now, (n, i) => share(n, total) - share(was[i], totalBefore));
 
 // signed writes points with a sign that says what colours may not.
 function signed(p) {

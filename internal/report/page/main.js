@@ -2,13 +2,15 @@
 
 onWidth(at('curve'), drawCurve);
 if (before) changeLists();
-const parts = {units: unitTable(), functions: functionTable(), map: unitMap(), flame: flameGraph()};
+const parts = {units: unitTable(), functions: functionTable(), calls: callTable(), lines: lineTable(), map: unitMap(), flame: flameGraph()};
 
 function search(text) {
   const words = query(text);
   if (words.length === 0) {
     parts.units.filter(null);
     parts.functions.filter(null);
+    parts.calls.filter(null);
+    parts.lines.filter(null);
     parts.map.mark(null);
     parts.flame.mark(null);
     at('found').textContent = '';
@@ -16,6 +18,8 @@ function search(text) {
   }
   const units = matchingUnits(words), symbols = matchingSymbols(words);
   const foundUnits = parts.units.filter(units), foundFunctions = parts.functions.filter(symbols);
+  parts.calls.filter(data.calls.caller.map((caller, i) => symbols[caller] || symbols[data.calls.callee[i]]));
+  parts.lines.filter(data.lines.symbol.map(s => symbols[s]));
   parts.map.mark(units);
   parts.flame.mark(symbols);
   const share = parts.flame.covered(symbols);

@@ -117,14 +117,57 @@ function nameButton(name, title = name) {
 }
 
 // changeColumns returns the column of a profile, or the change, and the columns of both.
-function changeColumns(label, now, was, tail, tailBefore) {
-  const column = {label, counts: now, total: data.total, tail, meter: !before && tail !== undefined};
+function changeColumns(label, now, was, tail, tailBefore, totals = [data.total, before?.total]) {
+  const column = {label, counts: now, total: totals[0], tail, meter: !before && tail !== undefined};
   if (!before) return [column];
   return [
-    {label: 'Change', counts: changes(now, was), write: signed},
+    {label: 'Change', counts: changes(now, was, totals), write: signed},
     column,
-    {label: label + ' before', counts: was, total: before.total, tail: tail === undefined ? undefined : tailBefore, wide: true},
+    {label: label + ' before', counts: was, total: totals[1], tail: tail === undefined ? undefined : tailBefore, wide: true},
   ];
+}
+
+// callTable lists calls by the line of the caller.
+function callTable() {
+  const c = data.calls;
+  const line = i => c.line[i] + (c.discriminator[i] > 0 ? '.' + c.discriminator[i] : '');
+  return table(at('call-table'), {
+    what: 'calls',
+    n: c.count.length,
+    by: 1,
+    left: c.left.rows,
+    head: i => [
+      nameButton(nameOf(c.caller[i])),
+      make('span', {class: 'callee'}, '→ ', nameButton(nameOf(c.callee[i]))),
+      make('small', {class: 'path'}, `${pathOf(data.symbols.unit[c.caller[i]])}, line +${line(i)} of the caller`.replace('+-', '−')),
+    ],
+    columns: [
+      {label: 'Caller and callee', text: i => nameOf(c.caller[i]) + ' ' + nameOf(c.callee[i])},
+      ...changeColumns('Calls', c.count, c.count_before, c.left.count, c.left.count_before || 0, [c.total, c.total_before || 0]),
+    ],
+  });
+}
+
+// lineTable lists source lines, by their numbers where they are known.
+function lineTable() {
+  const l = data.lines;
+  const place = i => pathOf(data.symbols.unit[l.symbol[i]]) +
+    (l.number?.[i] > 0 ? `:${l.number[i]}` : `, line +${l.offset[i]} of the function`.replace('+-', '−'));
+  return table(at('line-table'), {
+    what: 'lines',
+    n: l.count.length,
+    by: 1,
+    left: l.left.rows,
+    head: i => [
+      nameButton(nameOf(l.symbol[i])),
+      make('small', {class: 'path'}, place(i)),
+      ...(l.text?.[i] ? [make('code', {class: 'source'}, l.text[i].trim())] : []),
+    ],
+    columns: [
+      {label: 'Line', text: i => nameOf(l.symbol[i]) + place(i)},
+      ...changeColumns('Own', l.count, l.count_before, l.left.count, l.left.count_before || 0),
+    ],
+  });
 }
 
 const unitTable = () => table(at('unit-table'), {
