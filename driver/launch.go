@@ -15,8 +15,9 @@ import (
 // A Launcher gives compiles the slices of a profile that they use. It stands
 // before a compiler, or in a program that runs compilers.
 type Launcher struct {
-	// Profile is the path of the profile, in any format: of GCOV for GCC, of LLVM for clang. One
-	// that the command names comes before it, unless GCC reads that file itself.
+	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC, of LLVM for
+	// clang. One that the command names comes before it, unless GCC reads that file itself. A file
+	// of a server is downloaded into Cache when it has changed.
 	Profile string
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
@@ -118,7 +119,7 @@ func (p *preparation) plan() (*Plan, error) {
 	if c.clang {
 		return p.planClang()
 	}
-	path, err := p.profilePath()
+	name, path, err := p.profilePath()
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +134,10 @@ func (p *preparation) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.profile, err = lookAtProfile(path, c.Path(path)); err != nil {
+	if p.profile, err = lookAtProfile(name, path); err != nil {
 		return nil, err
 	}
-	if path == c.Profile && p.profile.reads(p.compiler.Reads()) {
+	if name == c.Profile && p.profile.reads(p.compiler.Reads()) {
 		return p.asItIs(OwnProfile, "the compiler reads its -fauto-profile=%s itself", c.Profile)
 	}
 	return p.slice()
@@ -155,18 +156,18 @@ func (p *preparation) noCompile() (*Plan, error) {
 	return p.asItIs(c.Reason, "%s", c.Reason)
 }
 
-// profilePath returns the profile to use, none if the command has one that is the compiler's
-// business.
-func (p *preparation) profilePath() (string, error) {
+// profilePath returns the profile to use, its name for messages and its path, none if the command
+// has one that is the compiler's business.
+func (p *preparation) profilePath() (name, path string, err error) {
 	switch own := p.command.Profile; {
 	case own != "" && isGCOV(p.command.Path(own)):
-		return own, nil
+		return own, p.command.Path(own), nil
 	case own != "":
-		return "", nil
+		return "", "", nil
 	case p.Profile == "":
-		return "", ErrNoProfile
+		return "", "", ErrNoProfile
 	}
-	return p.Profile, nil
+	return p.given()
 }
 
 // slice writes the slice of the command if need be.

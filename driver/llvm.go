@@ -45,14 +45,16 @@ func llvmFormatOf(path string) (llvmFormat, error) {
 // planClang is plan for clang.
 func (p *preparation) planClang() (*Plan, error) {
 	c := p.command
-	name := c.Profile
-	if name == "" {
-		name = p.Profile
-	}
-	if name == "" {
+	if c.Profile == "" && p.Profile == "" {
 		return nil, ErrNoProfile
 	}
-	path := c.Path(name)
+	name, path := c.Profile, c.Path(c.Profile)
+	if name == "" {
+		var err error
+		if name, path, err = p.given(); err != nil {
+			return nil, err
+		}
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && c.use == instrUse {
 		path = filepath.Join(path, "default.profdata")
 	}

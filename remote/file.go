@@ -77,6 +77,15 @@ func (f *File) end() error {
 // Name returns the URL without user, password and query, which may hold secrets.
 func (f *File) Name() string { return f.source.Name() }
 
+// Tag returns what tells the file from others that its URL had or will have: the ETag, or the time
+// of the last change if there is none. It is empty if the server tells neither.
+func (f *File) Tag() string {
+	if f.version.ETag != "" {
+		return f.version.ETag
+	}
+	return f.version.Modified
+}
+
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 

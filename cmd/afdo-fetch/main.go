@@ -19,13 +19,18 @@ const (
 )
 
 func main() {
-	if len(os.Args) != 2 {
+	url, whole, ok := fetch.Arguments(os.Args[1:])
+	if !ok {
 		fmt.Fprintln(os.Stderr, "usage: afdo-fetch URL (afdo starts it by itself)")
 		os.Exit(2)
 	}
+	option := remote.Cache(blockSize, numBlocks)
+	if whole {
+		option = remote.Tail(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	f, err := remote.Open(ctx, os.Args[1], remote.Cache(blockSize, numBlocks))
+	f, err := remote.Open(ctx, url, option)
 	if err := fetch.Serve(os.Stdin, os.Stdout, f, err); err != nil {
 		fmt.Fprintln(os.Stderr, "afdo-fetch:", err)
 		os.Exit(1)

@@ -6,10 +6,10 @@
 // size. Then it answers questions for ranges of bytes, one after another, until its standard input
 // ends:
 //
-//	hello     answer, then the size (64 bits)
+//	hello     an answer with the name, one with the tag, then the size (64 bits)
 //	question  offset (64 bits), number of bytes (32 bits)
-//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, the name for
-//	          hello, or what is wrong if the class is not 0
+//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, or what is
+//	          wrong if the class is not 0
 //
 // All numbers are little-endian.
 package fetch
@@ -95,6 +95,13 @@ func readAnswer(r io.Reader, p []byte) (int, error) {
 	return got, ended(err)
 }
 
+// readText reads an answer that is a text.
+func readText(r io.Reader) (string, error) {
+	text := make([]byte, maxText)
+	n, err := readAnswer(r, text)
+	return string(text[:max(n, 0)]), err
+}
+
 func ended(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the helper has ended")
@@ -107,6 +114,22 @@ type Remote interface {
 	io.ReaderAt
 	Size() int64
 	Name() string // for messages, without secrets
+	Tag() string  // what another file of that URL does not share; may be empty
+}
+
+// Whole is the argument of a helper, before the URL, that says that all of the file is going to be
+// read, or nothing: opening it fetches no more than it has to.
+const Whole = "-whole"
+
+// Arguments takes the arguments of a helper apart.
+func Arguments(args []string) (url string, whole, ok bool) {
+	if whole = len(args) > 0 && args[0] == Whole; whole {
+		args = args[1:]
+	}
+	if len(args) != 1 {
+		return "", false, false
+	}
+	return args[0], whole, true
 }
 
 // Serve is what a helper does with a file that it has opened, or could not open.
@@ -114,9 +137,10 @@ func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	if failure != nil {
 		return writeAnswer(out, nil, failure)
 	}
-	hello := []byte(f.Name())
-	if err := writeAnswer(out, hello[:min(len(hello), maxText)], nil); err != nil {
-		return err
+	for _, text := range []string{f.Name(), f.Tag()} {
+		if err := writeAnswer(out, []byte(text[:min(len(text), maxText)]), nil); err != nil {
+			return err
+		}
 	}
 	if err := binary.Write(out, binary.LittleEndian, f.Size()); err != nil {
 		return err

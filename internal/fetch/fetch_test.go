@@ -74,6 +74,7 @@ func TestFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, url+"/file", f.Name())
 	require.Equal(t, int64(len(data)), f.Size())
+	require.Equal(t, `"0"`, f.Tag())
 	require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, 2000), data[:2000]))
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -114,6 +115,24 @@ func TestOpenFails(t *testing.T) {
 	require.ErrorContains(t, err, "has ended")
 }
 
+func TestArguments(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		url   string
+		whole bool
+		ok    bool
+	}{
+		{[]string{"u"}, "u", false, true},
+		{[]string{fetch.Whole, "u"}, "u", true, true},
+		{[]string{fetch.Whole}, "", false, false},
+		{[]string{"u", "v"}, "", false, false},
+		{nil, "", false, false},
+	} {
+		url, whole, ok := fetch.Arguments(c.args)
+		require.Equal(t, []any{c.url, c.whole, c.ok}, []any{url, whole, ok}, "%q", c.args)
+	}
+}
+
 // What is not of the protocol ends the helper.
 func TestServeRefuses(t *testing.T) {
 	data := []byte("0123456789")
@@ -126,9 +145,11 @@ func TestServeRefuses(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, fetch.Serve(question(5, 5), &out, f, nil))
-	require.Equal(t, "\x00\x04\x00\x00\x00file\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x0056789", out.String())
+	require.Equal(t, "\x00\x04\x00\x00\x00file\x00\x01\x00\x00\x007\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x0056789", out.String())
 }
 
 type file struct{ *bytes.Reader }
 
 func (file) Name() string { return "file" }
+
+func (file) Tag() string { return "7" }

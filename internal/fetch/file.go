@@ -17,6 +17,7 @@ import (
 // another.
 type File struct {
 	name string
+	tag  string
 	size int64
 
 	mu     sync.Mutex
@@ -26,8 +27,9 @@ type File struct {
 	broken error // what ended the conversation
 }
 
-// Open starts the helper of a URL: the program of that name beside this one, or in PATH.
-func Open(url string) (*File, error) {
+// Open starts the helper of a URL: the program of that name beside this one, or in PATH. The
+// options are its arguments.
+func Open(url string, options ...string) (*File, error) {
 	helper, ok := Helper(url)
 	if !ok {
 		return nil, fmt.Errorf("%q is no URL of a scheme that is known", url)
@@ -36,7 +38,7 @@ func Open(url string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{cmd: exec.Command(path, url)}
+	f := &File{cmd: exec.Command(path, append(options, url)...)}
 	f.cmd.Stderr = os.Stderr
 	if f.in, err = f.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -70,12 +72,13 @@ func find(name string) (string, error) {
 }
 
 func (f *File) hello() error {
-	name := make([]byte, maxText)
-	n, err := readAnswer(f.out, name)
-	if err != nil {
+	var err error
+	if f.name, err = readText(f.out); err != nil {
 		return err
 	}
-	f.name = string(name[:n])
+	if f.tag, err = readText(f.out); err != nil {
+		return err
+	}
 	if err := binary.Read(f.out, binary.LittleEndian, &f.size); err != nil {
 		return ended(err)
 	}
@@ -87,6 +90,10 @@ func (f *File) hello() error {
 
 // Name returns the URL for messages, without what may be secret.
 func (f *File) Name() string { return f.name }
+
+// Tag returns what tells the file from others that the URL had or will have, nothing if the server
+// does not say.
+func (f *File) Tag() string { return f.tag }
 
 // Size returns the size in bytes.
 func (f *File) Size() int64 { return f.size }

@@ -1,0 +1,229 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// An object is a file of a server, which counts requests and bytes, and may be replaced.
+type object struct {
+	URL             string
+	data            atomic.Pointer[[]byte]
+	number          atomic.Int64 // of times that it was replaced
+	requests, bytes atomic.Int64
+	replaceAt       atomic.Int64 // the number of the request before which it is replaced, if not 0
+}
+
+func newObject(t *testing.T, data []byte) *object {
+	o := &object{}
+	o.data.Store(&data)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o.requests.Add(1) == o.replaceAt.Load() {
+			o.number.Add(1)
+		}
+		w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(o.number.Load())))
+		http.ServeContent(counting{w, &o.bytes}, r, "", time.Time{}, bytes.NewReader(*o.data.Load()))
+	}))
+	t.Cleanup(server.Close)
+	o.URL = server.URL + "/all.afdo"
+	return o
+}
+
+// replace puts another file in the place of the one that is there.
+func (o *object) replace(data []byte) {
+	o.data.Store(&data)
+	o.number.Add(1)
+}
+
+// reset begins to count anew.
+func (o *object) reset() {
+	o.requests.Store(0)
+	o.bytes.Store(0)
+}
+
+type counting struct {
+	http.ResponseWriter
+	bytes *atomic.Int64
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return c.ResponseWriter.Write(p)
+}
+
+// A command is afdo beside its helper.
+type command struct {
+	*testing.T
+	dir string
+	env []string
+}
+
+func newCommand(t *testing.T) *command {
+	testenv.NeedSweep(t)
+	c := &command{T: t, dir: t.TempDir()}
+	out, err := exec.Command("go", "build", "-o", c.dir, ".", "../afdo").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	c.env = append(os.Environ(), "AFDO_CACHE_DIR="+filepath.Join(c.dir, "cache"), "AFDO_PROFILE=")
+	return c
+}
+
+// afdo runs the command in its folder.
+func (c *command) afdo(args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(c.dir, "afdo"), args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func encode(t *testing.T, p *profile.Profile, indexed bool) []byte {
+	var file bytes.Buffer
+	options := builder.Options{Compact: true}
+	if indexed {
+		options.Index = &index.Options{Unqualified: slice.Names}
+	}
+	require.NoError(t, builder.Write(&file, p, options))
+	return file.Bytes()
+}
+
+// Any unit with the names of its callees takes few requests, and is that of the file.
+func TestUnits(t *testing.T) {
+	c := newCommand(t)
+	p := synth.New(synth.Medium)
+	for _, indexed := range []bool{false, true} {
+		data := encode(t, p, indexed)
+		path := filepath.Join(c.dir, "all.afdo")
+		require.NoError(t, os.WriteFile(path, data, 0o666))
+		o := newObject(t, data)
+		units := p.NumFiles()
+		var most, mostBytes int64
+		for f := 1; f < units; f += units / 40 {
+			unit := p.FilePath(profile.FileRef(f))
+			want, err := c.afdo("lookup", path, "--unit", unit)
+			require.NoError(t, err, want)
+			o.reset()
+			got, err := c.afdo("lookup", o.URL, "--unit", unit)
+			require.NoError(t, err, got)
+			require.Equal(t, want, got)
+			require.LessOrEqual(t, o.requests.Load(), int64(12), unit)
+			most, mostBytes = max(most, o.requests.Load()), max(mostBytes, o.bytes.Load())
+		}
+		t.Logf("%d bytes, index %v: at most %d requests and %d bytes a unit", len(data), indexed, most, mostBytes)
+	}
+}
+
+// A file that is replaced between two requests is an error, wherever that happens.
+func TestReplaced(t *testing.T) {
+	c := newCommand(t)
+	p := synth.New(synth.Medium)
+	o := newObject(t, encode(t, p, false))
+	unit := p.FilePath(profile.FileRef(p.NumFiles() / 2))
+	whole, err := c.afdo("lookup", o.URL, "--unit", unit)
+	require.NoError(t, err, whole)
+	requests := o.requests.Load()
+	require.Greater(t, requests, int64(1))
+	for at := int64(2); at <= requests; at++ {
+		o.reset()
+		o.replaceAt.Store(at)
+		out, err := c.afdo("lookup", o.URL, "--unit", unit)
+		require.Error(t, err, "before request %d: %s", at, out)
+		require.Contains(t, out, "changed")
+	}
+}
+
+// exec downloads a profile once and asks whether it is still the same.
+func TestExec(t *testing.T) {
+	c := newCommand(t)
+	gcc := testenv.Tool(t, "gcc")
+	profileOf := func(count uint64) []byte {
+		p := synth.New(synth.Small)
+		var body profile.Body
+		body.Count(1, 0, count)
+		p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "only_here"), profile.Function{HeadCount: count, Records: body.Records()})
+		return encode(t, p, true)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int only_here(int x) { return x + 1; }\n"), 0o666))
+	compile := func(from string) string {
+		out, err := c.afdo("exec", "-v", "--profile", from, "--", gcc, "-O2", "-c", "a.c", "-o", "a.o")
+		require.NoError(t, err, out)
+		part, err := os.ReadFile(filepath.Join(c.dir, "a.o.afdo"))
+		require.NoError(t, err)
+		require.NotContains(t, out, "secret")
+		if strings.Contains(out, "downloading") {
+			return "downloaded " + string(part)
+		}
+		return string(part)
+	}
+	file := filepath.Join(c.dir, "all.afdo")
+	data := profileOf(100)
+	require.NoError(t, os.WriteFile(file, data, 0o666))
+	want := compile(file)
+
+	o := newObject(t, data)
+	url := o.URL + "?secret"
+	require.Equal(t, "downloaded "+want, compile(url))
+	o.reset()
+	require.Equal(t, want, compile(url))
+	require.Equal(t, []int64{1, 1}, []int64{o.requests.Load(), o.bytes.Load()}, "requests and bytes")
+
+	o.replace(profileOf(1_000_000))
+	renewed := compile(url)
+	require.True(t, strings.HasPrefix(renewed, "downloaded "))
+	require.NotEqual(t, "downloaded "+want, renewed)
+
+	o.reset()
+	o.number.Add(1)
+	o.replaceAt.Store(2)
+	out, err := c.afdo("exec", "--profile", url, "--", gcc, "-c", "a.c")
+	require.Error(t, err)
+	require.Contains(t, out, "changed")
+	c.env = append(c.env, "AFDO_CACHE_DIR=/dev/null/none")
+	out, err = c.afdo("exec", "--profile", url, "--", gcc, "-c", "a.c")
+	require.Error(t, err)
+	require.Contains(t, out, "no cache")
+}
+
+// A server without ranges is an error of every verb, and so is one whose files have no version of
+// exec.
+func TestServers(t *testing.T) {
+	c := newCommand(t)
+	gcc := testenv.Tool(t, "gcc")
+	data := encode(t, synth.New(synth.Small), true)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int f(void) { return 1; }\n"), 0o666))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/whole" {
+			_, _ = w.Write(data)
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data)) // neither ETag nor time
+	}))
+	defer server.Close()
+	for _, args := range [][]string{{"units", "URL"}, {"lookup", "URL", "--unit", "x.c"}, {"slice", "URL", "--unit", "x.c", "--to", "v2"}, {"exec", "--profile", "URL", "--", gcc, "-c", "a.c"}} {
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "URL", server.URL+"/whole")
+		}
+		out, err := c.afdo(args...)
+		require.Error(t, err, "%s: %s", args, out)
+		require.Contains(t, out, "does not serve ranges")
+	}
+	out, err := c.afdo("exec", "--profile", server.URL+"/all", "--", gcc, "-c", "a.c")
+	require.Error(t, err)
+	require.Contains(t, out, "neither an ETag nor a time")
+}

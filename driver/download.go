@@ -1,0 +1,45 @@
+package driver
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/go-afdo/afdo/internal/fetch"
+)
+
+// requestSize is how much of a file is asked for at a time.
+const requestSize = 4 << 20
+
+// given returns the profile of the launcher: its name for messages, and the path of the file.
+func (p *preparation) given() (name, path string, err error) {
+	if _, isURL := fetch.Helper(p.Profile); isURL {
+		return p.download(p.Profile)
+	}
+	return p.Profile, p.command.Path(p.Profile), nil
+}
+
+// download returns the path of a copy of a server's file in the cache. The server is asked whether
+// it is still the same; of several processes one downloads another, and the others wait.
+func (p *preparation) download(url string) (name, path string, err error) {
+	f, err := fetch.Open(url, fetch.Whole)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	if f.Tag() == "" {
+		return "", "", fmt.Errorf("%s: the server tells neither an ETag nor a time, so that a copy cannot be kept", f.Name())
+	}
+	path, err = p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
+	if err != nil {
+		return "", "", fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)
+	}
+	err = p.makeOnce(path, func(w io.Writer) error {
+		p.trace("downloading %s: %d bytes", f.Name(), f.Size())
+		n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, 0, f.Size()), make([]byte, requestSize))
+		if err == nil && n != f.Size() {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	return f.Name(), path, err
+}
