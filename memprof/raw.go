@@ -235,9 +235,6 @@ func (r *Raw) Segments() []Segment { return r.segments }
 // changed.
 func (r *Raw) Blocks() []RawBlock { return r.blocks }
 
-// NumStacks returns how many call stacks there are.
-func (r *Raw) NumStacks() int { return len(r.stacks) }
-
 // Addresses walks the addresses of a stack, leaf first: those of the calls, and
 // not where they return to. Of a stack that is not there it walks none.
 func (r *Raw) Addresses(stack uint64) iter.Seq[uint64] {

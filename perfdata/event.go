@@ -54,9 +54,6 @@ type Event struct {
 // HasBranches reports whether samples of the event have a branch stack.
 func (e *Event) HasBranches() bool { return e.sampleType&sampleBranchStack != 0 }
 
-// HasTime reports whether samples of the event tell their time.
-func (e *Event) HasTime() bool { return e.sampleType&sampleTime != 0 }
-
 // parseAttr reads a perf_event_attr. The cursor is at its start and goes to its end.
 func parseAttr(c *cursor) *Event {
 	whole := c.b

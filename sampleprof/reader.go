@@ -333,6 +333,3 @@ func (r *Reader) SymbolList() ([]string, error) {
 // Name returns a name that a function of this Reader refers to. The text of a name is part of the
 // file's bytes.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }
-
-// CompareNames orders two names of this Reader.
-func (r *Reader) CompareNames(s, t NameRef) int { return r.names.compare(s, t) }

@@ -3,7 +3,7 @@ package samples
 // A Format is a kind of input.
 type Format int
 
-// The formats, in the order in which [Recognise] looks for them.
+// The formats, in the order in which [Read] looks for them.
 const (
 	Unknown    Format = iota
 	PerfData          // what perf record writes

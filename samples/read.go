@@ -32,7 +32,7 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	defer in.close()
 	format := o.Format
 	if format == Unknown {
-		format = Recognise(in.head)
+		format = recognise(in.head)
 	}
 	c := choice{b, o}
 	var s *Set
@@ -91,9 +91,9 @@ func readText(src io.Reader) (*Set, *Report, error) {
 	return s, r, nil
 }
 
-// Recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
+// recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
 // that is none of the others is taken to be perf script's, and binary data a pprof profile.
-func Recognise(head []byte) Format {
+func recognise(head []byte) Format {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	_, digits, _ := lines.Number(line, 10)

@@ -2,6 +2,7 @@ package symbolize
 
 import (
 	"context"
+	"debug/elf"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,7 +65,7 @@ func TestSeparateDebugFiles(t *testing.T) {
 		require.True(t, ok)
 		f.Close()
 		copyFile(t, filepath.Join(dir, "prog.debug"), filepath.Join(dir, "debug", path))
-		assert.Equal(t, want, everything(t, bare, DebugDirs(filepath.Join(dir, "debug"))))
+		assert.Equal(t, want, everything(t, bare, debugDirs(filepath.Join(dir, "debug"))))
 	})
 	t.Run("compressed", func(t *testing.T) {
 		for _, how := range []string{"zlib-gnu", "zlib-gabi"} {
@@ -185,7 +186,7 @@ func TestRelocatable(t *testing.T) {
 	f, err := Open(filepath.Join(dir, "other.o"))
 	require.NoError(t, err)
 	defer f.Close()
-	assert.True(t, f.Relocatable())
+	assert.Equal(t, elf.ET_REL, f.ELF().Type)
 	lows := make(map[uint64]bool)
 	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
 		require.NoError(t, err)

@@ -42,8 +42,8 @@ type options struct {
 // DebugFile names the file that has the debug info. It must be of the same build.
 func DebugFile(path string) Option { return func(o *options) { o.debugFile = path } }
 
-// DebugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
-func DebugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
+// debugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
+func debugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
 
 // Columns has [Line.Column] filled in, too. Spans get shorter and more.
 func Columns() Option { return func(o *options) { o.columns = true } }
@@ -145,9 +145,6 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	}
 	return addr, ok
 }
-
-// Relocatable tells whether the file is a relocatable one, where [File.Address] keeps offsets.
-func (f *File) Relocatable() bool { return f.binary.elf.Type == elf.ET_REL }
 
 // HasSymbols tells whether the binary has a symbol table with functions in it.
 func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }

@@ -28,7 +28,7 @@ func tiny(t testing.TB, name string) []byte {
 
 // readAll asks a file about all its functions.
 func readAll(path string) (spans int, err error) {
-	f, err := Open(path, DebugDirs())
+	f, err := Open(path, debugDirs())
 	if err != nil {
 		return 0, err
 	}
