@@ -188,7 +188,7 @@ func testFlame(t *testing.T, p *tab) {
 		return p.texts(t, `[...document.querySelectorAll('.frame')].map(e => e.frame.name)`)
 	}
 	assert.Len(t, frames(), 1+60+60)
-	assert.True(t, boolean(t, p, `document.getElementById('flame-reset').disabled`))
+	assert.True(t, boolean(t, p, `document.getElementById('flame-reset').hidden`))
 
 	// Frames lie under the one they are inlined in, and no wider.
 	assert.True(t, boolean(t, p, `[...document.querySelectorAll('.frame')].every(e => {
@@ -223,6 +223,7 @@ func testFlame(t *testing.T, p *tab) {
 	assert.Equal(t, "All samples", p.text(t, `document.activeElement.frame.name`))
 
 	click("ns::function03(int)")
+	assert.False(t, boolean(t, p, `document.getElementById('flame-reset').hidden`))
 	p.eval(t, `document.getElementById('flame-reset').click()`, nil)
 	assert.Len(t, frames(), 1+60+60)
 }

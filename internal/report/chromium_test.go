@@ -167,6 +167,12 @@ type tab struct {
 // has loaded.
 func (b *browser) open(t *testing.T, path, colours string, width int) *tab {
 	t.Helper()
+	return b.openAt(t, path, "", colours, width)
+}
+
+// openAt opens a file at a fragment, which begins with "#".
+func (b *browser) openAt(t *testing.T, path, fragment, colours string, width int) *tab {
+	t.Helper()
 	var target struct{ TargetID string }
 	b.call(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var session struct{ SessionID string }
@@ -185,7 +191,7 @@ func (b *browser) open(t *testing.T, path, colours string, width int) *tab {
 	absolute, err := filepath.Abs(path)
 	require.NoError(t, err)
 	var loader struct{ LoaderID string }
-	b.call(t, p.session, "Page.navigate", map[string]any{"url": "file://" + absolute}, &loader)
+	b.call(t, p.session, "Page.navigate", map[string]any{"url": "file://" + absolute + fragment}, &loader)
 	for timeout := time.After(answerTime); ; {
 		select {
 		case id := <-b.loaded:
@@ -310,12 +316,18 @@ func (p *tab) loadTime(t *testing.T) (load, paint float64) {
 // quiet checks that the page has loaded nothing but itself, and that the console is empty.
 func (p *tab) quiet(t *testing.T, path string) {
 	t.Helper()
+	p.quietAt(t, path, "")
+}
+
+// quietAt is quiet for a page that was opened at a fragment.
+func (p *tab) quietAt(t *testing.T, path, fragment string) {
+	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	absolute, err := filepath.Abs(path)
 	require.NoError(t, err)
 	for _, s := range p.said {
-		if s != "request file://"+absolute && s != "request data:," {
+		if s != "request file://"+absolute && s != "request file://"+absolute+fragment && s != "request data:," {
 			t.Errorf("the page says: %s", s)
 		}
 	}

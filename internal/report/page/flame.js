@@ -39,7 +39,7 @@ function flameGraph() {
     }
     element.replaceChildren(fragment);
     element.style.height = lowest * frameHeight + 'px';
-    reset.disabled = focus === root;
+    reset.hidden = focus === root;
     enter(drawn.get(focus));
     mark();
   }
@@ -73,6 +73,22 @@ function flameGraph() {
     draw();
     drawn.get(f).focus({preventScroll: true});
     show(f);
+    tell();
+  }
+
+  // tell says which frame is zoomed in on, '' for none.
+  const tell = () => element.dispatchEvent(new CustomEvent('zoom', {detail: focus === root ? '' : pathTo(focus).reduce(below, 0).toString(36)}));
+  const below = (hash, f) => f === root ? hash : hashOf(f.name + '\0' + f.unit, hash);
+
+  // find returns the frame that tell speaks of.
+  function find(wanted) {
+    const open = wanted ? [[root, 0]] : [];
+    while (open.length > 0) {
+      const [f, hash] = open.pop();
+      if (f !== root && hash.toString(36) === wanted) return f;
+      for (const child of f.children) open.push([child, below(hash, child)]);
+    }
+    return root;
   }
 
   function mark() {
@@ -109,7 +125,9 @@ function flameGraph() {
       width = input.value;
       widestFirst(root, width);
       // What the other profile does not have has no width to zoom in on.
+      const was = focus;
       while (focus !== root && !(focus[width] > 0)) focus = focus.parent;
+      if (focus !== was) tell();
       draw();
       show(focus);
     };
@@ -121,6 +139,13 @@ function flameGraph() {
   show(root);
   onWidth(element, draw);
   return {
+    zoomTo(wanted) {
+      const f = find(wanted);
+      if (f === focus || f !== root && !(f[width] > 0)) return;
+      focus = f;
+      draw();
+      show(f);
+    },
     mark(symbols) {
       matches = symbols;
       mark();

@@ -5,6 +5,7 @@ if (before) changeLists();
 const parts = {units: unitTable(), functions: functionTable(), calls: callTable(), lines: lineTable(), map: unitMap(), flame: flameGraph()};
 
 function search(text) {
+  document.dispatchEvent(new CustomEvent('searched', {detail: text.trim()}));
   const words = query(text);
   if (words.length === 0) {
     parts.units.filter(null);
@@ -32,6 +33,7 @@ at('search').addEventListener('input', event => {
   clearTimeout(waiting);
   waiting = setTimeout(() => search(event.target.value), 80);
 });
+keepAddress(parts.flame);
 document.addEventListener('keydown', event => {
   if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && event.target !== at('search')) {
     event.preventDefault();
