@@ -25,15 +25,15 @@ type answer struct {
 func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	wait := f.wait
 	for try := 1; ; try++ {
+		if ctx.Err() != nil {
+			return answer{}, fault(f.Name(), context.Cause(ctx), "")
+		}
 		a, err := f.try(ctx, r, buf)
 		var again *Transient
 		if err == nil || !errors.As(err, &again) {
 			return a, err
 		}
-		if ctx.Err() != nil {
-			return a, fault(f.Name(), context.Cause(ctx), "")
-		}
-		if try == f.tries {
+		if try == f.tries && ctx.Err() == nil {
 			return a, again.Err
 		}
 		pause := wait/2 + rand.N(wait/2+1)
@@ -65,11 +65,11 @@ func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 		return answer{}, fault(f.Name(), afdo.ErrChanged, "it has got empty")
 	}
 	defer part.Body.Close()
-	if err := part.fits(r); err != nil {
-		return answer{}, fault(f.Name(), ErrResponse, err.Error())
-	}
 	if f.version != (Version{}) && part.Version != f.version || f.size > 0 && part.Size != f.size {
 		return answer{}, fault(f.Name(), afdo.ErrChanged, "")
+	}
+	if err := part.fits(r); err != nil {
+		return answer{}, fault(f.Name(), ErrResponse, err.Error())
 	}
 	if buf == nil {
 		buf = make([]byte, part.High-part.Low)

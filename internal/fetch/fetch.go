@@ -184,6 +184,9 @@ func Helper(path string) (name string, ok bool) {
 
 // helpers are the programs by scheme.
 var helpers = map[string]string{
-	"http":  "afdo-fetch",
-	"https": "afdo-fetch",
+	"http":   "afdo-fetch",
+	"https":  "afdo-fetch",
+	"s3":     "afdo-fetch-blob", // of module remote/blob, as those below
+	"gs":     "afdo-fetch-blob",
+	"azblob": "afdo-fetch-blob",
 }
