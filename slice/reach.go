@@ -11,8 +11,8 @@ type reach struct {
 	unknown uint64  // the sum of the crowds of symbols without a file
 	always  []bool  // those crowds
 
-	// What a link and those before it in its chain bring, by link: the sum of the crowds that no other
-	// chain has, and where the lists of the others, and of links of other chains, end.
+	// What a link and those before it in its chain bring, by link: the sum of the crowds that no
+	// other chain has, and where the lists of the others, and of links of other chains, end.
 	sums     []uint64
 	crowds   []int32
 	exits    []int32
