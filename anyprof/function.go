@@ -2,6 +2,7 @@ package anyprof
 
 import (
 	"iter"
+	"strconv"
 
 	"github.com/go-afdo/afdo"
 )
@@ -66,19 +67,12 @@ const (
 
 var kindNames = [...]string{"none", "samples", "call", "inlined", "counter", "value", "allocation"}
 
-// String returns a word for the kind.
-func (k Kind) String() string { return kindNames[k] }
-
-// collect returns the functions of a sequence.
-func collect(functions iter.Seq2[*Function, error]) ([]*Function, error) {
-	var all []*Function
-	for f, err := range functions {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
+// String returns a word for the kind, its number if there is no such kind.
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		return strconv.Itoa(int(k))
 	}
-	return all, nil
+	return kindNames[k]
 }
 
 // only looks names up where that takes looking at all functions.

@@ -46,7 +46,7 @@ func run(args []string) error {
 		}
 		return judgeDumps(os.Stdout, args[2], args[3:], most)
 	}
-	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT, or pays found MOST PROFILE DUMP...")
+	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT, or pays found MOST PROFILE DUMP [DUMP...]")
 }
 
 // hotShare is the part of the largest count from which on GCC takes a block for hot (its
