@@ -45,9 +45,9 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 // Fingerprints returns the keys of all units, by path: those that [Program.Fingerprint] has
 // for a request of the unit alone. There is one for "" in any case, the symbols of unknown files.
 //
-// It takes one pass over the profile. What functions inline in a row or in a circle is summed up once;
-// where they inline many others each, every unit takes the time to look at those. It needs some 300
-// bytes a symbol.
+// It takes one pass over the profile. What functions inline in a row or in a circle is summed up
+// once; where they inline many others each, every unit takes the time to look at those. It needs
+// some 300 bytes a symbol.
 func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
 	q := Request{Target: target, Bits: bits}
 	if err := q.check(); err != nil {
