@@ -42,8 +42,8 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return open(ctx, &httpFile{url: u, client: o.client}, o)
 }
 
-// OpenSource opens the file of a source, which File.Close closes, as does OpenSource if it fails. It
-// is as Open in all else.
+// OpenSource opens the file of a source, which File.Close closes, as does OpenSource if it fails.
+// All else is as Open has it.
 func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
 	return open(ctx, s, defaults(opts))
 }

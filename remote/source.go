@@ -9,8 +9,8 @@ import (
 )
 
 // A Source hands out ranges of one file, such as an object of a store. [OpenSource] makes a File of
-// it, which decides how much to ask for, compares versions, reads bodies and asks again. Its methods
-// may be called from many goroutines.
+// it, which decides how much to ask for, compares versions, reads bodies and asks again. Its
+// methods may be called from many goroutines.
 type Source interface {
 	// Name returns what messages call the file, without secrets.
 	Name() string

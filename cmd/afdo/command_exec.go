@@ -23,8 +23,9 @@ version that the compiler reads, and the compiler gets -fauto-profile=SLICE.
 If a new profile changes nothing for this compile, the slice file is not touched,
 and the object and its entry in ccache stay valid.
 
-FILE may be a URL, http or https: the file is downloaded into the cache, and each
-compile asks the server whether it has changed. That takes the program afdo-fetch.
+FILE may be a URL: the file is downloaded into the cache, and each compile asks the
+server whether it has changed. That takes the program afdo-fetch for http and https,
+and afdo-fetch-blob for s3, gs and azblob.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any

@@ -1,0 +1,57 @@
+package blob
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"gocloud.dev/blob"
+
+	"github.com/go-afdo/afdo/remote"
+)
+
+// s3Service is S3 and what speaks its protocol.
+type s3Service struct{}
+
+func (s3Service) prepare(_ context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {
+	var in *s3.GetObjectInput
+	if !as(&in) {
+		return false, nil
+	}
+	in.Range = aws.String(r.String())
+	if known.Strong() {
+		in.IfMatch = aws.String(known.ETag)
+	}
+	return true, nil
+}
+
+func (s3Service) part(reader *blob.Reader, p *remote.Part) (bool, error) {
+	var out s3.GetObjectOutput
+	if !reader.As(&out) {
+		return false, nil
+	}
+	p.Version = remote.Version{ETag: aws.ToString(out.ETag)}
+	if p.Version.ETag == "" {
+		p.Version = changedAt(reader.ModTime())
+	}
+	if out.ContentRange == nil { // all of the object
+		p.Low, p.High = 0, reader.Size()
+		return true, nil
+	}
+	return true, p.ContentRange(*out.ContentRange)
+}
+
+func (s3Service) refused(err error) (int, string) {
+	var response *awshttp.ResponseError
+	if !errors.As(err, &response) {
+		return 0, ""
+	}
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		return response.HTTPStatusCode(), said.ErrorCode() + ": " + said.ErrorMessage()
+	}
+	return response.HTTPStatusCode(), response.Err.Error()
+}
