@@ -228,6 +228,54 @@ func testFlame(t *testing.T, p *tab) {
 	assert.Len(t, frames(), 1+60+60)
 }
 
+// TestNamesAndWidths looks at long names that differ in their ends, on screens of all widths.
+func TestNamesAndWidths(t *testing.T) {
+	b := startBrowser(t)
+	p := profile.New()
+	f := p.AddFile("src/" + strings.Repeat("deep/", 80) + "a.cc")
+	var body profile.Body
+	long := strings.Repeat("outer::inner<unsigned long, ", 25)
+	for i, name := range []string{long + "one>()", long + "two>()", "short()"} {
+		body.Reset()
+		body.Count(1, 0, uint64(100-i))
+		p.AddFunction(p.AddSymbol(f, name), profile.Function{Records: body.Records()})
+	}
+	path := writeFile(t, p, usual(p, "some.afdo"))
+	for _, width := range []int{400, 700, 1280, 2560} {
+		page := b.open(t, path, "light", width)
+		names := page.texts(t, `[...document.querySelectorAll('#function-table .name')].map(e => e.textContent)`)
+		require.Len(t, names, 3)
+		if width < 2560 {
+			for i, end := range []string{"one>()", "two>()"} {
+				assert.True(t, strings.HasPrefix(names[i], "outer::inner") && strings.HasSuffix(names[i], end), "%d: %s", width, names[i])
+				assert.Equal(t, 1, strings.Count(names[i], "…"))
+			}
+			assert.Contains(t, page.text(t, `document.querySelector('#unit-table .name').textContent`), "a.cc")
+		}
+		assert.Equal(t, "short()", names[2])
+		assert.Empty(t, page.texts(t, `[...document.querySelectorAll('.name')].filter(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1)
+			.map(e => [e.scrollHeight, e.clientHeight, e.scrollWidth, e.clientWidth, e.textContent].join(' '))`), "%d", width)
+		assert.True(t, boolean(t, page, `document.documentElement.scrollWidth <= innerWidth`), "%d: the page is wider", width)
+
+		// The links are there on each of them, and graphs are as wide as they can be.
+		assert.True(t, boolean(t, page, `[...document.querySelectorAll('nav a')].every(a => {
+			const box = a.getBoundingClientRect();
+			return box.width > 0 && box.left >= 0 && box.right <= innerWidth && box.top >= 0;
+		})`), "%d", width)
+		if width > 400 {
+			assert.Greater(t, page.number(t, `document.getElementById('flame').clientWidth`), 0.7*float64(width))
+		}
+
+		// A name that is cut is searched for whole, and is cut anew for another width.
+		page.eval(t, `document.querySelectorAll('#function-table .name')[1].click()`, nil)
+		page.wait(t, `document.getElementById('found').textContent !== ''`)
+		assert.Len(t, page.texts(t, rows("function-table", 1)), 1)
+		page.do(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width * 3 / 4, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+		page.wait(t, `[...document.querySelectorAll('.rows .name')].every(e => e.scrollHeight <= e.clientHeight + 1)`)
+		page.quiet(t, path)
+	}
+}
+
 func boolean(t *testing.T, p *tab, expression string) bool {
 	t.Helper()
 	var b bool

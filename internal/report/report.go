@@ -64,7 +64,7 @@ const (
 var assets embed.FS
 
 // scripts are the parts of the page's script in their order.
-var scripts = []string{"core.js", "change.js", "curve.js", "table.js", "treemap.js", "flame.js", "address.js", "main.js"}
+var scripts = []string{"core.js", "names.js", "change.js", "curve.js", "table.js", "treemap.js", "flame.js", "address.js", "main.js"}
 
 // Write writes the page of a profile, or of how it differs from the one before it. The size of the
 // page depends on the numbers in the options, not on that of the profile.

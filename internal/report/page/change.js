@@ -54,4 +54,5 @@ function changeLists() {
     rows.length > 0 ? make('ol', {}, ...rows.map(item)) : make('p', {class: 'note'}, none));
   list('grew', order.filter(i => by[i] > 0).slice(0, 10), 'Nothing grew.');
   list('shrank', order.filter(i => by[i] < 0).reverse().slice(0, 10), 'Nothing shrank.');
+  for (const id of ['grew', 'shrank']) onWidth(at(id), () => fitNames(at(id)));
 }

@@ -61,7 +61,8 @@ function flameGraph() {
   const changed = f => before && f !== root ? `, ${change(f.shownTotal, f.shownWas)}` : '';
 
   function show(f) {
-    detail.replaceChildren(make('b', {title: f.name}, f.name));
+    detail.replaceChildren(nameLine(f.name));
+    fitNames(detail, 1);
     detail.append(`${grouped(f.shownTotal)} samples (${part(f.total, root.total)})` +
       (f === root ? '' : `, ${grouped(f.shownOwn)} of them own · ${f.unit}`) +
       (before ? ` · ${grouped(f.shownWas)} samples before (${part(f.was, root.was)})${changed(f)}` : ''));

@@ -61,6 +61,7 @@ function table(element, {what, n, columns, by, head, left}) {
     const rows = order.slice(0, shown).map(row);
     if (Number(left) > 0 && !wanted && shown >= order.length) rows.push(tail());
     body.replaceChildren(...rows);
+    fitNames(body);
     const hidden = order.length - Math.min(shown, order.length);
     more.hidden = hidden === 0;
     more.textContent = `Show ${grouped(Math.min(hidden, moreRows))} more`;
@@ -97,6 +98,7 @@ function table(element, {what, n, columns, by, head, left}) {
 
   sort();
   draw();
+  onWidth(element, () => fitNames(body));
   // filter shows the rows that are wanted, all of them if wanted is null.
   return {
     filter(rows) {
@@ -107,13 +109,6 @@ function table(element, {what, n, columns, by, head, left}) {
       return order.length;
     },
   };
-}
-
-// nameButton shows a name that can be searched for.
-function nameButton(name, title = name) {
-  const b = make('button', {type: 'button', class: 'name', title}, name);
-  b.onclick = () => searchFor(name);
-  return b;
 }
 
 // changeColumns returns the column of a profile, or the change, and the columns of both.

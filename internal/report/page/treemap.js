@@ -74,10 +74,11 @@ function unitMap() {
   }
 
   function show(unit) {
-    detail.replaceChildren(make('b', {}, pathOf(unit)),
+    detail.replaceChildren(nameLine(pathOf(unit)),
       `${several(body[unit], 'sample')} (${part(body[unit], data.total)}), ${several(bytes[unit], 'byte')} (${part(bytes[unit], data.bytes)}), ` +
       several(data.units.functions[unit], 'function') +
       (before ? ` · ${grouped(was(unit))} samples before (${part(was(unit), before.total)}): ${change(body[unit], was(unit))}` : ''));
+    fitNames(detail, 1);
   }
 
   function mark() {
