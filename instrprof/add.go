@@ -34,8 +34,8 @@ func (a *adder) one(r Record, nameHash uint64, err error) error {
 
 // AddIndexed adds an indexed file, its counts multiplied by weight, but for its MemProf section.
 // Records that do not fit are passed to mismatch, which may be nil, and dropped; see [Profile.Add].
-// After an error, which is about the file or matches [ErrKind], the profile holds a part of the
-// file and is good for nothing.
+// Errors are about the file or match [ErrKind]. After an error the profile holds a part of the file
+// and must not be used.
 func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
 }

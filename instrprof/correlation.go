@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// A Correlation says what the functions of a program are whose raw profiles do not: where the
-// counters of each begin among those of the program. It may be used by many goroutines.
+// A Correlation describes the functions of a program whose raw profiles do not: where the counters
+// of each function begin among those of the program. It may be used by many goroutines.
 type Correlation struct {
 	counters, end uint64 // addresses of the section of counters
 	names         nameTable
@@ -34,12 +34,12 @@ const (
 	sectionNames  = "__llvm_covnames"
 )
 
-// ErrNoCorrelation is what errors of [OpenCorrelation] match that are about the program: it is no
-// ELF file, or was not built such that a profile needs it.
+// ErrNoCorrelation is matched by errors of [OpenCorrelation] about the program: it is not an ELF
+// file, or was not built for correlated profiles.
 var ErrNoCorrelation = errors.New("the program does not describe its counters")
 
-// OpenCorrelation reads what a program of ELF has of its counters: data records, or else what debug
-// info says. It goes through all of the debug info once.
+// OpenCorrelation reads what an ELF program says about its counters: data records if there are any,
+// else debug info, of which it reads all once.
 func OpenCorrelation(path string) (*Correlation, error) {
 	file, err := elf.Open(path)
 	if err != nil {

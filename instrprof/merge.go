@@ -43,7 +43,7 @@ type Mismatch struct {
 	Err   error
 }
 
-// MergeOptions says how [MergeFiles] goes about it.
+// MergeOptions are the options of [MergeFiles].
 type MergeOptions struct {
 	// Goroutines is how many merge at the same time; 0 is as many as there are processors. Each
 	// reads all files, adds the functions of a part of the names, and keeps one raw file in memory.

@@ -28,8 +28,8 @@ type Profile struct {
 	correlation *Correlation
 }
 
-// Correlate gives what describes the functions of raw files that do not do so themselves, for files
-// that are added from now on.
+// Correlate sets the description of functions for raw files that do not have one. It applies to
+// files that are added afterwards.
 func (p *Profile) Correlate(c *Correlation) { p.correlation = c }
 
 // NumRecords returns the number of records.
@@ -89,8 +89,7 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 // Add adds a record, its counts multiplied by weight, by LLVM's rules: counters and value counts
 // add up, at most to [MaxCount], bitmaps are united. Of two pseudo counts hot wins. A record that
 // does not fit the one of its name and hash is dropped, in part if it is the bitmap or the values
-// that do not, and the error matches [ErrMismatch]; the profile is as good as before. Nothing of r
-// is kept.
+// that do not, and the error matches [ErrMismatch]; the profile stays usable. Nothing of r is kept.
 func (p *Profile) Add(r Record, weight uint64) error {
 	return p.add(nameHash(r.name), r, weight)
 }

@@ -21,7 +21,7 @@ type RawReader struct {
 	correlation *Correlation
 }
 
-// Correlate gives what describes the functions of dumps that do not do so themselves. It must come
+// Correlate sets the description of functions for dumps that do not have one. It must be called
 // before anything is read.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
@@ -52,8 +52,8 @@ func (r *RawReader) Header() RawHeader { return *r.first.header }
 func (r *RawReader) Size() int64 { return int64(len(r.data)) }
 
 // Dumps returns the dumps of the file in order. All have the byte order and the pointer size of the
-// first. Zeros between them are passed over. An error ends the sequence. Where one dump ends the
-// walk of its records tells, so Dumps makes one, too.
+// first. Zeros between them are passed over. An error ends the sequence. The end of a dump is found
+// by walking its records, so Dumps does that as well.
 func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	return func(yield func(*Dump, error) bool) {
 		d := r.first
@@ -74,7 +74,7 @@ func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	}
 }
 
-// A Dump is what a process has written at once.
+// A Dump is one profile that a process has written; a raw file may have several.
 type Dump struct {
 	file   *RawReader
 	header *RawHeader

@@ -17,9 +17,9 @@ type Slice struct {
 // NumRecords returns the number of records.
 func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 
-// Slice takes out of a file what clang reads of it for a module: the functions whose names are
-// wanted. Summaries and flags stay as they are, since thresholds come from there; names of virtual
-// tables stay, too. Traces and binary IDs, which no compile looks at, are left out.
+// Slice returns the part of a file that clang reads for a module: the functions whose names are
+// wanted. Summaries, from which clang computes thresholds, flags and names of virtual tables stay
+// as they are. Traces and binary IDs, which no compile uses, are left out.
 //
 // A file of a version before 12, which is not written, or with a MemProf section gives an error
 // that matches [ErrUnrepresentable].

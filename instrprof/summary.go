@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Summary is what compilers take for hot: how the counters of a profile are distributed.
-// Functions with a pseudo count are left out.
+// A Summary is the distribution of the counters of a profile, from which compilers compute their
+// thresholds for hot code. Functions with a pseudo count are left out.
 type Summary struct {
 	NumFunctions     uint64
 	NumCounts        uint64

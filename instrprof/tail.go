@@ -26,9 +26,9 @@ func (r *Reader) tailSection(off int64, s Section) (*fields, error) {
 	return &fields{data: data, base: off, section: s}, nil
 }
 
-// MemProf returns the bytes of the MemProf section and its offset in the file, which the offsets
-// that it holds are relative to the start of. They reach to the next section and may end with zeros
-// that are not the section's. Without one the error is [afdo.ErrNotFound].
+// MemProf returns the bytes of the MemProf section and its offset in the file, from whose start the
+// offsets in the section count. The bytes reach to the next section and may end with zeros that are
+// not part of the section. Without one the error is [afdo.ErrNotFound].
 func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
 		return nil, 0, afdo.ErrNotFound

@@ -23,7 +23,7 @@ type IndexedOptions struct {
 	MemProf Payload
 }
 
-// A Payload is a section whose contents are the business of another package.
+// A Payload is a section whose contents another package writes.
 type Payload interface {
 	// Size returns the size in bytes, a multiple of 8.
 	Size() int64

@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Check yields everything that is wrong with the section: records and call stacks that
-// cannot be read, keys that a lookup does not find, bytes that nothing refers to
-// (afdo.ErrUnused), and a summary that its records do not bear out (afdo.ErrSummary).
-// It reads all of the section, and takes memory for a number a call stack.
+// Check yields everything that is wrong with the section: records and call stacks that cannot be
+// read, keys that a lookup does not find, bytes that nothing refers to (afdo.ErrUnused), and a
+// summary that does not agree with the records (afdo.ErrSummary). It reads all of the section, and
+// takes memory for a number a call stack.
 func (r *Reader) Check() iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}

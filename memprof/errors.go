@@ -23,22 +23,21 @@ var (
 	// ErrName: strings are not where they should be, or do not unpack.
 	ErrName = errors.New("bad name section")
 
-	// ErrValue: a value is none that its field can have.
+	// ErrValue: a field has a value that is not allowed.
 	ErrValue = errors.New("bad value")
 
 	// ErrSyntax: a text is not the YAML of a memory profile.
 	ErrSyntax = errors.New("bad syntax")
 )
 
-// ErrUnrepresentable is what errors about a profile match that is to be written
-// and holds something for which the format has no room.
+// ErrUnrepresentable is matched by errors about a profile that has something that the format to be
+// written cannot hold.
 var ErrUnrepresentable = errors.New("the format cannot hold it")
 
-// ErrBinary is what errors match that say why a raw profile and a binary do not
-// belong together.
+// ErrBinary is matched by errors that say why a raw profile and a binary do not belong together.
 var ErrBinary = errors.New("the binary does not fit")
 
-// A Part names the part of a profile in which something is wrong.
+// A Part names the part of a profile that an error is about.
 type Part string
 
 // The parts of profiles.

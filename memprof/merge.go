@@ -18,8 +18,8 @@ import (
 // and the order of records. After an error the profile is of no use.
 func (p *Profile) Add(src Source) error { return p.AddTimes(src, 1) }
 
-// AddTimes adds another profile so many times, as if there had been so many runs that were the
-// same: what is added up is multiplied, minima and maxima stay.
+// AddTimes adds another profile as if the program had run that many times in the same way: counts
+// and totals are multiplied, minima and maxima stay.
 func (p *Profile) AddTimes(src Source, times uint64) error {
 	if err := p.addRecords(src, src.Records(), times); err != nil {
 		return err

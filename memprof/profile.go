@@ -62,8 +62,8 @@ func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// Allocs walks what has been allocated, each call stack once: an allocation stands in the records
-// of all functions that it is inlined in.
+// Allocs iterates over the allocations, each call stack once. Records have an allocation once for
+// each function that it is inlined in.
 func (p *Profile) Allocs() iter.Seq[Alloc] {
 	return func(yield func(Alloc) bool) {
 		seen := make(map[StackID]struct{})
@@ -81,12 +81,12 @@ func (p *Profile) Allocs() iter.Seq[Alloc] {
 	}
 }
 
-// Keep leaves no other fields in the schema than those given.
+// Keep removes all other fields than those given from the schema.
 func (p *Profile) Keep(fields Schema) {
 	p.schema = slices.DeleteFunc(slices.Clone(p.schema), func(f Field) bool { return !fields.Has(f) })
 }
 
-// Summary reckons the summary.
+// Summary computes the summary from all records.
 func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
 
 // DataAccess returns the data access profile, nil if there is none. It must not be changed.
@@ -94,8 +94,8 @@ func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
 
 func (p *Profile) maxFrames() int64 { return math.MaxInt64 }
 
-// AddRecord adds what a run has of a function. Its stacks are those of the profile
-// (see [Profile.Stack]); it takes over the slices. See [Profile.Add].
+// AddRecord adds the record of a function. Its stacks are those of the profile (see
+// [Profile.Stack]); it takes over the slices. See [Profile.Add].
 func (p *Profile) AddRecord(schema Schema, rec Record) {
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)

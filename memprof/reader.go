@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Reader decodes the MemProf section of an indexed profile in place: the bytes must stay what
-// they are for as long as it is used. Its methods may be called from many goroutines.
+// A Reader decodes the MemProf section of an indexed profile in place: the bytes must not change
+// while it is in use. Its methods may be called from many goroutines.
 type Reader struct {
 	header
 	section decoder // all of it
@@ -204,7 +204,7 @@ func (t *table) need(key uint64, what string) (item, error) {
 	return i, err
 }
 
-// Summary returns the summary. Only version 4 stores one; in others it is reckoned from all
+// Summary returns the summary. Only version 4 stores one; for others it is computed from all
 // records.
 func (r *Reader) Summary() (*Summary, error) {
 	if r.header.summary != nil {

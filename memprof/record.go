@@ -9,10 +9,9 @@ import (
 // A StackID stands for a call stack in one [Source] and means nothing in another.
 type StackID uint64
 
-// A Record is what a profile has of one function: the allocations in it, and its
-// calls that lead to allocations. An allocation stands in the record of the
-// function that allocates and in those of all that this one is inlined in, so
-// the same one is met more than once.
+// A Record is what a profile has of one function: the allocations in it, and its calls that lead to
+// allocations. An allocation is in the record of the function that allocates and in those of all
+// functions that this one is inlined in, so iterating over records meets it more than once.
 type Record struct {
 	Function uint64 // its GUID
 	Allocs   []Alloc

@@ -17,7 +17,7 @@ type Source interface {
 	// Frames walks a call stack, leaf first. An error is the last of a walk.
 	Frames(StackID) iter.Seq2[Frame, error]
 
-	// Summary returns the summary, reckoned if none is stored.
+	// Summary returns the summary, which is computed from all records if none is stored.
 	Summary() (*Summary, error)
 
 	// DataAccess returns the data access profile, nil if there is none. It must not be changed.

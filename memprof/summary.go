@@ -26,8 +26,8 @@ const (
 	coldLifetime float32 = 200_000 // milliseconds
 )
 
-// Temperature returns what the compiler takes the memory of the block for by
-// default. It takes none for hot unless it is told to: see [Block.Hot].
+// Temperature returns the hint that the compiler derives from the block by default. That is never
+// Hot: see [Block.Hot].
 func (b *Block) Temperature() Temperature {
 	n := float32(b[AllocCount])
 	if float32(b[TotalLifetimeAccessDensity])/n/100 < coldDensity && float32(b[TotalLifetime])/n >= coldLifetime {
@@ -36,7 +36,7 @@ func (b *Block) Temperature() Temperature {
 	return Warm
 }
 
-// Hot reports whether a compiler with hot hints takes the memory of the block for hot.
+// Hot reports whether the memory of the block is hot for a compiler that is told to use hot hints.
 func (b *Block) Hot() bool {
 	return float32(b[TotalLifetimeAccessDensity])/float32(b[AllocCount])/100 > hotDensity
 }
@@ -96,9 +96,9 @@ func (s *Summary) add(b *Block) {
 	}
 }
 
-// Summarize reckons the summary from all records. Where records disagree about
-// what has been allocated at a call stack, the first one met counts. Stacks that
-// differ in nothing but what is inlined are the same one here, as to LLVM.
+// Summarize computes the summary from all records. If records disagree about the allocations at a
+// call stack, the first one counts. Stacks that differ only in what is inlined count as one, as in
+// LLVM.
 func Summarize(src Source) (*Summary, error) {
 	s := new(Summary)
 	seen := make(map[uint64]struct{})

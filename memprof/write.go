@@ -175,7 +175,7 @@ type Losses struct {
 	DataAccess int // data access records and cold symbols and literals that are
 }
 
-// Losses returns what a section of that version does not tell.
+// Losses returns what a section of that version cannot hold.
 func (p *Profile) Losses(version int) Losses {
 	var l Losses
 	if version >= version4 {

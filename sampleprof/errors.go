@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Classes of [FormatError] that package afdo has no word for.
+// Classes of [FormatError] and [SyntaxError], beside those of package afdo.
 var (
 	// ErrMagic: the file is no sample profile of LLVM.
 	ErrMagic = errors.New("not a sample profile of LLVM")
@@ -22,18 +22,18 @@ var (
 	// ErrInflate: the zlib stream of a compressed section is broken.
 	ErrInflate = errors.New("bad zlib stream")
 
-	// ErrSyntax: a line of text is none of those that there are.
+	// ErrSyntax: a line of text cannot be parsed.
 	ErrSyntax = errors.New("bad line")
 
 	// ErrOverflow: sums in a text exceed 64 bits.
 	ErrOverflow = errors.New("counter overflow")
 )
 
-// ErrUnrepresentable is what errors match that are about a profile, not about a file: it holds
-// something for which the format to be written has no room.
+// ErrUnrepresentable is matched by errors about a profile that has something that the format to be
+// written cannot hold.
 var ErrUnrepresentable = errors.New("the format cannot hold it")
 
-// ErrHashed is returned where names are needed and a file has but MD5s of them.
+// ErrHashed is returned if names are needed and the file has only their MD5s.
 var ErrHashed = errors.New("names are known by their MD5s only")
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].

@@ -189,8 +189,8 @@ func (d *functionReader) next() (Function, error) {
 }
 
 // Functions iterates over the functions in the order of the file. The records of a function are
-// valid until the next one. What a file has in several pieces, which LLVM's writer never makes,
-// comes in several; [Read] adds them up. After an error there is nothing more.
+// valid until the next one. If a file has a function in several pieces, which LLVM's writer never
+// does, they are yielded one by one; [Read] adds them up. The sequence ends after an error.
 func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {

@@ -35,8 +35,8 @@ type Profile struct {
 	used      bool              // something has been added, so the flags are set
 }
 
-// ErrMixed is returned where profiles of different kinds are to be added: context-sensitive or
-// probe-based ones and others.
+// ErrMixed is returned for adding profiles of different kinds: context-sensitive or probe-based
+// ones to others.
 var ErrMixed = errors.New("profiles of different kinds")
 
 // Name returns a name.
@@ -229,7 +229,8 @@ func (r *Reader) flags() *Profile {
 }
 
 // AddFrom adds a function of r, as [Profile.Add] adds all of them, with its names as rename makes
-// them, or as they are if that is nil. It is for a few: each comes with its names.
+// them, or as they are if that is nil. Each call takes time and memory for all names of r, so use
+// it for a few functions only.
 func (p *Profile) AddFrom(r *Reader, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(r.flags()); err != nil {
 		return err

@@ -285,8 +285,8 @@ func (r *Reader) section(t SectionType) *Section {
 	return nil
 }
 
-// Summary returns the summary as it stands in the file, [afdo.ErrNotFound] if there is none. It
-// reads that section each time it is called.
+// Summary returns the summary that is stored in the file, or [afdo.ErrNotFound] if there is none.
+// It reads that section each time it is called.
 func (r *Reader) Summary() (*afdo.Summary, error) {
 	if err := r.src.Ready(); err != nil {
 		return nil, err

@@ -18,14 +18,14 @@ type Slice struct {
 // NumFunctions returns the number of functions, in all their contexts.
 func (s *Slice) NumFunctions() int { return s.profile.NumFunctions() }
 
-// Slice takes out of a file what clang reads of it for a module: the functions whose names are
-// wanted, and in a context-sensitive profile all contexts with such a function. Of what clang reads
-// whole, the summary stays as it is, since thresholds come from there, and so do all marks. Of the
-// symbol list the names that are wanted stay, and with it those of all names that the file knows,
-// since clang takes a function on the list for cold unless its name shows up anywhere.
+// Slice returns the part of a file that clang reads for a module: the functions whose names are
+// wanted, and in a context-sensitive profile all contexts with such a function. The summary, from
+// which clang computes thresholds, and all marks stay as they are. The symbol list keeps the wanted
+// names. If there is a symbol list, the slice also keeps the wanted ones of all names in the file,
+// since clang treats a function on the list as cold unless the file has its name.
 //
-// Slice reads names, contexts and function offsets, and no body that is not wanted. Of a file
-// whose names are MD5s there is none: the error matches [ErrHashed].
+// Slice reads names, contexts and function offsets, and no body that is not wanted. For a file
+// whose names are MD5s the error matches [ErrHashed].
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	if err := r.all(); err != nil {
 		return nil, err

@@ -11,10 +11,10 @@ import (
 
 // ReadText reads a profile from text. Errors of the text are a [SyntaxError].
 //
-// It accepts what LLVM accepts, but for lines that LLVM reads other than they stand there, and
-// those from which it would write a file that it cannot read: a line offset of more than 16 bits, a
-// location and a count that are not separated by a colon and one space, a context with a frame that
-// is none, a NUL.
+// It accepts what LLVM accepts, except lines that LLVM reads as something else than is written
+// there, and those from which it would write a file that it cannot read: a line offset of more than
+// 16 bits, a location and a count that are not separated by a colon and one space, a context with a
+// frame that is none, a NUL.
 func ReadText(r io.Reader) (*Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
