@@ -1,6 +1,7 @@
 package anyprof
 
-// A Format is one of the forms in which a profile is stored. The zero Format is none.
+// A Format is one of the forms in which a profile is stored. The zero Format stands for none of
+// them.
 type Format uint8
 
 // The formats.

@@ -31,13 +31,14 @@ func V4Options(opts ...afdo.Option) Option {
 	return func(o *options) { o.gcov = append(o.gcov, opts...) }
 }
 
-// DropMismatches has records of a text of an instrumentation profile that contradict one before
-// them left out, as LLVM does, and calls report for each. Without it they are an error.
+// DropMismatches leaves out records of an instrumentation profile in text form that do not fit an
+// earlier record of the same function, as LLVM does, and calls report for each. Without it they are
+// an error.
 func DropMismatches(report func(error)) Option {
 	return func(o *options) { o.mismatch = report }
 }
 
-// Open opens a file by its path. It must be a regular file: [Read] takes what else there is. The
+// Open opens a file by its path. It must be a regular file; for pipes and the like use [Read]. The
 // caller closes the Profile.
 //
 // Errors are those of the packages that read the formats, one that matches [ErrUnknown], and that

@@ -41,8 +41,8 @@ func (p *Profile) Format() Format { return p.format }
 // Size returns how many bytes the file has, unpacked.
 func (p *Profile) Size() int64 { return p.size }
 
-// Model returns what the package of the format has made of the file: an [afdo.Reader] of version 4,
-// a [profile.Profile] of the other GCOV formats; a [sampleprof.Reader] or, of text, a
+// Model returns the value that the package of the format has made of the file: an [afdo.Reader] of
+// version 4, a [profile.Profile] of the other GCOV formats; a [sampleprof.Reader] or, of text, a
 // [sampleprof.Profile]; an [instrprof.Reader], [instrprof.RawReader] or [instrprof.Profile]; of an
 // indexed memory profile an [instrprof.Reader], from which [Memory] takes it, a [memprof.Raw], or
 // of YAML a [memprof.Profile]; each as a pointer. It is the Profile's, and Close closes it.
@@ -126,7 +126,8 @@ func (p *Profile) Functions(ctx context.Context) iter.Seq2[*Function, error] {
 // several units or of several calling contexts or hashes. A name that the profile does not have is
 // not in the map.
 //
-// It reads what belongs to the names, if the format allows that: see the package.
+// If the format allows it, only the parts of the file for these names are read: see the package
+// doc.
 func (p *Profile) Lookup(ctx context.Context, names ...string) (map[string][]*Function, error) {
 	ask := func(names []string, get func(string) ([]*Function, error)) (map[string][]*Function, error) {
 		return p.ask(ctx, names, get)

@@ -23,8 +23,7 @@ const DefaultMinSamples = 10
 // Options say how samples become a profile. The zero value counts every function, by ranges if
 // there are any.
 type Options struct {
-	// MinSamples leaves out functions whose weight is not greater. See [Report.Weight] for what
-	// that is.
+	// MinSamples leaves out functions whose weight is not greater. [Report] says what a weight is.
 	MinSamples uint64
 
 	// Ranges says whether ranges or addresses are counted.
@@ -36,14 +35,14 @@ type Options struct {
 	// Suffixes says which suffixes of names are cut.
 	Suffixes Suffixes
 
-	// RawDiscriminators takes discriminators as they stand in the debug info, where GCC 16 and
-	// Clang put several numbers into one.
+	// RawDiscriminators uses discriminators as they are in the debug info. GCC 16 and Clang pack
+	// several numbers into one, which are decoded by default.
 	RawDiscriminators bool
 
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 
-	// Progress is called now and then with the number of functions done and of all, from one
+	// Progress is called from time to time with the number of functions done and of all, from one
 	// goroutine. It may be nil.
 	Progress func(done, all int)
 }
@@ -65,8 +64,8 @@ const (
 type Combine int
 
 const (
-	// Max takes the largest: all instructions of a line in one block run equally often, and one
-	// that is counted too little does no harm.
+	// Max takes the largest: all instructions of a line in one block run equally often, so one that
+	// has too few samples does no harm.
 	Max Combine = iota
 	// Sum adds them up.
 	Sum
@@ -75,11 +74,10 @@ const (
 // Profile makes a profile of the samples of a binary.
 //
 // It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds
-// their records in memory, some hundred bytes each. The profile is the same from run to run.
+// their records in memory, some hundred bytes each. The same input always gives the same profile.
 //
-// Besides the errors of package symbolize, of which [symbolize.ErrNoDebugInfo] is the one that
-// users meet, it returns [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoLines]. With an error
-// of these four there is a report.
+// Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], and [ErrNoCode],
+// [ErrNoBranches], [ErrThreshold] and [ErrNoLines]. The report is returned with these four as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.tally(set); err != nil {

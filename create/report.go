@@ -15,11 +15,11 @@ var (
 	// ErrThreshold: no function has more samples than the threshold.
 	ErrThreshold = errors.New("no function is over the threshold")
 
-	// ErrNoLines: debug info says nothing of the code that was sampled.
+	// ErrNoLines: debug info has no lines for the code that was sampled.
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )
 
-// A Report tells what has become of the samples.
+// A Report says what became of the samples.
 //
 // Samples count by weight: that of a range is its count times the bytes that it covers, that of an
 // address its count. All weights of a report are of the same kind.

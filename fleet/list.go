@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ParseInput reads PATH[=WEIGHT]. What follows the last "=" is a weight if it has nothing but
-// digits and the signs of a ratio, and part of the path if not.
+// ParseInput reads PATH[=WEIGHT]. What follows the last "=" is a weight if it consists of digits
+// and the signs of a ratio, else part of the path.
 func ParseInput(text string) (Input, error) {
 	i := strings.LastIndexByte(text, '=')
 	if i <= 0 || i == len(text)-1 || strings.Trim(text[i+1:], "0123456789./%") != "" {
@@ -33,7 +33,7 @@ const maxLine = 1 << 20
 // ReadList reads a list of inputs, one a line. A line has columns that tabs separate. The first is
 // PATH[=WEIGHT], see [ParseInput]. Others are weight=RATIO, host=NAME, time=TIME as RFC 3339 has
 // it, and age=DURATION before asOf, see [ParseDuration], in any order. Empty lines and those that
-// begin with "#" say nothing. An error names the list and the line.
+// begin with "#" are skipped. An error names the list and the line.
 func ReadList(name string, r io.Reader, asOf time.Time) ([]Input, error) {
 	var inputs []Input
 	lines := bufio.NewScanner(r)

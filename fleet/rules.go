@@ -34,7 +34,7 @@ type Input struct {
 	Time   time.Time     // when it was recorded; zero if that is not known
 }
 
-// Rules say what inputs count for. The zero Rules go by their weights alone.
+// Rules say with which weight inputs count. The zero Rules use only the weights of the inputs.
 type Rules struct {
 	Scale    profile.Ratio // of every weight; the zero Ratio is 1
 	HalfLife time.Duration // after which an input counts for half, 0 for never
@@ -42,14 +42,14 @@ type Rules struct {
 	HostCap  uint64        // samples that one host may add, 0 for any number
 }
 
-// ErrNoTime is what the error of [Rules.Weight] matches for an input whose age is not known.
+// ErrNoTime is matched by the error of [Rules.Weight] for an input whose age is not known.
 var ErrNoTime = errors.New("a half-life is asked for, and it has no time")
 
 var one = profile.Ratio{Num: 1, Den: 1}
 
-// Weight returns what the counts of an input are multiplied with, by its weight and its age. It is
-// exact if 64 bits above and below hold it, and otherwise the nearest fraction whose denominator
-// is a power of two that leaves it all of 64 bits, or the largest one, 2^63.
+// Weight returns the factor for the counts of an input, by its weight and its age. It is exact if
+// numerator and denominator fit 64 bits. Otherwise it is the nearest fraction whose denominator is
+// the largest power of two, at most 2^63, for which the numerator fits 64 bits.
 func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	weight, scale := orOne(in.Weight), orOne(r.Scale)
 	if scale != one {
@@ -77,7 +77,7 @@ func orOne(r profile.Ratio) profile.Ratio {
 	return r
 }
 
-// Cap returns what the sum of a host's inputs is multiplied with so that it stays within the cap.
+// Cap returns the factor for the sum of a host's inputs by which it stays within the cap.
 func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	if r.HostCap == 0 {
 		return one

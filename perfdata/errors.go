@@ -12,14 +12,13 @@ var (
 	// ErrRecord: a record is shorter than its header, or longer than what is left.
 	ErrRecord = errors.New("bad record")
 
-	// ErrEvent: a record does not tell which event it belongs to, or one that the file does not
-	// describe.
+	// ErrEvent: a record has no event, or one that the file does not describe.
 	ErrEvent = errors.New("unknown event")
 
 	// ErrCompressed: compressed records do not decompress.
 	ErrCompressed = errors.New("bad compressed data")
 
-	// ErrSyntax: a line of perf script does not read as it should.
+	// ErrSyntax: a line of perf script cannot be parsed.
 	ErrSyntax = errors.New("bad syntax")
 )
 

@@ -40,7 +40,7 @@ const (
 // one.
 var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
-// An Event is what was recorded: one of the events that perf record was asked for.
+// An Event is one of the events that perf record was asked for.
 type Event struct {
 	Type, Config uint64 // of perf_event_attr: which event it is
 	IDs          []uint64

@@ -270,7 +270,7 @@ func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
 	return nil
 }
 
-// A BuildID tells which file a path was.
+// A BuildID identifies the file at a path.
 type BuildID struct {
 	Path string
 	ID   string // in hexadecimal digits

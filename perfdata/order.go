@@ -17,8 +17,8 @@ import (
 const maxWaiting = 16 << 20
 
 // Ordered yields the records in the order of their times. Records without a time come at their
-// place in the file. It can be used once, and not beside [Reader.Records]. Memory is 32 MB at most;
-// nothing is allocated for a sample once the rounds have been as large as they get.
+// place in the file. It can be used once, and not beside [Reader.Records]. It takes 32 MB of memory
+// at most. Once its buffers have their full size, nothing is allocated for a sample.
 func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()

@@ -62,12 +62,12 @@ func NewReader(src io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Events returns what was recorded, in the order of the file. In pipe mode it is complete once all
-// records have been read. The caller must not change it.
+// Events returns the recorded events, in the order of the file. In pipe mode it is complete once
+// all records have been read. The caller must not change it.
 func (r *Reader) Events() []*Event { return r.table.events }
 
-// BuildIDs returns which files the recording has seen, as far as perf has looked for their build
-// IDs when it finished. In pipe mode it is complete once all records have been read.
+// BuildIDs returns the files of the recording whose build IDs perf has stored. In pipe mode it is
+// complete once all records have been read.
 func (r *Reader) BuildIDs() []BuildID { return slices.Clone(r.buildIDs) }
 
 // Records yields the records in the order of the file, which is that of time only within one

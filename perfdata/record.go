@@ -7,7 +7,7 @@ type Record interface{ record() }
 // UnknownPID is the process of records that do not tell theirs, and of the kernel's mappings.
 const UnknownPID = -1
 
-// A Mode tells in whose code the processor was.
+// A Mode says whose code the processor was running.
 type Mode uint8
 
 // Modes, as in the lowest bits of perf_event_header.misc.
@@ -49,14 +49,14 @@ type Branch struct {
 	Flags    BranchFlags
 }
 
-// BranchFlags is what the processor tells of a branch: perf_branch_entry's bit fields.
+// BranchFlags are the bit fields of perf_branch_entry: what the processor records about a branch.
 type BranchFlags uint64
 
 // Mispredicted reports whether the branch went another way than predicted.
 func (f BranchFlags) Mispredicted() bool { return f&1 != 0 }
 
-// Predicted reports whether the branch went the way that was predicted. Where neither this nor
-// Mispredicted is true the processor does not tell.
+// Predicted reports whether the branch went the way that was predicted. If neither this nor
+// [BranchFlags.Mispredicted] is true, the processor does not record predictions.
 func (f BranchFlags) Predicted() bool { return f&2 != 0 }
 
 // Cycles returns the processor cycles since the branch before, 0 if not known.

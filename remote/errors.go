@@ -8,14 +8,14 @@ import (
 	"net/url"
 )
 
-// ErrNoRanges is what errors match that say that a server only hands out whole files.
+// ErrNoRanges is matched by errors that say that a server only serves whole files.
 var ErrNoRanges = errors.New("the server does not serve ranges of bytes")
 
-// ErrResponse is what errors match that say that a server does not answer what it was asked.
+// ErrResponse is matched by errors that say that the answer of a server does not fit the request.
 var ErrResponse = errors.New("bad response")
 
-// A StatusError is an answer of a server that is none. It matches fs.ErrNotExist (404, 410)
-// or fs.ErrPermission (401, 403) under errors.Is.
+// A StatusError is an answer of a server with an HTTP status that is an error. It matches
+// fs.ErrNotExist (404, 410) or fs.ErrPermission (401, 403) under errors.Is.
 type StatusError struct {
 	URL  string // without user, password and query, which may hold secrets
 	Code int    // such as 404

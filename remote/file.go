@@ -24,12 +24,12 @@ type File struct {
 	closed   atomic.Bool
 }
 
-// Open opens the file of a URL, http or https, by a request for its end, which tells its size, too.
-// The context is that of all reads, too.
+// Open opens the file of a URL, http or https, by a request for its end, whose answer also has the
+// size. The context applies to all reads as well.
 //
-// The error matches [ErrNoRanges] for a server that only hands out whole files, fs.ErrNotExist
-// and fs.ErrPermission for what they say, and context's errors. Any other
-// that a server or the network gives is returned as it is.
+// The error matches [ErrNoRanges] for a server that only serves whole files, fs.ErrNotExist and
+// fs.ErrPermission for what they say, and context's errors. Any other that a server or the network
+// gives is returned as it is.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -42,8 +42,8 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return open(ctx, &httpFile{url: u, client: o.client}, o)
 }
 
-// OpenSource opens the file of a source, which File.Close closes, as does OpenSource if it fails.
-// All else is as Open has it.
+// OpenSource opens the file of a source. File.Close closes the source, and so does OpenSource if it
+// fails. Otherwise it is like [Open].
 func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
 	return open(ctx, s, defaults(opts))
 }
@@ -106,9 +106,9 @@ func (f *File) Close() error {
 	return f.source.Close()
 }
 
-// ReadAt reads len(p) bytes at an offset. What opening has fetched and what the cache has costs
-// nothing, the rest a request for each run of bytes: as a rule one. The error is afdo.ErrChanged if
-// the file is not the one that was opened, and io.EOF at its end.
+// ReadAt reads len(p) bytes at an offset. Bytes that opening has fetched and those in the cache
+// take no request; each remaining run of bytes takes one. The error is afdo.ErrChanged if the file
+// is not the one that was opened, and io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():

@@ -38,9 +38,9 @@ func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
 // list of units there, or its index.
 func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
 
-// Cache keeps the blocks of so many bytes that have been read last, at most as many as given. What
-// is read is rounded to blocks then, and blocks that follow one another are fetched in one request.
-// Without it, nothing but the end of the file is kept.
+// Cache keeps the blocks that were read last: at most that many blocks, of blockSize bytes each.
+// Reads are rounded to whole blocks, and adjacent blocks are fetched in one request. Without it,
+// only the end of the file is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }

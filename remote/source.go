@@ -27,7 +27,7 @@ type Source interface {
 	Close() error
 }
 
-// A Range is what is asked for: bytes from Low up to High, or if Low is negative the last -Low
+// A Range is a request for the bytes from Low up to High, or if Low is negative for the last -Low
 // bytes.
 type Range struct{ Low, High int64 }
 
@@ -49,7 +49,7 @@ type Version struct {
 // Strong reports whether requests may insist on the ETag (RFC 9110, 8.8.1).
 func (v Version) Strong() bool { return v.ETag != "" && !strings.HasPrefix(v.ETag, "W/") }
 
-// A Part is what a source answers.
+// A Part is the answer of a source to a [Range].
 type Part struct {
 	Low, High int64 // which bytes Body has
 	Size      int64 // of the file
@@ -57,7 +57,7 @@ type Part struct {
 	Body      io.ReadCloser // nil if there are only size and version
 }
 
-// Transient is an error that may be over when a request is made again.
+// A Transient is an error of a request that may succeed when it is made again.
 type Transient struct {
 	Err   error
 	After time.Duration // when, as the server wants it; 0 if it does not say

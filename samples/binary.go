@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Binary is the ELF file whose samples are wanted, as far as inputs can name it.
+// A Binary identifies the ELF file whose samples are wanted, as inputs do.
 type Binary struct {
 	Path    string
 	BuildID string // of its note NT_GNU_BUILD_ID, in hexadecimal digits; "" if it has none
@@ -19,7 +19,8 @@ type Binary struct {
 	symbols map[string]uint64 // that perf measures the kernel's addresses from
 }
 
-// NewBinary describes an ELF file. A file of debug information alone will not do.
+// NewBinary describes an ELF file. It must be the binary itself: a separate file of debug
+// information has other file offsets.
 func NewBinary(f *elf.File, name string) (*Binary, error) {
 	layout, err := NewLayout(f)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// ErrSyntax is the class of a [FormatError] where a text does not read as it should.
+// ErrSyntax is the class of a [FormatError] for a text that cannot be parsed.
 var ErrSyntax = errors.New("bad syntax")
 
 // ErrRange is the class of a [FormatError] where a number does not fit 64 bits.

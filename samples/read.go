@@ -17,10 +17,10 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// Read collects the samples of a binary from what a profiler has written, and tells what became of
-// all samples. The input may be compressed with gzip or zstd. Files are best given as *os.File:
-// perf.data in file mode has to be sought in, and what cannot seek is copied, beyond 16 MB into a
-// temporary file.
+// Read collects the samples of a binary from what a profiler has written, and reports what became
+// of all samples. The input may be compressed with gzip or zstd. Pass files as *os.File: reading
+// perf.data in file mode needs seeking, and an input that cannot seek is copied, beyond 16 MB into
+// a temporary file.
 //
 // Errors are those of src, [FormatError], [perfdata.FormatError], and [NoSamplesError] if there are
 // none of the binary; with the latter, and only then, there is a Report beside the error.

@@ -64,8 +64,8 @@ func (r *Report) sortObjects() {
 	})
 }
 
-// A NoSamplesError says that an input has no samples of the binary, and of what it has some. It
-// matches [afdo.ErrNotFound].
+// A NoSamplesError says that an input has no samples of the binary, and which objects it has
+// samples of. It matches [afdo.ErrNotFound].
 type NoSamplesError struct {
 	Binary  string // path
 	BuildID string // "" if it has none

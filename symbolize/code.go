@@ -12,7 +12,7 @@ type Code struct {
 	Spans  []Span // by address, apart; code of which debug info says nothing is left out
 }
 
-// A Unit is what is known of the compilation of a unit.
+// A Unit describes the compilation of one source file.
 type Unit struct {
 	Name     string // path of the source as the compiler was given it
 	Dir      string // where it was compiled

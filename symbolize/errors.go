@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Errors that do not say that a file is malformed.
+// Errors other than those for malformed files.
 var (
 	// ErrNoDebugInfo is returned for code of a file for which no debug info
 	// was found, neither in the file nor beside it.
@@ -17,7 +17,8 @@ var (
 	// build: another build ID, checksum or split-unit ID.
 	ErrMismatch = errors.New("debug file of another build")
 
-	// ErrUnsupported is returned for what this package does not read, by name.
+	// ErrUnsupported is returned for features of a file that this package does not read; the error
+	// names them.
 	ErrUnsupported = errors.New("not supported")
 
 	// ErrClosed is returned by every method called after [File.Close].
@@ -27,22 +28,22 @@ var (
 // Classes of [FormatError], beside [afdo.ErrTruncated], [afdo.ErrCount],
 // [afdo.ErrVersion], [afdo.ErrLimit] and [afdo.ErrNotFound].
 var (
-	// ErrELF: the file is no ELF file, or its headers make no sense.
+	// ErrELF: the file is not an ELF file, or its headers are malformed.
 	ErrELF = errors.New("bad ELF file")
 
 	// ErrAbbrev: an entry uses an abbreviation that its unit does not have, or a malformed one.
 	ErrAbbrev = errors.New("bad abbreviation")
 
-	// ErrForm: an attribute has a form that DWARF does not know or not there.
+	// ErrForm: an attribute has a form that DWARF does not define, or not for that attribute.
 	ErrForm = errors.New("bad form")
 
 	// ErrReference: an entry refers to one that is not there, or in a circle.
 	ErrReference = errors.New("bad reference")
 
-	// ErrLine: a line table makes no sense.
+	// ErrLine: a line table is malformed.
 	ErrLine = errors.New("bad line table")
 
-	// ErrRange: a list of address ranges makes no sense.
+	// ErrRange: a list of address ranges is malformed.
 	ErrRange = errors.New("bad address ranges")
 
 	// ErrCompressed: a section does not decompress to what its header says.

@@ -45,11 +45,11 @@ func DebugFile(path string) Option { return func(o *options) { o.debugFile = pat
 // debugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
 func debugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
 
-// Columns has [Line.Column] filled in, too. Spans get shorter and more.
+// Columns has [Line.Column] filled in as well. Then there are more and shorter spans.
 func Columns() Option { return func(o *options) { o.columns = true } }
 
-// Open opens an ELF file: an executable, a shared object, a kernel or a kernel module. It reads
-// the headers and the symbol table and finds the debug info, but reads none of it.
+// Open opens an ELF file: an executable, a shared object, a kernel or a kernel module. It reads the
+// headers and the symbol table and finds the debug info, but does not read it.
 //
 // It is no error if there is no debug info; [File.Code] then returns [ErrNoDebugInfo].
 func Open(path string, opts ...Option) (*File, error) {
@@ -124,7 +124,8 @@ func (f *File) DebugPath() string {
 	return f.debug.path
 }
 
-// ELF returns the headers of the binary. They are for reading, until [File.Close].
+// ELF returns the headers of the binary. They must not be changed, and are valid until
+// [File.Close].
 func (f *File) ELF() *elf.File { return f.binary.elf }
 
 // BuildID returns the build ID, nil if the binary has none.
@@ -146,7 +147,7 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	return addr, ok
 }
 
-// HasSymbols tells whether the binary has a symbol table with functions in it.
+// HasSymbols reports whether the binary has a symbol table with functions in it.
 func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
 
 // Symbol returns the function that holds an address. If several hold it, it is the one that
@@ -180,7 +181,7 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// Defines tells whether the binary has a symbol of a name, of whatever kind. It reads the symbol
+// Defines reports whether the binary has a symbol of that name, of any kind. It reads the symbol
 // table.
 func (f *File) Defines(name string) (found bool, err error) {
 	for _, o := range []*object{f.binary, f.debug} {

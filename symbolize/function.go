@@ -10,7 +10,7 @@ type Function struct {
 	Line        uint32 // of the declaration as GCC counts lines from it; 0 if unknown
 }
 
-// Linkage returns the name that the assembler knows, which without a linkage name is the plain one.
+// Linkage returns the linkage name, or the plain name if there is none.
 func (f *Function) Linkage() string {
 	if f.LinkageName != "" {
 		return f.LinkageName

@@ -16,12 +16,12 @@ const maxWorkers = 8
 
 // Code reads the debug info of functions and yields their code, one function at a time, in no
 // particular order, each of them once. Only units that hold one of the functions are read, each
-// once, several at a time, and nothing is kept of one when it is done: memory follows the largest
-// of these units and not the binary.
+// once, several at a time, and the data of a unit is dropped when it is done: memory grows with the
+// largest of these units, not with the binary.
 //
-// A function of which no unit knows has no spans and no unit. Several units may hold one function,
-// where identical code was folded: the one that calls it by its symbol's name counts, else the
-// first.
+// A function that is in no unit has no spans and no unit. Several units may hold one function if
+// identical code was folded. Then the unit in which the function has the name of the symbol counts,
+// else the first.
 //
 // After an error the sequence ends. Symbols must come from [File.Symbol].
 func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, error] {
