@@ -312,13 +312,14 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 // maxName is how many bytes of a name are drawn.
 const maxName = 1000
 
-// clip shortens a name that is too long to be drawn.
+// clip cuts a name that is too long to be drawn in the middle, as names often differ in their ends.
 func clip(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if len(name) <= maxName {
 		return name
 	}
-	return strings.ToValidUTF8(name[:maxName], "") + "…"
+	head, tail := name[:maxName/2], name[len(name)-maxName/2:]
+	return strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
 }
 
 // A count is a number of a profile in the form of its JSON. A script's numbers

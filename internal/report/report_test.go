@@ -360,8 +360,12 @@ func TestClip(t *testing.T) {
 	assert.Equal(t, "a", clip("a"))
 	assert.Equal(t, "\uFFFD", clip("\xff"))
 	assert.Equal(t, strings.Repeat("a", maxName), clip(strings.Repeat("a", maxName)))
-	assert.Equal(t, strings.Repeat("a", maxName)+"…", clip(strings.Repeat("a", maxName+1)))
-	assert.Equal(t, strings.Repeat("é", maxName/2-1)+"a…", clip(strings.Repeat("é", maxName/2-1)+"aé."))
+	half := strings.Repeat("a", maxName/2)
+	assert.Equal(t, half+"…"+half, clip(half+half+"a"))
+	assert.Equal(t, half+"…"+half[1:]+"b", clip(half+"one"+half+"b"))
+	assert.Equal(t, strings.Repeat("é", maxName/4)+"…"+strings.Repeat("é", maxName/4-2)+"aé.", clip(strings.Repeat("é", maxName/2-1)+"aé."))
+	assert.Equal(t, "a"+strings.Repeat("é", maxName/4-1)+"…"+strings.Repeat("é", maxName/4), clip("a"+strings.Repeat("é", maxName)))
+	assert.Equal(t, strings.Repeat("é", maxName/4)+"…"+strings.Repeat("é", maxName/4-1)+"a", clip(strings.Repeat("é", maxName)+"a"))
 }
 
 // TestPolicy checks that the page allows itself just the style and script it has, and speaks of
