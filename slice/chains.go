@@ -1,8 +1,8 @@
 package slice
 
-// Chains say what is inlined in what. Symbols that are inlined in each other are one link: a strongly
-// connected component. Links are in chains, in each of which every link is inlined in the next one.
-// So a slice that has a link has all that come before it in its chain.
+// Chains say what is inlined in what. Symbols that are inlined in each other are one link: a
+// strongly connected component. Links are in chains, in each of which every link is inlined in the
+// next one. So a slice that has a link has all that come before it in its chain.
 type chains struct {
 	linkOf  []int32 // by symbol; those of a chain follow one another, the innermost first
 	chainOf []int32 // by link
@@ -48,8 +48,8 @@ func (c *chains) membersOf(link int32) []int32 {
 	return c.members[from:c.ends[link]]
 }
 
-// callers returns for each link one in which it is inlined, or -1: the one that most others have
-// inlined in turn. So the way inwards from any link leads through few chains.
+// callers returns for each link one in which it is inlined, or -1: the one that is inlined in most
+// others itself. So the way inwards from any link leads through few chains.
 func (c *chains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
 	callers := make([]int32, len(c.ends))
@@ -117,8 +117,8 @@ func (c *chains) order(places []int32) {
 	c.chainOf = sorted
 }
 
-// components numbers the strongly connected components, each after those that are inlined in it, with
-// Tarjan's algorithm.
+// components numbers the strongly connected components, each after those that are inlined in it,
+// with Tarjan's algorithm.
 func components(inlined [][]int32) (numbers []int32, n int) {
 	t := tarjan{inlined: inlined, numbers: make([]int32, len(inlined)), low: make([]int32, len(inlined))}
 	for i := range inlined {
