@@ -48,8 +48,8 @@ func (l *Layout) address(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Offset returns the file offset of an address that the linker has given, in a relocatable object of
-// one counted from the begin of .text. It is false where the address is not in code, or where a
+// Offset returns the file offset of an address that the linker has given, in a relocatable object
+// of one counted from the begin of .text. It is false where the address is not in code, or where a
 // segment that comes later in the table takes up the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) {
 	for i := len(l.segments) - 1; i >= 0; i-- {

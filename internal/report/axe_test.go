@@ -23,7 +23,8 @@ func axeSource(t *testing.T) string {
 	return ""
 }
 
-// TestAccessible has axe-core find nothing on either kind of page, in both colours, wide and narrow.
+// TestAccessible has axe-core find nothing on either kind of page, in both colours, wide and
+// narrow.
 func TestAccessible(t *testing.T) {
 	testenv.NeedSweep(t)
 	axe := axeSource(t)

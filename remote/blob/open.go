@@ -17,9 +17,9 @@ import (
 )
 
 // Open opens the object of a URL: scheme, bucket and key, such as s3://bucket/dir/all.afdo. The
-// schemes are s3, gs, azblob and file. The query is for the bucket, as the packages s3blob, gcsblob,
-// azureblob and fileblob of gocloud.dev have it. Credentials come from where the libraries of the
-// stores look for them.
+// schemes are s3, gs, azblob and file. The query is for the bucket, as the packages s3blob,
+// gcsblob, azureblob and fileblob of gocloud.dev have it. Credentials come from where the libraries
+// of the stores look for them.
 //
 // The context is that of all reads, too. Options are those of package remote; its Client does not
 // count. What fails in the libraries' hands is tried again by them, as often as they do, and what
