@@ -27,7 +27,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"lookup", shop}, cli.StatusUsage, "afdo: --unit or --symbol is required"},
 		{[]string{"lookup", "no such file"}, cli.StatusUsage, "afdo: --unit or --symbol is required"},
 		{[]string{"lookup", shop, "-u", "a", "-u", "b"}, cli.StatusUsage, `afdo: invalid argument "b" for "-u, --unit" flag: it is given twice`},
-		{[]string{"lookup", shop, "-s", "a", "-s", "a"}, cli.StatusUsage, `afdo: invalid argument "a" for "-s, --symbol" flag: it is given twice`},
+		{[]string{"lookup", shop, "-s", "a", "-s", "b"}, cli.StatusUsage, `afdo: invalid argument "b" for "-s, --symbol" flag: it is given twice`},
 		{[]string{"top", shop, "-u", "a", "-u", "b"}, cli.StatusUsage, `afdo: invalid argument "b" for "-u, --unit" flag: it is given twice`},
 		{[]string{"top", shop, "-n", "-1"}, cli.StatusUsage, `afdo: invalid argument "-1" for "-n, --number" flag: want a number, 0 for all`},
 		{[]string{"diff", shop, shop, "-n", "x"}, cli.StatusUsage, `afdo: invalid argument "x" for "-n, --number" flag: want a number, 0 for all`},
