@@ -464,7 +464,7 @@ func compareInfo(t *testing.T, s Symbol, want *naive.Symbol) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.HeadCount != want.Head || i.Timestamp != want.Timestamp || uint32(i.NumLocations()) != want.NumLocations {
+	if i.HeadCount != want.Head || i.Timestamp != want.Timestamp || i.locations != want.NumLocations {
 		t.Fatalf("symbol %q: %+v, want %+v", s.Name(), i, want)
 	}
 	c := i.Cursor()

@@ -31,8 +31,8 @@ const (
 // Work is enlarged until it takes measurable time of the processor, but no further than largest
 // times its first size: what is still faster then, such as the lookup of a name, costs nothing.
 const (
-	measurable = 120 * time.Millisecond
-	largest    = 1 << 4
+	measurable = 60 * time.Millisecond
+	largest    = 1 << 3
 )
 
 // attempts is how often the times of both sizes are taken, of which the least count: a busy machine
@@ -57,6 +57,7 @@ func TestScalingOfVerbs(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, s := range shapes() {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel() // what counts is the time of the processor
 			w := &scaledShape{shape: s, dir: t.TempDir(), files: make(map[int]string)}
 			for _, line := range s.lines {
 				w.test(t, line)
