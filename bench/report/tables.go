@@ -350,7 +350,7 @@ func index(r *results) string {
 		{"symbol", "the symbols of a name, in the whole program"},
 		{"symbol+clones", "the same, and the clones of it"},
 		{"no-symbol", "a name that no unit has"},
-		{"inlined-elsewhere", "the functions of other units into which those of a unit were inlined"},
+		{"inlined-into", "the functions of other units into which those of a unit were inlined"},
 	} {
 		cells := []string{op.what}
 		for _, call := range []string{"first", "later"} {
