@@ -13,6 +13,7 @@ import (
 
 // TestAddress makes a view, and opens its address in another tab.
 func TestAddress(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	was, now := changed()
 	o := usual(now, "new.afdo")

@@ -230,6 +230,7 @@ func testFlame(t *testing.T, p *tab) {
 
 // TestNamesAndWidths looks at long names that differ in their ends, on screens of all widths.
 func TestNamesAndWidths(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := profile.New()
 	f := p.AddFile("src/" + strings.Repeat("deep/", 80) + "a.cc")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -165,6 +166,7 @@ func TestUnitBytesOfChange(t *testing.T) {
 }
 
 func TestChangePage(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	was, now := changed()
 	o := usual(now, "new.afdo")

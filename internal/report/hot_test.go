@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -67,6 +68,7 @@ func TestErrorsOfLocate(t *testing.T) {
 }
 
 func TestHotPage(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := profile.New()
 	f := p.AddFile("src/a.cc")
