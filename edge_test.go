@@ -59,10 +59,10 @@ func TestZeroValues(t *testing.T) {
 func TestAmbiguousError(t *testing.T) {
 	f := &naive.File{}
 	for i := range 20 {
-		f.Units = append(f.Units, naive.Unit{Path: strings.Repeat("x", i+1) + "/" + strings.Repeat("long", 200*(i/19)) + "a.c"})
+		f.Units = append(f.Units, naive.Unit{Path: strings.Repeat("d", i+1) + "/" + strings.Repeat("long", 200*(i/19)) + "a.c"})
 	}
 	r, err := afdo.OpenBytes(gen.Encode(f, true))
 	require.NoError(t, err)
 	_, err = r.UnitBySuffix("a.c")
-	require.EqualError(t, err, `afdo: unit "a.c": ambiguous: 19 units fit: "x/a.c", "xx/a.c", "xxx/a.c", "xxxx/a.c", "xxxxx/a.c", ...`)
+	require.EqualError(t, err, `afdo: unit "a.c": ambiguous: 19 units fit: "d/a.c", "dd/a.c", "ddd/a.c", "dddd/a.c", "ddddd/a.c", ...`)
 }

@@ -4,18 +4,16 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
-)
 
-// maxMangled bounds what is demangled: the time for some names grows with the square of their
-// length.
-const maxMangled = 4 << 10
+	"github.com/go-afdo/afdo/internal/mangled"
+)
 
 // unifyConstructor gives a constructor or destructor that was inlined the name by which GCC looks
 // for it. Debug info has the name of the abstract function, _ZN1AC4Ev, which is no function's in
 // the compiler (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). There the one for whole
 // objects, C1, is another name of the one for base classes, C2, unless there are virtual bases.
 func unifyConstructor(name string) string {
-	if !strings.HasPrefix(name, "_Z") || len(name) > maxMangled {
+	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
 		return name
 	}
 	for _, kinds := range [...][2]string{{"C4", "D1"}, {"D4", "C1"}} {
@@ -45,27 +43,14 @@ func nextIndex(text, word string, at int) int {
 // for others.
 func structor(name string) byte {
 	tree, err := demangle.ToAST(name)
-	for err == nil {
-		switch t := tree.(type) {
-		case *demangle.Typed:
-			tree = t.Name
-		case *demangle.Qualified:
-			tree = t.Name
-		case *demangle.Template:
-			tree = t.Name
-		case *demangle.MethodWithQualifiers:
-			tree = t.Method
-		case *demangle.TaggedName:
-			tree = t.Name
-		case *demangle.Constraint:
-			tree = t.Name
-		case *demangle.Constructor:
-			return 'C'
-		case *demangle.Destructor:
-			return 'D'
-		default:
-			return 0
-		}
+	if err != nil {
+		return 0
+	}
+	switch mangled.Last(tree).(type) {
+	case *demangle.Constructor:
+		return 'C'
+	case *demangle.Destructor:
+		return 'D'
 	}
 	return 0
 }

@@ -1,7 +1,6 @@
 package remote_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -9,42 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/remotetest"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/remote"
 )
 
 // blocks is the cache that afdo-fetch has.
 var blocks = remote.Cache(64<<10, 256)
-
-// written lays out a profile as version 4.
-func written(t testing.TB, o synth.Options, indexed bool) []byte {
-	t.Helper()
-	var options builder.Options
-	if indexed {
-		options.Index = &index.Options{}
-	}
-	var b bytes.Buffer
-	require.NoError(t, builder.Write(&b, synth.Profile(o), options))
-	return b.Bytes()
-}
-
-// someUnits returns the paths of n units, spread over a file.
-func someUnits(t testing.TB, data []byte, n int) (paths []string) {
-	t.Helper()
-	r, err := afdo.OpenBytes(data)
-	require.NoError(t, err)
-	var all []string
-	for u, err := range r.Units() {
-		require.NoError(t, err)
-		all = append(all, u.Path())
-	}
-	for i := range n {
-		paths = append(paths, all[i*len(all)/n])
-	}
-	return paths
-}
 
 // readUnit reads a unit of a server's file and its symbols, with what they hold if records is set.
 func readUnit(t testing.TB, s *server, path string, records bool, options ...remote.Option) remote.Stats {
@@ -71,10 +41,10 @@ func readUnit(t testing.TB, s *server, path string, records bool, options ...rem
 // A unit out of a file of some megabytes takes few requests and a small part of the file.
 func TestUnitRequests(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
-		data := written(t, synth.Medium, indexed)
+		data := remotetest.Written(t, synth.Medium, indexed)
 		s := serve(t, data)
 		total := int64(0)
-		for _, path := range someUnits(t, data, 14) {
+		for _, path := range remotetest.SomeUnits(t, data, 14) {
 			stats := readUnit(t, s, path, true)
 			require.LessOrEqual(t, stats.Requests, int64(3), "%s, index %v", path, indexed)
 			require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, indexed)
@@ -93,8 +63,8 @@ func BenchmarkUnit(b *testing.B) {
 		options synth.Options
 	}{{"medium", synth.Medium}, {"bootstrap", synth.Bootstrap}} {
 		for _, indexed := range []bool{false, true} {
-			data := written(b, size.options, indexed)
-			paths := someUnits(b, data, 14)
+			data := remotetest.Written(b, size.options, indexed)
+			paths := remotetest.SomeUnits(b, data, 14)
 			for name, options := range map[string][]remote.Option{"none": nil, "64KiB": {blocks}} {
 				b.Run(fmt.Sprintf("profile=%s/index=%v/cache=%s", size.name, indexed, name), func(b *testing.B) {
 					s := serve(b, data)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
 )
 
 // spelledBy calls yield for the identifiers in a mangled name until it returns
@@ -35,7 +37,7 @@ const maxQuickWords = 64
 
 // spelledByTree takes apart what a speller does not know.
 func spelledByTree(name string, yield func(word string) bool) (all bool) {
-	if len(name) > maxMangled {
+	if len(name) > mangled.MaxLen {
 		return true
 	}
 	tree, err := demangle.ToAST(name)

@@ -6,15 +6,12 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/mangled"
 )
 
 // isMangled reports whether a name is an assembler name of C++. All other names are functions of C
 // or names as they are in DWARF.
 func isMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
-
-// maxMangled bounds what is demangled: the time for some names grows with the
-// square of their length.
-const maxMangled = 4 << 10
 
 // unqualified returns the name of a function without scope, template arguments
 // and parameters, as DWARF has it but for the template arguments: "run" for
@@ -26,7 +23,7 @@ func unqualified(name string) string {
 	if !isMangled(name) {
 		return withoutTemplateArgs(name)
 	}
-	if len(name) > maxMangled {
+	if len(name) > mangled.MaxLen {
 		return ""
 	}
 	if simple := lastOfSimple(name); simple != "" {
@@ -111,25 +108,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func lastComponent(tree demangle.AST) string {
 	destructor := ""
 	for {
-		switch t := tree.(type) {
-		case *demangle.Typed:
-			tree = t.Name
-		case *demangle.Qualified:
-			tree = t.Name
-		case *demangle.Template:
-			tree = t.Name
-		case *demangle.MethodWithQualifiers:
-			tree = t.Method
-		case *demangle.Clone:
-			tree = t.Base
-		case *demangle.TaggedName:
-			tree = t.Name
-		case *demangle.Friend:
-			tree = t.Name
-		case *demangle.Constraint:
-			tree = t.Name
-		case *demangle.ModuleEntity:
-			tree = t.Name
+		switch t := mangled.Last(tree).(type) {
 		case *demangle.Constructor:
 			tree = t.Name
 		case *demangle.Destructor:

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/internal/mangled"
 )
 
 func TestUnqualified(t *testing.T) {
@@ -49,7 +51,7 @@ func TestUnqualified(t *testing.T) {
 	} {
 		assert.Equal(t, want, unqualified(name), name)
 	}
-	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", maxMangled)+"EC1Ev"))
+	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev"))
 }
 
 // TestSimpleNames compares the short way of taking a name apart with the demangler's.

@@ -1,7 +1,6 @@
 package blob_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"io/fs"
@@ -16,8 +15,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/remotetest"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/remote"
 	"github.com/go-afdo/afdo/remote/blob"
@@ -143,43 +141,15 @@ func TestContext(t *testing.T) {
 func TestUnitRequests(t *testing.T) {
 	onStores(t, func(t *testing.T, s store) {
 		for _, indexed := range []bool{false, true} {
-			data := written(t, synth.Medium, indexed)
+			data := remotetest.Written(t, synth.Medium, indexed)
 			s.put(t, data)
-			for _, path := range someUnits(t, data, 14) {
+			for _, path := range remotetest.SomeUnits(t, data, 14) {
 				stats := readUnit(t, s, path)
 				require.LessOrEqual(t, stats.Requests, 3+s.plus, "%s, index %v", path, indexed)
 				require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, indexed)
 			}
 		}
 	})
-}
-
-// written lays out a profile as version 4.
-func written(t testing.TB, o synth.Options, indexed bool) []byte {
-	t.Helper()
-	var options builder.Options
-	if indexed {
-		options.Index = &index.Options{}
-	}
-	var b bytes.Buffer
-	require.NoError(t, builder.Write(&b, synth.Profile(o), options))
-	return b.Bytes()
-}
-
-// someUnits returns the paths of n units, spread over a file.
-func someUnits(t testing.TB, data []byte, n int) (paths []string) {
-	t.Helper()
-	r, err := afdo.OpenBytes(data)
-	require.NoError(t, err)
-	var all []string
-	for u, err := range r.Units() {
-		require.NoError(t, err)
-		all = append(all, u.Path())
-	}
-	for i := range n {
-		paths = append(paths, all[i*len(all)/n])
-	}
-	return paths
 }
 
 // readUnit reads a unit and its symbols.

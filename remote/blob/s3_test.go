@@ -20,6 +20,7 @@ import (
 	gocloud "gocloud.dev/blob"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/remotetest"
 	"github.com/go-afdo/afdo/internal/synth"
 	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/remote"
@@ -46,9 +47,9 @@ func TestS3Requests(t *testing.T) {
 	server := startS3(t)
 	s := server.store(t)
 	for _, indexed := range []bool{false, true} {
-		data := written(t, synth.Medium, indexed)
+		data := remotetest.Written(t, synth.Medium, indexed)
 		s.put(t, data)
-		for _, path := range someUnits(t, data, 14) {
+		for _, path := range remotetest.SomeUnits(t, data, 14) {
 			server.requests.Store(0)
 			require.Equal(t, readUnit(t, s, path).Requests, server.requests.Load())
 			require.LessOrEqual(t, server.requests.Load(), int64(3), "%s, index %v", path, indexed)
@@ -63,9 +64,9 @@ func BenchmarkS3Unit(b *testing.B) {
 			b.Run(fmt.Sprintf("profile=%s/index=%v", name, indexed), func(b *testing.B) {
 				server := startS3(b)
 				s := server.store(b)
-				data := written(b, size, indexed)
+				data := remotetest.Written(b, size, indexed)
 				s.put(b, data)
-				paths := someUnits(b, data, 14)
+				paths := remotetest.SomeUnits(b, data, 14)
 				server.latency = 20 * time.Millisecond
 				most, fetched, i := int64(0), int64(0), 0
 				for b.Loop() {

@@ -7,14 +7,12 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// Bounds of what is demangled. The time for some names grows with the square
-// of their length, and a few hundred bytes can spell gigabytes.
-const (
-	maxMangled    = 4 << 10
-	maxDemangledP = 16 // a power of two
-)
+// maxDemangledP bounds what comes out, a power of two: a few hundred bytes can spell gigabytes.
+const maxDemangledP = 16
 
 // Name returns a name as people write it, or as it is if it is not mangled. It has at most 64 KiB.
 func Name(name string) string { return with(name) }
@@ -35,7 +33,7 @@ func Bounded(name string) string {
 }
 
 func with(name string, options ...demangle.Option) string {
-	if len(name) > maxMangled || !IsMangled(name) {
+	if len(name) > mangled.MaxLen || !IsMangled(name) {
 		return name
 	}
 	return demangle.Filter(name, append(options, demangle.MaxLength(maxDemangledP))...)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli/clitest"
+	"github.com/go-afdo/afdo/internal/mangled"
 )
 
 func TestDemangled(t *testing.T) {
@@ -28,7 +29,7 @@ func TestDemangled(t *testing.T) {
 func TestDemangledIsBounded(t *testing.T) {
 	assert.Greater(t, len(Name(clitest.Exponential(20))), 20_000)
 	assert.Len(t, Name(clitest.Exponential(100)), 1<<maxDemangledP)
-	pointers := "_Z1f" + strings.Repeat("P", maxMangled) + "i"
+	pointers := "_Z1f" + strings.Repeat("P", mangled.MaxLen) + "i"
 	assert.Equal(t, pointers, Name(pointers), "too long to be worth the square of its length")
 }
 

@@ -1,0 +1,36 @@
+// Package mangled takes apart what the demangler makes of the names of C++ functions.
+package mangled
+
+import "github.com/ianlancetaylor/demangle"
+
+// MaxLen bounds what is demangled: the time for some names grows with the square of their length.
+const MaxLen = 4 << 10
+
+// Last returns the last component of a demangled name, without scope, template arguments and
+// parameters: usually a name, a constructor, a destructor or an operator.
+func Last(tree demangle.AST) demangle.AST {
+	for {
+		switch t := tree.(type) {
+		case *demangle.Typed:
+			tree = t.Name
+		case *demangle.Qualified:
+			tree = t.Name
+		case *demangle.Template:
+			tree = t.Name
+		case *demangle.MethodWithQualifiers:
+			tree = t.Method
+		case *demangle.Clone:
+			tree = t.Base
+		case *demangle.TaggedName:
+			tree = t.Name
+		case *demangle.Friend:
+			tree = t.Name
+		case *demangle.Constraint:
+			tree = t.Name
+		case *demangle.ModuleEntity:
+			tree = t.Name
+		default:
+			return tree
+		}
+	}
+}
