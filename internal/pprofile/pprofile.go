@@ -131,6 +131,12 @@ func (e *encoder) header() {
 	e.out.bytes(profileSampleType, samples)
 	e.out.uint(profileDefaultSample, e.string("samples"))
 
+	e.mapping()
+	e.flush(0)
+}
+
+// mapping writes the one mapping, of the profile itself.
+func (e *encoder) mapping() {
 	var mapping message
 	mapping.uint(mappingID, theMapping)
 	mapping.uint(mappingFile, e.string(e.options.Source))
@@ -140,7 +146,6 @@ func (e *encoder) header() {
 	mapping.bool(mappingHasLineNumbers, true)
 	mapping.bool(mappingHasInlineFrames, true)
 	e.out.bytes(profileMapping, mapping)
-	e.flush(0)
 }
 
 // comments returns what whoever looks at the profile should know.

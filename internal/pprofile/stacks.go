@@ -72,14 +72,7 @@ func (e *stackEncoder) begin(types []ValueType) {
 		e.out.bytes(profileSampleType, m)
 	}
 	e.out.uint(profileDefaultSample, e.string(types[len(types)-1].Name))
-	var mapping message
-	mapping.uint(mappingID, theMapping)
-	mapping.uint(mappingFile, e.string(e.options.Source))
-	mapping.bool(mappingHasFunctions, true)
-	mapping.bool(mappingHasFilenames, true)
-	mapping.bool(mappingHasLineNumbers, true)
-	mapping.bool(mappingHasInlineFrames, true)
-	e.out.bytes(profileMapping, mapping)
+	e.mapping()
 }
 
 func (e *stackEncoder) add(s Stack) error {
