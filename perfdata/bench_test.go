@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/perfgen"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkRead(b *testing.B) {
 	for name, data := range map[string][]byte{
 		"generated":  large(perfgen.None),
 		"compressed": large(perfgen.Compressed),
-		"lbr":        corpus(b, "lbr/test.lbr.gz"),
+		"lbr":        testenv.CorpusData(b, "create", "lbr/test.lbr.gz"),
 	} {
 		for _, ordered := range []bool{false, true} {
 			b.Run(fmt.Sprintf("file=%s/ordered=%v", name, ordered), func(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"github.com/aclements/go-perf/perffile"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -15,7 +16,7 @@ import (
 // compared.
 func TestOtherReaderAgrees(t *testing.T) {
 	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"} {
-		data := corpus(t, name)
+		data := testenv.CorpusData(t, "create", name)
 		got, err := all(open(t, data).Records())
 		require.NoError(t, err)
 		f, err := perffile.New(bytes.NewReader(data))

@@ -2,12 +2,8 @@ package perfdata_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"iter"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,22 +11,6 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 )
-
-// corpus returns a file of the corpus of recordings, decompressed. The test is skipped if there is
-// no corpus.
-func corpus(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(testenv.Corpus(t, "create", name))
-	require.NoError(t, err)
-	if !strings.HasSuffix(name, ".gz") {
-		return data
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	require.NoError(t, err)
-	data, err = io.ReadAll(z)
-	require.NoError(t, err)
-	return data
-}
 
 // all returns copies of all records.
 func all(records iter.Seq2[perfdata.Record, error]) ([]perfdata.Record, error) {
@@ -82,11 +62,11 @@ func open(t testing.TB, data []byte) *perfdata.Reader {
 
 // The text that perf 6.1 printed of a recording has the samples of the recording.
 func TestScriptIsTheRecording(t *testing.T) {
-	recorded, err := all(open(t, corpus(t, "lbr/propeller.perfdata.gz")).Ordered())
+	recorded, err := all(open(t, testenv.CorpusData(t, "create", "lbr/propeller.perfdata.gz")).Ordered())
 	require.NoError(t, err)
 	want := only[*perfdata.Sample](recorded)
 	for _, name := range []string{"perfscript/propeller.ip-brstack.head.txt", "perfscript/propeller.mmap-brstack.head.txt"} {
-		printed, err := all(perfdata.NewScriptReader(bytes.NewReader(corpus(t, name))).Records())
+		printed, err := all(perfdata.NewScriptReader(bytes.NewReader(testenv.CorpusData(t, "create", name))).Records())
 		require.NoError(t, err)
 		samples := only[*perfdata.Sample](printed)
 		require.NotEmpty(t, samples)

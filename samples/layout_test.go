@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -64,10 +65,10 @@ func TestLayoutOfObjectFile(t *testing.T) {
 // The samples of a real binary all have an address, and it leads back.
 func TestLayoutOfCorpus(t *testing.T) {
 	for binary, list := range map[string]string{"vec/vec12d5": "vec/vec12d5.samples", "lbr/test.binary": "lbr/test.samples", "lua/lua12.g.gz": "lua/lua12.samples.gz"} {
-		f, err := elf.NewFile(bytes.NewReader(corpus(t, binary)))
+		f, err := elf.NewFile(bytes.NewReader(testenv.CorpusData(t, "create", binary)))
 		require.NoError(t, err)
 		l := layout(t, f)
-		s, err := samples.Parse(bytes.NewReader(corpus(t, list)))
+		s, err := samples.Parse(bytes.NewReader(testenv.CorpusData(t, "create", list)))
 		require.NoError(t, err)
 		for offset := range s.Addresses() {
 			a, ok := samples.Address(l, offset)

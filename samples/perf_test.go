@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/perfgen"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 	"github.com/go-afdo/afdo/samples"
 )
@@ -203,7 +204,7 @@ func TestTooManyMappings(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, c := range references[:3] {
-		data, binary := corpus(b, c.recording), binary(b, c.binary)
+		data, binary := testenv.CorpusData(b, "create", c.recording), binary(b, c.binary)
 		b.Run(fmt.Sprintf("file=%s", strings.ReplaceAll(c.recording, "/", "-")), func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()

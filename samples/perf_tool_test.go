@@ -41,12 +41,12 @@ func perfScript(t *testing.T, recording string, args ...string) []byte {
 func TestPerfScriptOfBranches(t *testing.T) {
 	b := binary(t, "lbr/propeller_sample_1.bin.gen")
 	recording := filepath.Join(t.TempDir(), "perf.data")
-	require.NoError(t, os.WriteFile(recording, corpus(t, "lbr/propeller.perfdata.gz"), 0o600))
+	require.NoError(t, os.WriteFile(recording, testenv.CorpusData(t, "create", "lbr/propeller.perfdata.gz"), 0o600))
 	for _, fields := range []string{"ip,brstack", "pid,tid,time,event,ip,brstack", "comm,tid,period,ip,sym,dso,brstack", "comm,pid,ip,brstack,dso"}[:testenv.Rounds(1, 4)] {
 		out := perfScript(t, recording, "--show-mmap-events", "-F", fields)
 		s, r, err := samples.Read(bytes.NewReader(out), b, samples.Options{})
 		require.NoError(t, err, fields)
-		require.Equal(t, string(corpus(t, "lbr/propeller.samples")), text(t, s), fields)
+		require.Equal(t, string(testenv.CorpusData(t, "create", "lbr/propeller.samples")), text(t, s), fields)
 		require.Equal(t, []any{samples.PerfScript, uint64(3740), uint64(3733)}, []any{r.Format, r.Samples, r.InBinary})
 	}
 }

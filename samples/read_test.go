@@ -22,7 +22,7 @@ import (
 // binary returns a binary of the corpus under the name that it had when it ran.
 func binary(t testing.TB, name string) *samples.Binary {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(corpus(t, name)))
+	f, err := elf.NewFile(bytes.NewReader(testenv.CorpusData(t, "create", name)))
 	require.NoError(t, err)
 	b, err := samples.NewBinary(f, strings.TrimSuffix(name, ".gz"))
 	require.NoError(t, err)
@@ -48,9 +48,9 @@ var references = []struct {
 
 func TestReadOfCorpus(t *testing.T) {
 	for _, c := range references {
-		s, r, err := samples.Read(bytes.NewReader(corpus(t, c.recording)), binary(t, c.binary), samples.Options{})
+		s, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", c.recording)), binary(t, c.binary), samples.Options{})
 		require.NoError(t, err, c.recording)
-		require.Equal(t, string(corpus(t, c.samples)), text(t, s), c.recording)
+		require.Equal(t, string(testenv.CorpusData(t, "create", c.samples)), text(t, s), c.recording)
 		require.Equal(t, []uint64{c.all, c.inBinary, c.stacks, 0, 0, 0},
 			[]uint64{r.Samples, r.InBinary, r.Stacks, r.Bogus, r.Outside, r.Skipped}, c.recording)
 		require.Equal(t, c.format, r.Format)
@@ -71,7 +71,7 @@ func TestReadOfCorpus(t *testing.T) {
 // Whatever way an input comes, compressed, in pieces, from where reading has begun, it is the same.
 func TestReadOfWrappedInputs(t *testing.T) {
 	for _, c := range references[:testenv.Rounds(1, 3)] {
-		data, b, want := corpus(t, c.recording), binary(t, c.binary), string(corpus(t, c.samples))
+		data, b, want := testenv.CorpusData(t, "create", c.recording), binary(t, c.binary), string(testenv.CorpusData(t, "create", c.samples))
 		file := filepath.Join(t.TempDir(), "perf.data")
 		require.NoError(t, os.WriteFile(file, append([]byte("before"), data...), 0o600))
 		f, err := os.Open(file)
@@ -101,21 +101,21 @@ func TestReadOfWrappedInputs(t *testing.T) {
 func TestReadOfPipeAndCompressed(t *testing.T) {
 	b := binary(t, "lua/lua12.g.gz")
 	for name, want := range map[string]uint64{"perfscript/pipe.perf.data": 65, "perfscript/compressed.perf.data": 65} {
-		_, r, err := samples.Read(bytes.NewReader(corpus(t, name)), b, samples.Options{})
+		_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", name)), b, samples.Options{})
 		require.NoError(t, err, name)
 		require.Equal(t, want, r.InBinary, "%s %+v", name, r)
 	}
 }
 
 func TestNoSamplesOfTheBinary(t *testing.T) {
-	_, r, err := samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), binary(t, "vec/vec12d5"), samples.Options{})
+	_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", "lua/lua12.cpuclock.perf.data")), binary(t, "vec/vec12d5"), samples.Options{})
 	require.ErrorIs(t, err, afdo.ErrNotFound)
 	require.Equal(t, uint64(12932), r.Samples)
 	require.ErrorContains(t, err, "perf.data has no samples for vec/vec12d5 (build id c90dcc38bfab300e90e55a629d613651752a8166); "+
 		"it has 11262 of /src/create-corpus/x/lua12.g (build id d200aae7859f54cce47948e4eea6e36bbe3ffa50), ")
 	require.ErrorContains(t, err, "if one of them is the binary, choose it by name")
 	other := binary(t, "lua/lua12.g.gz")
-	_, _, err = samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), other, samples.Options{BuildID: strings.Repeat("ab", 20)})
+	_, _, err = samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", "lua/lua12.cpuclock.perf.data")), other, samples.Options{BuildID: strings.Repeat("ab", 20)})
 	require.ErrorContains(t, err, "another build of that name ran: give the file as it was then")
 	_, _, err = samples.Read(strings.NewReader("0\n0\n0\n"), binary(t, "vec/vec12d5"), samples.Options{})
 	require.ErrorIs(t, err, afdo.ErrNotFound)
@@ -126,16 +126,16 @@ func TestNoSamplesOfTheBinary(t *testing.T) {
 func TestReadByName(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
 	o := samples.Options{Name: regexp.MustCompile(`/lua12\.g$`)}
-	s, _, err := samples.Read(bytes.NewReader(corpus(t, "lua/lua12.cpuclock.perf.data")), b, o)
+	s, _, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", "lua/lua12.cpuclock.perf.data")), b, o)
 	require.NoError(t, err)
-	require.Equal(t, string(corpus(t, "lua/lua12.cpuclock.samples")), text(t, s))
-	_, r, err := samples.Read(bytes.NewReader(corpus(t, "callgrind/lua12.callgrind.out.gz")), b, samples.Options{Name: regexp.MustCompile("nothing")})
+	require.Equal(t, string(testenv.CorpusData(t, "create", "lua/lua12.cpuclock.samples")), text(t, s))
+	_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", "callgrind/lua12.callgrind.out.gz")), b, samples.Options{Name: regexp.MustCompile("nothing")})
 	require.ErrorIs(t, err, afdo.ErrNotFound)
 	require.Equal(t, uint64(249484573), r.Samples)
 }
 
 func TestReadOfOneProcess(t *testing.T) {
-	b, data := binary(t, "lua/lua12.g.gz"), corpus(t, "lua/lua12.cpuclock.perf.data")
+	b, data := binary(t, "lua/lua12.g.gz"), testenv.CorpusData(t, "create", "lua/lua12.cpuclock.perf.data")
 	_, r, err := samples.Read(bytes.NewReader(data), b, samples.Options{PID: 21153})
 	require.NoError(t, err)
 	require.Equal(t, uint64(12932), r.Samples)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -37,7 +38,7 @@ func TestTextOfCorpus(t *testing.T) {
 	for _, name := range []string{
 		"lbr/test.samples", "lbr/propeller.samples", "vec/vec12d4.samples", "vec/vec16d5.samples", "lua/lua12.samples.gz", "lua/lua12.cpuclock.samples",
 	} {
-		in := corpus(t, name)
+		in := testenv.CorpusData(t, "create", name)
 		s, err := samples.Parse(bytes.NewReader(in))
 		require.NoError(t, err, name)
 		require.False(t, s.Empty())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/naive"
@@ -159,7 +160,7 @@ func TestConvertFaultyLeavesNothing(t *testing.T) {
 		r := afdoRun("convert", faulty, "--to", f.String(), "-o", filepath.Join(dir, "out"))
 		assert.Equal(t, cli.StatusFault, r.status)
 		assert.Contains(t, r.err, "afdo: "+faulty+": ")
-		assert.Empty(t, files(t, dir))
+		assert.Empty(t, clitest.Files(t, dir))
 	}
 }
 

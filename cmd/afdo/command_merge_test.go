@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/kind/gcovkind"
@@ -251,7 +252,7 @@ func TestMergeErrors(t *testing.T) {
 		assert.Equal(t, c.status, r.status, "%q", c.args)
 		first, _, _ := strings.Cut(r.err, "\n")
 		assert.Equal(t, "afdo: "+c.err, first, "%q", c.args)
-		requireFile(t, out, "before")
+		clitest.RequireFile(t, out, "before")
 	}
 }
 

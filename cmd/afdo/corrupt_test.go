@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 )
 
 // Whatever is wrong with a file, every verb ends with an answer or says on
@@ -50,7 +51,7 @@ func TestVerbsOnCorruptFiles(t *testing.T) {
 			default:
 				t.Errorf("%s: status %d, %s", what, r.status, r.err)
 			}
-			for _, name := range files(t, dir) {
+			for _, name := range clitest.Files(t, dir) {
 				assert.Equal(t, "out", name, what)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 	"github.com/go-afdo/afdo/internal/gen"
 	"github.com/go-afdo/afdo/internal/naive"
 	"github.com/go-afdo/afdo/internal/testenv"
@@ -167,7 +168,7 @@ func TestMergeKeepGoing(t *testing.T) {
 		args := append([]string{"merge", "--keep-going", "--to", "text", "-o", out, bad, good, "no such file", cut, good + "=2", other}, flags...)
 		r := afdoRun(args...)
 		assert.Equal(t, cli.StatusPartial, r.status)
-		requireFile(t, out, want)
+		clitest.RequireFile(t, out, want)
 		lines := strings.Split(r.err, "\n")
 		require.Len(t, lines, 6, "%s", r.err)
 		assert.Equal(t, "afdo: skipped: "+bad+`: not a profile: it begins with "no profile"`, lines[0])
@@ -180,7 +181,7 @@ func TestMergeKeepGoing(t *testing.T) {
 	// Standard input is not read again once it has turned out to be bad.
 	r := afdoWith(strings.NewReader(strings.Repeat("x", 512)+string(data)), "merge", "--keep-going", "--to", "text", "-o", out, "-", good)
 	assert.Equal(t, cli.StatusPartial, r.status)
-	requireFile(t, out, must(t, "merge", "--to", "text", good))
+	clitest.RequireFile(t, out, must(t, "merge", "--to", "text", good))
 	assert.Contains(t, r.err, "afdo: inputs skipped: 1 of 2\n")
 
 	// Nothing bad is nothing to tell of, and nothing but bad is an error.

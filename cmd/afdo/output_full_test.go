@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 	"github.com/go-afdo/afdo/internal/gen"
 )
 
@@ -29,8 +30,8 @@ func TestFullDisk(t *testing.T) {
 	r := afdoRun("convert", source, "--to", "v4", "-o", target)
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "no space left on device")
-	requireFile(t, target, "before")
-	assert.Equal(t, []string{"out.afdo"}, files(t, dir))
+	clitest.RequireFile(t, target, "before")
+	assert.Equal(t, []string{"out.afdo"}, clitest.Files(t, dir))
 
 	small := must(t, "convert", example(".txt"), "--to", "v4", "-o", target)
 	assert.Empty(t, small)
@@ -53,6 +54,6 @@ func TestFileTooLarge(t *testing.T) {
 	require.ErrorAs(t, err, &exit, "%s", out)
 	assert.Equal(t, cli.StatusFault, exit.ExitCode(), "%s", out)
 	assert.Contains(t, string(out), "file too large")
-	requireFile(t, target, "before")
-	assert.Equal(t, []string{"out.afdo"}, files(t, dir))
+	clitest.RequireFile(t, target, "before")
+	assert.Equal(t, []string{"out.afdo"}, clitest.Files(t, dir))
 }

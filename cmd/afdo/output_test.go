@@ -20,32 +20,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/output"
 )
 
-// say returns a writer of an output.
-func say(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	}
-}
-
-// files lists the names in a folder.
-func files(t *testing.T, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func requireFile(t *testing.T, path, want string) {
-	t.Helper()
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, want, string(got))
-}
-
 func TestStandardOutputFails(t *testing.T) {
 	for _, args := range [][]string{
 		{"show", example(".afdo")},
@@ -72,7 +46,7 @@ func TestStandardOutputFails(t *testing.T) {
 // writeUntilKilled is a process of its own that never comes to the end of its output.
 func writeUntilKilled() {
 	_ = output.Write(os.Stdout, os.Args[1], func(w io.Writer) error {
-		if err := say(strings.Repeat("half", 1<<20))(w); err != nil {
+		if err := clitest.Say(strings.Repeat("half", 1<<20))(w); err != nil {
 			return err
 		}
 		os.Stdout.WriteString("writing\n")
@@ -94,12 +68,12 @@ func TestSignalLeavesNothing(t *testing.T) {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "writing\n", line)
-	require.Len(t, files(t, dir), 2, "the temporary file")
+	require.Len(t, clitest.Files(t, dir), 2, "the temporary file")
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	assert.EqualError(t, cmd.Wait(), "signal: interrupt")
-	requireFile(t, path, "before")
-	assert.Equal(t, []string{"out"}, files(t, dir))
+	clitest.RequireFile(t, path, "before")
+	assert.Equal(t, []string{"out"}, clitest.Files(t, dir))
 }
 
 func TestBinaryIsNotForTerminals(t *testing.T) {
@@ -141,7 +115,7 @@ func TestStandardOutputByName(t *testing.T) {
 	} {
 		said, err := exec.Command("sh", "-c", script, example(".afdo"), out).CombinedOutput()
 		require.NoError(t, err, "%s: %s", script, said)
-		requireFile(t, out, "first\n"+want)
+		clitest.RequireFile(t, out, "first\n"+want)
 	}
 }
 
@@ -161,7 +135,7 @@ func TestOutputToPipes(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		said, err := exec.Command(bash, "-c", script, example(".afdo"), out).CombinedOutput()
 		require.NoError(t, err, "%s: %s", script, said)
-		requireFile(t, out, want)
+		clitest.RequireFile(t, out, want)
 	}
 }
 
@@ -177,7 +151,7 @@ func TestOutputOfLinkedFile(t *testing.T) {
 		t.Skipf("no hard links: %v", err)
 	}
 	must(t, "convert", example(".afdo"), "--to", "text", "-o", out)
-	requireFile(t, other, "before")
+	clitest.RequireFile(t, other, "before")
 	info, err := os.Stat(out)
 	require.NoError(t, err)
 	assert.EqualValues(t, 0o640, info.Mode().Perm())

@@ -2,10 +2,14 @@
 package testenv
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -68,4 +72,26 @@ func Corpus(t testing.TB, name ...string) string {
 		t.Skipf("no corpus of real profiles, see AFDO_CORPUS: %v", err)
 	}
 	return path
+}
+
+// CorpusData returns what is in a file of the corpus, decompressed if its name ends in .gz.
+func CorpusData(t testing.TB, name ...string) []byte {
+	t.Helper()
+	path := Corpus(t, name...)
+	data, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		data, err = decompress(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func decompress(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }

@@ -3,9 +3,12 @@ package clitest
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
 )
@@ -43,4 +46,32 @@ func base36(i int) string {
 		return digits[i : i+1]
 	}
 	return base36(i/36) + digits[i%36:i%36+1]
+}
+
+// Say returns a writer of an output.
+func Say(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+}
+
+// Files lists the names in a folder.
+func Files(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// RequireFile requires that a file has some text.
+func RequireFile(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got))
 }

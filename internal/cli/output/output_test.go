@@ -13,42 +13,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 )
-
-// say returns a writer of an output.
-func say(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	}
-}
-
-// files lists the names in a folder.
-func files(t *testing.T, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func requireFile(t *testing.T, path, want string) {
-	t.Helper()
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, want, string(got))
-}
 
 func TestOutputIsNewFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, strings.Repeat("n", 255)) // as long as names get
 	plain := filepath.Join(dir, "plain")
 	require.NoError(t, os.WriteFile(plain, nil, 0o666))
-	require.NoError(t, Write(nil, path, say("hello")))
-	requireFile(t, path, "hello")
-	assert.Equal(t, []string{filepath.Base(path), "plain"}, files(t, dir))
+	require.NoError(t, Write(nil, path, clitest.Say("hello")))
+	clitest.RequireFile(t, path, "hello")
+	assert.Equal(t, []string{filepath.Base(path), "plain"}, clitest.Files(t, dir))
 
 	want, err := os.Stat(plain)
 	require.NoError(t, err)
@@ -64,14 +40,14 @@ func TestOutputReplacesFile(t *testing.T) {
 	before, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, Write(nil, path, func(w io.Writer) error {
-		requireFile(t, path, "before") // until the new one is complete
-		return say("after")(w)
+		clitest.RequireFile(t, path, "before") // until the new one is complete
+		return clitest.Say("after")(w)
 	}))
-	requireFile(t, path, "after")
+	clitest.RequireFile(t, path, "after")
 	after, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, before.Mode(), after.Mode())
-	assert.Equal(t, []string{"out"}, files(t, dir))
+	assert.Equal(t, []string{"out"}, clitest.Files(t, dir))
 }
 
 func TestOutputFails(t *testing.T) {
@@ -79,24 +55,24 @@ func TestOutputFails(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	failure := errors.New("failure")
 	fail := func(w io.Writer) error {
-		if err := say(strings.Repeat("half", 1<<20))(w); err != nil {
+		if err := clitest.Say(strings.Repeat("half", 1<<20))(w); err != nil {
 			return err
 		}
 		return failure
 	}
 	assert.ErrorIs(t, Write(nil, path, fail), failure)
-	assert.Empty(t, files(t, dir))
+	assert.Empty(t, clitest.Files(t, dir))
 
 	require.NoError(t, os.WriteFile(path, []byte("before"), 0o666))
 	assert.ErrorIs(t, Write(nil, path, fail), failure)
-	requireFile(t, path, "before")
+	clitest.RequireFile(t, path, "before")
 	assert.Panics(t, func() { _ = Write(nil, path, func(io.Writer) error { panic("at work") }) })
-	requireFile(t, path, "before")
-	assert.Equal(t, []string{"out"}, files(t, dir))
+	clitest.RequireFile(t, path, "before")
+	assert.Equal(t, []string{"out"}, clitest.Files(t, dir))
 
-	assert.ErrorIs(t, Write(nil, filepath.Join(dir, "none", "out"), say("")), fs.ErrNotExist)
+	assert.ErrorIs(t, Write(nil, filepath.Join(dir, "none", "out"), clitest.Say("")), fs.ErrNotExist)
 	var pathErr *fs.PathError
-	assert.ErrorAs(t, Write(nil, dir, say("")), &pathErr)
+	assert.ErrorAs(t, Write(nil, dir, clitest.Say("")), &pathErr)
 }
 
 func TestOutputFollowsLink(t *testing.T) {
@@ -106,19 +82,19 @@ func TestOutputFollowsLink(t *testing.T) {
 	if err := os.Symlink("target", link); err != nil {
 		t.Skipf("no symbolic links: %v", err)
 	}
-	require.NoError(t, Write(nil, link, say("after")))
-	requireFile(t, target, "after")
+	require.NoError(t, Write(nil, link, clitest.Say("after")))
+	clitest.RequireFile(t, target, "after")
 	info, err := os.Lstat(link)
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
 
 	require.NoError(t, os.Remove(target))
-	require.NoError(t, Write(nil, link, say("made")))
-	requireFile(t, target, "made")
+	require.NoError(t, Write(nil, link, clitest.Say("made")))
+	clitest.RequireFile(t, target, "made")
 	info, err = os.Lstat(link)
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
-	assert.Equal(t, []string{"link", "target"}, files(t, dir))
+	assert.Equal(t, []string{"link", "target"}, clitest.Files(t, dir))
 }
 
 // Nobody but the owner can read a file that is to replace one of theirs, however far it is.
@@ -130,12 +106,12 @@ func TestTemporaryFileIsPrivate(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, Write(nil, path, func(w io.Writer) error {
-		for _, name := range files(t, dir) {
+		for _, name := range clitest.Files(t, dir) {
 			info, err := os.Stat(filepath.Join(dir, name))
 			require.NoError(t, err)
 			assert.EqualValues(t, 0o600, info.Mode().Perm(), name)
 		}
-		assert.Len(t, files(t, dir), 2)
+		assert.Len(t, clitest.Files(t, dir), 2)
 		return nil
 	}))
 }
@@ -143,7 +119,7 @@ func TestTemporaryFileIsPrivate(t *testing.T) {
 func TestErrorNamesThePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nodir", "x")
 	var at *fs.PathError
-	require.ErrorAs(t, Write(nil, path, say("")), &at)
+	require.ErrorAs(t, Write(nil, path, clitest.Say("")), &at)
 	assert.Equal(t, path, at.Path)
 	assert.ErrorIs(t, at, fs.ErrNotExist)
 }
@@ -156,7 +132,7 @@ func TestOutputToDescriptor(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
-	require.NoError(t, Write(nil, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), w.Fd()), say("hello")))
+	require.NoError(t, Write(nil, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), w.Fd()), clitest.Say("hello")))
 	require.NoError(t, w.Close())
 	got, err := io.ReadAll(r)
 	require.NoError(t, err)
@@ -168,7 +144,7 @@ func TestOutputToDevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no /dev/null")
 	}
-	require.NoError(t, Write(nil, "/dev/null", say("hello")))
+	require.NoError(t, Write(nil, "/dev/null", clitest.Say("hello")))
 	info, err := os.Stat("/dev/null")
 	require.NoError(t, err)
 	assert.NotZero(t, info.Mode()&fs.ModeDevice)
@@ -176,5 +152,5 @@ func TestOutputToDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
-	assert.ErrorContains(t, Write(nil, "/dev/full", say("hello")), "no space left")
+	assert.ErrorContains(t, Write(nil, "/dev/full", clitest.Say("hello")), "no space left")
 }

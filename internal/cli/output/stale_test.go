@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli/clitest"
 )
 
 // Nothing but temporary files of this program that nobody has written to for long is taken away.
@@ -31,9 +33,9 @@ func TestStaleFiles(t *testing.T) {
 	folder := filepath.Join(dir, ".afdo-00000000000000ff.tmp")
 	require.NoError(t, os.Mkdir(folder, 0o777))
 	require.NoError(t, os.Chtimes(folder, long, long))
-	require.NoError(t, Write(nil, filepath.Join(dir, "out"), say("hello")))
+	require.NoError(t, Write(nil, filepath.Join(dir, "out"), clitest.Say("hello")))
 	assert.Equal(t, []string{
 		".afdo-00000000000000ff.tmp", ".afdo-0123.tmp", ".afdo-0123456789abcdee.tmp", ".afdo-0123456789abcdefg.tmp",
 		".other-0123456789abcdef.tmp", "afdo-0123456789abcdef.tmp", "out",
-	}, files(t, dir))
+	}, clitest.Files(t, dir))
 }

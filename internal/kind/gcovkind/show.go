@@ -128,34 +128,17 @@ func (t *tally) sizes(size int64) []SizeFacts {
 }
 
 func (f *ShowFacts) print(w io.Writer) error {
-	if err := f.head().Write(w, 0); err != nil {
-		return err
-	}
 	heading := "Sections"
 	if f.ByteOrder != "" || f.Format == Text.String() {
 		heading = fmt.Sprintf("Sections as v4 (%s bytes)", human.Number(f.V4Size))
 	}
-	for _, part := range []struct {
-		heading string
-		table   *table.Table
-	}{
-		{heading, f.sectionTable()},
-		{"Summary", f.Summary.Table()},
-		{"Detailed summary", f.Summary.EntryTable()},
-		{"Contents", f.contentTable()},
-		{"Index", f.Index.table()},
-	} {
-		if part.table.Empty() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n", part.heading); err != nil {
-			return err
-		}
-		if err := part.table.Write(w, 2); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table.WriteParts(w, f.head(),
+		table.Part{Heading: heading, Table: f.sectionTable()},
+		table.Part{Heading: "Summary", Table: f.Summary.Table()},
+		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
+		table.Part{Heading: "Contents", Table: f.contentTable()},
+		table.Part{Heading: "Index", Table: f.Index.table()},
+	)
 }
 
 // head says what the file itself is, whatever format its contents are shown in.

@@ -209,30 +209,13 @@ func newSummaryFacts(s *instrprof.Summary) *SummaryFacts {
 }
 
 func (s *ShowFacts) print(w io.Writer) error {
-	if err := s.head().Write(w, 0); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		heading string
-		table   *table.Table
-	}{
-		{"Summary", s.Summary.table()},
-		{"Detailed summary", s.Summary.entryTable()},
-		{"Context-sensitive summary", s.CS.table()},
-		{"Context-sensitive detailed summary", s.CS.entryTable()},
-		{"Contents", s.contentTable()},
-	} {
-		if part.table.Empty() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n", part.heading); err != nil {
-			return err
-		}
-		if err := part.table.Write(w, 2); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table.WriteParts(w, s.head(),
+		table.Part{Heading: "Summary", Table: s.Summary.table()},
+		table.Part{Heading: "Detailed summary", Table: s.Summary.entryTable()},
+		table.Part{Heading: "Context-sensitive summary", Table: s.CS.table()},
+		table.Part{Heading: "Context-sensitive detailed summary", Table: s.CS.entryTable()},
+		table.Part{Heading: "Contents", Table: s.contentTable()},
+	)
 }
 
 func (s *ShowFacts) head() *table.Table {

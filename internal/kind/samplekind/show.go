@@ -131,29 +131,12 @@ func (f *Facts) addProfile(p *sampleprof.Profile) {
 }
 
 func (f *Facts) print(w io.Writer) error {
-	if err := f.head().Write(w, 0); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		heading string
-		table   *table.Table
-	}{
-		{"Sections", f.sectionTable()},
-		{"Summary", f.Summary.Table()},
-		{"Detailed summary", f.Summary.EntryTable()},
-		{"Contents", f.contentTable()},
-	} {
-		if part.table.Empty() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n", part.heading); err != nil {
-			return err
-		}
-		if err := part.table.Write(w, 2); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table.WriteParts(w, f.head(),
+		table.Part{Heading: "Sections", Table: f.sectionTable()},
+		table.Part{Heading: "Summary", Table: f.Summary.Table()},
+		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
+		table.Part{Heading: "Contents", Table: f.contentTable()},
+	)
 }
 
 func (f *Facts) head() *table.Table {
