@@ -78,24 +78,28 @@ type writeFunc func([]byte) (int, error)
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
 // decompress takes a compressed record.
-func (r *Reader) decompress(raw rawRecord) error {
+func (f *feed) decompress(raw rawRecord) error {
 	data := raw.data
 	if raw.kind == typeCompressed2 {
-		c := cursor{b: data, big: r.big}
+		c := cursor{b: data, big: f.r.big}
 		size := c.u64()
 		if c.short || size > uint64(len(c.b)) {
 			return fault(raw.offset, afdo.ErrCount, "a compressed record of %d bytes with %d bytes of data", recordHeader+len(data), size)
 		}
 		data = c.b[:size]
 	}
-	if r.inflate == nil {
-		r.inflate = newInflater()
+	if f.inflate == nil {
+		f.inflate = newInflater()
 	}
-	f := r.inflate
-	f.input, f.offset = append(f.input[:0], data...), raw.offset
+	f.inflate.take(data, raw.offset)
+	return nil
+}
+
+// take takes the content of a compressed record.
+func (f *inflater) take(data []byte, offset int64) {
+	f.input, f.offset = append(f.input[:0], data...), offset
 	f.unread = f.input
 	f.in += uint64(len(data))
-	return nil
 }
 
 // more decompresses a piece. It is false if that needs more input.
@@ -152,7 +156,7 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 		return rawRecord{}, false, nil
 	}
 	f.start += size
-	return rawRecord{kind, misc, left[recordHeader:size], f.offset}, true, nil
+	return rawRecord{kind: kind, misc: misc, data: left[recordHeader:size], offset: f.offset}, true, nil
 }
 
 // finish returns io.EOF if the data may end here.

@@ -70,7 +70,7 @@ func TestCorruptFiles(t *testing.T) {
 		class  error
 		offset int64
 	}{
-		"empty":                     {cut(0), afdo.ErrMagic, 0},
+		"empty":                     {cut(0), afdo.ErrTruncated, 0},
 		"other magic":               {put64(0, 0), afdo.ErrMagic, 0},
 		"old magic":                 {func(b []byte) []byte { copy(b, "PERFFILE"); return b }, afdo.ErrMagic, 0},
 		"magic alone":               {cut(8), afdo.ErrTruncated, 8},

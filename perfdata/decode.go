@@ -8,6 +8,14 @@ import (
 
 // decode returns what a record says, nil if it is of a kind that is left out.
 func (r *Reader) decode(raw rawRecord) (Record, error) {
+	record, err := r.decodeKind(raw)
+	if err != nil {
+		return nil, r.feeds[raw.feed].named(err)
+	}
+	return record, nil
+}
+
+func (r *Reader) decodeKind(raw rawRecord) (Record, error) {
 	switch raw.kind {
 	case typeSample:
 		return r.decodeSample(raw)

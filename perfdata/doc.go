@@ -1,5 +1,6 @@
 // Package perfdata reads what Linux's perf records: perf.data, in file and in pipe mode, of either
-// byte order, compressed or not, and the text that perf script prints of it.
+// byte order, compressed or not, the folders of perf record --threads, and the text that perf
+// script prints of it.
 //
 // A [Reader] yields records one by one: samples, with branch stacks if there are any, and what
 // tells which files the processes had mapped. It reads front to back through a buffer of fixed

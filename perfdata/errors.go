@@ -25,6 +25,7 @@ var (
 // A FormatError says what is wrong with a recording and where. It matches [afdo.ErrMalformed] and
 // its class under errors.Is.
 type FormatError struct {
+	File   string // of a folder, "" elsewhere
 	Offset int64  // of the offending byte, from the start; in compressed data, of the record that holds it
 	Line   int    // of text, counted from 1; 0 for perf.data
 	Column int    // in bytes, counted from 1; 0 for perf.data
@@ -35,6 +36,9 @@ type FormatError struct {
 func (e *FormatError) Error() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("perf script: at line %d, column %d: %v: %s", e.Line, e.Column, e.Err, e.Detail)
+	}
+	if e.File != "" {
+		return fmt.Sprintf("perf.data: at offset %d of %s: %v: %s", e.Offset, e.File, e.Err, e.Detail)
 	}
 	return fmt.Sprintf("perf.data: at offset %d: %v: %s", e.Offset, e.Err, e.Detail)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"math/bits"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -18,7 +19,8 @@ const (
 	pipeHeaderSize = 16
 	bitmapWords    = 4 // of the feature bitmap, 64 bits each
 
-	featureBuildID = 2
+	featureBuildID   = 2
+	featureDirFormat = 24
 
 	maxEvents = 1 << 16
 	maxTable  = 64 << 20 // bytes of the attributes, their IDs or build IDs: they are read whole
@@ -44,12 +46,14 @@ type fileHeader struct {
 
 // open reads what comes before the records.
 func (r *Reader) open(src io.Reader) error {
-	s := newStream(src, 0)
+	s := newStream(src, 0, bufferSize)
 	head := s.peek(pipeHeaderSize)
 	if err := s.failure(); err != nil {
 		return err
 	}
 	switch {
+	case len(head) == 0:
+		return fault(0, afdo.ErrTruncated, "the file is empty: perf record was killed before it could write")
 	case bytes.HasPrefix(head, []byte(magicOld)):
 		return fault(0, afdo.ErrMagic, "this is the format of perf before Linux 3, which is not supported")
 	case !IsMagic(head):
@@ -62,7 +66,7 @@ func (r *Reader) open(src io.Reader) error {
 	switch size := c.u64(); size {
 	case pipeHeaderSize:
 		s.consume(pipeHeaderSize)
-		r.stream, r.left = s, unlimited
+		r.addFeed("", s, unlimited)
 		return nil
 	case headerSize:
 		return r.openFile(src, s)
@@ -100,8 +104,11 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err := r.readBuildIDs(f, h); err != nil {
 		return err
 	}
-	r.stream = newStream(io.NewSectionReader(at, int64(h.data.offset), int64(h.data.size)), int64(h.data.offset))
-	r.left = h.data.size
+	if err := r.readLayout(f, h); err != nil {
+		return err
+	}
+	records := io.NewSectionReader(at, int64(h.data.offset), int64(h.data.size))
+	r.addFeed("", newStream(records, int64(h.data.offset), bufferSize), h.data.size)
 	return nil
 }
 
@@ -204,24 +211,29 @@ func readIDs(c *cursor) []uint64 {
 	return ids
 }
 
-// readBuildIDs reads the table of build IDs, if there is one. Features have their places behind the
-// records.
-func (r *Reader) readBuildIDs(f file, h fileHeader) error {
-	if h.features[0]&(1<<featureBuildID) == 0 {
-		return nil
+// feature returns where in the file a feature is, if it is there. Features have their places behind
+// the records.
+func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, err error) {
+	if h.features[0]&(1<<bit) == 0 {
+		return part{}, false, nil
 	}
-	before := uint64(0) // features that are lower
-	for bit := range featureBuildID {
-		before += h.features[0] >> bit & 1
-	}
-	at := h.data.offset + h.data.size + before*16
-	place, err := f.read(part{at, 16}, "the place of the build IDs")
+	before := uint64(bits.OnesCount64(h.features[0] & (1<<bit - 1))) // features that are lower
+	place, err := f.read(part{h.data.offset + h.data.size + before*16, 16}, "the place of "+what)
 	if err != nil {
+		return part{}, false, err
+	}
+	c := cursor{b: place, big: f.big}
+	return c.part(), true, nil
+}
+
+// readBuildIDs reads the table of build IDs, if there is one.
+func (r *Reader) readBuildIDs(f file, h fileHeader) error {
+	const what = "the build IDs"
+	p, found, err := f.feature(h, featureBuildID, what)
+	if !found {
 		return err
 	}
-	c := cursor{b: place, big: r.big}
-	p := c.part()
-	table, err := f.read(p, "the build IDs")
+	table, err := f.read(p, what)
 	if err != nil {
 		return err
 	}

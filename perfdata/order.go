@@ -18,7 +18,8 @@ const maxWaiting = 16 << 20
 
 // Ordered yields the records in the order of their times. Records without a time come at their
 // place in the file. It can be used once, and not beside [Reader.Records]. It takes 32 MB of memory
-// at most. Once its buffers have their full size, nothing is allocated for a sample.
+// at most, and 64 kB for each file of a folder, more if that is compressed. Once its buffers have
+// their full size, nothing is allocated for a sample.
 func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()
@@ -62,6 +63,7 @@ type waiting struct {
 	start, end int // in bytes
 	kind       uint32
 	misc       uint16
+	feed       uint16
 }
 
 // take puts a record to its place, or hands it on if it has no time.
@@ -75,7 +77,7 @@ func (q *queue) take(raw rawRecord) {
 	q.bytes = append(q.bytes, raw.data...)
 	q.sorted = (q.sorted || len(q.waiting) == 0) && time >= q.newest
 	q.newest = max(q.newest, time)
-	q.waiting = append(q.waiting, waiting{time, raw.offset, start, len(q.bytes), raw.kind, raw.misc})
+	q.waiting = append(q.waiting, waiting{time, raw.offset, start, len(q.bytes), raw.kind, raw.misc, raw.feed})
 	if len(q.bytes) > maxWaiting {
 		q.sort()
 		q.flush(q.waiting[len(q.waiting)/2].time)
@@ -100,7 +102,7 @@ func (q *queue) flush(until uint64) {
 	n := 0
 	for ; n < len(q.waiting) && q.waiting[n].time <= until && !q.stopped; n++ {
 		w := q.waiting[n]
-		q.hand(rawRecord{w.kind, w.misc, q.bytes[w.start:w.end], w.offset})
+		q.hand(rawRecord{w.kind, w.misc, w.feed, q.bytes[w.start:w.end], w.offset})
 	}
 	kept := q.spare[:0]
 	rest := q.waiting[:0]

@@ -32,13 +32,13 @@ const (
 
 // A Reader yields the records of a perf.data. It must not be used by several goroutines at once.
 type Reader struct {
-	stream   *stream
-	left     uint64 // bytes of records that stream still has
 	big      bool
 	table    eventTable
 	buildIDs []BuildID
-
-	inflate *inflater // of compressed records, from the first one on
+	feeds    []*feed // files that have records: one, but for a folder
+	merge    merge   // of several feeds
+	layout   uint64  // what the header says of the folder that the file is in
+	closes   []io.Closer
 
 	sample Sample // scratch: what is yielded
 	mmap   Mmap
@@ -59,7 +59,22 @@ func NewReader(src io.Reader) (*Reader, error) {
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
+	if r.layout != layoutOneFile {
+		return nil, fault(0, afdo.ErrHeader, "this is one file of a folder, which has its samples in others: open the folder")
+	}
 	return r, nil
+}
+
+// Close closes the files that [OpenFolder] has opened. What [NewReader] was given stays open.
+func (r *Reader) Close() error {
+	var first error
+	for _, c := range r.closes {
+		if err := c.Close(); first == nil {
+			first = err
+		}
+	}
+	r.closes = nil
+	return first
 }
 
 // Events returns the recorded events, in the order of the file. In pipe mode it is complete once
@@ -71,7 +86,8 @@ func (r *Reader) Events() []*Event { return r.table.events }
 func (r *Reader) BuildIDs() []BuildID { return slices.Clone(r.buildIDs) }
 
 // Records yields the records in the order of the file, which is that of time only within one
-// processor. It can be used once. An error is the last element. Nothing is allocated for a sample.
+// processor. From a folder it takes the oldest of what comes next in each file. It can be used
+// once. An error is the last element. Nothing is allocated for a sample.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()
@@ -95,121 +111,19 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// A rawRecord is a record as it stands in the file.
-type rawRecord struct {
-	kind   uint32
-	misc   uint16
-	data   []byte // after the header
-	offset int64
-}
-
-// next returns the next record, io.EOF at the end. Records that bring others are gone through.
+// next returns the next record of all files, io.EOF at the end.
 func (r *Reader) next() (rawRecord, error) {
-	for {
-		if r.inflate != nil {
-			if raw, ok, err := r.inflate.next(r.big); ok || err != nil {
-				return raw, err
-			}
-		}
-		raw, err := r.nextStored()
-		if err != nil {
-			return raw, err
-		}
-		switch raw.kind {
-		case typeCompressed, typeCompressed2:
-			err = r.decompress(raw)
-		case typeAuxtrace:
-			err = r.skipAuxtrace(raw)
-		case typeHeaderAttr:
-			err = r.addAttr(raw)
-		case typeHeaderBuildID:
-			err = r.addBuildID(raw.data, raw.misc, raw.offset)
-		default:
-			return raw, nil
-		}
-		if err != nil {
-			return raw, err
-		}
+	if len(r.feeds) == 1 {
+		return r.feeds[0].next()
 	}
-}
-
-// nextStored returns the next record as the file has it.
-func (r *Reader) nextStored() (rawRecord, error) {
-	s := r.stream
-	at := s.offset
-	if r.left == 0 {
-		return rawRecord{}, r.finish(at)
-	}
-	head := s.peek(int(min(recordHeader, r.left)))
-	if err := s.failure(); err != nil {
-		return rawRecord{}, err
-	}
-	if len(head) == 0 && r.left == unlimited {
-		return rawRecord{}, r.finish(at)
-	}
-	c := cursor{b: head, big: r.big}
-	kind, misc, size := c.u32(), c.u16(), int(c.u16())
-	if c.short {
-		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, less than its header", len(head))
-	}
-	if size < recordHeader {
-		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, less than its header", size)
-	}
-	if uint64(size) > r.left {
-		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, r.left)
-	}
-	data := s.peek(size)
-	if err := s.failure(); err != nil {
-		return rawRecord{}, err
-	}
-	if len(data) < size {
-		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, where %d are left", size, len(data))
-	}
-	s.consume(size)
-	r.took(uint64(size))
-	return rawRecord{kind, misc, data[recordHeader:], at}, nil
-}
-
-// took notes that n bytes of the records are gone.
-func (r *Reader) took(n uint64) {
-	if r.left != unlimited {
-		r.left -= n
-	}
+	return r.merge.next(r.feeds)
 }
 
 // stop ends what runs beside the reader.
 func (r *Reader) stop() {
-	if r.inflate != nil {
-		r.inflate.stop()
+	for _, f := range r.feeds {
+		f.stop()
 	}
-}
-
-// finish returns io.EOF if the records may end here.
-func (r *Reader) finish(at int64) error {
-	if len(r.table.events) == 0 {
-		return fault(at, afdo.ErrTruncated, "the recording ends without having described an event")
-	}
-	if r.inflate != nil {
-		return r.inflate.finish(at)
-	}
-	return io.EOF
-}
-
-// skipAuxtrace skips what follows a record of trace data.
-func (r *Reader) skipAuxtrace(raw rawRecord) error {
-	c := cursor{b: raw.data, big: r.big}
-	size := c.u64()
-	if c.short || size > r.left {
-		return fault(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, r.left)
-	}
-	if got := r.stream.skip(size); got < size {
-		if err := r.stream.failure(); err != nil {
-			return err
-		}
-		return fault(raw.offset, afdo.ErrTruncated, "trace data of %d bytes, where %d are left", size, got)
-	}
-	r.took(size)
-	return nil
 }
 
 // addAttr reads an event that pipe mode describes.

@@ -4,8 +4,11 @@ import (
 	"io"
 )
 
-// bufferSize is what a stream reads at once: more than one record, which has 64 KiB at most.
-const bufferSize = 256 << 10
+// What a stream reads at once: no less than a record, which has 64 KiB at most.
+const (
+	bufferSize = 256 << 10
+	partBuffer = 64 << 10 // of a folder's files, of which there is one for each processor
+)
 
 // A stream reads front to back and hands out what comes next in place.
 type stream struct {
@@ -16,8 +19,8 @@ type stream struct {
 	err        error // of r; io.EOF at the end
 }
 
-func newStream(r io.Reader, offset int64) *stream {
-	return &stream{r: r, buf: make([]byte, bufferSize), offset: offset}
+func newStream(r io.Reader, offset int64, size int) *stream {
+	return &stream{r: r, buf: make([]byte, size), offset: offset}
 }
 
 // peek returns the next n bytes, or fewer if there are no more. They are valid until the next call.
@@ -47,7 +50,7 @@ func (s *stream) consume(n int) {
 func (s *stream) skip(n uint64) uint64 {
 	left := n
 	for left > 0 {
-		got := len(s.peek(int(min(left, bufferSize))))
+		got := len(s.peek(int(min(left, uint64(len(s.buf))))))
 		if got == 0 {
 			break
 		}

@@ -3,6 +3,7 @@ package samples
 import (
 	"debug/elf"
 	"io"
+	"io/fs"
 	"iter"
 
 	"github.com/go-afdo/afdo/perfdata"
@@ -21,6 +22,20 @@ func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return collectPerfData(r, c)
+}
+
+// readPerfFolder collects the samples of a folder that perf has written.
+func readPerfFolder(dir fs.FS, c choice) (*Set, *Report, error) {
+	r, err := perfdata.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	return collectPerfData(r, c)
+}
+
+func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 	p := newPerfCollector(c, PerfData)
 	for _, b := range r.BuildIDs() {
 		p.maps.buildIDs[b.Path] = append(p.maps.buildIDs[b.Path], b.ID)

@@ -51,6 +51,24 @@ func TestPerfScriptOfBranches(t *testing.T) {
 	}
 }
 
+// readRecording reads a file or a folder.
+func readRecording(t *testing.T, path string, b *samples.Binary) (*samples.Set, *samples.Report) {
+	t.Helper()
+	in, err := os.Open(path)
+	require.NoError(t, err)
+	defer in.Close()
+	info, err := in.Stat()
+	require.NoError(t, err)
+	if info.IsDir() {
+		s, r, err := samples.ReadFolder(os.DirFS(path), b, samples.Options{})
+		require.NoError(t, err, path)
+		return s, r
+	}
+	s, r, err := samples.Read(in, b, samples.Options{})
+	require.NoError(t, err, path)
+	return s, r
+}
+
 const forking = `
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,12 +107,13 @@ func TestPerfRecords(t *testing.T) {
 		"chains":     {[]string{"-g"}, nil},
 		"build IDs":  {[]string{"--buildid-mmap"}, []string{"-F", "tid,period,event,ip"}},
 		"pipe":       {[]string{"-o", "-"}, []string{"-F", "comm,pid,ip,dso"}},
+		"threads":    {[]string{"--threads", "-z"}, []string{"-F", "pid,tid,time,ip,sym,dso"}},
 		"all":        {[]string{"-e", "cpu-clock,page-faults", "-z", "-g", "--buildid-mmap"}, []string{"-F", "comm,pid,ip,dso"}},
 	} {
-		if !testenv.Sweep() && name != "all" {
-			continue // which has what the others have, but for the pipe
+		if !testenv.Sweep() && name != "all" && name != "threads" {
+			continue // "all" has what the others have, but for the pipe
 		}
-		recording := filepath.Join(dir, "perf.data")
+		recording := filepath.Join(dir, name+".data")
 		args := append([]string{"record", "-q", "-e", "cpu-clock", "-F", "2000", "-o", recording}, c.record...)
 		cmd := exec.Command(perf, append(args, program)...)
 		data, err := cmd.Output()
@@ -104,11 +123,7 @@ func TestPerfRecords(t *testing.T) {
 		if name == "pipe" {
 			require.NoError(t, os.WriteFile(recording, data, 0o600))
 		}
-		in, err := os.Open(recording)
-		require.NoError(t, err)
-		s, r, err := samples.Read(in, b, samples.Options{})
-		in.Close()
-		require.NoError(t, err, name)
+		s, r := readRecording(t, recording, b)
 		printed := perfScript(t, recording, append([]string{"--show-mmap-events", "--show-task-events"}, c.script...)...)
 		fromText, fromReport, err := samples.Read(bytes.NewReader(printed), b, samples.Options{})
 		require.NoError(t, err, name)

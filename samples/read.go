@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -51,8 +52,23 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	default:
 		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
 	}
+	return c.result(s, r, err)
+}
+
+// ReadFolder does what [Read] does with a recording that is a folder, such as perf record --threads
+// makes. os.DirFS makes a file system of a folder.
+func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
+	if o.Format != Unknown && o.Format != PerfData {
+		return nil, nil, fmt.Errorf("samples: a folder is read as perf.data, not as %v", o.Format)
+	}
+	c := choice{b, o}
+	return c.result(readPerfFolder(dir, c))
+}
+
+// result makes an error of an input that has no samples of the binary.
+func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	if err == nil && s.Empty() {
-		s, err = nil, &NoSamplesError{Binary: b.Path, BuildID: c.buildID(), Report: r, Hint: hint(b, c, r)}
+		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: hint(c.binary, c, r)}
 	}
 	return s, r, err
 }

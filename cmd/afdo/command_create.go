@@ -21,11 +21,12 @@ import (
 
 const createHelp = `Make a profile of what a profiler has recorded of the program BIN.
 
-IN is perf.data, with branch stacks (perf record -b) or without; the text of
-"perf script -F ip,brstack --show-mmap-events"; callgrind.out of "valgrind
---tool=callgrind --dump-instr=yes"; a CPU profile of pprof; or address samples, the
-text that --to samples writes. The format is recognised by content. Several
-recordings add up. Without --profile it is perf.data; "-" is standard input.
+IN is perf.data, with branch stacks (perf record -b) or without, also the folder that
+"perf record --threads" makes; the text of "perf script -F ip,brstack
+--show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
+CPU profile of pprof; or address samples, the text that --to samples writes. The format
+is recognised by content. Several recordings add up. Without --profile it is perf.data;
+"-" is standard input.
 
 BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
@@ -188,5 +189,8 @@ func (e *env) readSampleFile(c *creating, path string, binary *samples.Binary) (
 		return nil, nil, errors.Unwrap(err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return samples.ReadFolder(os.DirFS(path), binary, c.input)
+	}
 	return samples.Read(f, binary, c.input)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
@@ -73,6 +74,25 @@ type File struct {
 
 	// Records are pointers to perfdata's types, Round, Trace and RawRecord.
 	Records []any
+
+	// Parts are the records of further files, and Layout what the header says of the folder, if
+	// this is to be one.
+	Parts  [][]any
+	Layout uint64
+}
+
+// Folder returns the files of a folder, by name.
+func (f *File) Folder() map[string][]byte {
+	main := &encoder{File: f, layout: true}
+	files := map[string][]byte{"data": main.file()}
+	for i, records := range f.Parts {
+		part := *f
+		part.Records = records
+		e := &encoder{File: &part}
+		e.records()
+		files[fmt.Sprintf("data.%d", i)] = e.b
+	}
+	return files
 }
 
 // Bytes returns the file.
@@ -91,6 +111,7 @@ func (f *File) Bytes() []byte {
 type encoder struct {
 	*File
 	b       []byte
+	layout  bool // the header has the layout of the folder
 	zip     *zstd.Encoder
 	zipped  bytes.Buffer
 	pending bytes.Buffer // records to be compressed
@@ -146,7 +167,10 @@ func (e *encoder) file() []byte {
 	}
 	features := uint64(1<<1 | 1<<3) // tracing data and host name, empty, around the build IDs
 	if len(e.BuildIDs) > 0 {
-		features |= 1 << 2
+		features |= 1 << buildIDs
+	}
+	if e.layout {
+		features |= 1 << folderLayout
 	}
 	e.u64(features)
 	e.zeros(24)
@@ -164,24 +188,38 @@ func (e *encoder) file() []byte {
 	return e.b
 }
 
+// Features that have content.
+const (
+	buildIDs     = 2
+	folderLayout = 24
+)
+
 func (e *encoder) features(bitmap uint64) {
-	table := &encoder{File: e.File}
+	content := &encoder{File: e.File}
 	for _, id := range e.BuildIDs {
-		table.record(67, 1<<15, func(r *encoder) { r.buildID(id) })
+		content.record(67, 1<<15, func(r *encoder) { r.buildID(id) })
 	}
-	at := uint64(len(e.b) + 16*bits.OnesCount64(bitmap))
+	idBytes := len(content.b)
+	content.u64(e.Layout)
+	at := len(e.b) + 16*bits.OnesCount64(bitmap)
 	for bit := range 64 {
-		switch {
-		case bitmap>>bit&1 == 0:
-		case bit == 2:
-			e.u64(at)
-			e.u64(uint64(len(table.b)))
-		default:
-			e.u64(at)
-			e.u64(0)
+		if bitmap>>bit&1 == 0 {
+			continue
 		}
+		start, size := at, 0
+		switch bit {
+		case buildIDs:
+			size = idBytes
+		case folderLayout:
+			start, size = at+idBytes, 8
+		}
+		e.u64(uint64(start))
+		e.u64(uint64(size))
 	}
-	e.bytes(table.b)
+	if bitmap>>folderLayout&1 == 0 {
+		content.b = content.b[:idBytes]
+	}
+	e.bytes(content.b)
 }
 
 func (e *encoder) attr(event Event) {

@@ -1,0 +1,144 @@
+package perfdata
+
+import (
+	"io"
+
+	"github.com/go-afdo/afdo"
+)
+
+// A rawRecord is a record as it stands in the file.
+type rawRecord struct {
+	kind   uint32
+	misc   uint16
+	feed   uint16 // index of the file that has it
+	data   []byte // after the header
+	offset int64
+}
+
+// A feed is a file of records, of which a folder has several.
+type feed struct {
+	r       *Reader
+	index   uint16
+	name    string // in the folder, "" if there is none
+	stream  *stream
+	left    uint64    // bytes of records that stream still has
+	inflate *inflater // of compressed records, from the first one on
+
+	ahead rawRecord // what merge has read and not handed out
+	time  uint64    // of ahead, 0 if it has none
+}
+
+// addFeed adds a file of records.
+func (r *Reader) addFeed(name string, s *stream, size uint64) {
+	r.feeds = append(r.feeds, &feed{r: r, index: uint16(len(r.feeds)), name: name, stream: s, left: size})
+}
+
+// next returns the next record, io.EOF at the end. Records that bring others are gone through.
+func (f *feed) next() (rawRecord, error) {
+	for {
+		if f.inflate != nil {
+			if raw, ok, err := f.inflate.next(f.r.big); ok || err != nil {
+				raw.feed = f.index
+				return raw, err
+			}
+		}
+		raw, err := f.nextStored()
+		if err != nil {
+			return raw, err
+		}
+		switch raw.kind {
+		case typeCompressed, typeCompressed2:
+			err = f.decompress(raw)
+		case typeAuxtrace:
+			err = f.skipAuxtrace(raw)
+		case typeHeaderAttr:
+			err = f.r.addAttr(raw)
+		case typeHeaderBuildID:
+			err = f.r.addBuildID(raw.data, raw.misc, raw.offset)
+		default:
+			return raw, nil
+		}
+		if err != nil {
+			return raw, err
+		}
+	}
+}
+
+// nextStored returns the next record as the file has it.
+func (f *feed) nextStored() (rawRecord, error) {
+	s := f.stream
+	at := s.offset
+	if f.left == 0 {
+		return rawRecord{}, f.finish(at)
+	}
+	head := s.peek(int(min(recordHeader, f.left)))
+	if err := s.failure(); err != nil {
+		return rawRecord{}, err
+	}
+	if len(head) == 0 && f.left == unlimited {
+		return rawRecord{}, f.finish(at)
+	}
+	c := cursor{b: head, big: f.r.big}
+	kind, misc, size := c.u32(), c.u16(), int(c.u16())
+	if c.short {
+		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, less than its header", len(head))
+	}
+	if size < recordHeader {
+		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, less than its header", size)
+	}
+	if uint64(size) > f.left {
+		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, f.left)
+	}
+	data := s.peek(size)
+	if err := s.failure(); err != nil {
+		return rawRecord{}, err
+	}
+	if len(data) < size {
+		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, where %d are left", size, len(data))
+	}
+	s.consume(size)
+	f.took(uint64(size))
+	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
+}
+
+// took notes that n bytes of the records are gone.
+func (f *feed) took(n uint64) {
+	if f.left != unlimited {
+		f.left -= n
+	}
+}
+
+// finish returns io.EOF if the records may end here.
+func (f *feed) finish(at int64) error {
+	if len(f.r.table.events) == 0 {
+		return fault(at, afdo.ErrTruncated, "the recording ends without having described an event")
+	}
+	if f.inflate != nil {
+		return f.inflate.finish(at)
+	}
+	return io.EOF
+}
+
+// stop ends what runs beside the reader.
+func (f *feed) stop() {
+	if f.inflate != nil {
+		f.inflate.stop()
+	}
+}
+
+// skipAuxtrace skips what follows a record of trace data.
+func (f *feed) skipAuxtrace(raw rawRecord) error {
+	c := cursor{b: raw.data, big: f.r.big}
+	size := c.u64()
+	if c.short || size > f.left {
+		return fault(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, f.left)
+	}
+	if got := f.stream.skip(size); got < size {
+		if err := f.stream.failure(); err != nil {
+			return err
+		}
+		return fault(raw.offset, afdo.ErrTruncated, "trace data of %d bytes, where %d are left", size, got)
+	}
+	f.took(size)
+	return nil
+}

@@ -1,0 +1,229 @@
+package perfdata
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// What the header says of the folder that the file is in. perf record --kcore makes a folder of the
+// first layout, perf record --threads one of the second.
+const (
+	layoutOneFile = 0 // the file, or the file "data" of a folder, has all records
+	layoutParts   = 1 // "data.0", "data.1" and so on have the samples, "data" what came before them
+)
+
+const folderMain = "data"
+
+// maxParts is how many files a folder may have: there is one for each processor.
+const maxParts = 1 << 13
+
+// OpenFolder opens a recording that is a folder, such as perf record --threads makes: the file
+// "data" and one for each processor, "data.0" and so on. os.DirFS makes a file system of a folder.
+// All files stay open until [Reader.Close].
+//
+// Errors are those of the file system, and [FormatError].
+func OpenFolder(dir fs.FS) (*Reader, error) {
+	r := &Reader{intern: make(map[string]string)}
+	if err := r.openFolder(dir); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) openFolder(dir fs.FS) error {
+	main, err := r.openIn(dir, folderMain)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &FormatError{Err: afdo.ErrHeader, Detail: `the folder is no recording: it has no file "data"`}
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.open(main); err != nil {
+		return inFile(err, folderMain)
+	}
+	r.feeds[0].name = folderMain
+	switch r.layout {
+	case layoutOneFile:
+		return nil
+	case layoutParts:
+		return r.openParts(dir)
+	}
+	return &FormatError{File: folderMain, Err: afdo.ErrHeader, Detail: "a folder of layout " + strconv.FormatUint(r.layout, 10) + "; 0 and 1 are known"}
+}
+
+func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
+	file, err := dir.Open(name)
+	if err == nil {
+		r.closes = append(r.closes, file)
+	}
+	return file, err
+}
+
+// openParts opens the files that have the samples. They hold records from the first byte to the
+// last.
+func (r *Reader) openParts(dir fs.FS) error {
+	names, err := partNames(dir)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return &FormatError{Err: afdo.ErrTruncated, Detail: "the folder has no files data.0, data.1 and so on, which have the samples"}
+	}
+	if len(names) > maxParts {
+		return &FormatError{Err: afdo.ErrLimit, Detail: "a folder of more than " + strconv.Itoa(maxParts) + " files"}
+	}
+	for _, name := range names {
+		file, err := r.openIn(dir, name)
+		if err != nil {
+			return err
+		}
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		r.addFeed(name, newStream(file, 0, partBuffer), uint64(info.Size()))
+	}
+	return nil
+}
+
+// partNames returns the names of the files that have the samples, in the order of their numbers.
+func partNames(dir fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(dir, ".")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), folderMain+".")
+		if _, err := strconv.ParseUint(number, 10, 32); ok && err == nil && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	return names, nil
+}
+
+// readLayout reads what the header says of the folder.
+func (r *Reader) readLayout(f file, h fileHeader) error {
+	const what = "the layout of the folder"
+	p, found, err := f.feature(h, featureDirFormat, what)
+	if !found {
+		return err
+	}
+	b, err := f.read(part{p.offset, 8}, what)
+	c := cursor{b: b, big: r.big}
+	r.layout = c.u64()
+	return err
+}
+
+// named says which file an error is about.
+func (f *feed) named(err error) error {
+	if f.name == "" {
+		return err
+	}
+	return inFile(err, f.name)
+}
+
+func inFile(err error, name string) error {
+	if fault, ok := err.(*FormatError); ok {
+		fault.File = name
+	}
+	return err
+}
+
+// A merge takes the oldest of the records that come next in several files. Each file is of one
+// processor, whose records are in order but for a few, and has no marks of rounds: what the merge
+// makes of them is as much in order as they are.
+type merge struct {
+	begun bool
+	heap  byTime // files that have a next record
+}
+
+// next returns the next record of some files, io.EOF at the end of all. It is valid until the next
+// call.
+func (m *merge) next(feeds []*feed) (rawRecord, error) {
+	if err := m.advance(feeds); err != nil {
+		return rawRecord{}, err
+	}
+	if len(m.heap) == 0 {
+		return rawRecord{}, io.EOF
+	}
+	return m.heap[0].ahead, nil
+}
+
+// advance goes on by the record that was taken, at the beginning to the first of each file.
+func (m *merge) advance(feeds []*feed) error {
+	if !m.begun {
+		m.begun = true
+		for _, f := range feeds {
+			if more, err := f.advance(); err != nil {
+				return f.named(err)
+			} else if more {
+				m.heap = append(m.heap, f)
+			}
+		}
+		heap.Init(&m.heap)
+		return nil
+	}
+	if len(m.heap) == 0 {
+		return nil
+	}
+	more, err := m.heap[0].advance()
+	switch {
+	case err != nil:
+		return m.heap[0].named(err)
+	case more:
+		heap.Fix(&m.heap, 0)
+	default:
+		heap.Pop(&m.heap)
+	}
+	return nil
+}
+
+// advance makes the next record the one that is ahead. It is false at the end.
+func (f *feed) advance() (bool, error) {
+	raw, err := f.next()
+	for err == nil && raw.kind == typeFinishedRound {
+		raw, err = f.next() // it says nothing about the other files
+	}
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f.ahead, f.time = raw, f.r.timeOf(raw)
+	if f.time == math.MaxUint64 {
+		f.time = 0
+	}
+	return true, nil
+}
+
+// byTime is a heap of files, by the time of the record that comes next. Records without a time go
+// on at once, those of the first file first: it has what was mapped before the recording began.
+type byTime []*feed
+
+func (h byTime) Len() int      { return len(h) }
+func (h byTime) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h byTime) Less(i, j int) bool {
+	return h[i].time < h[j].time || h[i].time == h[j].time && h[i].index < h[j].index
+}
+func (h *byTime) Push(f any) { *h = append(*h, f.(*feed)) }
+func (h *byTime) Pop() any {
+	last := len(*h) - 1
+	f := (*h)[last]
+	*h = (*h)[:last]
+	return f
+}
