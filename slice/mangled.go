@@ -11,29 +11,21 @@ import (
 // spelledBy calls yield for the identifiers in a mangled name until it returns
 // false: those of functions, scopes, types and template arguments, which are in the text of
 // whatever defines the function. It reports whether yield never did. Of a name that
-// cannot be taken apart it yields nothing.
+// cannot be taken apart it yields those of the part that can. A word may come twice.
 func spelledBy(name string, yield func(word string) bool) bool {
 	s := speller{rest: name[len("_Z"):], begin: true}
-	var words [maxQuickWords]string
-	for n := 0; ; n++ {
+	for {
 		word, ok := s.next()
-		if !ok || n == len(words) {
+		switch {
+		case !ok:
 			return spelledByTree(name, yield)
-		}
-		if word == "" {
-			for _, word := range words[:n] {
-				if !yield(word) {
-					return false
-				}
-			}
+		case word == "":
 			return true
+		case !yield(word):
+			return false
 		}
-		words[n] = word
 	}
 }
-
-// maxQuickWords is how many identifiers a name has at most that is taken apart without a tree.
-const maxQuickWords = 64
 
 // spelledByTree takes apart what a speller does not know.
 func spelledByTree(name string, yield func(word string) bool) (all bool) {
@@ -78,16 +70,16 @@ type speller struct {
 	named bool   // that name is complete, and its parameters follow
 }
 
-// quickLast returns the last component of the names that most functions have: an identifier,
-// "operator()", or a destructor. It is empty for what it does not understand.
+// quickLast returns the last component of the names that most functions have: an identifier, an
+// operator, or a destructor. It is empty for what it does not understand.
 func quickLast(name string) string {
 	s := speller{rest: name[len("_Z"):], begin: true}
 	for {
 		word, ok := s.next()
 		switch {
-		case !ok:
+		case !ok && !s.named:
 			return ""
-		case word == "":
+		case !ok || word == "":
 			return s.last
 		}
 	}
@@ -116,10 +108,17 @@ func (s *speller) next() (word string, ok bool) {
 			}
 			s.rest, s.begin = rest, false
 			s.component(id)
+			if !s.afterType() {
+				return "", false
+			}
 			if strings.HasPrefix(id, "_GLOBAL__N") { // an unnamed namespace
 				continue
 			}
 			return id, true
+		case c == 'B': // a tag, which is no part of the name
+			id, rest, ok := identifier(s.rest[1:])
+			s.rest, s.begin = rest, false
+			return id, ok
 		case !s.pass(c):
 			return "", false
 		}
@@ -165,18 +164,12 @@ func (s *speller) pass(c byte) bool {
 		return s.structor("12345")
 	case 'D':
 		return s.structor("01245") || s.typeCode("pnaucidfeh")
-	case 'B': // what follows is a tag
-		if s.atName() && !s.named {
-			s.last, s.named = "", true
-		}
-		s.rest = s.rest[1:]
-		return true
 	case 'P', 'R', 'O', 'K', 'V', 'M':
 		s.rest = s.rest[1:]
 		return true
 	case 'A':
-		s.rest = strings.TrimLeft(s.rest[1:], "0123456789")
-		return s.skip("_")
+		s.rest = s.rest[1:]
+		return s.number()
 	}
 	return false
 }
@@ -184,22 +177,32 @@ func (s *speller) pass(c byte) bool {
 // small passes over a basic type, of one letter, or over an operator, of two,
 // where a name is expected.
 func (s *speller) small(c byte, name bool) bool {
-	call := name && strings.HasPrefix(s.rest, "cl")
 	switch {
-	case call:
-		s.component("operator()")
-	case name:
-		s.component("")
-	}
-	switch {
-	case c == 'u', name && (c == 'c' && !call || c == 'r' || len(s.rest) < 2): // more may follow, or it may be a qualifier
+	case c == 'u':
 		return false
-	case name:
-		s.rest = s.rest[2:]
-	default:
+	case !name:
 		s.rest = s.rest[1:]
+		return true
+	case len(s.rest) < 2:
+		return false
 	}
+	symbol, ok := operators[s.rest[:2]]
+	if !ok { // more follows, or it may be a qualifier
+		return false
+	}
+	s.component("operator" + symbol)
+	s.rest = s.rest[2:]
 	return true
+}
+
+// operators are those with a code that cannot be anything else where a name is expected: one that
+// begins with r may be "restrict" and a substitution.
+var operators = map[string]string{
+	"aN": "&=", "aS": "=", "aa": "&&", "ad": "&", "an": "&", "cl": "()", "cm": ",", "co": "~", "dV": "/=", "da": " delete[]",
+	"de": "*", "dl": " delete", "dv": "/", "eO": "^=", "eo": "^", "eq": "==", "ge": ">=", "gt": ">", "ix": "[]", "lS": "<<=",
+	"le": "<=", "ls": "<<", "lt": "<", "mI": "-=", "mL": "*=", "mi": "-", "ml": "*", "mm": "--", "na": " new[]", "ne": "!=",
+	"ng": "-", "nt": "!", "nw": " new", "oR": "|=", "oo": "||", "or": "|", "pL": "+=", "pl": "+", "pm": "->*", "pp": "++",
+	"ps": "+", "pt": "->", "ss": "<=>",
 }
 
 func (s *speller) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
@@ -234,13 +237,21 @@ func (s *speller) pop() bool {
 	case 'Z':
 		return s.local()
 	}
-	return true
+	return s.afterType()
 }
 
 // number passes over what tells one of several from the others: "_", "0_", "12_".
 func (s *speller) number() bool {
-	s.rest = strings.TrimLeft(s.rest, "0123456789")
+	s.digits()
 	return s.skip("_")
+}
+
+func (s *speller) digits() {
+	n := 0
+	for n < len(s.rest) && isDigit(s.rest[n]) {
+		n++
+	}
+	s.rest = s.rest[n:]
 }
 
 // local is behind the function in which something is: nothing of its own, a
@@ -259,24 +270,50 @@ func (s *speller) substitution() bool {
 	rest := s.rest[1:]
 	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
 		s.rest = rest[1:]
-		return true
+		return rest[0] == 't' || s.afterType()
 	}
-	s.rest = strings.TrimLeft(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	return s.skip("_")
+	n := 0
+	for n < len(rest) && (isDigit(rest[n]) || 'A' <= rest[n] && rest[n] <= 'Z') {
+		n++
+	}
+	s.rest = rest[n:]
+	return s.skip("_") && s.afterType()
 }
 
 // literal passes over a number of a basic type among template arguments, or over
-// the mark of something static.
+// the mark of something static. Of a number of another type it passes over how that begins.
 func (s *speller) literal() bool {
 	rest := s.rest[1:]
 	if !s.in('I') && !s.in('J') {
 		s.rest = rest
 		return rest != "" && isDigit(rest[0])
 	}
-	if len(rest) < 2 || rest[0] < 'a' || 'z' < rest[0] || rest[0] == 'u' {
+	if len(rest) < 2 {
 		return false
 	}
-	s.rest = strings.TrimLeft(strings.TrimPrefix(rest[1:], "n"), "0123456789")
+	if c := rest[0]; c == 'N' || c == 'S' || isDigit(c) {
+		return s.push('L', 1)
+	}
+	if rest[0] < 'a' || 'z' < rest[0] || rest[0] == 'u' {
+		return false
+	}
+	s.rest = rest[1:]
+	return s.value()
+}
+
+// afterType passes over the number that follows the type of a literal, if that is what is open and
+// it is no template whose arguments follow.
+func (s *speller) afterType() bool {
+	if !s.in('L') || strings.HasPrefix(s.rest, "I") {
+		return true
+	}
+	s.n--
+	return s.value()
+}
+
+func (s *speller) value() bool {
+	s.skip("n")
+	s.digits()
 	return s.skip("E")
 }
 

@@ -38,6 +38,8 @@ func TestSpelledBy(t *testing.T) {
 		"_Z1fIJ3Foo3BarEEvDpT_":                     "f Foo Bar",
 		"_Z1fA10_3Foo":                              "f Foo",
 		"_Z3tagB5cxx11v":                            "tag cxx11",
+		"_ZN3Foo3getB5cxx11I3BarEEvT_":              "Foo get cxx11 Bar",
+		"_Z1fILN2ns4KindE12E3FooEvT0_":              "f ns Kind Foo",
 		"_ZThn16_N3Foo3runEv":                       "Foo run",
 		"_Z1fM3FooFivE":                             "f Foo",
 		"_Z":                                        "",
@@ -106,7 +108,7 @@ func TestSpelledCorpus(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d names without the demangler", file, quick, all)
-		assert.Greater(t, quick*2, all, "most names are taken apart without a tree")
+		assert.Greater(t, quick*10, all*9, "most names are taken apart without a tree")
 	}
 }
 
@@ -177,6 +179,9 @@ func TestQuickLast(t *testing.T) {
 		"_ZNKSt4lessIiEclERKiS2_", "_ZN3fooC2Ev", "_ZN3fooD0Ev", "_ZNSsC1Ev", "_ZNSt6vectorIiSaIiEED2Ev", "_ZN1a3fooB5cxx11Ev", "_Z3fooB5cxx11v",
 		"_ZN1aB5cxx113fooEv", "_ZN1aC1B5cxx11Ev", "_ZStplIcEvT_", "_ZSt3maxIiERKT_S2_S2_", "_ZN1aplEi", "_Zpl1aS_", "_ZN1aUlvE_C1Ev", "_ZN1aUt_3fooEv",
 		"_ZZ4mainEN1b3fooEv", "_ZZ4mainE3foo", "_ZZ4mainE3foo_0", "_ZThn16_N1a3fooEv", "_ZN1acviEv", "_ZN1aCI11bEi", "_ZNDv4_f3fooE",
+		"_ZNKSt6vectorIiE8capacityB8nn200000Ev", "_ZN1aB5cxx11C1Ev", "_ZN1aplB1bB1cIiEEvT_", "_ZN1anwEm", "_ZN1adaEPv", "_ZNK1aptEv", "_ZN1aixEi", "_ZlsRSoRK1a",
+		"_ZN1alsIiEERS_T_", "_ZN1aaSERKS_", "_ZN1aaNERKS_", "_ZN1assERKS_", "_ZNSt8literals15string_literalsli1sEPKcm", "_Zli2_xy", "_ZN1arsEi", "_ZN1acmERKS_",
+		"_ZN1a1bILNS_1cE4EE1dEv", "_ZN1a1bIL1c4EE1dEv", "_ZN1a1bILS_n4EE1dEv", "_ZN1a1bIL1cIiE4EE1dEv", "_ZN1a1bILS0_IiE4EE1dEv", "_ZN1a1bILSt6launch1EE1dEv",
 		"_ZN1aI1bE1cE1d", "_ZN1a1bIN1c1dEE1eIN1f1gEEEvT_", "_ZL3fooN1a1bE", "_ZN12_GLOBAL__N_13runIiEEvT_", "_ZN1aDtfp_E3fooEv", "_ZZNSt6vectorIiSaIiEE3fooEvENKUlT_E_clIiEEDaS3_", "_Zcl1av", "_ZNK1acvbEv", "_ZNclEv",
 	}
 	p := synth.Profile(synth.SmallHeaders)

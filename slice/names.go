@@ -23,7 +23,7 @@ func unqualified(name string) string {
 	if !isMangled(name) {
 		return withoutTemplateArgs(name)
 	}
-	if len(name) > mangled.MaxLen {
+	if len(name) > mangled.MaxLen || strings.HasPrefix(name, "_ZT") { // thunks and tables
 		return ""
 	}
 	if simple := lastOfSimple(name); simple != "" {
