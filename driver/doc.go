@@ -1,4 +1,11 @@
-// Package driver knows how GCC and clang are called: what a command line compiles
-// and where to, which version of the profile format a compiler reads, and which
-// files a compile includes.
+// Package driver is for programs that run compilers: it gives GCC and clang the slice of a profile
+// that a compile needs.
+//
+// [Launcher.Prepare] does all of it: it takes a command line, writes the slice beside the object,
+// and returns the command line to run. What it is made of can be used by itself: what a command
+// line compiles and where to ([ParseCommand]), which version of the profile format a compiler reads
+// ([FindCompiler]), which files a compile includes and what they may define ([FindInputs]), and
+// dependency files and compilation databases.
+//
+// docs/slices.md says what the launcher does for which command line, and why.
 package driver
