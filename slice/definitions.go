@@ -1,6 +1,10 @@
 package slice
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+)
 
 // definitions calls yield for the unqualified name of every function that a
 // text of C or C++ may define, and for some others, and word for every word of
@@ -28,19 +32,23 @@ type definer struct {
 	lineStart bool   // there was no token in this line yet
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
 	word      []byte // that identifier or operator
-	class     bool   // it follows class, struct or union, or the end of one, where a typedef names it
-	alone     []byte // the only word between the parentheses that were closed just now
-	tokens    int    // since a parenthesis was opened
+	class     depth  // it follows class, struct or union there
+	alone     []byte // the last word between the parentheses that were closed just now
+	bare      bool   // there was no name before these
 	oldStyle  bool   // declarations of parameters follow the parentheses, as in the C of old
 	assembler bool   // strings are names for the assembler
+	label     []byte // those since a parenthesis was opened, joined
 
 	typedef bool // of a class that may have no other name
+	naming  bool // it has ended, and its names follow
 	outside int  // how many braces are open around it
 	braces  int
+	squares int
 
 	defaults [][]byte // names before the latest token, which is an '='
 
 	angles [][]byte // the identifiers before a '<' that is open
+	outer  int      // how many of them are before the innermost open parenthesis
 	angle  []byte   // the one before the '<' that the latest '>' closed
 
 	// Names before parentheses that have closed. A body after those of the
@@ -53,10 +61,13 @@ type definer struct {
 
 // An openParen is a parenthesis that has not closed.
 type openParen struct {
-	name   []byte // before it
-	base   int    // outside of it
-	tokens int
+	name  []byte // before it
+	base  int    // outside of it
+	outer int    // likewise
 }
+
+// A depth says how many parentheses and brackets are open around something, each plus one.
+type depth struct{ round, square int }
 
 // More than this of a text that is none of C is not remembered.
 const (
@@ -91,16 +102,16 @@ func (d *definer) token() {
 		switch {
 		case isDigit(c):
 			d.number()
-		case wordBytes[c]:
+		case wordBytes[c], c == '\\' && escapedRune(d.text[d.pos:]) > 0:
 			d.identifier()
 		case c == '"', c == '\'':
 			d.quoted(c)
 		default:
+			c = d.digraph(c)
 			d.pos++
 			d.punctuation(c)
 			d.prev = c
 		}
-		d.tokens++
 	}
 }
 
@@ -179,18 +190,39 @@ func (d *definer) quoted(quote byte) {
 	start := d.pos + 1
 	d.skipQuoted(quote)
 	end := max(start, d.pos-1)
-	if text := d.text[min(start, end):end]; quote == '"' && isWord(text) {
+	text := d.text[min(start, end):end]
+	switch {
+	case quote != '"':
+	case d.assembler && len(d.label) <= longestWord:
+		d.label = append(d.label, text...)
+	case isWord(text):
 		d.mention(text)
-		if d.assembler {
-			d.yield(text)
-		}
 	}
 }
 
+// labelled takes note of the name that a function is given for the assembler. One of C++ is known
+// by what it is made of.
+func (d *definer) labelled(label []byte) {
+	name := canonical.Name(string(label))
+	if !isWord([]byte(name)) {
+		return
+	}
+	d.mention([]byte(name))
+	d.yield([]byte(name))
+	if isMangled(name) {
+		d.yield([]byte(keyOf(name)))
+		spelledBy(name, func(word string) bool {
+			d.mention([]byte(word))
+			return true
+		})
+	}
+}
+
+const longestWord = 256
+
 // isWord reports whether a string may be an identifier.
 func isWord(text []byte) bool {
-	const longest = 256
-	return len(text) > 0 && len(text) <= longest && !bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 && !wordBytes[r] })
+	return len(text) > 0 && len(text) <= longestWord && !bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 && !wordBytes[r] })
 }
 
 func (d *definer) skipQuoted(quote byte) {
@@ -222,51 +254,36 @@ func (d *definer) rawString() {
 }
 
 func (d *definer) identifier() {
-	start := d.pos
-	for d.pos++; d.pos < len(d.text) && wordBytes[d.text[d.pos]]; d.pos++ {
-	}
-	word := d.text[start:d.pos]
+	word := d.readWord()
 	if word[len(word)-1] == 'R' && len(word) <= len("u8R") && d.pos < len(d.text) && d.text[d.pos] == '"' {
 		d.rawString()
 		return
 	}
 	d.mention(word)
-	if d.prev == ')' && len(d.open) == 0 && len(d.names) > 0 && !followsParameters(word) {
+	if d.prev == ')' && len(d.names) > d.base && !followsParameters(word) {
 		d.oldStyle = true
 	}
 	if d.prev == '~' {
-		word = d.text[bytes.LastIndexByte(d.text[:start], '~'):d.pos]
+		word = append([]byte{'~'}, word...)
 	}
 	d.prev, d.word = wordToken, word
 	switch string(word) {
 	case "operator":
-		d.operator(start)
+		d.operator()
+	case "compl":
+		d.prev = '~'
 	case "class", "struct", "union":
-		d.class = true
+		d.class = depth{len(d.open) + 1, d.squares + 1}
 	case "typedef":
 		d.typedef, d.outside = true, d.braces
 	case "default":
 		d.defaulted()
 	default:
-		if d.class {
+		if d.class != (depth{}) || d.naming {
 			d.yield(word)
 			d.yield(append([]byte{'~'}, word...))
 		}
 	}
-}
-
-// operator reads what follows the word operator, which begins at start.
-func (d *definer) operator(start int) {
-	rest := bytes.TrimLeft(d.text[d.pos:], " ")
-	n := len(rest) - len(bytes.TrimLeft(rest, "+-*/%^&|~!=<>,"))
-	switch {
-	case bytes.HasPrefix(rest, []byte("()")), bytes.HasPrefix(rest, []byte("[]")), bytes.HasPrefix(rest, []byte(`""`)):
-		n = 2
-	case n == 0:
-		return // a conversion: its name ends with a type
-	}
-	d.pos = len(d.text) - len(rest) + n
-	d.word = append([]byte("operator"), rest[:n]...)
 }
 
 // defaulted takes note of a function that is declared as default.
@@ -297,8 +314,9 @@ func followsParameters(word []byte) bool {
 }
 
 func (d *definer) punctuation(c byte) {
-	scope := c == ':' && (d.prev == ':' || d.pos < len(d.text) && d.text[d.pos] == ':')
-	d.class = d.class && (scope || c == '(' || c == ')' || c == '[' || c == ']') // of an attribute
+	if d.endsClass(c) {
+		d.class = depth{}
+	}
 	d.defaults = nil
 	switch c {
 	case '(':
@@ -316,27 +334,57 @@ func (d *definer) punctuation(c byte) {
 			d.clear()
 		}
 		d.typedef = d.typedef && d.braces > d.outside
+		d.naming, d.squares = false, 0
 	case '=':
-		d.defaults = append(d.defaults, d.names[d.base:]...)
-		d.clear()
+		if !d.compares() {
+			d.defaults = append(d.defaults, d.names[d.base:]...)
+			d.clear()
+		}
 	case '}':
 		d.clear()
 		d.braces--
-		d.class = d.typedef && d.braces == d.outside
+		d.naming = d.typedef && d.braces == d.outside
+	case '[':
+		d.squares++
+		d.addInner()
+	case ']':
+		d.squares = max(d.squares-1, 0)
 	case '<':
 		if (d.prev == wordToken || d.prev == ']') && len(d.angles) < maxOpenAngles {
 			d.angles = append(d.angles, d.word)
 		}
 	case '>':
-		if n := len(d.angles); n > 0 && d.prev != '-' {
+		if n := len(d.angles); n > d.outer && d.prev != '-' {
 			d.angle, d.angles = d.angles[n-1], d.angles[:n-1]
 		}
 	}
 }
 
+// endsClass reports whether the names of a class end before some punctuation, none of an attribute.
+func (d *definer) endsClass(c byte) bool {
+	switch c {
+	case '(', ')', '[', ']':
+		return false
+	case ':':
+		if d.prev == ':' || d.pos < len(d.text) && d.text[d.pos] == ':' { // a scope
+			return false
+		}
+	}
+	return c == ';' || c == '{' || c == '}' || len(d.open) < d.class.round && d.squares < d.class.square
+}
+
+// compares reports whether an '=' belongs to a comparison, which may stand between a function's
+// parameters and its body.
+func (d *definer) compares() bool {
+	if d.pos < len(d.text) && d.text[d.pos] == '=' {
+		return true
+	}
+	return d.pos > 1 && bytes.IndexByte([]byte("=<>!"), d.text[d.pos-2]) >= 0
+}
+
 // clear forgets names that define nothing.
 func (d *definer) clear() {
-	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:0], false
+	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:min(d.outer, len(d.angles))], false
 }
 
 // enter opens a parenthesis.
@@ -352,37 +400,50 @@ func (d *definer) enter() {
 		name = d.angle
 	case ')':
 		name = d.alone
-		if len(d.names) < maxPending {
-			d.names = append(d.names, d.inner...)
-		}
+		d.addInner()
 	}
-	d.assembler = d.prev == wordToken && isAsm(d.word)
-	d.open = append(d.open, openParen{name, d.base, d.tokens})
-	d.base, d.tokens = len(d.names), -1
+	d.assembler, d.label = d.prev == wordToken && isAsm(d.word), d.label[:0]
+	d.open = append(d.open, openParen{name, d.base, d.outer})
+	d.base, d.outer = len(d.names), len(d.angles)
+}
+
+// addInner adds the names in the parentheses that were closed just now: what follows shows that
+// they are around the function's name.
+func (d *definer) addInner() {
+	if d.prev == ')' && len(d.names) < maxPending {
+		d.names = append(d.names, d.inner...)
+	}
 }
 
 func isAsm(word []byte) bool {
 	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
 }
 
-// leave closes a parenthesis. If others follow, a name in the first may be the
+// leave closes a parenthesis. If others follow, or brackets, a name in the first may be the
 // function, as in "int (*f(int))(char)".
 func (d *definer) leave() {
-	d.assembler, d.alone = false, nil
-	if d.prev == wordToken && d.tokens == 1 {
+	if d.assembler {
+		d.labelled(d.label)
+	}
+	d.assembler = false
+	switch {
+	case d.prev == wordToken:
 		d.alone = d.word
+	case d.prev != ')' || !d.bare:
+		d.alone = nil
 	}
 	if len(d.open) == 0 {
 		return
 	}
 	p := d.open[len(d.open)-1]
 	d.open = d.open[:len(d.open)-1]
+	d.bare = p.name == nil
 	d.inner = d.inner[:0]
 	if p.name != nil {
 		d.inner = append(d.inner, d.names[d.base:]...)
 		d.names = d.names[:d.base]
 	}
-	d.base, d.tokens = p.base, p.tokens
+	d.base, d.outer, d.angles = p.base, p.outer, d.angles[:min(d.outer, len(d.angles))]
 	if p.name != nil && !isKeyword(p.name) && len(d.names) < maxPending {
 		d.names = append(d.names, p.name)
 	}

@@ -212,6 +212,12 @@ func TestCodeCxx(t *testing.T) {
 	})
 }
 
+// TestCodeOdd has functions whose names are spelled in unusual ways.
+func TestCodeOdd(t *testing.T) {
+	t.Run("c", func(t *testing.T) { testCode(t, "odd-c", "gcc", []scenario{{name: "plain"}}) })
+	t.Run("c++", func(t *testing.T) { testCode(t, "odd-cxx", "g++", []scenario{{name: "plain"}}) })
+}
+
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 	p := buildProgram(t, folder, compiler)
 	levels := []string{"-O2", "-O3"}

@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -38,7 +39,7 @@ func spelledByTree(name string, yield func(word string) bool) (all bool) {
 	}
 	all = true
 	tree.Traverse(func(node demangle.AST) bool {
-		if n, ok := node.(*demangle.Name); ok && all && isPlainWord(n.Name) {
+		if n, ok := node.(*demangle.Name); ok && all && isIdentifierOf(name, n.Name) {
 			all = yield(n.Name)
 		}
 		return all
@@ -46,15 +47,10 @@ func spelledByTree(name string, yield func(word string) bool) (all bool) {
 	return all
 }
 
-// isPlainWord reports whether the name of a node is an identifier of the mangled name, and none
-// that the demangler has put there.
-func isPlainWord(name string) bool {
-	switch name {
-	case "", "std", "allocator", "basic_string", "string", "istream", "ostream", "iostream",
-		"basic_istream", "basic_ostream", "basic_iostream", "char_traits", "auto", "this":
-		return false
-	}
-	return isWord([]byte(name))
+// isIdentifierOf reports whether the name of a node is an identifier of the mangled name. It may be
+// the size of an array, the number of a parameter, or what the demangler has put there.
+func isIdentifierOf(name, word string) bool {
+	return word != "" && !isDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
 }
 
 // A speller goes through the mangled names that most functions have for their
