@@ -37,8 +37,8 @@ func (in *Inputs) Text() (*slice.Text, error) {
 func (in *Inputs) Sum() uint64 { return xxhash.Sum64(in.text) }
 
 // ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
-// determined from the text of its sources: it is Objective-C, or in a precompiled header without
-// the header.
+// determined from the text of its sources: it is Objective-C, or in a module that is imported, or
+// in a precompiled header without the header.
 var ErrNoText = errors.New("cannot be determined from its source text")
 
 // FindInputs finds what a command reads. What the cache has from an earlier run holds as long as no
@@ -130,7 +130,9 @@ func (f *finder) preprocess() (*record, error) {
 			if text == nil {
 				return nil, fmt.Errorf("%s cannot be read", w.text)
 			}
-			all.Add(text)
+			if err := f.addText(all, text); err != nil {
+				return nil, err
+			}
 			m.files = append(m.files, w.text) // what it was made from is not read
 			asIs++
 		}
@@ -140,7 +142,9 @@ func (f *finder) preprocess() (*record, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Add(text)
+		if err := f.addText(all, text); err != nil {
+			return nil, err
+		}
 		made := readMarkers(text)
 		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, folders
 	}

@@ -204,6 +204,34 @@ func TestRealInputs(t *testing.T) {
 	assert.NotErrorIs(t, err, ErrNoText)
 }
 
+func TestFindInputsModules(t *testing.T) {
+	gcc, err := exec.LookPath("g++")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for text, known := range map[string]bool{
+		"import shop;\nint f();\n":                false,
+		"module;\nexport  import :part;\n":        false,
+		"module shop;\nint f();\n":                false,
+		"export module shop;\nint f();\n":         true,
+		"int import(int module);\nint module ;\n": true,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
+		for _, option := range []string{"-fmodules-ts", "-O2"} {
+			c := ParseCommand([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
+			compiler, err := FindCompiler(c, nil)
+			require.NoError(t, err)
+			_, err = FindInputs(c, compiler, nil)
+			if known || option == "-O2" {
+				assert.NoError(t, err, text)
+				continue
+			}
+			assert.ErrorIs(t, err, ErrNoText, text)
+		}
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	m := readMarkers([]byte("# 0 \"src/a.c\"\n# 0 \"<built-in>\"\n# 1 \"/b\\\\c/\\303\\244.h\" 1\nint f;\n# 5 \"/usr/include/x.h\" 1 3 4\n# 1 \"/usr/include/y.h\" 1 3 4\n# 2 \"src/a.c\" 2\n# 1 \"/build//\"\n#pragma x \"y\"\n# x\n#\n# 3"))
 	assert.Equal(t, markers{
