@@ -208,6 +208,7 @@ func TestRecord(t *testing.T) {
 	r := &record{
 		inputs:  []inputFile{{"a.c", 10}, {"", 1<<64 - 1}},
 		watched: []watched{{inputFile{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
+		there:   []string{"inc/c.h"},
 		text:    []byte("whatever"),
 	}
 	data := r.encode()

@@ -123,6 +123,7 @@ func (f *finder) preprocess() (*record, error) {
 	all := new(slice.Text)
 	var m markers
 	var search []string
+	var asked []question
 	asIs := 0
 	for i := range f.words {
 		if w := &f.words[i]; w.source && f.isPreprocessed(w) {
@@ -147,13 +148,15 @@ func (f *finder) preprocess() (*record, error) {
 		}
 		made := readMarkers(text)
 		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, folders
+		questions, sure := f.findQuestions(made.files)
+		asked, r.uncertain = questions, !sure
 	}
 	for _, name := range m.files {
 		in, changed := lookAt(f.Dir, name)
 		r.uncertain = r.uncertain || in.state == 0 || !changed.Before(start)
 		r.inputs = append(r.inputs, in)
 	}
-	r.watched = newWatched(f.Dir, search, m)
+	r.watched, r.there = newWatched(f.Dir, search, m, asked)
 	r.text = all.Encode()
 	return r, nil
 }

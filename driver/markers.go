@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,15 +92,20 @@ func unescape(s string) string {
 // is, if they were.
 type watch struct {
 	dir    string            // of the command
-	search []string          // folders of the compiler's search, in order
+	search []string          // folders of the compiler's search, in order and clean
 	there  map[string]string // the nearest folder that is there, by folder
 	seen   map[string]bool
 	found  map[string][]string // what is not there, by the nearest folder that is
+	stays  []string            // what is there, and was asked for
 }
 
-// newWatched returns what would have to be there first, by the folder that would change.
-func newWatched(dir string, search []string, m markers) []watched {
-	w := watch{dir: dir, search: search, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
+// newWatched returns what would have to be there first, by the folder that would change, and what
+// must not go away.
+func newWatched(dir string, search []string, m markers, asked []question) (list []watched, there []string) {
+	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
+	for _, folder := range search {
+		w.search = append(w.search, filepath.Clean(folder))
+	}
 	names := make(map[string][]string)
 	for _, file := range m.files {
 		names[file] = w.names(file)
@@ -109,23 +115,47 @@ func newWatched(dir string, search []string, m markers) []watched {
 			w.candidate(filepath.Join(pair.folder, name))
 		}
 	}
-	var list []watched
+	for _, q := range asked {
+		w.question(q)
+	}
 	for folder, missing := range w.found {
 		list = append(list, watched{newInput(dir, folder), missing})
 	}
 	slices.SortFunc(list, func(a, b watched) int { return strings.Compare(a.folder.path, b.folder.path) })
-	return list
+	slices.Sort(w.stays)
+	return list, slices.Compact(w.stays)
+}
+
+// question watches all that may be the answer to a question.
+func (w *watch) question(q question) {
+	folders := w.search
+	switch {
+	case filepath.IsAbs(q.name):
+		folders = []string{""}
+	case q.folder != "":
+		folders = append([]string{q.folder}, folders...)
+	}
+	for _, folder := range folders {
+		path := filepath.Join(folder, q.name)
+		if exists(w.dir, path) {
+			w.stays = append(w.stays, path)
+		} else {
+			w.candidate(path)
+		}
+	}
 }
 
 // names returns the names by which a file may have been included, and watches
 // the folders that are searched before the one in which it was found by them.
 func (w *watch) names(file string) []string {
 	names := []string{filepath.Base(file)}
+	file = filepath.Clean(file)
 	for i, folder := range w.search {
-		name, ok := strings.CutPrefix(filepath.Clean(file), filepath.Clean(folder)+string(filepath.Separator))
-		if !ok {
+		name, ok := strings.CutPrefix(file, folder)
+		if !ok || name == "" || !os.IsPathSeparator(name[0]) {
 			continue
 		}
+		name = name[1:]
 		if name != names[0] {
 			names = append(names, name)
 		}

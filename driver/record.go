@@ -15,6 +15,7 @@ type record struct {
 	text    []byte // a slice.Text, encoded
 	inputs  []inputFile
 	watched []watched
+	there   []string // what has to stay, whatever is in it
 
 	uncertain bool // a file may have changed while it was read
 	renewed   bool // folders have changed, but nothing in them that matters
@@ -86,6 +87,11 @@ func (f *finder) holds(r *record) bool {
 			return false
 		}
 	}
+	for _, path := range r.there {
+		if !exists(f.Dir, path) {
+			return false
+		}
+	}
 	for i := range r.watched {
 		w := &r.watched[i]
 		now := newInput(f.Dir, w.folder.path)
@@ -104,7 +110,7 @@ func (f *finder) holds(r *record) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 3
+const recordForm = 4
 
 func (r *record) encode() []byte {
 	var e encoder
@@ -118,6 +124,7 @@ func (r *record) encode() []byte {
 		e.input(w.folder)
 		e.strings(w.missing)
 	}
+	e.strings(r.there)
 	return append(e.data, r.text...)
 }
 
@@ -133,6 +140,7 @@ func decodeRecord(data []byte) (*record, bool) {
 	for n := d.count(); n > 0 && !d.failed; n-- {
 		r.watched = append(r.watched, watched{d.input(), d.strings()})
 	}
+	r.there = d.strings()
 	r.text = d.data
 	return r, !d.failed
 }
