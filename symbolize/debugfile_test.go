@@ -178,6 +178,31 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// With -fdebug-types-section a relocatable file and a split unit's file have many sections of one
+// name, one for each type.
+func TestTypesInSections(t *testing.T) {
+	gcc := optional(t, "g++")
+	whole := build(t, gcc, "-O2", "-g")
+	split := build(t, gcc, "-O2", "-g", "-gsplit-dwarf", "-fdebug-types-section")
+	assert.Equal(t, everything(t, whole), everything(t, split))
+
+	dir := filepath.Dir(whole)
+	runTool(t, dir, gcc, "-w", "-O2", "-g", "-fdebug-types-section", "-c", "shapes.cc")
+	f, err := Open(filepath.Join(dir, "shapes.o"))
+	require.NoError(t, err)
+	defer f.Close()
+	known := 0
+	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		require.NoError(t, err)
+		for _, s := range code.Spans {
+			if s.Instance != nil {
+				known++
+			}
+		}
+	}
+	assert.Greater(t, known, 100)
+}
+
 // The functions of a relocatable file have the addresses at which they stand in it.
 func TestRelocatable(t *testing.T) {
 	testenv.NeedSweep(t)

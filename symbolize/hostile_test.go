@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-var tinyFiles = []string{"tiny4.so", "tiny5.so", "tinyz.so", "tiny.o"}
+var tinyFiles = []string{"tiny4.so", "tiny5.so", "tinyz.so", "tinyp.so", "tiny.o"}
 
 func tiny(t testing.TB, name string) []byte {
 	data, err := os.ReadFile(filepath.Join("testdata", name))

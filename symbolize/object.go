@@ -65,12 +65,16 @@ func openObject(path string) (o *object, err error) {
 	for i, h := range headers.Sections {
 		s := &section{file: path, name: h.Name, object: o, header: h.SectionHeader, index: i}
 		o.sections = append(o.sections, s)
-		if _, twice := o.byName[h.Name]; !twice {
+		if other := o.byName[h.Name]; other == nil || other.isShared() && !s.isShared() {
 			o.byName[h.Name] = s
 		}
 	}
 	return o, nil
 }
+
+// isShared tells whether a section of a relocatable file is one of several copies, of which the
+// linker would keep one. Debug info of types is such, and has the name of the file's own.
+func (s *section) isShared() bool { return s.header.Flags&elf.SHF_GROUP != 0 }
 
 func (o *object) close() error {
 	for _, t := range o.temps {

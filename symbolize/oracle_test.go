@@ -198,7 +198,7 @@ var agreementCases = []struct {
 }{
 	{"gcc", []string{"g++"}, []string{
 		"-O2 -g", "-O3 -g -gdwarf-4 -ffunction-sections", "-O2 -g1 -gz", "-O2 -g -flto", "-O2 -g -gsplit-dwarf",
-		"-O2 -g -gsplit-dwarf -gdwarf-4", "-O1 -g -gdwarf-3", "-O2 -g -gdwarf-2 -gstrict-dwarf", "-O2 -g -gdwarf64"}},
+		"-O2 -g -gsplit-dwarf -gdwarf-4", "-O2 -g -gsplit-dwarf -fdebug-types-section", "-O1 -g -gdwarf-3", "-O2 -g -gdwarf-2 -gstrict-dwarf", "-O2 -g -gdwarf64"}},
 	{"gcc16", []string{"g++-16"}, []string{"-O2 -g", "-O3 -g -gdwarf-4", "-O2 -g1 -gz", "-O2 -g -gsplit-dwarf"}},
 	{"clang", []string{"clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++"}, []string{
 		"-O2 -g -gsplit-dwarf", "-O2 -g", "-O3 -g -gdwarf-4 -fdebug-info-for-profiling", "-O2 -g -gsplit-dwarf -gdwarf-4",

@@ -85,12 +85,29 @@ func (w *worker) spanAt(d *debugData, off uint64) (span unitSpan, err error) {
 	return span, err
 }
 
-// splitUnit finds a skeleton's unit in its file.
+// splitUnit finds a skeleton's unit in its file. With -fdebug-types-section GCC writes a section of
+// one name for every type and one for the rest.
 func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 	d, err := openData(o, ".dwo")
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range o.sections {
+		if s.name != d.info.name {
+			continue
+		}
+		if err := s.load(); err != nil {
+			return nil, err
+		}
+		if u, err := w.unitWithID(d.inSection(s), skeleton); u != nil || err != nil {
+			return u, err
+		}
+	}
+	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrMismatch)
+}
+
+// unitWithID finds a skeleton's unit in one section, nil if it is not there.
+func (w *worker) unitWithID(d *debugData, skeleton *unit) (*unit, error) {
 	spans, err := d.unitSpans()
 	if err != nil {
 		return nil, err
@@ -104,7 +121,7 @@ func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 			return u, nil
 		}
 	}
-	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrMismatch)
+	return nil, nil
 }
 
 // splitPackage opens the package of split units beside the binary or its debug file, nil if there

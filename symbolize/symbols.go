@@ -30,15 +30,20 @@ type symbolRow struct {
 // partName matches the names of pieces of functions that need not be marked as functions.
 var partName = regexp.MustCompile(`\.cold$|\.__part\.\d+$`)
 
-// readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym.
+// readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym. The
+// first object is the binary.
 func readSymbols(objects []*object) (*symbolTable, error) {
+	d, err := objects[0].readDescriptors()
+	if err != nil {
+		return nil, err
+	}
 	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for _, o := range objects {
 			for _, s := range o.sections {
 				if s.header.Type != kind || s.header.FileSize == 0 || uint64(s.header.Link) >= uint64(len(o.sections)) {
 					continue
 				}
-				return o.functionSymbols(s)
+				return o.functionSymbols(s, d)
 			}
 		}
 	}
@@ -46,7 +51,7 @@ func readSymbols(objects []*object) (*symbolTable, error) {
 }
 
 // functionSymbols reads the functions of a symbol table.
-func (o *object) functionSymbols(table *section) (*symbolTable, error) {
+func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, error) {
 	t := &symbolTable{strings: o.sections[table.header.Link]}
 	if err := t.strings.load(); err != nil {
 		return nil, err
@@ -66,13 +71,14 @@ func (o *object) functionSymbols(table *section) (*symbolTable, error) {
 		default:
 			return nil
 		}
-		low := s.Value + o.base(int(s.Shndx))
+		low := d.code(s.Value) + o.base(int(s.Shndx))
 		if o.elf.Machine == elf.EM_ARM {
 			low &^= 1 // Thumb
 		}
 		t.rows = append(t.rows, symbolRow{low: low, high: low + s.Size, name: s.Name, index: index, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
 		return nil
 	})
+	t.rows = slices.DeleteFunc(t.rows, func(r symbolRow) bool { return r.high < r.low })
 	slices.SortFunc(t.rows, func(a, b symbolRow) int {
 		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.index, b.index))
 	})

@@ -45,6 +45,14 @@ func openData(o *object, suffix string) (*debugData, error) {
 	return d, nil
 }
 
+// inSection returns the same with the units of another section.
+func (d *debugData) inSection(info *section) *debugData {
+	return &debugData{
+		object: d.object, info: info, abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, line: d.line,
+		ranges: d.ranges, rnglists: d.rnglists, addr: d.addr, strOffsets: d.strOffsets,
+	}
+}
+
 // unitSpans returns where all units stand. It reads the length of each.
 func (d *debugData) unitSpans() ([]unitSpan, error) {
 	err := d.spans.do(func() error {
