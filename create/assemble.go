@@ -36,6 +36,8 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	switch {
 	case c.report.Functions > 0:
 		return a.profile, nil
+	case c.report.Undeclared > c.report.NoLines:
+		return nil, fmt.Errorf("create: %s: %w", c.file.Path(), ErrNoDeclarations)
 	case c.report.NoLines > 0 || c.report.Unplaced > 0:
 		return nil, fmt.Errorf("create: %s: %w%s", c.file.Path(), ErrNoLines, c.whyNoLines())
 	}

@@ -145,6 +145,9 @@ func (p *placer) count(span symbolize.Span, count, size uint64) {
 		if d.base > maxDiscriminator {
 			p.report.Discriminators = saturating.Add(p.report.Discriminators, weight)
 		}
+		if isUndeclared(span.Instance) {
+			p.report.Undeclared = saturating.Add(p.report.Undeclared, weight)
+		}
 		return
 	}
 	p.report.Placed = saturating.Add(p.report.Placed, weight)
@@ -153,6 +156,16 @@ func (p *placer) count(span symbolize.Span, count, size uint64) {
 		n = saturating.Mul(n, size)
 	}
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
+}
+
+// isUndeclared tells whether a function, or one that it is inlined in, has no line to count from.
+func isUndeclared(i *symbolize.Instance) bool {
+	for ; i != nil; i = i.Caller {
+		if i.Function.Line == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // copyID tells apart copies of a block within copies. It is 0 for what was not copied.

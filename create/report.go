@@ -15,6 +15,10 @@ var (
 	// ErrThreshold: no function has more samples than the threshold.
 	ErrThreshold = errors.New("no function is over the threshold")
 
+	// ErrNoDeclarations: debug info does not tell at which lines functions are declared, from which
+	// a profile counts. Clang's -g1 leaves that out.
+	ErrNoDeclarations = errors.New("debug info has no lines of declarations")
+
 	// ErrNoLines: debug info has no lines for the code that was sampled.
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )
@@ -41,6 +45,7 @@ type Report struct {
 
 	BackwardRanges uint64 // executions of ranges that end before they begin
 	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
+	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
 
 	// Missing are the files of split debug info that are not there, in the order of their paths,
 	// and Hottest is the sampled function without debug info that has the most weight, "" if there

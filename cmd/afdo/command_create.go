@@ -139,6 +139,8 @@ func (c *creating) explain(err error, report *create.Report) error {
 		do = "record with perf record -b, or leave --need-branches away"
 	case errors.Is(err, create.ErrThreshold):
 		do = "record longer, or lower --min-samples"
+	case errors.Is(err, create.ErrNoDeclarations):
+		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
 	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:
 		do = "keep the .dwo files, or make BIN.dwp of them with dwp"
 	case errors.Is(err, create.ErrNoLines):

@@ -64,3 +64,19 @@ func TestCreateForClang(t *testing.T) {
 	require.Zero(t, r.status, r.err)
 	assert.Contains(t, r.out, `"loop":-1(`)
 }
+
+// Clang's -g1 does not say where functions are declared, so there is nothing to count lines from.
+func TestCreateWithoutDeclarations(t *testing.T) {
+	clang := llvmTool(t, "clang")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "prog")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(createdProgram), 0o600))
+	toolOutput(t, dir, clang, "-O2", "-g1", "prog.c", "-o", "prog")
+	in := sampled(t, program, "loop", 5_000, 70)
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "text")
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "no lines of declarations; with clang, compile with -g, or add -fdebug-info-for-profiling")
+
+	toolOutput(t, dir, clang, "-O2", "-g1", "-fdebug-info-for-profiling", "prog.c", "-o", "prog")
+	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), "loop")
+}

@@ -25,7 +25,8 @@ type createFacts struct {
 
 	Objects []createObject `json:"objects"`
 
-	hottest string
+	hottest    string
+	undeclared uint64
 }
 
 // A createInput is what an input had.
@@ -101,6 +102,7 @@ func (f *createFacts) take(r *create.Report) {
 		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated,
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
 	}
+	f.undeclared = r.Undeclared
 	if r.Ranges {
 		f.Counted = "ranges"
 	}
@@ -140,7 +142,8 @@ func (f *createFacts) warn(e *env) {
 		without += " such as " + human.Name(f.hottest)
 	}
 	share(f.WithoutLines, without)
-	share(f.Unplaced, "are in lines that have no place in a profile")
+	share(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
+	share(f.undeclared, "are in functions whose declaration has no line, which clang's -g1 leaves out without -fdebug-info-for-profiling")
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 
