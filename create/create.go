@@ -77,8 +77,8 @@ const (
 // their records in memory, some hundred bytes each. The same input always gives the same profile.
 //
 // Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], and [ErrNoCode],
-// [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and [ErrNoLines]. The report is returned with
-// these five as well.
+// [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and [ErrNoLines]. The report is returned
+// with these five as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.tally(set); err != nil {

@@ -193,3 +193,16 @@ func TestMemoryOfDamagedFiles(t *testing.T) {
 	require.Error(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
+
+// What is no ELF file is called by its name.
+func TestOtherFiles(t *testing.T) {
+	for _, other := range otherFiles {
+		path := filepath.Join(t.TempDir(), "other")
+		require.NoError(t, os.WriteFile(path, []byte(other.magic+" and so on"), 0o600))
+		_, err := Open(path)
+		require.ErrorIs(t, err, ErrELF)
+		require.ErrorContains(t, err, other.what)
+	}
+	_, err := Open(os.DevNull)
+	require.Error(t, err)
+}

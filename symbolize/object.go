@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -56,6 +57,9 @@ func openObject(path string) (o *object, err error) {
 			file.Close()
 		}
 	}()
+	if err := checkMagic(path, file); err != nil {
+		return nil, err
+	}
 	headers, err := elf.NewFile(file)
 	if err != nil {
 		return nil, &FormatError{File: path, Err: ErrELF, Detail: err.Error()}
@@ -70,6 +74,39 @@ func openObject(path string) (o *object, err error) {
 		}
 	}
 	return o, nil
+}
+
+// otherFiles are what people take for an ELF file, by how they begin.
+var otherFiles = []struct{ magic, what string }{
+	{"MZ", "a Windows program, which is not supported"},
+	{"\xcf\xfa\xed\xfe", "a Mach-O file, which is not supported"},
+	{"\xce\xfa\xed\xfe", "a Mach-O file, which is not supported"},
+	{"\xca\xfe\xba\xbe", "a Mach-O file, which is not supported"},
+	{"!<arch>", "a library of object files, none of which ran as it is"},
+	{"BC\xc0\xde", "LLVM bitcode: give the program that was linked of it"},
+	{"#!", "a script: give the program that it starts"},
+	{"\x1f\x8b", "compressed with gzip: unpack it first"},
+	{"\xfd7zXZ", "compressed with xz: unpack it first"},
+	{"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
+}
+
+// checkMagic says what a file is that is not ELF.
+func checkMagic(path string, file io.ReaderAt) error {
+	head := make([]byte, 8)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if head = head[:n]; bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		return nil
+	}
+	what := "it does not begin with \"\\x7fELF\""
+	for _, o := range otherFiles {
+		if bytes.HasPrefix(head, []byte(o.magic)) {
+			what = "it is " + o.what
+		}
+	}
+	return &FormatError{File: path, Err: ErrELF, Detail: what}
 }
 
 // isShared tells whether a section of a relocatable file is one of several copies, of which the
