@@ -88,8 +88,8 @@ func must(t *testing.T, args ...string) string {
 func mustJSON(t *testing.T, into any, args ...string) {
 	t.Helper()
 	out := must(t, args...)
-	if len(out) <= maxValidated {
-		validate(t, args[0], out)
+	if len(out) <= maxKept {
+		keepJSON(t, args[0], out)
 	}
 	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
