@@ -3,6 +3,7 @@ package memprofkind
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -147,7 +148,15 @@ func TestVerbs(t *testing.T) {
 	require.Contains(t, d.out.String(), "memory profile, raw of version 5")
 	require.NoError(t, d.kind.Check(d.open("sum"), func(p kind.Problem) { t.Errorf("%v", p) }))
 
-	var top topFacts
+	type topFunction struct {
+		GUID, Name         string
+		Bytes, Allocations uint64
+		TotalBytes         uint64 `json:"total_bytes"`
+	}
+	var top struct {
+		Bytes     uint64
+		Functions []topFunction
+	}
 	require.NoError(t, d.kind.Top(d.env(), d.open("sum"), &kind.TopOptions{JSON: true, Order: "own"}))
 	require.NoError(t, json.Unmarshal(d.out.Bytes(), &top))
 	require.Equal(t, total, top.Bytes)
@@ -159,6 +168,7 @@ func TestVerbs(t *testing.T) {
 	}
 	require.Equal(t, total, sum)
 	require.Equal(t, total, byName["main"].TotalBytes)
+	require.Equal(t, fmt.Sprintf("%#x", memprof.GUID("main")), byName["main"].GUID, "no number: JavaScript has none of 64 bits")
 	require.Equal(t, uint64(3*255), byName["_Z2mki"].Allocations)
 	require.NoError(t, d.kind.Top(d.env(), d.open("sum"), &kind.TopOptions{Number: 3, Demangle: true}))
 	require.Contains(t, d.out.String(), "more\n")

@@ -2,6 +2,7 @@ package memprofkind
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 
@@ -15,9 +16,15 @@ import (
 	"github.com/go-afdo/afdo/memprof"
 )
 
+// A guid is written as a string of hexadecimal digits, as --symbol takes it: JavaScript cannot tell
+// numbers of 64 bits apart.
+type guid uint64
+
+func (g guid) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(g)), nil }
+
 // topFunction is what a function allocates.
 type topFunction struct {
-	GUID        uint64 `json:"guid"`
+	GUID        guid   `json:"guid"`
 	Name        string `json:"name,omitempty"`
 	Bytes       uint64 `json:"bytes"`       // that it allocates itself
 	Allocations uint64 `json:"allocations"` // the same
@@ -55,7 +62,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	}
 	for i := range facts.Functions {
 		t := &facts.Functions[i]
-		if t.Name = names[t.GUID]; o.Demangle && t.Name != "" {
+		if t.Name = names[uint64(t.GUID)]; o.Demangle && t.Name != "" {
 			t.Name = demangled.Name(t.Name)
 		}
 	}
@@ -68,12 +75,12 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 func topOf(p *memprof.Profile) (*topFacts, error) {
 	facts := new(topFacts)
 	at := make(map[uint64]int)
-	function := func(guid uint64) *topFunction {
-		i, ok := at[guid]
+	function := func(id uint64) *topFunction {
+		i, ok := at[id]
 		if !ok {
 			i = len(facts.Functions)
-			at[guid] = i
-			facts.Functions = append(facts.Functions, topFunction{GUID: guid})
+			at[id] = i
+			facts.Functions = append(facts.Functions, topFunction{GUID: guid(id)})
 		}
 		return &facts.Functions[i]
 	}
@@ -105,7 +112,7 @@ func topOf(p *memprof.Profile) (*topFacts, error) {
 // sort orders functions by what --sort says; own is the default.
 func (t *topFacts) sort(order string, names map[uint64]string) {
 	slices.SortFunc(t.Functions, func(a, b topFunction) int {
-		byName := cmp.Or(cmp.Compare(names[a.GUID], names[b.GUID]), cmp.Compare(a.GUID, b.GUID))
+		byName := cmp.Or(cmp.Compare(names[uint64(a.GUID)], names[uint64(b.GUID)]), cmp.Compare(a.GUID, b.GUID))
 		switch order {
 		case "total":
 			return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), byName)
@@ -132,7 +139,7 @@ func (t *topFacts) print(w io.Writer) error {
 		if name := t.Functions[i].Name; name != "" {
 			return human.Name(name)
 		}
-		return nameOf(nil, t.Functions[i].GUID)
+		return nameOf(nil, uint64(t.Functions[i].GUID))
 	}
 	return list.Write(w, 0)
 }
