@@ -10,6 +10,9 @@ import (
 // ErrSyntax is the class of a [FormatError] for a text that cannot be parsed.
 var ErrSyntax = errors.New("bad syntax")
 
+// ErrUnknown is the class of a [FormatError] for an input that is something else.
+var ErrUnknown = errors.New("not a recording of samples")
+
 // ErrRange is the class of a [FormatError] where a number does not fit 64 bits.
 var ErrRange = errors.New("value does not fit")
 
@@ -20,11 +23,14 @@ type FormatError struct {
 	Line   int    // of text, counted from 1; 0 in binary formats
 	Column int    // in bytes, counted from 1; 0 in binary formats
 	Offset int64  // of the offending byte, from the start of the uncompressed data
-	Err    error  // the class: ErrSyntax, ErrRange, afdo.ErrTruncated, ErrCount, ErrLimit or ErrSymbol
+	Err    error  // the class: ErrSyntax, ErrRange, ErrUnknown, ErrCompression, afdo.ErrTruncated, ErrCount, ErrLimit or ErrSymbol
 	Detail string // what was expected and what was found
 }
 
 func (e *FormatError) Error() string {
+	if e.Err == ErrUnknown {
+		return fmt.Sprintf("samples: %v: %s", e.Err, e.Detail)
+	}
 	where := fmt.Sprintf("offset %d", e.Offset)
 	if e.Line > 0 {
 		where = fmt.Sprintf("line %d, column %d", e.Line, e.Column)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,9 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	defer in.close()
 	format := o.Format
 	if format == Unknown {
+		if what := foreign(in.head); what != "" {
+			return nil, nil, &FormatError{Err: ErrUnknown, Detail: what}
+		}
 		format = recognise(in.head)
 	}
 	c := choice{b, o}
@@ -124,6 +128,34 @@ func recognise(head []byte) Format {
 		return Pprof
 	}
 	return PerfScript
+}
+
+// strangers are what is given in the place of a recording, by how it begins.
+var strangers = []struct{ magic, what string }{
+	{elf.ELFMAG, "it is an ELF file, maybe the binary itself"},
+	{"PERFFILE", "it is perf.data of before Linux 3"},
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", "it is a CPU profile of gperftools: make pprof's format of it, with pprof -proto BIN FILE"},
+	{"--- ", "it is of pprof's old format: make the new one of it, with pprof -proto BIN FILE"},
+	{"heap profile:", "it is a heap profile"},
+	{"gcov", "it is a profile already, of GCC"},
+	{"adcg", "it is a profile already, of GCC"},
+	{"gcda", "it is a profile already, of GCC"},
+	{"\x81rforpl\xff", "it is a raw profile of LLVM, which counts by itself"},
+	{"\xfflprofi\x81", "it is a profile already, of LLVM"},
+	{"{", "it is JSON"},
+}
+
+// foreign says what an input is that has no samples of any known format, "" if it may have.
+func foreign(head []byte) string {
+	if len(head) == 0 {
+		return "it is empty"
+	}
+	for _, s := range strangers {
+		if bytes.HasPrefix(head, []byte(s.magic)) {
+			return s.what
+		}
+	}
+	return ""
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }

@@ -161,3 +161,22 @@ func TestRecognise(t *testing.T) {
 		require.Equal(t, want, samples.Recognise([]byte(in)), "%q", in)
 	}
 }
+
+// What is no recording is called by its name, and so is a text or a program that is compressed.
+func TestForeignInputs(t *testing.T) {
+	b := binary(t, "vec/vec12d5")
+	for input, what := range map[string]string{
+		"":                "it is empty",
+		"\x7fELF\x02\x01": "it is an ELF file, maybe the binary itself",
+		"PERFFILE\x00":    "before Linux 3",
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x27": "pprof -proto",
+		"--- symbol\nbinary=/bin/true\n": "pprof -proto",
+		"gcov\x04\x00\x00\x00":           "a profile already",
+		"{\"traceEvents\": []}":          "JSON",
+	} {
+		_, _, err := samples.Read(strings.NewReader(input), b, samples.Options{})
+		require.ErrorIs(t, err, samples.ErrUnknown)
+		require.ErrorIs(t, err, afdo.ErrMalformed)
+		require.ErrorContains(t, err, what)
+	}
+}
