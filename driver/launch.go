@@ -34,6 +34,7 @@ type Launcher struct {
 // A Plan is what is to be run.
 type Plan struct {
 	Argv    []string
+	Env     []string // settings that the environment needs besides
 	Outcome Outcome
 	Reason  Reason // of AsItIs
 	Slice   string // the path of the slice, empty if there is none
@@ -67,6 +68,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start)}
 	if err == nil {
 		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
+		p.keepHere(plan)
 	}
 	l.Cache.Record(count)
 	l.Cache.trimNowAndThen()

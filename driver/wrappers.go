@@ -26,6 +26,27 @@ func (c *Command) keyedByPath() string {
 	return ""
 }
 
+// elsewhere are the launchers that have other machines compile, which do not have the slice.
+var elsewhere = []string{"distcc", "icecc"}
+
+// keepHere has a command with a profile run on this machine. Distcc does so by itself; icecc would
+// have another one say that there is no such file. It may come from a link or from ccache's
+// settings, so it is told in any case.
+func (p *preparation) keepHere(plan *Plan) {
+	if plan.Slice == "" {
+		return
+	}
+	if setting := os.Getenv("ICECC"); setting != "no" && setting != "disable" {
+		plan.Env = append(plan.Env, "ICECC=no")
+	}
+	words := append(slices.Clone(p.command.Launcher), strings.Fields(os.Getenv("CCACHE_PREFIX"))...)
+	for _, word := range words {
+		if name := programName(word); slices.Contains(elsewhere, name) {
+			p.warnOf("elsewhere", "%s compiles files with a profile on this machine, as others do not have it", name)
+		}
+	}
+}
+
 // A wrapper is a program of the system that runs a command behind its own options.
 type wrapper struct {
 	withValue string // options whose value is the next argument

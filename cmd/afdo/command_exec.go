@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -92,5 +93,6 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if err != nil {
 		return err
 	}
-	return e.replaceProcess(plan.Argv)
+	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
+	return e.replaceProcess(plan.Argv, with.Environ())
 }

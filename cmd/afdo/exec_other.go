@@ -13,9 +13,10 @@ import (
 
 // replaceProcess runs another program and ends with its exit status. An
 // interrupt reaches both; it is the program's to end on it.
-func (e *env) replaceProcess(argv []string) error {
+func (e *env) replaceProcess(argv, environment []string) error {
 	signal.Ignore(os.Interrupt)
 	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = environment
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
 	err := cmd.Run()
 	var exit *exec.ExitError
