@@ -164,7 +164,7 @@ func (f *finder) preprocess() (*record, error) {
 // runPreprocessor returns the preprocessed sources, and the folders in which
 // headers are searched for.
 func (f *finder) runPreprocessor() (text []byte, search []string, err error) {
-	args := append(f.preprocessArgs(), "-E", "-v")
+	args := append(f.preprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
 	if f.clang {
 		args = append(args, "-Qunused-arguments")
 	}

@@ -67,6 +67,15 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A warning that a source turns off is no error either when it is preprocessed, where GCC does not
+// heed the #pragma.
+func TestIgnoredWarnings(t *testing.T) {
+	p := newRealProject(t)
+	p.write("a.c", "#pragma GCC diagnostic ignored \"-Wundef\"\n#if NOT_DEFINED\n#endif\n#warning x\nint f(void) { return 1; }\n")
+	in, _ := p.find("-c", "a.c", "-Wundef", "-Werror")
+	assert.Equal(t, []string{"f"}, defines(t, in, "f", "g"))
+}
+
 // A question about a name that is not in the text as it is asked anew in each run.
 func TestUnclearQuestions(t *testing.T) {
 	for _, ask := range []string{
