@@ -86,8 +86,14 @@ func (f *feed) nextStored() (rawRecord, error) {
 	if size < recordHeader {
 		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, less than its header", size)
 	}
+	if kind >= typeSimpleperf {
+		size |= int(misc) << 16
+	}
 	if uint64(size) > f.left {
 		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, f.left)
+	}
+	if kind >= typeSimpleperf {
+		return rawRecord{kind: kind, feed: f.index, offset: at}, f.skipRecord(at, size)
 	}
 	data := s.peek(size)
 	if err := s.failure(); err != nil {
@@ -99,6 +105,19 @@ func (f *feed) nextStored() (rawRecord, error) {
 	s.consume(size)
 	f.took(uint64(size))
 	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
+}
+
+// skipRecord skips a record of a kind that is left out, and that may be larger than those of perf.
+func (f *feed) skipRecord(at int64, size int) error {
+	got := f.stream.skip(uint64(size))
+	f.took(got)
+	if got == uint64(size) {
+		return nil
+	}
+	if err := f.stream.failure(); err != nil {
+		return err
+	}
+	return fault(at, afdo.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
 }
 
 // took notes that n bytes of the records are gone.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/perfgen"
 	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/perfdata"
@@ -87,6 +88,24 @@ func TestEveryLayoutAndKindOfFile(t *testing.T) {
 				require.Len(t, got, len(inOrder), name)
 			}
 		})
+	}
+}
+
+// Android's simpleperf writes records of its own, which may be large. They are passed over.
+func TestRecordsOfSimpleperf(t *testing.T) {
+	for _, pipe := range []bool{false, true} {
+		f := smallFile(pipe)
+		f.Records = append([]any{
+			perfgen.RawRecord{Type: 32769, Data: make([]byte, 300_000)},
+			perfgen.RawRecord{Type: 32774, Data: make([]byte, 8)},
+		}, f.Records...)
+		data := f.Bytes()
+		got, err := all(open(t, data).Ordered())
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		if pipe {
+			requireFault(t, "cut", readAll(bytes.NewReader(data[:100_000])), afdo.ErrTruncated, 16+136+44)
+		}
 	}
 }
 

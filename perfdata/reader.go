@@ -28,6 +28,7 @@ const (
 	typeAuxtrace      = 71
 	typeCompressed    = 81
 	typeCompressed2   = 83
+	typeSimpleperf    = 32768 // and above: Android's simpleperf
 )
 
 // A Reader yields the records of a perf.data. It must not be used by several goroutines at once.

@@ -271,7 +271,11 @@ func (e *encoder) record(kind uint32, misc uint16, write func(*encoder)) {
 	e.u16(misc)
 	e.u16(0)
 	write(e)
-	copy(e.b[start+6:], e.order().AppendUint16(nil, uint16(len(e.b)-start)))
+	size := len(e.b) - start
+	if kind >= 32768 { // of simpleperf, which has sizes of 32 bits
+		copy(e.b[start+4:], e.order().AppendUint16(nil, uint16(size>>16)))
+	}
+	copy(e.b[start+6:], e.order().AppendUint16(nil, uint16(size)))
 }
 
 func (e *encoder) records() {
