@@ -77,13 +77,18 @@ func ParseCommand(argv []string, dir string) *Command {
 		c.Reason = NoGCC
 		return c
 	}
+	c.readArgs()
+	return c
+}
+
+// readArgs reads what is behind the compiler.
+func (c *Command) readArgs() {
 	c.expand(c.Args, 0)
 	for i := range c.words {
 		c.read(&c.words[i])
 	}
 	c.Object = c.object()
 	c.Reason = c.judge()
-	return c
 }
 
 // Path returns a path of the command as seen from anywhere.

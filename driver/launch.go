@@ -112,6 +112,9 @@ func (p *preparation) asItIs(why Reason, format string, args ...any) (*Plan, err
 
 func (p *preparation) plan() (*Plan, error) {
 	c := p.command
+	if c.Reason == NoGCC && p.answersLikeGCC() {
+		c.readArgs()
+	}
 	if c.Reason != "" {
 		return p.noCompile()
 	}
@@ -143,6 +146,18 @@ func (p *preparation) plan() (*Plan, error) {
 		return p.asItIs(OwnProfile, "the compiler reads its -fauto-profile=%s itself", c.Profile)
 	}
 	return p.slice()
+}
+
+// answersLikeGCC reports whether a program whose name says nothing is a compiler of GCC by its own
+// account, such as mpicc. Only one that is about to compile is asked, and none that runs the
+// compiler behind it.
+func (p *preparation) answersLikeGCC() bool {
+	c := p.command
+	if !c.seemsToCompile() || hasCompilerName(c.Args[0]) || hasClangName(c.Args[0]) {
+		return false
+	}
+	_, err := FindCompiler(c, p.Cache)
+	return err == nil
 }
 
 // noCompile is for commands that compile nothing.

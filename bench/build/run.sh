@@ -13,7 +13,7 @@ shift 3
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/afdo" ./cmd/afdo
+CGO_ENABLED=0 go build -o "$work/afdo" ./cmd/afdo
 go run ./bench/build "$profile" "$work/new.v4" ${changed//,/ }
 cp "$profile" "$work/prof.v4"
 "$work/afdo" convert "$profile" --to v2 -o "$work/whole.afdo" 2>/dev/null
@@ -45,12 +45,28 @@ build() { # name folder objects...: everything anew
 # ticks prints the time that finished children of this shell have taken.
 ticks() { awk '{ print $16 + $17 }' "/proc/$$/stat"; }
 
+# What remains without the launcher's own work: something that gives each compile the slice it had.
+cat >"$work/slices" <<'END'
+#!/bin/sh
+object=
+previous=
+for word; do
+	[ "$previous" = -o ] && object=$word
+	previous=$word
+done
+[ -f "../exec/$object.afdo" ] && exec "$@" "-fauto-profile=../exec/$object.afdo"
+exec "$@"
+END
+chmod +x "$work/slices"
+
 configure none "" ""
+configure slices "$work/slices" ""
 configure whole "" "-fauto-profile=$work/whole.afdo"
 configure exec "$work/afdo;exec;--profile;$work/prof.v4;--" ""
 build 'no profile' none "$@"
 build 'the whole profile' whole "$@"
 build 'afdo exec, cold' exec "$@"
+build 'the slices, without the launcher' slices "$@"
 build 'afdo exec, warm' exec "$@"
 cp "$work/new.v4" "$work/prof.v4"
 build 'afdo exec, after a refresh' exec "$@"

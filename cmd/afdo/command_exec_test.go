@@ -41,7 +41,9 @@ printf '%%s\n' "$*"
 func TestExecPassesThrough(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("bin/gcc", "12.2.0")
-	icc := s.fakeGCC("bin/icc", "12.2.0")
+	icc := s.path("bin/icc")
+	s.write("bin/icc", "#!/bin/sh\ncase $1 in --version) echo icc 2021; echo Copyright Intel;; *) echo \"$*\";; esac\n")
+	colors := s.fakeGCC("bin/colors", "12.2.0") // it runs what is behind it, and by itself gcc
 	old := s.fakeGCC("bin/gcc-11", "11.3.0")
 	none := filepath.Join(s.dir, "bin/cc")
 	s.fakeGCC("bin/launched", "12.2.0")
@@ -57,6 +59,8 @@ func TestExecPassesThrough(t *testing.T) {
 		{gcc + " -c a.c -fauto-profile=" + v2, "the compiler reads its -fauto-profile=" + v2 + " itself"},
 		{gcc + " -c a.c -fauto-profile=missing", "its -fauto-profile=missing is no profile that can be read"},
 		{icc + " -c a.c", "it is no compiler of GCC"},
+		{colors + " gcc -c a.c", "it is no compiler of GCC"},
+		{colors + " a.o -o prog", "it is no compiler of GCC"},
 		{old + " -c a.c", old + ": not GCC 12 or later"},
 		{none + " -c a.c", none + ": not GCC 12 or later"},
 		{"/bin/echo -c a.c", "it is no compiler of GCC"},
@@ -109,6 +113,7 @@ func TestExecCommands(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "12.2.0")
 	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
+	mpicc := s.fakeGCC("bin/mpicc", "12.2.0")
 	ccache := s.path("ccache")
 	s.write("ccache", "#!/bin/sh\necho ccache \"$*\"\n")
 	s.write("a.c", "#include \"a.h\"\nint f0(void) {}\n")
@@ -126,6 +131,7 @@ func TestExecCommands(t *testing.T) {
 		functions         []string
 	}{
 		{gcc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+		{mpicc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc + " -c a.c -o sub/x.o", "-fauto-profile=sub/x.o.afdo -c a.c -o sub/x.o", "sub/x.o.afdo", []string{"f0", "f1"}},
 		{gcc16 + " -c a.c", "-fauto-profile=a.o.afdo -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc + " a.c -o prog", "-fauto-profile=prog.afdo a.c -o prog", "prog.afdo", []string{"f0", "f1"}},
@@ -330,7 +336,7 @@ func TestExecThrownAway(t *testing.T) {
 func TestExecWarnings(t *testing.T) {
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "12.2.0")
-	s.fakeGCC("mycompiler", "12.2.0")
+	s.write("mycompiler", "#!/bin/sh\necho mine\n")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	profile := writeV4(t, tinyProfile("a.c"))
