@@ -46,7 +46,7 @@ build() { # name folder objects...: everything anew
 ticks() { awk '{ print $16 + $17 }' "/proc/$$/stat"; }
 
 # What remains without the launcher's own work: something that gives each compile the slice it had.
-cat >"$work/slices" <<'END'
+cat >"$work/give-slice" <<'END'
 #!/bin/sh
 object=
 previous=
@@ -57,16 +57,16 @@ done
 [ -f "../exec/$object.afdo" ] && exec "$@" "-fauto-profile=../exec/$object.afdo"
 exec "$@"
 END
-chmod +x "$work/slices"
+chmod +x "$work/give-slice"
 
 configure none "" ""
-configure slices "$work/slices" ""
+configure given "$work/give-slice" ""
 configure whole "" "-fauto-profile=$work/whole.afdo"
 configure exec "$work/afdo;exec;--profile;$work/prof.v4;--" ""
 build 'no profile' none "$@"
 build 'the whole profile' whole "$@"
 build 'afdo exec, cold' exec "$@"
-build 'the slices, without the launcher' slices "$@"
+build 'the slices, without the launcher' given "$@"
 build 'afdo exec, warm' exec "$@"
 cp "$work/new.v4" "$work/prof.v4"
 build 'afdo exec, after a refresh' exec "$@"
