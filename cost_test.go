@@ -3,6 +3,7 @@ package afdo_test
 import (
 	"bytes"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,12 +17,15 @@ import (
 // countingReaderAt notes which bytes were read.
 type countingReaderAt struct {
 	io.ReaderAt
+	mu    sync.Mutex
 	reads int
 	bytes int64
 	spans [][2]int64
 }
 
 func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reads++
 	c.bytes += int64(len(p))
 	c.spans = append(c.spans, [2]int64{off, off + int64(len(p))})

@@ -2,6 +2,7 @@ package afdo
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/door"
@@ -72,6 +73,7 @@ type fileIndex struct {
 	unusable error       // why it cannot be used, or nil
 	misled   atomic.Bool // a lookup: it has turned out not to make sense
 	lookups  atomic.Int32
+	sums     sync.Once // guards that all checksums are read
 }
 
 // errNoIndex is why most files have no index.
@@ -158,6 +160,8 @@ func (s sectionSource) View(off int64, n int) ([]byte, error) {
 	return s.src.view(s.off+off, n)
 }
 
+func (s sectionSource) Ahead(off, n int64) { s.src.pagesAhead(s.off, off, n) }
+
 // wrap makes an error of the index one of this package.
 func (x *fileIndex) wrap(err error) error {
 	if e, ok := err.(*indexfmt.Error); ok {
@@ -202,6 +206,7 @@ func (r *Reader) verify(section int, e extent, data []byte) error {
 	if x.isChecked(section) {
 		return nil
 	}
+	r.checksumsAhead(x)
 	want, err := x.Checksum(section)
 	if err != nil {
 		return x.wrap(err)

@@ -89,7 +89,7 @@ func TestIndexCost(t *testing.T) {
 					require.Truef(t, within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
 				}
 			}
-			require.LessOrEqual(t, pages, int64(128*1024+6*16*1024), name)
+			require.LessOrEqual(t, pages, int64(128*1024+6*32*1024), name)
 			require.Zero(t, names, name)
 			require.Zero(t, table, name)
 			require.LessOrEqual(t, counting.reads, 9, name)

@@ -80,8 +80,10 @@ func (r *Reader) indexedUnits(x *fileIndex, candidates func(*indexfmt.Index) ([]
 		return nil, x.wrap(err)
 	}
 	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	r.recordsAhead(x, ranks)
 	var units []*Unit
-	for i, rank := range slices.Compact(ranks) {
+	for i, rank := range ranks {
 		if i > len(units)+maxFalse {
 			return nil, x.sec.errorAt(0, ErrIndex, "hundreds of other units in the place of one")
 		}

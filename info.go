@@ -88,7 +88,7 @@ func (u *Unit) readInfo(s Symbol) (fields, error) {
 // Load reads all sections of the unit that have not been read yet, in as few reads as their places
 // in the file allow. After it this Unit reads nothing more.
 func (u *Unit) Load() error {
-	u.ahead()
+	u.ahead(maxWindowBytes)
 	t, err := u.symbols()
 	if err != nil || u.r.src.bytes != nil {
 		return err

@@ -1,11 +1,8 @@
 package afdo
 
 import (
-	"cmp"
 	"slices"
 	"sync"
-
-	"github.com/go-afdo/afdo/internal/indexfmt"
 )
 
 // A read through an io.ReaderAt may be a request to a server, which takes as long for some hundred
@@ -25,15 +22,6 @@ const (
 	infoChunk = 64 << 10  // of a large unit's samples
 
 	pagesChunk = 16 << 10 // of an index
-
-	// What stands between two parts that are wanted is read, too, if it takes less time than
-	// another request.
-	maxGap      = 256 << 10
-	maxTogether = 4 << 20
-
-	// All runs of an index are read once so many are wanted, if they are not too many bytes.
-	unitsOneByOne = 4
-	maxRuns       = 1 << 20
 
 	maxWindows     = 64
 	maxWindowBytes = 16 << 20
@@ -115,7 +103,7 @@ func (s *source) aheadOfOpening() {
 func (s *source) pagesAhead(section, off, n int64) {
 	if s.distant() && s.windows.find(section+off, n) == nil {
 		from := max(off-pagesChunk/4, 0)
-		s.ahead(section+from, pagesChunk)
+		s.ahead(section+from, max(pagesChunk, off+n-from))
 	}
 }
 
@@ -152,14 +140,24 @@ func (u *Unit) run() (from, to int) {
 	return int(first), t.len()
 }
 
-// ahead reads the unit's sections ahead: all of them, if they are not many bytes.
-func (u *Unit) ahead() {
+// ahead reads the unit's sections ahead: all of them if they have no more bytes than most, else the
+// names and some of the samples. It does so once: what was read may have been dropped since, but
+// has been used.
+func (u *Unit) ahead(most int64) {
 	e := u.extent()
 	if e.size == 0 {
 		return
 	}
-	u.r.src.ahead(e.off, min(e.size, maxRun))
-	if p := u.places; p != nil && e.size <= maxRun {
+	n := e.size
+	if n > most {
+		n = min(n, max(maxRun, u.namesExtent().size))
+	}
+	if before := u.asked.Swap(n); before >= n {
+		u.asked.Store(before)
+		return
+	}
+	u.r.src.ahead(e.off, n)
+	if p := u.places; p != nil && n == e.size {
 		u.vouchNames()
 		names := p.NamesSize()
 		u.r.vouch(p.first+2, u.r.src.windows.find(e.off+names, e.size-names), p.Infos, len(p.places)-2)
@@ -214,59 +212,4 @@ func (u *Unit) infoAhead(index uint32) {
 	from := info.off - (info.off-e.off)%infoChunk
 	to := max(min(from+infoChunk, e.off+e.size), info.off+info.size)
 	u.r.src.ahead(from, to-from)
-}
-
-// aheadTogether reads parts of the file ahead, those that are near each other by one read.
-func (s *source) aheadTogether(parts []extent) {
-	slices.SortFunc(parts, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
-	for len(parts) > 0 {
-		from, end := parts[0].off, parts[0].off+parts[0].size
-		for parts = parts[1:]; len(parts) > 0; parts = parts[1:] {
-			next := parts[0].off + parts[0].size
-			if parts[0].off > end+maxGap || next > from+maxTogether {
-				break
-			}
-			end = max(end, next)
-		}
-		s.ahead(from, end-from)
-	}
-}
-
-// namesAhead reads the string tables and symbol names of units ahead, if the file is distant.
-func (r *Reader) namesAhead(units []wantedUnit) {
-	if !r.src.distant() || len(units) < 2 {
-		return
-	}
-	var parts []extent
-	for _, u := range units {
-		if e := u.namesExtent(); e.size > 0 && r.cached(u.index) == nil {
-			parts = append(parts, e)
-		}
-	}
-	r.src.aheadTogether(parts)
-}
-
-// namesExtent returns where the unit's string table and symbol names are, if they stand together
-// and that is known.
-func (u *Unit) namesExtent() extent {
-	if p := u.places; p != nil {
-		return extent{p.places[0].off, p.NamesSize()}
-	}
-	t, first := u.r.table.Load(), int(u.entry.Strings)
-	if t.sparse != nil || int(u.entry.Symbols) != first+1 || first+1 >= t.len() {
-		return extent{}
-	}
-	strings, symbols := t.extent(first), t.extent(first+1)
-	return extent{strings.off, symbols.off + symbols.size - strings.off}
-}
-
-// runsAhead reads what the index has of all units ahead.
-func (r *Reader) runsAhead() {
-	x := r.idx.Load()
-	if !r.src.distant() || x == nil || x.unusable != nil || !x.Has(indexfmt.Runs) {
-		return
-	}
-	if from, size := x.Place(indexfmt.Runs); size <= maxRuns {
-		r.src.ahead(x.sec.Offset+from, size)
-	}
 }

@@ -95,13 +95,14 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow concurrent reads if the Reader
-// is used concurrently. Close does not close src.
+// NewReader reads a file of size bytes through src, which must allow concurrent reads, as all that
+// is an io.ReaderAt does. Close does not close src.
 //
 // Reads of src may be slow, so what is likely to be needed next is read along: opening reads the
 // end of the file and the section table, the first lookup in a unit reads all of the unit unless it
-// is large. Opening a file of some megabytes and reading a unit takes three reads. Some megabytes
-// of what was read stay in memory.
+// is large. Opening a file of some megabytes and reading a unit takes three reads. What is needed
+// of many units is read in a few pieces, at the same time. Some megabytes of what was read stay in
+// memory.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
 		return nil, errors.New("afdo: the io.ReaderAt is nil")

@@ -315,7 +315,7 @@ func (u *Unit) NumSymbols() (int, error) {
 // iteration.
 func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
-		u.ahead()
+		u.ahead(maxRun)
 		t, err := u.symbols()
 		if err != nil {
 			yield(Symbol{}, err)

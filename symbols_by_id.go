@@ -29,15 +29,18 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 		order[i] = wantedID{id, i}
 	}
 	slices.SortFunc(order, func(a, b wantedID) int { return cmp.Compare(a.id, b.id) })
+	r.unitsAhead(len(ids))
 	units, err := r.owners(order)
 	if err != nil {
 		return nil, err
 	}
-	r.namesAhead(units)
 	symbols := make([]Symbol, len(ids))
-	for _, u := range units {
-		if err := u.symbolsByID(u.wanted, symbols); err != nil {
-			return nil, err
+	for _, b := range r.batches(units) {
+		r.src.aheadAll(b.runs)
+		for _, u := range b.units {
+			if err := u.symbolsByID(u.wanted, symbols); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return symbols, nil
@@ -52,9 +55,6 @@ type wantedUnit struct {
 // owners returns the units of symbol IDs, which ascend.
 func (r *Reader) owners(order []wantedID) (units []wantedUnit, err error) {
 	for len(order) > 0 {
-		if len(units) == unitsOneByOne {
-			r.runsAhead()
-		}
 		u, err := r.owner(order[0].id)
 		if err != nil {
 			return nil, err

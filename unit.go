@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/wire"
 )
@@ -24,7 +25,8 @@ type Unit struct {
 	entry unitEntry
 	path  string
 
-	places *unitRun // where its sections are, if the index has told
+	places *unitRun     // where its sections are, if the index has told
+	asked  atomic.Int64 // how much of them has been read ahead
 
 	mu      sync.Mutex
 	encoded *encodedTable     // as far as read and not yet decoded

@@ -68,13 +68,8 @@ func (c *cache) forget(blocks []*block) {
 func (f *File) readBlocks(p []byte, r Range) (int, error) {
 	from, to := r.Low/f.block, (r.High-1)/f.block+1
 	all, missing := f.cache.get(from, to)
-	for len(missing) > 0 {
-		run := 1
-		for run < len(missing) && missing[run].number == missing[0].number+int64(run) {
-			run++
-		}
-		f.fetchRun(missing[:run])
-		missing = missing[run:]
+	if len(missing) > 0 {
+		f.fetchBlocks(missing)
 	}
 	n := 0
 	for _, b := range all {
@@ -87,18 +82,18 @@ func (f *File) readBlocks(p []byte, r Range) (int, error) {
 	return n, nil
 }
 
-// fetchRun fetches blocks that follow one another in one request.
-func (f *File) fetchRun(run []*block) {
-	low := run[0].number * f.block
-	high := min((run[len(run)-1].number+1)*f.block, f.size)
+// fetchBlocks fetches blocks in one request, with those that stand between them.
+func (f *File) fetchBlocks(missing []*block) {
+	low := missing[0].number * f.block
+	high := min((missing[len(missing)-1].number+1)*f.block, f.size)
 	a, err := f.fetch(f.ctx, Range{low, high}, nil)
 	if err != nil {
-		f.cache.forget(run)
+		f.cache.forget(missing)
 	}
-	for i, b := range run {
+	for _, b := range missing {
 		if b.err = err; err == nil {
-			begin := int64(i) * f.block
-			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // so that it does not hold on to the run
+			begin := b.number*f.block - low
+			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // so that it does not hold on to the others
 		}
 		close(b.done)
 	}

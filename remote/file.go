@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
@@ -17,7 +18,8 @@ type File struct {
 	source   Source
 	version  Version
 	size     int64
-	tailData []byte
+	headData []byte // what opening has fetched of the beginning
+	tailData []byte // and of the end
 	cache    *cache // nil if there is none
 	requests atomic.Int64
 	bytes    atomic.Int64
@@ -50,7 +52,7 @@ func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
 
 func open(ctx context.Context, s Source, o options) (*File, error) {
 	f := &File{ctx: ctx, source: s, options: o}
-	if err := f.end(); err != nil {
+	if err := f.ends(); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -60,18 +62,41 @@ func open(ctx context.Context, s Source, o options) (*File, error) {
 	return f, nil
 }
 
-// end fetches the tail, and asks for the size by itself if need be.
-func (f *File) end() error {
-	a, err := f.fetch(f.ctx, Range{-f.tail, 0}, nil)
+// ends fetches both ends of the file, if the first one is wanted, at the same time.
+func (f *File) ends() error {
+	var head, tail answer
+	var headErr, err error
+	var both sync.WaitGroup
+	if f.head > 0 {
+		both.Go(func() { head, headErr = f.fetch(f.ctx, Range{0, f.head}, nil) })
+	}
+	both.Go(func() { tail, err = f.end() })
+	both.Wait()
 	if err != nil {
 		return err
 	}
-	f.version, f.size = a.version, a.size
-	if a.data == nil && f.size > 0 {
-		a, err = f.fetch(f.ctx, Range{max(f.size-f.tail, 0), f.size}, nil)
+	f.version, f.size, f.tailData = tail.version, tail.size, tail.data
+	if f.head == 0 || f.size == 0 {
+		return nil
 	}
-	f.tailData = a.data
-	return err
+	if headErr == nil && (head.version != f.version || head.size != f.size) {
+		headErr = fault(f.Name(), afdo.ErrChanged, "")
+	}
+	f.headData = head.data
+	return headErr
+}
+
+// end fetches the tail, after the size if a source does not know both at once.
+func (f *File) end() (answer, error) {
+	a, err := f.fetch(f.ctx, Range{-f.tail, 0}, nil)
+	if err != nil || a.data != nil || a.size == 0 {
+		return a, err
+	}
+	b, err := f.fetch(f.ctx, Range{max(a.size-f.tail, 0), a.size}, nil)
+	if err == nil && (a.version != b.version || a.size != b.size) {
+		err = fault(f.Name(), afdo.ErrChanged, "")
+	}
+	return b, err
 }
 
 // Name returns the URL without user, password and query, which may hold secrets.
@@ -106,8 +131,8 @@ func (f *File) Close() error {
 	return f.source.Close()
 }
 
-// ReadAt reads len(p) bytes at an offset. Bytes that opening has fetched and those in the cache
-// take no request; each remaining run of bytes takes one. The error is afdo.ErrChanged if the file
+// ReadAt reads len(p) bytes at an offset. It makes one request, or none if opening has fetched the
+// bytes or the cache has them. The error is afdo.ErrChanged if the file
 // is not the one that was opened, and io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
@@ -132,6 +157,9 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 // read reads what lies within the file.
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := int64(len(p))
+	if off+end <= int64(len(f.headData)) {
+		return copy(p, f.headData[off:]), nil
+	}
 	if tail := f.size - int64(len(f.tailData)); off+end > tail {
 		from := max(tail-off, 0)
 		copy(p[from:], f.tailData[off+from-tail:])

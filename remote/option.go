@@ -10,6 +10,7 @@ type Option func(*options)
 
 type options struct {
 	client  *http.Client
+	head    int64
 	tail    int64
 	block   int64
 	blocks  int
@@ -38,9 +39,13 @@ func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
 // list of units there, or its index.
 func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
 
+// Head has opening fetch so many bytes of the beginning, too, in a request at the same time as that
+// for the end. They stay in memory. It saves those the wait who look at how a file begins.
+func Head(bytes int) Option { return func(o *options) { o.head = int64(max(bytes, 0)) } }
+
 // Cache keeps the blocks that were read last: at most that many blocks, of blockSize bytes each.
-// Reads are rounded to whole blocks, and adjacent blocks are fetched in one request. Without it,
-// only the end of the file is kept.
+// Reads are rounded to whole blocks, and each makes one request at most. Without it, only the end
+// of the file is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }

@@ -109,8 +109,34 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, remote.Stats{Requests: 2, Bytes: 2_000 + 97_500}, f.Stats())
 }
 
-// Blocks are fetched once as long as the cache has room, and those that follow one another
-// together.
+// The beginning is fetched together with the end.
+func TestHead(t *testing.T) {
+	for _, size := range []int{0, 1, 9, 10, 11, 29, 31, 1000} {
+		s := serve(t, random(size))
+		f := open(t, s, remote.Tail(20), remote.Head(10))
+		require.Equal(t, int64(2), s.requests.Load())
+		require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, f.Size()), s.data), "%d bytes", size)
+		s.requests.Store(0)
+		p := make([]byte, min(size, 10))
+		_, err := f.ReadAt(p, 0)
+		require.NoError(t, err)
+		require.Equal(t, s.data[:len(p)], p)
+		require.Zero(t, s.requests.Load())
+	}
+	s := serve(t, random(1000))
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("Range") == "bytes=0-9" {
+			w.Header().Set("ETag", `"2"`)
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
+			return true
+		}
+		return false
+	}
+	_, err := remote.Open(t.Context(), s.URL, remote.Head(10))
+	require.ErrorIs(t, err, afdo.ErrChanged)
+}
+
+// Blocks are fetched once as long as the cache has room, and by one request all that a read takes.
 func TestCache(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Tail(1), remote.Cache(1_000, 10))
@@ -122,7 +148,7 @@ func TestCache(t *testing.T) {
 		require.True(t, bytes.Equal(s.data[off:off+n], p))
 	}
 	for _, step := range []struct{ off, n, requests int }{
-		{5_500, 10, 1}, {5_000, 1_000, 0}, {5_900, 200, 1}, {4_000, 4_000, 2}, {4_000, 4_000, 0},
+		{5_500, 10, 1}, {5_000, 1_000, 0}, {5_900, 200, 1}, {4_000, 4_000, 1}, {4_000, 4_000, 0},
 		{20_000, 10_000, 1}, {20_000, 10_000, 0}, {5_000, 1, 1}, {29_000, 1, 0}, {20_000, 1, 1}, {99_500, 499, 1},
 	} {
 		before := s.requests.Load()

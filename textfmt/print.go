@@ -29,17 +29,16 @@ import (
 // whose text would be larger than any real one's, because functions or strings
 // share their bytes a thousandfold, gives [afdo.ErrLimit].
 func Print(w io.Writer, r *afdo.Reader) error {
-	p, err := newPrinter(w, r)
-	if err != nil {
-		return err
-	}
+	p := newPrinter(w, r)
 	if err := p.eachUnit(p.surveyUnit); err != nil {
 		return err
 	}
 	if missing := p.survey.missing(); len(missing) > 0 {
 		return unknownCallee(missing[0])
 	}
-	p.head()
+	if err := p.head(); err != nil {
+		return err
+	}
 	if err := p.eachUnit(p.unit); err != nil {
 		return err
 	}
@@ -66,10 +65,7 @@ func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
 
 // printPart writes symbols of a unit and the callees that they need.
 func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo.Symbol, error]) error {
-	p, err := newPrinter(w, r)
-	if err != nil {
-		return err
-	}
+	p := newPrinter(w, r)
 	if err := p.survey.symbols(symbols); err != nil {
 		return err
 	}
@@ -80,7 +76,9 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	if err := p.nameAll(symbols); err != nil {
 		return err
 	}
-	p.head()
+	if err := p.head(); err != nil {
+		return err
+	}
 	if err := p.symbols(symbols); err != nil {
 		return err
 	}
@@ -94,11 +92,10 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 // file.
 type printer struct {
 	emitter
-	reader  *afdo.Reader
-	survey  *survey
-	summary *afdo.Summary
-	paths   []string       // by file ID
-	files   map[string]int // file IDs by path
+	reader *afdo.Reader
+	survey *survey
+	paths  []string       // by file ID
+	files  map[string]int // file IDs by path
 
 	ids     idTable // of symbols that are printed or referred to: indices of headers
 	headers []header
@@ -113,19 +110,14 @@ type header struct {
 	file int
 }
 
-func newPrinter(w io.Writer, r *afdo.Reader) (*printer, error) {
-	summary, err := r.Summary()
-	if err != nil {
-		return nil, err
-	}
+func newPrinter(w io.Writer, r *afdo.Reader) *printer {
 	p := &printer{
-		reader:  r,
-		survey:  newSurvey(r.Size()),
-		summary: summary,
-		files:   map[string]int{"": -1},
+		reader: r,
+		survey: newSurvey(r.Size()),
+		files:  map[string]int{"": -1},
 	}
 	p.emitter = emitter{w: &boundedWriter{w: w, left: maxText(r.Size())}, callees: p}
-	return p, nil
+	return p
 }
 
 // eachUnit loads one unit after the other.
@@ -218,9 +210,14 @@ func (p *printer) callee(id afdo.SymbolID) (afdo.Symbol, error) {
 	return s, err
 }
 
-func (p *printer) head() {
+func (p *printer) head() error {
+	summary, err := p.reader.Summary()
+	if err != nil {
+		return err
+	}
 	p.filenames(p.paths)
-	p.emitter.summary(p.summary)
+	p.emitter.summary(summary)
+	return nil
 }
 
 func (p *printer) unit(u *afdo.Unit) error { return p.symbols(u.Symbols()) }

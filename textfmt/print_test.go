@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -313,11 +314,11 @@ func TestPrintMalformed(t *testing.T) {
 // failingReaderAt fails from a certain read on.
 type failingReaderAt struct {
 	io.ReaderAt
-	reads int
+	reads atomic.Int64
 }
 
 func (f *failingReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if f.reads--; f.reads < 0 {
+	if f.reads.Add(-1) < 0 {
 		return 0, errBroken
 	}
 	return f.ReaderAt.ReadAt(p, off)
@@ -334,11 +335,12 @@ func TestPrintReadErrors(t *testing.T) {
 	for _, function := range []string{"Print", "PrintUnit", "PrintSymbol"} {
 		failures := 0
 		for n := 0; ; n++ {
-			src := &failingReaderAt{bytes.NewReader(data), 1000}
+			src := &failingReaderAt{ReaderAt: bytes.NewReader(data)}
+			src.reads.Store(1000)
 			r, err := afdo.NewReader(src, int64(len(data)))
 			require.NoError(t, err)
 			call := prints(t, r)[function]
-			src.reads = n
+			src.reads.Store(int64(n))
 			err = call(io.Discard)
 			if err == nil {
 				break

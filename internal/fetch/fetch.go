@@ -3,8 +3,8 @@
 // wait for it. As with Git's remote helpers, there can be several, each for some schemes.
 //
 // A helper is started with a URL. It opens it and tells whether that went well, the name and the
-// size. Then it answers questions for ranges of bytes, one after another, until its standard input
-// ends:
+// size. Then it answers questions for ranges of bytes until its standard input ends. Questions may
+// be asked ahead of answers, which come in the same order:
 //
 //	hello     an answer with the name, one with the tag, then the size (64 bits)
 //	question  offset (64 bits), number of bytes (32 bits)
@@ -145,7 +145,32 @@ func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	if err := binary.Write(out, binary.LittleEndian, f.Size()); err != nil {
 		return err
 	}
-	var buf []byte
+	replies := make(chan chan reply, atOnce)
+	var asked error
+	go func() {
+		defer close(replies)
+		asked = answerAll(in, f, replies)
+	}()
+	for c := range replies {
+		r := <-c
+		if err := writeAnswer(out, r.data, r.err); err != nil {
+			return err
+		}
+	}
+	return asked
+}
+
+// atOnce is how many questions a helper works on at the same time.
+const atOnce = 16
+
+// A reply is what comes of a question.
+type reply struct {
+	data []byte
+	err  error
+}
+
+// answerAll reads questions and begins to answer them, until there are no more.
+func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	for {
 		var question [12]byte
 		if _, err := io.ReadFull(in, question[:]); err != nil {
@@ -159,17 +184,19 @@ func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 		if offset > math.MaxInt64 || int64(offset) > f.Size() || n > f.Size()-int64(offset) {
 			return fmt.Errorf("asked for %d bytes at %d of %d", n, offset, f.Size())
 		}
-		if int64(cap(buf)) < n {
-			buf = make([]byte, n)
-		}
-		got, err := f.ReadAt(buf[:n], int64(offset))
-		if int64(got) == n {
-			err = nil
-		}
-		if err := writeAnswer(out, buf[:got], err); err != nil {
-			return err
-		}
+		c := make(chan reply, 1)
+		replies <- c
+		go func() { c <- answerTo(f, int64(offset), n) }()
 	}
+}
+
+func answerTo(f Remote, offset, n int64) reply {
+	buf := make([]byte, n)
+	got, err := f.ReadAt(buf, offset)
+	if int64(got) == n {
+		err = nil
+	}
+	return reply{buf[:got], err}
 }
 
 // Helper returns the helper for the scheme of a URL, and whether the path is a URL of one of them.

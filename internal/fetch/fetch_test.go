@@ -115,6 +115,37 @@ func TestOpenFails(t *testing.T) {
 	require.ErrorContains(t, err, "has ended")
 }
 
+// Reads of several goroutines are requests at the same time.
+func TestTogether(t *testing.T) {
+	withHelper(t)
+	data := []byte(strings.Repeat("0123456789abcdef", 1000))
+	var waiting sync.WaitGroup
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Range"), "bytes=1") {
+			waiting.Done()
+			waiting.Wait() // until the others are there
+		}
+		w.Header().Set("ETag", `"0"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	defer s.Close()
+	f, err := fetch.Open(s.URL)
+	require.NoError(t, err)
+	const n = 5
+	waiting.Add(n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			p := make([]byte, 50)
+			if _, err := f.ReadAt(p, int64(1000+100*i)); err != nil || !bytes.Equal(p, data[1000+100*i:1050+100*i]) {
+				t.Errorf("read %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, f.Close())
+}
+
 func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		args  []string

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A File is a file of a server that a helper reads. Reads of several goroutines come one after
-// another.
+// A File is a file of a server that a helper reads. Several goroutines may read at the same time,
+// and so does the helper.
 type File struct {
 	name string
 	tag  string
@@ -23,8 +23,10 @@ type File struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd // nil once it is closed
 	in     io.WriteCloser
-	out    io.ReadCloser
-	broken error // what ended the conversation
+	broken error         // what ended the conversation
+	last   chan struct{} // closed when the answer to the last question has been read
+
+	out io.ReadCloser // read by whoever's turn it is
 }
 
 // Open starts the helper of a URL: the program of that name beside this one, or in PATH. The
@@ -38,7 +40,8 @@ func Open(url string, options ...string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{cmd: exec.Command(path, append(options, url)...)}
+	f := &File{cmd: exec.Command(path, append(options, url)...), last: make(chan struct{})}
+	close(f.last)
 	f.cmd.Stderr = os.Stderr
 	if f.in, err = f.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (f *File) Tag() string { return f.tag }
 func (f *File) Size() int64 { return f.size }
 
 // maxQuestion is how many bytes are asked for at once.
-const maxQuestion = 16 << 20
+const maxQuestion = 32 << 20
 
 // ReadAt reads len(p) bytes at an offset.
 func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
@@ -121,43 +124,71 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ask asks for a range that lies within the file.
+// ask asks for a range that lies within the file, and waits for the answers to earlier questions
+// and for its own.
 func (f *File) ask(p []byte, off int64) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.cmd == nil {
-		return 0, afdo.ErrClosed
+	before, done, err := f.question(off, len(p))
+	if err != nil {
+		return 0, err
 	}
-	if f.broken != nil {
-		return 0, f.broken
-	}
-	var question [12]byte
-	binary.LittleEndian.PutUint64(question[:], uint64(off))
-	binary.LittleEndian.PutUint32(question[8:], uint32(len(p)))
-	if _, err := f.in.Write(question[:]); err != nil {
-		f.broken = errors.New("the helper has ended")
-		return 0, f.broken
+	defer close(done)
+	<-before
+	if err := f.isBroken(nil); err != nil {
+		return 0, err
 	}
 	n, err := readAnswer(f.out, p)
 	if err == nil && n < len(p) {
 		err = io.ErrUnexpectedEOF
 	}
 	if told := (*Error)(nil); err != nil && !errors.As(err, &told) {
-		f.broken = err
+		err = f.isBroken(err)
 	}
 	return n, err
 }
 
-// Close ends the helper.
-func (f *File) Close() error {
+// question writes a question. Its answer is to be read once before is closed, and then done has to
+// be closed.
+func (f *File) question(off int64, n int) (before, done chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.cmd == nil {
-		return afdo.ErrClosed
+		return nil, nil, afdo.ErrClosed
 	}
+	if f.broken != nil {
+		return nil, nil, f.broken
+	}
+	var question [12]byte
+	binary.LittleEndian.PutUint64(question[:], uint64(off))
+	binary.LittleEndian.PutUint32(question[8:], uint32(n))
+	if _, err := f.in.Write(question[:]); err != nil {
+		f.broken = errors.New("the helper has ended")
+		return nil, nil, f.broken
+	}
+	before, f.last = f.last, make(chan struct{})
+	return before, f.last, nil
+}
+
+// isBroken returns what has ended the conversation, which is an error if nothing has before.
+func (f *File) isBroken(now error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.broken == nil {
+		f.broken = now
+	}
+	return f.broken
+}
+
+// Close ends the helper. It waits for reads.
+func (f *File) Close() error {
+	f.mu.Lock()
 	cmd := f.cmd
 	f.cmd = nil
+	f.mu.Unlock()
+	if cmd == nil {
+		return afdo.ErrClosed
+	}
 	_ = f.in.Close()
+	<-f.last // there are no more questions
 	_, _ = io.Copy(io.Discard, f.out)
 	return cmd.Wait()
 }

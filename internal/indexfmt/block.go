@@ -60,11 +60,16 @@ type Block struct {
 }
 
 // Place returns where the pages of a block are in the section.
-func (x *Index) Place(kind Kind) (off, size int64) {
-	b := x.byKind[kind]
-	from := physical(b.Off) / pageSize * pageSize
-	to := min((physical(b.Off+b.Size)/pageSize+1)*pageSize, x.sectionSize)
-	return from, to - from
+func (x *Index) Place(kind Kind) (off, size int64) { return x.place(x.byKind[kind]) }
+
+// ChecksumPlace returns where the pages are in the section that have the checksum of a section.
+func (x *Index) ChecksumPlace(section int) (off, size int64) {
+	return x.place(Block{Checksums, x.byKind[Checksums].Off + int64(section)*SumSize, SumSize})
+}
+
+func (x *Index) place(b Block) (off, size int64) {
+	from, to := span(b.Off, b.Size)
+	return from, min(to, x.sectionSize) - from
 }
 
 func (x *Index) readBlocks(f *wire.Fields) {

@@ -32,6 +32,9 @@ func newError(pos int, class error, format string, args ...any) error {
 // A Source hands out bytes of the section.
 type Source interface {
 	View(off int64, n int) ([]byte, error)
+
+	// Ahead says that these bytes are going to be asked for, in pieces.
+	Ahead(off, n int64)
 }
 
 // A File is what an index says of the file that it is of, and has to agree with.

@@ -32,6 +32,12 @@ func seededSum(seed uint64, data []byte) uint32 {
 // physical returns the place in the section of an offset in its content.
 func physical(off int64) int64 { return off + off/pageContent*SumSize }
 
+// span returns where the pages begin and end in the section that have n bytes of content from off
+// on.
+func span(off, n int64) (from, to int64) {
+	return off / pageContent * pageSize, (off + n + pageContent - 1) / pageContent * pageSize
+}
+
 // NumPages is the number of pages.
 func (x *Index) NumPages() int { return len(x.pages) }
 
@@ -68,6 +74,9 @@ func (x *Index) page(i int64) (*page, error) {
 
 // read copies content from off on, which is within the index.
 func (x *Index) read(dst []byte, off int64) error {
+	if from, to := span(off, int64(len(dst))); to-from > pageSize {
+		x.src.Ahead(from, min(to, x.sectionSize)-from)
+	}
 	for len(dst) > 0 {
 		p, err := x.page(off / pageContent)
 		if err != nil {

@@ -39,39 +39,58 @@ func (r *Run) Size() (size int64) {
 
 // Run returns what the block says of a unit.
 func (x *Index) Run(unit int) (*Run, error) {
-	b := x.byKind[Runs]
-	if unit >= x.units {
-		return nil, x.fault(b.Off, "unit %d of %d", unit, x.units)
-	}
-	f, err := x.fields(b.Off+b.Size-1, 1)
+	b, err := x.record(unit)
 	if err != nil {
 		return nil, err
 	}
-	width := f.Byte()
-	size := b.Size - 1 - packedSize(uint64(x.units)+1, width)
-	if width > 48 || size < 0 {
-		return nil, x.fault(b.Off+b.Size-1, "places of %d bits of %d runs", width, x.units)
-	}
-	from, err := x.bits(b.Off+size, uint64(unit)*uint64(width), width)
-	if err != nil {
-		return nil, err
-	}
-	to, err := x.bits(b.Off+size, uint64(unit+1)*uint64(width), width)
-	if err != nil {
-		return nil, err
-	}
-	if from > to || int64(to) > size {
-		return nil, x.fault(b.Off+size, "the run of unit %d from %d to %d", unit, from, to)
-	}
-	f = wire.Fields{Data: make([]byte, to-from), Compact: true}
-	if err := x.read(f.Data, b.Off+int64(from)); err != nil {
+	f := wire.Fields{Data: make([]byte, b.Size), Compact: true}
+	if err := x.read(f.Data, b.Off); err != nil {
 		return nil, err
 	}
 	r := decodeRun(&f)
 	if f.Err != nil {
-		return nil, x.misread(b.Off+int64(from), &f)
+		return nil, x.misread(b.Off, &f)
 	}
 	return r, nil
+}
+
+// RunPlace returns where the pages are in the section that have what the block says of a unit.
+func (x *Index) RunPlace(unit int) (off, size int64, err error) {
+	b, err := x.record(unit)
+	if err != nil {
+		return 0, 0, err
+	}
+	off, size = x.place(b)
+	return off, size, nil
+}
+
+// record returns where the record of a unit is.
+func (x *Index) record(unit int) (Block, error) {
+	b := x.byKind[Runs]
+	if unit >= x.units {
+		return b, x.fault(b.Off, "unit %d of %d", unit, x.units)
+	}
+	f, err := x.fields(b.Off+b.Size-1, 1)
+	if err != nil {
+		return b, err
+	}
+	width := f.Byte()
+	size := b.Size - 1 - packedSize(uint64(x.units)+1, width)
+	if width > 48 || size < 0 {
+		return b, x.fault(b.Off+b.Size-1, "places of %d bits of %d runs", width, x.units)
+	}
+	from, err := x.bits(b.Off+size, uint64(unit)*uint64(width), width)
+	if err != nil {
+		return b, err
+	}
+	to, err := x.bits(b.Off+size, uint64(unit+1)*uint64(width), width)
+	if err != nil {
+		return b, err
+	}
+	if from > to || int64(to) > size {
+		return b, x.fault(b.Off+size, "the run of unit %d from %d to %d", unit, from, to)
+	}
+	return Block{Runs, b.Off + int64(from), int64(to - from)}, nil
 }
 
 func decodeRun(f *wire.Fields) *Run {

@@ -18,6 +18,9 @@ const (
 	numBlocks = 256
 )
 
+// headSize is more than it takes to tell what a file is.
+const headSize = 4 << 10
+
 // Main is the main function of a program of that name, which opens the URLs of its schemes.
 func Main(name string, open func(context.Context, string, ...remote.Option) (*remote.File, error)) {
 	url, whole, ok := fetch.Arguments(os.Args[1:])
@@ -25,15 +28,15 @@ func Main(name string, open func(context.Context, string, ...remote.Option) (*re
 		fmt.Fprintf(os.Stderr, "usage: %s URL (afdo starts it by itself)\n", name)
 		os.Exit(2)
 	}
-	option := remote.Cache(blockSize, numBlocks)
+	options := []remote.Option{remote.Cache(blockSize, numBlocks), remote.Head(headSize)}
 	if whole {
-		option = remote.Tail(1)
+		options = []remote.Option{remote.Tail(1)}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	out := os.Stdout
 	os.Stdout = os.Stderr // what libraries print is not part of the conversation
-	f, err := open(ctx, url, option)
+	f, err := open(ctx, url, options...)
 	if err := fetch.Serve(os.Stdin, out, f, err); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)

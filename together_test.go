@@ -1,0 +1,52 @@
+package afdo_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Parts that are near each other are joined, and the nearest of the others until few are left.
+func TestJoined(t *testing.T) {
+	const k, m = 1 << 10, 1 << 20
+	for name, c := range map[string]struct {
+		parts, want [][2]int64
+		most        int
+	}{
+		"none":     {nil, nil, 3},
+		"one":      {[][2]int64{{5, 7}}, [][2]int64{{5, 7}}, 3},
+		"near":     {[][2]int64{{300 * k, k}, {0, 100 * k}}, [][2]int64{{0, 301 * k}}, 3},
+		"far":      {[][2]int64{{0, k}, {m, k}, {3 * m, k}}, [][2]int64{{0, k}, {m, k}, {3 * m, k}}, 3},
+		"too many": {[][2]int64{{0, k}, {m, k}, {3 * m, k}, {4 * m, k}, {6 * m, k}}, [][2]int64{{0, m + k}, {3 * m, m + k}, {6 * m, k}}, 3},
+		"equal":    {[][2]int64{{0, k}, {m, k}, {2 * m, k}, {3 * m, k}}, [][2]int64{{0, 3*m + k}}, 3},
+		"within":   {[][2]int64{{0, 100}, {10, 20}, {50, 100}}, [][2]int64{{0, 150}}, 3},
+		"large":    {[][2]int64{{0, 20 * m}, {20 * m, 20 * m}}, [][2]int64{{0, 20 * m}, {20 * m, 20 * m}}, 1},
+	} {
+		require.Equal(t, c.want, afdo.Joined(c.parts, c.most), name)
+	}
+}
+
+// Every part is in a run, and there are no more of these than wanted.
+func TestJoinedAny(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var parts [][2]int64
+		for range rng.IntN(60) {
+			parts = append(parts, [2]int64{rng.Int64N(30 << 20), 1 + rng.Int64N(20<<10)})
+		}
+		runs := afdo.Joined(parts, 6)
+		require.LessOrEqual(t, len(runs), 6)
+		for _, p := range parts {
+			found := 0
+			for _, r := range runs {
+				if r[0] <= p[0] && p[0]+p[1] <= r[0]+r[1] {
+					found++
+				}
+			}
+			require.Equal(t, 1, found)
+		}
+	}
+}
