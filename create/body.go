@@ -18,161 +18,188 @@ func (w where) compare(v where) int {
 // A symbol names a function in the profile.
 type symbol struct{ file, name string }
 
-// A body is what is counted in a function, or in one that is inlined at one place of one.
+// A body is what is counted in a function, or in one that is inlined at one place of one. It takes
+// everything as it comes; settle adds up what belongs together. A large program has a hundred
+// thousand bodies with a few locations each, for which maps take several times the memory.
 type body struct {
-	counts  map[where]*cell
-	calls   map[target]uint64
-	inlined map[inlining]*body
+	counts  []count
+	calls   []called
+	inlined []inlined
 }
 
-// A target is a function that is called at a location.
-type target struct {
+// A count is how often a copy of a location ran. The compiler may have made several copies of a
+// block, each of which runs on its own.
+type count struct {
+	where
+	copy uint64 // 0 if the block was not copied
+	n    uint64
+}
+
+// A called is how often a function was called at a location.
+type called struct {
 	where
 	callee *function
+	n      uint64
 }
 
-// An inlining is a function that is inlined at a location.
-type inlining struct {
+// An inlined is a function that is inlined at a location.
+type inlined struct {
 	where
 	callee symbol
+	body   *body
 }
 
-// A cell is the count of a location. The compiler may have made several copies of a block, each of
-// which runs on its own.
-type cell struct{ copies []copyCount }
-
-type copyCount struct {
-	id    uint64 // 0 if the block was not copied
-	count uint64
+func (a inlined) compare(b inlined) int {
+	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.name, b.callee.name), cmp.Compare(a.callee.file, b.callee.file))
 }
 
-// add counts an address.
-func (c *cell) add(id, count uint64, how Combine) {
-	for i := range c.copies {
-		if have := &c.copies[i]; have.id == id {
-			if how == Sum {
-				have.count = saturating.Add(have.count, count)
-			} else {
-				have.count = max(have.count, count)
-			}
-			return
-		}
+// both returns the count of two addresses of one location.
+func (how Combine) both(a, b uint64) uint64 {
+	if how == Sum {
+		return saturating.Add(a, b)
 	}
-	c.copies = append(c.copies, copyCount{id, count})
-}
-
-// total adds the copies up. What is left outside of them, such as the test of a loop that was
-// unrolled, is of the same block and runs no more often than they do together.
-func (c *cell) total() uint64 {
-	var rest, sum uint64
-	for _, have := range c.copies {
-		if have.id == 0 {
-			rest = have.count
-		} else {
-			sum = saturating.Add(sum, have.count)
-		}
-	}
-	return max(rest, sum)
+	return max(a, b)
 }
 
 // count counts an address at a location.
 func (b *body) count(w where, id, n uint64, how Combine) {
-	if b.counts == nil {
-		b.counts = make(map[where]*cell)
+	if last := len(b.counts) - 1; last >= 0 && b.counts[last].where == w && b.counts[last].copy == id {
+		b.counts[last].n = how.both(b.counts[last].n, n)
+		return
 	}
-	c := b.counts[w]
-	if c == nil {
-		c = new(cell)
-		b.counts[w] = c
-	}
-	c.add(id, n, how)
+	b.counts = append(b.counts, count{w, id, n})
 }
 
 func (b *body) call(w where, callee *function, n uint64) {
-	if b.calls == nil {
-		b.calls = make(map[target]uint64)
-	}
-	t := target{w, callee}
-	b.calls[t] = saturating.Add(b.calls[t], n)
+	b.calls = append(b.calls, called{w, callee, n})
 }
 
 // inline returns the body of a function that is inlined at a location.
 func (b *body) inline(w where, callee symbol) *body {
-	if b.inlined == nil {
-		b.inlined = make(map[inlining]*body)
-	}
-	k := inlining{w, callee}
-	inner := b.inlined[k]
-	if inner == nil {
-		inner = new(body)
-		b.inlined[k] = inner
-	}
+	inner := new(body)
+	b.inlined = append(b.inlined, inlined{w, callee, inner})
 	return inner
+}
+
+// settle puts everything in order and adds up what belongs together, here and in what is inlined.
+func (b *body) settle(how Combine) {
+	left := []*body{b} // and not the machine's stack: the depth is that of the file
+	for len(left) > 0 {
+		b := left[len(left)-1]
+		left = left[:len(left)-1]
+		b.counts = slices.Clone(total(combined(b.counts, how))) // no more room than they need
+		b.calls = slices.Clone(summed(b.calls))
+		b.inlined = slices.Clone(joined(b.inlined))
+		for _, in := range b.inlined {
+			left = append(left, in.body)
+		}
+	}
+}
+
+// combined makes one count of those of each copy of a location, in the order of the locations.
+func combined(list []count, how Combine) []count {
+	slices.SortFunc(list, func(a, b count) int { return cmp.Or(a.where.compare(b.where), cmp.Compare(a.copy, b.copy)) })
+	kept := list[:0]
+	for _, c := range list {
+		if last := len(kept) - 1; last >= 0 && kept[last].where == c.where && kept[last].copy == c.copy {
+			kept[last].n = how.both(kept[last].n, c.n)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// total adds up the copies of each location. What is left outside of them, such as the test of a
+// loop that was unrolled, is of the same block and runs no more often than they do together. It
+// comes first, since it has copy 0.
+func total(list []count) []count {
+	kept := list[:0]
+	for i := 0; i < len(list); {
+		at, rest, sum := list[i].where, uint64(0), uint64(0)
+		for ; i < len(list) && list[i].where == at; i++ {
+			if list[i].copy == 0 {
+				rest = list[i].n
+			} else {
+				sum = saturating.Add(sum, list[i].n)
+			}
+		}
+		kept = append(kept, count{where: at, n: max(rest, sum)})
+	}
+	return kept
+}
+
+// summed adds up the calls of one function at one location.
+func summed(list []called) []called {
+	slices.SortFunc(list, func(a, b called) int {
+		return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
+	})
+	kept := list[:0]
+	for _, c := range list {
+		if last := len(kept) - 1; last >= 0 && kept[last].where == c.where && kept[last].callee == c.callee {
+			kept[last].n = saturating.Add(kept[last].n, c.n)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// joined makes one body of those of one function that is inlined several times at one location.
+func joined(list []inlined) []inlined {
+	slices.SortStableFunc(list, inlined.compare)
+	kept := list[:0]
+	for _, in := range list {
+		if last := len(kept) - 1; last >= 0 && kept[last].compare(in) == 0 {
+			b := kept[last].body
+			b.counts = append(b.counts, in.body.counts...)
+			b.calls = append(b.calls, in.body.calls...)
+			b.inlined = append(b.inlined, in.body.inlined...)
+		} else {
+			kept = append(kept, in)
+		}
+	}
+	return kept
 }
 
 // entry estimates how often a function was entered: as often as its first location ran.
 func (b *body) entry() uint64 {
-	for b != nil {
-		var first *where
-		for w := range b.counts {
-			if first == nil || w.compare(*first) < 0 {
-				first = &w
-			}
+	for {
+		switch {
+		case len(b.counts) > 0:
+			return b.counts[0].n
+		case len(b.inlined) == 0:
+			return 0
 		}
-		if first != nil {
-			return b.counts[*first].total()
-		}
-		var next *inlining
-		for k := range b.inlined {
-			if next == nil || cmp.Or(k.where.compare(next.where), cmp.Compare(k.callee.name, next.callee.name)) < 0 {
-				next = &k
-			}
-		}
-		if next == nil {
-			break
-		}
-		b = b.inlined[*next]
+		b = b.inlined[0].body
 	}
-	return 0
 }
 
 // records puts a body into the form of package profile.
 func (b *body) records(to *profile.Body, ref func(symbol) profile.SymbolRef, callee func(*function) (profile.SymbolRef, bool)) {
-	type level struct {
-		body *body
-		left []inlining
-	}
-	enter := func(b *body) level {
-		for w, c := range b.counts {
-			to.Count(w.line, w.discriminator, c.total())
+	enter := func(b *body) []inlined {
+		for _, c := range b.counts {
+			to.Count(c.line, c.discriminator, c.n)
 		}
-		for t, n := range b.calls {
-			if s, ok := callee(t.callee); ok {
-				to.Call(t.line, t.discriminator, s, n)
+		for _, c := range b.calls {
+			if s, ok := callee(c.callee); ok {
+				to.Call(c.line, c.discriminator, s, c.n)
 			}
 		}
-		l := level{body: b}
-		for k := range b.inlined {
-			l.left = append(l.left, k)
-		}
-		slices.SortFunc(l.left, func(a, b inlining) int {
-			return cmp.Or(b.where.compare(a.where), cmp.Compare(b.callee.name, a.callee.name), cmp.Compare(b.callee.file, a.callee.file))
-		})
-		return l
+		return b.inlined
 	}
-	stack := []level{enter(b)} // and not the machine's: the depth is that of the file
+	stack := [][]inlined{enter(b)} // what is left at each level
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
-		n := len(top.left)
-		if n == 0 {
+		if len(*top) == 0 {
 			if stack = stack[:len(stack)-1]; len(stack) > 0 {
 				to.Leave()
 			}
 			continue
 		}
-		k := top.left[n-1]
-		top.left = top.left[:n-1]
-		to.Enter(k.line, k.discriminator, ref(k.callee))
-		stack = append(stack, enter(top.body.inlined[k]))
+		in := (*top)[0]
+		*top = (*top)[1:]
+		to.Enter(in.line, in.discriminator, ref(in.callee))
+		stack = append(stack, enter(in.body))
 	}
 }

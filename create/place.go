@@ -102,6 +102,7 @@ func (p *placer) place(code *symbolize.Code) {
 	}
 	p.counts(code.Spans)
 	p.calls(code.Spans)
+	p.placed.body.settle(p.options.Combine)
 }
 
 // path changes a path as the options say.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestSuffixes(t *testing.T) {
@@ -60,11 +61,37 @@ func TestDiscriminators(t *testing.T) {
 
 // The copies of a block add up; what is outside of them is part of the same.
 func TestCopies(t *testing.T) {
-	var c cell
-	for _, n := range []copyCount{{1, 10}, {1, 12}, {2, 5}, {0, 3}} {
-		c.add(n.id, n.count, Max)
+	var b body
+	for _, c := range []struct{ copy, n uint64 }{{1, 10}, {2, 5}, {1, 12}, {0, 3}} {
+		b.count(where{7, 1}, c.copy, c.n, Max)
 	}
-	assert.Equal(t, uint64(17), c.total())
-	c.add(0, 40, Max)
-	assert.Equal(t, uint64(40), c.total())
+	b.count(where{3, 0}, 0, 1, Max)
+	b.settle(Max)
+	assert.Equal(t, []count{{where{3, 0}, 0, 1}, {where{7, 1}, 0, 17}}, b.counts)
+	assert.Equal(t, uint64(1), b.entry())
+	b.count(where{7, 1}, 0, 40, Max)
+	b.settle(Max)
+	assert.Equal(t, uint64(40), b.counts[1].n)
+}
+
+// What is inlined several times at one location, as in an unrolled loop, is one.
+func TestInlinedCopies(t *testing.T) {
+	var b body
+	callee, helper := symbol{"a.c", "f"}, new(function)
+	for n := range uint64(3) {
+		in := b.inline(where{5, 0}, callee)
+		in.count(where{2, 0}, 0, 10+n, Max)
+		in.call(where{1, 0}, helper, n)
+		in.inline(where{1, 0}, symbol{"a.c", "g"}).count(where{4, 0}, 0, n, Sum)
+	}
+	b.inline(where{5, 0}, symbol{"b.c", "f"}).count(where{2, 0}, 0, 1, Max)
+	b.settle(Sum)
+	require.Len(t, b.inlined, 2)
+	f := b.inlined[0].body
+	assert.Equal(t, []count{{where{2, 0}, 0, 33}}, f.counts)
+	assert.Equal(t, []called{{where{1, 0}, helper, 3}}, f.calls)
+	require.Len(t, f.inlined, 1)
+	assert.Equal(t, []count{{where{4, 0}, 0, 3}}, f.inlined[0].body.counts)
+	assert.Equal(t, []count{{where{2, 0}, 0, 1}}, b.inlined[1].body.counts)
+	assert.Equal(t, uint64(33), b.entry())
 }
