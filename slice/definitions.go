@@ -35,6 +35,7 @@ type definer struct {
 	class     depth  // it follows class, struct or union there
 	alone     []byte // the last word between the parentheses that were closed just now
 	bare      bool   // there was no name before these
+	qualified bool   // const or volatile follow parentheses, of a method or of an old parameter
 	oldStyle  bool   // declarations of parameters follow the parentheses, as in the C of old
 	assembler bool   // strings are names for the assembler
 	label     []byte // those since a parenthesis was opened, joined
@@ -260,8 +261,9 @@ func (d *definer) identifier() {
 		return
 	}
 	d.mention(word)
-	if d.prev == ')' && len(d.names) > d.base && !followsParameters(word) {
-		d.oldStyle = true
+	if d.qualified || d.prev == ')' && len(d.names) > d.base {
+		d.oldStyle = d.oldStyle || !followsParameters(word)
+		d.qualified = string(word) == "const" || string(word) == "volatile"
 	}
 	if d.prev == '~' {
 		word = append([]byte{'~'}, word...)
@@ -317,7 +319,7 @@ func (d *definer) punctuation(c byte) {
 	if d.endsClass(c) {
 		d.class = depth{}
 	}
-	d.defaults = nil
+	d.defaults, d.qualified = nil, false
 	switch c {
 	case '(':
 		d.enter()

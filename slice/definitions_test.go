@@ -55,6 +55,8 @@ func TestDefinitions(t *testing.T) {
 		"void (*f(int x))(int) { }":                                         "f void",
 		"int f(a, b) int a; char *b; { }":                                   "f",
 		"int f(int) const; int g() { }":                                     "g",
+		"int f(a, b) const char *a; volatile int b; { }":                    "f",
+		"int f() const volatile; int g() { }":                               "g",
 		"typedef struct { int x; } S;":                                      "S ~S",
 		"typedef struct { struct { int x; } in; } S; f x;":                  "S ~S",
 		"struct [[nodiscard]] S { };":                                       "S nodiscard ~S ~nodiscard",

@@ -9,7 +9,7 @@ import (
 // Names is how slices find symbols by unqualified name. A version 4 file whose
 // index has these names, see [fileindex.Options], lets
 // [FromReader] do without a look at all names and records, if the Reader trusts it.
-var Names = fileindex.Scheme{Name: "afdo slice 3", Unqualified: keyOf}
+var Names = fileindex.Scheme{Name: "afdo slice 4", Unqualified: keyOf}
 
 // FingerprintScheme names the keys that an index may have of units: those of
 // [Program.Fingerprint] for a request of the unit alone and FingerprintTarget.

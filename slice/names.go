@@ -45,6 +45,10 @@ const (
 	oddKey        = "?"         // thunks, initializers of files, and what cannot be taken apart
 )
 
+// initializing is what the names of the functions begin with that initialize what a file has: one
+// for each priority.
+const initializing = "__static_initialization_and_destruction_"
+
 // keyOf returns under which name a symbol is found: its unqualified one usually.
 func keyOf(name string) string {
 	cut := canonical.Name(name)
@@ -53,6 +57,8 @@ func keyOf(name string) string {
 	}
 	key := unqualified(cut)
 	switch {
+	case strings.HasPrefix(key, initializing):
+		return initializing + "0"
 	case key == "" && isMangled(cut):
 		return oddKey
 	case strings.HasPrefix(key, "operator ") || strings.HasPrefix(key, `operator"`):

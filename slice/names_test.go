@@ -54,6 +54,18 @@ func TestUnqualified(t *testing.T) {
 	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev"))
 }
 
+func TestKeyOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"_ZNK2ns3Foo3getEv.part.0":                       "get",
+		"_ZN3FoocviEv":                                   conversionKey,
+		"_GLOBAL__sub_I_main":                            oddKey,
+		"__static_initialization_and_destruction_0":      "__static_initialization_and_destruction_0",
+		"_Z41__static_initialization_and_destruction_3v": "__static_initialization_and_destruction_0",
+	} {
+		assert.Equal(t, want, keyOf(name), name)
+	}
+}
+
 // TestSimpleNames compares the short way of taking a name apart with the demangler's.
 func TestSimpleNames(t *testing.T) {
 	for _, name := range []string{

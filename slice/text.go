@@ -58,7 +58,7 @@ func (t *Text) names() []string {
 // before and after main.
 var unwritten = []string{
 	"operator()", "_FUN", "operator=", "operator==", conversionKey, oddKey,
-	"__static_initialization_and_destruction_0", "__tls_init",
+	initializing + "0", "__tls_init",
 }
 
 // mayDefine reports whether a function that has one of the names may have that symbol.

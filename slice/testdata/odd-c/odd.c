@@ -27,6 +27,7 @@ int (*returns_array(int x))[3]
 int (*(*returns_returning(int x, int (*g)(int)))(int))(int) { WORK(x); sink += g(x); return 0; }
 
 int old_style(x, f) int x; int (*f)(int); { WORK(x); return f(x); }
+int old_const(x, s) const int x; const char *s; { WORK(x); return s[0]; }
 
 int in_a_statement(int x)
 {
@@ -42,5 +43,5 @@ int main(int argc, char **argv)
 {
   int (*(*f)(int))(int) = returns_returning(argc, labelled);
   return after_digraphs(argc) + attribute_first(argc) + two_parentheses(argc) + (*returns_array(argc))[1] +
-    old_style(argc, labelled) + in_a_statement(argc) + \u00e9scaped(argc) + (f ? f(3)(4) : 0) + !argv;
+    old_style(argc, labelled) + old_const(argc, "text") + in_a_statement(argc) + \u00e9scaped(argc) + (f ? f(3)(4) : 0) + !argv;
 }
