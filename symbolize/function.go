@@ -1,6 +1,9 @@
 package symbolize
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Function is what debug info says about a function: its names, and where it is declared.
 type Function struct {
@@ -166,7 +169,11 @@ func (w *worker) unitOf(ref dieRef) (*unit, error) {
 		return nil, err
 	}
 	if ref.off < u.entries {
-		return nil, ref.data.info.fault(ref.off, ErrReference, "there is no entry here")
+		why := ""
+		if strings.HasSuffix(ref.data.info.name, ".dwo") {
+			why = "; -gsplit-dwarf and -flto of GCC do not go together"
+		}
+		return nil, ref.data.info.fault(ref.off, ErrReference, "there is no entry here%s", why)
 	}
 	if len(w.units) >= maxForeignUnits || w.units == nil {
 		w.units = make(map[dieRef]*unit)
