@@ -49,12 +49,26 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	}
 }
 
-// try asks once.
+// errSilent is why a try ends in which nothing comes for too long.
+var errSilent = fmt.Errorf("the server is silent: %w", context.DeadlineExceeded)
+
+// try asks once, unless nothing comes for too long.
 func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
-	inTime, stop := context.WithTimeout(ctx, f.timeout)
-	defer stop()
+	inTime, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watch := time.AfterFunc(f.timeout, func() { stop(errSilent) })
+	defer watch.Stop()
+	a, err := f.ask(inTime, r, buf, func() { watch.Reset(f.timeout) })
+	if err != nil && context.Cause(inTime) == errSilent {
+		err = &Transient{Err: fault(f.Name(), errSilent, "")}
+	}
+	return a, err
+}
+
+// ask asks once. It calls progress whenever something comes.
+func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (answer, error) {
 	f.requests.Add(1)
-	part, err := f.source.Fetch(inTime, r, f.version)
+	part, err := f.source.Fetch(ctx, r, f.version)
 	if err != nil {
 		return answer{}, err
 	}
@@ -74,12 +88,26 @@ func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 	if buf == nil {
 		buf = make([]byte, part.High-part.Low)
 	}
-	n, err := io.ReadFull(part.Body, buf)
+	n, err := io.ReadFull(&watched{part.Body, progress}, buf)
 	f.bytes.Add(int64(n))
 	if err != nil {
 		return answer{data: buf[:n]}, &Transient{Err: fault(f.Name(), err, "")}
 	}
 	return answer{buf, part.Size, part.Version}, nil
+}
+
+// watched is a reader that tells of progress.
+type watched struct {
+	io.Reader
+	progress func()
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if n > 0 {
+		w.progress()
+	}
+	return n, err
 }
 
 // fits checks that a part is what was asked for as far as the file reaches.

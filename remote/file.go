@@ -93,7 +93,7 @@ func (f *File) end() (answer, error) {
 		return a, err
 	}
 	b, err := f.fetch(f.ctx, Range{max(a.size-f.tail, 0), a.size}, nil)
-	if err == nil && (a.version != b.version || a.size != b.size) {
+	if err == nil && (a.version != Version{} && a.version != b.version || a.size != b.size) {
 		err = fault(f.Name(), afdo.ErrChanged, "")
 	}
 	return b, err

@@ -42,25 +42,32 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 		}
 		return Part{}, &Transient{Err: fault(h.Name(), err, "")}
 	}
-	part, err := h.part(response, known)
+	part, err := h.part(response, r, known)
 	if part.Body == nil {
 		_ = response.Body.Close()
 	}
 	return part, err
 }
 
-// part is what a response means.
-func (h *httpFile) part(r *http.Response, known Version) (Part, error) {
-	empty := r.ContentLength == 0 && r.StatusCode == http.StatusOK || strings.HasSuffix(r.Header.Get("Content-Range"), "/0")
+// part is what the response to a request for a range means.
+func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, error) {
+	opening := known == (Version{})
 	switch code := r.StatusCode; {
-	case known == (Version{}) && empty:
+	case opening && (code == http.StatusOK && r.ContentLength == 0 || strings.HasSuffix(r.Header.Get("Content-Range"), "/0")):
 		return Part{Version: versionOf(r)}, nil // an empty file has no ranges
 	case code == http.StatusPartialContent:
+	case opening && code == http.StatusOK && wanted.Low < 0 && r.ContentLength > 0:
+		return Part{Size: r.ContentLength, Version: versionOf(r)}, nil // it may know ranges from the beginning
+	case opening && code == http.StatusRequestedRangeNotSatisfiable && wanted.Low < 0:
+		if size := unsatisfied(r); size > 0 { // it serves no more than there is
+			return Part{Size: size}, nil
+		}
+		return Part{}, h.refused(r)
 	case code == http.StatusOK:
 		return Part{}, fault(h.Name(), ErrNoRanges, "")
 	case code == http.StatusPreconditionFailed:
 		return Part{}, fault(h.Name(), afdo.ErrChanged, "")
-	case code == http.StatusRequestedRangeNotSatisfiable:
+	case code == http.StatusRequestedRangeNotSatisfiable && !opening:
 		return Part{}, fault(h.Name(), afdo.ErrChanged, "it has got shorter")
 	default:
 		return Part{}, h.refused(r)
@@ -70,6 +77,13 @@ func (h *httpFile) part(r *http.Response, known Version) (Part, error) {
 		return Part{}, fault(h.Name(), ErrResponse, err.Error())
 	}
 	return p, nil
+}
+
+// unsatisfied returns the size of the file as a refusal of a range tells, 0 if it does not.
+func unsatisfied(r *http.Response) int64 {
+	text, _ := strings.CutPrefix(r.Header.Get("Content-Range"), "bytes */")
+	size, _ := strconv.ParseInt(text, 10, 64)
+	return size
 }
 
 func versionOf(r *http.Response) Version {

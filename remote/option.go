@@ -57,5 +57,5 @@ func Retry(tries int, wait time.Duration) Option {
 	return func(o *options) { o.tries, o.wait = max(tries, 1), max(wait, 0) }
 }
 
-// Timeout sets how long one try may take, a minute by default.
+// Timeout sets after what time without a byte a try ends, a minute by default.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -88,6 +89,12 @@ func TestFile(t *testing.T) {
 	all.Wait()
 	_, err = f.ReadAt(make([]byte, 1), -1)
 	require.Error(t, err)
+	require.NoError(t, f.Close())
+	_, err = f.ReadAt(make([]byte, 1), 0)
+	require.ErrorIs(t, err, afdo.ErrClosed)
+
+	f, err = fetch.Open(url + "/file")
+	require.NoError(t, err)
 	data = append([]byte("X"), data[1:]...)
 	_, err = f.ReadAt(make([]byte, 10), 7000)
 	require.ErrorIs(t, err, afdo.ErrChanged)
@@ -144,6 +151,37 @@ func TestTogether(t *testing.T) {
 	}
 	all.Wait()
 	require.NoError(t, f.Close())
+}
+
+// Whoever goes through all of a file gets it as a whole after a while.
+func TestManyReads(t *testing.T) {
+	withHelper(t)
+	data := []byte(strings.Repeat("0123456789abcdef", 10_000))
+	var requests atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.Header().Set("ETag", `"0"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	defer s.Close()
+	f, err := fetch.Open(s.URL)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for off := i * 40_000; off < (i+1)*40_000; off += 1000 {
+				p := make([]byte, 100)
+				if _, err := f.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, data[off:off+100]) {
+					t.Errorf("at %d: %v", off, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.LessOrEqual(t, requests.Load(), int64(1+32+1))
+	require.NoError(t, f.Close())
+	_, err = f.ReadAt(make([]byte, 1), 0)
+	require.ErrorIs(t, err, afdo.ErrClosed)
 }
 
 func TestArguments(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
 )
@@ -27,6 +28,10 @@ type File struct {
 	last   chan struct{} // closed when the answer to the last question has been read
 
 	out io.ReadCloser // read by whoever's turn it is
+
+	reads atomic.Int64
+	once  sync.Once              // guards the making of all
+	all   atomic.Pointer[[]byte] // the whole file, after many reads
 }
 
 // Open starts the helper of a URL: the program of that name beside this one, or in PATH. The
@@ -104,6 +109,14 @@ func (f *File) Size() int64 { return f.size }
 // maxQuestion is how many bytes are asked for at once.
 const maxQuestion = 32 << 20
 
+// Who makes so many reads, and one for so many bytes of the file, goes through all of it. Then it
+// takes less time to have it as a whole, unless that is more than memory should hold.
+const (
+	manyReads = 32
+	readShare = 1 << 20
+	maxWhole  = 1 << 30
+)
+
 // ReadAt reads len(p) bytes at an offset.
 func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 || off > f.size {
@@ -113,13 +126,34 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	if short {
 		p = p[:f.size-off]
 	}
+	if many := max(manyReads, f.size/readShare); f.reads.Add(1) > many && f.size <= maxWhole {
+		f.once.Do(f.readAll)
+	}
+	if all := f.all.Load(); all != nil && !f.isClosed() {
+		n = copy(p, (*all)[off:])
+	} else {
+		n, err = f.askAll(p, off)
+	}
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// readAll reads the whole file. Where that fails, the reads that follow tell why.
+func (f *File) readAll() {
+	data := make([]byte, f.size)
+	if _, err := f.askAll(data, 0); err == nil {
+		f.all.Store(&data)
+	}
+}
+
+// askAll asks for a range that lies within the file, in as few questions as it takes.
+func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var got int
 		got, err = f.ask(p[n:min(n+maxQuestion, len(p))], off+int64(n))
 		n += got
-	}
-	if err == nil && short {
-		err = io.EOF
 	}
 	return n, err
 }
@@ -176,6 +210,12 @@ func (f *File) isBroken(now error) error {
 		f.broken = now
 	}
 	return f.broken
+}
+
+func (f *File) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cmd == nil
 }
 
 // Close ends the helper. It waits for reads.

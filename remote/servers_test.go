@@ -1,0 +1,145 @@
+package remote_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/remote"
+)
+
+// fromEnd reports whether a request is for the end of a file.
+func fromEnd(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Range"), "bytes=-") }
+
+// Servers differ in what they make of ranges.
+func TestServers(t *testing.T) {
+	const size = 1000
+	content := func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Unix(1<<30, 0), bytes.NewReader(random(size)))
+	}
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    error
+	}{
+		"as they should be": {content, nil},
+		"no ranges from the end, as of busybox": {func(w http.ResponseWriter, r *http.Request) {
+			if fromEnd(r) {
+				r.Header.Del("Range")
+			}
+			content(w, r)
+		}, nil},
+		"no more from the end than there is": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") == "bytes=-2000" {
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+				return
+			}
+			content(w, r)
+		}, nil},
+		"no ranges, as of Python": {func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("Range")
+			content(w, r)
+		}, remote.ErrNoRanges},
+		"no ranges, and no length": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(random(size))
+			w.(http.Flusher).Flush()
+		}, remote.ErrNoRanges},
+		"in chunks": {func(w http.ResponseWriter, r *http.Request) {
+			content(chunked{w}, r)
+		}, nil},
+		"no range is right": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}, new(remote.StatusError)},
+		"no size": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes 0-9/*")
+			w.WriteHeader(http.StatusPartialContent)
+		}, remote.ErrResponse},
+		"one connection for each request": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close")
+			content(w, r)
+		}, nil},
+		"redirects to a signed URL": {func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery == "" {
+				http.Redirect(w, r, r.URL.Path+"?signature=secret", http.StatusTemporaryRedirect)
+				return
+			}
+			content(w, r)
+		}, nil},
+		"redirects without end": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/secret", http.StatusFound)
+		}, new(url.Error)},
+		"packed on the way, as stored": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			content(w, r)
+		}, nil},
+	} {
+		for _, options := range [][]remote.Option{{remote.Tail(2000)}, {remote.Tail(20)}, {remote.Tail(20), remote.Head(30)}} {
+			server := httptest.NewServer(c.handler)
+			f, err := remote.Open(t.Context(), server.URL, append(options, remote.Retry(1, 0))...)
+			if c.want == nil {
+				require.NoError(t, err, name)
+				require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, f.Size()), random(size)), name)
+			} else {
+				require.Error(t, err, name)
+				require.NotContains(t, err.Error(), "secret", name)
+			}
+			switch c.want.(type) {
+			case *remote.StatusError:
+				require.ErrorAs(t, err, new(*remote.StatusError), name)
+			case *url.Error:
+			default:
+				require.ErrorIs(t, err, c.want, name)
+			}
+			server.Close()
+		}
+	}
+}
+
+// chunked leaves out how much there is.
+type chunked struct{ http.ResponseWriter }
+
+func (c chunked) WriteHeader(code int) {
+	c.Header().Del("Content-Length")
+	c.ResponseWriter.WriteHeader(code)
+}
+
+// A server may be slow for longer than it may be silent.
+func TestSlow(t *testing.T) {
+	s := serve(t, random(1_000))
+	f := open(t, s, remote.Tail(10), remote.Timeout(time.Second), remote.Retry(1, 0))
+	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Content-Range", "bytes 0-9/1000")
+		w.WriteHeader(http.StatusPartialContent)
+		for i := range 10 {
+			_, _ = w.Write(s.data[i : i+1])
+			w.(http.Flusher).Flush()
+			time.Sleep(150 * time.Millisecond)
+		}
+		return true
+	}
+	_, err := f.ReadAt(make([]byte, 10), 0)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), f.Stats().Requests)
+}
+
+// The error of a server that is silent too often says so.
+func TestSilent(t *testing.T) {
+	s := serve(t, random(1_000))
+	f := open(t, s, remote.Tail(10), remote.Timeout(20*time.Millisecond), remote.Retry(2, 0))
+	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		<-r.Context().Done()
+		return true
+	}
+	_, err := f.ReadAt(make([]byte, 10), 0)
+	require.ErrorContains(t, err, "is silent")
+}
