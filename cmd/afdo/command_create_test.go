@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,6 +202,25 @@ func TestCreateWarns(t *testing.T) {
 	assert.Equal(t, 1, r.status)
 	assert.Contains(t, r.err, "debug info says nothing of the code that was sampled")
 	assert.Contains(t, r.err, "bare")
+}
+
+// Branch stacks that have nothing to do with the program are told. perf script prints such if it is
+// asked for offsets.
+func TestCreateWarnsOfBranches(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	set, err := samples.Parse(strings.NewReader(mustCreate(t, "create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--to", "samples")))
+	require.NoError(t, err)
+	const base = 0x10000000
+	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [%#x(0x100000) @ 0 08:01 1 1]: r-xp %s\n", base, program)
+	for offset := range set.Addresses() {
+		script += fmt.Sprintf("%x  0x%x/0x%x/P/-/-/1 0x%x/0x%x/P/-/-/1\n", base+offset, offset, offset, offset, offset)
+	}
+	in := writeFile(t, "script", []byte(script))
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "text", "--min-samples", "0")
+	require.Equal(t, 0, r.status, r.err)
+	assert.Contains(t, r.err, "none has branches of "+program+", so sampled addresses are counted; if it did branch, print addresses, with -F brstack")
+	r = afdoRun("create", "--binary", program, "--profile", in, "--to", "text", "--min-samples", "0", "--no-branches")
+	assert.NotContains(t, r.err, "none has branches")
 }
 
 // Without --to, the name of the output tells the format, and else it is v4c.

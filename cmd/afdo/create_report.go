@@ -27,6 +27,7 @@ type createFacts struct {
 
 	hottest    string
 	undeclared uint64
+	noBranches bool // none are wanted
 }
 
 // A createInput is what an input had.
@@ -69,7 +70,7 @@ const maxObjects = 10
 func newCreateFacts(c *creating, file *symbolize.File) *createFacts {
 	f := &createFacts{
 		Binary: c.binary, BuildID: hex.EncodeToString(file.BuildID()),
-		Inputs: []createInput{}, Objects: []createObject{},
+		Inputs: []createInput{}, Objects: []createObject{}, noBranches: c.noBranches,
 	}
 	if !c.to.samples {
 		f.DebugFile = file.DebugPath()
@@ -93,6 +94,8 @@ func (f *createFacts) read(path string, r *samples.Report) {
 	}
 }
 
+const countedRanges = "ranges"
+
 // take takes what became of the binary's samples.
 func (f *createFacts) take(r *create.Report) {
 	f.BogusRanges += r.BackwardRanges
@@ -104,7 +107,7 @@ func (f *createFacts) take(r *create.Report) {
 	}
 	f.undeclared = r.Undeclared
 	if r.Ranges {
-		f.Counted = "ranges"
+		f.Counted = countedRanges
 	}
 	if r.Weight > 0 {
 		f.WithoutLinesShare = float64(r.NoLines) / float64(r.Weight)
@@ -127,6 +130,7 @@ func (f *createFacts) warn(e *env) {
 		}
 		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
 	}
+	f.warnOfBranches(e)
 	if f.PlacedShare >= lowShare {
 		return
 	}
@@ -145,6 +149,25 @@ func (f *createFacts) warn(e *env) {
 	share(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
 	share(f.undeclared, "are in functions whose declaration has no line, which clang's -g1 leaves out without -fdebug-info-for-profiling")
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
+}
+
+// warnOfBranches says that branches were recorded, but none of the program. Text of perf script may
+// have offsets in the place of their addresses.
+func (f *createFacts) warnOfBranches(e *env) {
+	if f.Counted == countedRanges || f.noBranches {
+		return
+	}
+	for _, in := range f.Inputs {
+		if in.BranchStacks == 0 {
+			continue
+		}
+		hint := ""
+		if in.Format == samples.PerfScript.String() {
+			hint = "; if it did branch, print addresses, with -F brstack and not brstackoff"
+		}
+		e.Warnf("%s: of %s none has branches of %s, so sampled addresses are counted%s",
+			human.Name(in.File), counted(in.BranchStacks, "branch stack"), human.Name(f.Binary), hint)
+	}
 }
 
 // tell says in one line what has been done.
