@@ -40,11 +40,10 @@ type definer struct {
 	assembler bool   // strings are names for the assembler
 	label     []byte // those since a parenthesis was opened, joined
 
-	typedef bool // of a class that may have no other name
-	naming  bool // it has ended, and its names follow
-	outside int  // how many braces are open around it
-	braces  int
-	squares int
+	typedefs []int // how many braces are open around each typedef that has not ended
+	naming   bool  // a class of the innermost one has ended, and its names follow
+	braces   int
+	squares  int
 
 	defaults [][]byte // names before the latest token, which is an '='
 
@@ -277,7 +276,9 @@ func (d *definer) identifier() {
 	case "class", "struct", "union":
 		d.class = depth{len(d.open) + 1, d.squares + 1}
 	case "typedef":
-		d.typedef, d.outside = true, d.braces
+		if !d.inTypedef() {
+			d.typedefs = append(d.typedefs, d.braces)
+		}
 	case "default":
 		d.defaulted()
 	default:
@@ -335,7 +336,7 @@ func (d *definer) punctuation(c byte) {
 		if !d.oldStyle {
 			d.clear()
 		}
-		d.typedef = d.typedef && d.braces > d.outside
+		d.endTypedefs(d.braces)
 		d.naming, d.squares = false, 0
 	case '=':
 		if !d.compares() {
@@ -345,7 +346,8 @@ func (d *definer) punctuation(c byte) {
 	case '}':
 		d.clear()
 		d.braces--
-		d.naming = d.typedef && d.braces == d.outside
+		d.endTypedefs(d.braces + 1)
+		d.naming = d.inTypedef()
 	case '[':
 		d.squares++
 		d.addInner()
@@ -359,6 +361,19 @@ func (d *definer) punctuation(c byte) {
 		if n := len(d.angles); n > d.outer && d.prev != '-' {
 			d.angle, d.angles = d.angles[n-1], d.angles[:n-1]
 		}
+	}
+}
+
+// inTypedef reports whether a typedef has begun, and no brace has been opened since.
+func (d *definer) inTypedef() bool {
+	n := len(d.typedefs)
+	return n > 0 && d.typedefs[n-1] == d.braces
+}
+
+// endTypedefs forgets those inside of some braces.
+func (d *definer) endTypedefs(braces int) {
+	for n := len(d.typedefs); n > 0 && d.typedefs[n-1] >= braces; n-- {
+		d.typedefs = d.typedefs[:n-1]
 	}
 }
 

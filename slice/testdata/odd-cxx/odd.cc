@@ -41,6 +41,7 @@ struct alignas(2 * 16) Aligned { int n; std::string text; };
 struct __attribute__((unused, aligned(32))) Attributed { int n; std::string text; };
 struct [[gnu::unused, gnu::aligned(32)]] Listed { int n; std::string text; std::vector<Aligned> more; };
 typedef struct { int n; std::string text; int work(int x) { WORK(x); return n; } } *Pointer, Named;
+typedef struct { typedef std::vector<int> List; List list; int n; std::string text; } Outer;
 
 template <class T> int copied(T t)
 {
@@ -60,6 +61,6 @@ int main(int argc, char** argv)
   int n[8] = { };
   if ((a and b) || not a || p[0][argc]) sink++;
   return a[argc] + (Added<int>{ argc } + 2) + compared<3>(argc) + counted(1, argc) + angled<true>(argc) + angled<false>(argc) +
-    copied(Aligned{ argc }) + copied(Attributed{ argc }) + copied(Listed{ argc }) + copied(Named{ argc }) + Named{ argc }.work(argc) +
+    copied(Aligned{ argc }) + copied(Attributed{ argc }) + copied(Listed{ argc }) + copied(Named{ argc }) + copied(Outer{ { }, argc }) + Named{ argc }.work(argc) +
     sized(n, argc) + !argv;
 }
