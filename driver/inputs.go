@@ -190,11 +190,15 @@ func (f *finder) run(args []string) (out, said []byte, err error) {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})
 	cmd.Env = append(append(cmd.Env, f.settings...), "LC_ALL=C")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err = cmd.Output()
-	return out, errs.Bytes(), err
+	var text, errs bytes.Buffer
+	text.Grow(usualText) // which costs nothing until it is used
+	cmd.Stdout, cmd.Stderr = &text, &errs
+	err = cmd.Run()
+	return text.Bytes(), errs.Bytes(), err
 }
+
+// usualText is more than most preprocessed sources have.
+const usualText = 4 << 20
 
 // firstError returns the first line that a compiler has said of an error.
 func firstError(said []byte) string {

@@ -71,7 +71,7 @@ func newExecCommand(e *env) *cobra.Command {
 }
 
 func (e *env) exec(o *execOptions, argv []string) error {
-	debug.SetGCPercent(400) // this process does not live long
+	debug.SetGCPercent(1000) // this process does not live long
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
