@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/remotetest"
 	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testenv"
 	"github.com/go-afdo/afdo/remote"
 )
 
@@ -61,7 +63,7 @@ func BenchmarkUnit(b *testing.B) {
 	for _, size := range []struct {
 		name    string
 		options synth.Options
-	}{{"medium", synth.Medium}, {"bootstrap", synth.Bootstrap}} {
+	}{{"medium", synth.Medium}, {"android", synth.Android}, {"bootstrap", synth.Bootstrap}} {
 		for _, indexed := range []bool{false, true} {
 			data := remotetest.Written(b, size.options, indexed)
 			paths := remotetest.SomeUnits(b, data, 14)
@@ -86,4 +88,56 @@ func BenchmarkUnit(b *testing.B) {
 			}
 		}
 	}
+}
+
+// large makes a compact file of 117 MB.
+var large = synth.Options{Seed: 1, Units: 15_000, Functions: 650_000}
+
+// BenchmarkNames reads a unit and the names of all that it calls over 20 ms of latency, as
+// afdo-fetch does.
+func BenchmarkNames(b *testing.B) {
+	profiles := []synth.Options{synth.Android, synth.Bootstrap}
+	names := map[synth.Options]string{synth.Android: "android", synth.Bootstrap: "bootstrap", large: "large"}
+	if testenv.Sweep() {
+		profiles = append(profiles, large)
+	}
+	for _, o := range profiles {
+		for _, indexed := range []bool{false, true} {
+			data := remotetest.Compact(b, o, indexed)
+			paths := remotetest.SomeUnits(b, data, 40)
+			b.Run(fmt.Sprintf("profile=%s/index=%v", names[o], indexed), func(b *testing.B) {
+				var all []costs
+				for b.Loop() {
+					c, _ := costsOf(b, slow{memory{data}}, paths[len(all)%len(paths)], asHelper...)
+					all = append(all, c)
+				}
+				report(b, "unit", all, func(c *costs) remote.Stats { return c.unit })
+				report(b, "names", all, func(c *costs) remote.Stats { return c.text })
+				b.ReportMetric(float64(len(data)), "file-B")
+			})
+		}
+	}
+}
+
+// report reports the mean and the most of what reading has cost.
+func report(b *testing.B, of string, all []costs, part func(*costs) remote.Stats) {
+	var sum, most remote.Stats
+	for i := range all {
+		s := part(&all[i])
+		sum.Requests, sum.Bytes = sum.Requests+s.Requests, sum.Bytes+s.Bytes
+		most.Requests, most.Bytes = max(most.Requests, s.Requests), max(most.Bytes, s.Bytes)
+	}
+	n := float64(len(all))
+	b.ReportMetric(float64(sum.Requests)/n, of+"-requests/op")
+	b.ReportMetric(float64(most.Requests), of+"-most-requests")
+	b.ReportMetric(float64(sum.Bytes)/n, of+"-B/op")
+	b.ReportMetric(float64(most.Bytes), of+"-most-B")
+}
+
+// slow is a source that waits before each answer.
+type slow struct{ memory }
+
+func (s slow) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
+	time.Sleep(20 * time.Millisecond)
+	return s.memory.Fetch(ctx, r, known)
 }

@@ -41,9 +41,9 @@ func (m memory) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remo
 // costs are what reading a unit costs, and what its text, with the names of all that it calls.
 type costs struct{ unit, text remote.Stats }
 
-func costsOf(t testing.TB, data []byte, path string, options ...remote.Option) (c costs, text string) {
+func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Option) (c costs, text string) {
 	t.Helper()
-	f, err := remote.OpenSource(t.Context(), memory{data}, options...)
+	f, err := remote.OpenSource(t.Context(), s, options...)
 	require.NoError(t, err)
 	r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestEveryUnit(t *testing.T) {
 				if u.Index()%testenv.Rounds(8, 1) != 0 {
 					continue
 				}
-				c, text := costsOf(t, data, u.Path(), asHelper...)
+				c, text := costsOf(t, memory{data}, u.Path(), asHelper...)
 				most.unit.Requests = max(most.unit.Requests, c.unit.Requests)
 				most.text.Requests = max(most.text.Requests, c.text.Requests)
 				most.text.Bytes = max(most.text.Bytes, c.text.Bytes)

@@ -16,7 +16,17 @@ import (
 // Written lays out a made-up profile as version 4.
 func Written(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
-	var options builder.Options
+	return written(t, o, indexed, builder.Options{})
+}
+
+// Compact lays out a made-up profile as version 4 in compact mode.
+func Compact(t testing.TB, o synth.Options, indexed bool) []byte {
+	t.Helper()
+	return written(t, o, indexed, builder.Options{Compact: true})
+}
+
+func written(t testing.TB, o synth.Options, indexed bool, options builder.Options) []byte {
+	t.Helper()
 	if indexed {
 		options.Index = &index.Options{}
 	}
