@@ -108,7 +108,7 @@ type finder struct {
 
 // key tells the command from all others that may include something else.
 func (f *finder) key() string {
-	parts := []string{f.compiler.Path, f.compiler.Version, f.Dir}
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.Dir}
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}

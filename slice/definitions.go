@@ -6,16 +6,24 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 )
 
-// definitions calls yield for the unqualified name of every function that a
-// text of C or C++ may define, and for some others, and word for every word of
-// it, those of pragmas and of short strings included. The bytes are valid until
-// the call returns. A name may come more than once.
+// textNotes take note of what stands in a text. The bytes are valid until a call returns. A name
+// may come more than once.
+type textNotes struct {
+	function func(name []byte) // the unqualified name of every function that may be defined, and some others
+	word     func(word []byte) // every word, those of pragmas and of short strings included
+	label    func(name []byte) // every name that a function is given for the assembler
+	scope    func(word []byte) // every class and namespace that is defined, and some other words
+	unsure   func()            // there are macros, or too much at once: other words may be scopes, too
+}
+
+// definitions takes note of the functions that a text of C or C++ may define, and of its words.
 //
 // It takes the text as it is, without knowing types: a name before parentheses that a body follows,
 // and the names of classes, which have implicit functions. It takes time by the length of the text,
 // and memory by the nesting of its parentheses.
-func definitions(text []byte, yield, word func([]byte)) {
-	d := definer{text: text, yield: yield, mention: word, lineStart: true}
+func definitions(text []byte, notes textNotes) {
+	d := definer{text: text, notes: notes, lineStart: true}
+	d.scopes.notes = notes
 	for d.pos < len(text) {
 		d.token()
 	}
@@ -23,11 +31,10 @@ func definitions(text []byte, yield, word func([]byte)) {
 
 // A definer goes through a text token by token.
 type definer struct {
-	text  []byte
-	pos   int
-	yield func([]byte)
-
-	mention func([]byte)
+	text   []byte
+	pos    int
+	notes  textNotes
+	scopes scopeFinder
 
 	lineStart bool   // there was no token in this line yet
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
@@ -124,11 +131,15 @@ func (d *definer) directive() {
 	if len(line) > 0 && isDigit(line[0]) {
 		return // the name of a file
 	}
+	if !bytes.HasPrefix(line, []byte("pragma")) && !bytes.HasPrefix(line, []byte("line")) && !bytes.HasPrefix(line, []byte("ident")) {
+		d.notes.unsure()
+	}
 	names := bytes.Contains(line, []byte("redefine_extname"))
 	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {
-		d.mention(word)
+		d.notes.word(word)
 		if names {
-			d.yield(word)
+			d.notes.function(word)
+			d.notes.label(word)
 		}
 	}
 }
@@ -196,7 +207,7 @@ func (d *definer) quoted(quote byte) {
 	case d.assembler && len(d.label) <= longestWord:
 		d.label = append(d.label, text...)
 	case isWord(text):
-		d.mention(text)
+		d.notes.word(text)
 	}
 }
 
@@ -207,12 +218,13 @@ func (d *definer) labelled(label []byte) {
 	if !isWord([]byte(name)) {
 		return
 	}
-	d.mention([]byte(name))
-	d.yield([]byte(name))
+	d.notes.word([]byte(name))
+	d.notes.function([]byte(name))
+	d.notes.label([]byte(name))
 	if isMangled(name) {
-		d.yield([]byte(keyOf(name)))
+		d.notes.function([]byte(keyOf(name)))
 		spelledBy(name, func(word string) bool {
-			d.mention([]byte(word))
+			d.notes.word([]byte(word))
 			return true
 		})
 	}
@@ -259,7 +271,8 @@ func (d *definer) identifier() {
 		d.rawString()
 		return
 	}
-	d.mention(word)
+	d.notes.word(word)
+	d.scopes.identifier(word, d.prev)
 	if d.qualified || d.prev == ')' && len(d.names) > d.base {
 		d.oldStyle = d.oldStyle || !followsParameters(word)
 		d.qualified = string(word) == "const" || string(word) == "volatile"
@@ -283,8 +296,8 @@ func (d *definer) identifier() {
 		d.defaulted()
 	default:
 		if d.class != (depth{}) || d.naming {
-			d.yield(word)
-			d.yield(append([]byte{'~'}, word...))
+			d.notes.function(word)
+			d.notes.function(append([]byte{'~'}, word...))
 		}
 	}
 }
@@ -292,7 +305,7 @@ func (d *definer) identifier() {
 // defaulted takes note of a function that is declared as default.
 func (d *definer) defaulted() {
 	for _, name := range d.defaults {
-		d.yield(name)
+		d.notes.function(name)
 	}
 }
 
@@ -321,6 +334,7 @@ func (d *definer) punctuation(c byte) {
 		d.class = depth{}
 	}
 	d.defaults, d.qualified = nil, false
+	d.scopes.punctuation(c)
 	switch c {
 	case '(':
 		d.enter()
@@ -329,7 +343,7 @@ func (d *definer) punctuation(c byte) {
 	case '{':
 		d.braces++
 		for _, name := range d.names[d.base:] {
-			d.yield(name)
+			d.notes.function(name)
 		}
 		d.clear()
 	case ';':

@@ -9,9 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func noNotes() textNotes {
+	none := func([]byte) {}
+	return textNotes{none, none, none, none, func() {}}
+}
+
 func definitionsOf(text string) []string {
 	var names []string
-	definitions([]byte(text), func(name []byte) { names = append(names, string(name)) }, func([]byte) {})
+	notes := noNotes()
+	notes.function = func(name []byte) { names = append(names, string(name)) }
+	definitions([]byte(text), notes)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -94,8 +101,10 @@ func TestDefinitions(t *testing.T) {
 func TestDefinitionsHostile(t *testing.T) {
 	for _, part := range []string{"f(", "f<", "f()", "(", "{", "[](", "operator", "~", "class a ", "'", `"`, `R"(`, "/*", "#\\\n"} {
 		text := strings.Repeat(part, 1<<16)
-		n := 0
-		definitions([]byte(text), func([]byte) { n++ }, func([]byte) {})
+		n, notes := 0, noNotes()
+		notes.function = func([]byte) { n++ }
+		notes.scope = notes.function
+		definitions([]byte(text), notes)
 		assert.LessOrEqual(t, n, 2*len(text), part)
 	}
 }
@@ -109,7 +118,7 @@ func FuzzDefinitions(f *testing.F) {
 				t.Errorf("a name of %d bytes in a text of %d", len(name), len(text))
 			}
 		}
-		definitions(text, seen, seen)
+		definitions(text, textNotes{seen, seen, seen, seen, func() {}})
 	})
 }
 

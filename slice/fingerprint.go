@@ -19,7 +19,7 @@ import (
 //
 // It costs what Select costs. Many units at once are cheaper by [Program.Fingerprints].
 func (p *Program) Fingerprint(q Request) (uint64, error) {
-	s, err := p.choose(q)
+	s, err := p.selectSymbols(q, false)
 	if err != nil {
 		return 0, err
 	}

@@ -26,10 +26,14 @@ func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
-		translate(&body, f.Records, refs, 0)
+		translate(&body, f.Records, refsOf(refs), 0)
 		q.AddFunction(refs[symbolID(s)], profile.Function{HeadCount: f.HeadCount, Timestamp: f.Timestamp, Records: body.Records()})
 	}
 	return q
+}
+
+func refsOf(refs map[symbolID]profile.SymbolRef) func(profile.SymbolRef) profile.SymbolRef {
+	return func(id profile.SymbolRef) profile.SymbolRef { return refs[symbolID(id)] }
 }
 
 func TestFingerprintOrder(t *testing.T) {
@@ -61,7 +65,7 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
-		translate(&body, f.Records, refs, 0)
+		translate(&body, f.Records, refsOf(refs), 0)
 		part := profile.Function{HeadCount: f.HeadCount, Records: body.Records()}
 		if target != Version2 {
 			part.Timestamp = f.Timestamp
@@ -72,7 +76,7 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 }
 
 // TestFingerprintMeaning changes one thing and compares: keys are equal if and only if slices mean
-// the same.
+// the same; for version 3 other keys may have the same slice.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
 	for seed := range uint64(testenv.Rounds(60, 300)) {
@@ -117,7 +121,9 @@ func TestFingerprintMeaning(t *testing.T) {
 			require.NoError(t, err)
 			other, err := b.Fingerprint(q)
 			require.NoError(t, err)
-			require.Equal(t, equal, key == other, "seed %d, %+v", seed, q)
+			if q.Target == Version2 || !equal {
+				require.Equal(t, equal, key == other, "seed %d, %+v", seed, q)
+			}
 		}
 	}
 	assert.Greater(t, same, testenv.Rounds(20, 100))

@@ -199,6 +199,15 @@ func TestCodeCxx(t *testing.T) {
 				"split", "area", "clamp_to<long int>", "stroke", "Box", "at", "main", "each<main(int, char**)::<lambda(int&)> >"),
 		},
 		{
+			name:  "names that end a search",
+			train: train.Options{Seed: 5, Cold: []string{"_ZN4Grid", "_Z4makel", "_ZL5split", "_ZN12_GLOBAL__N_13Box", "_ZN12_GLOBAL__N_14Ring"}},
+			spoil: func(p *profile.Profile) {
+				mention("_ZN4GridIlEC2El", "_ZN4GridIlEC1El", "_ZN4GridIiEC2El", "_ZN4GridIiEC1El", "_ZN4GridIlED2Ev", "_ZN4GridIlED1Ev", "_Z4makel",
+					"_ZL5splitRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "_ZN12_GLOBAL__N_13BoxC2Ell", "_ZN12_GLOBAL__N_13BoxC1Ell")(p)
+				foreign("_ZN4GridIlEC4El", "_ZN4GridIiEC4El", "_ZN4GridIlED4Ev", "make", "split", "_ZN12_GLOBAL__N_13BoxC4Ell", "_ZN12_GLOBAL__N_14RingC4El")(p)
+			},
+		},
+		{
 			name:  "suffixes",
 			train: train.Options{Seed: 3},
 			spoil: mention("_Z4makel.part.0", "_ZNK12_GLOBAL__N_14Ring4areaEl.constprop.0", "main.isra.0",
@@ -214,11 +223,23 @@ func TestCodeCxx(t *testing.T) {
 
 // TestCodeOdd has functions whose names are spelled in unusual ways.
 func TestCodeOdd(t *testing.T) {
-	t.Run("c", func(t *testing.T) { testCode(t, "odd-c", "gcc", []scenario{{name: "plain"}}) })
-	t.Run("c++", func(t *testing.T) { testCode(t, "odd-cxx", "g++", []scenario{{name: "plain"}}) })
+	t.Run("c", func(t *testing.T) { testCodeOf(t, "odd-c", "gcc", []scenario{{name: "plain"}}) })
+	t.Run("c++", func(t *testing.T) { testCodeOf(t, "odd-cxx", "g++", []scenario{{name: "plain"}}) })
 }
 
+// testCode does so with GCC 16, too, where that is there.
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
+	for _, name := range []string{compiler, compiler + "-16"} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil && name != compiler {
+				t.Skip(err)
+			}
+			testCodeOf(t, folder, name, scenarios)
+		})
+	}
+}
+
+func testCodeOf(t *testing.T, folder, compiler string, scenarios []scenario) {
 	p := buildProgram(t, folder, compiler)
 	levels := []string{"-O2", "-O3"}
 	if !testenv.Sweep() {

@@ -64,6 +64,8 @@ type speller struct {
 
 	last  string // the last component of the function's name so far, empty if that is not simple
 	named bool   // that name is complete, and its parameters follow
+
+	scopes *scopeList // nil if nobody asks for them
 }
 
 // quickLast returns the last component of the names that most functions have: an identifier, an
@@ -88,6 +90,14 @@ func (s *speller) component(name string) {
 	}
 }
 
+// inScope takes note of a component of any name for those who ask for scopes. It is empty if it is
+// no identifier.
+func (s *speller) inScope(component string) {
+	if s.scopes != nil && s.in('N') {
+		s.scopes.follows(s.n, component)
+	}
+}
+
 // atName reports whether only the scopes of a function's name are open.
 func (s *speller) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
@@ -104,6 +114,7 @@ func (s *speller) next() (word string, ok bool) {
 			}
 			s.rest, s.begin = rest, false
 			s.component(id)
+			s.inScope(id)
 			if !s.afterType() {
 				return "", false
 			}
@@ -138,6 +149,7 @@ func (s *speller) pass(c byte) bool {
 		if s.atName() {
 			s.component("")
 		}
+		s.inScope("")
 		switch {
 		case strings.HasPrefix(s.rest, "Ul"):
 			return s.push(c, 2)
@@ -160,7 +172,13 @@ func (s *speller) pass(c byte) bool {
 		return s.structor("12345")
 	case 'D':
 		return s.structor("01245") || s.typeCode("pnaucidfeh")
-	case 'P', 'R', 'O', 'K', 'V', 'M':
+	case 'M': // what is before it may be a variable, whose initializer has a lambda
+		if s.scopes != nil {
+			s.scopes.latest[s.n] = ""
+		}
+		s.rest = s.rest[1:]
+		return true
+	case 'P', 'R', 'O', 'K', 'V':
 		s.rest = s.rest[1:]
 		return true
 	case 'A':
@@ -187,6 +205,7 @@ func (s *speller) small(c byte, name bool) bool {
 		return false
 	}
 	s.component("operator" + symbol)
+	s.inScope("")
 	s.rest = s.rest[2:]
 	return true
 }
@@ -215,6 +234,9 @@ func (s *speller) push(c byte, length int) bool {
 	}
 	s.open[s.n] = c
 	s.n++
+	if s.scopes != nil {
+		s.scopes.latest[s.n] = ""
+	}
 	s.rest = s.rest[length:]
 	return true
 }
@@ -321,6 +343,7 @@ func (s *speller) structor(kinds string) bool {
 	if s.rest[0] == 'D' && s.atName() && s.last != "" {
 		s.component("~" + s.last)
 	}
+	s.inScope("")
 	s.rest = s.rest[2:]
 	return true
 }

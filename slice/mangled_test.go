@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,22 @@ func TestSpelledBy(t *testing.T) {
 		if want == "" {
 			assert.Empty(t, got, name)
 		}
+	}
+}
+
+// TestSpelledByNobody has words that the demangler puts into names.
+func TestSpelledByNobody(t *testing.T) {
+	for name, want := range map[string][]string{
+		"_ZNK3fmt2v919basic_format_stringIcJRA7_KcRiEEcvNS0_17basic_string_viewIcEEEv": {
+			"basic_format_string", "basic_string_view", "fmt", "v9",
+		},
+		"_ZSt12construct_atIjJEQaant20is_unbounded_array_vIT_ErqXgsnwcvPvLi0E_S0_pispcl7declvalIT0_EEEEEPS0_S3_DpOS2_": {
+			"construct_at", "declval", "is_unbounded_array_v",
+		},
+	} {
+		got := spelledWords(name)
+		slices.Sort(got)
+		assert.Equal(t, want, slices.Compact(got), name)
 	}
 }
 

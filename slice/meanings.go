@@ -30,8 +30,8 @@ type meanings struct {
 	winners map[string]string  // the path that wins, by last element
 	nodeOf  []int32            // by index
 	nodes   []node
-	groups  []crowd
-	classes []crowd
+	groups  []namesakes
+	classes []namesakes
 
 	inlined [][]int32 // the functions inlined in each symbol's samples, by index
 	open    stack.Stack[openHash]
@@ -56,9 +56,9 @@ type node struct {
 // whole hashes all that a slice has of a symbol of its own.
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
-// A crowd is the nodes that are found by one name: a group by the cut one, a class by the
+// Namesakes are the nodes that are found by one name: a group by the cut one, a class by the
 // unqualified one.
-type crowd struct {
+type namesakes struct {
 	names uint64 // the sum of the hashes of their names
 	whole uint64 // and of all that is in slices of them
 	plain bool   // one of them is not mangled
@@ -105,7 +105,7 @@ func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
 	if m.target != Version2 {
 		m.lookAtFiles()
 	}
-	c := crowding{meanings: m, text: q.Text, groups: make(map[string]int32), classes: make(map[string]int32)}
+	c := namesakeFinder{meanings: m, text: q.Text, groups: make(map[string]int32), classes: make(map[string]int32)}
 	nodes := make(map[nodeKey]int32, len(symbols))
 	for i, sym := range symbols {
 		key := nodeKey{name: sym.name}
@@ -146,14 +146,14 @@ type nodeKey struct {
 	unit int // 0 where files do not count
 }
 
-// crowding finds the crowds of nodes.
-type crowding struct {
+// namesakeFinder finds the namesakes of nodes.
+type namesakeFinder struct {
 	*meanings
 	text            *Text
 	groups, classes map[string]int32
 }
 
-func (c *crowding) newNode(sym symbol) node {
+func (c *namesakeFinder) newNode(sym symbol) node {
 	cut := canonical.Name(sym.name)
 	n := node{name: c.nameHash(sym), class: -1, plain: !isMangled(cut)}
 	n.group = numberOf(c.groups, &c.meanings.groups, cut)
@@ -168,18 +168,18 @@ func (c *crowding) newNode(sym symbol) node {
 	return n
 }
 
-// numberOf returns the number of a crowd, which is made if there is none yet.
-func numberOf(numbers map[string]int32, crowds *[]crowd, name string) int32 {
+// numberOf returns the number of a set of namesakes, which is made if there is none yet.
+func numberOf(numbers map[string]int32, sets *[]namesakes, name string) int32 {
 	number, ok := numbers[name]
 	if !ok {
-		number = int32(len(*crowds))
+		number = int32(len(*sets))
 		numbers[name] = number
-		*crowds = append(*crowds, crowd{})
+		*sets = append(*sets, namesakes{})
 	}
 	return number
 }
 
-func (c *crowd) add(n *node) {
+func (c *namesakes) add(n *node) {
 	c.names += n.name
 	c.plain = c.plain || n.plain
 }
@@ -237,21 +237,14 @@ func (m *meanings) read(i int, f profile.Function) error {
 }
 
 // finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
-// function, and sums up the crowds.
+// function, and sums up the namesakes.
 func (m *meanings) finish() {
-	var refs map[symbolID]profile.SymbolRef
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		if n.parts == nil {
 			continue
 		}
-		if refs == nil {
-			refs = make(map[symbolID]profile.SymbolRef, len(m.symbols))
-			for i, sym := range m.symbols {
-				refs[sym.id] = profile.SymbolRef(m.nodeOf[i])
-			}
-		}
-		m.hash(n, m.merged(n.parts, refs), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
+		m.hash(n, m.merged(n.parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
 		n.parts = nil
 	}
 	for i := range m.nodes {
@@ -264,7 +257,10 @@ func (m *meanings) finish() {
 }
 
 // merged returns several functions as one, whose callees are nodes.
-func (m *meanings) merged(parts []profile.Function, refs map[symbolID]profile.SymbolRef) profile.Function {
+func (m *meanings) merged(parts []profile.Function) profile.Function {
+	ref := func(id profile.SymbolRef) profile.SymbolRef {
+		return profile.SymbolRef(m.nodeOf[m.indexOf[symbolID(id)]])
+	}
 	var f profile.Function
 	m.body.Reset()
 	for _, part := range parts {
@@ -272,7 +268,7 @@ func (m *meanings) merged(parts []profile.Function, refs map[symbolID]profile.Sy
 		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
 			f.Timestamp = part.Timestamp
 		}
-		translate(&m.body, part.Records, refs, m.bits)
+		translate(&m.body, part.Records, ref, m.bits)
 	}
 	f.Records = m.body.Records()
 	return f

@@ -22,6 +22,7 @@ type naiveSlice struct {
 	follow  map[profile.SymbolRef]bool
 	names   map[profile.SymbolRef]bool
 	callers map[profile.SymbolRef]bool
+	samples map[profile.SymbolRef][]profile.Record // of callers
 }
 
 func selectNaively(p *profile.Profile, q Request) *naiveSlice {
@@ -63,11 +64,51 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 			}
 		}
 	}
-	for s := range n.callers {
-		n.addNames(s, n.pruned(n.records(s)))
+	n.samples = n.condensed()
+	for s, records := range n.samples {
+		n.addNames(s, records)
 		n.addName(s)
 	}
+	if q.Target == Version2 && q.Text != nil {
+		n.dropUnused()
+	}
 	return n
+}
+
+// dropUnused leaves out the names without which no search ends elsewhere. It follows the searches:
+// for each name and each one that a search may go on to.
+func (n *naiveSlice) dropUnused() {
+	used := make(map[profile.SymbolRef]bool)
+	for s := range n.own {
+		if n.p.Function(s) != nil {
+			used[s] = true
+			for _, r := range n.records(s) {
+				if r.Kind != profile.KindCount {
+					used[r.Callee] = true
+				}
+			}
+		}
+	}
+	var idle []profile.SymbolRef
+	for s := range n.names {
+		name := n.p.SymbolName(s)
+		cut, key := canonical.Name(name), keyOf(name)
+		needed := key == "" || key == oddKey || key == conversionKey || n.q.Text.isLabel(cut)
+		for u := range used {
+			other := n.p.SymbolName(u)
+			needed = needed || canonical.Name(other) == cut
+			for o := range n.names {
+				plain := !isMangled(name) || mayBeStructor(cut) || !isMangled(n.p.SymbolName(o)) && keyOf(n.p.SymbolName(o)) == key
+				needed = needed || keyOf(other) == key && plain
+			}
+		}
+		if !needed {
+			idle = append(idle, s)
+		}
+	}
+	for _, s := range idle {
+		delete(n.names, s)
+	}
 }
 
 func (n *naiveSlice) all() func(func(profile.SymbolRef) bool) {
@@ -98,7 +139,7 @@ func (n *naiveSlice) spelled(name string) bool {
 	name = canonical.Name(name)
 	return !isMangled(name) || spelledByTree(name, func(word string) bool {
 		return strings.HasPrefix(word, "__") || slices.Contains(unwritten, word) || n.q.Text.has(word)
-	})
+	}) && scopesOf(name, n.q.Text.hasScope)
 }
 
 func (n *naiveSlice) grow() bool {
@@ -186,17 +227,20 @@ func (n *naiveSlice) profile() *profile.Profile {
 	}
 	for s := range n.names {
 		f := n.p.Function(s)
-		if f == nil || !n.own[s] && !n.callers[s] {
+		records, ok := n.samples[s]
+		if f == nil || !n.own[s] && !ok {
 			continue
 		}
-		records := f.Records
-		if n.callers[s] {
-			records = n.pruned(records)
+		head := f.HeadCount
+		if ok {
+			head = 0
+		} else {
+			records = f.Records
 		}
 		var body profile.Body
-		translate(&body, records, refs, n.q.Bits)
+		translate(&body, records, refsOf(refs), n.q.Bits)
 		p.AddFunction(refs[symbolID(s)], profile.Function{
-			HeadCount: quantize(f.HeadCount, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
+			HeadCount: quantize(head, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
 		})
 	}
 	return p

@@ -115,8 +115,8 @@ func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
 			}
 			if r.IntN(2) == 0 {
 				q.Text = textOf([]string{
-					"int f(int) { }", "struct A { void run() { } };", "namespace { struct A { int get() const { } }; int g() { } }", "template <class T> void h(T) { }",
-				}[:1+r.IntN(4)]...)
+					"int f(int) { }", "class A; int run() { }", "struct A { };", "namespace { struct A { int get() const { } }; int g() { } }", "template <class T> void h(T) { }",
+				}[:1+r.IntN(5)]...)
 			}
 			if r.IntN(3) == 0 {
 				q.Units = nil

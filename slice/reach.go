@@ -3,37 +3,38 @@ package slice
 import "iter"
 
 // A reach finds what a slice of a unit has for its own, and sums up its meanings. It looks at each
-// chain once for a unit, and at what shares names with a symbol all at once.
+// inline chain once for a unit, and at the namesakes of a symbol all at once, as one set.
 type reach struct {
 	*meanings
-	*chains
+	*inlineChains
 	units   []int32 // where the symbols of a unit begin, by unit
-	unknown uint64  // the sum of the crowds of symbols without a file
-	always  []bool  // those crowds
+	unknown uint64  // the sum of the namesakes of symbols without a file
+	always  []bool  // those namesakes
 
-	// What a link and those before it in its chain bring, by link: the sum of the crowds that no
-	// other chain has, and where the lists of the others, and of links of other chains, end.
-	sums     []uint64
-	crowds   []int32
-	exits    []int32
-	crowdEnd []int32
-	exitEnd  []int32
+	// What a component and those before it in its chain bring, by component: the sum of the
+	// namesakes that no other chain has, and where the lists of the shared ones, and of the
+	// components of other chains that are inlined, end.
+	sums      []uint64
+	shared    []int32
+	exits     []int32
+	sharedEnd []int32
+	exitEnd   []int32
 
 	round   uint32
 	entered []uint32 // the round in which a chain was entered
-	reached []int32  // behind the last link of the chain that was reached then
-	added   []uint32 // the round in which a crowd was added
+	reached []int32  // behind the last component of the chain that was reached then
+	added   []uint32 // the round in which a set was added
 	queue   []int32
 }
 
 func newReach(m *meanings) *reach {
-	crowds := len(m.groups) + len(m.classes)
+	sets := len(m.groups) + len(m.classes)
 	r := &reach{
-		meanings: m,
-		chains:   newChains(m.inlined),
-		units:    make([]int32, m.source.numUnits()+1),
-		always:   make([]bool, crowds),
-		added:    make([]uint32, crowds),
+		meanings:     m,
+		inlineChains: newInlineChains(m.inlined),
+		units:        make([]int32, m.source.numUnits()+1),
+		always:       make([]bool, sets),
+		added:        make([]uint32, sets),
 	}
 	for _, sym := range m.symbols {
 		r.units[sym.unit+1]++
@@ -43,64 +44,64 @@ func newReach(m *meanings) *reach {
 	}
 	for i, sym := range m.symbols {
 		if m.source.path(sym.unit) == "" {
-			for crowd, whole := range r.crowdsOf(int32(i)) {
-				if !r.always[crowd] {
-					r.always[crowd] = true
+			for set, whole := range r.namesakesOf(int32(i)) {
+				if !r.always[set] {
+					r.always[set] = true
 					r.unknown += whole
 				}
 			}
 		}
 	}
 	r.entered, r.reached = make([]uint32, len(r.starts)), make([]int32, len(r.starts))
-	r.addCrowds()
+	r.sumNamesakes()
 	r.addExits()
 	return r
 }
 
-// newCrowds calls yield for what links bring, chain by chain, a crowd once for each chain, and
-// linkDone after each link.
-func (r *reach) newCrowds(yield func(crowd int, whole uint64), linkDone func()) {
-	latest := make([]int32, len(r.always)) // the latest chain of a crowd, from 1
-	for link, chain := range r.chainOf {
-		for _, i := range r.membersOf(int32(link)) {
-			for crowd, whole := range r.crowdsOf(i) {
-				if !r.always[crowd] && latest[crowd] != chain+1 {
-					latest[crowd] = chain + 1
-					yield(crowd, whole)
+// newNamesakes calls yield for the namesakes that components bring, chain by chain, a set once for
+// each chain, and componentDone after each component.
+func (r *reach) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
+	latest := make([]int32, len(r.always)) // the latest chain of a set, from 1
+	for component, chain := range r.chainOf {
+		for _, i := range r.membersOf(int32(component)) {
+			for set, whole := range r.namesakesOf(i) {
+				if !r.always[set] && latest[set] != chain+1 {
+					latest[set] = chain + 1
+					yield(set, whole)
 				}
 			}
 		}
-		linkDone()
+		componentDone()
 	}
 }
 
-func (r *reach) addCrowds() {
-	shared := make([]int32, len(r.always)) // how many chains have a crowd
-	r.newCrowds(func(crowd int, _ uint64) { shared[crowd]++ }, func() {})
-	r.sums, r.crowdEnd = make([]uint64, 0, len(r.chainOf)), make([]int32, 0, len(r.chainOf))
+func (r *reach) sumNamesakes() {
+	chains := make([]int32, len(r.always)) // how many have a set
+	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
+	r.sums, r.sharedEnd = make([]uint64, 0, len(r.chainOf)), make([]int32, 0, len(r.chainOf))
 	sum := uint64(0)
-	r.newCrowds(func(crowd int, whole uint64) {
-		if shared[crowd] == 1 {
+	r.newNamesakes(func(set int, whole uint64) {
+		if chains[set] == 1 {
 			sum += whole
 			return
 		}
-		r.crowds = append(r.crowds, int32(crowd))
+		r.shared = append(r.shared, int32(set))
 	}, func() {
 		r.sums = append(r.sums, sum)
-		r.crowdEnd = append(r.crowdEnd, int32(len(r.crowds)))
+		r.sharedEnd = append(r.sharedEnd, int32(len(r.shared)))
 	})
 }
 
-// addExits lists the links of other chains that are inlined, those left out that come with one
+// addExits lists the components of other chains that are inlined, those left out that come with one
 // before.
 func (r *reach) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // the latest chain that leads to one, from 1
-	behind := make([]int32, len(r.starts)) // the last of its links that comes
-	for link, chain := range r.chainOf {
-		for _, i := range r.membersOf(int32(link)) {
+	behind := make([]int32, len(r.starts)) // the last of its components that comes
+	for component, chain := range r.chainOf {
+		for _, i := range r.membersOf(int32(component)) {
 			for _, callee := range r.inlined[i] {
-				to := r.linkOf[callee]
+				to := r.componentOf[callee]
 				other := r.chainOf[to]
 				if other == chain || latest[other] == chain+1 && behind[other] >= to {
 					continue
@@ -113,12 +114,12 @@ func (r *reach) addExits() {
 	}
 }
 
-// crowdsOf returns which crowds come with a symbol, and their sums.
+// namesakesOf returns which namesakes come with a symbol, and their sums.
 //
 // What is found by an unqualified name is so both ways: a name that is not mangled, and those
 // that several units may have for themselves. A mangled name of another kind finds them, but
 // is not found.
-func (r *reach) crowdsOf(i int32) iter.Seq2[int, uint64] {
+func (r *reach) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		n := &r.nodes[r.nodeOf[i]]
 		byClass := n.class >= 0 && r.classes[n.class].plain
@@ -136,49 +137,49 @@ func (r *reach) total(units []int) uint64 {
 	sum := r.unknown
 	for _, unit := range units {
 		for i := r.units[unit]; i < r.units[unit+1]; i++ {
-			r.queue = append(r.queue, r.linkOf[i])
+			r.queue = append(r.queue, r.componentOf[i])
 			for len(r.queue) > 0 {
-				link := r.queue[len(r.queue)-1]
+				component := r.queue[len(r.queue)-1]
 				r.queue = r.queue[:len(r.queue)-1]
-				sum += r.enter(link)
+				sum += r.enter(component)
 			}
 		}
 	}
 	return sum
 }
 
-// enter returns the sum of what a link and those before it in its chain bring that has not been
-// added yet, and queues the links of other chains.
-func (r *reach) enter(link int32) (sum uint64) {
-	chain := r.chainOf[link]
+// enter returns the sum of what a component and those before it in its chain bring that has not been
+// added yet, and queues the components of other chains.
+func (r *reach) enter(component int32) (sum uint64) {
+	chain := r.chainOf[component]
 	from := r.starts[chain]
 	if r.entered[chain] == r.round {
 		from = r.reached[chain]
 	}
-	if link < from {
+	if component < from {
 		return 0
 	}
-	r.entered[chain], r.reached[chain] = r.round, link+1
-	sum = r.sums[link]
-	crowds, exits := r.crowds[:r.crowdEnd[link]], r.exits[:r.exitEnd[link]]
+	r.entered[chain], r.reached[chain] = r.round, component+1
+	sum = r.sums[component]
+	shared, exits := r.shared[:r.sharedEnd[component]], r.exits[:r.exitEnd[component]]
 	if from > 0 {
 		sum -= r.sums[from-1]
-		crowds, exits = crowds[r.crowdEnd[from-1]:], exits[r.exitEnd[from-1]:]
+		shared, exits = shared[r.sharedEnd[from-1]:], exits[r.exitEnd[from-1]:]
 	}
-	for _, crowd := range crowds {
-		if r.added[crowd] != r.round {
-			r.added[crowd] = r.round
-			sum += r.wholeOf(crowd)
+	for _, set := range shared {
+		if r.added[set] != r.round {
+			r.added[set] = r.round
+			sum += r.wholeOf(set)
 		}
 	}
 	r.queue = append(r.queue, exits...)
 	return sum
 }
 
-// wholeOf returns the sum of a crowd, a group or a class.
-func (r *reach) wholeOf(crowd int32) uint64 {
-	if groups := int32(len(r.groups)); crowd >= groups {
-		return r.classes[crowd-groups].whole
+// wholeOf returns the sum of a set, a group or a class.
+func (r *reach) wholeOf(set int32) uint64 {
+	if groups := int32(len(r.groups)); set >= groups {
+		return r.classes[set-groups].whole
 	}
-	return r.groups[crowd].whole
+	return r.groups[set].whole
 }

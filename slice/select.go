@@ -69,7 +69,7 @@ func checkBits(bits int) error {
 // The first call on a Program without an index goes through all of its names, and the first one
 // for Version3 through all records.
 func (p *Program) Select(q Request) (*profile.Profile, error) {
-	s, err := p.choose(q)
+	s, err := p.selectSymbols(q, true)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,9 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	return s.profile(Request{Bits: bits})
 }
 
-// choose chooses the symbols and functions of a slice.
-func (p *Program) choose(q Request) (*selection, error) {
+// selectSymbols selects the symbols and functions of a slice. For a key, functions into which others
+// are inlined are not condensed.
+func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -117,14 +118,20 @@ func (p *Program) choose(q Request) (*selection, error) {
 		}
 	}
 	if q.Target != Version2 {
-		if err := s.addCallers(); err != nil {
+		if err := s.addCallers(condense); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.addNames()
+	if err := s.addNames(); err != nil {
+		return nil, err
+	}
+	if q.Target == Version2 && q.Text != nil { // without a text, names for the assembler are not known
+		s.dropUnusedNames()
+	}
+	return s, nil
 }
 
-// A selection is a slice that is being chosen.
+// A selection is what a slice is to hold.
 type selection struct {
 	*Program
 	text    *Text // nil if there is none
@@ -139,6 +146,7 @@ type selection struct {
 	followed idSet // those of them whose callees have been looked at
 	queue    []queued
 	names    idSet               // symbols that are not own
+	referred idSet               // symbols to which records refer
 	cuts     map[string]struct{} // cut names whose symbols have been added
 	keys     map[string]searched
 }
@@ -347,74 +355,6 @@ func (s *selection) callee(id symbolID) (symbol, error) {
 	return sym, err
 }
 
-// addCallers adds the functions of other units into which the slice's own were inlined.
-func (s *selection) addCallers() error {
-	own := make([]symbolID, len(s.symbols))
-	for i, sym := range s.symbols {
-		own[i] = sym.id
-	}
-	err := s.index.inlinedInto(own, func(caller symbol) {
-		if !s.own.has(caller.id) {
-			s.callers = append(s.callers, caller)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for _, sym := range s.callers {
-		f, err := s.read(sym)
-		if err != nil {
-			return err
-		}
-		f.Records = s.prune(f.Records)
-		s.samples[sym.id] = f
-		s.addName(sym)
-	}
-	return nil
-}
-
-// prune returns what the slice has of the samples of another unit's function:
-// the bodies of its own functions inlined there, whole, and the way to each.
-// The compiler moves those bodies back to their functions and drops the rest.
-func (s *selection) prune(records []profile.Record) []profile.Record {
-	var kept []profile.Record
-	var way []openBody
-	for at := 0; ; {
-		for len(way) > 0 && at == way[len(way)-1].end {
-			head := way[len(way)-1].head
-			way = way[:len(way)-1]
-			if inside := len(kept) - head - 1; inside > 0 {
-				kept[head].Count = uint64(inside)
-			} else {
-				kept = kept[:head]
-			}
-		}
-		if at == len(records) {
-			return kept
-		}
-		r := records[at]
-		if r.Kind != profile.KindInlined {
-			at++
-			continue
-		}
-		end := at + 1 + int(r.Count)
-		if s.own.has(symbolID(r.Callee)) {
-			kept = append(kept, records[at:end]...)
-			at = end
-			continue
-		}
-		way = append(way, openBody{head: len(kept), end: end})
-		kept = append(kept, r)
-		at++
-	}
-}
-
-// An openBody is an inlined body on the way that prune goes.
-type openBody struct {
-	head int // its first record, among those kept
-	end  int // where it ends, among all
-}
-
 // addNames reads the samples and adds every name that shows in them, and what
 // shares one with it: a name alone changes what the compiler finds.
 func (s *selection) addNames() error {
@@ -445,12 +385,12 @@ func (s *selection) addNames() error {
 	return nil
 }
 
-// addNamesIn adds the callees of records.
+// addNamesIn adds the callees of records, and takes note that these are referred to.
 func (s *selection) addNamesIn(records []profile.Record) error {
 	for i := range records {
 		r := &records[i]
 		id := symbolID(r.Callee)
-		if r.Kind == profile.KindCount || s.own.has(id) || s.names.has(id) {
+		if r.Kind == profile.KindCount || !s.referred.add(id) || s.own.has(id) || s.names.has(id) {
 			continue
 		}
 		sym, err := s.callee(id)
@@ -506,7 +446,7 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 			continue
 		}
 		body.Reset()
-		translate(&body, f.Records, refs, q.Bits)
+		translate(&body, f.Records, func(id profile.SymbolRef) profile.SymbolRef { return refs[symbolID(id)] }, q.Bits)
 		p.AddFunction(refs[sym.id], profile.Function{
 			HeadCount: quantize(f.HeadCount, q.Bits),
 			Timestamp: f.Timestamp,
@@ -545,7 +485,7 @@ func (s *selection) files() []string {
 }
 
 // translate adds records to a body, with other symbols and rounded counts.
-func translate(body *profile.Body, records []profile.Record, refs map[symbolID]profile.SymbolRef, bits int) {
+func translate(body *profile.Body, records []profile.Record, ref func(profile.SymbolRef) profile.SymbolRef, bits int) {
 	open := 0
 	w := profile.Walk(records)
 	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
@@ -556,9 +496,9 @@ func translate(body *profile.Body, records []profile.Record, refs map[symbolID]p
 		case profile.KindCount:
 			body.Count(r.Line, r.Discriminator, quantize(r.Count, bits))
 		case profile.KindCall:
-			body.Call(r.Line, r.Discriminator, refs[symbolID(r.Callee)], quantize(r.Count, bits))
+			body.Call(r.Line, r.Discriminator, ref(r.Callee), quantize(r.Count, bits))
 		case profile.KindInlined:
-			body.Enter(r.Line, r.Discriminator, refs[symbolID(r.Callee)])
+			body.Enter(r.Line, r.Discriminator, ref(r.Callee))
 			open++
 		}
 	}

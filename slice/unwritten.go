@@ -13,7 +13,8 @@ type demands struct {
 
 type demand struct {
 	symbol
-	words []uint32 // by hash, as a Text has them
+	words  []uint32 // by hash, as a Text has them
+	scopes []uint32
 }
 
 // named returns the symbols of one of the names. The first call takes all of them apart.
@@ -36,6 +37,9 @@ func newDemand(sym symbol) demand {
 	needs(sym.name, func(word string) bool {
 		d.words = append(d.words, wordHash(word))
 		return true
+	}, func(scope string) bool {
+		d.scopes = append(d.scopes, wordHash(scope))
+		return true
 	})
 	return d
 }
@@ -44,6 +48,11 @@ func newDemand(sym symbol) demand {
 func (t *Text) meets(d *demand) bool {
 	for _, word := range d.words {
 		if _, ok := t.words[word]; !ok {
+			return false
+		}
+	}
+	for _, scope := range d.scopes {
+		if !t.unsure && !t.words[scope] {
 			return false
 		}
 	}

@@ -1,0 +1,272 @@
+package slice
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// addCallers adds the functions of other units into which the slice's own were inlined.
+func (s *selection) addCallers(condense bool) error {
+	own := make([]symbolID, len(s.symbols))
+	for i, sym := range s.symbols {
+		own[i] = sym.id
+	}
+	err := s.index.inlinedInto(own, func(caller symbol) {
+		if !s.own.has(caller.id) {
+			s.callers = append(s.callers, caller)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, sym := range s.callers {
+		f, err := s.read(sym)
+		if err != nil {
+			return err
+		}
+		f.Records = s.prune(f.Records)
+		s.samples[sym.id] = f
+	}
+	if condense {
+		s.condenseCallers()
+	}
+	for _, sym := range s.callers {
+		s.addName(sym)
+	}
+	return nil
+}
+
+// prune returns what the slice has of the samples of another unit's function:
+// the bodies of its own functions inlined there, whole, and the way to each.
+func (s *selection) prune(records []profile.Record) []profile.Record {
+	var kept []profile.Record
+	var way []openBody
+	for at := 0; ; {
+		for len(way) > 0 && at == way[len(way)-1].end {
+			head := way[len(way)-1].head
+			way = way[:len(way)-1]
+			if inside := len(kept) - head - 1; inside > 0 {
+				kept[head].Count = uint64(inside)
+			} else {
+				kept = kept[:head]
+			}
+		}
+		if at == len(records) {
+			return kept
+		}
+		r := records[at]
+		if r.Kind != profile.KindInlined {
+			at++
+			continue
+		}
+		end := at + 1 + int(r.Count)
+		if s.own.has(symbolID(r.Callee)) {
+			kept = append(kept, records[at:end]...)
+			at = end
+			continue
+		}
+		way = append(way, openBody{head: len(kept), end: end})
+		kept = append(kept, r)
+		at++
+	}
+}
+
+// An openBody is an inlined body on the way that prune goes.
+type openBody struct {
+	head int // its first record, among those kept
+	end  int // where it ends, among all
+}
+
+// condenseCallers leaves of the callers what GCC 16 takes notice of. None of them is defined in the
+// compile, so GCC takes the bodies of defined functions out of them, one caller after the other, in
+// the order of locations, makes each a function of its own or adds it to the one that is there, and
+// drops the rest. Therefore
+//   - neither a caller's head count nor the way to a body matters, but for their order: bodies get
+//     the locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0,
+//     are merged before by their locations, and stay as they are;
+//   - bodies that look alike are added up. GCC would do so later, if they have the same functions
+//     inlined at the same places, and those none. Where bodies differ in that, or go deeper, what
+//     becomes of the inner ones depends on the order in which they come.
+//
+// A body has the timestamp of its caller, and of several the earliest counts. So the sum goes to the
+// caller that has it. GCC pays heed to totals that are 0, so such bodies are left alone.
+func (s *selection) condenseCallers() {
+	slices.SortFunc(s.callers, s.compareSymbols)
+	clones := make(map[string]int)
+	for _, sym := range s.callers {
+		clones[canonical.Name(sym.name)]++
+	}
+	var bodies []inlinedBody
+	var kept []symbol
+	for _, sym := range s.callers {
+		found := s.bodiesIn(sym)
+		if clones[canonical.Name(sym.name)] > 1 || len(found) > maxBodies {
+			f := s.samples[sym.id]
+			f.HeadCount = 0
+			s.samples[sym.id] = f
+			kept = append(kept, sym)
+			continue
+		}
+		bodies = append(bodies, found...)
+	}
+	s.callers = append(kept, s.placeBodies(bodies)...)
+}
+
+// maxBodies is how many bodies there are locations for.
+const maxBodies = 1<<16 - 1
+
+// An inlinedBody is the body of one of the slice's own functions in a caller.
+type inlinedBody struct {
+	caller    symbol
+	timestamp uint64
+	way       []profile.Record // what it is inlined in, and the record that opens it
+	records   []profile.Record // the one that opens it, and what is in it
+}
+
+// bodiesIn returns those of a pruned caller, in the order of GCC: by location and name.
+func (s *selection) bodiesIn(caller symbol) (bodies []inlinedBody) {
+	f := s.samples[caller.id]
+	var way []profile.Record
+	var ends []int
+	for at := 0; at < len(f.Records); {
+		for len(ends) > 0 && ends[len(ends)-1] == at {
+			way, ends = way[:len(way)-1], ends[:len(ends)-1]
+		}
+		r := f.Records[at]
+		end := at + 1 + int(r.Count)
+		way = append(way, r)
+		if !s.own.has(symbolID(r.Callee)) {
+			ends = append(ends, end)
+			at++
+			continue
+		}
+		bodies = append(bodies, inlinedBody{caller, f.Timestamp, slices.Clone(way), f.Records[at:end]})
+		way = way[:len(way)-1]
+		at = end
+	}
+	slices.SortStableFunc(bodies, func(a, b inlinedBody) int {
+		return slices.CompareFunc(a.way, b.way, s.compareCallsites)
+	})
+	return bodies
+}
+
+// compareCallsites orders records by location and callee. Their own order of callees is that of
+// the numbers that symbols have.
+func (s *selection) compareCallsites(a, b profile.Record) int {
+	c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
+	if c != 0 || a.Callee == b.Callee {
+		return c
+	}
+	return s.compareSymbols(s.calleeOrNone(a), s.calleeOrNone(b))
+}
+
+// calleeOrNone returns the callee of a record, nothing if there is no such symbol: where the slice
+// has the record, addNames fails.
+func (s *selection) calleeOrNone(r profile.Record) symbol {
+	sym, _ := s.callee(symbolID(r.Callee))
+	return sym
+}
+
+// compareSymbols orders symbols by name and file.
+func (s *selection) compareSymbols(a, b symbol) int {
+	if c := strings.Compare(a.name, b.name); c != 0 {
+		return c
+	}
+	return strings.Compare(s.source.path(a.unit), s.source.path(b.unit))
+}
+
+// placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It
+// returns the callers that have any left.
+func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
+	places := make(map[string]int) // of the sum, by what is added up
+	shapes := make([]string, len(bodies))
+	for i, b := range bodies {
+		shapes[i] = shapeOf(b.records)
+		place, ok := places[shapes[i]]
+		if earliest := bodies[place].timestamp; !ok || b.timestamp != 0 && (b.timestamp < earliest || earliest == 0) {
+			places[shapes[i]] = i
+		}
+	}
+	parts := make([][]int, len(bodies))
+	for i, shape := range shapes {
+		place := i
+		if shape != "" {
+			place = places[shape]
+		}
+		parts[place] = append(parts[place], i)
+	}
+	var sum profile.Body
+	for i := 0; i < len(bodies); {
+		caller := bodies[i].caller
+		sum.Reset()
+		line := uint32(0)
+		f := profile.Function{Timestamp: bodies[i].timestamp}
+		for ; i < len(bodies) && bodies[i].caller.id == caller.id; i++ {
+			line++
+			for _, part := range parts[i] {
+				addBodyAt(&sum, line, bodies[part].records)
+			}
+		}
+		if f.Records = slices.Clone(sum.Records()); len(f.Records) == 0 {
+			delete(s.samples, caller.id)
+			continue
+		}
+		s.samples[caller.id] = f
+		callers = append(callers, caller)
+	}
+	return callers
+}
+
+// addBodyAt adds an inlined body at another line than its own.
+func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
+	to.Enter(line, 0, records[0].Callee)
+	translate(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
+	to.Leave()
+}
+
+// maxTotal is how many samples a body has at most that is added to others: sums do not overflow.
+const maxTotal = 1 << 40
+
+// shapeOf returns what bodies have in common that are added up: their function, and what is inlined
+// in it where. It is empty for a body of another kind.
+func shapeOf(records []profile.Record) string {
+	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
+	for from := 1; from < len(records); {
+		r := &records[from]
+		if r.Kind != profile.KindInlined {
+			from++
+			continue
+		}
+		inner := records[from+1 : from+1+int(r.Count)]
+		if !hasTotal(inner) || slices.ContainsFunc(inner, isInlined) {
+			return ""
+		}
+		for _, word := range []uint32{r.Line, r.Discriminator, uint32(r.Callee)} {
+			shape = binary.LittleEndian.AppendUint32(shape, word)
+		}
+		from += 1 + len(inner)
+	}
+	if !hasTotal(records[1:]) {
+		return ""
+	}
+	return string(shape)
+}
+
+func isInlined(r profile.Record) bool { return r.Kind == profile.KindInlined }
+
+// hasTotal reports whether there are samples in records, and not too many.
+func hasTotal(records []profile.Record) bool {
+	total := uint64(0)
+	for i := range records {
+		if r := &records[i]; r.Kind == profile.KindCount {
+			total = saturating.Add(total, r.Count)
+		}
+	}
+	return 0 < total && total < maxTotal
+}

@@ -1,0 +1,64 @@
+package slice
+
+import (
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmitted has compilers tell which functions a text defines: all of those must be in slices of
+// it, if the profile has them.
+func TestEmitted(t *testing.T) {
+	for _, compiler := range []string{"g++", "g++-16"} {
+		for _, source := range []string{"emitted/scopes.cc", "cxx/main.cc", "cxx/draw.cc", "odd-cxx/odd.cc"} {
+			t.Run(compiler+" "+source, func(t *testing.T) {
+				if _, err := exec.LookPath(compiler); err != nil {
+					t.Skip(err)
+				}
+				text := new(Text)
+				text.Add(outputOf(t, compiler, "-E", filepath.Join("testdata", source)))
+				assert.False(t, text.unsure)
+				object := filepath.Join(t.TempDir(), "o.o")
+				outputOf(t, compiler, "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
+				functions := functionsIn(t, object)
+				assert.Greater(t, len(functions), 20)
+				names := text.names()
+				for _, function := range functions {
+					assert.Contains(t, names, keyOf(function), function)
+					assert.True(t, text.mayDefine(function), function)
+				}
+			})
+		}
+	}
+}
+
+func outputOf(t *testing.T, command ...string) []byte {
+	cmd := exec.Command(command[0], command[1:]...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	require.NoError(t, err, "%q: %s", command, said.String())
+	return out
+}
+
+// functionsIn returns the functions that an object defines.
+func functionsIn(t *testing.T, path string) (names []string) {
+	file, err := elf.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	symbols, err := file.Symbols()
+	require.NoError(t, err)
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,77 @@
+package slice
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+)
+
+// dropUnusedNames takes those names out of a slice for version 2 that GCC 12 to 15 cannot tell from
+// names that are not there.
+//
+// They look a function up by its assembler name, cut at the first '.', then by its unqualified
+// name, and then in the same way the function that it was cloned from. The first name that is in
+// the table ends the search, whether there are samples under it or not. So a name without samples,
+// to which no record refers either, makes a difference only to a function that has it and that the
+// search would go on from to a name that has some. A search goes on
+//   - from the assembler name to the unqualified one, which is in the table only if that has a name
+//     which is not mangled;
+//   - to the assembler name of the original. Those of constructors and destructors alone are other
+//     ones, C4 and D4; clones of all other functions share what is before the '.'.
+//
+// All of these have the same unqualified name. A function that has another name for the assembler
+// than its own is an exception, and its name stays.
+//
+// Inside of a function, an inlined one is looked up by all of these names in turn, and the callee of
+// a call by its assembler name. Names to which no record refers are not found there, nor missed.
+func (s *selection) dropUnusedNames() {
+	uses := s.nameUses()
+	s.symbols = slices.DeleteFunc(s.symbols, func(sym symbol) bool {
+		cut := canonical.Name(sym.name)
+		key := s.index.keyOf(cut)
+		if uses.used[cut] || key == "" || key == oddKey || key == conversionKey || s.text.isLabel(cut) {
+			return false
+		}
+		return !uses.usedKeys[key] || isMangled(cut) && !uses.plainKeys[key] && !mayBeStructor(cut)
+	})
+}
+
+// nameUses says which names of a slice matter, by canonical and by unqualified name.
+type nameUses struct {
+	used      map[string]bool // has samples, or a record refers to it
+	usedKeys  map[string]bool // so does a name of this unqualified one
+	plainKeys map[string]bool // a name of this unqualified one is not mangled
+}
+
+func (s *selection) nameUses() nameUses {
+	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool)}
+	for _, sym := range s.symbols {
+		cut := canonical.Name(sym.name)
+		key := s.index.keyOf(cut)
+		if _, sampled := s.samples[sym.id]; sampled || s.referred.has(sym.id) {
+			u.used[cut], u.usedKeys[key] = true, true
+		}
+		if !isMangled(cut) {
+			u.plainKeys[key] = true
+		}
+	}
+	return u
+}
+
+// mayBeStructor reports whether a mangled name has the mark of a constructor or destructor.
+func mayBeStructor(name string) bool {
+	for i := range len(name) - 1 {
+		switch name[i] {
+		case 'C':
+			if strings.IndexByte("12345I", name[i+1]) >= 0 {
+				return true
+			}
+		case 'D':
+			if strings.IndexByte("01245", name[i+1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
