@@ -3,6 +3,7 @@ package slice
 import (
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,6 +87,14 @@ var growing = map[string]func(p *profile.Profile, n int){
 	"a tree": func(p *profile.Profile, n int) {
 		addInlining(p, n, func(i int) []int { return []int{i / 2} })
 	},
+	"at random": func(p *profile.Profile, n int) {
+		r := rand.New(rand.NewPCG(1, 6))
+		addInlining(p, n, func(int) []int { return []int{r.IntN(n), r.IntN(n)} })
+	},
+	withoutChains: func(p *profile.Profile, n int) {
+		r := rand.New(rand.NewPCG(1, 6))
+		addInlining(p, n, func(i int) []int { return []int{r.IntN(i + 1), r.IntN(i + 1)} })
+	},
 	"symbols without a file": func(p *profile.Profile, n int) {
 		for i := range n {
 			addGrowing(p, fmt.Sprintf("src/f%d.c", i), fmt.Sprintf("f%d", i))
@@ -93,6 +102,9 @@ var growing = map[string]func(p *profile.Profile, n int){
 		}
 	},
 }
+
+// withoutChains is the shape for which the work grows faster than the profile.
+const withoutChains = "at random, none in a circle"
 
 // addGrowing adds a function that has a function of a header inlined.
 func addGrowing(p *profile.Profile, path, name string) {
@@ -134,6 +146,34 @@ func lookedAt(r *reach) (n int) {
 	return n
 }
 
+// looks counts what slices of all units look at.
+func looks(r *reach, units int) (n int) {
+	for unit := range units {
+		r.total([]int{unit})
+		n += lookedAt(r)
+	}
+	return n
+}
+
+// TestFingerprintsLook counts what the keys of real profiles look at, and how many functions have
+// which other ones inlined: that is what one pass reads.
+func TestFingerprintsLook(t *testing.T) {
+	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3"} {
+		t.Run(name, func(t *testing.T) {
+			program := FromProfile(corpusProfile(t, name))
+			m, err := program.meanings(Request{Target: Version2})
+			require.NoError(t, err)
+			inlined := 0
+			for _, callees := range m.inlined {
+				inlined += len(callees)
+			}
+			n := looks(newReach(m), program.source.numUnits())
+			t.Logf("%d looks, %d functions inlined", n, inlined)
+			assert.Less(t, n, inlined)
+		})
+	}
+}
+
 // TestFingerprintsScale doubles profiles, and counts what is asked of them and how many symbols
 // all slices look at.
 func TestFingerprintsScale(t *testing.T) {
@@ -150,16 +190,14 @@ func TestFingerprintsScale(t *testing.T) {
 				asked := source.asked
 				m, err := program.meanings(Request{Target: target})
 				require.NoError(t, err)
-				r := newReach(m)
-				visits := 0
-				for unit := range source.numUnits() {
-					r.total([]int{unit})
-					visits += lookedAt(r)
-				}
-				return asked + visits
+				return asked + looks(newReach(m), source.numUnits())
 			}
 			once, twice := work(n), work(2*n)
-			assert.Less(t, float64(twice), 2.3*float64(once), "%s, for version %d: %d and %d", shape, target, once, twice)
+			most := 2.3
+			if shape == withoutChains { // see Fingerprints
+				most = 3
+			}
+			assert.Less(t, float64(twice), most*float64(once), "%s, for version %d: %d and %d", shape, target, once, twice)
 			assert.Less(t, once, 40*n, shape)
 		}
 	}
