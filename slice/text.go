@@ -35,8 +35,9 @@ func (t *Text) Add(text []byte) {
 	definitions(text, textNotes{
 		function: func(name []byte) { addBytes(t.defined, name) },
 		word: func(word []byte) {
-			h := wordHash(word)
-			t.words[h] = t.words[h]
+			if h := wordHash(word); !t.words[h] {
+				t.words[h] = false
+			}
 		},
 		label:  func(name []byte) { addBytes(t.labels, name) },
 		scope:  func(word []byte) { t.words[wordHash(word)] = true },
