@@ -280,6 +280,7 @@ func (d *definer) identifier() {
 	if d.prev == '~' {
 		word = append([]byte{'~'}, word...)
 	}
+	afterBrace := d.prev == '}'
 	d.prev, d.word = wordToken, word
 	switch string(word) {
 	case "operator":
@@ -292,9 +293,13 @@ func (d *definer) identifier() {
 		if !d.inTypedef() {
 			d.typedefs = append(d.typedefs, d.braces)
 		}
+		d.naming = d.naming || afterBrace // struct { } typedef S;
 	case "default":
 		d.defaulted()
 	default:
+		if d.naming {
+			d.notes.scope(word)
+		}
 		if d.class != (depth{}) || d.naming {
 			d.notes.function(word)
 			d.notes.function(append([]byte{'~'}, word...))

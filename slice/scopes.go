@@ -8,31 +8,21 @@ import "strings"
 // that it merely mentions. Whose function a definition is cannot be told so easily, as there are
 // typedefs, inline namespaces and friends.
 
-// A scopeFinder finds those names among the tokens of a preprocessed text.
+// A scopeFinder finds those names among the tokens of a preprocessed text, but for those of typedefs.
 type scopeFinder struct {
-	notes    textNotes
-	until    byte     // what ends the words below, 0 if there are none to come
-	words    [][]byte // all words of what may be a head: the name, attributes, bases and their arguments
-	depth    int      // of parentheses in it
-	braces   int
-	typedefs []int // how many braces are open around typedefs that have not ended
+	notes textNotes
+	head  bool     // one may have begun
+	words [][]byte // all words of it: the name, attributes, bases and their arguments
+	depth int      // of parentheses in it
 }
 
-// What a text has more of is not remembered, and then all of its words count as scopes.
-const (
-	maxHeadWords = 1 << 12
-	maxTypedefs  = 1 << 8
-)
-
-// The tokens that end the words of a head and make them scopes.
-const (
-	endOfHead    = '{'
-	endOfTypedef = ';'
-)
+// maxHeadWords is how many words of a head are remembered. If there are more, all words of the text
+// count as scopes.
+const maxHeadWords = 1 << 12
 
 // identifier takes a word, and the first byte of the token before.
 func (f *scopeFinder) identifier(word []byte, prev byte) {
-	if f.until != 0 {
+	if f.head {
 		if len(f.words) == maxHeadWords {
 			f.notes.unsure()
 			return
@@ -42,64 +32,39 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 	}
 	switch string(word) {
 	case "class", "struct", "union":
-		if prev != '<' && prev != ',' { // of a template's parameters
-			f.until = endOfHead
-		}
+		f.head = prev != '<' && prev != ',' // of a template's parameters
 	case "namespace":
-		f.until = endOfHead
-	case "typedef":
-		if prev == '}' { // struct { } typedef S;
-			f.until = endOfTypedef
-		}
-		if len(f.typedefs) == maxTypedefs {
-			f.notes.unsure()
-			return
-		}
-		f.typedefs = append(f.typedefs, f.braces)
+		f.head = true
 	}
 }
 
 func (f *scopeFinder) punctuation(c byte) {
+	if !f.head {
+		return
+	}
 	switch c {
 	case '(':
 		f.depth++
 	case ')':
 		f.depth--
 		if f.depth < 0 { // a parameter
-			f.close(false)
+			f.end()
 		}
 	case '{':
-		f.braces++
 		if f.depth == 0 {
-			f.close(true)
-		}
-	case '}':
-		f.braces--
-		if n := len(f.typedefs); f.until == 0 && n > 0 && f.typedefs[n-1] == f.braces {
-			f.until, f.depth = endOfTypedef, 0
+			for _, word := range f.words {
+				f.notes.scope(word)
+			}
+			f.end()
 		}
 	case ';':
 		if f.depth == 0 {
-			f.close(f.until == endOfTypedef)
+			f.end()
 		}
-		if n := len(f.typedefs); n > 0 && f.typedefs[n-1] >= f.braces {
-			f.typedefs = f.typedefs[:n-1]
-		}
-	}
-	if f.until == 0 {
-		f.depth = 0
 	}
 }
 
-// close ends a head, whose words are those of a scope or not.
-func (f *scopeFinder) close(scope bool) {
-	if scope {
-		for _, word := range f.words {
-			f.notes.scope(word)
-		}
-	}
-	f.until, f.words, f.depth = 0, f.words[:0], 0
-}
+func (f *scopeFinder) end() { f.head, f.words, f.depth = false, f.words[:0], 0 }
 
 // scopesOf calls yield for the classes and namespaces in a mangled name of which something is
 // named there, until it returns false, and reports whether it never did. It may leave out some: of

@@ -57,7 +57,6 @@ func TestUnsure(t *testing.T) {
 		"#pragma GCC visibility push(default)\nint x;":        false,
 		"# 1 \"a.h\" 1\n#line 7\nint x;":                      false,
 		"class " + strings.Repeat("a ", maxHeadWords+1):       true,
-		strings.Repeat("typedef struct {", maxTypedefs+1):     true,
 		"struct A { };" + strings.Repeat("struct B;", 10_000): false,
 	} {
 		assert.Equal(t, want, textOf(text).unsure, text[:20])
