@@ -94,8 +94,8 @@ type openBody struct {
 //     inlined at the same places, and those none. Where bodies differ in that, or go deeper, what
 //     becomes of the inner ones depends on the order in which they come.
 //
-// A body has the timestamp of its caller, and of several the earliest counts. So the sum goes to the
-// caller that has it. GCC pays heed to totals that are 0, so such bodies are left alone.
+// A body has the timestamp of its caller, and of several the earliest counts. So the sum goes to
+// the caller that has it. GCC pays heed to totals that are 0, so such bodies are left alone.
 func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareSymbols)
 	clones := make(map[string]int)

@@ -47,12 +47,12 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 // for a request of the unit alone. There is one for "" in any case, the symbols of unknown files.
 //
 // It takes one pass over the profile. What functions inline in a row or in a circle is summed up
-// once; where they inline many others each, every unit takes the time to look at those. A key says
-// which functions can be reached, each once, and to count these from everywhere takes, for graphs of
-// any shape, about the square of their number: less would refute the strong exponential time
-// hypothesis. To hash what a function inlines into its own hash would be linear, but then the key
-// would tell by which way a function is reached, and which file has it. It needs some 300 bytes a
-// symbol.
+// once; where they inline many others each, every unit takes the time to look at those. A key
+// says which functions can be reached, each once, and to count these from everywhere takes, for
+// graphs of any shape, about the square of their number: less would refute the strong exponential
+// time hypothesis. To hash what a function inlines into its own hash would be linear, but then
+// the key would tell by which way a function is reached, and which file has it. It needs some 300
+// bytes a symbol.
 func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
 	q := Request{Target: target, Bits: bits}
 	if err := q.check(); err != nil {

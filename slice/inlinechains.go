@@ -1,8 +1,9 @@
 package slice
 
-// Inline chains say what is inlined in what, as a graph of components: functions that are inlined in
-// each other are one, strongly connected. The components are divided into chains, in which each is
-// inlined in the next one. So a slice that has a component has all that come before it in its chain.
+// Inline chains say what is inlined in what, as a graph of components: functions that are inlined
+// in each other are one, strongly connected. The components are divided into chains, in which
+// each is inlined in the next one. So a slice that has a component has all that come before it in
+// its chain.
 type inlineChains struct {
 	componentOf []int32 // by symbol; those of a chain follow one another, the innermost first
 	chainOf     []int32 // by component
@@ -117,8 +118,8 @@ func (c *inlineChains) order(places []int32) {
 	c.chainOf = sorted
 }
 
-// stronglyConnected numbers the strongly connected components, each after those that are inlined in it,
-// with Tarjan's algorithm.
+// stronglyConnected numbers the strongly connected components, each after those that are inlined
+// in it, with Tarjan's algorithm.
 func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	t := tarjan{inlined: inlined, numbers: make([]int32, len(inlined)), low: make([]int32, len(inlined))}
 	for i := range inlined {

@@ -148,8 +148,8 @@ func (r *reach) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of what a component and those before it in its chain bring that has not been
-// added yet, and queues the components of other chains.
+// enter returns the sum of what a component and those before it in its chain bring that has not
+// been added yet, and queues the components of other chains.
 func (r *reach) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]

@@ -8,7 +8,8 @@ import "strings"
 // that it merely mentions. Whose function a definition is cannot be told so easily, as there are
 // typedefs, inline namespaces and friends.
 
-// A scopeFinder finds those names among the tokens of a preprocessed text, but for those of typedefs.
+// A scopeFinder finds those names among the tokens of a preprocessed text, but for those of
+// typedefs.
 type scopeFinder struct {
 	notes textNotes
 	head  bool     // one may have begun
@@ -89,8 +90,8 @@ func scopesOf(name string, yield func(scope string) bool) bool {
 	return true
 }
 
-// A scopeList takes note of the scopes in a name that a speller goes through. In N…E each component
-// is one but for the last.
+// A scopeList takes note of the scopes in a name that a speller goes through. In N…E each
+// component is one but for the last.
 type scopeList struct {
 	latest [maxQuickDepth + 1]string // by how much is open: the component that is a scope if another one follows
 	found  []string

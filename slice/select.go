@@ -99,8 +99,8 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	return s.profile(Request{Bits: bits})
 }
 
-// selectSymbols selects the symbols and functions of a slice. For a key, functions into which others
-// are inlined are not condensed.
+// selectSymbols selects the symbols and functions of a slice. For a key, functions into which
+// others are inlined are not condensed.
 func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 	if err := q.check(); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ import (
 // All of these have the same unqualified name. A function that has another name for the assembler
 // than its own is an exception, and its name stays.
 //
-// Inside of a function, an inlined one is looked up by all of these names in turn, and the callee of
-// a call by its assembler name. Names to which no record refers are not found there, nor missed.
+// Inside of a function, an inlined one is looked up by all of these names in turn, and the callee
+// of a call by its assembler name. Names to which no record refers are not found there, nor missed.
 func (s *selection) dropUnusedNames() {
 	uses := s.nameUses()
 	s.symbols = slices.DeleteFunc(s.symbols, func(sym symbol) bool {
