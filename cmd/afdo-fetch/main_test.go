@@ -2,11 +2,13 @@ package main_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testenv"
 )
 
-// A URL is as good as a path, and takes few requests.
+// A URL is as good as a path, whatever the format is, and takes few requests.
 func TestURL(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
@@ -32,6 +34,11 @@ func TestURL(t *testing.T) {
 			_, _ = w.Write(data)
 			return
 		}
+		data, err := os.ReadFile(filepath.Join(dir, filepath.Base(r.URL.Path)))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
 		w.Header().Set("ETag", `"1"`)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}))
@@ -43,16 +50,28 @@ func TestURL(t *testing.T) {
 		out, err := cmd.Output()
 		return string(out) + stderr.String(), err
 	}
-	for _, verb := range [][]string{
-		{"units"}, {"lookup", "--unit", "src/cart.cc"}, {"slice", "--unit", "src/cart.cc", "--to", "text"}, {"check"}, {"convert", "--to", "text"},
-	} {
-		want, err := afdo(append(verb, path)...)
-		require.NoError(t, err, want)
-		requests.Store(0)
-		got, err := afdo(append(verb, server.URL+"/shop.afdo")...)
-		require.NoError(t, err, got)
-		require.Equal(t, want, got)
-		require.LessOrEqual(t, requests.Load(), int64(12), "%v", verb)
+	for _, to := range []string{"v4", "v4c", "v3", "text", "sampletext", "extbinary"} {
+		out, err := afdo("convert", path, "--to", to, "-o", filepath.Join(dir, to))
+		require.NoError(t, err, out)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err = z.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "packed"), packed.Bytes(), 0o666))
+	for _, format := range []string{"v4", "v4c", "v3", "text", "packed", "sampletext", "extbinary"} {
+		for _, verb := range [][]string{
+			{"units"}, {"lookup", "--symbol", "main"}, {"slice", "--unit", "src/cart.cc", "--to", "text", "-o", "-"}, {"check"}, {"convert", "--to", "v3", "-o", "-"}, {"top"}, {"report", "-o", "-"},
+		} {
+			want, wantErr := afdo(append(verb, filepath.Join(dir, format))...)
+			requests.Store(0)
+			url := server.URL + "/" + format
+			got, err := afdo(append(verb, url)...)
+			require.Equal(t, wantErr == nil, err == nil, "%s %v: %s and %s", format, verb, want, got)
+			require.Equal(t, strings.ReplaceAll(want, filepath.Join(dir, format), url), got, "%s %v", format, verb)
+			require.LessOrEqual(t, requests.Load(), int64(12), "%s %v", format, verb)
+		}
 	}
 	text, err := afdo("units", server.URL+"/whole")
 	require.Error(t, err)
