@@ -11,7 +11,8 @@ type Suffixes int
 
 const (
 	// SelectedSuffixes cuts what GCC 16 and google/autofdo cut: .isra.N, .constprop.N, .lto_priv.N,
-	// .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other.
+	// .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other, and
+	// .eh, in which clang has landing pads.
 	SelectedSuffixes Suffixes = iota
 	// NoSuffixes cuts nothing.
 	NoSuffixes
@@ -42,7 +43,7 @@ func (s Suffixes) canonical(name string) canonicalName {
 	c := canonicalName{name: name}
 	for {
 		rest, word := cutLast(c.name)
-		if word != "cold" {
+		if word != "cold" && word != "eh" {
 			if strings.Trim(word, "0123456789") != "" || word == "" {
 				return c
 			}
@@ -54,7 +55,7 @@ func (s Suffixes) canonical(name string) canonicalName {
 			return c
 		}
 		c.name = rest
-		c.cold = c.cold || word == "cold" || word == "__part"
+		c.cold = c.cold || word == "cold" || word == "eh" || word == "__part"
 		c.fragment = c.cold || c.fragment || word == "part"
 	}
 }

@@ -18,6 +18,7 @@ func TestSuffixes(t *testing.T) {
 		"f.lto_priv.3":             {name: "f"},
 		"f.llvm.1234":              {name: "f"},
 		"f.__part.1":               {"f", true, true},
+		"f.eh":                     {"f", true, true},
 		"f.0":                      {name: "f.0"},
 		"f._omp_fn.0":              {name: "f._omp_fn.0"},
 		"f.isra":                   {name: "f.isra"},

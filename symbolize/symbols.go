@@ -27,8 +27,9 @@ type symbolRow struct {
 	global    bool
 }
 
-// partName matches the names of pieces of functions that need not be marked as functions.
-var partName = regexp.MustCompile(`\.cold$|\.__part\.\d+$`)
+// partName matches the names of pieces of functions that need not be marked as functions. With
+// -fbasic-block-sections clang has landing pads in one with .eh behind its name.
+var partName = regexp.MustCompile(`\.cold$|\.eh$|\.__part\.\d+$`)
 
 // readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym. The
 // first object is the binary.
