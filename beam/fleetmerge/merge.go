@@ -37,7 +37,8 @@ type Options struct {
 	DeadLetters string
 }
 
-const defaultShardBytes = 32 << 20
+// DefaultShardBytes is how large shards are if nothing else is asked for.
+const DefaultShardBytes = 4 << 20
 
 // Merge adds the pipeline that merges the inputs and writes the result.
 func Merge(s beam.Scope, o Options) error {
@@ -55,7 +56,7 @@ func Merge(s beam.Scope, o Options) error {
 		fs.Close()
 	}
 	if o.Output.ShardBytes == 0 {
-		o.Output.ShardBytes = defaultShardBytes
+		o.Output.ShardBytes = DefaultShardBytes
 	}
 	units, bad := Read(s, o.Rules, Inputs(s, o.Rules, o.List, o.Globs))
 	sums, err := Trim(s, Sum(s, units), o.Trim)

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register.DoFn3x1[[]byte, []byte, func([]byte, []byte), error](new(refersFn))
-	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte), error](new(measureFn))
+	register.DoFn4x1[[]byte, func(*[]byte) bool, func([]byte), func([]byte, []byte), error](new(measureFn))
 	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(numberFn))
 }
 
@@ -132,15 +132,21 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	return c, nil
 }
 
-// A measureFn tells what the plan has to know of a unit.
+// A measureFn tells what the plan has to know of a unit, and the names of its symbols in the order
+// of their IDs.
 type measureFn struct{}
 
-func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, emit func([]byte)) error {
+func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, size func([]byte), names func(path, names []byte)) error {
 	c, err := count(path, references)
 	if err != nil {
 		return err
 	}
-	emit(encodeUnit(&c.unit))
+	size(encodeUnit(&c.unit))
+	var m message
+	for _, name := range c.names {
+		m.string(name)
+	}
+	names(path, m)
 	return nil
 }
 
@@ -166,10 +172,10 @@ func decodeUnit(data []byte) (builder.Unit, error) {
 }
 
 // A numberFn tells every unit the IDs of the symbols that it knows of another one, and of all that
-// are its own. It is given what they know twice: to find the IDs, and to answer each.
+// are its own.
 type numberFn struct{}
 
-func (*numberFn) ProcessElement(path []byte, references, again, places func(*[]byte) bool, emit func(path, ids []byte)) error {
+func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]byte) bool, emit func(path, ids []byte)) error {
 	place, ok, err := findPlace(places)
 	if err == nil && !ok {
 		err = fmt.Errorf("unit %q has no place in the plan", path)
@@ -177,21 +183,23 @@ func (*numberFn) ProcessElement(path []byte, references, again, places func(*[]b
 	if err != nil {
 		return err
 	}
-	c, err := count(path, references)
-	if err != nil {
-		return err
-	}
-	ids := make(map[string]uint32, len(c.names))
+	ids := make(map[string]uint32)
 	var own message
 	own.string(string(path))
-	for i, name := range c.names {
-		id := place.start + uint32(i)
-		ids[name] = id
-		own.string(name)
-		own.uint(uint64(id))
+	for data := []byte(nil); names(&data); {
+		f := fields{data: data}
+		for id := place.start; len(f.data) > 0; id++ {
+			name := f.string()
+			ids[name] = id
+			own.string(name)
+			own.uint(uint64(id))
+		}
+		if f.err != nil {
+			return f.err
+		}
 	}
 	emit(path, own)
-	for data := []byte(nil); again(&data); {
+	for data := []byte(nil); references(&data); {
 		var m message
 		m.string(string(path))
 		r, err := decodeReference(data, func(name []byte, _ uint32) {

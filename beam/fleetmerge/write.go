@@ -38,15 +38,16 @@ type Output struct {
 // writes. It goes twice over the units: once for the sizes and the symbols of each, which give the
 // plan of the file, and then to encode each by the plan. No worker has more than one unit or one
 // shard of the file in memory, but for what is about all of them: 4 bytes a symbol, 8 bytes a
-// section, the paths of the units, and 16 bytes for each value that a count has.
+// section, the paths of the units, and 16 bytes for each value that a count has. The worker of a
+// unit also has what others know of it: the symbols to which each of them refers.
 //
 // Shards stand beside the output until it is complete. No units at all fail the pipeline.
 func Write(s beam.Scope, units beam.PCollection, o Output) {
 	s = s.Scope("Write")
 	references := beam.ParDo(s, new(refersFn), units)
-	sizes := beam.ParDo(s, new(measureFn), beam.GroupByKey(s, references))
+	sizes, names := beam.ParDo2(s, new(measureFn), beam.GroupByKey(s, references))
 	places := beam.ParDo(s, &planFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes})
-	ids := beam.ParDo(s, new(numberFn), beam.CoGroupByKey(s, references, references, places))
+	ids := beam.ParDo(s, new(numberFn), beam.CoGroupByKey(s, names, references, places))
 	sections := beam.ParDo(s, &encodeFn{o}, beam.CoGroupByKey(s, units, ids, places))
 	shards := beam.ParDo(s, &shardFn{o}, beam.GroupByKey(s, sections))
 	tallies := beam.ParDo(s, new(tallyFn), beam.DropKey(s, units))

@@ -3,10 +3,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,14 +27,14 @@ import (
 
 const mergeHelp = `Write the sum of GCOV profiles as a version 4 file: the bytes that afdo merge
 --keep-going writes, on as many machines as the runner has. Paths are local ones,
-which all workers have to see, gs:// or s3://.
+which all workers have to see, file://, gs:// or s3://.
 
 --input GLOB stands for files, each a host by itself, and --input-list LIST for the
 inputs that a file on this machine names, one a line. ` + weighing.Help + `
 
-Inputs that cannot be read are left out and named in the file of --dead-letters,
-each with what is wrong. The exit status is 3 if there are any. If no input is
-left, the pipeline fails.
+Inputs that cannot be read, or are profiles of another kind, are left out and
+named in the file of --dead-letters, each with what is wrong. The exit status is 3
+if there are any. If no input is left, the pipeline fails.
 
 ` + trim.Help + `
 
@@ -68,11 +70,14 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 		Long:  mergeHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(m.globs)+len(m.lists) == 0 || m.output.Path == "" {
+				return errors.New("want --output, and --input or --input-list")
+			}
+			*status = cli.StatusFault
 			options, err := m.options(cmd)
 			if err != nil {
 				return err
 			}
-			*status = cli.StatusFault
 			skipped, err := merge(ctx, options, stderr)
 			if err == nil && skipped {
 				*status = cli.StatusPartial
@@ -87,7 +92,7 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 	f.StringArrayVar(&m.lists, "input-list", nil, "file that names inputs, one a line")
 	f.StringVar(&m.output.Path, "output", "", "file to write")
 	f.BoolVar(&m.output.Compact, "compact", false, "write compact encoding")
-	f.Uint64Var(&m.output.ShardBytes, "shard-bytes", 32<<20, "size of the parts in which the file is written")
+	f.Uint64Var(&m.output.ShardBytes, "shard-bytes", fleetmerge.DefaultShardBytes, "size of the parts in which the file is written")
 	f.StringVar(&m.deadLetters, "dead-letters", "", "file for the names of the inputs that cannot be read; OUT.skipped if not given")
 	m.weighing.AddTo(cmd)
 	m.trim.AddTo(cmd)
@@ -106,7 +111,11 @@ type merging struct {
 
 // options returns what the pipeline is to do.
 func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
-	o := fleetmerge.Options{Rules: m.weighing.Rules, Globs: m.globs, Output: m.output, DeadLetters: m.deadLetters}
+	o := fleetmerge.Options{Rules: m.weighing.Rules, Output: m.output, DeadLetters: local(m.deadLetters)}
+	o.Output.Path = local(o.Output.Path)
+	for _, glob := range m.globs {
+		o.Globs = append(o.Globs, local(glob))
+	}
 	for _, path := range m.lists {
 		file, err := os.Open(path)
 		if err != nil {
@@ -117,7 +126,10 @@ func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 		if err != nil {
 			return o, err
 		}
-		o.List = append(o.List, inputs...)
+		for _, in := range inputs {
+			in.Path = local(in.Path)
+			o.List = append(o.List, in)
+		}
 	}
 	if o.DeadLetters == "" {
 		o.DeadLetters = o.Output.Path + ".skipped"
@@ -130,6 +142,15 @@ func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 		}
 	})
 	return o, nil
+}
+
+// local returns the path of a file:// URL, which Beam's file systems do not know, and anything else
+// as it is.
+func local(path string) string {
+	if rest, ok := strings.CutPrefix(path, "file:///"); ok {
+		return "/" + rest
+	}
+	return path
 }
 
 // merge runs the pipeline and tells whether inputs were skipped.
