@@ -171,6 +171,70 @@ func TestMergeIsAfdoMerge(t *testing.T) {
 	}
 }
 
+// TestRandomRules compares with the command by rules and flags at random.
+func TestRandomRules(t *testing.T) {
+	const inputs = 40
+	paths, err := filepath.Glob(filepath.Join(fleetOf(t, inputs), "*.afdo"))
+	if err != nil || len(paths) != inputs {
+		t.Fatal(paths, err)
+	}
+	asOf := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 0xf1))
+		var args []string
+		may := func(flag string) bool {
+			if rng.IntN(2) == 0 {
+				return false
+			}
+			args = append(args, flag)
+			return true
+		}
+		var o Options
+		o.Rules.AsOf = asOf
+		args = append(args, "--as-of="+asOf.Format(time.RFC3339))
+		if hours := 1 + rng.IntN(300); may(fmt.Sprintf("--half-life=%dh", hours)) {
+			o.Rules.HalfLife = time.Duration(hours) * time.Hour
+		}
+		if scale := 1 + rng.Uint64N(5000); may(fmt.Sprintf("--scale=%d/7", scale)) {
+			o.Rules.Scale = profile.Ratio{Num: scale, Den: 7}
+		}
+		if most := uint64(1) << (10 + rng.IntN(30)); may(fmt.Sprint("--host-cap=", most)) {
+			o.Rules.HostCap = most
+		}
+		trimmed := len(args)
+		may("--strip-suffixes")
+		may(fmt.Sprintf("--only-names=[%c-z]", 'a'+rune(rng.IntN(20))))
+		may(fmt.Sprintf("--strip-names=%d$", rng.IntN(10)))
+		may(fmt.Sprint("--max-depth=", rng.IntN(4)))
+		may(fmt.Sprint("--max-targets=", 1+rng.IntN(3)))
+		may(fmt.Sprintf("--keep=%d%%", 1+rng.IntN(100)))
+		o.Trim = args[trimmed:]
+		o.Output = Output{Path: filepath.Join(t.TempDir(), "out"), Compact: rng.IntN(2) == 0, ShardBytes: 1 << (8 + rng.IntN(12))}
+		o.DeadLetters = filepath.Join(t.TempDir(), "skipped")
+		var lines strings.Builder
+		for _, path := range paths {
+			fmt.Fprintf(&lines, "%s\tweight=%d/%d\tage=%dh\thost=h%d\n", path, 1+rng.IntN(9), 1+rng.IntN(9), rng.IntN(500), rng.IntN(inputs/2))
+		}
+		list := filepath.Join(t.TempDir(), "list")
+		write(t, list, lines.String())
+		if o.List, err = fleet.ReadList(list, strings.NewReader(lines.String()), asOf); err != nil {
+			t.Fatal(err)
+		}
+		format := map[bool]string{false: "v4", true: "v4c"}[o.Output.Compact]
+		want, status, said := afdoMerge(t, append(args, "--to", format, "@"+list)...)
+		if status != 0 {
+			t.Fatal(said)
+		}
+		if err := runMerge(t, o); err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		requireSame(t, want, o.Output.Path)
+		if t.Failed() {
+			t.Fatalf("%q", args)
+		}
+	}
+}
+
 func write(t *testing.T, path, data string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
