@@ -140,8 +140,8 @@ func (g *gauge) iter(next func(*[]byte) bool) func(*[]byte) bool {
 	}
 }
 
-// A step runs a DoFn on the elements of a key. It wraps the iterators that it hands to it, and emits
-// pairs, or values with no key.
+// A step runs a DoFn on the elements of a key. It wraps the iterators that it hands to it, and
+// emits pairs, or values with no key.
 type step func(key string, wrap wrapper, emit func(key, value []byte)) error
 
 type wrapper func(func(*[]byte) bool) func(*[]byte) bool
