@@ -1,6 +1,7 @@
 package memprof_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -289,5 +290,21 @@ func TestCorruptTexts(t *testing.T) {
 		require.ErrorIs(t, err, want.class, "%q", text)
 		require.ErrorIs(t, err, afdo.ErrMalformed, "%q", text)
 		require.Equal(t, [2]int{want.line, want.column}, [2]int{fault.Line, fault.Column}, "%q: %v", text, err)
+	}
+}
+
+// A call stack without a frame is written as one, beside others and alone.
+func TestEmptyStack(t *testing.T) {
+	for _, p := range []*memprof.Profile{new(memprof.Profile), small()} {
+		p.AddRecord(memprof.DefaultSchema(), memprof.Record{Function: 9, Allocs: []memprof.Alloc{{Stack: p.Stack(nil)}}})
+		for version := 2; version <= 4; version++ {
+			s, err := p.Section(version)
+			require.NoError(t, err)
+			var b bytes.Buffer
+			require.NoError(t, s.WriteSection(&b, 8))
+			again, err := memprof.OpenBytes(b.Bytes(), 8)
+			require.NoError(t, err)
+			require.Equal(t, plain(t, p), plain(t, again), "version %d", version)
+		}
 	}
 }

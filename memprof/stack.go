@@ -104,6 +104,9 @@ func (x *radix) add(node uint32, path []uint32) {
 func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	x := &radix{places: make(map[uint32]int, len(used))}
 	path := make([]uint32, 0, 64)
+	if _, end := used[0]; end { // the empty stack, before which nothing comes
+		x.add(0, nil)
+	}
 	for node := range t.preorder() {
 		depth := int(t.nodes[node].depth)
 		path = append(path[:depth-1], t.nodes[node].frame)
