@@ -113,8 +113,12 @@ func TestNoQuestions(t *testing.T) {
 
 func FuzzQuestions(f *testing.F) {
 	f.Add([]byte("#if __has_include(<a>)\n#define A(x) \\\n __has_include(x)\n"))
-	f.Fuzz(func(_ *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, text []byte) {
 		a := asker{found: make(map[question]bool)}
 		a.search(text, []byte("__has_include"), "dir")
+		for q := range a.found {
+			assert.NotContains(t, q.name, "\n")
+			assert.LessOrEqual(t, len(q.name), len(text))
+		}
 	})
 }
