@@ -138,8 +138,7 @@ func (d *definer) directive() {
 	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {
 		d.notes.word(word)
 		if names {
-			d.notes.function(word)
-			d.notes.label(word)
+			d.labelled(word)
 		}
 	}
 }
@@ -212,7 +211,7 @@ func (d *definer) quoted(quote byte) {
 }
 
 // labelled takes note of the name that a function is given for the assembler. One of C++ is known
-// by what it is made of.
+// by what it is made of, whose scopes need not be in the text.
 func (d *definer) labelled(label []byte) {
 	name := canonical.Name(string(label))
 	if !isWord([]byte(name)) {
@@ -225,6 +224,7 @@ func (d *definer) labelled(label []byte) {
 		d.notes.function([]byte(keyOf(name)))
 		spelledBy(name, func(word string) bool {
 			d.notes.word([]byte(word))
+			d.notes.scope([]byte(word))
 			return true
 		})
 	}

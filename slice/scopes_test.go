@@ -102,4 +102,11 @@ func TestOnlyMentioned(t *testing.T) {
 	assert.True(t, text.mayDefine("_ZN5Known3runEv"))
 	assert.True(t, text.mayDefine("_Z3runP9Mentioned"))
 	assert.False(t, text.mayDefine("_ZN9Mentioned3runEv"))
+
+	// A function may have a name of another scope for the assembler.
+	labelled := textOf("int f(void) __asm__(\"_ZN5shelf\" \"3runEv\");\n#pragma redefine_extname g _ZN3bin3runEv\n")
+	for _, name := range []string{"_ZN5shelf3runEv", "_ZN3bin3runEv"} {
+		assert.True(t, labelled.mayDefine(name), name)
+		assert.Contains(t, labelled.names(), "run")
+	}
 }
