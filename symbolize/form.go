@@ -217,6 +217,7 @@ const (
 	slotRangesBase // GNU's, of split units before DWARF 5
 	slotDwoName
 	slotDwoID
+	slotArtificial
 	numSlots
 )
 
@@ -232,6 +233,8 @@ func slotOf(a dwarf.Attr) slot {
 		return slotDeclFile
 	case dwarf.AttrDeclLine:
 		return slotDeclLine
+	case dwarf.AttrArtificial:
+		return slotArtificial
 	case dwarf.AttrAbstractOrigin:
 		return slotOrigin
 	case dwarf.AttrSpecification:

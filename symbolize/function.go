@@ -11,6 +11,8 @@ type Function struct {
 	LinkageName string // as the assembler has it; empty in C, see [Function.Linkage]
 	File        string // where it is declared: path as in the debug info, empty if unknown
 	Line        uint32 // of the declaration as GCC counts lines from it; 0 if unknown
+
+	artificial bool // the compiler has made it of a part of another function
 }
 
 // Linkage returns the linkage name, or the plain name if there is none.
@@ -73,6 +75,15 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	return f, nil
 }
 
+// beginAt takes the place of the first code of a function that debug info declares nowhere. GCC
+// makes such a function of the body of an OpenMP construct, and counts lines from the construct,
+// which is where the code begins.
+func (f *Function) beginAt(l Line) {
+	if f.artificial && f.Line == 0 {
+		f.Line, f.File = l.Line, l.File
+	}
+}
+
 // inherit takes over what an entry does not say itself. The place of an abstract origin goes
 // before the entry's own, that of a specification after it: GCC counts lines from the definition.
 func (f *Function) inherit(from *Function, origin bool) {
@@ -92,7 +103,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 
 // declared returns what an entry says itself.
 func (w *worker) declared(u *unit, e *entry) (*Function, error) {
-	f := &Function{Line: uint32(e.number(slotDeclLine))}
+	f := &Function{Line: uint32(e.number(slotDeclLine)), artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
 		slot slot
 		to   *string

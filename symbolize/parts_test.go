@@ -1,10 +1,14 @@
 package symbolize
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Clang's basic block sections are pieces of functions, with names that are not marked as
@@ -25,4 +29,32 @@ func TestPartsOfFunctions(t *testing.T) {
 	assert.Positive(t, kinds["eh"])
 	a := compareWithLLVM(t, prog)
 	assert.Zero(t, a.different+a.low, strings.Join(a.examples, "\n"))
+}
+
+const parallel = `#include <stddef.h>
+void scale(double *x, size_t n, double by) {
+
+#pragma omp parallel for
+  for (size_t i = 0; i < n; i++)
+    x[i] *= by;
+}
+`
+
+// GCC makes a function of the body of an OpenMP construct. It has no declaration, and its lines
+// count from the construct.
+func TestBodiesOfConstructs(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "parallel.c"), []byte(parallel), 0o600))
+	runTool(t, dir, optional(t, "gcc"), "-O2", "-g", "-fopenmp", "-c", "parallel.c")
+	f, err := Open(filepath.Join(dir, "parallel.o"))
+	require.NoError(t, err)
+	defer f.Close()
+	lines := make(map[string]uint32)
+	for code, err := range f.Code(context.Background(), allSymbols(t, f)) {
+		require.NoError(t, err)
+		root := code.Spans[0].Instance.Chain()[0].Function
+		lines[code.Symbol.Names[0]] = root.Line
+		assert.Equal(t, "parallel.c", filepath.Base(root.File))
+	}
+	assert.Equal(t, map[string]uint32{"scale": 2, "scale._omp_fn.0": 4}, lines)
 }
