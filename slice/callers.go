@@ -208,7 +208,9 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
 		line := uint32(0)
 		f := profile.Function{Timestamp: bodies[i].timestamp}
 		for ; i < len(bodies) && bodies[i].caller.id == caller.id; i++ {
-			line++
+			if len(parts[i]) > 0 {
+				line++
+			}
 			for _, part := range parts[i] {
 				addBodyAt(&sum, line, bodies[part].records)
 			}

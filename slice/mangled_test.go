@@ -161,7 +161,8 @@ func FuzzSpelled(f *testing.F) {
 }
 
 func TestTextCodes(t *testing.T) {
-	text := textOf("int f(struct S *s) { return s->x; }")
+	text := textOf("struct S; namespace A { struct T { int x; }; } int f(struct S *s) { return s->x; } int g() __asm__(\"h\");", "#define M")
+	assert.True(t, text.unsure && text.isLabel("h") && text.words[wordHash("T")] && !text.words[wordHash("S")])
 	data := text.Encode()
 	again, ok := DecodeText(data)
 	assert.True(t, ok)
