@@ -145,11 +145,13 @@ func (s *speller) pass(c byte) bool {
 		return s.push(c, 1)
 	case 'E':
 		return s.pop()
-	case 'U': // a lambda or an unnamed type
+	case 'U': // a lambda or an unnamed type; what is before it may be a template of variables
 		if s.atName() {
 			s.component("")
 		}
-		s.inScope("")
+		if s.scopes != nil {
+			s.scopes.latest[s.n] = ""
+		}
 		switch {
 		case strings.HasPrefix(s.rest, "Ul"):
 			return s.push(c, 2)

@@ -81,6 +81,8 @@ func TestScopesOf(t *testing.T) {
 		"_ZZN1A1fEvENKUlvE_clEv":                          "A",
 		"_ZZZN1A1fEvENKUlvE_clEvEN1L3runEv":               "A L",
 		"_ZNK1A1bMUlvE_clEv":                              "A",
+		"_ZNK1bIiEUlvE_clEv":                              "",
+		"_ZNK1A1bIiEUlvE_clEv":                            "A",
 		"_ZN1AcvN1B1CEEv":                                 "", // not understood
 		"_ZThn16_N1A3runEv":                               "",
 		"_Z":                                              "", "_Znonsense": "", "_ZN1A": "",

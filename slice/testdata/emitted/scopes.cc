@@ -156,3 +156,7 @@ int use()
 	       tagged() + bounded("abc") + aliased() + local() + deeper.run() + befriended(nested) + int(attributed) +
 	       int(std::hash<Named>()(named)) + int(2_literal) + (pointer ? pointer->get() : 0);
 }
+
+// The initializer of a template of variables: its name is before the lambda's, as a scope would be.
+template <class T> int initialized = [](int x) { return x + int(sizeof(T)); }(3);
+int use_initialized() { return initialized<int> + initialized<char>; }
