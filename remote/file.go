@@ -132,8 +132,8 @@ func (f *File) Close() error {
 }
 
 // ReadAt reads len(p) bytes at an offset. It makes one request, or none if opening has fetched the
-// bytes or the cache has them. The error is afdo.ErrChanged if the file
-// is not the one that was opened, and io.EOF at its end.
+// bytes or the cache has them. The error is afdo.ErrChanged if the file is not the one that was
+// opened, and io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():
