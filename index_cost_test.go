@@ -14,7 +14,7 @@ import (
 )
 
 // To open a file and look up a symbol in all of 10,000 units reads some pages of the index and the
-// names of one unit; what was inlined elsewhere costs no more.
+// names of one unit. What was inlined elsewhere costs no more requests, and may cost more pages.
 func TestIndexCost(t *testing.T) {
 	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{false, true} {
@@ -89,7 +89,11 @@ func TestIndexCost(t *testing.T) {
 					require.Truef(t, within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
 				}
 			}
-			require.LessOrEqual(t, pages, int64(128*1024+6*32*1024), name)
+			most := int64(128*1024 + 6*32*1024)
+			if name == "unit" { // three symbols: what each is worth a request for may be read, and one gap
+				most += (3 + 1) * 256 * 1024
+			}
+			require.LessOrEqual(t, pages, most, name)
 			require.Zero(t, names, name)
 			require.Zero(t, table, name)
 			require.LessOrEqual(t, counting.reads, 9, name)
