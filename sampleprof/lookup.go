@@ -58,6 +58,9 @@ func (r *Reader) load() error {
 			return s.fault(0, afdo.ErrLimit, "%v", err)
 		}
 	}
+	if r.kind.contextSensitive {
+		r.contexts = new(contexts) // without the section, there are none to refer to
+	}
 	if s := r.section(SectionContexts); s != nil && r.kind.contextSensitive {
 		f, err := r.open(s)
 		if err != nil {
