@@ -10,13 +10,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testenv"
 )
 
 // TestEmitted has compilers tell which functions a text defines: all of those must be in slices of
 // it, if the profile has them.
 func TestEmitted(t *testing.T) {
-	for _, compiler := range []string{"g++", "g++-16"} {
-		for _, source := range []string{"emitted/scopes.cc", "cxx/main.cc", "cxx/draw.cc", "odd-cxx/odd.cc"} {
+	compilers := []string{"g++", "g++-16"}
+	sources := []string{"emitted/scopes.cc", "cxx/main.cc", "cxx/draw.cc", "odd-cxx/odd.cc"}
+	for _, compiler := range compilers[:testenv.Rounds(1, len(compilers))] {
+		for _, source := range sources[:testenv.Rounds(1, len(sources))] {
 			t.Run(compiler+" "+source, func(t *testing.T) {
 				if _, err := exec.LookPath(compiler); err != nil {
 					t.Skip(err)
