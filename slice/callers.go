@@ -125,35 +125,39 @@ const maxBodies = 1<<16 - 1
 type inlinedBody struct {
 	caller    symbol
 	timestamp uint64
-	way       []profile.Record // what it is inlined in, and the record that opens it
 	records   []profile.Record // the one that opens it, and what is in it
 }
 
-// bodiesIn returns those of a pruned caller, in the order of GCC: by location and name.
+// bodiesIn returns those of a pruned caller, in the order of GCC: by location and name at each
+// level.
 func (s *selection) bodiesIn(caller symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.id]
-	var way []profile.Record
-	var ends []int
-	for at := 0; at < len(f.Records); {
-		for len(ends) > 0 && ends[len(ends)-1] == at {
-			way, ends = way[:len(way)-1], ends[:len(ends)-1]
-		}
+	left := s.siblings(nil, f.Records, 0, len(f.Records)) // the next one last
+	for len(left) > 0 {
+		at := left[len(left)-1]
+		left = left[:len(left)-1]
 		r := f.Records[at]
 		end := at + 1 + int(r.Count)
-		way = append(way, r)
-		if !s.own.has(symbolID(r.Callee)) {
-			ends = append(ends, end)
-			at++
-			continue
+		if s.own.has(symbolID(r.Callee)) {
+			bodies = append(bodies, inlinedBody{caller, f.Timestamp, f.Records[at:end]})
+		} else {
+			left = s.siblings(left, f.Records, at+1, end)
 		}
-		bodies = append(bodies, inlinedBody{caller, f.Timestamp, slices.Clone(way), f.Records[at:end]})
-		way = way[:len(way)-1]
-		at = end
 	}
-	slices.SortStableFunc(bodies, func(a, b inlinedBody) int {
-		return slices.CompareFunc(a.way, b.way, s.compareCallsites)
-	})
 	return bodies
+}
+
+// siblings appends where the outermost bodies of a range of pruned records are, in the reverse
+// order of GCC.
+func (s *selection) siblings(to []int, records []profile.Record, from, end int) []int {
+	first := len(to)
+	for from < end {
+		to = append(to, from)
+		from += 1 + int(records[from].Count)
+	}
+	slices.SortStableFunc(to[first:], func(a, b int) int { return s.compareCallsites(records[a], records[b]) })
+	slices.Reverse(to[first:])
+	return to
 }
 
 // compareCallsites orders records by location and callee. Their own order of callees is that of

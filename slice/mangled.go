@@ -98,6 +98,13 @@ func (s *speller) inScope(component string) {
 	}
 }
 
+// leaveScope tells that what was named last at this depth is the scope of nothing that follows.
+func (s *speller) leaveScope() {
+	if s.scopes != nil {
+		s.scopes.latest[s.n] = ""
+	}
+}
+
 // atName reports whether only the scopes of a function's name are open.
 func (s *speller) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
@@ -149,9 +156,7 @@ func (s *speller) pass(c byte) bool {
 		if s.atName() {
 			s.component("")
 		}
-		if s.scopes != nil {
-			s.scopes.latest[s.n] = ""
-		}
+		s.leaveScope()
 		switch {
 		case strings.HasPrefix(s.rest, "Ul"):
 			return s.push(c, 2)
@@ -175,9 +180,7 @@ func (s *speller) pass(c byte) bool {
 	case 'D':
 		return s.structor("01245") || s.typeCode("pnaucidfeh")
 	case 'M': // what is before it may be a variable, whose initializer has a lambda
-		if s.scopes != nil {
-			s.scopes.latest[s.n] = ""
-		}
+		s.leaveScope()
 		s.rest = s.rest[1:]
 		return true
 	case 'P', 'R', 'O', 'K', 'V':
@@ -236,9 +239,7 @@ func (s *speller) push(c byte, length int) bool {
 	}
 	s.open[s.n] = c
 	s.n++
-	if s.scopes != nil {
-		s.scopes.latest[s.n] = ""
-	}
+	s.leaveScope()
 	s.rest = s.rest[length:]
 	return true
 }
