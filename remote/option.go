@@ -39,8 +39,8 @@ func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
 // list of units there, or its index.
 func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
 
-// Head has opening fetch so many bytes of the beginning, too, in a request at the same time as that
-// for the end. They stay in memory. It saves those the wait who look at how a file begins.
+// Head has opening fetch that many bytes of the beginning, too, in a request at the same time as
+// that for the end. They stay in memory. Whoever looks at how a file begins then waits once less.
 func Head(bytes int) Option { return func(o *options) { o.head = int64(max(bytes, 0)) } }
 
 // Cache keeps the blocks that were read last: at most that many blocks, of blockSize bytes each.

@@ -72,19 +72,19 @@ func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
 // result makes an error of an input that has no samples of the binary.
 func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	if err == nil && s.Empty() {
-		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: hint(c.binary, c, r)}
+		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: c.hint(r)}
 	}
 	return s, r, err
 }
 
 // hint says what to do about an input that has no samples of the binary.
-func hint(b *Binary, c choice, r *Report) string {
+func (c choice) hint(r *Report) string {
 	switch {
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
 		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
-	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && b.named(o.Name) }):
+	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
 		return "another build of that name ran: give the file as it was then"
 	case c.options.Name == nil && r.Format != Text:
 		return "if one of them is the binary, choose it by name"
