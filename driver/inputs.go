@@ -190,9 +190,9 @@ func (f *finder) run(args []string) (out, said []byte, err error) {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})
 	cmd.Env = append(append(cmd.Env, f.settings...), "LC_ALL=C")
-	var text, errs bytes.Buffer
-	text.Grow(usualText) // which costs nothing until it is used
-	cmd.Stdout, cmd.Stderr = &text, &errs
+	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = text, &errs
 	err = cmd.Run()
 	return text.Bytes(), errs.Bytes(), err
 }
