@@ -129,7 +129,7 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	for _, name := range q.all(q.cut) {
 		part(q.named[name], r.program.Named(name))
 		part(q.cut[name], r.program.Clones(name))
-		part(q.unqualified[name], r.program.Unqualified(name, testScheme))
+		part(q.unqualified[name], r.program.Unqualified([]string{name}, testScheme, nil))
 	}
 	for path := range q.units {
 		u, err := r.Unit(path)
@@ -257,7 +257,7 @@ func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 			want    []string
 			symbols func(func(afdo.Symbol, error) bool)
 		}{
-			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified(name, testScheme)},
+			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified([]string{name}, testScheme, nil)},
 		} {
 			if got, err := found(m.symbols); err == nil {
 				require.Equal(t, m.want, got, "%q", name)

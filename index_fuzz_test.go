@@ -128,7 +128,7 @@ func FuzzReindex(f *testing.F) {
 				require.NoError(t, err)
 				same(t, plain.program.Named(s.Name()), indexed.program.Named(s.Name()))
 				same(t, plain.program.Clones(s.Name()), indexed.program.Clones(s.Name()))
-				same(t, plain.program.Unqualified(testUnqualified(s.Name()), testScheme), indexed.program.Unqualified(testUnqualified(s.Name()), testScheme))
+				same(t, plain.program.Unqualified([]string{testUnqualified(s.Name())}, testScheme, nil), indexed.program.Unqualified([]string{testUnqualified(s.Name())}, testScheme, nil))
 			}
 		}
 	})

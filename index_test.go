@@ -73,6 +73,7 @@ type questions struct {
 	named, cut, unqualified  map[string][]string
 	inlined                  map[string][]string // by the unit's path
 	callees                  []calleeQuestion
+	together                 []togetherQuestion
 	scheme                   index.Scheme
 	namesakes, clones, cross int // how many answers there are of more than one symbol, and of other units
 }
@@ -127,6 +128,20 @@ func newQuestions(f *naive.File) *questions {
 		}
 		q.callees = append(q.callees, c)
 	}
+	for _, wanted := range []func(name string) bool{nil, func(name string) bool { return len(name)%2 == 0 }} {
+		for third := range 3 {
+			together := togetherQuestion{names: []string{"no such name", ""}, wanted: wanted}
+			for _, s := range symbols {
+				if name := testUnqualified(s.Name); name != "" && len(name)%3 != third {
+					together.names = append(together.names, name) // some of them again and again
+					if wanted == nil || wanted(s.Name) {
+						together.found = append(together.found, fmt.Sprintf("%d %q %v unit %d %q", s.ID, s.Name, s.HasInfo, s.unit, f.Units[s.unit].Path))
+					}
+				}
+			}
+			q.together = append(q.together, together)
+		}
+	}
 	for _, list := range q.named {
 		q.namesakes += len(list) - 1
 	}
@@ -135,6 +150,13 @@ func newQuestions(f *naive.File) *questions {
 	}
 	q.clones -= q.namesakes
 	return q
+}
+
+// togetherQuestion asks for the symbols of several unqualified names that are wanted.
+type togetherQuestion struct {
+	names  []string
+	wanted func(name string) bool
+	found  []string
 }
 
 // calleeQuestion asks for what some symbols were inlined into.
@@ -186,7 +208,9 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 	}{
 		{q.named, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Named(s) }},
 		{q.cut, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Clones(s) }},
-		{q.unqualified, func(s string) func(func(afdo.Symbol, error) bool) { return r.program.Unqualified(s, q.scheme) }},
+		{q.unqualified, func(s string) func(func(afdo.Symbol, error) bool) {
+			return r.program.Unqualified([]string{s}, q.scheme, nil)
+		}},
 	} {
 		for _, name := range q.all(m.answers) {
 			got, err := found(m.search(name))
@@ -204,6 +228,12 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 		got, err := found(r.elsewhere(u))
 		if ok(err) {
 			require.Equal(t, q.inlined[path], got, "%q", path)
+		}
+	}
+	for _, together := range q.together {
+		got, err := found(r.program.Unqualified(together.names, q.scheme, together.wanted))
+		if ok(err) {
+			require.Equal(t, together.found, got, "%q", together.names)
 		}
 	}
 	for _, callees := range q.callees {

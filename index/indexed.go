@@ -46,7 +46,7 @@ func (x *indexed) named(canonicalName string) ([]afdo.SymbolID, error) {
 	return x.find(indexfmt.Names, canonicalName, nil)
 }
 
-func (x *indexed) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, error) {
+func (x *indexed) unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error) {
 	if !x.x.Has(indexfmt.Unqualified) {
 		return nil, errNotIndexed
 	}
@@ -57,11 +57,15 @@ func (x *indexed) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, erro
 	if made != scheme.Name {
 		return nil, errNotIndexed
 	}
-	ids, err := x.find(indexfmt.Names, name, nil)
-	if err != nil {
-		return nil, err
+	var ids []afdo.SymbolID
+	for _, kind := range []indexfmt.Kind{indexfmt.Names, indexfmt.Unqualified} {
+		for _, name := range names {
+			if ids, err = x.find(kind, name, ids); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return x.find(indexfmt.Unqualified, name, ids)
+	return ids, nil
 }
 
 // find appends what a table has for a key.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,7 +56,7 @@ func NewProgram(r *afdo.Reader) *Program { return &Program{r: r, file: scanned{r
 // ascending symbol ID.
 func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonical.Name(name)) },
-		p.only(func(found string) bool { return found == name }))
+		p.only(1, func(found string) bool { return found == name }))
 }
 
 // Clones iterates over the symbols of a canonical name, a function and its clones, such as f,
@@ -63,15 +64,28 @@ func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
 // with a '.' in it. In all else it is like Named.
 func (p *Program) Clones(canonicalName string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonicalName) },
-		p.only(func(found string) bool { return canonical.Name(found) == canonicalName }))
+		p.only(1, func(found string) bool { return canonical.Name(found) == canonicalName }))
 }
 
-// Unqualified iterates over the symbols of an unqualified name, which is not empty, by a scheme. In
-// all else it is like Named, but without an index of the same scheme the first call takes the
-// unqualified name of every symbol.
-func (p *Program) Unqualified(name string, scheme Scheme) iter.Seq2[afdo.Symbol, error] {
-	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.unqualified(name, scheme) },
-		p.only(func(found string) bool { return name != "" && scheme.Unqualified(found) == name }))
+// Unqualified iterates over the symbols that have one of some unqualified names by a scheme, and
+// whose whole names are wanted: all of them if wanted is nil. An empty name is passed over. To ask
+// for many names at once reads each unit once, and to leave out whole names spares taking the
+// unqualified ones out of them. In all else it is like Named, but without an index of the same
+// scheme the first call takes the unqualified name of every symbol.
+func (p *Program) Unqualified(names []string, scheme Scheme, wanted func(name string) bool) iter.Seq2[afdo.Symbol, error] {
+	asked := make(map[string]bool, len(names))
+	for _, name := range names {
+		asked[name] = true
+	}
+	delete(asked, "")
+	sorted := slices.Sorted(maps.Keys(asked))
+	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.unqualified(sorted, scheme) },
+		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
+			if wanted != nil {
+				symbols = slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !wanted(s.Name()) })
+			}
+			return p.only(len(sorted), func(found string) bool { return asked[scheme.Unqualified(found)] })(symbols)
+		})
 }
 
 // InlinedInto iterates over the functions, other than the callees themselves, into which one of the
@@ -89,8 +103,8 @@ func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, er
 // returns no IDs that no symbol has, unless an index is wrong.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)
-	unqualified(name string, scheme Scheme) ([]afdo.SymbolID, error)
-	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees ascend
+	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error) // names ascend
+	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error)       // callees ascend
 }
 
 // A question asks for candidates, and verify returns those of their symbols that are an answer.
@@ -165,17 +179,17 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// maxFalse is how many candidates of another name than the one looked for are put up with. In an
-// index there is one in 40 lookups, unless names were made to have the same hash: then lookups do
-// better without it.
+// maxFalse is how many candidates of another name than those looked for are put up with, beside one a
+// name. In an index there is one in 40 lookups, unless names were made to have the same hash: then
+// lookups do better without it.
 const maxFalse = 256
 
-// only lets symbols pass by their name.
-func (p *Program) only(fits func(name string) bool) verify {
+// only lets the symbols of so many keys pass by their name.
+func (p *Program) only(keys int, fits func(name string) bool) verify {
 	return func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 		n := len(symbols)
 		found := slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !fits(s.Name()) })
-		if n > len(found)+maxFalse {
+		if n > len(found)+maxFalse+keys {
 			p.misled.Store(true)
 		}
 		return found, nil

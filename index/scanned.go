@@ -42,8 +42,8 @@ func (f *scanned) named(canonicalName string) ([]afdo.SymbolID, error) {
 	return appendAll(nil, t, canonicalName), nil
 }
 
-func (f *scanned) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, error) {
-	names, err := f.nameTable()
+func (f *scanned) unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error) {
+	canonicals, err := f.nameTable()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,11 @@ func (f *scanned) unqualified(name string, scheme Scheme) ([]afdo.SymbolID, erro
 	if err != nil {
 		return nil, err
 	}
-	return appendAll(appendAll(nil, names, name), besides, name), nil
+	var ids []afdo.SymbolID
+	for _, name := range names {
+		ids = appendAll(appendAll(ids, canonicals, name), besides, name)
+	}
+	return ids, nil
 }
 
 func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) []afdo.SymbolID {

@@ -15,9 +15,9 @@ type index interface {
 	// keyOf is the function of that name, for canonical names.
 	keyOf(cut string) string
 
-	// byKey calls yield for every symbol that keyOf gives a key, and byPlainKey for those that
-	// are not mangled, or that several units may have for themselves.
-	byKey(key string, yield func(symbol)) error
+	// byKeys calls yield for every symbol that keyOf gives one of some keys, each of them there
+	// once, and whose name is wanted, and byPlainKey for those of a key that are plain.
+	byKeys(keys []string, wanted func(name string) bool, yield func(symbol)) error
 	byPlainKey(key string, yield func(symbol)) error
 
 	// inlinedInto calls yield for every symbol with a function inlined into its samples that is
@@ -34,7 +34,7 @@ type scan struct {
 	err   error
 	cut   *symtab.Names[symbolID] // all names, by canonical name
 	keys  *symtab.Names[symbolID] // by key, where that is not the canonical name
-	plain *symtab.Names[symbolID] // those of keys that are not mangled, or that several units may have
+	plain *symtab.Names[symbolID] // those of keys that are plain
 	slow  map[string]string       // the keys of the names that take long
 
 	callersOnce sync.Once
@@ -72,7 +72,7 @@ func (x *scan) add(sym symbol) {
 		return
 	}
 	x.keys.Add(key, sym.id)
-	if !isMangled(cut) || isInternal(cut) {
+	if isPlain(cut) {
 		x.plain.Add(key, sym.id)
 	}
 }
@@ -84,8 +84,18 @@ func (x *scan) byCanonical(cut string, yield func(symbol)) error {
 	return x.lookup(x.cut, cut, canonical.Name, yield)
 }
 
-func (x *scan) byKey(key string, yield func(symbol)) error {
-	return x.byKeyIn(&x.keys, key, yield)
+func (x *scan) byKeys(keys []string, wanted func(name string) bool, yield func(symbol)) error {
+	for _, key := range keys {
+		err := x.byKeyIn(&x.keys, key, func(sym symbol) {
+			if wanted(sym.name) {
+				yield(sym)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (x *scan) byPlainKey(key string, yield func(symbol)) error {

@@ -3,7 +3,6 @@ package slice
 import (
 	"github.com/go-afdo/afdo"
 	fileindex "github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/canonical"
 )
 
 // Names is how slices find symbols by unqualified name. A version 4 file whose
@@ -41,16 +40,12 @@ func (x *indexed) byCanonical(cut string, yield func(symbol)) error {
 	return x.each(x.program.Clones(cut), yield)
 }
 
-func (x *indexed) byKey(key string, yield func(symbol)) error {
-	return x.each(x.program.Unqualified(key, Names), yield)
+func (x *indexed) byKeys(keys []string, wanted func(name string) bool, yield func(symbol)) error {
+	return x.each(x.program.Unqualified(keys, Names, wanted), yield)
 }
 
 func (x *indexed) byPlainKey(key string, yield func(symbol)) error {
-	return x.byKey(key, func(sym symbol) {
-		if cut := canonical.Name(sym.name); !isMangled(cut) || isInternal(cut) {
-			yield(sym)
-		}
-	})
+	return x.byKeys([]string{key}, isPlain, yield)
 }
 
 func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(symbol)) error {

@@ -150,6 +150,13 @@ func withoutTemplateArgs(name string) string {
 	return name
 }
 
+// isPlain reports whether a name is not mangled, or one that several units may each have a function
+// of their own for.
+func isPlain(name string) bool {
+	cut := canonical.Name(name)
+	return !isMangled(cut) || isInternal(cut)
+}
+
 // isInternal reports whether a mangled name is one that several units may each have a function of
 // their own for: something static, in an unnamed namespace, or local to one of those or to main. It
 // may say so of a few others.

@@ -201,29 +201,14 @@ func (s *selection) addText() error {
 			s.symbols = append(s.symbols, sym)
 		}
 	}
-	for _, key := range s.text.names() {
-		if s.demands != nil && slices.Contains(unwritten, key) {
-			found, err := s.demands.named(key, s.index)
-			if err != nil {
-				return err
-			}
-			for i := range found {
-				if s.text.meets(&found[i]) {
-					add(found[i].symbol)
-				}
-			}
-			continue
-		}
-		err := s.index.byKey(key, func(sym symbol) {
-			if !s.own.has(sym.id) && s.text.mayDefine(sym.name) {
-				add(sym)
-			}
-		})
-		if err != nil {
+	names := s.text.names()
+	if s.demands != nil {
+		if err := s.demands.in(s.text, s.index, add); err != nil {
 			return err
 		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(unwritten, name) })
 	}
-	return nil
+	return s.index.byKeys(names, s.text.mayDefine, add)
 }
 
 // push makes a symbol the slice's own, and has it followed if it is not yet.
@@ -283,11 +268,8 @@ func (s *selection) addUnqualified(cut string, add func(symbol)) error {
 		s.keys[key] = searchedAll
 	}
 	if plain && s.text != nil {
-		return s.index.byKey(key, func(other symbol) {
-			if !isMangled(other.name) || isInternal(canonical.Name(other.name)) || s.text.mayDefine(other.name) {
-				add(other)
-			}
-		})
+		wanted := func(name string) bool { return isPlain(name) || s.text.mayDefine(name) }
+		return s.index.byKeys([]string{key}, wanted, add)
 	}
 	return s.index.byPlainKey(key, func(other symbol) {
 		if plain || !isMangled(other.name) {

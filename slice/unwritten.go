@@ -8,7 +8,7 @@ import "sync"
 type demands struct {
 	once sync.Once
 	err  error
-	of   map[string][]demand // by unqualified name
+	all  []demand
 }
 
 type demand struct {
@@ -17,20 +17,20 @@ type demand struct {
 	scopes []uint32
 }
 
-// named returns the symbols of one of the names. The first call takes all of them apart.
-func (d *demands) named(key string, x index) ([]demand, error) {
+// in calls yield for the symbols that a text meets. The first call takes all of them apart.
+func (d *demands) in(t *Text, x index, yield func(symbol)) error {
 	d.once.Do(func() {
-		d.of = make(map[string][]demand)
-		for _, key := range unwritten {
-			err := x.byKey(key, func(sym symbol) { d.of[key] = append(d.of[key], newDemand(sym)) })
-			if err != nil {
-				d.err = err
-				return
-			}
-		}
+		d.err = x.byKeys(unwritten, anyName, func(sym symbol) { d.all = append(d.all, newDemand(sym)) })
 	})
-	return d.of[key], d.err
+	for i := range d.all {
+		if t.meets(&d.all[i]) {
+			yield(d.all[i].symbol)
+		}
+	}
+	return d.err
 }
+
+func anyName(string) bool { return true }
 
 func newDemand(sym symbol) demand {
 	d := demand{symbol: sym}
