@@ -77,7 +77,7 @@ func TestScopesOf(t *testing.T) {
 		"_ZN1ApLERKS_":                            "A",
 		"_ZN1AB3tag1fB5otherEv":                   "A",
 		"_ZN12_GLOBAL__N_11A1fEv":                 "A",
-		"_ZNK9__gnu_cxx17__normal_iteratorIP1A1BE4baseEv": "",
+		"_ZNK9__gnu_cxx17__normal_iteratorIP1A1BE4baseEv": "__gnu_cxx __normal_iterator",
 		"_ZZN1A1fEvENKUlvE_clEv":                          "A",
 		"_ZZZN1A1fEvENKUlvE_clEvEN1L3runEv":               "A L",
 		"_ZNK1A1bMUlvE_clEv":                              "A",
@@ -104,6 +104,10 @@ func TestOnlyMentioned(t *testing.T) {
 	assert.True(t, text.mayDefine("_ZN5Known3runEv"))
 	assert.True(t, text.mayDefine("_Z3runP9Mentioned"))
 	assert.False(t, text.mayDefine("_ZN9Mentioned3runEv"))
+
+	// Types may be the compiler's own, scopes are not.
+	assert.True(t, text.mayDefine("_ZN5Known3runEP13__va_list_tag"))
+	assert.False(t, text.mayDefine("_ZN3__15Known3runEv"))
 
 	// A function may have a name of another scope for the assembler.
 	labelled := textOf("int f(void) __asm__(\"_ZN5shelf\" \"3runEv\");\n#pragma redefine_extname g _ZN3bin3runEv\n")
