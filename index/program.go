@@ -179,9 +179,9 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// maxFalse is how many candidates of another name than those looked for are put up with, beside one a
-// name. In an index there is one in 40 lookups, unless names were made to have the same hash: then
-// lookups do better without it.
+// maxFalse is how many candidates of another name than those looked for are put up with, beside
+// one a name. In an index there is one in 40 lookups, unless names were made to have the same hash:
+// then lookups do better without it.
 const maxFalse = 256
 
 // only lets the symbols of so many keys pass by their name.
