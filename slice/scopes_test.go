@@ -84,6 +84,8 @@ func TestScopesOf(t *testing.T) {
 		"_ZNK1bIiEUlvE_clEv":                              "",
 		"_ZNK1A1bIiEUlvE_clEv":                            "A",
 		"_ZN1AcvN1B1CEEv":                                 "", // not understood
+		"_ZNK1A1BcvN1C1DEEv":                              "A",
+		"_ZN1A1BIiE3runITnDav14nobodyKnowsEEvv":           "A B",
 		"_ZThn16_N1A3runEv":                               "",
 		"_Z":                                              "", "_Znonsense": "", "_ZN1A": "",
 	} {
