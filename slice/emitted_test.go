@@ -18,7 +18,7 @@ import (
 // it, if the profile has them.
 func TestEmitted(t *testing.T) {
 	compilers := []string{"g++", "g++-16"}
-	sources := []string{"emitted/scopes.cc", "cxx/main.cc", "cxx/draw.cc", "odd-cxx/odd.cc"}
+	sources := []string{"emitted/scopes.cc", "emitted/dependent.cc", "cxx/main.cc", "cxx/draw.cc", "odd-cxx/odd.cc"}
 	for _, compiler := range compilers[:testenv.Rounds(1, len(compilers))] {
 		for _, source := range sources[:testenv.Rounds(1, len(sources))] {
 			t.Run(compiler+" "+source, func(t *testing.T) {
@@ -26,10 +26,10 @@ func TestEmitted(t *testing.T) {
 					t.Skip(err)
 				}
 				text := new(Text)
-				text.Add(outputOf(t, compiler, "-E", filepath.Join("testdata", source)))
+				text.Add(outputOf(t, compiler, "-std=c++20", "-E", filepath.Join("testdata", source)))
 				assert.False(t, text.unsure)
 				object := filepath.Join(t.TempDir(), "o.o")
-				outputOf(t, compiler, "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
+				outputOf(t, compiler, "-std=c++20", "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
 				functions := functionsIn(t, object)
 				assert.Greater(t, len(functions), 20)
 				names := make(map[string]bool)

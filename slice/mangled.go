@@ -94,7 +94,7 @@ func (s *speller) component(name string) {
 // no identifier.
 func (s *speller) inScope(component string) {
 	if s.scopes != nil && s.in('N') {
-		s.scopes.follows(s.n, component)
+		s.scopes.follows(s.n, component, !s.named && s.atName())
 	}
 }
 
@@ -171,6 +171,7 @@ func (s *speller) pass(c byte) bool {
 		if s.atName() {
 			s.component("")
 		}
+		s.inScope("")
 		s.rest = s.rest[1:]
 		return s.number()
 	case 'L':
@@ -239,7 +240,9 @@ func (s *speller) push(c byte, length int) bool {
 	}
 	s.open[s.n] = c
 	s.n++
-	s.leaveScope()
+	if s.scopes != nil {
+		s.scopes.enter(s.n)
+	}
 	s.rest = s.rest[length:]
 	return true
 }
@@ -291,13 +294,18 @@ func (s *speller) substitution() bool {
 	rest := s.rest[1:]
 	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
 		s.rest = rest[1:]
-		return rest[0] == 't' || s.afterType()
+		if rest[0] == 't' { // std, other than std::allocator and the like
+			return true
+		}
+		s.inScope("")
+		return s.afterType()
 	}
 	n := 0
 	for n < len(rest) && (isDigit(rest[n]) || 'A' <= rest[n] && rest[n] <= 'Z') {
 		n++
 	}
 	s.rest = rest[n:]
+	s.inScope("")
 	return s.skip("_") && s.afterType()
 }
 

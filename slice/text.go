@@ -116,7 +116,7 @@ func needs(symbol string, word, scope func(string) bool) bool {
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
 // TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
-const TextForm = "afdo text 3"
+const TextForm = "afdo text 4"
 
 // Encode returns the text in a form for [DecodeText].
 func (t *Text) Encode() []byte {
