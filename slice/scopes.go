@@ -94,9 +94,12 @@ func scopesOf(name string, yield func(scope string) bool) bool {
 // is one but for the last. In the types of parameters and results only the first one is for
 // certain: after a parameter of a template, or a template of aliases, there may be a typedef.
 type scopeList struct {
-	latest [maxQuickDepth + 1]string // by how much is open: the component that is a scope if another one follows
-	begun  [maxQuickDepth + 1]bool   // likewise: it is not the first one
-	found  []string
+	// By how much is open: the component that is a scope if another one follows, and whether
+	// something has been there already.
+	latest [maxQuickDepth + 1]string
+	begun  [maxQuickDepth + 1]bool
+
+	found []string
 }
 
 func (l *scopeList) enter(depth int) { l.latest[depth], l.begun[depth] = "", false }
