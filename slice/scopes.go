@@ -90,9 +90,9 @@ func scopesOf(name string, yield func(scope string) bool) bool {
 	return true
 }
 
-// A scopeList takes note of the scopes in a name that a speller goes through. In N…E each component
-// is one but for the last. In the types of parameters and results only the first one is for
-// certain: after a parameter of a template, or a template of aliases, there may be a typedef.
+// A scopeList takes note of the scopes in a name that a speller goes through. In N…E each
+// component is one but for the last. In the types of parameters and results only the first one is
+// for certain: after a parameter of a template, or a template of aliases, there may be a typedef.
 type scopeList struct {
 	// By how much is open: the component that is a scope if another one follows, and whether
 	// something has been there already.
