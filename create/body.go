@@ -35,11 +35,20 @@ type count struct {
 	n    uint64
 }
 
+func (a count) compare(b count) int {
+	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.copy, b.copy))
+}
+
 // A called is how often a function was called at a location.
 type called struct {
 	where
 	callee *function
 	n      uint64
+}
+
+// compare goes by where the callee begins, at which there is no other.
+func (a called) compare(b called) int {
+	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
 }
 
 // An inlined is a function that is inlined at a location.
@@ -81,30 +90,38 @@ func (b *body) inline(w where, callee symbol) *body {
 	return inner
 }
 
+// add takes over what is counted in another body.
+func (b *body) add(other *body) {
+	b.counts = append(b.counts, other.counts...)
+	b.calls = append(b.calls, other.calls...)
+	b.inlined = append(b.inlined, other.inlined...)
+}
+
 // settle puts everything in order and adds up what belongs together, here and in what is inlined.
 func (b *body) settle(how Combine) {
 	left := []*body{b} // and not the machine's stack: the depth is that of the file
 	for len(left) > 0 {
 		b := left[len(left)-1]
 		left = left[:len(left)-1]
-		b.counts = slices.Clone(total(combined(b.counts, how))) // no more room than they need
-		b.calls = slices.Clone(summed(b.calls))
-		b.inlined = slices.Clone(joined(b.inlined))
+		counts := merged(b.counts, count.compare, func(to *count, c count) { to.n = how.both(to.n, c.n) })
+		b.counts = slices.Clone(total(counts)) // no more room than they need
+		b.calls = slices.Clone(merged(b.calls, called.compare, func(to *called, c called) { to.n = saturating.Add(to.n, c.n) }))
+		b.inlined = slices.Clone(merged(b.inlined, inlined.compare, func(to *inlined, in inlined) { to.body.add(in.body) }))
 		for _, in := range b.inlined {
 			left = append(left, in.body)
 		}
 	}
 }
 
-// combined makes one count of those of each copy of a location, in the order of the locations.
-func combined(list []count, how Combine) []count {
-	slices.SortFunc(list, func(a, b count) int { return cmp.Or(a.where.compare(b.where), cmp.Compare(a.copy, b.copy)) })
+// merged puts a list in order, and makes one of those that are equal.
+func merged[T any](list []T, compare func(a, b T) int, into func(to *T, from T)) []T {
+	slices.SortStableFunc(list, compare)
 	kept := list[:0]
-	for _, c := range list {
-		if last := len(kept) - 1; last >= 0 && kept[last].where == c.where && kept[last].copy == c.copy {
-			kept[last].n = how.both(kept[last].n, c.n)
+	for _, next := range list {
+		if last := len(kept) - 1; last >= 0 && compare(kept[last], next) == 0 {
+			into(&kept[last], next)
 		} else {
-			kept = append(kept, c)
+			kept = append(kept, next)
 		}
 	}
 	return kept
@@ -125,39 +142,6 @@ func total(list []count) []count {
 			}
 		}
 		kept = append(kept, count{where: at, n: max(rest, sum)})
-	}
-	return kept
-}
-
-// summed adds up the calls of one function at one location.
-func summed(list []called) []called {
-	slices.SortFunc(list, func(a, b called) int {
-		return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
-	})
-	kept := list[:0]
-	for _, c := range list {
-		if last := len(kept) - 1; last >= 0 && kept[last].where == c.where && kept[last].callee == c.callee {
-			kept[last].n = saturating.Add(kept[last].n, c.n)
-		} else {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
-// joined makes one body of those of one function that is inlined several times at one location.
-func joined(list []inlined) []inlined {
-	slices.SortStableFunc(list, inlined.compare)
-	kept := list[:0]
-	for _, in := range list {
-		if last := len(kept) - 1; last >= 0 && kept[last].compare(in) == 0 {
-			b := kept[last].body
-			b.counts = append(b.counts, in.body.counts...)
-			b.calls = append(b.calls, in.body.calls...)
-			b.inlined = append(b.inlined, in.body.inlined...)
-		} else {
-			kept = append(kept, in)
-		}
 	}
 	return kept
 }
