@@ -2,7 +2,6 @@ package index
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -75,16 +74,14 @@ func (p *Program) Clones(canonicalName string) iter.Seq2[afdo.Symbol, error] {
 func (p *Program) Unqualified(names []string, scheme Scheme, wanted func(name string) bool) iter.Seq2[afdo.Symbol, error] {
 	asked := make(map[string]bool, len(names))
 	for _, name := range names {
-		asked[name] = true
+		asked[name] = name != ""
 	}
-	delete(asked, "")
-	sorted := slices.Sorted(maps.Keys(asked))
-	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.unqualified(sorted, scheme) },
+	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.unqualified(names, scheme) },
 		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 			if wanted != nil {
 				symbols = slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !wanted(s.Name()) })
 			}
-			return p.only(len(sorted), func(found string) bool { return asked[scheme.Unqualified(found)] })(symbols)
+			return p.only(len(names), func(found string) bool { return asked[scheme.Unqualified(found)] })(symbols)
 		})
 }
 
@@ -103,8 +100,8 @@ func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, er
 // returns no IDs that no symbol has, unless an index is wrong.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)
-	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error) // names ascend
-	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error)       // callees ascend
+	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error)
+	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees ascend
 }
 
 // A question asks for candidates, and verify returns those of their symbols that are an answer.
