@@ -12,7 +12,7 @@ type textNotes struct {
 	function func(name []byte) // the unqualified name of every function that may be defined, and some others
 	word     func(word []byte) // every word, those of pragmas and of short strings included
 	label    func(name []byte) // every name that a function is given for the assembler
-	scope    func(word []byte) // every class and namespace that is defined, and some other words
+	scope    func(word []byte) // every class, namespace and template of aliases that is defined, and some other words
 	unsure   func()            // there are macros, or too much at once: other words may be scopes, too
 }
 

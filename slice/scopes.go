@@ -72,11 +72,10 @@ func (f *scopeFinder) punctuation(c byte) {
 
 func (f *scopeFinder) end() { f.head, f.alias, f.words, f.depth = false, false, f.words[:0], 0 }
 
-// scopesOf calls yield for the classes and namespaces in a mangled name of which something is
-// named there, until it returns false, and reports whether it never did. Of a
-// name that it does not understand it yields those of the part before that. Unlike words, scopes
-// that begin with "__" are not the compiler's own: std::__1 is libc++'s, and no text for libstdc++
-// opens it.
+// scopesOf calls yield for the classes and namespaces in a mangled name of which something is named
+// there, until it returns false, and reports whether it never did. Of a name that it does not
+// understand it yields those of the part before that. Unlike words, scopes that begin with "__" are
+// not the compiler's own: std::__1 is libc++'s, and no text for libstdc++ opens it.
 func scopesOf(name string, yield func(scope string) bool) bool {
 	var scopes scopeList
 	s := speller{rest: name[len("_Z"):], begin: true, scopes: &scopes}

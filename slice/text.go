@@ -90,7 +90,8 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// hasScope reports whether the text may define a class of that name, or open such a namespace.
+// hasScope reports whether the text may define a class or a template of aliases of that name, or
+// open such a namespace.
 func (t *Text) hasScope(name string) bool { return t.unsure || t.words[wordHash(name)] }
 
 // isLabel reports whether a function is given that name for the assembler.
