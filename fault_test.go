@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
 // openCopy opens a file that the test may damage.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // openDistant opens a file through an io.ReaderAt and trusts its index.

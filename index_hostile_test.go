@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // Names and paths that all fall into the same place of a table do not make lookups slow: if each

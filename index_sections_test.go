@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // tableSpan is where header and section table are in a file of which the sections are adjacent.

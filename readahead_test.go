@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
 // requestShapes are profiles of 2 and of 6 MB, one of which has large units that all others inline

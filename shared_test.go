@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/check"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // Symbols of a unit that share the section of their samples share its bytes in memory, too.

@@ -20,11 +20,11 @@ import (
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/instrprof"
-	"github.com/go-afdo/afdo/internal/synth"
-	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/sampleprof"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -221,7 +221,7 @@ func TestContexts(t *testing.T) {
 
 // An indexed file says what the raw one says that it was made of, and the text what both say.
 func TestInstr(t *testing.T) {
-	zoo := "../instrprof/testdata/zoo"
+	zoo := "../llvm/instrprof/testdata/zoo"
 	for _, name := range []string{"ir", "ir-cpp", "frontend", "block-coverage", "loop-entries"} {
 		want := opened(t, read(t, zoo, name+".proftext"), anyprof.ProfText)
 		assert.Equal(t, want, opened(t, read(t, zoo, name+".profdata"), anyprof.ProfData), name)
@@ -376,7 +376,7 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 // A file that is cut anywhere, or has a byte that is another, ends in an error or in an answer, and
 // never in a panic.
 func FuzzAnyFormat(f *testing.F) {
-	for _, pattern := range []string{"../testdata/shop.*", "../testdata/corrupt/*", "../instrprof/testdata/zoo/ir.*"} {
+	for _, pattern := range []string{"../testdata/shop.*", "../testdata/corrupt/*", "../llvm/instrprof/testdata/zoo/ir.*"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(f, err)
 		for _, path := range paths {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/unpack"
-	"github.com/go-afdo/afdo/memprof"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
 // HeadLen is how many bytes [Detect] wants.

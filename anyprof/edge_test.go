@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/instrprof"
-	"github.com/go-afdo/afdo/memprof"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
 func second[T any](_ T, err error) error { return err }

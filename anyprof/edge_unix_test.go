@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/anyprof"
-	"github.com/go-afdo/afdo/instrprof"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/symbolize"
 )
 

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/instrprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
 // instrFile is an indexed instrumentation profile, which is read lazily.

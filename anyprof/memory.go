@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // ErrAddresses: a raw memory profile has addresses and no functions. With the program,

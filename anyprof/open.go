@@ -9,12 +9,12 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/internal/unpack"
-	"github.com/go-afdo/afdo/memprof"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/textfmt"
 )
 

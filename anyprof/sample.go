@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
 // sampleFile is one of LLVM's sample profiles, which is read lazily.

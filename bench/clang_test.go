@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/sampleprof"
 )
 
 // clangProfile writes the 9 MB sample profile of [sampleFiles] with a function more, or that

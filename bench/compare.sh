@@ -27,7 +27,7 @@ build() { # revision name
 		dir=$work/tree-$2
 		git worktree add --quiet --detach "$dir" "$1"
 	fi
-	go -C "$dir" test -c -o "$work/$2.test" ./bench
+	go -C "$dir/bench" test -c -o "$work/$2.test" .
 	printf '%s' "$dir/bench" >"$work/$2.dir"
 }
 

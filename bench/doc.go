@@ -1,7 +1,7 @@
 // Package bench measures what it costs to read and write profiles, of the size
 // of a compiler's bootstrap down to that of one library, and what a compiler pays for one.
 //
-//	go test ./bench -run '^$' -bench . -benchtime 100ms
+//	go -C bench test -run '^$' -bench . -benchtime 100ms
 //
 // runs everything that the machine has the tools for, and run.sh writes the
 // results and the tables of docs/performance.md and docs/trie-or-hash.md.

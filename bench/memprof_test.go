@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/instrprof"
-	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // memoryFiles is a memory profile of 20,000 functions whose call stacks have their outer frames in

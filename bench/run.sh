@@ -25,7 +25,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Built here and not by the first round.
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
-go test -c -o "$work/bench" ./bench
+go -C bench test -c -o "$work/bench" .
 
 # fact prints a line that benchmark tools take for a fact about all runs below it.
 fact() { printf '%s: %s\n' "$1" "${2:-unknown}"; }
@@ -80,5 +80,5 @@ cp "$work/results" "$results"
 	go run "$benchstat" -filter '.unit:(sec/op OR cpu-sec/op OR B/s OR allocs/op OR peak-B OR table-B/name) -.name:(Read OR Walk)' "$results"
 } >"${results%.txt}.benchstat"
 
-go run ./bench/report "$results"
+go -C bench build -o "$work/report" ./report && "$work/report" "$results"
 printf 'results: %s and %s; tables: README.md, docs/performance.md, docs/trie-or-hash.md\n' "$results" "${results%.txt}.benchstat" >&2

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // An index changes nothing else of a file, and the same profile makes the same index.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
 // Problems that differ in places, numbers and names are one line, others are not.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // Sections of the file that most cases are made of.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/naive"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // TestRefused reads the list as another implementer would, with the slow decoder: it refuses what

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // needs skips the test if a program is missing. In CI none is.

@@ -71,10 +71,10 @@ var layers = map[string][]string{
 	"perfdata": {""},
 	"samples":  {"", "perfdata"},
 
-	"instrprof": {""},
-	"memprof":   {""},
-	"remote":    {""},
-	"anyprof":   {"", "index", "profile", "textfmt", "gcov", "sampleprof", "instrprof", "memprof"},
+	"llvm/instrprof": {""},
+	"llvm/memprof":   {""},
+	"remote":         {""},
+	"anyprof":        {"", "index", "profile", "textfmt", "gcov", "llvm/sampleprof", "llvm/instrprof", "llvm/memprof"},
 }
 
 // others are what packages may import from elsewhere.
@@ -82,9 +82,9 @@ var others = map[string][]string{
 	"":      {"golang.org/x/exp/mmap", "github.com/cespare/xxhash/v2"},
 	"slice": {"github.com/cespare/xxhash/v2", "github.com/ianlancetaylor/demangle"},
 
-	"memprof":  {"github.com/cespare/xxhash/v2"},
-	"perfdata": {"github.com/klauspost/compress/zstd"},
-	"samples":  {"github.com/klauspost/compress/zstd"},
+	"llvm/memprof": {"github.com/cespare/xxhash/v2"},
+	"perfdata":     {"github.com/klauspost/compress/zstd"},
+	"samples":      {"github.com/klauspost/compress/zstd"},
 }
 
 // TestImportsPointOneWay checks the imports of what is not a test.

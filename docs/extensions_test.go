@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
 const extensionsGuide = "docs/extensions.md"

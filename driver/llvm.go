@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo/instrprof"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/sampleprof"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/slice"
 )
 

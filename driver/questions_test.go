@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // newRealProject returns a project whose compiler is the machine's own.

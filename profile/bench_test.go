@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
 // benchProfile returns a profile of some 300,000 records: bodies as random as

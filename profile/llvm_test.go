@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // llvmText writes a profile of one unit in LLVM's text format of sample profiles.

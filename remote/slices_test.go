@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/remotetest"
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/remotetest"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/remote"
 	"github.com/go-afdo/afdo/slice"
 )

@@ -14,9 +14,9 @@ import (
 
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/synth"
-	"github.com/go-afdo/afdo/internal/testenv"
-	"github.com/go-afdo/afdo/internal/train"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/train"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	fileindex "github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 var tinyFiles = []string{"tiny4.so", "tiny5.so", "tinyz.so", "tinyp.so", "tiny.o"}

@@ -14,7 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 go build -o "$work/afdo" ./cmd/afdo
-go run ./bench/build "$profile" "$work/new.v4" ${changed//,/ }
+go -C bench build -o "$work/refresh" ./build
+"$work/refresh" "$profile" "$work/new.v4" ${changed//,/ }
 cp "$profile" "$work/prof.v4"
 "$work/afdo" convert "$profile" --to v2 -o "$work/whole.afdo" 2>/dev/null
 "$work/afdo" convert "$work/new.v4" --to v2 -o "$work/new.afdo" 2>/dev/null

@@ -19,7 +19,7 @@ work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root" -o "$work/pays" ./bench/pays
+go build -C "$root/bench" -o "$work/pays" ./pays
 
 . "$here/programs.sh"
 prepare

@@ -28,7 +28,7 @@ work=${KEEP:-$(mktemp -d)}
 period=${PERIOD:-2003}
 
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root" -o "$work/pays" ./bench/pays
+go build -C "$root/bench" -o "$work/pays" ./pays
 
 . "$here/programs.sh"
 prepare

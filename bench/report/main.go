@@ -1,8 +1,8 @@
 // Command report writes the results of the benchmarks into the documents:
 //
-//	go run ./bench/report RESULTS
+//	go -C bench build -o /tmp/report ./report && /tmp/report RESULTS
 //
-// from the root of the repository replaces what stands between "<!-- begin NAME -->" and "<!-- end
+// in the root of the repository replaces what stands between "<!-- begin NAME -->" and "<!-- end
 // NAME -->" in README.md, docs/performance.md and docs/trie-or-hash.md by tables of RESULTS, and
 // draws docs/trie-or-hash.svg. Figures are medians of the runs.
 package main

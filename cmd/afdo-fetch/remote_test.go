@@ -17,8 +17,8 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/synth"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )

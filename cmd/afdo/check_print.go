@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/jsonstream"
-	"github.com/go-afdo/afdo/internal/kind"
 )
 
 // A problemPrinter writes problems as they are found: a hostile file may have a million.

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/demangled"
-	"github.com/go-afdo/afdo/internal/cli/find"
-	"github.com/go-afdo/afdo/internal/cli/output"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
 )
 
 const annotateHelp = `Print the source of a unit with the samples of each line, the functions that it

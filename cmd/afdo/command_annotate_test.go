@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
 )
 
 func TestAnnotateOffsets(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/internal/kind"
 )
 
 const convertHelp = `Write the profile IN in another format, or again in the same one. Standard error

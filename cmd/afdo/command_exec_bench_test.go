@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/synth"
-	"github.com/go-afdo/afdo/internal/train"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/train"
 	"github.com/go-afdo/afdo/slice"
 )
 

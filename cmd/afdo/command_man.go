@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/internal/cli/manpage"
-	"github.com/go-afdo/afdo/internal/cli/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/manpage"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 )
 
 const manHelp = `Write the manual pages of the command and of its verbs into a folder, which is made

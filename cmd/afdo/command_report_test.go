@@ -15,11 +15,11 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/internal/cli/demangled"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/rank"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 

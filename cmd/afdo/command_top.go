@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/find"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/input"
-	"github.com/go-afdo/afdo/internal/cli/output"
-	"github.com/go-afdo/afdo/internal/cli/progress"
-	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/profile"
 )
 

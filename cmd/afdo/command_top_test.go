@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/cli/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -76,7 +76,7 @@ func readProfile(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// TestTopRandom compares what top prints with the ranking that internal/rank
+// TestTopRandom compares what top prints with the ranking that cmd/afdo/internal/rank
 // makes, which its own tests compare with the slow truth.
 func TestTopRandom(t *testing.T) {
 	randomFiles(t, 100, func(t *testing.T, path string, _ *naive.File) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 )
 
 const unitsHelp = `Print a line for each unit of FILE: the number of symbols, the number of functions

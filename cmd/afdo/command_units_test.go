@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // naiveUnits is what units must print, in the order of the file.

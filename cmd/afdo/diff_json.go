@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/go-afdo/afdo/internal/cli/demangled"
-	"github.com/go-afdo/afdo/internal/cli/jsonstream"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/table"
 	"github.com/go-afdo/afdo/profile"
 )
 

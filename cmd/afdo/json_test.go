@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/memprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // maxKept is how long an output is that is kept by the way.
@@ -32,7 +32,7 @@ func keepJSON(t *testing.T, verb, out string) {
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.
 func TestJSONOfVerbs(t *testing.T) {
-	zoo := "../../instrprof/testdata/zoo/"
+	zoo := "../../llvm/instrprof/testdata/zoo/"
 	shop, counters := example(".compact.afdo"), zoo+"ir.profdata"
 	indexed := filepath.Join(t.TempDir(), "indexed")
 	must(t, "convert", shop, "-o", indexed, "--to", "v4c", "--index")

@@ -20,9 +20,9 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/clitest"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/naive"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // scaled returns w·n, rounded by the book.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/clitest"
-	"github.com/go-afdo/afdo/internal/gen"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
 // A disk that is full leaves the old file, and nothing beside it.

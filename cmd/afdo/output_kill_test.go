@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/cli/output"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // temporaries lists the temporary files of a folder.

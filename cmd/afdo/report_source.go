@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/report"
 	"github.com/go-afdo/afdo/profile"
 )
 

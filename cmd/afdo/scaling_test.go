@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/internal/gen"
-	"github.com/go-afdo/afdo/internal/perfgen"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/perfgen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/sampleprof"
 )
 
 // Twice the work may take so many times as long, n log n included. What takes more is told, since

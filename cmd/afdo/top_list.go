@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/go-afdo/afdo/internal/cli/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/jsonstream"
-	"github.com/go-afdo/afdo/internal/cli/table"
-	"github.com/go-afdo/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )

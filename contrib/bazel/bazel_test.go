@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 

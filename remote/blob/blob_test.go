@@ -15,8 +15,8 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/remotetest"
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/remotetest"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/remote"
 	"github.com/go-afdo/afdo/remote/blob"
 )

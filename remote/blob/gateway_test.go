@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // start runs a server until the test ends, and returns its address once it listens there.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/internal/synth"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/profile"
 )
 

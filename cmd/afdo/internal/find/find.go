@@ -1,0 +1,127 @@
+// Package find finds units and symbols by what people type.
+package find
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// maxListed is how many units are named where several fit.
+const maxListed = 20
+
+// Unit returns the unit of a path, or the only one whose path ends in it at a '/'. The error of a
+// unit that is not found names others that may have been meant.
+func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
+	u, err := r.UnitBySuffix(path)
+	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
+		return r.Unit("")
+	}
+	return u, explain(err, path, func(yield func(string, error) bool) {
+		for u, err := range r.Units() {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(u.Path(), nil) {
+				return
+			}
+		}
+	})
+}
+
+// File is [Unit] for a profile in memory.
+func File(p *profile.Profile, path string) (profile.FileRef, error) {
+	f, err := p.FileBySuffix(path)
+	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
+		return profile.UnknownFile, nil
+	}
+	return f, explain(err, path, func(yield func(string, error) bool) {
+		for i := range p.NumFiles() {
+			if !yield(p.FilePath(profile.FileRef(i)), nil) {
+				return
+			}
+		}
+	})
+}
+
+// explain returns an error with the paths that may have been meant by one that is not that of a
+// single unit.
+func explain(err error, path string, paths iter.Seq2[string, error]) error {
+	var several *afdo.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return ambiguous(several)
+	case !errors.Is(err, afdo.ErrNotFound):
+		return err
+	}
+	n := near.New(base(path))
+	for have, err := range paths {
+		if err != nil {
+			return err
+		}
+		if have != "" {
+			n.Add(have, base(have))
+		}
+	}
+	return near.NotFound("unit", path, n.Best())
+}
+
+func ambiguous(several *afdo.AmbiguousError) error {
+	var list strings.Builder
+	for i, path := range several.Paths {
+		if i == maxListed {
+			fmt.Fprintf(&list, "\n  and %d more", len(several.Paths)-i)
+			break
+		}
+		list.WriteString("\n  " + human.Unit(path))
+	}
+	return fmt.Errorf("unit %q: %w, it may be%s", several.Path, afdo.ErrAmbiguous, list.String())
+}
+
+// Symbol returns the symbol of a name in a unit.
+func Symbol(u *afdo.Unit, name string) (afdo.Symbol, error) {
+	s, err := u.Symbol(name)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return s, noSymbolIn(u, name)
+	}
+	return s, err
+}
+
+// base returns the last element of a path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// NoSymbol is the error for a symbol that none of some units has. The name may
+// have been meant as people write it rather than as the assembler does.
+func NoSymbol(units iter.Seq2[*afdo.Unit, error], name string) error {
+	n := near.New(name)
+	plain := !demangled.IsMangled(name)
+	for u, err := range units {
+		if err != nil {
+			return err
+		}
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return err
+			}
+			key := s.Name()
+			if plain {
+				key = demangled.Short(key)
+			}
+			n.Add(s.Name(), key)
+		}
+	}
+	return near.NotFound("symbol", name, n.Best())
+}
+
+// noSymbolIn is noSymbol for a single unit.
+func noSymbolIn(u *afdo.Unit, name string) error {
+	return NoSymbol(func(yield func(*afdo.Unit, error) bool) { yield(u, nil) }, name)
+}

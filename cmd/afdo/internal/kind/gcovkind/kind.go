@@ -1,0 +1,146 @@
+package gcovkind
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// Kind is GCOV profiles: versions 2 to 4 and the textual form.
+type Kind struct {
+	// IndexOptions returns the options of an index that is written with a profile.
+	IndexOptions func(*profile.Profile) (*index.Options, error)
+
+	// UnitKeys returns the fingerprints of all units, with which those of an index are compared.
+	UnitKeys func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)
+
+	BigEndian bool // --big-endian
+	Index     bool // --index
+}
+
+// Name is "GCOV profile".
+func (k *Kind) Name() string { return "GCOV profile" }
+
+// Sniff knows the magic numbers and how a text begins. A file of an unsupported version is one,
+// too.
+func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
+
+// Formats are v4, v4c, v3, v2 and text.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: "v4", About: "GCOV version 4", Extensions: []string{".v4"}},
+		{Name: "v4c", About: "GCOV version 4 in compact encoding", Extensions: []string{".v4c"}},
+		{Name: "v3", About: "GCOV version 3", Extensions: []string{".v3"}},
+		{Name: "v2", About: "GCOV version 2", Extensions: []string{".v2"}},
+		{Name: "text", About: "the textual form of version 4", Extensions: []string{".txt", ".text"}, Text: true},
+	}
+}
+
+// AddFlags adds --big-endian and --index to verbs that write profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	if f.Lookup("to") == nil {
+		return
+	}
+	f.BoolVar(&k.BigEndian, "big-endian", false, "write v2 or v3 in big-endian byte order")
+	f.BoolVar(&k.Index, "index", false, `write v4 or v4c with an index, see "afdo help index"`)
+}
+
+// CheckFlags refuses flags that a format has no use for.
+func (k *Kind) CheckFlags(name string) error {
+	var format Format
+	_ = format.Set(name) // one of another kind has neither byte order nor index
+	if k.BigEndian && !format.Old() {
+		return cli.Usagef("--big-endian is for v2 and v3: %s has one byte order", name)
+	}
+	if k.Index && !format.V4() {
+		return cli.Usagef("--index is for v4 and v4c: %s has no place for one", name)
+	}
+	return nil
+}
+
+// Encode writes a profile in one of the formats.
+func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, error) {
+	var format Format
+	if err := format.Set(name); err != nil {
+		return "", err
+	}
+	losses, err := k.EncodeFormat(w, format, p)
+	return losses.String(), err
+}
+
+// EncodeFormat is [Kind.Encode] with losses that can be counted.
+func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gcov.Losses, error) {
+	old := gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian}
+	if k.BigEndian {
+		old.ByteOrder = binary.BigEndian
+	}
+	switch format {
+	case V4, V4Compact:
+		return gcov.Losses{}, k.encodeV4(w, format, p)
+	case V2:
+		old.Version = 2
+		return gcov.Write(w, p, old)
+	case V3:
+		return gcov.Write(w, p, old)
+	default:
+		return gcov.Losses{}, textfmt.PrintProfile(w, p)
+	}
+}
+
+func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
+	options := builder.Options{Compact: format == V4Compact}
+	if k.Index {
+		if options.Index, err = k.IndexOptions(p); err != nil {
+			return err
+		}
+	}
+	return builder.Write(w, p, options)
+}
+
+// Load reads a file of any of the formats.
+func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
+	in, err := Open(f)
+	if err != nil {
+		return nil, err
+	}
+	p, err := in.Profile()
+	if err != nil {
+		return nil, err
+	}
+	l := &kind.Loaded{Profile: p, Format: in.Format.String(), Size: in.Size(), Reader: in.reader, NoUnits: in.Format == V2}
+	if in.Format.V4() {
+		l.Losses = in.losses
+	}
+	return l, nil
+}
+
+// Convert writes a version 4 file as text without reading more than a unit at a time. All else goes
+// through memory.
+func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
+	if !detect(f.Head).V4() || out.Format.Name != Text.String() || t.Any() {
+		return kind.Convert(e, k, f, k, out, t)
+	}
+	in, err := Open(f)
+	if err != nil {
+		return err
+	}
+	losses := kind.StartCount(in.losses)
+	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return textfmt.Print(w, in.reader) }); err != nil {
+		return err
+	}
+	losses.Tell(e)
+	return nil
+}

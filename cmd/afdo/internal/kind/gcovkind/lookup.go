@@ -1,0 +1,123 @@
+package gcovkind
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// Lookup prints one unit or symbol as text or JSON, or a list of the units that have a symbol.
+func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
+	in, err := Open(f)
+	if err != nil {
+		return err
+	}
+	r, err := in.Reader()
+	if err != nil {
+		return err
+	}
+	if !l.HasUnit {
+		return search(e, r, l)
+	}
+	u, err := find.Unit(r, l.Unit)
+	if err != nil {
+		return err
+	}
+	if !l.HasSymbol {
+		return printUnit(e, r, u, l)
+	}
+	s, err := find.Symbol(u, l.Symbol)
+	if err != nil {
+		return err
+	}
+	return printSymbol(e, r, s, l)
+}
+
+func printUnit(e *cli.Env, r *afdo.Reader, u *afdo.Unit, l *kind.LookupOptions) error {
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		if !l.JSON {
+			return textfmt.PrintUnit(textWriter(l, w), r, u)
+		}
+		j := newUnitJSON(w, r, l.Demangle)
+		if err := j.unit(u); err != nil {
+			return err
+		}
+		return j.complete()
+	})
+}
+
+func printSymbol(e *cli.Env, r *afdo.Reader, s afdo.Symbol, l *kind.LookupOptions) error {
+	if l.JSON {
+		return printJSON(e, r, []afdo.Symbol{s}, l)
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return textfmt.PrintSymbol(textWriter(l, w), r, s) })
+}
+
+// printJSON prints symbols, each with its unit.
+func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.LookupOptions) error {
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		j := newUnitJSON(w, r, l.Demangle)
+		for _, s := range symbols {
+			if err := j.only(s); err != nil {
+				return err
+			}
+		}
+		return j.complete()
+	})
+}
+
+// textWriter returns where the textual form is to be written.
+func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
+	if l.Demangle {
+		return demangled.NewWriter(w)
+	}
+	return w
+}
+
+// search lists the units that have a symbol.
+func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
+	var symbols []afdo.Symbol
+	for s, err := range index.NewProgram(r).Named(l.Symbol) {
+		if err != nil {
+			return err
+		}
+		symbols = append(symbols, s)
+	}
+	if len(symbols) == 0 {
+		return find.NoSymbol(r.Units(), l.Symbol)
+	}
+	slices.SortStableFunc(symbols, func(a, b afdo.Symbol) int { return cmp.Compare(a.Unit().Index(), b.Unit().Index()) })
+	if l.JSON {
+		return printJSON(e, r, symbols, l)
+	}
+	t := &table.Table{Columns: "rrl"}
+	t.Row("Samples", "Head count", "Unit")
+	w := newWalker(r)
+	for _, s := range symbols {
+		if err := w.symbol(s, func(s afdo.Symbol, f *function) error { addMatch(t, s, f); return nil }); err != nil {
+			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
+		}
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return t.Write(w, 0) })
+}
+
+func addMatch(t *table.Table, s afdo.Symbol, f *function) {
+	if f == nil {
+		t.Row("none", "", human.Unit(s.Unit().Path()))
+		return
+	}
+	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
+}

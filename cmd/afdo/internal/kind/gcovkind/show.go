@@ -1,0 +1,210 @@
+package gcovkind
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+)
+
+// Show prints what a profile is, as text or JSON.
+func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+	in, err := Open(f)
+	if err != nil {
+		return err
+	}
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(in.Name))
+	defer doing.Stop()
+	r, err := in.Reader()
+	if err != nil {
+		return err
+	}
+	summary, err := r.Summary()
+	if err != nil {
+		return err
+	}
+	t, err := takeTally(r)
+	if err != nil {
+		return err
+	}
+	doing.Stop()
+	facts := newShowFacts(in, r, summary, t)
+	if facts.Index, err = newIndexFacts(r); err != nil {
+		return err
+	}
+	if o.JSON {
+		return output.JSON(e.Out, facts)
+	}
+	return output.Write(e.Out, cli.Stdio, facts.print)
+}
+
+// ShowFacts is what show prints, in the form of its JSON.
+type ShowFacts struct {
+	File      string            `json:"file"`
+	Format    string            `json:"format"`
+	ByteOrder string            `json:"byte_order,omitempty"` // of v2 and v3
+	Size      int64             `json:"size"`                 // of the file
+	Compact   bool              `json:"compact_header"`       // of v4
+	V4Size    int64             `json:"v4_size"`              // Size, or what the file would have as v4
+	Sections  []SizeFacts       `json:"sections"`
+	Summary   kind.SummaryFacts `json:"summary"`
+	Units     uint64            `json:"units"`
+	Symbols   uint64            `json:"symbols"`
+	Functions uint64            `json:"functions"` // symbols with info
+	Records   RecordFacts       `json:"records"`
+	Index     *IndexFacts       `json:"index,omitempty"` // of v4, if it has one
+}
+
+// SizeFacts is how many bytes of a v4 file are of a kind.
+type SizeFacts struct {
+	Kind    string  `json:"kind"`           // a section type, "header" or "gap"
+	Type    *uint8  `json:"type,omitempty"` // of sections
+	Known   bool    `json:"known"`          // the type is of the RFC, or the section an index
+	Count   uint64  `json:"count"`
+	Compact uint64  `json:"compact"` // how many of them are in compact encoding
+	Bytes   int64   `json:"bytes"`
+	Share   float64 `json:"share"` // of the file, 0 to 1
+}
+
+type RecordFacts struct {
+	Zero        uint64 `json:"zero"`
+	Normal      uint64 `json:"normal"`
+	Wide        uint64 `json:"wide"`
+	CalledFn    uint64 `json:"called_fn"`
+	CalledFns   uint64 `json:"called_fns"`
+	InlinedFn   uint64 `json:"inlined_fn"`
+	Unknown     uint64 `json:"unknown"`      // of types that are not of the RFC
+	CallTargets uint64 `json:"call_targets"` // of called_fn and called_fns
+	MaxDepth    int    `json:"max_inline_depth"`
+}
+
+func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFacts {
+	f := &ShowFacts{
+		File: in.Name, Format: in.Format.String(), ByteOrder: in.Order, Size: in.Size(),
+		Compact: r.Header().Compact, V4Size: r.Size(), Sections: t.sizes(r.Size()),
+		Units: t.units, Symbols: t.symbols, Functions: t.functions,
+		Summary: kind.NewSummaryFacts(s),
+		Records: RecordFacts{
+			Zero:        t.records[afdo.LocationZero],
+			Normal:      t.records[afdo.LocationNormal],
+			Wide:        t.records[afdo.LocationWide],
+			CalledFn:    t.records[afdo.LocationCalledFn],
+			CalledFns:   t.records[afdo.LocationCalledFns],
+			InlinedFn:   t.records[afdo.LocationInlinedFn],
+			Unknown:     t.unknown,
+			CallTargets: t.targets,
+			MaxDepth:    t.depth,
+		},
+	}
+	return f
+}
+
+// sizes lists what the bytes of a file of some size are.
+func (t *tally) sizes(size int64) []SizeFacts {
+	share := func(bytes int64) float64 { return float64(bytes) / float64(size) }
+	list := []SizeFacts{{Kind: "header", Known: true, Count: 1, Bytes: t.header, Share: share(t.header)}}
+	for typ, s := range t.sections {
+		if s.count == 0 {
+			continue
+		}
+		number := uint8(typ)
+		list = append(list, SizeFacts{
+			Kind: afdo.SectionType(typ).String(), Type: &number, Known: t.knownSection(afdo.SectionType(typ)),
+			Count: s.count, Compact: s.compact, Bytes: s.bytes, Share: share(s.bytes),
+		})
+	}
+	if t.gaps.count > 0 {
+		list = append(list, SizeFacts{Kind: "gap", Count: t.gaps.count, Bytes: t.gaps.bytes, Share: share(t.gaps.bytes)})
+	}
+	return list
+}
+
+func (f *ShowFacts) print(w io.Writer) error {
+	heading := "Sections"
+	if f.ByteOrder != "" || f.Format == Text.String() {
+		heading = fmt.Sprintf("Sections as v4 (%s bytes)", human.Number(f.V4Size))
+	}
+	return table.WriteParts(w, f.head(),
+		table.Part{Heading: heading, Table: f.sectionTable()},
+		table.Part{Heading: "Summary", Table: f.Summary.Table()},
+		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
+		table.Part{Heading: "Contents", Table: f.contentTable()},
+		table.Part{Heading: "Index", Table: f.Index.table()},
+	)
+}
+
+// head says what the file itself is, whatever format its contents are shown in.
+func (f *ShowFacts) head() *table.Table {
+	t := &table.Table{Columns: "ll"}
+	t.Row("File", human.Name(f.File))
+	switch {
+	case f.ByteOrder != "":
+		t.Row("Format", fmt.Sprintf("%s: GCOV version %s, %s", f.Format, f.Format[1:], f.ByteOrder))
+	case f.Format == Text.String():
+		t.Row("Format", "text: the textual form of GCOV version 4")
+	case f.Compact:
+		t.Row("Format", "v4c: GCOV version 4, compact header")
+	default:
+		t.Row("Format", "v4: GCOV version 4, normal header")
+	}
+	t.Row("Size", human.Number(f.Size)+" bytes")
+	return t
+}
+
+func (f *ShowFacts) sectionTable() *table.Table {
+	t := &table.Table{Columns: "lrlrr"}
+	t.Row("Kind", "Count", "Encoding", "Bytes", "Share")
+	for _, s := range f.Sections {
+		kind := s.Kind
+		if s.Type != nil && !s.Known {
+			kind += " (unknown)"
+		}
+		t.Row(kind, human.Number(s.Count), s.encoding(f.Compact), human.Number(s.Bytes), human.Percent(s.Share))
+	}
+	return t
+}
+
+// encoding says in which encoding the sections are.
+func (s *SizeFacts) encoding(compactHeader bool) string {
+	switch {
+	case s.Kind == "gap":
+		return ""
+	case s.Compact == s.Count, s.Type == nil && compactHeader:
+		return "compact"
+	case s.Compact == 0:
+		return "normal"
+	}
+	return human.Number(s.Compact) + " compact"
+}
+
+func (f *ShowFacts) contentTable() *table.Table {
+	t := &table.Table{Columns: "lr"}
+	t.Row("Units", human.Number(f.Units))
+	t.Row("Symbols", human.Number(f.Symbols))
+	t.Row("Functions (symbols with info)", human.Number(f.Functions))
+	for _, r := range []struct {
+		typ   afdo.LocationType
+		count uint64
+	}{
+		{afdo.LocationZero, f.Records.Zero},
+		{afdo.LocationNormal, f.Records.Normal},
+		{afdo.LocationWide, f.Records.Wide},
+		{afdo.LocationCalledFn, f.Records.CalledFn},
+		{afdo.LocationCalledFns, f.Records.CalledFns},
+		{afdo.LocationInlinedFn, f.Records.InlinedFn},
+	} {
+		t.Row("Records: "+r.typ.String(), human.Number(r.count))
+	}
+	t.Row("Records of unknown types", human.Number(f.Records.Unknown))
+	t.Row("Call targets", human.Number(f.Records.CallTargets))
+	t.Row("Deepest inlining", human.Number(f.Records.MaxDepth))
+	return t
+}

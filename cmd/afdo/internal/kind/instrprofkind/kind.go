@@ -1,0 +1,187 @@
+// Package instrprofkind has the verbs for LLVM's instrumentation profiles, which package instrprof
+// reads and writes.
+package instrprofkind
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+)
+
+// Kind is instrumentation profiles: indexed, raw and text.
+type Kind struct {
+	version     uint            // --profdata-version
+	vtableNames bool            // --keep-vtable-symbols
+	hash        string          // --hash
+	binary      string          // --binary
+	shared      []func() string // --binary of verbs where another kind has it already
+}
+
+// Name is "instrumentation profile".
+func (k *Kind) Name() string { return "instrumentation profile" }
+
+// Sniff knows the magic numbers and how a text begins.
+func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
+
+// detect tells the format of a file by its first bytes, 0 if it is none of these.
+func detect(head []byte) anyprof.Format {
+	f, err := anyprof.Detect(head)
+	if err != nil || !f.Instr() {
+		return 0
+	}
+	return f
+}
+
+// Formats are profdata and proftext.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: formatIndexed, About: "LLVM's indexed instrumentation profile", Extensions: []string{".profdata"}},
+		{Name: formatText, About: "LLVM's instrumentation profile as text", Extensions: []string{".proftext"}, Text: true},
+	}
+}
+
+// Formats to write.
+const (
+	formatIndexed = "profdata"
+	formatText    = "proftext"
+)
+
+const newestVersion = 13
+
+// AddFlags adds --hash to lookup, and --profdata-version and --keep-vtable-symbols to verbs that
+// write profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	if verb.Name() == "lookup" {
+		f.StringVar(&k.hash, "hash", "", "of an instrumentation profile, only the record of that hash")
+	}
+	if flag := f.Lookup("binary"); flag != nil {
+		k.shared = append(k.shared, flag.Value.String)
+	} else if verb.Name() != "create" { // which has a --binary of its own
+		f.StringVar(&k.binary, "binary", "", "the program, for correlated raw instrumentation profiles and raw memory profiles")
+	}
+	if f.Lookup("to") == nil {
+		return
+	}
+	f.UintVar(&k.version, "profdata-version", newestVersion, "version of profdata to write: 12 for LLVM 20 and 21, 13")
+	f.BoolVar(&k.vtableNames, "keep-vtable-symbols", false, "keep the names of virtual tables in profdata and proftext")
+}
+
+// CheckFlags refuses flags that a format has no use for.
+func (k *Kind) CheckFlags(format string) error {
+	if k.version != newestVersion && format != formatIndexed {
+		return cli.Usagef("--profdata-version is for profdata, not for %s", format)
+	}
+	if k.version != newestVersion && k.version != newestVersion-1 {
+		return cli.Usagef("--profdata-version is %d or %d", newestVersion-1, newestVersion)
+	}
+	if k.vtableNames && format != formatIndexed && format != formatText {
+		return cli.Usagef("--keep-vtable-symbols is for profdata and proftext, not for %s", format)
+	}
+	return nil
+}
+
+// correlation returns what --binary says of the functions of correlated raw files, nil without it.
+func (k *Kind) correlation() (*instrprof.Correlation, error) {
+	path := k.binary
+	for _, value := range k.shared {
+		path = cmp.Or(path, value())
+	}
+	if path == "" {
+		return nil, nil
+	}
+	return instrprof.OpenCorrelation(path)
+}
+
+// hint says which flag helps.
+func hint(err error) error {
+	if errors.Is(err, instrprof.ErrCorrelated) {
+		return fmt.Errorf("%w: give the program that wrote it with --binary", err)
+	}
+	return err
+}
+
+// load reads a whole file, and says of records that were dropped.
+func (k *Kind) load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
+	p := &instrprof.Profile{}
+	if instrprof.Detect(f.Head) == instrprof.FormatRaw {
+		c, err := k.correlation()
+		if err != nil {
+			return nil, err
+		}
+		p.Correlate(c)
+	}
+	var dropped mismatches
+	var err error
+	if f.Path != "" {
+		err = p.AddFile(f.Path, 1, dropped.add)
+	} else {
+		err = p.AddStream(f, 1, dropped.add)
+	}
+	dropped.tell(e, f.Name)
+	return p, hint(err)
+}
+
+// mismatches are records that were dropped: some of them, and how many there are.
+type mismatches struct {
+	some []error
+	n    int
+}
+
+const maxMismatches = 5
+
+func (m *mismatches) add(err error) {
+	if m.n++; len(m.some) < maxMismatches {
+		m.some = append(m.some, err)
+	}
+}
+
+func (m *mismatches) tell(e *cli.Env, name string) {
+	for _, err := range m.some {
+		e.Warnf("%s: %v", name, err)
+	}
+	if m.n > len(m.some) {
+		e.Warnf("%s: %d more records that do not fit", name, m.n-len(m.some))
+	}
+}
+
+// openAs opens a file that the library reads as a T: an indexed or a raw one.
+func openAs[T any](f *input.File) (r T, err error) {
+	p, err := f.Profile()
+	if err != nil {
+		return r, err
+	}
+	return p.Model().(T), nil
+}
+
+// write writes a profile and what there is of memory profiles in a format of the kind.
+func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
+	if p.NumRecords() == 0 {
+		return fmt.Errorf("the profile has no functions: %w", instrprof.ErrUnrepresentable)
+	}
+	if out.Format.Name == formatText {
+		if !k.vtableNames {
+			p.VTableNames = nil // as LLVM has it
+		}
+		return output.Write(e.Out, out.Path, p.WriteText)
+	}
+	o := instrprof.IndexedOptions{Version: uint32(k.version), VTableNames: k.vtableNames}
+	if memory.n > 0 {
+		section, err := memory.section()
+		if err != nil {
+			return err
+		}
+		o.MemProf = section
+	}
+	return output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) })
+}

@@ -1,0 +1,373 @@
+package instrprofkind
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const zoo = "../../../../../llvm/instrprof/testdata/zoo"
+
+// a run has a kind do a verb and keeps what it prints.
+type run struct {
+	*Kind
+	cli.Env
+	out, err bytes.Buffer
+}
+
+func newRun() *run {
+	r := &run{Kind: &Kind{}}
+	r.Env = cli.Env{Out: &r.out, Err: &r.err}
+	verb := &cobra.Command{Use: "convert"}
+	verb.Flags().String("to", "", "")
+	r.AddFlags(verb) // for the defaults
+	return r
+}
+
+func open(t *testing.T, path string) *input.File {
+	t.Helper()
+	f, err := input.Open(nil, path)
+	require.NoError(t, err)
+	t.Cleanup(f.Close)
+	require.True(t, (&Kind{}).Sniff(f.Head), path)
+	return f
+}
+
+// species are the names of the files of the zoo.
+func species(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(zoo, "*.profraw"))
+	require.NoError(t, err)
+	require.Greater(t, len(paths), 10)
+	for i, path := range paths {
+		paths[i] = strings.TrimSuffix(path, ".profraw")
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return data
+}
+
+var to = map[string]kind.Output{
+	formatText:    {Path: cli.Stdio, Format: kind.Format{Name: formatText}},
+	formatIndexed: {Path: cli.Stdio, Format: kind.Format{Name: formatIndexed}},
+}
+
+// convert --to proftext and --to profdata give, byte for byte, what llvm-profdata merge has given.
+func TestConvert(t *testing.T) {
+	for _, base := range species(t) {
+		for _, form := range []string{".profraw", ".profdata"} {
+			for name, out := range to {
+				r := newRun()
+				require.NoError(t, r.Convert(&r.Env, open(t, base+form), out, &trim.Flags{}))
+				require.Equal(t, string(read(t, base+"."+name)), r.out.String(), base+form)
+				require.Empty(t, r.err.String())
+			}
+		}
+	}
+}
+
+func TestConvertKeepsVTableNames(t *testing.T) {
+	r := newRun()
+	r.vtableNames = true
+	require.NoError(t, r.Convert(&r.Env, open(t, filepath.Join(zoo, "vtables.profraw")), to[formatText], &trim.Flags{}))
+	require.Contains(t, r.out.String(), "\n_ZTV1A:46\n")
+
+	r = newRun()
+	r.version = 12
+	require.NoError(t, r.Convert(&r.Env, open(t, filepath.Join(zoo, "ir.profraw")), to[formatIndexed], &trim.Flags{}))
+	reader, err := instrprof.OpenBytes(r.out.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, uint32(12), reader.Header().Version)
+}
+
+func TestFlags(t *testing.T) {
+	r := newRun()
+	require.NoError(t, r.CheckFlags(formatIndexed))
+	require.NoError(t, r.CheckFlags("v4"))
+	for _, c := range []struct {
+		set    func(*Kind)
+		format string
+	}{
+		{func(k *Kind) { k.version = 12 }, formatText},
+		{func(k *Kind) { k.version = 11 }, formatIndexed},
+		{func(k *Kind) { k.vtableNames = true }, "v4"},
+	} {
+		r := newRun()
+		c.set(r.Kind)
+		var usage *cli.UsageError
+		require.ErrorAs(t, r.CheckFlags(c.format), &usage)
+	}
+}
+
+// merge takes files of all forms, compressed ones and standard input, with weights.
+func TestMerge(t *testing.T) {
+	raw := read(t, filepath.Join(zoo, "ir.profraw"))
+	packed := filepath.Join(t.TempDir(), "ir.gz")
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	_, err := w.Write(raw)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(packed, gz.Bytes(), 0o666))
+
+	paths := []string{filepath.Join(zoo, "ir.profdata"), packed, cli.Stdio, filepath.Join(zoo, "ir.proftext")}
+	m := kind.Merge{
+		Weights: []profile.Ratio{{Num: 3, Den: 1}, {Num: 1, Den: 1}, {Num: 2, Den: 1}, {Num: 4, Den: 2}},
+		Open:    func(i int) (*input.File, error) { return input.Open(bytes.NewReader(raw), paths[i]) },
+		Say:     func(string, ...any) {},
+		Out:     to[formatIndexed],
+		Trim:    &trim.Flags{},
+	}
+	r := newRun()
+	require.NoError(t, r.Merge(&r.Env, &m))
+	sum, err := instrprof.OpenBytes(r.out.Bytes())
+	require.NoError(t, err)
+	one, err := instrprof.Open(paths[0])
+	require.NoError(t, err)
+	defer one.Close()
+	require.Equal(t, 8*one.Summary().TotalCount, sum.Summary().TotalCount)
+
+	m.Weights[0] = profile.Ratio{Num: 1, Den: 2}
+	var usage *cli.UsageError
+	require.ErrorAs(t, r.Merge(&r.Env, &m), &usage)
+}
+
+// show has the figures of llvm-profdata.
+func TestShow(t *testing.T) {
+	profdata := llvmProfdata(t)
+	figure := regexp.MustCompile(`(?m)^(Total functions|Maximum function count|Maximum internal block count|Total number of blocks|Total count): (\d+)$`)
+	entry := regexp.MustCompile(`(?m)^(\d+) blocks \S+ with count >= (\d+) account for (\S+)% of`)
+	for i, base := range species(t) {
+		if i%4 != 0 && !testenv.Sweep() {
+			continue
+		}
+		for _, form := range []string{".profraw", ".profdata"} {
+			out, err := exec.Command(profdata, "show", "--detailed-summary", base+form).Output()
+			require.NoError(t, err)
+			r := newRun()
+			require.NoError(t, r.Show(&r.Env, open(t, base+form), &kind.ShowOptions{JSON: true}))
+			var facts ShowFacts
+			require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
+			s := facts.Summary
+			var want, got []string
+			for _, m := range figure.FindAllStringSubmatch(string(out), -1) {
+				want = append(want, m[2])
+			}
+			for _, n := range []uint64{s.NumFunctions, s.MaxFunctionCount, s.MaxInternalCount, s.NumCounts, s.TotalCount} {
+				got = append(got, fmt.Sprint(n))
+			}
+			for _, m := range entry.FindAllStringSubmatch(string(out), -1) {
+				want = append(want, m[1], m[2], m[3])
+			}
+			for _, x := range s.Entries {
+				share := strconv.FormatFloat(float64(x.Cutoff)/1e4, 'f', -1, 64)
+				got = append(got, fmt.Sprint(x.NumCounts), fmt.Sprint(x.MinCount), share)
+			}
+			require.Equal(t, want, got, base+form)
+
+			text := newRun()
+			require.NoError(t, text.Show(&text.Env, open(t, base+form), &kind.ShowOptions{}))
+			require.Contains(t, text.out.String(), "Total count")
+		}
+	}
+}
+
+func llvmProfdata(t *testing.T) string {
+	t.Helper()
+	return testenv.Tool(t, "/usr/lib/llvm-22/bin/llvm-profdata", "llvm-profdata-22")
+}
+
+// lookup prints what the text of the whole file has of a function.
+func TestLookup(t *testing.T) {
+	for _, base := range species(t) {
+		text := string(read(t, base+".proftext"))
+		start := strings.Index(text, "\nmain\n") + 1
+		for _, form := range []string{".profdata", ".profraw", ".proftext"} {
+			r := newRun()
+			o := kind.LookupOptions{Symbol: "main", HasSymbol: true}
+			require.NoError(t, r.Lookup(&r.Env, open(t, base+form), &o))
+			_, record, _ := strings.Cut(r.out.String(), "main\n")
+			require.True(t, strings.HasPrefix(text[start:], "main\n"+record), base+form)
+
+			o.JSON = true
+			r = newRun()
+			require.NoError(t, r.Lookup(&r.Env, open(t, base+form), &o))
+			var facts LookupFacts
+			require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
+			require.Len(t, facts.Records, 1)
+
+			r.hash = facts.Records[0].Hash
+			require.NoError(t, r.Lookup(&r.Env, open(t, base+form), &o))
+			r.hash = "1"
+			require.ErrorIs(t, r.Lookup(&r.Env, open(t, base+form), &o), afdo.ErrNotFound)
+			o.Symbol = "nobody"
+			require.ErrorIs(t, r.Lookup(&r.Env, open(t, base+form), &o), afdo.ErrNotFound)
+		}
+	}
+}
+
+// check has nothing to say of what LLVM writes, and something of what is cut.
+func TestCheck(t *testing.T) {
+	check := func(path string) (problems []kind.Problem) {
+		require.NoError(t, (&Kind{}).Check(open(t, path), func(p kind.Problem) { problems = append(problems, p) }))
+		return problems
+	}
+	for _, base := range species(t) {
+		for _, form := range []string{".profdata", ".profraw", ".proftext"} {
+			require.Empty(t, check(base+form))
+			cut := filepath.Join(t.TempDir(), "cut"+form)
+			data := read(t, base+form)
+			if form == ".proftext" {
+				data = append(data, "g\n"...)
+			} else {
+				data = data[:len(data)-9]
+			}
+			require.NoError(t, os.WriteFile(cut, data, 0o666))
+			problems := check(cut)
+			require.NotEmpty(t, problems, base+form)
+			require.False(t, problems[0].Remark)
+		}
+	}
+}
+
+// diff has the overlaps of llvm-profdata.
+func TestDiff(t *testing.T) {
+	profdata := llvmProfdata(t)
+	figure := regexp.MustCompile(`(?m)^  (Edge|IndirectCall|MemOP) profile overlap: (\S+)%$`)
+	for _, pair := range [][2]string{{"ir", "entry-first"}, {"ir", "loop-entries"}, {"ir-cpp", "vtables"}, {"mcdc", "frontend"}, {"ir", "ir-cpp"}} {
+		a, b := filepath.Join(zoo, pair[0]+".profdata"), filepath.Join(zoo, pair[1]+".profdata")
+		out, err := exec.Command(profdata, "overlap", a, b).Output()
+		require.NoError(t, err)
+		r := newRun()
+		differ, err := r.Diff(&r.Env, [2]*input.File{open(t, a), open(t, b)}, &kind.DiffOptions{JSON: true})
+		require.NoError(t, err)
+		var facts DiffFacts
+		require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
+		got := map[string]float64{"Edge": facts.Overlap, "IndirectCall": facts.Values[0].Overlap, "MemOP": facts.Values[1].Overlap}
+		found := figure.FindAllStringSubmatch(string(out), -1)
+		require.NotEmpty(t, found)
+		for _, m := range found {
+			require.Equal(t, m[2], fmt.Sprintf("%.3f", 100*got[m[1]]), "%v %s", pair, m[1])
+		}
+		require.Equal(t, facts.Lost+facts.Gained+facts.Changed > 0, differ)
+
+		same := newRun()
+		differ, err = same.Diff(&same.Env, [2]*input.File{open(t, a), open(t, a)}, &kind.DiffOptions{})
+		require.NoError(t, err)
+		require.False(t, differ)
+		require.Equal(t, "The profiles say the same.\n", same.out.String())
+	}
+}
+
+func TestTop(t *testing.T) {
+	r := newRun()
+	f := filepath.Join(zoo, "ir-cpp.profraw")
+	require.NoError(t, r.Top(&r.Env, open(t, f), &kind.TopOptions{JSON: true, Number: 2, Demangle: true}))
+	var facts TopFacts
+	require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
+	require.Len(t, facts.Functions, 2)
+	require.Equal(t, "main", facts.Functions[0].Name)
+	require.Equal(t, "call(Base*, int)", facts.Functions[1].Demangled)
+	p, err := instrprof.Load(f)
+	require.NoError(t, err)
+	require.Equal(t, p.Summary().TotalCount, facts.Total)
+
+	r = newRun()
+	require.NoError(t, r.Top(&r.Env, open(t, f), &kind.TopOptions{Number: 1}))
+	require.Contains(t, r.out.String(), "more\n")
+	var usage *cli.UsageError
+	require.ErrorAs(t, r.Top(&r.Env, open(t, f), &kind.TopOptions{Calls: true}), &usage)
+}
+
+const allocations = `HeapProfileRecords:
+  - GUID: 0x1
+    AllocSites:
+      - Callstack:
+          - { Function: 0x1, LineOffset: 1, Column: 2, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 3
+          TotalSize: 10
+          TotalLifetime: 5
+          TotalLifetimeAccessDensity: 6
+    CallSites: []
+`
+
+// A file that is a memory profile, too, stays one: llvm-profdata drops what it says of memory.
+func TestMemoryProfilesAreKept(t *testing.T) {
+	memory, err := memprof.ReadYAML(strings.NewReader(allocations))
+	require.NoError(t, err)
+	section, err := memory.Section(3)
+	require.NoError(t, err)
+	p, err := instrprof.Load(filepath.Join(zoo, "ir.profraw"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "both.profdata")
+	var both bytes.Buffer
+	require.NoError(t, p.WriteIndexed(&both, instrprof.IndexedOptions{MemProf: section}))
+	require.NoError(t, os.WriteFile(path, both.Bytes(), 0o666))
+
+	allocs := func(data []byte) (n uint64) {
+		r, err := instrprof.OpenBytes(data)
+		require.NoError(t, err)
+		section, offset, err := r.MemProf()
+		require.NoError(t, err)
+		m, err := memprof.OpenBytes(section, offset)
+		require.NoError(t, err)
+		for rec, err := range m.Records() {
+			require.NoError(t, err)
+			for _, a := range rec.Allocs {
+				n += a.Block[memprof.AllocCount]
+			}
+		}
+		return n
+	}
+	for _, stdin := range []bool{false, true} {
+		r := newRun()
+		f := open(t, path)
+		if stdin {
+			f, err = input.New("x", bytes.NewReader(both.Bytes()))
+			require.NoError(t, err)
+		}
+		require.NoError(t, r.Convert(&r.Env, f, to[formatIndexed], &trim.Flags{}))
+		require.Equal(t, uint64(3), allocs(r.out.Bytes()))
+	}
+	r := newRun()
+	require.NoError(t, r.Convert(&r.Env, open(t, path), to[formatText], &trim.Flags{}))
+	require.Contains(t, r.err.String(), "MemProf sections that were left out: 1")
+
+	m := kind.Merge{
+		Weights: []profile.Ratio{{Num: 1, Den: 1}, {Num: 1, Den: 1}},
+		Open:    func(int) (*input.File, error) { return input.Open(nil, path) },
+		Say:     func(string, ...any) {},
+		Out:     to[formatIndexed],
+		Trim:    &trim.Flags{},
+	}
+	r = newRun()
+	require.NoError(t, r.Merge(&r.Env, &m))
+	require.Equal(t, uint64(6), allocs(r.out.Bytes()))
+}

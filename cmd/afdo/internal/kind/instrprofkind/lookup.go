@@ -1,0 +1,181 @@
+package instrprofkind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+)
+
+// Lookup prints the records of a function, or the one of a hash, as text or JSON. Of an indexed
+// file it reads a bucket and a chain of the hash table for the function and for each function that
+// it calls through pointers.
+func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
+	if o.HasUnit || !o.HasSymbol {
+		return cli.Usagef("an instrumentation profile has no units: use --symbol")
+	}
+	found, err := k.find(e, f, o.Symbol)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return output.JSON(e.Out, found.facts(o.Symbol))
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		if o.Demangle {
+			w = demangled.NewWriter(w)
+		}
+		return instrprof.WriteRecords(w, found.flags, slices.Values(found.records), found.name)
+	})
+}
+
+// found is what there is of a function.
+type found struct {
+	flags   instrprof.Flags
+	records []instrprof.Record
+	name    func(nameHash uint64) (string, bool)
+}
+
+func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
+	find := k.findInModel
+	if detect(f.Head) == anyprof.ProfData {
+		find = findIndexed
+	}
+	found, err := find(e, f, symbol)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil, fmt.Errorf("no function %q: %w", symbol, afdo.ErrNotFound)
+	}
+	if err != nil || k.hash == "" {
+		return found, err
+	}
+	hash, err := strconv.ParseUint(k.hash, 0, 64)
+	if err != nil {
+		return nil, cli.Usagef("--hash %q is no number", k.hash)
+	}
+	found.records = slices.DeleteFunc(found.records, func(r instrprof.Record) bool { return r.Hash() != hash })
+	if len(found.records) == 0 {
+		return nil, fmt.Errorf("%q has no record of hash %#x: %w", symbol, hash, afdo.ErrNotFound)
+	}
+	return found, nil
+}
+
+func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
+	r, err := openAs[*instrprof.Reader](f)
+	if err != nil {
+		return nil, err
+	}
+	records, err := r.Function(symbol)
+	if err != nil {
+		return nil, err
+	}
+	names, err := r.VTableNames()
+	if err != nil {
+		return nil, err
+	}
+	vtables := map[uint64]string{}
+	for _, name := range names {
+		vtables[instrprof.NameHash(name)] = name
+	}
+	return &found{r.Header().Flags, records, func(hash uint64) (string, bool) {
+		if name, err := r.Name(hash); err == nil {
+			return name, true
+		}
+		name, ok := vtables[hash]
+		return name, ok
+	}}, nil
+}
+
+// findInModel reads all of a raw file or a text.
+func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, error) {
+	p, err := k.load(e, f)
+	if err != nil {
+		return nil, err
+	}
+	found := &found{flags: p.Flags, name: p.Name}
+	for r := range p.Records() {
+		if r.Name() == symbol {
+			found.records = append(found.records, r)
+		}
+	}
+	if len(found.records) == 0 {
+		return nil, afdo.ErrNotFound
+	}
+	return found, nil
+}
+
+// LookupFacts is what lookup prints as JSON.
+type LookupFacts struct {
+	Name    string        `json:"name"`
+	Records []RecordFacts `json:"records"`
+}
+
+// RecordFacts is a record.
+type RecordFacts struct {
+	Hash     string                   `json:"hash"` // hexadecimal: JSON's numbers are too small
+	Counters []uint64                 `json:"counters"`
+	Bitmap   []int                    `json:"bitmap,omitempty"`
+	Values   map[string][][]ValueFact `json:"values,omitempty"` // by kind: the values of each site
+}
+
+// ValueFact is a value of a site.
+type ValueFact struct {
+	Name  string `json:"name,omitempty"`  // of a function or a virtual table
+	Value string `json:"value,omitempty"` // a size, or the hash of a name that the file does not tell
+	Count uint64 `json:"count"`
+}
+
+func (l *found) facts(symbol string) *LookupFacts {
+	facts := &LookupFacts{Name: symbol}
+	for _, r := range l.records {
+		f := RecordFacts{Hash: fmt.Sprintf("%#x", r.Hash()), Counters: slices.Collect(r.Counters().All())}
+		for i := range r.Bitmap().Len() {
+			f.Bitmap = append(f.Bitmap, int(r.Bitmap().At(i)))
+		}
+		f.Values = l.values(r.Values())
+		facts.Records = append(facts.Records, f)
+	}
+	return facts
+}
+
+func (l *found) values(v instrprof.Values) map[string][][]ValueFact {
+	all := map[string][][]ValueFact{}
+	for _, k := range []instrprof.ValueKind{instrprof.IndirectCallTarget, instrprof.MemOPSize, instrprof.VTableTarget} {
+		for site := range v.Sites(k) {
+			values := []ValueFact{}
+			for x := range site.All() {
+				values = append(values, l.value(k, x))
+			}
+			all[k.String()] = append(all[k.String()], values)
+		}
+	}
+	return all
+}
+
+func (l *found) value(k instrprof.ValueKind, x instrprof.Value) ValueFact {
+	if k == instrprof.MemOPSize {
+		return ValueFact{Value: strconv.FormatUint(x.Value, 10), Count: x.Count}
+	}
+	if name, ok := l.name(x.Value); ok {
+		return ValueFact{Name: name, Count: x.Count}
+	}
+	return ValueFact{Value: fmt.Sprintf("%#x", x.Value), Count: x.Count}
+}
+
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}

@@ -1,0 +1,57 @@
+package instrprofkind
+
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Drawing returns a profile whose samples are what counters count.
+func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
+	p, err := k.load(e, f)
+	if err != nil {
+		return nil, err
+	}
+	d := &kind.Drawing{
+		Profile: asBodies(p),
+		Format:  detect(f.Head).String(),
+		Note:    "Samples are what counters count: how often a part of a function ran.",
+		Size:    f.Offset(),
+	}
+	if f.Path != "" {
+		if d.Size, err = sizeOf(f.Path); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// asBodies makes counters the counts of a function's lines, which are their numbers, and the first
+// of them its head count. A function of internal linkage is in the unit that its name tells.
+func asBodies(p *instrprof.Profile) *profile.Profile {
+	q := profile.New()
+	var body profile.Body
+	for r := range p.Records() {
+		if r.Pseudo() != 0 {
+			continue
+		}
+		body.Reset()
+		head := uint64(0)
+		for i := range r.Counters().Len() {
+			body.Count(uint32(i), 0, r.Counters().At(i))
+		}
+		if r.Counters().Len() > 0 {
+			head = r.Counters().At(0)
+		}
+		name, file := r.Name(), profile.UnknownFile
+		if i := strings.LastIndexAny(name, ";:"); i >= 0 {
+			file = q.AddFile(name[:i])
+		}
+		q.AddFunction(q.AddSymbol(file, instrprof.Symbol(name)), profile.Function{HeadCount: head, Records: body.Records()})
+	}
+	return q
+}

@@ -1,0 +1,219 @@
+// Package kind is the seam between the verbs of the command and the kinds of profile that they
+// take.
+//
+// A kind is a family of formats that have one model: GCOV profiles, LLVM sample profiles and so on.
+// A verb opens its FILE, asks a [Table] which kind it is by its first bytes, and asks the kind for
+// the verb. A kind can do a verb if it has the method of the verb's interface, CanShow for show. A
+// kind whose profiles fit the model of package profile has [CanLoad] and [CanEncode] instead, and
+// with them top, diff, merge, pprof, report and convert at once. What a kind cannot do is told by
+// [Table.Refuse].
+//
+// To add a kind:
+//
+//  1. Make a folder <name>kind beside this file with a type Kind that has the methods of [Kind]. It
+//     only translates between options and the package of the format, which knows nothing of verbs.
+//  2. Add the methods of the verbs, one file a verb. Flags of its own come from [HasFlags].
+//  3. Add a line to newKinds in cmd/afdo/kinds.go, before kinds whose Sniff is less certain.
+package kind
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Kind is a kind of profile. One value serves one run of the command: it keeps the values of
+// flags.
+type Kind interface {
+	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
+	// it with an "s".
+	Name() string
+	// Sniff tells whether a file begins like one of the kind, as a rule by asking [anyprof.Detect],
+	// which knows the formats of the library apart. It has the first [input.HeadLen]
+	// bytes, or all there are.
+	Sniff(head []byte) bool
+	// Formats are the formats that can be written, for --to.
+	Formats() []Format
+}
+
+// A Format is one that can be written.
+type Format struct {
+	Name       string   // such as "v4c"
+	About      string   // what it is, for the help
+	Extensions []string // of file names that mean it, such as ".txt"
+	Text       bool     // it may be printed on a terminal
+}
+
+// HasFlags is a Kind with flags of its own.
+type HasFlags interface {
+	// AddFlags adds flags to a verb, whose name is that of the command. Verbs that write profiles
+	// have "to" already.
+	AddFlags(verb *cobra.Command)
+	// CheckFlags refuses flags that make no sense for a format to write, which may be one of
+	// another kind, by a [cli.UsageError], before anything is read.
+	CheckFlags(format string) error
+}
+
+// CanLoad is a Kind whose profiles package profile can hold.
+type CanLoad interface {
+	Kind
+	// Load reads a whole file.
+	Load(f *input.File) (*Loaded, error)
+}
+
+// Loaded is a profile in memory.
+type Loaded struct {
+	Profile *profile.Profile
+	Format  string       // its name
+	Size    int64        // of the file in bytes
+	Reader  *afdo.Reader // of the file if it is of version 4 already, nil if not; closed with the file
+	// Losses says what the file has and Profile has not. It may take as long as loading; nil if
+	// there can be none.
+	Losses func() ([]Loss, error)
+	// Hint, unless nil, adds to the error of writing Profile which flag helps.
+	Hint func(error) error
+	// NoUnits is set if the format does not know which function is in which source file.
+	NoUnits bool
+}
+
+// A Loss is something of which so many were left out.
+type Loss struct {
+	What string // such as "sections of unknown types"
+	N    uint64
+}
+
+// CanEncode is a Kind whose formats can hold much of what package profile does.
+type CanEncode interface {
+	Kind
+	// Encode writes a profile in a format of the kind. What the format could not hold is told in
+	// words; a value that does not fit is an error.
+	Encode(w io.Writer, format string, p *profile.Profile) (lost string, err error)
+}
+
+// An Output is what a profile is written to.
+type Output struct {
+	Path   string
+	Format Format
+}
+
+// CanConvert is a Kind that converts between its own formats itself.
+type CanConvert interface {
+	Kind
+	// Convert writes a file in a format of the kind.
+	Convert(e *cli.Env, f *input.File, out Output, t *trim.Flags) error
+}
+
+// CanMerge is a Kind that adds up profiles itself.
+type CanMerge interface {
+	Kind
+	// Merge writes the sum of files of the kind.
+	Merge(e *cli.Env, m *Merge) error
+}
+
+// A Merge is what the verb merge is asked for.
+type Merge struct {
+	Weights []profile.Ratio                  // one for each input
+	Open    func(i int) (*input.File, error) // opens an input of the kind; the caller closes it; concurrent calls are allowed
+	Say     func(format string, args ...any) // tells what is being done
+	Out     Output
+	Trim    *trim.Flags
+}
+
+// CanShow is a Kind that the verb show takes.
+type CanShow interface {
+	Kind
+	Show(e *cli.Env, f *input.File, o *ShowOptions) error
+}
+
+// ShowOptions is what the verb show is asked for.
+type ShowOptions struct {
+	JSON bool
+}
+
+// CanLookup is a Kind that the verb lookup takes.
+type CanLookup interface {
+	Kind
+	Lookup(e *cli.Env, f *input.File, o *LookupOptions) error
+}
+
+// LookupOptions is what the verb lookup is asked for.
+type LookupOptions struct {
+	Unit, Symbol string
+	HasUnit      bool // Unit counts, and may be empty
+	HasSymbol    bool // Symbol counts
+	JSON         bool
+	Demangle     bool
+}
+
+// CanCheck is a Kind that the verb check takes.
+type CanCheck interface {
+	Kind
+	// Check reports everything that is wrong with a file. The error is one of reading it, not of
+	// what it holds.
+	Check(f *input.File, report func(Problem)) error
+}
+
+// CanDiff is a Kind that compares two profiles itself.
+type CanDiff interface {
+	Kind
+	// Diff prints how two files of the kind compare, and tells whether they differ.
+	Diff(e *cli.Env, files [2]*input.File, o *DiffOptions) (differ bool, err error)
+}
+
+// DiffOptions is what the verb diff is asked for.
+type DiffOptions struct {
+	Number   uint // how many lines of each list to print, 0 for all
+	ByUnit   bool
+	JSON     bool
+	Demangle bool
+}
+
+// CanTop is a Kind that finds the hottest functions itself.
+type CanTop interface {
+	Kind
+	Top(e *cli.Env, f *input.File, o *TopOptions) error
+}
+
+// TopOptions is what the verb top is asked for.
+type TopOptions struct {
+	Number   uint // how many lines to print, 0 for all
+	Unit     string
+	HasUnit  bool // Unit counts, and may be empty
+	Order    string
+	Calls    bool
+	Width    int // columns of the terminal that is written to, 0 if it is none
+	JSON     bool
+	Demangle bool
+}
+
+// CanPprof is a Kind that writes pprof's format itself.
+type CanPprof interface {
+	Kind
+	Pprof(e *cli.Env, f *input.File, o *PprofOptions) error
+}
+
+// PprofOptions is what the verb pprof is asked for.
+type PprofOptions struct {
+	Path     string // of the output
+	Demangle bool
+}
+
+// CanReport is a Kind whose profiles the verb report draws as if what they count were samples.
+type CanReport interface {
+	Kind
+	Drawing(e *cli.Env, f *input.File) (*Drawing, error)
+}
+
+// A Drawing is what the verb report draws of a file.
+type Drawing struct {
+	Profile *profile.Profile
+	Format  string // its name
+	Note    string // what a sample is, if it is none of a profiler's
+	Size    int64  // of the file in bytes
+}

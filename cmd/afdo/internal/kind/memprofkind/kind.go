@@ -1,0 +1,84 @@
+// Package memprofkind has the verbs for LLVM's memory profiles, which package memprof reads and
+// writes.
+package memprofkind
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
+type Kind struct {
+	version int             // --memprof-version
+	full    bool            // --memprof-full-schema
+	binary  string          // --binary
+	shared  []func() string // --binary of verbs where another kind has it already
+}
+
+// Name is "memory profile".
+func (k *Kind) Name() string { return "memory profile" }
+
+// Formats to write.
+const (
+	formatIndexed = "memprof"
+	formatYAML    = "yaml"
+)
+
+// Formats are memprof and yaml.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: formatIndexed, About: "LLVM's indexed profile with a MemProf section", Extensions: []string{".memprof"}},
+		{Name: formatYAML, About: "the YAML of LLVM's memory profiles", Extensions: []string{".yaml", ".yml"}, Text: true},
+	}
+}
+
+// Sniff knows raw profiles, YAML, and indexed profiles that have a MemProf section and no
+// functions.
+func (k *Kind) Sniff(head []byte) bool {
+	f, err := anyprof.Detect(head)
+	return err == nil && f.Memory()
+}
+
+// AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write
+// profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	if verb.Name() == "create" {
+		return // which writes no memory profiles and has a --binary of its own
+	}
+	if flag := f.Lookup("binary"); flag != nil {
+		k.shared = append(k.shared, flag.Value.String)
+	} else {
+		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
+	}
+	if f.Lookup("to") != nil {
+		f.IntVar(&k.version, "memprof-version", 0, "version of memprof to write: 2, 3 or 4 (default: 3 if that can hold everything)")
+		f.BoolVar(&k.full, "memprof-full-schema", false, "write all fields of a raw memory profile, not only those that the compiler reads")
+	}
+}
+
+// CheckFlags refuses flags that a format has no use for.
+func (k *Kind) CheckFlags(format string) error {
+	switch {
+	case k.version != 0 && format != formatIndexed:
+		return cli.Usagef("--memprof-version is for memprof: %s has none", format)
+	case k.version != 0 && (k.version < 2 || k.version > 4):
+		return cli.Usagef("--memprof-version is 2, 3 or 4")
+	case k.full && format != formatIndexed && format != formatYAML:
+		return cli.Usagef("--memprof-full-schema is for memprof and yaml: %s has no schema", format)
+	}
+	return nil
+}
+
+// binaryPath returns the value of --binary.
+func (k *Kind) binaryPath() string {
+	for _, value := range k.shared {
+		if path := value(); path != "" {
+			return path
+		}
+	}
+	return k.binary
+}

@@ -1,0 +1,57 @@
+package memprofkind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/memprof"
+)
+
+// Lookup prints the record of one function as YAML. Of an indexed file it decodes nothing else.
+func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
+	if o.HasUnit || !o.HasSymbol || o.JSON {
+		return cli.Usagef("a memory profile is looked up with --symbol NAME or --symbol 0xGUID, and printed as YAML")
+	}
+	l, err := load(f)
+	if err != nil {
+		return err
+	}
+	src, _, err := k.source(e, l)
+	if err != nil {
+		return err
+	}
+	rec, err := src.(interface {
+		Record(function uint64) (memprof.Record, error)
+	}).Record(guidOf(o.Symbol))
+	if errors.Is(err, afdo.ErrNotFound) {
+		return fmt.Errorf("function %s: %w", o.Symbol, err)
+	}
+	if err != nil {
+		return err
+	}
+	one := new(memprof.Profile)
+	if err := one.AddRecords(src, single(rec)); err != nil {
+		return err
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return memprof.WriteYAML(w, one) })
+}
+
+func single(rec memprof.Record) iter.Seq2[memprof.Record, error] {
+	return func(yield func(memprof.Record, error) bool) { yield(rec, nil) }
+}
+
+// guidOf takes "0x" and hexadecimal digits for a GUID and all else for a name.
+func guidOf(symbol string) uint64 {
+	if guid, err := strconv.ParseUint(symbol, 0, 64); err == nil && len(symbol) > 2 && symbol[:2] == "0x" {
+		return guid
+	}
+	return memprof.GUID(symbol)
+}

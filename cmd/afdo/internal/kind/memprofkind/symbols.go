@@ -1,0 +1,77 @@
+package memprofkind
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// symbols tell what the code of a binary comes from, and collect the names of what they meet.
+type symbols struct {
+	*symbolize.File
+	names map[uint64]string // by GUID
+}
+
+func openSymbols(path string) (*symbols, error) {
+	f, err := symbolize.Open(path, symbolize.Columns())
+	if err != nil {
+		return nil, err
+	}
+	return &symbols{f, make(map[uint64]string)}, nil
+}
+
+// Locate is that of [memprof.Symbolizer]. Only units that hold one of the addresses are read.
+func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+	var functions []symbolize.Symbol
+	for _, a := range addresses {
+		if n := len(functions); n > 0 && a < functions[n-1].High {
+			continue
+		}
+		f, ok, err := s.Symbol(a)
+		if err != nil {
+			return err
+		}
+		if ok {
+			functions = append(functions, f)
+		}
+	}
+	for code, err := range s.Code(context.Background(), functions) {
+		if err != nil {
+			return err
+		}
+		from := sort.Search(len(addresses), func(i int) bool { return addresses[i] >= code.Symbol.Low })
+		for _, a := range addresses[from:] {
+			if a >= code.Symbol.High {
+				break
+			}
+			if calls := s.at(code, a); calls != nil {
+				each(a, calls)
+			}
+		}
+	}
+	return nil
+}
+
+// at returns what is at an address of a function, the innermost first.
+func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Location) {
+	i, _ := slices.BinarySearchFunc(code.Spans, address, func(p symbolize.Span, a uint64) int {
+		if p.High <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == len(code.Spans) || code.Spans[i].Low > address {
+		return nil
+	}
+	line := code.Spans[i].Line
+	for in := code.Spans[i].Instance; in != nil; in = in.Caller {
+		name := in.Function.Linkage()
+		s.names[memprof.GUID(name)] = name
+		calls = append(calls, memprof.Location{Function: name, File: line.File, Line: line.Line, Start: in.Function.Line, Column: line.Column})
+		line = in.Call
+	}
+	return calls
+}

@@ -1,0 +1,125 @@
+package samplekind
+
+import (
+	"io"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Convert writes a file in one of the formats without a detour: what both formats can hold is kept.
+func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
+	doing := out.Progress(e)
+	defer doing.Stop()
+	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
+	p, err := k.read(f)
+	if err != nil {
+		return err
+	}
+	notes, err := k.write(e, out, p.Profile, t)
+	doing.Stop()
+	notes.tell(e)
+	return err
+}
+
+// Merge writes the sum of files. It holds the sum and, of one input at a time, the sections and a
+// function.
+func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
+	sum := new(sampleprof.Profile)
+	dropped := 0
+	for i, weight := range m.Weights {
+		n, err := k.add(sum, m, i, weight)
+		if err != nil {
+			return err
+		}
+		dropped += n
+		m.Say("merging %d profiles, %d read", len(m.Weights), i+1)
+	}
+	if err := k.resolve(sum); err != nil {
+		return err
+	}
+	m.Say("writing %s", m.Out.Format.Name)
+	notes, err := k.write(e, m.Out, sum, m.Trim)
+	notes.tell(e)
+	if dropped > 0 && err == nil {
+		e.Warnf("functions and inlined functions that were left out, since their checksum is not that of an input before: %d", dropped)
+	}
+	return err
+}
+
+// add adds an input to the sum.
+func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile.Ratio) (dropped int, err error) {
+	f, err := m.Open(i)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	o, err := open(f)
+	if err != nil {
+		return 0, f.Wrap(err)
+	}
+	if o.text != nil {
+		dropped, err = sum.AddProfile(o.text, weight)
+	} else {
+		dropped, err = sum.Add(o.reader, weight)
+	}
+	return dropped, f.Wrap(err)
+}
+
+// remarks are what is to be said once a profile has been written.
+type remarks struct {
+	format  string
+	trimmed []string
+	lost    string
+}
+
+func (r *remarks) tell(e *cli.Env) {
+	kind.Note(e, r.trimmed)
+	if r.lost != "" {
+		e.Warnf("%s cannot hold everything: %s", r.format, r.lost)
+	}
+}
+
+// write writes a profile, trimmed.
+func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim.Flags) (notes remarks, err error) {
+	notes.format = out.Format.Name
+	var before, after string
+	if t.Any() {
+		if p, notes.trimmed, before, err = k.trim(p, t); err != nil {
+			return notes, err
+		}
+	}
+	if err := k.addSymbolList(p); err != nil {
+		return notes, err
+	}
+	err = output.Write(e.Out, out.Path, func(w io.Writer) error {
+		losses, err := k.encode(w, out.Format.Name, p)
+		after = losses.String()
+		return err
+	})
+	notes.lost = join(before, after)
+	return notes, err
+}
+
+// trim leaves out what the flags say, by way of package profile.
+func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile, notes []string, lost string, err error) {
+	q, losses, err := p.ToGCOV(k.base, nil) // the file of a function gets lost again
+	if err != nil {
+		return nil, nil, "", hint(err, p)
+	}
+	q, notes = t.Apply(q)
+	back, more, err := sampleprof.FromGCOV(q)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	back.SymbolList, losses.SymbolList = p.SymbolList, 0
+	back.FS, losses.FS = p.FS && !k.base, p.FS && k.base
+	back.Partial, losses.Partial = p.Partial, false
+	return back, notes, join(losses.String(), more.String()), nil
+}

@@ -1,0 +1,48 @@
+package samplekind
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// files returns what tells the source file of a function, by the debug info of --binary; nil
+// without that. It reads the units of the binary in which the profile's functions are.
+func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
+	if k.program == "" {
+		return nil, nil
+	}
+	binary, err := symbolize.Open(k.program)
+	if err != nil {
+		return nil, err
+	}
+	defer binary.Close()
+	wanted := make(map[string]bool)
+	for f := range p.Functions() {
+		wanted[canonical.Name(p.Name(f.Name).Text)] = true
+	}
+	var symbols []symbolize.Symbol
+	for s, err := range binary.Symbols() {
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(s.Names, func(name string) bool { return wanted[canonical.Name(name)] }) {
+			symbols = append(symbols, s)
+		}
+	}
+	files := make(map[string]string)
+	for code, err := range binary.Code(context.Background(), symbols) {
+		if err != nil {
+			return nil, err
+		}
+		for _, span := range code.Spans {
+			for i := span.Instance; i != nil; i = i.Caller {
+				files[canonical.Name(i.Function.Linkage())] = i.Function.File
+			}
+		}
+	}
+	return func(name string) string { return files[canonical.Name(name)] }, nil
+}

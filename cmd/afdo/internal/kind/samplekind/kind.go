@@ -1,0 +1,276 @@
+// Package samplekind is the glue between the verbs and LLVM's sample profiles.
+package samplekind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Kind is LLVM's sample profiles: ExtBinary, text, and the older Binary.
+type Kind struct {
+	layout     sampleprof.WriteOptions // --md5, --compress, --split-layout
+	symbolList string                  // --prof-sym-list
+	names      []string                // --names
+	base       bool                    // --base-discriminators
+	program    string                  // --binary
+}
+
+// The names of the formats.
+const (
+	extBinary  = "extbinary"
+	sampleText = "sampletext"
+	binary     = "binary"
+)
+
+// Name is "LLVM sample profile".
+func (k *Kind) Name() string { return "LLVM sample profile" }
+
+// Sniff knows the magic numbers, and a text by its first function.
+func (k *Kind) Sniff(head []byte) bool {
+	f, err := anyprof.Detect(head)
+	return err == nil && f.Sample()
+}
+
+// Formats are extbinary, sampletext and binary.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{
+		{Name: extBinary, About: "LLVM sample profile, what clang reads fastest", Extensions: []string{".extbinary"}},
+		{Name: sampleText, About: "LLVM sample profile as text", Extensions: []string{".sampletext"}, Text: true},
+		{Name: binary, About: "LLVM sample profile in the older binary format"},
+	}
+}
+
+// AddFlags adds what names and discriminators mean to all verbs, and the layout to those that write
+// profiles.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	f := verb.Flags()
+	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")
+	f.BoolVar(&k.base, "base-discriminators", false, "of an LLVM sample profile, cut flow-sensitive discriminators to those of the front end")
+	if verb.Name() != "create" { // which reads none, and has a --binary of its own
+		f.StringVar(&k.program, "binary", "", "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
+	}
+	if f.Lookup("to") == nil {
+		return
+	}
+	f.BoolVar(&k.layout.MD5, "md5", false, "write extbinary with MD5s instead of names")
+	f.BoolVar(&k.layout.Compress, "compress", false, "write extbinary with compressed sections")
+	f.BoolVar(&k.layout.SplitLayout, "split-layout", false, "write extbinary with functions without inlining in a section of their own")
+	f.StringVar(&k.symbolList, "prof-sym-list", "", "write extbinary with a symbol list: the names in this file, one a line")
+}
+
+// CheckFlags refuses flags of the layout for other formats than extbinary.
+func (k *Kind) CheckFlags(format string) error {
+	if format == extBinary {
+		return nil
+	}
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{
+		{k.layout.MD5, "md5"}, {k.layout.Compress, "compress"}, {k.layout.SplitLayout, "split-layout"}, {k.symbolList != "", "prof-sym-list"},
+	} {
+		if f.set {
+			return cli.Usagef("--%s is for extbinary: %s has no place for it", f.name, format)
+		}
+	}
+	return nil
+}
+
+// opened is a file as it is read: lazily, or whole if it is text.
+type opened struct {
+	reader *sampleprof.Reader  // of a binary format
+	text   *sampleprof.Profile // of text
+	size   int64
+}
+
+func open(f *input.File) (*opened, error) {
+	p, err := f.Profile()
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{size: p.Size()}
+	o.reader, _ = p.Model().(*sampleprof.Reader)
+	o.text, _ = p.Model().(*sampleprof.Profile)
+	return o, nil
+}
+
+// whole returns all of the file.
+func (o *opened) whole() (*sampleprof.Profile, error) {
+	if o.text != nil {
+		return o.text, nil
+	}
+	return sampleprof.Read(o.reader)
+}
+
+// format returns the format of the file.
+func (o *opened) format() sampleprof.Format {
+	if o.text != nil {
+		return sampleprof.Text
+	}
+	return o.reader.Format()
+}
+
+// A loaded is a whole profile and what is known of its file.
+type loaded struct {
+	*sampleprof.Profile
+	format sampleprof.Format
+	size   int64
+}
+
+// read reads a whole file, and gives names to MD5s.
+func (k *Kind) read(f *input.File) (*loaded, error) {
+	l, err := read(f)
+	if err == nil {
+		err = k.resolve(l.Profile)
+	}
+	return l, err
+}
+
+func read(f *input.File) (*loaded, error) {
+	o, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.whole()
+	return &loaded{p, o.format(), o.size}, err
+}
+
+// formatName returns the name of a format on the command line.
+func formatName(f sampleprof.Format) string {
+	switch f {
+	case sampleprof.ExtBinary:
+		return extBinary
+	case sampleprof.Binary:
+		return binary
+	}
+	return sampleText
+}
+
+// Load turns a profile into one of package profile.
+func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
+	p, err := k.read(f)
+	if err != nil {
+		return nil, err
+	}
+	files, err := k.files(p.Profile)
+	if err != nil {
+		return nil, err
+	}
+	q, losses, err := p.ToGCOV(k.base, files)
+	if err != nil {
+		return nil, hint(err, p.Profile)
+	}
+	l := &kind.Loaded{Profile: q, Format: formatName(p.format), Size: p.size, NoUnits: files == nil}
+	if !k.base && hasFlowSensitive(p.Profile) {
+		l.Hint = hintBase
+	}
+	l.Losses = func() ([]kind.Loss, error) { return lossList(losses), nil }
+	return l, nil
+}
+
+// hint says which flag helps.
+func hint(err error, p *sampleprof.Profile) error {
+	if p.NumHashed() > 0 {
+		return fmt.Errorf("%w; --names FILE tells the names", err)
+	}
+	return err
+}
+
+// hasFlowSensitive tells whether discriminators have bits for which GCC's formats have no room.
+func hasFlowSensitive(p *sampleprof.Profile) bool {
+	for f := range p.Functions() {
+		for i := range f.Records {
+			if f.Records[i].Discriminator > math.MaxUint16 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hintBase says which flag helps where a format has no room for flow-sensitive discriminators.
+func hintBase(err error) error {
+	if errors.Is(err, builder.ErrUnrepresentable) || errors.Is(err, gcov.ErrUnrepresentable) {
+		return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
+	}
+	return err
+}
+
+// lossList is losses one by one.
+func lossList(l sampleprof.Losses) []kind.Loss {
+	var list []kind.Loss
+	for _, c := range []struct {
+		what string
+		n    int
+	}{
+		{"totals other than the sums of counts", l.Totals},
+		{"head counts of calling contexts", l.Contexts},
+		{"high bits of flow-sensitive discriminators", l.Discriminators},
+		{"attributes of functions", l.Attributes},
+		{"types of vtables", l.VTables},
+		{"names of the symbol list", l.SymbolList},
+		{"marks of flow-sensitive discriminators", count(l.FS)},
+		{"marks of a partial profile", count(l.Partial)},
+		{"marks of the pre-inliner", count(l.PreInlined)},
+	} {
+		if c.n > 0 {
+			list = append(list, kind.Loss{What: c.what, N: uint64(c.n)})
+		}
+	}
+	return list
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Encode writes a profile of package profile in one of the formats.
+func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, error) {
+	q, losses, err := sampleprof.FromGCOV(p)
+	if err != nil {
+		return losses.String(), err
+	}
+	if err := k.addSymbolList(q); err != nil {
+		return "", err
+	}
+	more, err := k.encode(w, format, q)
+	return join(losses.String(), more.String()), err
+}
+
+func join(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// encode writes a sample profile.
+func (k *Kind) encode(w io.Writer, format string, p *sampleprof.Profile) (sampleprof.Losses, error) {
+	switch format {
+	case extBinary:
+		return sampleprof.Losses{}, sampleprof.WriteExtBinary(w, p, k.layout)
+	case binary:
+		return sampleprof.WriteBinary(w, p)
+	}
+	return sampleprof.WriteText(w, p)
+}

@@ -1,0 +1,114 @@
+package samplekind
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+)
+
+// Lookup prints one function, in all contexts if there are contexts, as text or JSON. Of an
+// ExtBinary file it reads no other.
+func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
+	if o.HasUnit {
+		return cli.Usagef("--unit: LLVM sample profiles do not know which function is in which source file")
+	}
+	p, err := k.find(f, o)
+	if err != nil {
+		return err
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		if o.JSON {
+			return writeJSON(w, p, o.Demangle)
+		}
+		_, err := sampleprof.WriteText(w, p)
+		return err
+	})
+}
+
+// find returns a profile of nothing but what was asked for.
+func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, error) {
+	r, err := k.lookupReader(f)
+	if err != nil {
+		return nil, err
+	}
+	rename := func(n sampleprof.Name) sampleprof.Name {
+		if o.Demangle && !o.JSON && !n.Hashed {
+			n.Text = demangled.Name(n.Text)
+		}
+		return n
+	}
+	p := new(sampleprof.Profile)
+	for fn, err := range functions(r, o.Symbol) {
+		if errors.Is(err, afdo.ErrNotFound) {
+			return nil, notFound(r, o.Symbol)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := p.AddFrom(r, fn, rename); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.resolve(p); err != nil {
+		return nil, err
+	}
+	if p.NumFunctions() == 0 {
+		return nil, notFound(r, o.Symbol)
+	}
+	return p, nil
+}
+
+// lookupReader returns a reader of a file. What is text is made into a binary one, in memory.
+func (k *Kind) lookupReader(f *input.File) (*sampleprof.Reader, error) {
+	o, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	if o.text == nil {
+		return o.reader, nil
+	}
+	var file strings.Builder
+	if err := sampleprof.WriteExtBinary(&file, o.text, sampleprof.WriteOptions{}); err != nil {
+		return nil, err
+	}
+	return sampleprof.NewReader(strings.NewReader(file.String()), int64(file.Len()))
+}
+
+// functions returns the function of a symbol: in one context, if that is what the symbol is, or in
+// all. A symbol that begins with "0x" is a GUID.
+func functions(r *sampleprof.Reader, symbol string) iter.Seq2[*sampleprof.Function, error] {
+	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
+		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {
+			return func(yield func(*sampleprof.Function, error) bool) { yield(r.FunctionByGUID(guid)) }
+		}
+	}
+	if !strings.HasPrefix(symbol, "[") && !strings.Contains(symbol, " @ ") {
+		return r.Contexts(symbol)
+	}
+	return func(yield func(*sampleprof.Function, error) bool) { yield(r.Function(symbol)) }
+}
+
+// notFound names functions that may have been meant.
+func notFound(r *sampleprof.Reader, symbol string) error {
+	names := near.New(symbol)
+	for f, err := range r.Functions() {
+		if err != nil {
+			return err
+		}
+		if n := r.Name(f.Name); !n.Hashed {
+			names.Add(n.Text, n.Text)
+		}
+	}
+	return near.NotFound("function", symbol, names.Best())
+}

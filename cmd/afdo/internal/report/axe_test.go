@@ -1,0 +1,56 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// axeSource returns the script of axe-core, an engine for tests of accessibility, from NODE_PATH.
+func axeSource(t *testing.T) string {
+	t.Helper()
+	for _, dir := range filepath.SplitList(os.Getenv("NODE_PATH")) {
+		if script, err := os.ReadFile(filepath.Join(dir, "axe-core", "axe.min.js")); err == nil {
+			return string(script)
+		}
+	}
+	testenv.Missing(t, "axe-core in NODE_PATH is needed")
+	return ""
+}
+
+// TestAccessible has axe-core find nothing on either kind of page, in both colours, wide and
+// narrow.
+func TestAccessible(t *testing.T) {
+	testenv.NeedSweep(t)
+	axe := axeSource(t)
+	b := startBrowser(t)
+	was, now := changed()
+	change := usual(now, "new.afdo")
+	change.Before, change.BeforeSource = was, "old.afdo"
+	large := synth.New(synth.Options{Seed: 3, Units: 40, Functions: 300})
+	pages := map[string]string{
+		"change": writeFile(t, now, change),
+		"large":  writeFile(t, large, usual(large, "large.afdo")),
+	}
+	for name, path := range pages {
+		for _, colours := range []string{"light", "dark"} {
+			for _, width := range []int{1280, 700} {
+				p := b.open(t, path, colours, width)
+				p.eval(t, axe, nil)
+				violations := func() []string {
+					return p.texts(t, `axe.run(document, {resultTypes: ['violations']}).then(r =>
+						r.violations.flatMap(v => v.nodes.slice(0, 3).map(n => v.id + ' ' + n.target + ': ' + n.any.concat(n.all, n.none).map(c => c.message).join('; '))))`)
+				}
+				assert.Empty(t, violations(), "%s, %s, %d", name, colours, width)
+				p.eval(t, `document.querySelectorAll('.frame')[1].click()`, nil)
+				p.search(t, "s")
+				assert.Empty(t, violations(), "%s, %s, %d, zoomed and searching", name, colours, width)
+			}
+		}
+	}
+}

@@ -1,0 +1,362 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// data is what the page's script draws. Rows are kept by column, which takes half the bytes.
+type data struct {
+	Source  string        `json:"source"`
+	Total   count         `json:"total"`
+	Before  *before       `json:"before,omitempty"`
+	Bytes   count         `json:"bytes"` // of all units
+	Summary *afdo.Summary `json:"-"`     // the template draws it
+	Curve   curve         `json:"curve"`
+	Units   units         `json:"units"`
+	Symbols symbols       `json:"symbols"`
+	Frames  frames        `json:"frames"`
+	Calls   calls         `json:"calls"`
+	Lines   lines         `json:"lines"`
+}
+
+// A before is the profile that the one drawn is compared with. Columns whose names end in _before
+// are of it.
+type before struct {
+	Source string `json:"source"`
+	Total  count  `json:"total"`
+}
+
+// beforeTotal returns the samples of the profile before.
+func (d *data) beforeTotal() uint64 {
+	if d.Before == nil {
+		return 0
+	}
+	return uint64(d.Before.Total)
+}
+
+// A curve is the summary's entries.
+type curve struct {
+	Cutoff counts `json:"cutoff"`
+	Counts counts `json:"counts"`
+	Least  counts `json:"least"`
+	All    count  `json:"all"` // counts there are
+}
+
+// units are the rows of the units' table, hottest first. Paths go on behind
+// them with those of units that are not rows and that symbols refer to.
+type units struct {
+	Path      []string `json:"path"`
+	Body      counts   `json:"body"`
+	WasBody   counts   `json:"body_before,omitempty"`
+	Own       counts   `json:"own"`
+	Bytes     counts   `json:"bytes"`
+	Functions counts   `json:"functions"`
+	Symbols   counts   `json:"symbols"`
+	Left      unitTail `json:"left"`
+}
+
+// A unitTail is what the units are together that are not rows.
+type unitTail struct {
+	Count     count `json:"count"`
+	Body      count `json:"body"`
+	WasBody   count `json:"body_before,omitempty"`
+	Own       count `json:"own"`
+	Bytes     count `json:"bytes"`
+	Functions count `json:"functions"`
+	Symbols   count `json:"symbols"`
+}
+
+// symbols are the rows of the functions' table, hottest first. Names and units
+// go on behind them with those of symbols that are not rows and that frames refer to.
+type symbols struct {
+	Name      []string   `json:"name"`
+	Assembler []string   `json:"assembler"` // name there, empty if Name
+	Unit      counts     `json:"unit"`
+	Own       counts     `json:"own"`
+	Total     counts     `json:"total"`
+	WasOwn    counts     `json:"own_before,omitempty"`
+	WasTotal  counts     `json:"total_before,omitempty"`
+	Head      counts     `json:"head"`
+	Places    counts     `json:"places"`
+	Left      symbolTail `json:"left"`
+}
+
+// A symbolTail is what the symbols are together that have samples and are not rows.
+type symbolTail struct {
+	Count  count `json:"count"`
+	Own    count `json:"own"`
+	WasOwn count `json:"own_before,omitempty"`
+	Head   count `json:"head"`
+}
+
+// maxEntries is how many entries of a summary are drawn. Writers make 16.
+const maxEntries = 100
+
+// A collector makes data of a profile.
+type collector struct {
+	data
+	names   *profile.Profile // which has all units and symbols of both sides
+	now     *side
+	was     *side // nil if nothing is compared
+	options Options
+	unitRow map[profile.FileRef]int
+	row     map[profile.SymbolRef]int
+}
+
+func newCollector(p *profile.Profile, o Options) *collector {
+	c := &collector{
+		names:   p,
+		options: o,
+		unitRow: make(map[profile.FileRef]int),
+		row:     make(map[profile.SymbolRef]int),
+	}
+	if o.Before == nil {
+		c.now = alone(p)
+		return c
+	}
+	c.names, c.now, c.was = together(p, o.Before)
+	return c
+}
+
+func newData(p *profile.Profile, o Options) (*data, error) {
+	c := newCollector(p, o)
+	c.Units.Path, c.Symbols.Name, c.Symbols.Assembler = []string{}, []string{}, []string{} // nil would be null
+	c.Source = clip(o.Source)
+	c.Total = count(c.now.ranking.Total)
+	if c.was != nil {
+		c.Before = &before{clip(o.BeforeSource), count(c.was.ranking.Total)}
+	}
+	c.summary()
+	c.units()
+	c.symbols()
+	c.frames()
+	c.calls()
+	if err := c.lines(); err != nil {
+		return nil, err
+	}
+	return &c.data, nil
+}
+
+func (c *collector) summary() {
+	s := c.now.profile.Summary
+	if s == nil {
+		s = c.now.profile.Summarize()
+	}
+	drawn := *s
+	drawn.Entries = s.Entries[:min(len(s.Entries), maxEntries)]
+	c.Summary = &drawn
+	c.Curve.All = count(s.NumCounts)
+	for _, e := range drawn.Entries {
+		c.Curve.Cutoff = append(c.Curve.Cutoff, uint64(e.Cutoff))
+		c.Curve.Counts = append(c.Curve.Counts, uint64(e.NumCounts))
+		c.Curve.Least = append(c.Curve.Least, e.MinCount)
+	}
+}
+
+// units lists the units that have something, those with the most samples in their functions' bodies
+// first.
+func (c *collector) units() {
+	var files []profile.FileRef
+	for i := range c.names.NumFiles() {
+		if f := profile.FileRef(i); c.now.unit(f) != (rank.Unit{}) || c.was.unit(f) != (rank.Unit{}) || c.unitBytes(f) > 0 {
+			files = append(files, f)
+			c.Bytes.add(c.unitBytes(f))
+		}
+	}
+	slices.SortFunc(files, func(a, b profile.FileRef) int {
+		x, y := c.now.unit(a), c.now.unit(b)
+		return cmp.Or(
+			cmp.Compare(c.heat(y.Body, c.was.unit(b).Body), c.heat(x.Body, c.was.unit(a).Body)),
+			cmp.Compare(y.Body, x.Body),
+			cmp.Compare(c.unitBytes(b), c.unitBytes(a)),
+			strings.Compare(c.names.FilePath(a), c.names.FilePath(b)),
+		)
+	})
+	rows := min(len(files), c.options.Units)
+	u := &c.Units
+	for _, f := range files[:rows] {
+		r := c.now.unit(f)
+		c.path(f)
+		u.Body = append(u.Body, r.Body)
+		u.Own = append(u.Own, r.Own)
+		u.Bytes = append(u.Bytes, c.unitBytes(f))
+		u.Functions = append(u.Functions, uint64(r.Functions))
+		u.Symbols = append(u.Symbols, uint64(r.Symbols))
+		if c.was != nil {
+			u.WasBody = append(u.WasBody, c.was.unit(f).Body)
+		}
+	}
+	for _, f := range files[rows:] {
+		r := c.now.unit(f)
+		u.Left.Count++
+		u.Left.Body.add(r.Body)
+		u.Left.WasBody.add(c.was.unit(f).Body)
+		u.Left.Own.add(r.Own)
+		u.Left.Bytes.add(c.unitBytes(f))
+		u.Left.Functions.add(uint64(r.Functions))
+		u.Left.Symbols.add(uint64(r.Symbols))
+	}
+}
+
+// unitBytes returns the bytes of a unit, which are those of the profile that is drawn.
+func (c *collector) unitBytes(f profile.FileRef) uint64 {
+	own, ok := c.now.ownFile(f)
+	if !ok || int(own) >= len(c.options.UnitBytes) {
+		return 0
+	}
+	return uint64(c.options.UnitBytes[own])
+}
+
+// heat is what decides over two sides which units, symbols and frames are drawn: the larger one of
+// the two shares. For one side the samples themselves decide.
+func (c *collector) heat(now, was uint64) float64 {
+	if c.was == nil {
+		return 0
+	}
+	return max(share(now, c.now.ranking.Total), share(was, c.was.ranking.Total))
+}
+
+func share(n, total uint64) float64 {
+	if total == 0 {
+		return 0
+	}
+	return float64(n) / float64(total)
+}
+
+// path returns the number of a unit's path, adding it if need be.
+func (c *collector) path(f profile.FileRef) uint64 {
+	i, ok := c.unitRow[f]
+	if !ok {
+		i = len(c.Units.Path)
+		c.unitRow[f] = i
+		c.Units.Path = append(c.Units.Path, clip(c.names.FilePath(f)))
+	}
+	return uint64(i)
+}
+
+// symbols lists the symbols that have samples, those with the most total samples first.
+func (c *collector) symbols() {
+	var sampled []profile.SymbolRef
+	for i := range c.names.NumSymbols() {
+		ref := profile.SymbolRef(i)
+		now, was := c.now.symbol(ref), c.was.symbol(ref)
+		if now.Sampled() || was.Sampled() {
+			sampled = append(sampled, ref)
+		}
+	}
+	slices.SortFunc(sampled, func(a, b profile.SymbolRef) int {
+		x, y := c.now.symbol(a), c.now.symbol(b)
+		return cmp.Or(
+			cmp.Compare(c.heat(y.Total, c.was.symbol(b).Total), c.heat(x.Total, c.was.symbol(a).Total)),
+			cmp.Compare(y.Total, x.Total),
+			cmp.Compare(y.Own, x.Own),
+			cmp.Compare(y.Head, x.Head),
+			strings.Compare(c.names.SymbolName(a), c.names.SymbolName(b)),
+			cmp.Compare(a, b),
+		)
+	})
+	rows := min(len(sampled), c.options.Functions)
+	s := &c.Symbols
+	for _, ref := range sampled[:rows] {
+		r := c.now.symbol(ref)
+		c.symbol(ref)
+		s.Own = append(s.Own, r.Own)
+		s.Total = append(s.Total, r.Total)
+		s.Head = append(s.Head, r.Head)
+		s.Places = append(s.Places, r.Places)
+		if c.was != nil {
+			was := c.was.symbol(ref)
+			s.WasOwn = append(s.WasOwn, was.Own)
+			s.WasTotal = append(s.WasTotal, was.Total)
+		}
+	}
+	for _, ref := range sampled[rows:] {
+		r := c.now.symbol(ref)
+		s.Left.Count++
+		s.Left.Own.add(r.Own)
+		s.Left.WasOwn.add(c.was.symbol(ref).Own)
+		s.Left.Head.add(r.Head)
+	}
+}
+
+// symbol returns the number of a symbol's name, adding it if need be.
+func (c *collector) symbol(ref profile.SymbolRef) uint64 {
+	i, ok := c.row[ref]
+	if !ok {
+		s := &c.Symbols
+		i = len(s.Name)
+		c.row[ref] = i
+		assembler := c.names.SymbolName(ref)
+		name := assembler
+		if c.options.Name != nil {
+			name = c.options.Name(assembler)
+		}
+		if name == assembler {
+			assembler = ""
+		}
+		s.Name = append(s.Name, clip(name))
+		s.Assembler = append(s.Assembler, clip(assembler))
+		s.Unit = append(s.Unit, c.path(c.names.SymbolFile(ref)))
+	}
+	return uint64(i)
+}
+
+// maxName is how many bytes of a name are drawn.
+const maxName = 1000
+
+// clip cuts a name that is too long to be drawn in the middle, as names often differ in their ends.
+func clip(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if len(name) <= maxName {
+		return name
+	}
+	head, tail := name[:maxName/2], name[len(name)-maxName/2:]
+	return strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
+}
+
+// A count is a number of a profile in the form of its JSON. A script's numbers
+// are exact up to 2^53; a larger one is a string.
+type count uint64
+
+const maxExact = 1 << 53
+
+func (n count) append(dst []byte) []byte {
+	if n <= maxExact {
+		return strconv.AppendUint(dst, uint64(n), 10)
+	}
+	dst = append(dst, '"')
+	dst = strconv.AppendUint(dst, uint64(n), 10)
+	return append(dst, '"')
+}
+
+func (n count) MarshalJSON() ([]byte, error) { return n.append(nil), nil }
+
+func (n *count) add(v uint64) {
+	if v > math.MaxUint64-uint64(*n) {
+		*n = math.MaxUint64
+		return
+	}
+	*n += count(v)
+}
+
+// counts is a column of counts.
+type counts []uint64
+
+func (c counts) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, n := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = count(n).append(b)
+	}
+	return append(b, ']'), nil
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+)
+
+// calls are the rows of the table of calls that were not inlined, the most frequent first.
+type calls struct {
+	Caller        counts  `json:"caller"` // row of symbols
+	Line          []int   `json:"line"`   // offset from the caller's declaration
+	Discriminator counts  `json:"discriminator"`
+	Callee        counts  `json:"callee"`
+	Count         counts  `json:"count"`
+	WasCount      counts  `json:"count_before,omitempty"`
+	Total         count   `json:"total"` // of all calls
+	WasTotal      count   `json:"total_before,omitempty"`
+	Left          hotTail `json:"left"`
+}
+
+// lines are the rows of the table of lines with own samples, those with the most first.
+type lines struct {
+	Symbol   counts   `json:"symbol"`           // row of symbols
+	Offset   []int    `json:"offset"`           // from the symbol's declaration
+	Number   []int    `json:"number,omitempty"` // in the source file, 0 if it is not known
+	Text     []string `json:"text,omitempty"`
+	Count    counts   `json:"count"`
+	WasCount counts   `json:"count_before,omitempty"`
+	Left     hotTail  `json:"left"`
+}
+
+// A hotTail is what is left out of such a table.
+type hotTail struct {
+	Rows     count `json:"rows"`
+	Count    count `json:"count"`
+	WasCount count `json:"count_before,omitempty"`
+}
+
+// A Line is a source line that is drawn.
+type Line struct {
+	Unit, Function string // as the profile has them
+	Offset         int    // from the line of the function's declaration
+	Number         int    // in the source file, 0 if it is not known
+	Text           string
+}
+
+// A hot is a call or a line with its counts on both sides.
+type hot[K any] struct {
+	key      K
+	now, was uint64
+}
+
+func (c *collector) calls() {
+	var all []hot[rank.Site]
+	each := func(s *side, is func(*hot[rank.Site]) *uint64) (total count) {
+		for _, call := range rank.Calls(s.profile) {
+			site := call.Site
+			site.Caller, site.Callee = s.symbols.commonOf(site.Caller), s.symbols.commonOf(site.Callee)
+			h := hot[rank.Site]{key: site}
+			*is(&h) = call.Count
+			total.add(call.Count)
+			all = append(all, h)
+		}
+		return total
+	}
+	d := &c.Calls
+	d.Total = each(c.now, func(h *hot[rank.Site]) *uint64 { return &h.now })
+	if c.was != nil {
+		d.WasTotal = each(c.was, func(h *hot[rank.Site]) *uint64 { return &h.was })
+	}
+	all = joined(all, rank.Site.Compare)
+	hottest(all, [2]count{d.Total, d.WasTotal})
+	for _, h := range cutHot(all, c.options.Calls, &d.Left) {
+		d.Caller = append(d.Caller, c.symbol(h.key.Caller))
+		d.Line = append(d.Line, annotate.Offset(h.key.Line))
+		d.Discriminator = append(d.Discriminator, uint64(h.key.Discriminator))
+		d.Callee = append(d.Callee, c.symbol(h.key.Callee))
+		d.Count = append(d.Count, h.now)
+		if c.was != nil {
+			d.WasCount = append(d.WasCount, h.was)
+		}
+	}
+}
+
+// lines lists the lines with own samples. The error is that of locating them.
+func (c *collector) lines() error {
+	var all []hot[rank.Line]
+	for _, l := range rank.Lines(c.now.profile) {
+		all = append(all, hot[rank.Line]{key: rank.Line{Symbol: c.now.symbols.commonOf(l.Symbol), Line: l.Line.Line}, now: l.Count})
+	}
+	totals := [2]count{c.Total, 0}
+	if c.was != nil {
+		totals[1] = c.Before.Total
+		for _, l := range rank.Lines(c.was.profile) {
+			all = append(all, hot[rank.Line]{key: rank.Line{Symbol: c.was.symbols.commonOf(l.Symbol), Line: l.Line.Line}, was: l.Count})
+		}
+	}
+	all = joined(all, rank.Line.Compare)
+	hottest(all, totals)
+	d := &c.Lines
+	rows := cutHot(all, c.options.Lines, &d.Left)
+	for _, h := range rows {
+		d.Symbol = append(d.Symbol, c.symbol(h.key.Symbol))
+		d.Offset = append(d.Offset, annotate.Offset(h.key.Line))
+		d.Count = append(d.Count, h.now)
+		if c.was != nil {
+			d.WasCount = append(d.WasCount, h.was)
+		}
+	}
+	return c.locate(rows)
+}
+
+// locate finds the source of lines.
+func (c *collector) locate(rows []hot[rank.Line]) error {
+	if c.options.Locate == nil || len(rows) == 0 {
+		return nil
+	}
+	found := make([]Line, len(rows))
+	for i, h := range rows {
+		found[i] = Line{
+			Unit:     c.names.FilePath(c.names.SymbolFile(h.key.Symbol)),
+			Function: c.names.SymbolName(h.key.Symbol),
+			Offset:   c.Lines.Offset[i],
+		}
+	}
+	if err := c.options.Locate(found); err != nil {
+		return err
+	}
+	for _, l := range found {
+		c.Lines.Number = append(c.Lines.Number, l.Number)
+		c.Lines.Text = append(c.Lines.Text, clip(l.Text))
+	}
+	return nil
+}
+
+// joined adds up what has the same key.
+func joined[K any](all []hot[K], compare func(K, K) int) []hot[K] {
+	slices.SortFunc(all, func(a, b hot[K]) int { return compare(a.key, b.key) })
+	kept := all[:0]
+	for _, h := range all {
+		if n := len(kept); n > 0 && compare(kept[n-1].key, h.key) == 0 {
+			kept[n-1].now += h.now // which is 0 on one side
+			kept[n-1].was += h.was
+			continue
+		}
+		kept = append(kept, h)
+	}
+	return kept
+}
+
+// hottest puts what has the largest share of either total first.
+func hottest[K any](all []hot[K], totals [2]count) {
+	heat := func(h *hot[K]) float64 {
+		return max(share(h.now, uint64(totals[0])), share(h.was, uint64(totals[1])))
+	}
+	slices.SortStableFunc(all, func(a, b hot[K]) int {
+		return cmp.Or(cmp.Compare(heat(&b), heat(&a)), cmp.Compare(b.now, a.now))
+	})
+}
+
+// cutHot returns the first ones and adds up the others.
+func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
+	rows := min(len(all), most)
+	for _, h := range all[rows:] {
+		left.Rows++
+		left.Count.add(h.now)
+		left.WasCount.add(h.was)
+	}
+	return all[:rows]
+}

@@ -1,0 +1,310 @@
+package instrprof_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+)
+
+var le = binary.LittleEndian
+
+// put writes a word.
+func put(off int, v uint64) func([]byte) []byte {
+	return func(p []byte) []byte {
+		le.PutUint64(p[off:], v)
+		return p
+	}
+}
+
+func put16(off int, v uint16) func([]byte) []byte {
+	return func(p []byte) []byte {
+		le.PutUint16(p[off:], v)
+		return p
+	}
+}
+
+func put32(off int, v uint32) func([]byte) []byte {
+	return func(p []byte) []byte {
+		le.PutUint32(p[off:], v)
+		return p
+	}
+}
+
+func cut(n int) func([]byte) []byte { return func(p []byte) []byte { return p[:n] } }
+
+// atSummary is where the summary begins, behind the header.
+const atSummary = 72
+
+func TestCorruptIndexed(t *testing.T) {
+	data := read(t, zooDir, "ir.profdata")
+	table := int(le.Uint64(data[32:]))
+	ids, vtables := int(le.Uint64(data[48:])), int(le.Uint64(data[64:]))
+	key := bytes.Index(data, []byte("main"))
+	atItem := key - 24
+	body := key + len("main") // the data of main, which has values
+	counters := int(le.Uint64(data[body+8:]))
+	values := body + 16 + 8*counters + 8
+	for name, c := range map[string]struct {
+		change  func([]byte) []byte
+		section instrprof.Section
+		offset  int
+		class   error
+	}{
+		"empty":                    {cut(0), instrprof.SectionHeader, 0, instrprof.ErrMagic},
+		"another magic":            {put(0, 7), instrprof.SectionHeader, 0, instrprof.ErrMagic},
+		"a cut version":            {cut(15), instrprof.SectionHeader, 8, afdo.ErrTruncated},
+		"a cut header":             {cut(70), instrprof.SectionHeader, 40 - 8, afdo.ErrHeader},
+		"an unknown flag":          {put(8, 1<<54|13), instrprof.SectionHeader, 8, afdo.ErrHeader},
+		"another hash type":        {put(24, 1), instrprof.SectionHeader, 24, afdo.ErrHeader},
+		"a table after the end":    {put(32, 1<<40), instrprof.SectionHeader, 32, afdo.ErrHeader},
+		"binary IDs after the end": {put(48, math.MaxUint64), instrprof.SectionHeader, 48, afdo.ErrHeader},
+		"a table in the summary":   {put(32, 80), instrprof.SectionSummary, atSummary + 8, afdo.ErrTruncated},
+		"few summary fields":       {put(atSummary, 5), instrprof.SectionSummary, atSummary, afdo.ErrCount},
+		"many summary fields":      {put(atSummary, 1<<61), instrprof.SectionSummary, atSummary, afdo.ErrCount},
+		"many summary entries":     {put(atSummary+8, 1<<60), instrprof.SectionSummary, atSummary + 8, afdo.ErrCount},
+		"another summary":          {put(atSummary+16, 9), instrprof.SectionSummary, atSummary, instrprof.ErrSummary},
+		"a cut table":              {cut(table + 8), instrprof.SectionHeader, 48, afdo.ErrHeader},
+		"no buckets":               {put(table, 0), instrprof.SectionHashTable, table, instrprof.ErrHashTable},
+		"three buckets":            {put(table, 3), instrprof.SectionHashTable, table, instrprof.ErrHashTable},
+		"many buckets":             {put(table, 1<<50), instrprof.SectionHashTable, table, afdo.ErrCount},
+		"many entries":             {put(table+8, 1<<50), instrprof.SectionHashTable, table + 8, afdo.ErrCount},
+		"few entries":              {put(table+8, 3), instrprof.SectionPayload, -1, nil},
+		"a long key":               {put(atItem+8, 1<<63), instrprof.SectionPayload, atItem + 8, afdo.ErrTruncated},
+		"long data":                {put(atItem+16, math.MaxUint64), instrprof.SectionPayload, atItem + 8, afdo.ErrTruncated},
+		"no data":                  {put(atItem+16, 0), instrprof.SectionPayload, atItem + 16, instrprof.ErrHashTable},
+		"another hash":             {put(atItem, 1), instrprof.SectionPayload, atItem, instrprof.ErrHashTable},
+		"many counters":            {put(body+8, 1<<62), instrprof.SectionPayload, body + 8, afdo.ErrCount},
+		"many bitmap bytes":        {put(values-8, 1<<62), instrprof.SectionPayload, values - 8, afdo.ErrCount},
+		"long values":              {put32(values, 1<<31), instrprof.SectionPayload, values, instrprof.ErrValues},
+		"values of odd size":       {put32(values, 9), instrprof.SectionPayload, values, instrprof.ErrValues},
+		"many kinds":               {put32(values+4, 4), instrprof.SectionPayload, values + 4, instrprof.ErrValues},
+		"an unknown kind":          {put32(values+8, 3), instrprof.SectionPayload, values + 8, instrprof.ErrValues},
+		"no sites":                 {put32(values+12, 0), instrprof.SectionPayload, values + 12, afdo.ErrCount},
+		"many sites":               {put32(values+12, 1<<31), instrprof.SectionPayload, values + 12, afdo.ErrCount},
+		"a bucket that leads away": {put(table+16, uint64(atItem)), instrprof.SectionHashTable, table + 16, instrprof.ErrHashTable},
+		"many binary IDs":          {put(ids, 1<<62), instrprof.SectionBinaryIDs, ids + 8, afdo.ErrTruncated},
+		"many vtable names":        {put(vtables, 64), instrprof.SectionVTableNames, vtables + 8, afdo.ErrTruncated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var faults []error
+			changed := c.change(bytes.Clone(data))
+			r, err := instrprof.OpenBytes(changed)
+			if err != nil {
+				faults = append(faults, err)
+			} else {
+				r.Check(func(err error) { faults = append(faults, err) })
+			}
+			require.NotEmpty(t, faults)
+			var format *instrprof.FormatError
+			require.ErrorAs(t, faults[0], &format)
+			require.ErrorIs(t, faults[0], afdo.ErrMalformed)
+			require.Equal(t, c.section, format.Section, "%v", faults[0])
+			if c.offset >= 0 {
+				require.Equal(t, int64(c.offset), format.Offset, "%v", faults[0])
+				require.ErrorIs(t, faults[0], c.class)
+			}
+		})
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for _, version := range []uint64{0, 3, 14} {
+		_, err := instrprof.OpenBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profdata")))
+		require.ErrorIs(t, err, afdo.ErrVersion)
+		_, err = instrprof.OpenRawBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profraw")))
+		var v *instrprof.VersionError
+		require.ErrorAs(t, err, &v)
+		require.True(t, v.Raw)
+	}
+}
+
+// rawSize is the size of a data record of LLVM 22.
+const rawSize = 64
+
+func TestCorruptRaw(t *testing.T) {
+	data := read(t, zooDir, "vtables.profraw")
+	header := func(i int) int { return int(le.Uint64(data[16+8*i:])) }
+	ids, functions, counters, bitmap, names := header(0), header(1), header(3), header(5), header(7)
+	atData := 128 + ids
+	atNames := atData + rawSize*functions + header(2) + 8*counters + header(4) + bitmap + header(6)
+	atVTables := atNames + (names+7)&^7
+	atValues := atVTables + 24*header(11) + (header(12)+7)&^7
+	last := atData + rawSize*(functions-1)
+	for name, c := range map[string]struct {
+		change  func([]byte) []byte
+		section instrprof.Section
+		offset  int
+		class   error
+	}{
+		"empty":              {cut(0), instrprof.SectionHeader, 0, instrprof.ErrMagic},
+		"a cut header":       {cut(127), instrprof.SectionHeader, 120, afdo.ErrTruncated},
+		"an unknown flag":    {put(8, 1<<40|10), instrprof.SectionHeader, 8, afdo.ErrHeader},
+		"many binary IDs":    {put(16, 1<<60), instrprof.SectionBinaryIDs, 128, afdo.ErrTruncated},
+		"many functions":     {put(24, math.MaxUint64/8), instrprof.SectionData, atData, afdo.ErrTruncated},
+		"many counters":      {put(40, 1<<61), instrprof.SectionCounters, atData + rawSize*functions, afdo.ErrTruncated},
+		"long names":         {put(72, 1<<50), instrprof.SectionNames, atNames, afdo.ErrTruncated},
+		"many vtables":       {put(104, 1<<59), instrprof.SectionVTables, atVTables, afdo.ErrTruncated},
+		"no name of a hash":  {put(last, 1), instrprof.SectionData, last, afdo.ErrName},
+		"no counters":        {put32(last+48, 0), instrprof.SectionData, last + 48, afdo.ErrCount},
+		"counters outside":   {put32(last+48, 1<<31), instrprof.SectionData, last, instrprof.ErrPointer},
+		"counters before":    {put(last+16, 0), instrprof.SectionData, last, instrprof.ErrPointer},
+		"a bitmap outside":   {put32(last+60, 1), instrprof.SectionData, last, instrprof.ErrPointer},
+		"bad compression":    {put(atNames+4, 0), instrprof.SectionNames, atNames + 3, instrprof.ErrCompressed},
+		"more values":        {put16(last+52, 1), instrprof.SectionValues, len(data), afdo.ErrTruncated},
+		"values of odd size": {put32(atValues, 12), instrprof.SectionValues, atValues, instrprof.ErrValues},
+		"garbage at the end": {func(p []byte) []byte { return append(p, 1, 2, 3) }, instrprof.SectionHeader, len(data), instrprof.ErrMagic},
+		"an unaligned dump":  {func(p []byte) []byte { return append(append(p, 0), data...) }, instrprof.SectionHeader, len(data) + 1, instrprof.ErrMagic},
+		"a cut second dump":  {func(p []byte) []byte { return append(p, data[:100]...) }, instrprof.SectionHeader, len(data) + 96, afdo.ErrTruncated},
+		"names of great size": {func(p []byte) []byte {
+			return append(append(p[:atNames], "\x80\x80\x80\x80\x80\x80\x10\x00"...), p[atNames+8:]...)
+		}, instrprof.SectionNames, atNames, afdo.ErrLimit},
+		"another number of em": {put(24, uint64(functions-1)), instrprof.SectionNames, -1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := addRaw(c.change(bytes.Clone(data)))
+			require.Error(t, err)
+			var format *instrprof.FormatError
+			require.ErrorAs(t, err, &format)
+			if c.offset >= 0 {
+				require.Equal(t, c.section, format.Section, "%v", err)
+				require.Equal(t, int64(c.offset), format.Offset, "%v", err)
+				require.ErrorIs(t, err, c.class)
+			}
+		})
+	}
+}
+
+func addRaw(data []byte) (*instrprof.Profile, error) {
+	r, err := instrprof.OpenRawBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &instrprof.Profile{}
+	return p, p.AddRaw(r, 1, nil)
+}
+
+func TestCorruptText(t *testing.T) {
+	for text, c := range map[string]struct {
+		line, column int
+		class        error
+	}{
+		":nonsense\n":                     {1, 1, instrprof.ErrSyntax},
+		"f":                               {2, 1, afdo.ErrTruncated},
+		"# c\n\nf\nx\n":                   {4, 1, instrprof.ErrSyntax},
+		"f\n1\n0\n":                       {3, 1, afdo.ErrCount},
+		"f\n1\n99999999999999999\n1\n":    {5, 1, afdo.ErrTruncated},
+		"f\n1\n1\n-1\n":                   {4, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n18446744073709551616\n": {4, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n$x\n":                {5, 2, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n$1\n256\n":           {6, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n$2\n0x1\n":           {7, 1, afdo.ErrTruncated},
+		"f\n1\n1\n1\n4\n":                 {5, 1, afdo.ErrCount},
+		"f\n1\n1\n1\n1\n3\n":              {6, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n256\n":      {8, 1, afdo.ErrCount},
+		"f\n1\n1\n1\n1\n1\n1\n1\n7\n":     {9, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n1\n7:x\n":   {9, 3, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n1\ng:8\n":   {9, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n0\n1\n2\ng:8\n":   {10, 1, afdo.ErrTruncated},
+		":temporal_prof_traces\n1\n1\n":   {4, 1, afdo.ErrTruncated},
+		"f\n1\n1\n1\n\x00\n":              {5, 1, instrprof.ErrSyntax},
+	} {
+		r, err := instrprof.NewTextReader(strings.NewReader(text))
+		if err == nil {
+			err = (&instrprof.Profile{}).AddText(r, 1, nil)
+		}
+		var format *instrprof.FormatError
+		require.ErrorAs(t, err, &format, "%q", text)
+		require.ErrorIs(t, err, c.class, "%q", text)
+		require.Equal(t, instrprof.SectionText, format.Section)
+		require.Equal(t, [2]int{c.line, c.column}, [2]int{format.Line, format.Column}, "%q: %v", text, err)
+	}
+}
+
+// A raw file that has been cut anywhere is no profile, an indexed one has something for Check to
+// say.
+func TestCutFiles(t *testing.T) {
+	for _, s := range zoo {
+		raw := read(t, zooDir, s.name+".profraw")
+		for n := range len(raw) {
+			_, err := addRaw(raw[:n])
+			if err == nil || !isOurs(err) {
+				require.Fail(t, "no fault", "%s cut to %d bytes: %v", s.name, n, err)
+			}
+		}
+		indexed := read(t, zooDir, s.name+".profdata")
+		for n := range len(indexed) {
+			if len(faults(indexed[:n])) == 0 {
+				require.Fail(t, "no fault", "%s cut to %d bytes", s.name, n)
+			}
+		}
+	}
+}
+
+// faults returns what opening or checking an indexed file says.
+func faults(data []byte) (list []error) {
+	r, err := instrprof.OpenBytes(data)
+	if err != nil {
+		return []error{err}
+	}
+	r.Check(func(err error) { list = append(list, err) })
+	return list
+}
+
+// Names that inflate to a thousand times their size are refused before they do.
+func TestNamesThatInflate(t *testing.T) {
+	w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, deflate: true}
+	w.funcs = []rawFunc{{name: strings.Repeat("a", 16<<20), hash: 1, counters: []uint64{1}}}
+	_, err := addRaw(w.bytes())
+	require.ErrorIs(t, err, afdo.ErrLimit)
+	w.funcs[0].name = strings.Repeat("a", 60<<10)
+	p, err := addRaw(w.bytes())
+	require.NoError(t, err)
+	require.Equal(t, 1, p.NumRecords())
+}
+
+// No bit of a file makes it panic, and each fault has a type.
+func TestFlippedBits(t *testing.T) {
+	for _, s := range zoo {
+		for _, form := range []string{".profraw", ".profdata"} {
+			data := read(t, zooDir, s.name+form)
+			step := testenv.Rounds(13, 1) // odd, so that all bits of a byte get their turn
+			for bit := 0; bit < 8*len(data); bit += step {
+				data[bit/8] ^= 1 << (bit % 8)
+				var list []error
+				if form == ".profdata" {
+					list = faults(data)
+				} else if _, err := addRaw(data); err != nil {
+					list = append(list, err)
+				}
+				for _, err := range list {
+					if !isOurs(err) && !errors.Is(err, instrprof.ErrKind) {
+						require.Fail(t, "untyped", "%s bit %d: %v", s.name+form, bit, err)
+					}
+				}
+				data[bit/8] ^= 1 << (bit % 8)
+			}
+		}
+	}
+}
+
+// A correlated raw file is named as one.
+func TestCorrelated(t *testing.T) {
+	data := read(t, zooDir, "ir.profraw")
+	version := le.Uint64(data[8:])
+	_, err := addRaw(put(8, version|1<<59)(bytes.Clone(data)))
+	require.ErrorIs(t, err, instrprof.ErrCorrelated)
+	binaryCorrelated := make([]byte, 128+8*4)
+	copy(binaryCorrelated, data[:16])
+	le.PutUint64(binaryCorrelated[40:], 4)
+	_, err = addRaw(binaryCorrelated)
+	require.ErrorIs(t, err, instrprof.ErrCorrelated)
+}

@@ -1,0 +1,267 @@
+package instrprof
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/llvm/internal/source"
+)
+
+// hashTable is the hash table of an indexed file: u64 number of buckets, a power of two; u64 number
+// of entries; for each bucket the u64 offset of its chain, or 0. The chains stand before the table.
+// A chain is u16 number of items; an item u64 hash, u64 length of the key, u64 length of the data,
+// key and data.
+type hashTable struct {
+	payload int64 // where the chains begin
+	at      int64 // where the table begins, and the chains end
+	buckets uint64
+	entries int
+}
+
+const (
+	tableHeadSize  = 16
+	chainHeadSize  = 2
+	itemHeadSize   = 24
+	maxTablePad    = 7
+	firstChainRead = 1024 // more than most chains take
+	windowSize     = 1 << 20
+)
+
+// openTable reads the head of the table.
+func (r *Reader) openTable() error {
+	t := &r.table
+	t.at = r.header.HashTable
+	size := min(r.src.Size()-t.at, tableHeadSize)
+	head, err := r.src.View(t.at, int(size))
+	if err != nil {
+		return err
+	}
+	f := &fields{data: head, base: t.at, section: SectionHashTable}
+	t.buckets = f.u64("the number of buckets")
+	entries := f.u64("the number of entries")
+	left := uint64(r.src.Size()-t.at-size) / 8
+	switch {
+	case f.err != nil:
+	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
+		f.fail(0, ErrHashTable, "%d buckets, which is no power of two", t.buckets)
+	case t.buckets > left:
+		f.fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
+	case entries > uint64(t.at-t.payload)/(itemHeadSize):
+		f.fail(8, afdo.ErrCount, "%d entries in a payload of %d bytes", entries, t.at-t.payload)
+	}
+	t.entries = int(entries)
+	return f.err
+}
+
+// lookup returns the data of a name.
+func (r *Reader) lookup(name string) (*fields, error) {
+	f, _, err := r.find(NameHash(name), &name)
+	return f, err
+}
+
+// find returns key and data of the item that has a hash, and a name unless that is nil.
+func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err error) {
+	t := &r.table
+	chain, err := t.chain(r.src, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := chainReader{src: r.src, pos: chain, end: t.at, size: firstChainRead}
+	items := 0
+	if chain != 0 {
+		items = int(get16(c.take(chainHeadSize), false))
+	}
+	for i := 0; i < items && c.err == nil; i++ {
+		c.item()
+		if c.hash != hash || name != nil && c.keyLen != uint64(len(*name)) {
+			c.skip(c.keyLen + c.dataLen)
+			continue
+		}
+		key := c.take(c.keyLen)
+		if name == nil || string(key) == *name {
+			return c.data(), key, c.err
+		}
+		c.skip(c.dataLen)
+	}
+	switch {
+	case c.err != nil:
+		return nil, nil, c.err
+	case name != nil:
+		return nil, nil, fmt.Errorf("instrprof: no function %q: %w", *name, afdo.ErrNotFound)
+	}
+	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, afdo.ErrNotFound)
+}
+
+// chain returns the offset of the chain of a hash, or 0.
+func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
+	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
+	p, err := src.View(bucket, 8)
+	if err != nil {
+		return 0, err
+	}
+	off := get64(p, false)
+	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
+		f := fields{base: bucket, section: SectionHashTable}
+		f.fail(0, ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		return 0, f.err
+	}
+	return int64(off), nil
+}
+
+// A chainReader reads chains through a window of the file.
+type chainReader struct {
+	src   *source.Source
+	reuse bool // the window
+	pos   int64
+	end   int64 // of all chains
+	size  int64 // of a window
+	err   error
+
+	window []byte
+	start  int64 // of window
+
+	hash, keyLen, dataLen uint64
+}
+
+var zeros [itemHeadSize]byte
+
+// take returns n bytes and goes on behind them. After an error these are zeros, 24 at most.
+func (c *chainReader) take(n uint64) []byte {
+	if c.err == nil && n > uint64(c.end-c.pos) {
+		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
+	}
+	if c.err == nil && c.pos+int64(n) > c.start+int64(len(c.window)) {
+		c.fill(int64(n))
+	}
+	if c.err != nil {
+		return zeros[:min(n, uint64(len(zeros)))]
+	}
+	from := c.pos - c.start
+	c.pos += int64(n)
+	return c.window[from : from+int64(n) : from+int64(n)]
+}
+
+// fill moves the window to where the reader is.
+func (c *chainReader) fill(n int64) {
+	var buf []byte
+	if c.reuse {
+		buf = c.window
+	}
+	size := min(max(n, c.size), c.end-c.pos)
+	if c.src.InMemory() {
+		size = c.end - c.pos
+	}
+	c.window, c.err = c.src.ViewIn(buf, c.pos, int(size))
+	c.start = c.pos
+}
+
+func (c *chainReader) skip(n uint64) {
+	if c.err == nil && n > uint64(c.end-c.pos) {
+		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
+	}
+	if c.err == nil {
+		c.pos += int64(n)
+		if c.pos > c.start+int64(len(c.window)) {
+			c.window, c.start = c.window[:0], c.pos
+		}
+	}
+}
+
+func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
+	c.err = &FormatError{Section: SectionPayload, Offset: pos, Err: class, Detail: fmt.Sprintf(format, args...)}
+}
+
+// item reads the head of an item.
+func (c *chainReader) item() {
+	start := c.pos
+	head := c.take(itemHeadSize)
+	c.hash = binary.LittleEndian.Uint64(head)
+	c.keyLen = binary.LittleEndian.Uint64(head[8:])
+	c.dataLen = binary.LittleEndian.Uint64(head[16:])
+	left := uint64(c.end - c.pos)
+	switch {
+	case c.err != nil:
+	case c.keyLen > left || c.dataLen > left-c.keyLen:
+		c.fail(start+8, afdo.ErrTruncated, "a key of %d bytes and data of %d, %d are left", c.keyLen, c.dataLen, left)
+	case c.dataLen == 0:
+		c.fail(start+16, ErrHashTable, "an item without data")
+	}
+}
+
+// data returns the fields of the data of the item.
+func (c *chainReader) data() *fields {
+	start := c.pos
+	return &fields{data: c.take(c.dataLen), base: start, section: SectionPayload}
+}
+
+// A tableWalk goes through the items of a table, chain after chain as they stand in the file.
+type tableWalk struct {
+	chainReader
+	part   part              // whose items it stops at
+	wanted func([]byte) bool // of these, those with names that are wanted; nil for all
+	left   int               // entries
+	items  int               // of the chain
+	key    []byte
+	f      fields
+}
+
+func (t *hashTable) walk(src *source.Source, reuse bool, of part) *tableWalk {
+	return &tableWalk{
+		chainReader: chainReader{src: src, reuse: reuse, pos: t.payload, end: t.at, size: windowSize},
+		part:        of,
+		left:        t.entries,
+	}
+}
+
+// next goes to the next item and reports whether there is one.
+func (w *tableWalk) next() bool {
+	for w.head() {
+		if w.part.has(w.hash) && (w.wanted == nil || w.wanted(w.peek(w.keyLen))) {
+			return w.body()
+		}
+		w.skip(w.keyLen + w.dataLen)
+	}
+	return false
+}
+
+// peek returns the next n bytes without going on.
+func (c *chainReader) peek(n uint64) []byte {
+	b := c.take(n)
+	if c.err == nil {
+		c.pos -= int64(n)
+	}
+	return b
+}
+
+// head reads the head of the next item and reports whether there is one.
+func (w *tableWalk) head() bool {
+	if w.left == 0 {
+		if w.err == nil && w.items != 0 {
+			w.fail(w.pos, ErrHashTable, "a chain has %d items more than the table entries", w.items)
+		}
+		return false
+	}
+	for w.items == 0 && w.err == nil {
+		w.items = int(get16(w.take(chainHeadSize), false))
+	}
+	w.items--
+	w.left--
+	w.item()
+	return w.err == nil
+}
+
+// body reads key and data of the item, and reports whether the key has the hash that the head says.
+func (w *tableWalk) body() bool {
+	start := w.pos
+	body := w.take(w.keyLen + w.dataLen)
+	if w.err != nil {
+		return false
+	}
+	w.key = body[:w.keyLen:w.keyLen]
+	w.f = fields{data: body[w.keyLen:], base: w.pos - int64(w.dataLen), section: SectionPayload}
+	if hash := nameHash(w.key); hash != w.hash {
+		w.fail(start-itemHeadSize, ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
+	}
+	return w.err == nil
+}

@@ -1,0 +1,204 @@
+package memprof_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/llvm/memprof"
+)
+
+const fuzzOffset = 4096
+
+// sectionOf lays out a profile as a section at fuzzOffset.
+func sectionOf(t testing.TB, p *memprof.Profile, version int) []byte {
+	t.Helper()
+	s, err := p.Section(version)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, s.WriteSection(&b, fuzzOffset))
+	require.Equal(t, s.Size(), int64(b.Len()))
+	return b.Bytes()
+}
+
+// samples are small profiles of every version and schema.
+func samples(t testing.TB) (sections [][]byte) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for version := 2; version <= 4; version++ {
+		for _, schema := range []memprof.Schema{memprof.DefaultSchema(), memprof.FullSchema(), {memprof.TotalSize, memprof.AllocCount}} {
+			for _, functions := range []int{0, 1, 4} {
+				p := randomProfile(rng, functions, schema)
+				if functions == 0 {
+					p.AddRecord(schema, memprof.Record{Function: 1})
+				}
+				sections = append(sections, sectionOf(t, p, version))
+			}
+		}
+	}
+	read, err := memprof.ReadYAML(strings.NewReader(smallText))
+	require.NoError(t, err)
+	return append(sections, sectionOf(t, read, 4))
+}
+
+const smallText = `---
+HeapProfileRecords:
+  - GUID: main
+    AllocSites:
+      - Callstack:
+          - { Function: 0x1, LineOffset: 1, Column: 2, IsInlineFrame: true }
+          - { Function: main, LineOffset: 3, Column: 4, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 1
+          TotalSize: 8
+    CallSites:
+      - Frames: [ { Function: 'x', LineOffset: 0x1, Column: 0, IsInlineFrame: no } ]
+        CalleeGuids: [ 0x5, f ]
+DataAccessProfiles:
+  SampledRecords:
+    - Symbol: "a\tb"
+      AccessCount: 100
+      Locations:
+      - FileName: a.h # a comment
+        Line: 1
+    - { Hash: 5, AccessCount: 6 }
+  KnownColdSymbols: [ foo ]
+  KnownColdStrHashes: [ 1, 2 ]
+...
+`
+
+// decoded reads all that there is, as plain does.
+func decoded(r *memprof.Reader) error {
+	for rec, err := range r.Records() {
+		if err != nil {
+			return err
+		}
+		ids := make([]memprof.StackID, 0, len(rec.Allocs)+len(rec.Calls))
+		for _, a := range rec.Allocs {
+			ids = append(ids, a.Stack)
+		}
+		for _, c := range rec.Calls {
+			ids = append(ids, c.Stack)
+		}
+		for _, id := range ids {
+			for _, err := range r.Frames(id) {
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// What we read without a fault is what a plain reading of the specification gives, and what is
+// written of it.
+func FuzzMemProfSection(f *testing.F) {
+	for _, s := range samples(f) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 4<<10 {
+			return
+		}
+		r, err := memprof.OpenBytes(data, fuzzOffset, memprof.MaxFrames(10_000))
+		if err != nil {
+			isFault(t, err, data)
+			return
+		}
+		var text bytes.Buffer
+		if err := memprof.WriteYAML(&text, r); err != nil {
+			if !isFault(t, err, data) {
+				return
+			}
+		}
+		_, err = r.DataAccess()
+		isFault(t, err, data)
+		var p memprof.Profile
+		if err := p.Add(r); err != nil {
+			isFault(t, err, data)
+			return
+		}
+		if !sound(t, r, data) {
+			return
+		}
+		require.Equal(t, naive(data, fuzzOffset), plain(t, r))
+		for version := 2; version <= 4; version++ {
+			s, err := p.Section(version)
+			if err != nil {
+				require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+				continue
+			}
+			var b bytes.Buffer
+			require.NoError(t, s.WriteSection(&b, 8))
+			again, err := memprof.OpenBytes(b.Bytes(), 8)
+			require.NoError(t, err)
+			require.Equal(t, plain(t, &p), plain(t, again))
+		}
+	})
+}
+
+// What is read of a text is what is read of what is printed of that.
+func FuzzMemProfYAML(f *testing.F) {
+	f.Add(smallText)
+	f.Add("---\n{}\n...\n")
+	f.Add("HeapProfileRecords: [{GUID: 0x1, CallSites: [{Frames: []}]}]")
+	for _, s := range samples(f) {
+		r, err := memprof.OpenBytes(s, fuzzOffset)
+		require.NoError(f, err)
+		f.Add(yaml(f, r))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := memprof.ReadYAML(strings.NewReader(text))
+		if err != nil {
+			isFault(t, err, []byte(text))
+			return
+		}
+		var once bytes.Buffer
+		if err := memprof.WriteYAML(&once, p); err != nil {
+			require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+			return
+		}
+		again, err := memprof.ReadYAML(bytes.NewReader(once.Bytes()))
+		require.NoError(t, err, once.String())
+		require.Equal(t, once.String(), yaml(t, again))
+	})
+}
+
+// What can be opened can be turned into a profile, whatever the binary knows.
+func FuzzMemProfDump(f *testing.F) {
+	for version := uint64(3); version <= 5; version++ {
+		f.Add(rawFile(version))
+		f.Add(append(rawFile(version), rawFile(version)...))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := memprof.OpenRaw(data)
+		if err != nil {
+			isFault(t, err, data)
+			return
+		}
+		for _, b := range r.Blocks() {
+			for range r.Addresses(b.Stack) {
+			}
+		}
+		p, _, err := r.Profile(everything{1, 2, 3, 4})
+		if err != nil {
+			return
+		}
+		_ = yaml(t, p)
+	})
+}
+
+// everything knows a function at each address.
+type everything []byte
+
+func (id everything) BuildID() []byte { return id }
+
+func (id everything) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+	for _, a := range addresses {
+		each(a, []memprof.Location{{Function: "f", Line: uint32(a)}})
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package sampleprof
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+)
+
+// BenchmarkReader measures what a cold lookup, a warm one and reading all cost, of a file of 4 MB.
+func BenchmarkReader(b *testing.B) {
+	p, _, err := FromGCOV(synth.Profile(synth.Medium))
+	require.NoError(b, err)
+	data := extBinary(b, p, WriteOptions{})
+	list := p.sorted()
+	name := p.Name(list[len(list)/2].Name).Text
+	for _, o := range []struct {
+		name string
+		op   func()
+	}{
+		{"op=cold-function", func() {
+			r, err := NewReader(bytes.NewReader(data), int64(len(data)))
+			require.NoError(b, err)
+			_, err = r.Function(name)
+			require.NoError(b, err)
+		}},
+		{"op=read", func() { decode(b, data) }},
+	} {
+		b.Run(o.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				o.op()
+			}
+		})
+	}
+	r, err := OpenBytes(data)
+	require.NoError(b, err)
+	b.Run("op=warm-function", func(b *testing.B) {
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			_, err := r.Function(p.Name(list[i%len(list)].Name).Text)
+			require.NoError(b, err)
+			i += 7
+		}
+	})
+}
+
+// BenchmarkWrite measures what the formats cost to make, and text to read.
+func BenchmarkWrite(b *testing.B) {
+	p, _, err := FromGCOV(synth.Profile(synth.Medium))
+	require.NoError(b, err)
+	text := []byte(textOf(b, p))
+	for _, o := range []struct {
+		name string
+		op   func()
+	}{
+		{"op=write-extbinary", func() { extBinary(b, p, WriteOptions{}) }},
+		{"op=write-text", func() { textOf(b, p) }},
+		{"op=parse-text", func() {
+			_, err := ParseText(text)
+			require.NoError(b, err)
+		}},
+	} {
+		b.Run(o.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				o.op()
+			}
+		})
+	}
+}

@@ -1,0 +1,335 @@
+package sampleprof
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/llvm/internal/source"
+)
+
+// Version is the version of the binary formats that this package reads and writes.
+const Version = 103
+
+// The first number of a file, a ULEB128.
+const (
+	magicExtBinary = 0x5350524f46343204 // "SPROF42", 4
+	magicBinary    = 0x5350524f463432ff // "SPROF42", 255
+	magicCompact   = 0x5350524f46343202 // "SPROF42", 2
+)
+
+// A Format is one of the forms of a sample profile.
+type Format uint8
+
+// The formats.
+const (
+	ExtBinary Format = iota + 1
+	Binary           // the older, without sections
+	Text
+)
+
+func (f Format) String() string {
+	switch f {
+	case ExtBinary:
+		return "ExtBinary"
+	case Binary:
+		return "Binary"
+	case Text:
+		return "text"
+	}
+	return fmt.Sprintf("Format(%d)", uint8(f))
+}
+
+// maxHeader is the most that magic and version take.
+const maxHeader = 2 * binary.MaxVarintLen64
+
+// A Reader reads a binary sample profile lazily: header and section table when it is opened, the
+// rest as it is asked for. All methods may be called from many goroutines.
+//
+// A file in the older [Binary] format has no section table: it is read whole when it is opened, and
+// looking up one function of it takes reading those before it.
+type Reader struct {
+	src      *source.Source
+	format   Format
+	sections []Section
+	entries  int64 // where the entries of the section table begin
+	kind     kind
+	spent    budget
+
+	mu       sync.Mutex // guards what follows, which is read when it is first needed
+	names    *names
+	contexts *contexts
+	groups   []*bodies
+	metadata map[NameRef][]metadataAt
+	mapped   bool // metadata has been read
+}
+
+// kind is what the flags say of a profile.
+type kind struct {
+	partial, contextSensitive, fs, preInlined, vtables bool
+	probes, attributes                                 bool
+}
+
+// Open opens a file. It reads the header and the section table, and checks that the sections lie
+// within the file and do not overlap. The caller closes the Reader.
+//
+// What is read of the file is copied into memory once. A file that is truncated or written to while
+// it is open gives an [afdo.ReadError] from the call that comes upon it.
+func Open(path string, opts ...Option) (*Reader, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(src, opts)
+	if err != nil {
+		_ = src.Close() // it was only read
+		return nil, err
+	}
+	return r, nil
+}
+
+// OpenBytes reads a file that is in memory, without a copy: what is not compressed is decoded where
+// it stands. The bytes must not change as long as the Reader or any name it returned is in use. It
+// costs what [Open] costs.
+func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
+	if data == nil {
+		data = []byte{}
+	}
+	return newReader(source.OfBytes(data), opts)
+}
+
+// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
+// the Reader is used so. Close does not close src. It costs what [Open] costs.
+func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("sampleprof: size %d is negative", size)
+	}
+	if src == nil {
+		return nil, errors.New("sampleprof: no reader")
+	}
+	return newReader(source.Of(src, size), opts)
+}
+
+// Close releases the file. Later calls of anything that reads it return [afdo.ErrClosed], a second
+// Close among them. What was handed out stays valid.
+func (r *Reader) Close() error { return r.src.Close() }
+
+// Format returns the format of the file, which is never [Text].
+func (r *Reader) Format() Format { return r.format }
+
+// Size returns the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.src.Size() }
+
+// Sections returns the section table, in its order. Of a [Binary] file it returns what would be
+// sections of the other format. The caller must not change it.
+func (r *Reader) Sections() []Section { return r.sections }
+
+func newReader(src *source.Source, opts []Option) (*Reader, error) {
+	o := options{maxMemory: defaultTimesFile*src.Size() + defaultFloor}
+	for _, set := range opts {
+		if set != nil {
+			set(&o)
+		}
+	}
+	r := &Reader{src: src}
+	r.spent.limit = o.maxMemory
+	head, err := src.View(0, int(min(src.Size(), maxHeader)))
+	if err != nil {
+		return nil, err
+	}
+	start, err := r.readMagic(head)
+	if err != nil {
+		return nil, err
+	}
+	if r.format == Binary {
+		err = r.findSections(start)
+	} else {
+		err = r.readTable(start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, r.readKind()
+}
+
+// readMagic tells the format of a file and returns where the header goes on.
+func (r *Reader) readMagic(head []byte) (int, error) {
+	f := fields{data: head}
+	magic := f.uint64()
+	if f.err != nil {
+		return 0, f.section.fault(0, ErrMagic, "the file begins with %q", head[:min(len(head), 10)])
+	}
+	switch magic {
+	case magicExtBinary:
+		r.format = ExtBinary
+	case magicBinary:
+		r.format = Binary
+	case magicCompact:
+		return 0, f.section.fault(0, ErrMagic, "the compact binary format, which LLVM has removed")
+	default:
+		return 0, f.section.fault(0, ErrMagic, "the file begins with %q", head[:min(len(head), 10)])
+	}
+	version := f.uint64()
+	if f.err != nil {
+		return 0, f.err
+	}
+	if version != Version {
+		return 0, &VersionError{Version: version}
+	}
+	return f.pos, nil
+}
+
+// IsBinary tells whether a file begins like one that a [Reader] reads. Ten bytes are enough.
+func IsBinary(head []byte) bool {
+	magic, n := binary.Uvarint(head)
+	return n > 0 && (magic == magicExtBinary || magic == magicBinary)
+}
+
+// IsExtBinary tells whether a file begins like one in the ExtBinary format. Ten bytes are enough.
+func IsExtBinary(head []byte) bool {
+	magic, n := binary.Uvarint(head)
+	return n > 0 && magic == magicExtBinary
+}
+
+// putHeader appends magic and version.
+func putHeader(b []byte, f Format) []byte {
+	magic := uint64(magicExtBinary)
+	if f == Binary {
+		magic = magicBinary
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, magic), Version)
+}
+
+// findSections finds out where the parts of a file in the older format are.
+func (r *Reader) findSections(start int) error {
+	if r.src.Size() > 1<<31-1 {
+		return (*Section)(nil).fault(0, afdo.ErrLimit, "%d bytes", r.src.Size())
+	}
+	data, err := r.src.View(0, int(r.src.Size()))
+	if err != nil {
+		return err
+	}
+	r.src.Keep(data)
+	f := fields{data: data, pos: start}
+	part := func(t SectionType, read func()) {
+		s := Section{Index: len(r.sections), Type: t, Offset: int64(f.pos)}
+		f.section = &s
+		read()
+		s.Size = int64(f.pos) - s.Offset
+		r.sections = append(r.sections, s)
+	}
+	part(SectionSummary, func() { f.readSummary() })
+	part(SectionNames, func() {
+		for range f.count(1, "names") {
+			f.skipString()
+		}
+	})
+	part(SectionBodies, func() { f.pos += f.rest() })
+	return f.err
+}
+
+// readKind gathers the flags of the sections, and refuses a table from which no profile can be
+// read.
+func (r *Reader) readKind() error {
+	seen := map[SectionType]bool{}
+	for i := range r.sections {
+		s := &r.sections[i]
+		if s.Size == 0 && s.Type != SectionMetadata {
+			continue
+		}
+		switch s.Type {
+		case SectionSummary:
+			r.kind.partial = s.Flags&FlagPartial != 0
+			r.kind.contextSensitive = s.Flags&FlagFullContext != 0
+			r.kind.fs = s.Flags&FlagFS != 0
+			r.kind.preInlined = s.Flags&FlagPreInlined != 0
+			r.kind.vtables = s.Flags&FlagVTables != 0
+		case SectionMetadata:
+			r.kind.probes = r.kind.probes || s.Flags&FlagProbes != 0
+			r.kind.attributes = r.kind.attributes || s.Flags&FlagHasAttributes != 0
+		case SectionNames, SectionContexts:
+		case SectionBodies:
+			if !seen[SectionNames] {
+				return r.tableFault(s, "no names come before the bodies")
+			}
+			if r.kind.contextSensitive && !seen[SectionContexts] {
+				return r.tableFault(s, "no contexts come before the bodies")
+			}
+			continue
+		default:
+			continue
+		}
+		if seen[s.Type] && s.Type != SectionMetadata {
+			return r.tableFault(s, "a second section of "+s.Type.String())
+		}
+		seen[s.Type] = true
+	}
+	return nil
+}
+
+// tableFault is a fault of an entry of the section table.
+func (r *Reader) tableFault(s *Section, detail string) error {
+	return (*Section)(nil).fault(r.entries+int64(s.Index)*tableEntrySize, afdo.ErrSection, "%s", detail)
+}
+
+// section returns the first section of a type that is not empty.
+func (r *Reader) section(t SectionType) *Section {
+	for i := range r.sections {
+		if s := &r.sections[i]; s.Type == t && s.Size > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// Summary returns the summary that is stored in the file, or [afdo.ErrNotFound] if there is none.
+// It reads that section each time it is called.
+func (r *Reader) Summary() (*afdo.Summary, error) {
+	if err := r.src.Ready(); err != nil {
+		return nil, err
+	}
+	s := r.section(SectionSummary)
+	if s == nil {
+		return nil, afdo.ErrNotFound
+	}
+	f, err := r.open(s)
+	if err != nil {
+		return nil, err
+	}
+	summary := f.readSummary()
+	return summary, f.end()
+}
+
+// SymbolList returns the profile symbol list, the names of all functions of the profiled program,
+// in the order of the file; nil if there is none. It reads that section each time it is called.
+func (r *Reader) SymbolList() ([]string, error) {
+	var list []string
+	for i := range r.sections {
+		s := &r.sections[i]
+		if s.Type != SectionSymbolList || s.Size == 0 {
+			continue
+		}
+		f, err := r.open(s)
+		if err != nil {
+			return nil, err
+		}
+		for f.err == nil && f.rest() > 0 {
+			start := f.pos
+			f.skipString()
+			if f.err == nil {
+				list = append(list, string(f.data[start:f.pos-1]))
+			}
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	return list, nil
+}
+
+// Name returns a name that a function of this Reader refers to. The text of a name is part of the
+// file's bytes.
+func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }
