@@ -39,7 +39,7 @@ func openPath(stdin io.Reader, path string) (*Input, error) {
 // Whatever the format, and whether a file can be mapped or comes through a pipe, the same is read.
 func TestOpenInput(t *testing.T) {
 	for _, form := range forms {
-		path := filepath.Join("../../../testdata", "shop"+form.extension)
+		path := filepath.Join("../../../../../testdata", "shop"+form.extension)
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		var profiles []*profile.Profile
