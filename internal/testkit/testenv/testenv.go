@@ -65,7 +65,7 @@ func Corpus(t testing.TB, name ...string) string {
 	dir := os.Getenv("AFDO_CORPUS")
 	if dir == "" {
 		_, here, _, _ := runtime.Caller(0)
-		dir = filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "corpus")
+		dir = filepath.Join(filepath.Dir(here), "..", "..", "..", "..", "shared", "corpus")
 	}
 	path := filepath.Join(append([]string{dir}, name...)...)
 	if _, err := os.Stat(path); err != nil {
