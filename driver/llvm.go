@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/slice"
@@ -25,21 +25,39 @@ const (
 )
 
 // llvmFormatOf tells the format of a profile for clang.
-func llvmFormatOf(path string) (llvmFormat, error) {
-	f, err := input.Open(nil, path)
+func llvmFormatOf(path string) (format llvmFormat, err error) {
+	err = withStream(path, func(f *unpack.Stream, plain bool) error {
+		switch {
+		case instrprof.Detect(f.Head) == instrprof.FormatIndexed && plain:
+			format = instrumented
+		case sampleprof.IsExtBinary(f.Head) && plain:
+			format = extBinary
+		case sampleprof.IsBinary(f.Head), sampleprof.IsText(f.Head):
+			format = otherSample
+		}
+		return nil
+	})
+	return format, err
+}
+
+// withStream calls use with what a file holds. It is plain if it can be opened by its path to read
+// the same: a regular file that is not compressed.
+func withStream(path string, use func(f *unpack.Stream, plain bool) error) error {
+	file, err := os.Open(path)
 	if err != nil {
-		return noLLVM, err
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	f, err := unpack.New(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer f.Close()
-	switch {
-	case instrprof.Detect(f.Head) == instrprof.FormatIndexed && f.Path != "":
-		return instrumented, nil
-	case sampleprof.IsExtBinary(f.Head) && f.Path != "":
-		return extBinary, nil
-	case sampleprof.IsBinary(f.Head), sampleprof.IsText(f.Head):
-		return otherSample, nil
-	}
-	return noLLVM, nil
+	return use(f, info.Mode().IsRegular() && !f.Packed)
 }
 
 // planClang is plan for clang.
@@ -210,18 +228,20 @@ func (p *preparation) extBinaryCopy() (string, error) {
 
 // copyExtBinary writes a sample profile as ExtBinary, with the summary that it has.
 func copyExtBinary(w io.Writer, path string) error {
-	f, err := input.Open(nil, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if !sampleprof.IsBinary(f.Head) {
+	return withStream(path, func(f *unpack.Stream, _ bool) error {
+		if sampleprof.IsBinary(f.Head) {
+			return copyBinary(w, f)
+		}
 		p, err := sampleprof.ReadText(f)
 		if err != nil {
 			return err
 		}
 		return sampleprof.WriteExtBinary(w, p, sampleprof.WriteOptions{})
-	}
+	})
+}
+
+// copyBinary is copyExtBinary for the binary formats, of which ExtBinary may have been compressed.
+func copyBinary(w io.Writer, f io.Reader) error {
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return err
