@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/canonical"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Clones iterates, by ascending ID, over the symbols of the unit that have a canonical name: the

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A Cursor steps through the location records of a function in pre-order: the records of an inlined

@@ -3,7 +3,7 @@ package afdo
 import (
 	"fmt"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // fields decodes the fields of a section, or of the header, and knows which one it is: wire.Fields

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo/internal/door"
-	"github.com/go-afdo/afdo/internal/indexfmt"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // An index is a section that any reader may skip, the last one of a file (docs/extensions.md). Of

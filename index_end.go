@@ -1,6 +1,6 @@
 package afdo
 
-import "github.com/go-afdo/afdo/internal/indexfmt"
+import "github.com/go-afdo/afdo/internal/v4/indexfmt"
 
 // A distant file whose index is trusted is read from its end: the index has copies of the header
 // and of the units' entries, and tells where the sections of a unit are and which checksums they

@@ -3,8 +3,8 @@ package afdo
 import (
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/indexfmt"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // What a Reader does that trusts the index. The index says where to look, in numbers that this file

@@ -3,7 +3,7 @@ package afdo
 import (
 	"strconv"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A LocationType says what a location record holds (RFC 4.8.2).

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strconv"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A SectionType says what a section holds (RFC 4.2). Other types than these are legal and skipped.

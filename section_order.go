@@ -3,7 +3,7 @@ package afdo
 import (
 	"encoding/binary"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Every writer that fills a file from front to back makes a section table in the order of the file.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/go-afdo/afdo/internal/indexfmt"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // extent is the place of a section as the section table has it.

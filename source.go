@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"golang.org/x/exp/mmap"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/go-afdo/afdo/internal/door"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A SymbolID identifies a symbol within a file (RFC 4.6). It has no meaning in another file.

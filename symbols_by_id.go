@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // decodeShare is the share of a unit's symbols from which on decoding all of them costs less than

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // What is wanted of many units is read together: the places are looked up first, and then parts

@@ -1,6 +1,6 @@
 package afdo
 
-import "github.com/go-afdo/afdo/internal/wire"
+import "github.com/go-afdo/afdo/internal/v4/wire"
 
 // Varints several at a time, for the records of a function. Package wire decodes them one by one.
 

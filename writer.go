@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A Writer puts sections together to a version 4 file (RFC 4.1, 4.2). Package builder fills the

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // symbolNames puts the symbol names section of a unit (RFC 4.6). Rows stand by ascending ID, and

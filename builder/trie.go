@@ -2,7 +2,7 @@ package builder
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // stringTable puts the string table section of a unit (RFC 4.3). The index of a string is the place

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/door"
+	"github.com/go-afdo/afdo/internal/v4/door"
 )
 
 // A Problem is something that a check finds.

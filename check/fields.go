@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // fields decodes the fields of a section and knows which one it is.

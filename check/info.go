@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // infos checks the symbol info sections that symbols refer to, in file order, each once.

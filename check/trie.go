@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // bitSet is a set of numbers below its capacity.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/door"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // unit is an entry of the file names section.

@@ -10,8 +10,8 @@ package index
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/door"
-	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // An Index is the index of a file. All methods may be called from many goroutines.

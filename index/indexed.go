@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // indexed has the candidates of the index of a file.

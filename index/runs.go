@@ -2,8 +2,8 @@ package index
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/indexfmt"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // runs returns what the block of runs is made of. Sections stand together as the file is written.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/canonical"
-	"github.com/go-afdo/afdo/internal/indexfmt"
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 var errNoFingerprints = fmt.Errorf("index: fingerprints: %w", afdo.ErrNotFound)

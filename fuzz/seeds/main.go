@@ -42,7 +42,7 @@ var targets = []target{
 	{".", "FuzzTrie", nil, v4Dict},
 	{"./check", "FuzzCheck", v4Files, v4Dict},
 	{"./check", "FuzzStringTableFaults", nil, v4Dict},
-	{"./internal/wire", "FuzzVarint", nil, nil},
+	{"./internal/v4/wire", "FuzzVarint", nil, nil},
 	{"./fuzz", "FuzzConvertRoundTrip", append(textFiles, v4Files...), allDicts},
 }
 

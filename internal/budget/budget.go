@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/door"
+	"github.com/go-afdo/afdo/internal/v4/door"
 )
 
 const (

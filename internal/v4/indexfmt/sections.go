@@ -3,7 +3,7 @@ package indexfmt
 import (
 	"math/bits"
 
-	"github.com/go-afdo/afdo/internal/wire"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // The block of sections says that the entries of the section table stand in the order of the file,

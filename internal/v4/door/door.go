@@ -5,7 +5,7 @@ package door
 import (
 	"math"
 
-	"github.com/go-afdo/afdo/internal/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // An Index is the index of a Reader's file.
