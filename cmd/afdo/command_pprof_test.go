@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/clitest"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )

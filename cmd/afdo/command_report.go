@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -16,7 +17,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/input"
 )
 
 const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a map of its units by

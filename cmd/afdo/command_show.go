@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/internal/cli/input"
 )
 
 const showHelp = `Print what FILE is: its format and size, the sizes of its sections by kind, its

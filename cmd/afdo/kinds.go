@@ -3,13 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/instrprofkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/memprofkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/profile"
 )
 

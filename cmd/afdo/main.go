@@ -6,10 +6,12 @@ package main
 import (
 	"os"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
 func main() {
+	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	os.Exit(e.run(os.Args[1:]))
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -187,6 +187,7 @@ func init() { programs["afdo-measured"] = runMeasured }
 // runMeasured is the command, which tells at its end on descriptor 3 how many kilobytes it had at
 // most. The figure of wait4 would be that of the test's own process where that is larger.
 func runMeasured() {
+	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: io.Discard, Err: os.Stderr})
 	code := e.run(os.Args[1:])
 	status, _ := os.ReadFile("/proc/self/status")

@@ -1,5 +1,5 @@
-// Package cli is what all verbs of the command have in common: the standard streams, exit statuses
-// and how an error is told. Its sub-packages have a noun each: input, output, table and so on.
+// Package cli is what the commands of this repository have in common: the standard streams, exit
+// statuses and how an error is told. Below it are the flags that they share.
 package cli
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/cli/clitest"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 )
 
 // Nothing but temporary files of this program that nobody has written to for long is taken away.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-afdo/afdo/internal/cli/clitest"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 )
 
 // A screen is what a terminal has been sent.

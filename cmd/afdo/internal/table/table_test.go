@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/cli/clitest"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 )
 
 func TestTable(t *testing.T) {

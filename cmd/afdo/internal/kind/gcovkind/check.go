@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/check"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )

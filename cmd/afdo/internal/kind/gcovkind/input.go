@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/internal/cli/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/profile"
 )
 

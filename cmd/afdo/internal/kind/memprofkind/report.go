@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 

@@ -7,9 +7,9 @@ import (
 	"reflect"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/input"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
 )

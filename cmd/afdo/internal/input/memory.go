@@ -1,6 +1,7 @@
 package input
 
 import (
+	"os"
 	"runtime/debug"
 	"sync/atomic"
 )
@@ -14,10 +15,20 @@ const (
 	allowEvery    = 1 << 20 // how much of a compressed file is unpacked before memory is allowed for it
 )
 
+// limited is set once the process is to keep its memory in proportion.
+var limited atomic.Bool
+
 // opened is the size of all files that were opened.
 var opened atomic.Int64
 
+// LimitMemory has the process keep its memory in proportion to the files that are opened from now
+// on, unless the environment sets a limit with GOMEMLIMIT. It is for main functions: the limit is
+// that of the whole process, see [debug.SetMemoryLimit].
+func LimitMemory() { limited.Store(os.Getenv("GOMEMLIMIT") == "") }
+
 // allowMemory allows for a file of a size.
 func allowMemory(size int64) {
-	debug.SetMemoryLimit(freeMemory + memoryPerByte*opened.Add(size))
+	if all := opened.Add(size); limited.Load() {
+		debug.SetMemoryLimit(freeMemory + memoryPerByte*all)
+	}
 }

@@ -1,0 +1,35 @@
+package input
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The limit of the process follows the files that are opened, once a main function has asked for
+// it, and unless the environment has set one.
+func TestLimitMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, make([]byte, 1000), 0o666))
+	limitAfter := func() int64 {
+		f, err := Open(nil, path)
+		require.NoError(t, err)
+		f.Close()
+		return debug.SetMemoryLimit(-1)
+	}
+	const before = 1 << 40
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(before))
+	defer limited.Store(false)
+	assert.EqualValues(t, before, limitAfter())
+	t.Setenv("GOMEMLIMIT", "1TiB")
+	LimitMemory()
+	assert.EqualValues(t, before, limitAfter())
+	t.Setenv("GOMEMLIMIT", "")
+	LimitMemory()
+	want := freeMemory + memoryPerByte*(opened.Load()+1000)
+	assert.Equal(t, want, limitAfter())
+}
