@@ -49,18 +49,32 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	}
 }
 
-// errSilent is why a try ends in which nothing comes for too long.
-var errSilent = fmt.Errorf("the server is silent: %w", context.DeadlineExceeded)
+// Why a try ends in which too little comes.
+var (
+	errSilent = fmt.Errorf("the server is silent: %w", context.DeadlineExceeded)
+	errSlow   = fmt.Errorf("the server is too slow: %w", context.DeadlineExceeded)
+)
 
-// try asks once, unless nothing comes for too long.
+// An answer may take as long as several times that a server may be silent, and then has to have
+// brought so many bytes for each second more.
+const (
+	patience  = 5
+	leastRate = 16 << 10
+)
+
+// try asks once, unless nothing comes for too long, or too little.
 func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
-	inTime, stop := context.WithCancelCause(ctx)
+	bytes := max(r.High-r.Low, -r.Low)
+	due := patience*f.timeout + time.Duration(float64(bytes)/leastRate*float64(time.Second))
+	inTime, end := context.WithTimeoutCause(ctx, due, errSlow)
+	defer end()
+	inTime, stop := context.WithCancelCause(inTime)
 	defer stop(nil)
 	watch := time.AfterFunc(f.timeout, func() { stop(errSilent) })
 	defer watch.Stop()
 	a, err := f.ask(inTime, r, buf, func() { watch.Reset(f.timeout) })
-	if err != nil && context.Cause(inTime) == errSilent {
-		err = &Transient{Err: fault(f.Name(), errSilent, "")}
+	if cause := context.Cause(inTime); err != nil && (cause == errSilent || cause == errSlow) {
+		err = &Transient{Err: fault(f.Name(), cause, "")}
 	}
 	return a, err
 }

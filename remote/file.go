@@ -31,7 +31,8 @@ type File struct {
 //
 // The error matches [ErrNoRanges] for a server that only serves whole files, fs.ErrNotExist and
 // fs.ErrPermission for what they say, and context's errors. Any other that a server or the network
-// gives is returned as it is.
+// gives is returned as it is. Redirects are followed, unless they lead from elsewhere to this machine
+// or to addresses that only its own network has.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -41,7 +42,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", shown(u))
 	}
 	o := defaults(opts)
-	return open(ctx, &httpFile{url: u, client: o.client}, o)
+	return open(ctx, &httpFile{url: u, client: guarded(o.client)}, o)
 }
 
 // OpenSource opens the file of a source. File.Close closes the source, and so does OpenSource if it

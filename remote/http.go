@@ -40,7 +40,10 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 		if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
 			err = inURL.Err // without the URL and its secrets
 		}
-		return Part{}, &Transient{Err: fault(h.Name(), err, "")}
+		if err = fault(h.Name(), err, ""); !errors.Is(err, errRedirect) {
+			err = &Transient{Err: err}
+		}
+		return Part{}, err
 	}
 	part, err := h.part(response, r, known)
 	if part.Body == nil {

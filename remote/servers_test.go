@@ -2,12 +2,15 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -142,4 +145,74 @@ func TestSilent(t *testing.T) {
 	}
 	_, err := f.ReadAt(make([]byte, 10), 0)
 	require.ErrorContains(t, err, "is silent")
+}
+
+// A server that sends a byte now and then does not keep a request alive.
+func TestDripping(t *testing.T) {
+	s := serve(t, random(1_000))
+	f := open(t, s, remote.Tail(10), remote.Timeout(50*time.Millisecond), remote.Retry(2, 0))
+	var sent atomic.Int64
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Content-Range", "bytes 0-899/1000")
+		w.WriteHeader(http.StatusPartialContent)
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte{0})
+			w.(http.Flusher).Flush()
+			sent.Add(1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		return true
+	}
+	_, err := f.ReadAt(make([]byte, 900), 0)
+	require.ErrorContains(t, err, "too slow")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Less(t, sent.Load(), int64(900))
+}
+
+// Where a redirect leads does not learn the URL before, and no server elsewhere sends requests to
+// this machine.
+func TestRedirect(t *testing.T) {
+	var referers []string
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		referers = append(referers, r.Referer())
+		http.ServeContent(w, r, "", time.Unix(1<<30, 0), bytes.NewReader(random(1_000)))
+	}))
+	defer inside.Close()
+	var target string
+	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, target, http.StatusFound)
+	})
+	front := httptest.NewServer(redirect)
+	defer front.Close()
+
+	target = inside.URL + "/file"
+	f, err := remote.Open(t.Context(), front.URL+"/all?signature=secret", remote.Retry(1, 0))
+	require.NoError(t, err) // from this machine to this machine
+	require.NoError(t, f.Close())
+	require.Equal(t, []string{""}, referers)
+
+	// A client that has the answer of a host elsewhere.
+	elsewhere := &http.Client{Transport: answers(redirect)}
+	port := inside.Listener.Addr().(*net.TCPAddr).Port
+	for _, target = range []string{
+		inside.URL, fmt.Sprintf("http://localhost:%d/", port), fmt.Sprintf("http://[::ffff:127.0.0.1]:%d/", port),
+		"http://0.0.0.0/", "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://100.100.100.200/",
+	} {
+		t.Run(target, func(t *testing.T) {
+			_, err := remote.Open(t.Context(), "http://192.0.2.1/all?signature=secret", remote.Client(elsewhere))
+			require.ErrorContains(t, err, "the redirect is not followed")
+			require.NotContains(t, err.Error(), "secret")
+		})
+	}
+	require.Len(t, referers, 1)
+}
+
+// answers is a transport to one handler, whatever the host.
+type answers func(http.ResponseWriter, *http.Request)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	a(w, r)
+	return w.Result(), nil
 }

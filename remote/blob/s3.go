@@ -3,6 +3,7 @@ package blob
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -51,7 +52,22 @@ func (s3Service) refused(err error) (int, string) {
 	}
 	var said smithy.APIError
 	if errors.As(err, &said) {
-		return response.HTTPStatusCode(), said.ErrorCode() + ": " + said.ErrorMessage()
+		status := response.HTTPStatusCode()
+		if denied[said.ErrorCode()] {
+			status = http.StatusForbidden
+		}
+		return status, said.ErrorCode() + ": " + said.ErrorMessage()
 	}
 	return response.HTTPStatusCode(), response.Err.Error()
+}
+
+// denied are the codes by which S3 refuses credentials. Some that speak its protocol answer an
+// unknown key with the status of an object that does not exist.
+var denied = map[string]bool{
+	"AccessDenied":          true,
+	"ExpiredToken":          true,
+	"InvalidAccessKeyId":    true,
+	"InvalidToken":          true,
+	"SignatureDoesNotMatch": true,
+	"XAdminUserNotFound":    true, // versitygw
 }

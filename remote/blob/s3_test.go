@@ -181,6 +181,8 @@ func TestS3Errors(t *testing.T) {
 	require.ErrorIs(t, fails(server.url(key)+"&anonymous=true"), fs.ErrPermission)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	require.ErrorIs(t, fails(server.url(key)), fs.ErrPermission)
+	t.Setenv("AWS_ACCESS_KEY_ID", "nobody")
+	require.ErrorIs(t, fails(server.url(key)), fs.ErrPermission)
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	require.ErrorContains(t, fails(server.url(key)), "credentials")
