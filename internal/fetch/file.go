@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/arriving"
 )
 
 // A File is a file of a server that a helper reads. Several goroutines may read at the same time,
@@ -142,11 +143,15 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 
 // readAll reads the whole file. Where that fails, the reads that follow tell why.
 func (f *File) readAll() {
-	data := make([]byte, f.size)
-	if _, err := f.askAll(data, 0); err == nil {
+	if data, err := arriving.ReadAt(asking{f}, nil, 0, int(f.size)); err == nil {
 		f.all.Store(&data)
 	}
 }
+
+// asking reads by questions alone.
+type asking struct{ *File }
+
+func (a asking) ReadAt(p []byte, off int64) (int, error) { return a.askAll(p, off) }
 
 // askAll asks for a range that lies within the file, in as few questions as it takes.
 func (f *File) askAll(p []byte, off int64) (n int, err error) {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/arriving"
 	"github.com/go-afdo/afdo/internal/regular"
 )
 
@@ -64,14 +65,10 @@ func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	if s.InMemory() {
 		return s.data[off : off+int64(n) : off+int64(n)], nil
 	}
-	if cap(buf) < n {
-		buf = make([]byte, n)
-	}
-	buf = buf[:n]
-	got, err := s.at.ReadAt(buf, off)
-	if got == n && (err == nil || err == io.EOF) {
+	buf, err := arriving.ReadAt(s.at, buf, off, n)
+	if err == nil {
 		err = s.unchanged()
-	} else if err == nil || err == io.EOF {
+	} else if err == io.ErrUnexpectedEOF {
 		err = s.short()
 	}
 	switch {

@@ -1,0 +1,72 @@
+package arriving_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/arriving"
+)
+
+// counted counts reads, and how many bytes they ask for at most.
+type counted struct {
+	io.ReaderAt
+	reads, most int
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	c.reads, c.most = c.reads+1, max(c.most, len(p))
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+func TestReadAt(t *testing.T) {
+	data := make([]byte, 21<<20)
+	for i := range data {
+		data[i] = byte(i * i >> 7)
+	}
+	for _, c := range []struct{ off, n, reads int }{
+		{0, 0, 1}, {5, 1, 1}, {5, 4 << 20, 1}, {5, 4<<20 + 1, 2}, {1 << 20, 20 << 20, 4}, {0, len(data), 4},
+	} {
+		r := &counted{ReaderAt: bytes.NewReader(data)}
+		got, err := arriving.ReadAt(r, nil, int64(c.off), c.n)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(data[c.off:c.off+c.n], got))
+		assert.Equal(t, c.reads, r.reads)
+	}
+}
+
+// A buffer is used if it is large enough, and left alone if it is not.
+func TestBuffer(t *testing.T) {
+	buf := make([]byte, 0, 10)
+	got, err := arriving.ReadAt(bytes.NewReader([]byte("0123456789ab")), buf, 1, 10)
+	require.NoError(t, err)
+	assert.Equal(t, "123456789a", string(got))
+	assert.Equal(t, "123456789a", string(buf[:10]))
+	got, err = arriving.ReadAt(bytes.NewReader([]byte("0123456789ab")), buf, 0, 12)
+	require.NoError(t, err)
+	assert.Equal(t, "0123456789ab", string(got))
+	assert.Equal(t, "123456789a", string(buf[:10]))
+}
+
+// What is claimed and is not there takes no memory.
+func TestClaim(t *testing.T) {
+	for _, n := range []int{1001, 5 << 20, math.MaxInt} {
+		r := &counted{ReaderAt: bytes.NewReader(make([]byte, 1000))}
+		got, err := arriving.ReadAt(r, nil, 0, n)
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.Nil(t, got)
+		assert.LessOrEqual(t, r.most, 4<<20)
+	}
+	failure := errors.New("a fault of the disk")
+	_, err := arriving.ReadAt(failing{failure}, nil, 0, 10)
+	assert.ErrorIs(t, err, failure)
+}
+
+type failing struct{ err error }
+
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
