@@ -57,6 +57,6 @@ func Retry(tries int, wait time.Duration) Option {
 	return func(o *options) { o.tries, o.wait = max(tries, 1), max(wait, 0) }
 }
 
-// Timeout sets after what time without a byte a try ends, a minute by default. So does one that takes
-// five times as long and a second more for each 16 KiB that were asked for.
+// Timeout sets after what time without a byte a try ends, a minute by default. So does one that
+// takes five times as long and a second more for each 16 KiB that were asked for.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
