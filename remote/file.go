@@ -31,8 +31,8 @@ type File struct {
 //
 // The error matches [ErrNoRanges] for a server that only serves whole files, fs.ErrNotExist and
 // fs.ErrPermission for what they say, and context's errors. Any other that a server or the network
-// gives is returned as it is. Redirects are followed, unless they lead from elsewhere to this machine
-// or to addresses that only its own network has.
+// gives is returned as it is. Redirects are followed, unless they lead from elsewhere to this
+// machine or to addresses that only its own network has.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
