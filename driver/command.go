@@ -344,11 +344,17 @@ func (c *Command) Argv() []string {
 // preprocessArgs returns the arguments with which the compiler preprocesses the
 // command's sources, but for -E. Sources that have been preprocessed are left out.
 func (c *Command) preprocessArgs() []string {
+	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
+}
+
+// argsFor returns the arguments that say how sources become something else, and not what that is or
+// where it goes, with those of the sources that are wanted.
+func (c *Command) argsFor(wanted func(source *word) bool) []string {
 	var args []string
 	for _, w := range c.words {
 		switch {
 		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
-			if !w.source || c.isPreprocessed(&w) {
+			if !w.source || !wanted(&w) {
 				continue
 			}
 		case !forPreprocessor(w.text) || c.isProfileOption(w.text):

@@ -1,11 +1,9 @@
 // Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run that callgrind has
-// counted. For bench/pays/found.sh it tells what GCC 16 has found of a profile, and the MOST
-// largest counts that it has not.
+// counted.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
-//	pays found MOST PROFILE DUMP...
 package main
 
 import (
@@ -39,14 +37,7 @@ func run(args []string) error {
 		}
 		return sample(period, args[2], args[3], args[4])
 	}
-	if len(args) > 3 && args[0] == "found" {
-		most, err := strconv.Atoi(args[1])
-		if err != nil {
-			return err
-		}
-		return judgeDumps(os.Stdout, args[2], args[3:], most)
-	}
-	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT, or pays found MOST PROFILE DUMP [DUMP...]")
+	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT or pays sample PERIOD BINARY CALLGRIND OUT")
 }
 
 // hotShare is the part of the largest count from which on GCC takes a block for hot (its

@@ -101,6 +101,7 @@ var verbs = [...]verb{
 	{"report", newReportCommand},
 	{"slice", newSliceCommand},
 	{"fingerprint", newFingerprintCommand},
+	{"explain", newExplainCommand},
 	{"exec", newExecCommand},
 	{"cache", newCacheCommand},
 	{"merge", newMergeCommand},

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+const explainHelp = `Tell what a compiler makes of PROFILE: for which share of the counts it has a statement,
+why not for the rest, and which functions lose most.
+
+  afdo explain prog.afdo -- gcc -O2 -c prog.c
+  afdo explain prog.afdo --compile-commands build/compile_commands.json -j 8
+  afdo explain prog.afdo --binary prog.new
+
+A compile runs in a folder of its own, and the outputs of the build stay as they are. What
+is found is what the compiler says itself: GCC 16 in the dump of its pass afdo_offline,
+GCC 12 to 15 in that of afdo, clang in its remarks. Of a command line after "--", only
+functions of its sources count. The compiles of a database are taken for the whole
+program. If some of them name a profile, run behind "afdo exec", or have its slice beside
+their object, those that do not are said to be without the profile.
+
+With --binary no compiler runs: the lines in the debug info of a newer program are
+compared with the profile.
+
+What becomes of a count:
+
+  found                there is a statement at its place
+  found apart          the call is not inlined; the function by itself has the statement
+  begin or end         where a function begins or ends, which needs no count
+  no statement         the function has no statement there
+  inlined otherwise    the function is there, but is not inlined at that call
+  declared elsewhere   all lines of the function are off by the same
+  edited               the function is not the one that was profiled
+  not optimised        its unit is compiled with -O0, or without -O
+  without the profile  its unit is compiled without the profile
+  compiled nowhere     no compile has the function
+
+A function was edited if lines or inlined calls of it have moved. Then the lines that
+still match may be others, and all of its counts are in doubt.
+
+If nothing is found at all, the exit status is 1. JSON has these members:
+
+  {"profile", "counts", "found", "found_share", "elsewhere", "reasons": {"found": N, ...},
+    "functions": [{"name", "demangled", "file", "line", "counts", "found", "reason",
+    "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
+
+with all functions, those that lose most first; "elsewhere" counts functions of other
+units. A function that loses nothing has the reason "found".`
+
+// explaining is the flags of explain.
+type explaining struct {
+	database string
+	binary   string
+	jobs     int
+	number   countFlag
+	json     bool
+}
+
+func newExplainCommand(e *env) *cobra.Command {
+	x := explaining{number: 10}
+	cmd := &cobra.Command{
+		Use:   "explain PROFILE {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
+		Short: "Tell what a compiler makes of a profile, and what it loses",
+		Long:  explainHelp,
+		Args:  func(_ *cobra.Command, args []string) error { return x.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.explain(cmd.Context(), args[0], args[1:], &x)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
+	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
+	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
+	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
+	f.BoolVar(&x.json, "json", false, "print JSON")
+	return cmd
+}
+
+// check refuses what makes no sense: compiles come from one place.
+func (x *explaining) check(args []string) error {
+	ways := 0
+	for _, given := range []bool{len(args) > 1, x.database != "", x.binary != ""} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return cli.Usagef("no PROFILE")
+	case ways != 1:
+		return cli.Usagef("want one of -- COMPILER ARGS..., --compile-commands FILE and --binary NEW")
+	case x.jobs < 1:
+		return cli.Usagef("-j wants a number of compiles")
+	}
+	return nil
+}
+
+// explain holds a profile against compiles and tells what became of it.
+func (e *env) explain(ctx context.Context, path string, argv []string, x *explaining) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	p, format, err := e.loadWithFormat(path)
+	if err != nil {
+		return err
+	}
+	explainer := explain.New(p)
+	report := explainer.Report
+	if x.binary != "" {
+		code, err := explain.Binary(ctx, x.binary)
+		if err != nil {
+			return err
+		}
+		explainer.Add(code)
+	} else {
+		var compiles []compile
+		if compiles, err = x.compiles(argv); err != nil {
+			return err
+		}
+		c, err := explain.NewCompiling(path, p, format)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		codes, err := e.compileAll(ctx, c, compiles, x)
+		if err != nil {
+			return err
+		}
+		explainer.Add(codes...)
+		if x.database == "" {
+			report = explainer.ReportPart
+		}
+	}
+	return e.tellExplained(path, report(), x)
+}
+
+// tellExplained prints a report.
+func (e *env) tellExplained(path string, r *explain.Report, x *explaining) error {
+	facts := newExplainFacts(path, r)
+	var err error
+	if x.json {
+		err = output.JSON(e.Out, facts)
+	} else {
+		err = facts.write(e.Out, int(x.number))
+	}
+	if err == nil && r.Found == 0 {
+		err = fmt.Errorf("%s: of %s none was found: the profile is of another program, or of other sources", human.Name(path), counted(r.Counts, "count"))
+	}
+	return err
+}

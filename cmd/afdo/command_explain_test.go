@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+func TestExplainUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"explain"},
+		{"explain", example(".v2.afdo")},
+		{"explain", example(".v2.afdo"), "--binary", "x", "--", "gcc", "x.c"},
+		{"explain", example(".v2.afdo"), "-j", "0", "--", "gcc", "x.c"},
+	} {
+		assert.Equal(t, cli.StatusUsage, afdoRun(args...).status, args)
+	}
+	for want, args := range map[string][]string{
+		"it compiles no C or C++":       {"--", "gcc", "-c", "x.s"},
+		"not a compilation database":    {"--compile-commands", example(".v2.afdo")},
+	} {
+		r := afdoRun(append([]string{"explain", example(".v2.afdo")}, args...)...)
+		assert.Equal(t, cli.StatusFault, r.status, args)
+		assert.Contains(t, r.err, want)
+	}
+}
+
+// An explainedSite is a program of two files with a profile of it.
+type explainedSite struct{ *site }
+
+func newExplainedSite(t *testing.T, compiler ...string) explainedSite {
+	testenv.Tool(t, compiler[0])
+	s := newSite(t)
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	s.run(append(compiler, "-O2", "-g", "-o", "words", "words.c", "table.c")...)
+	s.run("afdo", "create", "--binary", "words", "--profile", everyCode(t, s.path("words")), "-o", "words.afdo")
+	return explainedSite{s}
+}
+
+// everyCode returns the path of samples of all code of a program's functions.
+func everyCode(t *testing.T, program string) string {
+	f, err := symbolize.Open(program)
+	require.NoError(t, err)
+	defer f.Close()
+	layout, err := samples.NewLayout(f.ELF())
+	require.NoError(t, err)
+	set := new(samples.Set)
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if low, ok := layout.Offset(s.Low); ok {
+			set.AddRange(samples.Range{Begin: low, End: low + s.High - s.Low - 1}, 100)
+		}
+	}
+	var text bytes.Buffer
+	require.NoError(t, set.Write(&text))
+	return writeFile(t, "samples", text.Bytes())
+}
+
+// explain returns the facts of a run that finds something, and what became of a function.
+func (s explainedSite) explain(function string, args ...string) (explainFacts, explainedFunction) {
+	s.Helper()
+	out := s.run(append([]string{"afdo", "explain", "words.afdo", "--json"}, args...)...)
+	keepJSON(s.TB.(*testing.T), "explain", out)
+	var facts explainFacts
+	require.NoError(s, json.Unmarshal([]byte(out), &facts))
+	for _, f := range facts.Functions {
+		if f.Name == function {
+			return facts, f
+		}
+	}
+	return facts, explainedFunction{}
+}
+
+// editHash inserts three lines into a function.
+func (s explainedSite) editHash() {
+	const begin = "	unsigned h = 2166136261u;\n"
+	s.write("table.c", strings.Replace(s.read("table.c"), begin, "	if (!length)\n		return 0;\n	length &= 65535;\n"+begin, 1))
+}
+
+// The four things that make a profile worthless without a word of the compiler.
+func TestExplainJSON(t *testing.T) {
+	s := newExplainedSite(t, "gcc")
+	whole, f := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c", "table.c")
+	assert.Greater(t, whole.FoundShare, 0.6)
+	assert.Zero(t, whole.Reasons[explain.Edited]+whole.Reasons[explain.Nowhere])
+	assert.Equal(t, explain.Found, f.Reason)
+	assert.Equal(t, uint32(42), f.Line)
+	assert.Equal(t, s.path("table.c"), f.File)
+
+	none := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-c", "words.c", "table.c")
+	assert.Contains(t, none, "not optimised  100.00%")
+
+	s.editHash()
+	_, f = s.explain("hash", "--", "gcc", "-O2", "-c", "table.c")
+	assert.Equal(t, explain.Edited, f.Reason)
+	facts, _ := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c")
+	assert.NotZero(t, facts.Elsewhere)
+	assert.Zero(t, facts.Reasons[explain.Nowhere])
+
+	s.write("other.c", "int other(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i; return s; }\n")
+	said := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "other.c")
+	assert.Contains(t, said, "compiled nowhere  100.00%")
+	assert.Contains(t, said, "of another program")
+}
+
+func TestExplainDatabaseJSON(t *testing.T) {
+	s := newExplainedSite(t, "gcc")
+	database := func(words, table string) {
+		s.write("compile_commands.json", fmt.Sprintf(`[
+			{"directory": %[1]q, "file": "words.c", "command": "%[2]s gcc -O2 -c words.c -o words.o"},
+			{"directory": %[1]q, "file": "table.c", "command": "%[3]s gcc -O2 -c table.c -o table.o"},
+			{"directory": %[1]q, "file": "words.o", "command": "gcc -o words words.o"}]`, s.dir, words, table))
+	}
+	database("", "")
+	facts, _ := s.explain("hash", "--compile-commands", "compile_commands.json", "-j", "2")
+	assert.Zero(t, facts.Reasons[explain.Unprofiled], "nobody names a profile")
+	database("/opt/afdo exec --profile x --", "")
+	facts, f := s.explain("hash", "--compile-commands", "compile_commands.json")
+	assert.Equal(t, explain.Unprofiled, f.Reason)
+	assert.Equal(t, []explain.Reason{"", explain.Unprofiled}, []explain.Reason{facts.Units[0].Reason, facts.Units[1].Reason})
+	s.write("table.o.afdo", "the slice that exec leaves")
+	facts, _ = s.explain("hash", "--compile-commands", "compile_commands.json")
+	assert.Zero(t, facts.Reasons[explain.Unprofiled])
+}
+
+func TestExplainBinaryJSON(t *testing.T) {
+	s := newExplainedSite(t, "gcc")
+	facts, _ := s.explain("hash", "--binary", "words")
+	assert.Equal(t, facts.Counts, facts.Found, "the program that was profiled")
+	s.editHash()
+	s.run("gcc", "-O2", "-g", "-o", "newer", "words.c", "table.c")
+	_, f := s.explain("hash", "--binary", "newer")
+	assert.Equal(t, explain.Edited, f.Reason)
+}
+
+// Other compilers say other things of the same profile.
+func TestExplainCompilers(t *testing.T) {
+	testenv.NeedSweep(t)
+	for _, compiler := range []string{"gcc-16", "clang-22"} {
+		t.Run(compiler, func(t *testing.T) {
+			flags := []string{compiler}
+			if strings.HasPrefix(compiler, "clang") {
+				flags = append(flags, "-fdebug-info-for-profiling")
+			}
+			s := newExplainedSite(t, flags...)
+			if strings.HasPrefix(compiler, "clang") {
+				s.run("afdo", "convert", "words.afdo", "-o", "words.prof", "--to", "extbinary")
+				s.run("cp", "words.prof", "words.afdo")
+			}
+			facts, f := s.explain("hash", "--", compiler, "-O2", "-c", "words.c", "table.c")
+			assert.Greater(t, facts.FoundShare, 0.6)
+			assert.Equal(t, explain.Found, f.Reason)
+			s.editHash()
+			_, f = s.explain("hash", "--", compiler, "-O2", "-c", "words.c", "table.c")
+			assert.Equal(t, explain.Edited, f.Reason)
+		})
+	}
+}

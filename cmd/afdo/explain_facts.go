@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+// explainFacts is what "afdo explain" tells.
+type explainFacts struct {
+	Profile    string                    `json:"profile"`
+	Counts     uint64                    `json:"counts"`
+	Found      uint64                    `json:"found"`
+	FoundShare float64                   `json:"found_share"`
+	Elsewhere  uint64                    `json:"elsewhere"`
+	Reasons    map[explain.Reason]uint64 `json:"reasons"`
+	Functions  []explainedFunction       `json:"functions"`
+	Units      []explainedUnit           `json:"units"`
+}
+
+type explainedFunction struct {
+	Name      string         `json:"name"`
+	Demangled string         `json:"demangled"`
+	File      string         `json:"file,omitempty"`
+	Line      uint32         `json:"line,omitempty"`
+	Counts    uint64         `json:"counts"`
+	Found     uint64         `json:"found"`
+	Reason    explain.Reason `json:"reason"`
+	Advice    string         `json:"advice,omitempty"`
+
+	suspect uint64
+}
+
+type explainedUnit struct {
+	Unit     string         `json:"unit"`
+	Compiler string         `json:"compiler,omitempty"`
+	Counts   uint64         `json:"counts"`
+	Found    uint64         `json:"found"`
+	Reason   explain.Reason `json:"reason,omitempty"`
+}
+
+func newExplainFacts(path string, r *explain.Report) *explainFacts {
+	f := &explainFacts{
+		Profile: path, Counts: r.Counts, Found: r.Found, FoundShare: share(r.Found, r.Counts), Elsewhere: r.Elsewhere,
+		Reasons: make(map[explain.Reason]uint64), Functions: []explainedFunction{}, Units: []explainedUnit{},
+	}
+	for _, reason := range explain.Reasons {
+		f.Reasons[reason] = r.Reasons[reason]
+	}
+	for _, u := range r.Units {
+		f.Units = append(f.Units, explainedUnit{u.Name, u.Compiler, u.Counts, u.Found, u.Reason})
+	}
+	for i := range r.Functions {
+		g := &r.Functions[i]
+		f.Functions = append(f.Functions, explainedFunction{
+			g.Name, demangled.Bounded(g.Name), g.File, g.Line, g.Counts, g.Found, g.Reason, g.Reason.Advice(), g.Suspect(),
+		})
+	}
+	return f
+}
+
+// write prints the facts with the functions and units that lose most.
+func (f *explainFacts) write(w io.Writer, most int) error {
+	if most == 0 {
+		most = max(len(f.Functions), len(f.Units))
+	}
+	if _, err := fmt.Fprintf(w, "%s of %s found", human.Percent(f.FoundShare), counted(f.Counts, "count")); err != nil {
+		return err
+	}
+	if f.Elsewhere > 0 {
+		fmt.Fprintf(w, "; %s are of functions that are not compiled here", human.Number(f.Elsewhere))
+	}
+	fmt.Fprintln(w)
+	reasons := table.Table{Columns: "lr"}
+	for _, r := range explain.Reasons {
+		if f.Reasons[r] > 0 {
+			reasons.Row(string(r), human.Percent(share(f.Reasons[r], f.Counts)))
+		}
+	}
+	if err := reasons.Write(w, 2); err != nil {
+		return err
+	}
+	if err := f.writeUnits(w, most); err != nil {
+		return err
+	}
+	return f.writeFunctions(w, most)
+}
+
+// writeUnits prints the units that lose most, if there is more than one.
+func (f *explainFacts) writeUnits(w io.Writer, most int) error {
+	if len(f.Units) < 2 {
+		return nil
+	}
+	units := table.Table{Columns: "rrll"}
+	units.Row("Found", "Counts", "Unit")
+	for _, u := range f.worstUnits(most) {
+		units.Row(human.Percent(share(u.Found, u.Counts)), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
+	}
+	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
+		return err
+	}
+	return units.Write(w, 2)
+}
+
+// worstUnits returns the units that lose most.
+func (f *explainFacts) worstUnits(most int) []explainedUnit {
+	units := slices.Clone(f.Units)
+	slices.SortStableFunc(units, func(a, b explainedUnit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
+	return units[:min(most, len(units))]
+}
+
+// writeFunctions prints the functions that lose most, and what to do.
+func (f *explainFacts) writeFunctions(w io.Writer, most int) error {
+	functions := table.Table{Columns: "rrlll"}
+	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
+	advice := []explain.Reason{}
+	said := make(map[explain.Reason]bool)
+	for _, g := range f.Functions[:min(most, len(f.Functions))] {
+		if g.suspect == 0 {
+			break
+		}
+		at := human.Name(g.File)
+		if g.Line > 0 {
+			at = fmt.Sprintf("%s:%d", at, g.Line)
+		}
+		functions.Row(human.Percent(share(g.Found, g.Counts)), human.Number(g.Counts), string(g.Reason), human.Name(demangled.Short(g.Name)), at)
+		if !said[g.Reason] && g.Advice != "" {
+			said[g.Reason] = true
+			advice = append(advice, g.Reason)
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w, "\nFunctions that lose most"); err != nil {
+		return err
+	}
+	if err := functions.Write(w, 2); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, r := range advice {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", r, r.Advice()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package explain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Compiling runs compilers for what they say of a profile. It writes into a folder of its own
+// alone. Its methods may be called by many goroutines.
+type Compiling struct {
+	folder  string
+	profile *profile.Profile
+	path    string // of the profile as it was given
+	format  anyprof.Format
+}
+
+// NewCompiling returns what compiles with a profile, which is in the file of a path. Close removes
+// what it has written.
+func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Compiling, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "afdo-explain-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiling{folder: folder, profile: p, path: path, format: format}
+	if !format.GCOV() {
+		return c, nil
+	}
+	for version := uint32(2); version <= 3; version++ {
+		var file bytes.Buffer
+		_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version})
+		if err == nil {
+			err = os.WriteFile(c.version(version), file.Bytes(), 0o600)
+		}
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// Close removes the folder.
+func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
+
+// version returns the path of the profile in a version of GCC's format.
+func (c *Compiling) version(n uint32) string {
+	return filepath.Join(c.folder, fmt.Sprintf("profile.v%d", n))
+}
+
+// ErrNoCompile is what the errors of [Compiling.Compile] match if a command compiles nothing that a
+// profile is for.
+var ErrNoCompile = errors.New("compiles nothing")
+
+// Compile compiles one of the sources of a command as far as need be, and returns what the compiler
+// has said of it. The command's own outputs stay as they are. It takes three compiles: with the
+// profile, without, and with -O2.
+func (c *Compiling) Compile(ctx context.Context, command *driver.Command, source string) (*Code, error) {
+	if command.Reason != "" {
+		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
+	}
+	compiler, err := driver.FindCompiler(command, nil)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := c.profileFor(compiler)
+	if err != nil {
+		return nil, err
+	}
+	code, err := c.compile(ctx, command, compiler, source, profile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return code, nil
+}
+
+// profileFor returns the path of the profile as a compiler reads it.
+func (c *Compiling) profileFor(compiler *driver.Compiler) (string, error) {
+	switch {
+	case compiler.Clang && !c.format.Sample():
+		return "", fmt.Errorf("%s: clang reads LLVM's sample profiles, not %v", c.path, c.format)
+	case compiler.Clang:
+		return c.path, nil
+	case !c.format.GCOV():
+		return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
+	}
+	return c.version(compiler.Reads()), nil
+}
+
+// A saying is how a compiler is told to say what it makes of a profile, and how that is read.
+type saying struct {
+	flags []string
+	read  func(*Code, io.Reader) error
+}
+
+func sayingOf(compiler *driver.Compiler, profile, file string) saying {
+	switch {
+	case compiler.Clang:
+		return saying{[]string{
+			"-fprofile-sample-use=" + profile, "-g", "-fdebug-info-for-profiling", "-fno-lto", "-fsave-optimization-record=yaml",
+			"-foptimization-record-passes=sample-profile", "-foptimization-record-file=" + file,
+		}, (*Code).readRemarks}
+	case compiler.Reads() == 3:
+		return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo_offline-all=" + file}, (*Code).readOffline}
+	}
+	return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo-lineno=" + file}, (*Code).readLines}
+}
+
+// compile compiles one source and reads what the compiler says, and the debug info of the object.
+func (c *Compiling) compile(ctx context.Context, command *driver.Command, compiler *driver.Compiler, source, profile string) (*Code, error) {
+	folder, err := os.MkdirTemp(c.folder, "unit-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	object, dump := filepath.Join(folder, "unit.o"), filepath.Join(folder, "said")
+	how := sayingOf(compiler, profile, dump)
+	if err := run(ctx, command.Dir, command.CompileTo(source, object, how.flags...)); err != nil {
+		return nil, err
+	}
+	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source)}
+	if !command.Optimises() {
+		code.fault = Unoptimised
+	}
+	if err := c.readObjects(ctx, command, source, object, code); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dump)
+	if errors.Is(err, fs.ErrNotExist) { // nothing was optimised
+		code.bodies = make(map[string]*body)
+		return code, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return code, how.read(code, f)
+}
+
+// readObjects reads the debug info of the object, and that of others without the profile: as the
+// command says, and with -O2, the most usual level. What was profiled was made in one of these ways,
+// and with other calls inlined other lines have code.
+func (c *Compiling) readObjects(ctx context.Context, command *driver.Command, source, object string, code *Code) error {
+	if err := code.readDebugInfo(ctx, object); err != nil {
+		return err
+	}
+	code.shapes = append(code.shapes, shapesOf(code.debug))
+	for _, level := range [][]string{nil, {"-O2"}} {
+		flags := append([]string{"-g", "-fno-lto"}, level...)
+		if err := run(ctx, command.Dir, command.CompileTo(source, object, flags...)); err != nil {
+			return err
+		}
+		if err := code.readDebugInfo(ctx, object); err != nil {
+			return err
+		}
+		code.shapes = append(code.shapes, shapesOf(code.debug))
+	}
+	return nil
+}
+
+// maxSaid is how much of what a compiler says about a fault is told.
+const maxSaid = 2000
+
+// run runs a compiler, and says what it has said if it fails.
+func run(ctx context.Context, dir string, argv []string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(said[:min(len(said), maxSaid)])))
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+// Package explain tells what became of a profile: for which of its counts a compiler, or the debug
+// info of a newer binary, has a statement, and why not for the others.
+//
+//	e := explain.New(p)
+//	e.Add(code...) // of [Compile] or [Binary]
+//	report := e.Report()
+//
+// What a compiler has is what it says itself: GCC 16 in the dump of its pass afdo_offline, GCC 12
+// to 15 in that of afdo, and clang in its remarks.
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Reason is what has become of a count.
+type Reason string
+
+// The reasons, the best first: of several compiles the one counts that has made the best of a count.
+const (
+	Found       Reason = "found"               // there is a statement at its place
+	Apart       Reason = "found apart"         // the call is not inlined, and the function by itself has the statement
+	Border      Reason = "begin or end"        // it is where a function begins or ends, which needs no count
+	NoStatement Reason = "no statement"        // the function has no statement there
+	Inlined     Reason = "inlined otherwise"   // the function is there, but not inlined at that call
+	Declared    Reason = "declared elsewhere"  // every line is off by the same: the declaration has moved in the function
+	Edited      Reason = "edited"              // the function is not the one that was profiled
+	Unoptimised Reason = "not optimised"       // its unit is compiled with -O0
+	Unprofiled  Reason = "without the profile" // its unit is compiled without the profile, as others are not
+	Nowhere     Reason = "compiled nowhere"    // no compile has the function
+)
+
+// Reasons are all of them, the best first.
+var Reasons = []Reason{Found, Apart, Border, NoStatement, Inlined, Declared, Edited, Unoptimised, Unprofiled, Nowhere}
+
+// Lost reports whether the compiler made nothing of such a count.
+func (r Reason) Lost() bool { return r != Found && r != Apart }
+
+// better returns the better one of two.
+func better(a, b Reason) Reason {
+	if slices.Index(Reasons, a) <= slices.Index(Reasons, b) {
+		return a
+	}
+	return b
+}
+
+// Advice says what to do about counts that are lost for a reason, empty if there is nothing to do.
+func (r Reason) Advice() string {
+	switch r {
+	case NoStatement:
+		return "compile with the options and the compiler of the program that was profiled"
+	case Inlined:
+		return "with GCC 12 or 13, add --param=max-early-inliner-iterations=10"
+	case Declared, Edited:
+		return "record the new program"
+	case Unoptimised:
+		return "compile with -O2"
+	case Unprofiled:
+		return "put afdo exec before its compiler"
+	case Nowhere:
+		return "is the profile of this program, and is all of it compiled here?"
+	}
+	return ""
+}
+
+// A Tally is a sum of counts by what has become of them.
+type Tally struct {
+	Counts  uint64
+	Found   uint64
+	Reasons map[Reason]uint64
+}
+
+func (t *Tally) add(r Reason, n uint64) {
+	if t.Reasons == nil {
+		t.Reasons = make(map[Reason]uint64)
+	}
+	t.Counts = saturating.Add(t.Counts, n)
+	t.Reasons[r] = saturating.Add(t.Reasons[r], n)
+	if !r.Lost() {
+		t.Found = saturating.Add(t.Found, n)
+	}
+}
+
+// worst returns the reason that loses most, [Found] if none does. Where functions begin and end
+// counts only if nothing else is lost.
+func (t *Tally) worst() Reason {
+	worst := Found
+	for _, r := range Reasons {
+		if t.Reasons[r] > 0 && r.Lost() && (!worst.Lost() || worst == Border || t.Reasons[r] > t.Reasons[worst]) {
+			worst = r
+		}
+	}
+	return worst
+}
+
+// A Function is what has become of the counts of a function, those of its inlined copies included.
+type Function struct {
+	Tally
+	Name   string
+	Reason Reason // of most of what it loses; [Found] if it loses nothing
+	File   string // where it is declared, empty if no compile has it and the profile does not tell
+	Line   uint32
+}
+
+// Suspect returns the counts that cannot be relied upon: those lost, and all of a function that was
+// edited, where lines that do not belong together may match.
+func (f *Function) Suspect() uint64 {
+	if f.Reason == Edited || f.Reason == Declared {
+		return f.Counts
+	}
+	return f.Counts - f.Found - f.Reasons[Border]
+}
+
+// A Unit is what one compile has made of the functions that it has.
+type Unit struct {
+	Tally
+	Name     string
+	Compiler string
+	Reason   Reason // [Unoptimised] or [Unprofiled], else empty
+}
+
+// A Report is what has become of a profile.
+type Report struct {
+	Tally
+	Elsewhere uint64     // counts of functions of other units, if only those of the compiles were asked for
+	Functions []Function // those that lose most first
+	Units     []Unit     // in the order in which they were added
+}
+
+// An Explainer holds a profile against compiles. It is not safe for concurrent use.
+type Explainer struct {
+	profile *profile.Profile
+	codes   []*Code
+}
+
+// New returns an explainer of a profile, which must not change.
+func New(p *profile.Profile) *Explainer { return &Explainer{profile: p} }
+
+// Add adds what compiles have.
+func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
+
+// Report tells what has become of the whole profile.
+func (e *Explainer) Report() *Report { return e.report(false) }
+
+// ReportPart tells what has become of the functions of the compiles, which are part of a program. If
+// the profile has nothing of them, the report is of all of it.
+func (e *Explainer) ReportPart() *Report {
+	if r := e.report(true); r.Counts > 0 {
+		return r
+	}
+	return e.report(false)
+}
+
+func (e *Explainer) report(part bool) *Report {
+	profiled := shapesOf(e.profile)
+	all := e.tally(e.codes, profiled, part)
+	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere}
+	for name, t := range all.functions {
+		f := Function{Tally: *t, Name: name, Reason: t.worst()}
+		if how := all.changed[name]; how != "" {
+			f.Reason = how
+		}
+		f.File, f.Line = e.declaration(name, all.files[name])
+		r.Functions = append(r.Functions, f)
+	}
+	slices.SortFunc(r.Functions, func(a, b Function) int {
+		return cmp.Or(cmp.Compare(b.Suspect(), a.Suspect()), cmp.Compare(b.Counts, a.Counts), strings.Compare(a.Name, b.Name))
+	})
+	for _, c := range e.codes {
+		own := e.tally([]*Code{c}, profiled, true)
+		r.Units = append(r.Units, Unit{Tally: own.sum, Name: c.Name, Compiler: c.Compiler, Reason: c.fault})
+	}
+	return r
+}
+
+// declaration returns where a function is declared.
+func (e *Explainer) declaration(name, otherwise string) (file string, line uint32) {
+	for _, c := range e.codes {
+		if d, ok := c.declared[name]; ok {
+			return d.File, d.Line
+		}
+	}
+	return otherwise, 0
+}
+
+// A frame is a function and a place in it.
+type frame struct {
+	name  string
+	place place
+}
+
+// A counting is the counts of a profile by what has become of them.
+type counting struct {
+	codes     []*Code
+	part      bool // functions that are in other units do not count
+	sum       Tally
+	elsewhere uint64
+	functions map[string]*Tally
+	changed   map[string]Reason
+	files     map[string]string
+}
+
+// tally judges counts by the best that any of the codes has made of them.
+func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
+	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: make(map[string]string)}
+	t.changed = changes(profiled, codes)
+	for s := range e.profile.Functions() {
+		t.files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.FilePath(e.profile.SymbolFile(s))
+	}
+	eachCount(e.profile, func(frames []frame, r *profile.Record) {
+		if r.Kind == profile.KindCount {
+			t.count(frames, r.Count)
+		}
+	})
+	return t
+}
+
+func (t *counting) count(frames []frame, n uint64) {
+	leaf := frames[len(frames)-1].name
+	reason := Nowhere
+	for _, c := range t.codes {
+		reason = better(reason, c.of(frames))
+	}
+	if reason == Nowhere && t.part && !t.compiles(t.files[frames[0].name]) {
+		t.elsewhere = saturating.Add(t.elsewhere, n)
+		return
+	}
+	if how := t.changed[leaf]; how != "" && reason.Lost() && reason != Nowhere {
+		reason = how
+	}
+	f := t.functions[leaf]
+	if f == nil {
+		f = new(Tally)
+		t.functions[leaf] = f
+	}
+	f.add(reason, n)
+	t.sum.add(reason, n)
+}
+
+// compiles tells whether a file is one of the sources.
+func (t *counting) compiles(path string) bool {
+	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
+}
+
+// eachCount calls do for each record of a profile with the functions and places on the way to it,
+// which it must not keep. Functions have no suffixes, as for the compilers that look for them.
+func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
+	for s, f := range p.Functions() {
+		frames := []frame{{name: create.SelectedSuffixes.Name(p.SymbolName(s))}}
+		records := profile.Walk(f.Records)
+		for r, depth, ok := records.Next(); ok; r, depth, ok = records.Next() {
+			frames = frames[:depth+1]
+			frames[depth].place = placeOf(r)
+			do(frames, r)
+			if r.Kind == profile.KindInlined {
+				frames = append(frames, frame{name: p.SymbolName(r.Callee)})
+			}
+		}
+	}
+}

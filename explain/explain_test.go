@@ -1,0 +1,223 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// What GCC 16 writes, cut down: main calls outer at line 3, into which small is inlined at its line
+// 2. The profile has small by its plain name, and also inlined at line 7, where there is no call.
+const offlineDump = `
+main is defined in node int main(int, char**)/7
+Node int other(int)/6 not in auto profile (_Z5otheri neither other)
+Adding dwarf->symbol rename small -> _ZL5smalli
+_ZL5smalli is defined in node int small(int)/5
+_Z5outeri is defined in node int outer(int)/4
+
+Matching gimple function int main(int, char**)/7 with auto profile: main
+    0        arg argc
+ basic block 2
+      1             10 # DEBUG BEGIN_STMT
+      2.1     no info  x = 3;
+      3        inlined y = outer (x);
+      4             20 return y;
+Removing unmatched count 9:5
+
+Matching gimple function int outer(int)/4 with auto profile: main:3 _Z5outeri
+      1             10 x = 3;
+      2        inlined small (x);
+      5             10 return x;
+
+Matching gimple function int small(int)/5 with auto profile: _Z5outeri:2 main:3 _ZL5smalli
+      1             40 x = 3;
+`
+
+// offlineProfile is a profile for that.
+func offlineProfile() *profile.Profile {
+	p := profile.New()
+	var b profile.Body
+	count := func(line, discriminator uint32, n uint64) { b.Count(line, discriminator, n) }
+	count(1, 0, 1000)
+	count(0, 0, 100) // where main begins
+	count(9, 0, 100) // and ends
+	count(2, 1, 50)  // a statement about which GCC knows nothing
+	count(3, 4, 7)   // a discriminator that there is not
+	b.Enter(3, 0, p.AddSymbol(0, "_Z5outeri"))
+	b.Enter(2, 0, p.AddSymbol(0, "small"))
+	count(1, 0, 2000)
+	b.Leave()
+	b.Enter(7, 0, p.AddSymbol(0, "small"))
+	count(1, 0, 30)
+	b.Leave()
+	b.Leave()
+	b.Enter(3, 0, p.AddSymbol(0, "_Z3wayv"))
+	count(1, 0, 600)
+	b.Leave()
+	p.AddFunction(p.AddSymbol(0, "main"), profile.Function{Records: b.Records()})
+	return p
+}
+
+func offlineCode(t *testing.T) *Code {
+	c := &Code{Name: "a.cc", defined: make(map[string]bool)}
+	require.NoError(t, c.readOffline(strings.NewReader(offlineDump)))
+	return c
+}
+
+func TestOfflineDump(t *testing.T) {
+	e := New(offlineProfile())
+	e.Add(offlineCode(t))
+	r := e.Report()
+	assert.Equal(t, map[Reason]uint64{Found: 3000, Border: 200, NoStatement: 57, Inlined: 30, Nowhere: 600}, r.Reasons)
+	assert.Equal(t, uint64(3887), r.Counts)
+	assert.Equal(t, uint64(3000), r.Found)
+	var names []string
+	for _, f := range r.Functions {
+		names = append(names, f.Name+": "+string(f.Reason))
+	}
+	assert.Equal(t, []string{"_Z3wayv: compiled nowhere", "main: no statement", "small: inlined otherwise"}, names)
+
+	part := e.ReportPart()
+	assert.Equal(t, uint64(3287), part.Counts)
+	assert.Equal(t, uint64(600), part.Elsewhere)
+}
+
+func TestFaultyUnits(t *testing.T) {
+	good, bad := offlineCode(t), offlineCode(t)
+	bad.Unprofiled()
+	e := New(offlineProfile())
+	e.Add(bad)
+	r := e.Report()
+	assert.Zero(t, r.Found)
+	assert.Equal(t, uint64(3287), r.Reasons[Unprofiled])
+	assert.Equal(t, Unprofiled, r.Units[0].Reason)
+	e.Add(good)
+	assert.Equal(t, uint64(3000), e.Report().Found, "the best of several compiles counts")
+}
+
+// Another program has none of the functions, and then all of the profile is reported.
+func TestAnotherProgram(t *testing.T) {
+	p := profile.New()
+	var b profile.Body
+	b.Count(1, 0, 5)
+	p.AddFunction(p.AddSymbol(0, "f"), profile.Function{Records: b.Records()})
+	e := New(p)
+	e.Add(offlineCode(t))
+	r := e.ReportPart()
+	assert.Equal(t, uint64(5), r.Reasons[Nowhere])
+	assert.Equal(t, uint64(5), r.Counts)
+}
+
+// GCC 12 after it has inlined letter into inside, but not inside into main.
+const linesDump = `
+int main ()
+{
+  [words.c:42:2] # DEBUG BEGIN_STMT
+  [words.c:46:16] _34 = inside (text_29, at_32, n_53);
+}
+
+
+int * n::box<int>::inside (const char * text, size_t at)
+{
+;;   starting at line 26
+  [words.c:20:46] c.11_11 = (unsigned char) _2;
+  [words.c:29:47 discrim 3] if (_3 < size_12(D))
+}
+`
+
+func TestLinesDump(t *testing.T) {
+	c := &Code{declared: map[string]Declaration{
+		"main": {"/src/words.c", 40}, "_ZN1n3boxIiE6insideEv": {"/src/words.c", 25}, "letter": {"/src/words.c", 20},
+	}}
+	require.NoError(t, c.readLines(strings.NewReader(linesDump)))
+	c.shapes = []map[string]*shape{{"main": {first: 0, last: 12}}}
+	inside := frame{"_ZN1n3boxIiE6insideEv", place{1, 0}}
+	for _, test := range []struct {
+		frames []frame
+		want   Reason
+	}{
+		{[]frame{{"main", place{2, 0}}}, Found},
+		{[]frame{{"main", place{3, 0}}}, NoStatement},
+		{[]frame{{"main", place{12, 0}}}, Border},
+		{[]frame{{"main", place{0, 0}}}, Border},
+		{[]frame{{inside.name, place{4, 3}}}, Found},
+		{[]frame{{inside.name, place{4, 0}}}, NoStatement},
+		{[]frame{inside, {"letter", place{0, 0}}}, Found},
+		{[]frame{{"main", place{6, 0}}, {"letter", place{0, 0}}}, Inlined},
+		{[]frame{{"gone", place{1, 0}}}, Nowhere},
+	} {
+		assert.Equal(t, test.want, c.of(test.frames), "%v", test.frames)
+	}
+}
+
+const remarks = `--- !Analysis
+Pass:            sample-profile-impl
+Name:            AppliedSamples
+DebugLoc:        { File: 'src/table.c', Line: 119, Column: 28 }
+Function:        _Z5tablev
+Args:
+  - String:          'Applied '
+  - NumSamples:      '2048'
+  - LineOffset:      '3'
+  - String:          .
+  - Discriminator:   '1'
+...
+--- !Passed
+Pass:            sample-profile-inline
+Name:            Inlined
+DebugLoc:        { File: src/table.c, Line: 120, Column: 3 }
+Function:        _Z5tablev
+...
+`
+
+func TestRemarks(t *testing.T) {
+	c := new(Code)
+	require.NoError(t, c.readRemarks(strings.NewReader(remarks)))
+	assert.Equal(t, map[site]bool{{"table", line{"table.c", place{119, 1}}}: true}, c.lines)
+}
+
+func TestParsePlace(t *testing.T) {
+	for text, want := range map[string]place{"3": {3, 0}, "-2": {-2, 0}, "3.17": {3, 17}} {
+		at, ok := parsePlace(text)
+		assert.True(t, ok)
+		assert.Equal(t, want, at)
+		assert.Equal(t, text, at.String())
+	}
+	_, ok := parsePlace("x")
+	assert.False(t, ok)
+	assert.Equal(t, place{-1, 2}, placeOf(&profile.Record{Line: 1<<16 - 1, Discriminator: 2}))
+}
+
+func shapeOf(alone bool, lines ...int) *shape {
+	s := &shape{alone: alone}
+	for _, l := range lines {
+		s.add(l)
+	}
+	return s
+}
+
+func TestShapes(t *testing.T) {
+	was := shapeOf(true, 0, 1, 2, 3, 5, 8)
+	moved := func(s *shape, callee string, line int) *shape { s.addCall(callee, line); return s }
+	for what, test := range map[string]struct {
+		was, now *shape
+		want     Reason
+	}{
+		"same":                         {was, shapeOf(true, 0, 1, 2, 3, 5, 8), Found},
+		"a line without code":          {was, shapeOf(true, 0, 1, 3, 5, 8), Found},
+		"three lines in the middle":    {was, shapeOf(true, 0, 1, 2, 3, 4, 5, 6, 8, 11), Edited},
+		"a line less":                  {was, shapeOf(true, 0, 1, 2, 4, 7), Edited},
+		"two lines before the name":    {was, shapeOf(true, 2, 3, 4, 5, 7, 10), Declared},
+		"only a part of it, inlined":   {shapeOf(false, 1, 2, 3), was, Found},
+		"another line of a call":       {moved(shapeOf(true, 0, 1, 4, 5), "f", 4), moved(shapeOf(true, 0, 1, 4, 5), "f", 1), Edited},
+		"the same line of a call":      {moved(shapeOf(true, 0, 1, 4), "f", 4), moved(shapeOf(true, 0, 1, 4), "f", 4), Found},
+		"too short to have a shape":    {shapeOf(true, 0, 1), shapeOf(true, 0, 3), Found},
+		"lines of an inlined function": {shapeOf(false, 1, 2, 3, 4, 6), shapeOf(true, 0, 1, 2, 3, 7, 9), Edited},
+	} {
+		assert.Equal(t, test.want, test.was.change(test.now), what)
+	}
+}

@@ -1,0 +1,73 @@
+package explain
+
+import (
+	"bufio"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	dumpHeader = regexp.MustCompile(`^\S.* \(.*\)$`)
+	dumpSource = regexp.MustCompile(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
+)
+
+// readLines reads what GCC 12 to 15 say with -fdump-ipa-afdo-lineno: the functions after the profile
+// was read, and what it had them inline. A function begins with its declaration, and a statement
+// tells its line in the source. Only lines with statements that do something are taken.
+func (c *Code) readLines(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, dumpLine)
+	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
+	function := ""
+	for lines.Scan() {
+		text := lines.Text()
+		if dumpHeader.MatchString(text) {
+			function = headerName(text)
+			continue
+		}
+		if strings.HasPrefix(text, ";;") {
+			continue
+		}
+		for _, m := range dumpSource.FindAllStringSubmatch(text, -1) {
+			n, _ := strconv.Atoi(m[2])
+			d, _ := strconv.Atoi(m[3])
+			c.addLine(function, m[1], place{n, d})
+		}
+	}
+	return lines.Err()
+}
+
+// addLine notes a statement at a line of a file.
+func (c *Code) addLine(function, file string, at place) {
+	l := line{filepath.Base(file), at}
+	c.lines[site{function, l}] = true
+	c.anywhere[l] = true
+}
+
+// headerName returns the unqualified name of a function that a dump begins with:
+// "int * std::vector<int>::data (struct vector * const this)".
+func headerName(header string) string {
+	name, _, _ := strings.Cut(header, " (")
+	var plain strings.Builder
+	depth := 0
+	for _, r := range name {
+		switch r {
+		case '<':
+			depth++
+		case '>':
+			depth = max(0, depth-1)
+		default:
+			if depth == 0 {
+				plain.WriteRune(r)
+			}
+		}
+	}
+	name = plain.String()
+	if strings.Contains(name, "operator") {
+		return "operator"
+	}
+	return name[strings.LastIndexAny(name, " :*&")+1:]
+}
