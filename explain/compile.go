@@ -153,8 +153,8 @@ func (c *Compiling) compile(ctx context.Context, command *driver.Command, compil
 }
 
 // readObjects reads the debug info of the object, and that of others without the profile: as the
-// command says, and with -O2, the most usual level. What was profiled was made in one of these ways,
-// and with other calls inlined other lines have code.
+// command says, and with -O2, the most usual level. What was profiled was made in one of these
+// ways, and with other calls inlined other lines have code.
 func (c *Compiling) readObjects(ctx context.Context, command *driver.Command, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err

@@ -22,7 +22,8 @@ import (
 // A Reason is what has become of a count.
 type Reason string
 
-// The reasons, the best first: of several compiles the one counts that has made the best of a count.
+// The reasons, the best first: of several compiles the one counts that has made the best of a
+// count.
 const (
 	Found       Reason = "found"               // there is a statement at its place
 	Apart       Reason = "found apart"         // the call is not inlined, and the function by itself has the statement
@@ -148,8 +149,8 @@ func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
 // Report tells what has become of the whole profile.
 func (e *Explainer) Report() *Report { return e.report(false) }
 
-// ReportPart tells what has become of the functions of the compiles, which are part of a program. If
-// the profile has nothing of them, the report is of all of it.
+// ReportPart tells what has become of the functions of the compiles, which are part of a program.
+// If the profile has nothing of them, the report is of all of it.
 func (e *Explainer) ReportPart() *Report {
 	if r := e.report(true); r.Counts > 0 {
 		return r

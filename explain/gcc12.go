@@ -14,9 +14,9 @@ var (
 	dumpSource = regexp.MustCompile(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
 )
 
-// readLines reads what GCC 12 to 15 say with -fdump-ipa-afdo-lineno: the functions after the profile
-// was read, and what it had them inline. A function begins with its declaration, and a statement
-// tells its line in the source. Only lines with statements that do something are taken.
+// readLines reads what GCC 12 to 15 say with -fdump-ipa-afdo-lineno: the functions after the
+// profile was read, and what it had them inline. A function begins with its declaration, and a
+// statement tells its line in the source. Only lines with statements that do something are taken.
 func (c *Code) readLines(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)

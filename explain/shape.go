@@ -7,9 +7,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A shape is the lines of a function that have code, all copies of it together, and where others are
-// inlined in it. A profile has a count for each line, be it 0, so an unchanged function has the same
-// shape in a profile and in the debug info of a compile.
+// A shape is the lines of a function that have code, all copies of it together, and where others
+// are inlined in it. A profile has a count for each line, be it 0, so an unchanged function has the
+// same shape in a profile and in the debug info of a compile.
 type shape struct {
 	lines       map[int]bool
 	inlined     map[string]map[int]bool // by callee: the lines of its calls
