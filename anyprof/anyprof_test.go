@@ -48,6 +48,22 @@ func lines(t *testing.T, f *anyprof.Function) []string {
 	return all
 }
 
+// openReplaced opens a file that is another one by the time its profile is asked for: the path is
+// opened only once. Version 4 is mapped, which opens it again.
+func openReplaced(t *testing.T, ctx context.Context, data []byte, o ...anyprof.Option) (*anyprof.Profile, error) {
+	path := filepath.Join(t.TempDir(), "profile")
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	f, err := anyprof.OpenFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if f.Format() != anyprof.V4 {
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.WriteFile(path, []byte("another file"), 0o666))
+	}
+	return f.Profile(o...)
+}
+
 // everything is all that a profile says.
 func everything(t *testing.T, p *anyprof.Profile) []string {
 	t.Helper()
@@ -76,6 +92,9 @@ func ways(t *testing.T, data []byte) map[string]func(context.Context, ...anyprof
 		},
 		"gzip": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
 			return anyprof.Open(ctx, path+".gz", o...)
+		},
+		"replaced": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return openReplaced(t, ctx, data, o...)
 		},
 		"stream": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
 			return anyprof.Read(ctx, struct{ io.Reader }{bytes.NewReader(data)}, o...)

@@ -17,8 +17,9 @@ type Profile struct {
 	size       int64
 	reader     reader
 	model      any
-	closer     io.Closer // nil if there is nothing to close
-	concurrent bool      // what is read takes time that is not the processor's
+	closer     io.Closer // of model, nil if it has nothing to close
+	file       *File
+	concurrent bool // what is read takes time that is not the processor's
 }
 
 // A reader is what [Profile] wants of a format.
@@ -70,10 +71,13 @@ func (p *Profile) GCOV() (*profile.Profile, error) {
 
 // Close closes the file. Functions stay valid, but for their records.
 func (p *Profile) Close() error {
-	if p.closer == nil {
-		return nil
+	if p.closer != nil {
+		if err := p.closer.Close(); err != nil {
+			return err
+		}
 	}
-	return p.closer.Close()
+	p.file.release()
+	return nil
 }
 
 // Units iterates over the source files of a profile in the order of the file. Functions whose file

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -97,15 +99,14 @@ func (e *env) checkFile(path string, printer problemPrinter) (faults int, err er
 }
 
 func (e *env) check(path string, report func(kind.Problem)) error {
-	f, err := input.Open(e.In, path)
+	f, k, err := e.openFile(path)
+	if errors.Is(err, anyprof.ErrUnknown) {
+		report(kind.Problem{Offset: -1, Detail: cli.Message(errors.Unwrap(err))}) // without the name
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	k, err := e.kinds.Of(f.Head)
-	if err != nil {
-		report(kind.Problem{Offset: -1, Detail: cli.Message(err)})
-		return nil
-	}
 	return dispatch(e, "check", k, func(k kind.CanCheck) error { return k.Check(f, report) }, nil)
 }

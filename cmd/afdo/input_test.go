@@ -5,8 +5,11 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
@@ -125,4 +129,57 @@ func TestCompressedInput(t *testing.T) {
 			require.Equal(t, plain, run(path), "%s %s", args, form.extension)
 		}
 	}
+}
+
+// A countingReader counts what is read of a file.
+type countingReader struct {
+	r io.Reader
+	n int
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += n
+	return n, err
+}
+
+// A verb opens its file once, and reads it once.
+func TestOpenedOnce(t *testing.T) {
+	input.LimitMemory()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	samples := writeFile(t, "samples", []byte("main:10:1\n 1: 9\n 2: 1 f:1\n"))
+	for path, text := range map[string]string{
+		example(".txt"): "text", example(".afdo"): "text", example(".v3.afdo"): "text", example(".v2.afdo"): "text", samples: "sampletext",
+	} {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		openedOnce(t, path) // from here on there is a limit
+		for _, args := range [][]string{
+			{"lookup", "FILE", "--symbol", "main"}, {"show", "FILE"}, {"top", "FILE"}, {"convert", "FILE", "--to", text},
+			{"check", "FILE"}, {"merge", "FILE", "--to", text},
+		} {
+			at := slices.Index(args, "FILE")
+			args[at] = path
+			once := openedOnce(t, path)
+			before := debug.SetMemoryLimit(-1)
+			must(t, args...)
+			assert.Equal(t, once, debug.SetMemoryLimit(-1)-before, "%q", args)
+
+			args[at] = "-"
+			stdin := &countingReader{r: bytes.NewReader(data)}
+			r := afdoWith(stdin, args...)
+			assert.Equal(t, cli.StatusDone, r.status, "%q: %s", args, r.err)
+			assert.Equal(t, len(data), stdin.n, "%q", args)
+		}
+	}
+}
+
+// openedOnce returns how much memory is allowed for a file that is opened once.
+func openedOnce(t *testing.T, path string) int64 {
+	t.Helper()
+	before := debug.SetMemoryLimit(-1)
+	f, err := input.Open(nil, path)
+	require.NoError(t, err)
+	f.Close()
+	return debug.SetMemoryLimit(-1) - before
 }

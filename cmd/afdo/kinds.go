@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// newKinds returns the kinds of profile, in the order in which a file is tried. Package kind says
-// how to add one.
+// newKinds returns the kinds of profile, in the order of the help. Package kind says how to add
+// one.
 func newKinds() kind.Table {
 	return kind.Table{
 		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
@@ -45,12 +45,7 @@ func (e *env) openFile(path string) (*input.File, kind.Kind, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := e.kinds.Of(f.Head)
-	if err != nil {
-		f.Close()
-		return nil, nil, f.Wrap(err)
-	}
-	return f, k, nil
+	return f, e.kinds.Of(f.Format()), nil
 }
 
 // withFile opens the file of a path, calls use with its kind, and closes it. Errors that say

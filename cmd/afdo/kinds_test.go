@@ -5,44 +5,50 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A countKind is a kind of profile with one function and a number for its count. It is shown by
-// itself, and does all else through the model.
+// A countKind is a kind of profile with one function and a number for its count: that of a sample
+// profile as text. It is shown by itself, and does all else through the model.
 type countKind struct{}
 
-func (countKind) Name() string           { return "count profile" }
-func (countKind) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("count ")) }
+func (countKind) Name() string                { return "count profile" }
+func (countKind) Takes(f anyprof.Format) bool { return f.Sample() }
 func (countKind) Formats() []kind.Format {
 	return []kind.Format{{Name: "count", Extensions: []string{".count"}, Text: true}}
 }
 
 func (countKind) Load(f *input.File) (*kind.Loaded, error) {
-	var n uint64
-	if _, err := fmt.Fscanf(f, "count %d", &n); err != nil {
+	opened, err := f.Profile()
+	if err != nil {
 		return nil, err
 	}
+	n := opened.Model().(*sampleprof.Profile).Summarize().TotalCount
 	p := profile.New()
 	var body profile.Body
 	body.Count(1, 0, n)
 	p.AddFunction(p.AddSymbol(profile.UnknownFile, "f"), profile.Function{Records: body.Records()})
-	return &kind.Loaded{Profile: p, Format: "count", Size: f.Offset()}, nil
+	return &kind.Loaded{Profile: p, Format: "count", Size: opened.Size()}, nil
 }
 
 func (countKind) Encode(w io.Writer, _ string, p *profile.Profile) (string, error) {
-	_, err := fmt.Fprintf(w, "count %d", p.Summarize().TotalCount)
+	_, err := fmt.Fprint(w, countText(p.Summarize().TotalCount))
 	return "names", err
 }
+
+func countText(n uint64) string { return fmt.Sprintf("f:%d:0\n 1: %d\n", n, n) }
 
 func (countKind) Show(e *cli.Env, f *input.File, _ *kind.ShowOptions) error {
 	_, err := io.Copy(e.Out, f)
@@ -52,30 +58,43 @@ func (countKind) Show(e *cli.Env, f *input.File, _ *kind.ShowOptions) error {
 // A bareKind is one that no verb takes.
 type bareKind struct{}
 
-func (bareKind) Name() string           { return "bare profile" }
-func (bareKind) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("bare")) }
-func (bareKind) Formats() []kind.Format { return []kind.Format{{Name: "bare", Text: true}} }
+func (bareKind) Name() string                { return "bare profile" }
+func (bareKind) Takes(f anyprof.Format) bool { return f.Memory() }
+func (bareKind) Formats() []kind.Format      { return []kind.Format{{Name: "bare", Text: true}} }
+
+// Each format is of one kind.
+func TestKindOfFormats(t *testing.T) {
+	for f := anyprof.V4; f <= anyprof.MemProfYAML; f++ {
+		n := 0
+		for _, k := range newKinds() {
+			if k.Takes(f) {
+				n++
+			}
+		}
+		assert.Equal(t, 1, n, f)
+	}
+}
 
 // Every verb asks the kind of its file, and says so if it does not take that.
 func TestKinds(t *testing.T) {
 	run := func(args ...string) result {
 		var out, err bytes.Buffer
 		e := newEnv(cli.Env{Out: &out, Err: &err})
-		e.kinds = append(e.kinds, countKind{}, bareKind{})
+		e.kinds = slices.Insert(e.kinds, 1, kind.Table{countKind{}, bareKind{}}...) // in the place of others
 		return result{e.run(args), out.String(), err.String()}
 	}
-	count, bare := writeFile(t, "a.count", []byte("count 42")), writeFile(t, "bare", []byte("bare"))
+	count, bare := writeFile(t, "a.count", []byte(countText(42))), writeFile(t, "bare", []byte("HeapProfileRecords:\n"))
 	v4 := filepath.Join(t.TempDir(), "out.v4")
 
-	assert.Equal(t, result{out: "count 42"}, run("show", count))
+	assert.Equal(t, result{out: countText(42)}, run("show", count))
 	assert.Contains(t, run("top", count).out, "42  100.00%")
 	assert.Contains(t, run("diff", count, count).out, "The profiles say the same.")
 	for _, verb := range []string{"pprof", "report"} {
 		assert.NotEmpty(t, run(verb, count).out, verb)
 	}
 	require.Equal(t, result{}, run("convert", count, "-o", v4))
-	assert.Equal(t, result{out: "count 42", err: "afdo: count cannot hold everything: names\n"}, run("convert", v4, "--to", "count"))
-	assert.Equal(t, "count 126", run("merge", count, count+"=2", "--to", "count").out)
+	assert.Equal(t, result{out: countText(42), err: "afdo: count cannot hold everything: names\n"}, run("convert", v4, "--to", "count"))
+	assert.Equal(t, countText(126), run("merge", count, count+"=2", "--to", "count").out)
 	require.Equal(t, result{}, run("merge", count, count, "-o", v4))
 	assert.Contains(t, run("top", v4).out, "84  100.00%")
 

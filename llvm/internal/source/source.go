@@ -19,8 +19,9 @@ type Source struct {
 	size   int64
 	data   []byte      // of a file in memory
 	at     io.ReaderAt // of any other
-	file   *os.File    // if at is a file that Open has opened
+	file   *os.File    // if at is a file
 	info   fs.FileInfo // of file, when it was opened
+	own    bool        // Open has opened file
 	closed atomic.Bool
 }
 
@@ -31,14 +32,22 @@ func Open(path string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{size: info.Size(), at: file, file: file, info: info}, nil
+	return &Source{size: info.Size(), at: file, file: file, info: info, own: true}, nil
 }
 
 // OfBytes returns a file in memory. Its bytes are returned without a copy.
 func OfBytes(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
 
-// Of returns a file behind an io.ReaderAt.
-func Of(at io.ReaderAt, size int64) *Source { return &Source{at: at, size: size} }
+// Of returns a file behind an io.ReaderAt. An *os.File is watched as Open watches its own.
+func Of(at io.ReaderAt, size int64) *Source {
+	s := &Source{at: at, size: size}
+	if file, ok := at.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Size() == size {
+			s.file, s.info = file, info
+		}
+	}
+	return s
+}
 
 // Size returns how many bytes the file has.
 func (s *Source) Size() int64 {
@@ -108,12 +117,12 @@ func (s *Source) Ready() error {
 	return nil
 }
 
-// Close closes the file that Open has opened. A second Close returns [afdo.ErrClosed].
+// Close closes the file if Open has opened it. A second Close returns [afdo.ErrClosed].
 func (s *Source) Close() error {
 	if s == nil || s.closed.Swap(true) {
 		return afdo.ErrClosed
 	}
-	if s.file != nil {
+	if s.own {
 		return s.file.Close()
 	}
 	return nil

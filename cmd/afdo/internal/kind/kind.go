@@ -2,18 +2,18 @@
 // take.
 //
 // A kind is a family of formats that have one model: GCOV profiles, LLVM sample profiles and so on.
-// A verb opens its FILE, asks a [Table] which kind it is by its first bytes, and asks the kind for
-// the verb. A kind can do a verb if it has the method of the verb's interface, CanShow for show. A
-// kind whose profiles fit the model of package profile has [CanLoad] and [CanEncode] instead, and
-// with them top, diff, merge, pprof, report and convert at once. What a kind cannot do is told by
-// [Table.Refuse].
+// Package anyprof opens the FILE of a verb and tells its format, a [Table] tells the kind of that,
+// and the verb asks the kind for what it does. A kind can do a verb if it has the method of the
+// verb's interface, CanShow for show. A kind whose profiles fit the model of package profile has
+// [CanLoad] and [CanEncode] instead, and with them top, diff, merge, pprof, report and convert at
+// once. What a kind cannot do is told by [Table.Refuse].
 //
 // To add a kind:
 //
 //  1. Make a folder <name>kind beside this file with a type Kind that has the methods of [Kind]. It
 //     only translates between options and the package of the format, which knows nothing of verbs.
 //  2. Add the methods of the verbs, one file a verb. Flags of its own come from [HasFlags].
-//  3. Add a line to newKinds in cmd/afdo/kinds.go, before kinds whose Sniff is less certain.
+//  3. Add a line to newKinds in cmd/afdo/kinds.go.
 package kind
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
@@ -34,10 +35,8 @@ type Kind interface {
 	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
 	// it with an "s".
 	Name() string
-	// Sniff tells whether a file begins like one of the kind, as a rule by asking [anyprof.Detect],
-	// which knows the formats of the library apart. It has the first [input.HeadLen]
-	// bytes, or all there are.
-	Sniff(head []byte) bool
+	// Takes tells whether files of a format are of the kind.
+	Takes(f anyprof.Format) bool
 	// Formats are the formats that can be written, for --to.
 	Formats() []Format
 }

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,18 +8,13 @@ import (
 	"github.com/go-afdo/afdo/anyprof"
 )
 
-// A Table is the kinds that the command knows, in the order in which a file is tried.
+// A Table is the kinds that the command knows, in the order of the help. Each format of anyprof is
+// of one of them.
 type Table []Kind
 
-// Of tells the kind of a file from its first bytes.
-func (t Table) Of(head []byte) (Kind, error) {
-	for _, k := range t {
-		if k.Sniff(head) {
-			return k, nil
-		}
-	}
-	_, err := anyprof.Detect(head)
-	return nil, cmp.Or(err, anyprof.ErrUnknown)
+// Of tells the kind of a format.
+func (t Table) Of(f anyprof.Format) Kind {
+	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }
 
 // Format returns the format of a name and its kind.

@@ -1,40 +1,31 @@
 package kind
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/anyprof"
 )
 
 // plain is a kind that can do nothing.
 type plain struct {
-	name, magic string
-	formats     []Format
+	name    string
+	takes   []anyprof.Format
+	formats []Format
 }
 
-func (p *plain) Name() string { return p.name }
-func (p *plain) Sniff(head []byte) bool {
-	return p.magic != "" && string(head[:min(len(head), len(p.magic))]) == p.magic
-}
-func (p *plain) Formats() []Format { return p.formats }
+func (p *plain) Name() string                { return p.name }
+func (p *plain) Takes(f anyprof.Format) bool { return slices.Contains(p.takes, f) }
+func (p *plain) Formats() []Format           { return p.formats }
 
 func TestOf(t *testing.T) {
-	a, b := &plain{name: "A profile", magic: "aa"}, &plain{name: "B profile", magic: "a"}
+	a := &plain{name: "A profile", takes: []anyprof.Format{anyprof.V2, anyprof.V3}}
+	b := &plain{name: "B profile", takes: []anyprof.Format{anyprof.Text}}
 	table := Table{a, b}
-	for head, want := range map[string]Kind{"aa": a, "aab": a, "ab": b, "a": b} {
-		got, err := table.Of([]byte(head))
-		assert.NoError(t, err, head)
-		assert.Same(t, want, got, head)
-	}
-	for head, want := range map[string]string{
-		"":                "it is empty",
-		" \n":             "it is empty",
-		"gco":             `it begins with "gco"`,
-		"PERFILE2....":    `it is a recording of perf, from which "afdo create" makes profiles`,
-		"\x7fELF\x02\x01": "it is an ELF file",
-	} {
-		_, err := table.Of([]byte(head))
-		assert.EqualError(t, err, "not a profile: "+want, "%q", head)
+	for format, want := range map[anyprof.Format]Kind{anyprof.V2: a, anyprof.V3: a, anyprof.Text: b} {
+		assert.Same(t, want, table.Of(format), format)
 	}
 }
 

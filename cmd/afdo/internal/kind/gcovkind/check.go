@@ -28,7 +28,7 @@ func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 		p.Remark, p.More, p.MoreOffsets = g.Remark, g.Count-1, g.Offsets
 		c.report(p)
 	}
-	if c.faults > 0 || !detect(f.Head).V4() {
+	if c.faults > 0 || !Format(f.Format()).V4() {
 		return nil
 	}
 	r, err := afdo.OpenBytes(data)

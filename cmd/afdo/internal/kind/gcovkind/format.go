@@ -58,13 +58,3 @@ func FormatNames() []string {
 	}
 	return names
 }
-
-// detect tells the format of a file from its first bytes, as far as they tell it; 0 if it is none
-// of these.
-func detect(head []byte) Format {
-	f, err := anyprof.Detect(head)
-	if err != nil || !f.GCOV() {
-		return 0
-	}
-	return Format(f)
-}

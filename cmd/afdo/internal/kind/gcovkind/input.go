@@ -29,7 +29,7 @@ func Open(f *input.File) (*Input, error) {
 	}
 	in := &Input{File: f, Format: Format(p.Format()), size: p.Size()}
 	if in.Format.Old() {
-		in.Order = byteOrder(f.Head)
+		in.Order = byteOrder(f.Head())
 	}
 	if in.Format.V4() {
 		in.reader = p.Model().(*afdo.Reader)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -33,9 +34,8 @@ type Kind struct {
 // Name is "GCOV profile".
 func (k *Kind) Name() string { return "GCOV profile" }
 
-// Sniff knows the magic numbers and how a text begins. A file of an unsupported version is one,
-// too.
-func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
+// Takes takes the formats of GCC's sample profiles.
+func (k *Kind) Takes(f anyprof.Format) bool { return f.GCOV() }
 
 // Formats are v4, v4c, v3, v2 and text.
 func (k *Kind) Formats() []kind.Format {
@@ -130,7 +130,7 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 // Convert writes a version 4 file as text without reading more than a unit at a time. All else goes
 // through memory.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
-	if !detect(f.Head).V4() || out.Format.Name != Text.String() || t.Any() {
+	if !Format(f.Format()).V4() || out.Format.Name != Text.String() || t.Any() {
 		return kind.Convert(e, k, f, k, out, t)
 	}
 	in, err := Open(f)

@@ -17,7 +17,7 @@ import (
 // What LLVM itself writes though it cannot make use of it is a remark.
 func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 	c := checking{report: report}
-	switch detect(f.Head) {
+	switch f.Format() {
 	case anyprof.ProfData:
 		r, err := openAs[*instrprof.Reader](f)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -31,16 +32,15 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	doing := out.Progress(e)
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
 	defer doing.Stop()
-	var memory memorySections
-	f, err := memory.add(f, 1)
-	if err != nil {
-		return err
-	}
 	p, err := k.load(e, f)
 	if err != nil {
 		return err
 	}
-	if err := k.write(e, out, p, &memory); err != nil {
+	var memory memorySections
+	if err := memory.add(p.file, 1); err != nil {
+		return err
+	}
+	if err := k.write(e, out, p.Profile, &memory); err != nil {
 		return err
 	}
 	doing.Stop()
@@ -98,25 +98,32 @@ func addInput(m *kind.Merge, in *instrprof.Input, i int, weight profile.Ratio, m
 	}
 	defer f.Close()
 	*in = instrprof.Input{Path: f.Name, Weight: weight.Num / weight.Den}
-	if f, err = memory.add(f, in.Weight); err != nil {
-		return f.Wrap(err)
-	}
 	switch {
-	case f.Path != "":
-		in.Path = f.Path
+	case f.Path() != "":
+		in.Path = f.Path()
 	case f.Name == input.StdinName:
 		data, err := io.ReadAll(f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		in.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
-	default: // it is compressed
+		if f, err = input.New(f.Name, bytes.NewReader(data)); err != nil {
+			return err
+		}
+	default: // it is compressed, or of a server
 		in.Open = func() (io.ReadCloser, error) {
 			again, err := input.Open(nil, in.Path)
 			return closer{again}, err
 		}
 	}
-	return nil
+	if f.Format() != anyprof.ProfData {
+		return nil // only these have a section
+	}
+	p, err := f.Profile()
+	if err == nil {
+		err = memory.add(p, in.Weight)
+	}
+	return f.Wrap(err)
 }
 
 // closer makes the Close of a file one that returns an error.

@@ -56,9 +56,11 @@ func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (diff
 	defer doing.Stop()
 	var profiles [2]*instrprof.Profile
 	for i, f := range files {
-		if profiles[i], err = k.load(e, f); err != nil {
+		l, err := k.load(e, f)
+		if err != nil {
 			return false, f.Wrap(err)
 		}
+		profiles[i] = l.Profile
 	}
 	c := instrprof.Compare(profiles[0], profiles[1])
 	facts := newDiffFacts(c, o)

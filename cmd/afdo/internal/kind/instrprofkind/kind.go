@@ -30,17 +30,8 @@ type Kind struct {
 // Name is "instrumentation profile".
 func (k *Kind) Name() string { return "instrumentation profile" }
 
-// Sniff knows the magic numbers and how a text begins.
-func (k *Kind) Sniff(head []byte) bool { return detect(head) != 0 }
-
-// detect tells the format of a file by its first bytes, 0 if it is none of these.
-func detect(head []byte) anyprof.Format {
-	f, err := anyprof.Detect(head)
-	if err != nil || !f.Instr() {
-		return 0
-	}
-	return f
-}
+// Takes takes the formats of instrumentation profiles.
+func (k *Kind) Takes(f anyprof.Format) bool { return f.Instr() }
 
 // Formats are profdata and proftext.
 func (k *Kind) Formats() []kind.Format {
@@ -111,25 +102,40 @@ func hint(err error) error {
 	return err
 }
 
+// A loaded is a whole profile in memory.
+type loaded struct {
+	*instrprof.Profile
+	file *anyprof.Profile // what it is of
+}
+
 // load reads a whole file, and says of records that were dropped.
-func (k *Kind) load(e *cli.Env, f *input.File) (*instrprof.Profile, error) {
-	p := &instrprof.Profile{}
-	if instrprof.Detect(f.Head) == instrprof.FormatRaw {
-		c, err := k.correlation()
-		if err != nil {
-			return nil, err
-		}
-		p.Correlate(c)
-	}
+func (k *Kind) load(e *cli.Env, f *input.File) (*loaded, error) {
 	var dropped mismatches
-	var err error
-	if f.Path != "" {
-		err = p.AddFile(f.Path, 1, dropped.add)
-	} else {
-		err = p.AddStream(f, 1, dropped.add)
-	}
+	p, err := k.read(f, dropped.add)
 	dropped.tell(e, f.Name)
 	return p, hint(err)
+}
+
+// read is load with what is called for records that are dropped.
+func (k *Kind) read(f *input.File, drop func(error)) (*loaded, error) {
+	p, err := f.Profile(anyprof.DropMismatches(drop))
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{new(instrprof.Profile), p}
+	switch m := p.Model().(type) {
+	case *instrprof.Profile: // text
+		l.Profile = m
+	case *instrprof.Reader:
+		err = l.AddIndexed(m, 1, drop)
+	case *instrprof.RawReader:
+		var c *instrprof.Correlation
+		if c, err = k.correlation(); err == nil {
+			m.Correlate(c)
+			err = l.AddRaw(m, 1, drop)
+		}
+	}
+	return l, err
 }
 
 // mismatches are records that were dropped: some of them, and how many there are.

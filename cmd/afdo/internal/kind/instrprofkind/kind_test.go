@@ -50,7 +50,7 @@ func open(t *testing.T, path string) *input.File {
 	f, err := input.Open(nil, path)
 	require.NoError(t, err)
 	t.Cleanup(f.Close)
-	require.True(t, (&Kind{}).Sniff(f.Head), path)
+	require.True(t, (&Kind{}).Takes(f.Format()), path)
 	return f
 }
 

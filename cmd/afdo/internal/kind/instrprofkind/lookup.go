@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -49,7 +48,7 @@ type found struct {
 
 func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	find := k.findInModel
-	if detect(f.Head) == anyprof.ProfData {
+	if f.Format() == anyprof.ProfData {
 		find = findIndexed
 	}
 	found, err := find(e, f, symbol)
@@ -170,12 +169,4 @@ func (l *found) value(k instrprof.ValueKind, x instrprof.Value) ValueFact {
 		return ValueFact{Name: name, Count: x.Count}
 	}
 	return ValueFact{Value: fmt.Sprintf("%#x", x.Value), Count: x.Count}
-}
-
-func sizeOf(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
 }

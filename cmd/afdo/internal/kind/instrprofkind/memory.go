@@ -1,11 +1,10 @@
 package instrprofkind
 
 import (
-	"bytes"
-	"io"
+	"errors"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
@@ -18,37 +17,21 @@ type memorySections struct {
 	sum memprof.Profile
 }
 
-// add adds the section of a file so many times, if it has one, and returns the file, or what reads
-// the same.
-func (m *memorySections) add(f *input.File, times uint64) (*input.File, error) {
-	if detect(f.Head) != anyprof.ProfData || len(f.Head) < 16 || f.Head[15]&0x40 == 0 {
-		return f, nil
+// add adds the section of a file so many times, if it has one.
+func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
+	r, ok := p.Model().(*instrprof.Reader)
+	if !ok {
+		return nil
 	}
-	again := f
-	var r *instrprof.Reader
-	var err error
-	if f.Path != "" {
-		r, err = instrprof.Open(f.Path)
-	} else {
-		var data []byte
-		if data, err = io.ReadAll(f); err != nil {
-			return f, err
-		}
-		if again, err = input.New(f.Name, bytes.NewReader(data)); err != nil {
-			return f, err
-		}
-		r, err = instrprof.OpenBytes(data)
-	}
-	if err != nil {
-		return f, err
-	}
-	defer r.Close()
 	src, err := anyprof.Memory(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
 	if err != nil {
-		return f, err
+		return err
 	}
 	m.n++
-	return again, m.sum.AddTimes(src, times)
+	return m.sum.AddTimes(src, times)
 }
 
 // section returns the section to write: of version 3, unless only 4 can hold all.

@@ -16,18 +16,12 @@ func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &kind.Drawing{
-		Profile: asBodies(p),
-		Format:  detect(f.Head).String(),
+	return &kind.Drawing{
+		Profile: asBodies(p.Profile),
+		Format:  f.Format().String(),
 		Note:    "Samples are what counters count: how often a part of a function ran.",
-		Size:    f.Offset(),
-	}
-	if f.Path != "" {
-		if d.Size, err = sizeOf(f.Path); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
+		Size:    p.file.Size(),
+	}, nil
 }
 
 // asBodies makes counters the counts of a function's lines, which are their numbers, and the first

@@ -72,7 +72,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	facts := &ShowFacts{File: f.Name, Format: detect(f.Head).String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
+	facts := &ShowFacts{File: f.Name, Format: f.Format().String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
 	read := func(e *cli.Env, f *input.File) error { return facts.other(k, e, f) }
 	if facts.Format == formatIndexed {
 		read = facts.indexed
@@ -118,18 +118,13 @@ func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
 
 // other fills in the facts of a raw file or a text, from what it holds.
 func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
-	s.About = "text"
-	if s.Format != formatText {
-		if err := s.rawHeader(f); err != nil {
-			return err
-		}
-	}
 	p, err := k.load(e, f)
 	if err != nil {
 		return err
 	}
-	if s.Size = f.Offset(); f.Path != "" {
-		s.Size, err = sizeOf(f.Path)
+	s.About, s.Size = "text", p.file.Size()
+	if r, ok := p.file.Model().(*instrprof.RawReader); ok {
+		s.Version, s.About = r.Header().Version, r.Header().String()
 	}
 	s.setFlags(p.Flags)
 	s.Summary = newSummaryFacts(p.Summary())
@@ -140,15 +135,6 @@ func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
 		s.records.add(rec)
 	}
 	s.addRest(p.BinaryIDs, p.VTableNames, p.Traces)
-	return err
-}
-
-func (s *ShowFacts) rawHeader(f *input.File) error {
-	h, err := instrprof.DecodeRawHeader(f.Head)
-	if err != nil {
-		return err
-	}
-	s.Version, s.About = h.Version, h.String()
 	return nil
 }
 

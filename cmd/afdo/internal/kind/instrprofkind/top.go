@@ -52,7 +52,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if err != nil {
 		return err
 	}
-	facts := newTopFacts(p, o)
+	facts := newTopFacts(p.Profile, o)
 	doing.Stop()
 	if o.JSON {
 		return output.JSON(e.Out, facts)

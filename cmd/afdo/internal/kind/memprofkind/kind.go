@@ -35,12 +35,9 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// Sniff knows raw profiles, YAML, and indexed profiles that have a MemProf section and no
+// Takes takes raw profiles, YAML, and indexed profiles that have a MemProf section and no
 // functions.
-func (k *Kind) Sniff(head []byte) bool {
-	f, err := anyprof.Detect(head)
-	return err == nil && f.Memory()
-}
+func (k *Kind) Takes(f anyprof.Format) bool { return f.Memory() }
 
 // AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write
 // profiles.

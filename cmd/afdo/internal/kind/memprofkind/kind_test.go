@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -55,7 +56,7 @@ func (d *desk) open(name string) *input.File {
 	f, err := input.Open(nil, d.path(name))
 	require.NoError(d, err)
 	d.Cleanup(f.Close)
-	require.True(d, d.kind.Sniff(f.Head), name)
+	require.True(d, d.kind.Takes(f.Format()), name)
 	return f
 }
 
@@ -246,6 +247,7 @@ func TestRefusals(t *testing.T) {
 	require.Error(t, newDesk(t, dir, "--memprof-full-schema").kind.CheckFlags("v4"))
 	require.NoError(t, newDesk(t, dir, "--memprof-version=2").kind.CheckFlags(formatIndexed))
 	for _, head := range []string{"", "---\n", "\xfflprofi\x81", "main:1:2\n"} {
-		require.False(t, d.kind.Sniff([]byte(head)), "%q", head)
+		f, _ := anyprof.Detect([]byte(head)) // of none, the zero Format
+		require.False(t, d.kind.Takes(f), "%q", head)
 	}
 }

@@ -39,11 +39,8 @@ const (
 // Name is "LLVM sample profile".
 func (k *Kind) Name() string { return "LLVM sample profile" }
 
-// Sniff knows the magic numbers, and a text by its first function.
-func (k *Kind) Sniff(head []byte) bool {
-	f, err := anyprof.Detect(head)
-	return err == nil && f.Sample()
-}
+// Takes takes the formats of LLVM's sample profiles.
+func (k *Kind) Takes(f anyprof.Format) bool { return f.Sample() }
 
 // Formats are extbinary, sampletext and binary.
 func (k *Kind) Formats() []kind.Format {
