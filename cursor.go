@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -20,7 +21,7 @@ import (
 // Records come as they are in the file; several may be of one place, and add up (format note 13). A
 // Cursor uses four bytes a level of nesting, and no recursion. It is not safe for concurrent use.
 type Cursor struct {
-	f         fields
+	f         v4.Fields
 	remaining uint32   // records to come at the current level
 	stack     []uint32 // the same of the levels above
 	depth     int      // of location
@@ -44,7 +45,7 @@ func (c *Cursor) Reset(i Info) {
 }
 
 // Err returns the error that ended the walk, or nil.
-func (c *Cursor) Err() error { return c.f.err() }
+func (c *Cursor) Err() error { return public(c.f.Fault()) }
 
 // Location returns the current record. The next call of Next overwrites it.
 func (c *Cursor) Location() *Location { return &c.location }
@@ -56,7 +57,7 @@ func (c *Cursor) Depth() int { return c.depth }
 func (c *Cursor) Unknown() uint64 { return c.unknown }
 
 // Offset returns the offset in the file of the next record; after an error, that of the section.
-func (c *Cursor) Offset() int64 { return c.f.sec.Offset + int64(c.f.Pos) }
+func (c *Cursor) Offset() int64 { return c.f.Section.Offset + int64(c.f.Pos) }
 
 // Next moves to the next record. It returns false at the end and at an error, see [Cursor.Err].
 func (c *Cursor) Next() bool {

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Errors other than those of the format.
 var (
-	ErrNotFound  = errors.New("not found")                            // the profile does not hold what was looked for
-	ErrAmbiguous = errors.New("ambiguous")                            // several units match, see AmbiguousError
-	ErrClosed    = errors.New("reader is closed")                     // a method has to read after Reader.Close
-	ErrVersion   = errors.New("unsupported profile version")          // a GCOV profile not of version 4, see VersionError
-	ErrLimit     = errors.New("limit exceeded")                       // a file asks for more than the options allow
-	ErrChanged   = errors.New("file changed while it was being read") // a mapped file was truncated or written to
+	ErrNotFound  = v4.ErrNotFound                            // the profile does not hold what was looked for
+	ErrAmbiguous = errors.New("ambiguous")                   // several units match, see AmbiguousError
+	ErrClosed    = v4.ErrClosed                              // a method has to read after Reader.Close
+	ErrVersion   = errors.New("unsupported profile version") // a GCOV profile not of version 4, see VersionError
+	ErrLimit     = wire.ErrLimit                             // a file asks for more than the options allow
+	ErrChanged   = v4.ErrChanged                             // a mapped file was truncated or written to
 )
 
 // ErrMalformed is matched by every [FormatError] except those of class [ErrLimit].
@@ -23,17 +24,17 @@ var ErrMalformed = errors.New("malformed profile")
 
 // Classes of [FormatError].
 var (
-	ErrMagic     = errors.New("not a GCOV profile") // the file is not a GCOV profile
-	ErrHeader    = errors.New("bad header")         // header or section table; the file may be cut, or in another dialect
-	ErrTruncated = wire.ErrTruncated                // a field reaches past the end of its section
-	ErrVarint    = wire.ErrVarint                   // a varint exceeds the width of its field
-	ErrCount     = wire.ErrCount                    // a count exceeds what the rest of the section can hold
-	ErrSection   = errors.New("bad section index")  // an index out of range, or of a section of another type
-	ErrSymbol    = errors.New("bad symbol")         // a symbol ID or string index out of range, or duplicate
-	ErrName      = errors.New("bad file name")      // a file name that is not one NUL-terminated string
-	ErrTrie      = errors.New("bad string table")   // not a trie that holds each of its strings once
-	ErrChecksum  = wire.ErrChecksum                 // bytes do not match the checksum in the index of the file
-	ErrIndex     = wire.ErrIndex                    // the index is malformed, or disagrees with the rest of the file
+	ErrMagic     = v4.ErrMagic       // the file is not a GCOV profile
+	ErrHeader    = v4.ErrHeader      // header or section table; the file may be cut, or in another dialect
+	ErrTruncated = wire.ErrTruncated // a field reaches past the end of its section
+	ErrVarint    = wire.ErrVarint    // a varint exceeds the width of its field
+	ErrCount     = wire.ErrCount     // a count exceeds what the rest of the section can hold
+	ErrSection   = v4.ErrSection     // an index out of range, or of a section of another type
+	ErrSymbol    = v4.ErrSymbol      // a symbol ID or string index out of range, or duplicate
+	ErrName      = v4.ErrName        // a file name that is not one NUL-terminated string
+	ErrTrie      = wire.ErrTrie      // not a trie that holds each of its strings once
+	ErrChecksum  = wire.ErrChecksum  // bytes do not match the checksum in the index of the file
+	ErrIndex     = wire.ErrIndex     // the index is malformed, or disagrees with the rest of the file
 )
 
 // Classes of [FormatError] that only package check reports.
@@ -45,7 +46,7 @@ var (
 )
 
 // HeaderSection stands for the header and the section table in [FormatError.Section].
-const HeaderSection = -1
+const HeaderSection = v4.HeaderSection // -1
 
 // A FormatError says what is wrong with a file and where. Under errors.Is it matches its class and,
 // unless that is [ErrLimit], [ErrMalformed].
@@ -120,3 +121,18 @@ func (e *AmbiguousError) Error() string {
 }
 
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
+
+// public makes an error of the storage one of this package.
+func public(err error) error {
+	switch e := err.(type) {
+	case *v4.Fault:
+		return &FormatError{
+			Section: e.Section.Index, Type: SectionType(e.Section.Type), Offset: e.Offset, Err: e.Class, Detail: e.Detail,
+		}
+	case *v4.ReadError:
+		return (*ReadError)(e)
+	case *v4.VersionError:
+		return (*VersionError)(e)
+	}
+	return err
+}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
-	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can
@@ -91,7 +90,7 @@ func walk(r *Reader, load bool) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		put(u.entry)
+		put(u.entry.Unit)
 		put(u.Path())
 		for s, err := range u.Symbols() {
 			if err != nil {
@@ -274,55 +273,6 @@ func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
 	if s, err := want.Symbol(absent); err == nil {
 		t.Fatalf("a symbol that is not there: %+v", s)
 	}
-}
-
-// A string table, the bitmask of its section first, is decoded and looked up in, which must agree.
-func FuzzTrie(f *testing.F) {
-	for _, compact := range []bool{false, true} {
-		mask := wire.SectionBitmask(wire.StringTable, compact)
-		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
-			units := []naive.Unit{{End: uint32(len(names))}}
-			for i, n := range names {
-				units[0].Symbols = append(units[0].Symbols, naive.Symbol{ID: uint32(i), Name: n})
-			}
-			f.Add(append([]byte{mask}, gen.Lay(&naive.File{Units: units}, compact).Sections[2].Data...))
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) == 0 {
-			return
-		}
-		data[0] = wire.SectionBitmask(wire.StringTable, data[0]&wire.CompactFlag != 0)
-		open := func() fields {
-			return newSection(7, extent{100, int64(len(data))}, data[0]).fieldsAt(data, 1)
-		}
-		const limit = 1 << 20
-		fields := open()
-		names, err := fields.names(limit)
-		if err != nil {
-			return
-		}
-		indexes := map[string]uint32{}
-		twice := 0
-		for i, name := range names {
-			if _, ok := indexes[name]; ok {
-				twice++
-			}
-			indexes[name] = uint32(i)
-		}
-		for name, index := range indexes {
-			fields := open()
-			found, ok := fields.find(name)
-			if !ok || names[found] != name || twice == 0 && found != index {
-				t.Fatalf("%q is string %d, found %d, %v: %v", name, index, found, ok, fields.err())
-			}
-			fields = open()
-			_, longer := indexes[name+"\xff"]
-			if _, ok := fields.find(name + "\xff"); ok != longer {
-				t.Fatalf("%q found: %v", name+"\xff", ok)
-			}
-		}
-	})
 }
 
 // Files of every legal shape, drawn as the input decides and then damaged as it decides: the lazy

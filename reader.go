@@ -1,46 +1,17 @@
 package afdo
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"sync"
-	"sync/atomic"
+	"iter"
 
-	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Version is the version of the format that this package reads and writes.
 const Version = wire.Version
-
-// dialectHint ends the errors of a header that makes no sense.
-const dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
-
-// DefaultMaxNameBytes is the default of [MaxNameBytes].
-const DefaultMaxNameBytes = 256 << 20
-
-// An Option changes how a [Reader] works.
-type Option func(*options)
-
-type options struct {
-	maxNameBytes     int
-	skipChecksums    bool
-	requireChecksums bool
-	trustIndex       bool
-}
-
-// MaxNameBytes bounds the length of all symbol names of a unit together; a string table of a few
-// megabytes can spell gigabytes. A unit that exceeds the bound gives [ErrLimit], and so do further
-// units once all that were read exceed four times the bound and eight times the file. Neither may
-// exceed 64 times the file and 16 MiB. A string table that units share counts once. The default is
-// [DefaultMaxNameBytes]; values above 4 GiB or below 0 mean 4 GiB.
-func MaxNameBytes(n int) Option {
-	return func(o *options) { o.maxNameBytes = n }
-}
 
 // A Header is what the header says of the whole file (RFC 4.1).
 type Header struct {
@@ -51,21 +22,13 @@ type Header struct {
 // A Reader reads a version 4 file lazily. All methods may be called concurrently. The zero Reader
 // is closed.
 type Reader struct {
-	src    *source
-	header Header
-	opts   options
+	handle // of the file, which has where everything is
 
-	table      atomic.Pointer[sectionTable]
-	tableMu    sync.Mutex // guards the scan of table
-	tableFault error      // what it has found
-
-	mu     sync.Mutex // guards the making of dir and tables
-	dir    atomic.Pointer[directory]
-	tables tableCache
-
-	idxMu sync.Mutex // guards the making of idx
-	idx   atomic.Pointer[fileIndex]
+	maxNameBytes int // of a unit
+	tables       tableCache
 }
+
+type handle = v4.Handle
 
 // Open opens a file and maps it into memory. The caller closes the Reader. A file that is truncated
 // or written to while it is open gives a [ReadError] of [ErrChanged].
@@ -74,25 +37,17 @@ type Reader struct {
 // do not overlap. Time and memory are linear in the number of sections: typically 6 bytes a section
 // in a compact file and 16 in a normal one.
 func Open(path string, opts ...Option) (*Reader, error) {
-	m, err := openMapping(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newReader(&source{mapped: m, size: m.info.Size()}, opts)
-	if err != nil {
-		_ = m.close()
-		return nil, err
-	}
-	return r, nil
+	o := newOptions(opts)
+	file, err := v4.Open(path, o.Options)
+	return newReader(file, o, err)
 }
 
 // OpenBytes reads a file in memory, without a copy. The bytes must not change as long as the Reader
 // or anything it returned is in use. It costs what [Open] costs.
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
-	if data == nil {
-		data = []byte{}
-	}
-	return newReader(&source{bytes: data, size: int64(len(data))}, opts)
+	o := newOptions(opts)
+	file, err := v4.OpenBytes(data, o.Options)
+	return newReader(file, o, err)
 }
 
 // NewReader reads a file of size bytes through src, which must allow concurrent reads, as all that
@@ -110,193 +65,206 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("afdo: size %d is negative", size)
 	}
-	return newReader(&source{at: src, size: size}, opts)
+	o := newOptions(opts)
+	file, err := v4.OpenAt(src, size, o.Options)
+	return newReader(file, o, err)
+}
+
+// newReader returns the Reader of a file that has been opened.
+func newReader(file *v4.File, o options, err error) (*Reader, error) {
+	if err != nil {
+		return nil, public(err)
+	}
+	r := &Reader{handle: v4.NewHandle(file, public)}
+	r.maxNameBytes = v4.MaxNameBytes(o.maxNameBytes, file.Size())
+	r.tables.max = v4.MaxTableBytes(r.maxNameBytes, file.Size())
+	return r, nil
+}
+
+// file is where everything is, nil for the zero Reader.
+func (r *Reader) file() *v4.File {
+	if r == nil {
+		return nil
+	}
+	return v4.FileOf(r)
 }
 
 // Close releases the file. It does not wait for other calls. Later calls that have to read return
 // [ErrClosed], as does a second Close.
-func (r *Reader) Close() error {
-	if r.closed() {
-		return ErrClosed
-	}
-	return r.src.close()
-}
-
-// closed reports whether nothing is to be read any more. A zero Reader has never been open.
-func (r *Reader) closed() bool { return r == nil || r.src == nil || r.src.closed.Load() }
+func (r *Reader) Close() error { return r.file().Close() }
 
 // Header returns the header.
-func (r *Reader) Header() Header { return r.header }
-
-// Size returns the size of the file in bytes.
-func (r *Reader) Size() int64 {
-	if r.src == nil {
-		return 0
+func (r *Reader) Header() Header {
+	f := r.file()
+	if f == nil {
+		return Header{}
 	}
-	return r.src.size
+	return Header{Version: Version, Compact: f.Compact()}
 }
 
-func newReader(src *source, opts []Option) (*Reader, error) {
-	r := &Reader{src: src, opts: options{maxNameBytes: DefaultMaxNameBytes}}
-	for _, o := range opts {
-		if o != nil {
-			o(&r.opts)
-		}
+// Size returns the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.file().Size() }
+
+// NumSections returns the number of sections, including summary and file names.
+func (r *Reader) NumSections() int { return r.file().NumSections() }
+
+// Section returns the section of an index (RFC 4.1, format note 1), [ErrNotFound] if it is out of
+// range. It reads one byte of the section.
+func (r *Reader) Section(index int) (Section, error) {
+	f := r.file()
+	if f.Closed() {
+		return Section{}, ErrClosed
 	}
-	if r.opts.maxNameBytes < 0 || uint64(r.opts.maxNameBytes) > math.MaxUint32 {
-		r.opts.maxNameBytes = math.MaxUint32 & math.MaxInt
+	if n := f.NumSections(); index < 0 || index >= n {
+		return Section{}, fmt.Errorf("afdo: section %d of %d: %w", index, n, ErrNotFound)
 	}
-	r.opts.maxNameBytes = door.MaxNameBytes(r.opts.maxNameBytes, src.size)
-	src.opening = true
-	err := r.readHeader(new(sectionTable))
-	if changed := src.opened(); changed != nil {
-		err = changed
+	s, err := f.SectionAt(index)
+	if err != nil {
+		return Section{}, public(err)
 	}
+	return newSection(s), nil
+}
+
+// Data returns the bytes of a section, bitmask byte included, [ErrNotFound] for an index out of
+// range. They must not be changed.
+func (r *Reader) Data(index int) ([]byte, error) {
+	s, err := r.Section(index)
 	if err != nil {
 		return nil, err
 	}
-	if r.opts.requireChecksums {
-		if err := r.requireChecksums(); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	f, err := r.file().Open(index, byte(s.Type))
+	return f.Data, public(err)
 }
 
-// readHeader reads header and section table.
-//
-// Everything that knows how these are laid out stands in this file and in the section table:
-// another dialect of version 4 would be told apart here.
-func (r *Reader) readHeader(t *sectionTable) error {
-	if r.openByEnd() {
-		return nil
+// Sections iterates over all sections by index. It reads one byte of each. An error ends the
+// iteration.
+func (r *Reader) Sections() iter.Seq2[Section, error] {
+	return func(yield func(Section, error) bool) {
+		f := r.file()
+		if f.Closed() {
+			yield(Section{}, ErrClosed)
+			return
+		}
+		if err := f.Scan(); err != nil {
+			yield(Section{}, public(err))
+			return
+		}
+		for i := range f.NumSections() {
+			s, err := r.Section(i)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
 	}
-	r.src.aheadOfOpening()
-	prefix, err := r.src.view(0, int(min(r.src.size, wire.HeaderPrefix)))
+}
+
+// Summary returns the summary section (RFC 4.4) as it is in the file. It reads the section at each
+// call.
+func (r *Reader) Summary() (*Summary, error) {
+	f := r.file()
+	if f.Closed() {
+		return nil, ErrClosed
+	}
+	fields, err := f.OpenFixed(wire.SummaryInfo)
 	if err != nil {
-		return err
+		return nil, public(err)
 	}
-	if err := t.readHeader(prefix, r.src.size); err != nil {
-		return err
-	}
-	return headerClass(r.readTable(t))
+	s := newSummary(fields.Summary())
+	return s, public(fields.Fault())
 }
 
-// readHeader reads what a file of a size begins with, up to the section table.
-func (t *sectionTable) readHeader(prefix []byte, size int64) error {
-	if err := checkVersion(prefix); err != nil {
-		return err
-	}
-	h := headerFields(prefix)
-	t.fields = h
-	t.size = size
-	n := h.Uint(7)
-	for i, typ := range [2]SectionType{SectionSummary, SectionFileNames} {
-		p := h.Place()
-		if h.Err != nil {
-			return headerClass(h.err())
-		}
-		if err := t.checkBounds(h.Pos, "the "+typ.String(), p); err != nil {
-			return err
-		}
-		t.fixed[i] = fixedEntry{extent: t.newExtent(p), t: typ}
-	}
-	t.fields = h
-	t.entries = h.Pos
-	return headerClass(t.checkCount(n))
-}
-
-// checkCount compares the number of entries of the section table with what the file can hold.
-func (t *sectionTable) checkCount(n uint64) error {
-	entrySize := uint64(wire.PlaceSize(t.Compact))
-	left := uint64(t.size) - uint64(t.Pos)
-	if n > left/entrySize || n > math.MaxInt32 {
-		return t.sec.errorAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, t.size, dialectHint)
-	}
-	t.count = int(n)
-	return nil
-}
-
-// headerFields returns the fields of a header behind magic and version.
-func headerFields(data []byte) fields {
-	h := fields{Section{Index: HeaderSection}, wire.Header(data)}
-	h.sec.Compact = h.Compact
-	return h
-}
-
-// headerClass gives faults of single header fields the class of the header.
-func headerClass(err error) error {
-	if e, ok := err.(*FormatError); ok && e.Err != ErrHeader {
-		e.Detail = fmt.Sprintf("%v: %s%s", e.Err, e.Detail, dialectHint)
-		e.Err = ErrHeader
-	}
-	return err
-}
-
-// readTable reads the entries of the section table, or leaves them for later.
-func (r *Reader) readTable(t *sectionTable) error {
-	r.header = Header{Version: Version, Compact: t.sec.Compact}
-	err := r.openSparse(t)
-	if err == nil && t.sparse == nil {
-		err = r.scanTable(t)
-	}
-	r.table.Store(t)
-	return err
-}
-
-// scanTable reads the section table, of which all that comes before has been read.
-func (r *Reader) scanTable(t *sectionTable) error {
-	end := t.likelyEnd()
-	if end > min(math.MaxUint32, math.MaxInt) {
-		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, ErrLimit)
-	}
-	data, err := r.src.view(0, int(end))
+// NumUnits returns the number of units, including the unknown-file unit. It costs what
+// [Reader.Units] costs to begin.
+func (r *Reader) NumUnits() (int, error) {
+	d, err := r.file().Directory()
 	if err != nil {
-		return err
+		return 0, public(err)
 	}
-	if !bytes.HasPrefix(data, t.head) {
-		return t.sec.errorAt(0, ErrChecksum, "the header is not the one that the index has a copy of")
-	}
-	t.Data = data
-	return t.scan()
+	return d.Len(), nil
 }
 
-// likelyEnd returns how far the table may reach. Where it is compact that is not beyond a section,
-// and the first entry is usually the first section.
-func (t *sectionTable) likelyEnd() uint64 {
-	start, n := uint64(t.entries), uint64(t.count)
-	if !t.sec.Compact {
-		return start + 16*n
+// Units iterates over the units in the order of the file names section. It reads that section, and
+// nothing of the units. An error ends the iteration.
+func (r *Reader) Units() iter.Seq2[*Unit, error] {
+	return func(yield func(*Unit, error) bool) {
+		d, err := r.file().Directory()
+		if err != nil {
+			yield(nil, public(err))
+			return
+		}
+		for i := range d.Len() {
+			if r.file().Closed() {
+				yield(nil, ErrClosed)
+				return
+			}
+			if !yield(r.unit(d.Unit(i)), nil) {
+				return
+			}
+		}
 	}
-	end := min(uint64(t.size), start+2*wire.MaxVarintLen*n)
-	for _, f := range t.fixed {
-		end = min(end, uint64(f.off))
-	}
-	if first, size := wire.Varint(t.Data[t.entries:]); n > 0 && size > 0 {
-		end = min(end, first)
-	}
-	return max(end, start)
 }
 
-// checkVersion tells a version 4 file from older ones and from what is no profile.
-func checkVersion(head []byte) error {
-	start := Section{Index: HeaderSection}
-	if len(head) < 8 {
-		return start.errorAt(0, ErrMagic, "%d bytes", len(head))
-	}
-	var version uint32
-	switch string(head[:4]) {
-	case wire.Magic:
-		version = binary.BigEndian.Uint32(head[4:])
-	case "adcg":
-		version = binary.LittleEndian.Uint32(head[4:])
-	case "gcda":
-		version = binary.BigEndian.Uint32(head[4:])
-	default:
-		return start.errorAt(0, ErrMagic, "the file begins with %q", head[:4])
-	}
-	if version != Version || string(head[:4]) != wire.Magic {
-		return &VersionError{Magic: string(head[:4]), Version: version}
-	}
-	return nil
+func (r *Reader) unit(entry *v4.Unit) *Unit { return &Unit{r: r, entry: entry} }
+
+// Unit returns the unit of a path, which is compared byte for byte. The empty path is the unit of
+// symbols with unknown file (format note 8). The error is [ErrNotFound] if there is none, and an
+// [AmbiguousError] if a faulty file has several. The first lookup reads the file names section. A
+// lookup compares every path; repeated lookups use a hash table.
+func (r *Reader) Unit(path string) (*Unit, error) {
+	return r.only(path, r.file().Exact)
 }
+
+// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/': "b/c.h" finds
+// "/a/b/c.h", not "/a/bb/c.h". An exact match comes first. The error is [ErrNotFound] if there is
+// none, and an [AmbiguousError] if there are several. A lookup without an exact match compares
+// every path.
+func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
+	return r.only(suffix, r.file().BySuffix)
+}
+
+// only returns the unit of a path if a way to look finds one and no other.
+func (r *Reader) only(path string, find func(string) ([]*v4.Unit, error)) (*Unit, error) {
+	found, err := find(path)
+	switch {
+	case err != nil:
+		return nil, public(err)
+	case len(found) == 0:
+		return nil, fmt.Errorf("afdo: unit %q: %w", path, ErrNotFound)
+	case len(found) == 1:
+		return r.unit(found[0]), nil
+	}
+	e := &AmbiguousError{Path: path}
+	for _, u := range found {
+		e.Paths = append(e.Paths, u.Path)
+	}
+	return nil, e
+}
+
+// UnitOf returns the unit whose range of symbol IDs contains id (RFC 4.5), [ErrNotFound] if there
+// is none. The unit need not have a symbol of that ID. It costs a binary search.
+func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
+	u, err := r.file().Owner(uint32(id))
+	if err != nil {
+		return nil, public(err)
+	}
+	if u == nil {
+		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
+	}
+	return r.unit(u), nil
+}
+
+// Symbol returns the symbol of an ID, that of a call target or an inlined function, in whichever
+// unit it is. The error is [ErrNotFound] if the file has none. It decodes the symbols of that unit
+// once and keeps them; then it costs two binary searches. For several IDs use [Reader.SymbolsByID].
+func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
+	u, err := r.file().Owner(uint32(id))
+	if err != nil {
+		return Symbol{}, public(err)
+	}
+	if u == nil {
+		return Symbol{}, noSymbolID(id)
+	}
+	return r.unit(u).SymbolByID(id)
+}
+
+func noSymbolID(id SymbolID) error { return fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound) }

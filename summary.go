@@ -1,5 +1,7 @@
 package afdo
 
+import "github.com/go-afdo/afdo/internal/v4/wire"
+
 // A Summary is the aggregate statistics of a whole profile (RFC 4.4).
 type Summary struct {
 	TotalCount       uint64 // sum of all counts
@@ -19,22 +21,7 @@ type SummaryEntry struct {
 	NumCounts uint64 // number of counts that are at least MinCount
 }
 
-// Summary returns the summary section (RFC 4.4) as it is in the file. It reads the section at each
-// call.
-func (r *Reader) Summary() (*Summary, error) {
-	if r.closed() {
-		return nil, ErrClosed
-	}
-	f, err := r.openFixed(SectionSummary)
-	if err != nil {
-		return nil, err
-	}
-	s := f.summary()
-	return s, f.err()
-}
-
-func (f *fields) summary() *Summary {
-	w := f.Fields.Summary()
+func newSummary(w *wire.Summary) *Summary {
 	s := &Summary{w.TotalCount, w.MaxCount, w.MaxFunctionCount, w.NumCounts, w.NumFunctions, nil}
 	if len(w.Entries) > 0 {
 		s.Entries = make([]SummaryEntry, len(w.Entries))

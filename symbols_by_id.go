@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -21,55 +22,48 @@ const sieveBits = 1 << 13
 // concerned once. Of a unit of which few symbols are wanted for the first time, it decodes only
 // these, checks only what it passes, and keeps nothing.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
-	if r.closed() {
+	file := r.file()
+	if file.Closed() {
 		return nil, ErrClosed
 	}
-	order := make([]wantedID, len(ids))
+	wanted := make([]wantedID, len(ids))
 	for i, id := range ids {
-		order[i] = wantedID{id, i}
+		wanted[i] = wantedID{id, i}
 	}
-	slices.SortFunc(order, func(a, b wantedID) int { return cmp.Compare(a.id, b.id) })
-	r.unitsAhead(len(ids))
-	units, err := r.owners(order)
+	slices.SortFunc(wanted, func(a, b wantedID) int { return cmp.Compare(a.id, b.id) })
+	file.UnitsAhead(len(ids))
+	units, ofUnit, err := r.owners(wanted)
 	if err != nil {
 		return nil, err
 	}
 	symbols := make([]Symbol, len(ids))
-	for _, b := range r.batches(units) {
-		r.src.aheadAll(b.runs)
-		for _, u := range b.units {
-			if err := u.symbolsByID(u.wanted, symbols); err != nil {
-				return nil, err
-			}
+	cached := func(u *v4.Unit) bool { return r.tables.table(u.Rank) != nil }
+	for i := range file.InBatches(units, cached) {
+		if err := r.unit(units[i]).symbolsByID(ofUnit[i], symbols); err != nil {
+			return nil, err
 		}
 	}
 	return symbols, nil
 }
 
-// wantedUnit is a unit and the symbol IDs that are wanted of it.
-type wantedUnit struct {
-	*Unit
-	wanted []wantedID
-}
-
-// owners returns the units of symbol IDs, which ascend.
-func (r *Reader) owners(order []wantedID) (units []wantedUnit, err error) {
-	for len(order) > 0 {
-		u, err := r.owner(order[0].id)
+// owners returns the units of symbol IDs, which ascend, and the IDs by unit.
+func (r *Reader) owners(wanted []wantedID) (units []*v4.Unit, ofUnit [][]wantedID, err error) {
+	for len(wanted) > 0 {
+		u, err := r.file().Owner(uint32(wanted[0].id))
 		if err != nil {
-			return nil, err
+			return nil, nil, public(err)
 		}
 		if u == nil {
-			return nil, noSymbolID(order[0].id)
+			return nil, nil, noSymbolID(wanted[0].id)
 		}
 		n := 1
-		for n < len(order) && u.entry.has(order[n].id) {
+		for n < len(wanted) && u.Has(uint32(wanted[n].id)) {
 			n++
 		}
-		units = append(units, wantedUnit{u, order[:n]})
-		order = order[n:]
+		units, ofUnit = append(units, u), append(ofUnit, wanted[:n])
+		wanted = wanted[n:]
 	}
-	return units, nil
+	return units, ofUnit, nil
 }
 
 // wantedID is a symbol ID and its place among those that were asked for.
@@ -96,23 +90,23 @@ func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol) error {
 // pick is symbolsByID by the encoded tables. It reports whether it has been done: not if that is no
 // gain, nor where something is amiss, which decoding the tables tells.
 func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) {
-	if u.r.cached(u.index) != nil || !u.r.firstPick(u.entry.Strings) {
+	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
 	}
-	enc, err := u.encodedNames()
+	t, err := u.encodedNames()
 	if err != nil {
 		return false, err
 	}
-	f := enc.symbols
+	f := t.symbols
 	if n := f.RowCount(); len(wanted) > n/decodeShare {
 		return false, nil
 	}
-	likely := newBitSet(sieveBits)
+	likely := wire.NewBitSet(sieveBits)
 	for _, w := range wanted {
-		likely.add(uint32(w.id) % sieveBits)
+		likely.Add(uint32(w.id) % sieveBits)
 	}
-	rows, err := enc.someRows(&u.entry, func(row wire.Row) bool {
-		if !likely.has(row.ID % sieveBits) {
+	rows, err := t.someRows(func(row wire.Row) bool {
+		if !likely.Has(row.ID % sieveBits) {
 			return false
 		}
 		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
@@ -121,7 +115,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 	if err != nil {
 		return false, nil
 	}
-	names, ok := enc.someNames(rows, u.r.opts.maxNameBytes)
+	names, ok := t.someNames(rows, u.r.maxNameBytes)
 	if !ok {
 		return false, nil
 	}
@@ -135,29 +129,4 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) 
 		symbols[w.place] = Symbol{unit: u, name: names[rows[0].String], id: w.id, info: rows[0].Info}
 	}
 	return true, nil
-}
-
-// someNames returns the names of some rows, which come to no more than limit, by string index.
-func (enc *encodedTable) someNames(rows []wire.Row, limit int) (names map[uint32]string, ok bool) {
-	f := enc.strings
-	count := f.StringCount()
-	missing := 0
-	wanted := newBitSet(count)
-	for _, row := range rows {
-		if uint64(row.String) >= uint64(count) {
-			return nil, false
-		}
-		if !wanted.has(row.String) {
-			wanted.add(row.String)
-			missing++
-		}
-	}
-	names = make(map[uint32]string, missing)
-	f = enc.strings
-	f.pick(wanted, func(index uint32, name []byte) bool {
-		names[index] = string(name)
-		limit -= len(name)
-		return len(names) < missing && limit >= 0
-	})
-	return names, len(names) == missing && limit >= 0
 }

@@ -1,226 +1,108 @@
 package afdo
 
 import (
-	"fmt"
-	"strings"
+	"cmp"
+	"slices"
 
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its string index if a
-// string ends there, and for each child a label and the child. Nothing says how long a child is, so
-// what is not wanted is parsed, but not decoded.
+// The names of a unit are a trie (RFC 4.3). One name, the clones of a function, or a few names are
+// found in it as it is in the file, which costs a fraction of decoding them all.
 
-// names reads a string table, whose names are not longer than limit all together, into names by
-// string index.
-func (f *fields) names(limit int) ([]string, error) {
-	count := f.StringCount()
-	d := trieDecoder{
-		Trie:  wire.Trie{Fields: &f.Fields, Frames: make([]wire.TrieFrame, 0, 32)},
-		path:  make([]byte, 0, 256),
-		names: make([]string, count),
-		seen:  make([]uint64, (count+63)/64),
-		left:  limit,
-		limit: limit,
-		chunk: min(2*len(f.Data), maxNameChunk),
-	}
-	d.run()
-	if f.Err == nil && d.found < count {
-		f.Fail(f.Pos, ErrTrie, "%d of %d strings are missing", count-d.found, count)
-	}
-	if f.Err != nil {
-		return nil, f.err()
-	}
-	return d.names, nil
+// encodedTable is the string table and the symbol names of a unit as they are in the file.
+type encodedTable struct {
+	unit             *wire.Unit
+	strings, symbols v4.Fields
 }
 
-// maxNameChunk is how much room for names is made at a time. How long the names of a table are
-// shows only when they have been read.
-const maxNameChunk = 32 << 10
-
-type trieDecoder struct {
-	wire.Trie
-	path  []byte // the current node's string
-	names []string
-	seen  []uint64 // names that are there, a bit each
-	found int
-	left  int // of limit
-	limit int
-
-	text  *strings.Builder // the latest names, one after the other; never grown beyond its first size
-	chunk int              // that size
-}
-
-func (d *trieDecoder) run() {
-	d.visit()
-	for {
-		parent, label, ok := d.Child()
-		if !ok {
-			return
-		}
-		d.path = append(d.path[:parent], label...)
-		d.visit()
+// find returns the row of a name, if there is one.
+func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
+	f := t.strings
+	str, ok := f.FindString(name)
+	if !ok {
+		return wire.Row{}, false, public(f.Fault())
 	}
-}
-
-// visit reads the current node.
-func (d *trieDecoder) visit() {
-	pos := d.Pos
-	children, terminal, id := d.Node()
-	if d.Err != nil {
-		return
-	}
-	if terminal {
-		d.add(pos, id)
-	}
-	d.Descend(children)
-}
-
-// add keeps the string of the current node, which is at pos.
-func (d *trieDecoder) add(pos int, id uint32) {
-	if uint64(id) >= uint64(len(d.names)) {
-		d.Fail(pos, ErrTrie, "string index %d, the table has %d strings", id, len(d.names))
-		return
-	}
-	if d.seen[id/64]>>(id%64)&1 != 0 {
-		d.Fail(pos, ErrTrie, "duplicate string index %d", id)
-		return
-	}
-	if d.left -= len(d.path); d.left < 0 {
-		d.Fail(pos, ErrLimit, "%s", nameLimit(d.limit))
-		return
-	}
-	d.seen[id/64] |= 1 << (id % 64)
-	d.names[id] = d.spell()
-	d.found++
-}
-
-// spell returns the current node's string.
-func (d *trieDecoder) spell() string {
-	if d.text == nil || len(d.path) > d.text.Cap()-d.text.Len() {
-		d.text = new(strings.Builder)
-		d.text.Grow(max(d.chunk, len(d.path)))
-	}
-	d.text.Write(d.path)
-	return d.text.String()[d.text.Len()-len(d.path):]
-}
-
-func nameLimit(limit int) string {
-	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
-}
-
-// find looks a name up in a string table without decoding it: it follows the labels that fit and
-// passes over the rest. It allocates little or nothing.
-func (f *fields) find(name string) (index uint32, ok bool) {
-	f.Uint32() // the number of strings
-	t := wire.Trie{Fields: &f.Fields}
-	for {
-		children, terminal, id := f.Node()
-		if f.Err != nil {
-			return 0, false
-		}
-		if terminal && t.Prefix == len(name) {
-			return id, true
-		}
-		t.Descend(children)
-		if !follow(&t, name) {
-			return 0, false
+	f = t.symbols
+	for range f.RowCount() {
+		pos := f.Pos
+		row := f.Row()
+		checkRow(&f, pos, row, t.unit)
+		if f.Err != nil || row.String == str {
+			return row, true, public(f.Fault())
 		}
 	}
+	return wire.Row{}, false, public(f.Fault())
 }
 
-// follow moves on to the next child whose string name begins with.
-func follow(t *wire.Trie, name string) bool {
-	for {
-		parent, label, ok := t.Child()
-		if !ok {
-			return false
-		}
-		if rest := name[parent:]; len(label) <= len(rest) && rest[:len(label)] == string(label) {
+// clones returns the names that have a canonical name, by string index.
+func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
+	names := make(map[uint32]string)
+	f := t.strings
+	f.SomeStrings(func(n int, label []byte) bool { return mayBeClone(canonicalName, n, label) },
+		func(index uint32, found []byte) bool {
+			if name := string(found); canonical.Name(name) == canonicalName {
+				names[index] = name
+			}
 			return true
-		}
-		t.SkipNode()
+		})
+	return names, public(f.Fault())
+}
+
+// mayBeClone reports whether a string may be name or go on with a '.' after it: one whose first n
+// bytes are so, and which goes on with label.
+func mayBeClone(name string, n int, label []byte) bool {
+	if n > len(name) {
+		return true
 	}
+	rest := name[n:]
+	if len(label) <= len(rest) {
+		return rest[:len(label)] == string(label)
+	}
+	return string(label[:len(rest)]) == rest && label[len(rest)] == '.'
 }
 
-// someStrings calls yield for strings of a string table, until it returns false: those all of whose
-// labels pass enter, which gets the number of bytes before each. It parses the rest, but decodes
-// nothing of it.
-func (f *fields) someStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
-	f.Uint32() // the number of strings
-	t := wire.Trie{Fields: &f.Fields}
-	var name []byte
-	for {
-		children, terminal, id := f.Node()
-		if f.Err != nil || terminal && !yield(id, name) {
-			return
+// someRows returns the rows that are wanted, by ascending symbol ID.
+func (t *encodedTable) someRows(wanted func(wire.Row) bool) ([]wire.Row, error) {
+	var rows []wire.Row
+	f := t.symbols
+	for range f.RowCount() {
+		pos := f.Pos
+		row := f.Row()
+		if checkRow(&f, pos, row, t.unit); f.Err != nil {
+			return nil, public(f.Fault())
 		}
-		t.Descend(children)
-		for {
-			parent, label, ok := t.Child()
-			if !ok {
-				return
-			}
-			if enter(parent, label) {
-				name = append(name[:parent], label...)
-				break
-			}
-			t.SkipNode()
+		if wanted(row) {
+			rows = append(rows, row)
 		}
 	}
+	slices.SortFunc(rows, func(a, b wire.Row) int { return cmp.Compare(a.ID, b.ID) })
+	return rows, public(f.Fault())
 }
 
-// maxPickDepth is how deep a string table may be for strings to be picked out of it. Real ones are
-// some dozens of nodes deep.
-const maxPickDepth = 1 << 16
-
-// step is a node on the way to the current one.
-type step struct {
-	left  int    // children that are still to come
-	label []byte // that leads on
-}
-
-// pick takes the strings of a string table that are wanted out of the set and calls yield for each,
-// until it returns false. It spells no others, and ends at a fault, which it does not report, and
-// in a table that is very deep. What yield gets is valid until it returns.
-func (f *fields) pick(wanted bitSet, yield func(index uint32, name []byte) bool) {
-	f.StringCount()
-	var name []byte
-	way := make([]step, 0, 64)
-	for f.Err == nil && len(way) < maxPickDepth {
-		children, terminal, index := f.Node()
-		if terminal && wanted.has(index) {
-			name = name[:0]
-			for _, s := range way {
-				name = append(name, s.label...)
-			}
-			wanted.remove(index)
-			if !yield(index, name) {
-				return
-			}
+// someNames returns the names of some rows, which come to no more than limit, by string index.
+func (t *encodedTable) someNames(rows []wire.Row, limit int) (names map[uint32]string, ok bool) {
+	f := t.strings
+	count := f.StringCount()
+	missing := 0
+	wanted := wire.NewBitSet(count)
+	for _, row := range rows {
+		if uint64(row.String) >= uint64(count) {
+			return nil, false
 		}
-		if children > 0 {
-			way = append(way, step{left: children})
+		if !wanted.Has(row.String) {
+			wanted.Add(row.String)
+			missing++
 		}
-		for len(way) > 0 && way[len(way)-1].left == 0 {
-			way = way[:len(way)-1]
-		}
-		if len(way) == 0 {
-			return
-		}
-		last := &way[len(way)-1]
-		last.left--
-		last.label = f.Label()
 	}
+	names = make(map[uint32]string, missing)
+	f = t.strings
+	f.PickStrings(wanted, func(index uint32, name []byte) bool {
+		names[index] = string(name)
+		limit -= len(name)
+		return len(names) < missing && limit >= 0
+	})
+	return names, len(names) == missing && limit >= 0
 }
-
-// bitSet is a set of small numbers.
-type bitSet []uint64
-
-func newBitSet(n int) bitSet { return make(bitSet, (n+63)/64) }
-
-func (s bitSet) add(i uint32) { s[i/64] |= 1 << (i % 64) }
-
-func (s bitSet) remove(i uint32) { s[i/64] &^= 1 << (i % 64) }
-
-func (s bitSet) has(i uint32) bool { return int(i/64) < len(s) && s[i/64]>>(i%64)&1 != 0 }

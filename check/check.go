@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4"
 )
 
 // A Problem is something that a check finds.
@@ -35,5 +35,5 @@ type Options struct {
 
 // maxNameBytes is what the names of one unit may take.
 func (k *checker) maxNameBytes() int {
-	return door.MaxNameBytes(cmp.Or(k.opts.MaxNameBytes, afdo.DefaultMaxNameBytes), int64(len(k.data)))
+	return v4.MaxNameBytes(cmp.Or(k.opts.MaxNameBytes, afdo.DefaultMaxNameBytes), int64(len(k.data)))
 }

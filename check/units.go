@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -16,8 +16,6 @@ type unit struct {
 	pos  int // of the path
 	path []byte
 }
-
-func (u *unit) has(id uint32) bool { return u.Start <= id && id < u.End }
 
 // units checks the file names section and the tables of each unit.
 func (k *checker) units() {
@@ -147,7 +145,7 @@ func (k *checker) stringTable(index uint32) stringTable {
 // spell counts a string table that a Reader decodes for the first time, and reports one that it
 // would not decode any more, for all that it has of the units before.
 func (k *checker) spell(table afdo.Section, strings stringTable) {
-	limit := door.MaxTableBytes(k.maxNameBytes(), int64(len(k.data)))
+	limit := v4.MaxTableBytes(k.maxNameBytes(), int64(len(k.data)))
 	if k.tables >= limit && !k.tablesOver {
 		k.tablesOver = true
 		k.fault(faultAt(table, 0, afdo.ErrLimit, "the names of the units exceed %d bytes, see afdo.MaxNameBytes", limit))
@@ -186,7 +184,7 @@ func (k *checker) rows(f *fields, u *unit, n int) bool {
 
 // row checks what a row of a symbol names section says apart from the name.
 func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unit) {
-	if u.Start <= u.End && !u.has(row.ID) {
+	if u.Start <= u.End && !u.Has(row.ID) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the unit has %d to %d", row.ID, u.Start, u.End))
 	}
 	k.ids.add(row.ID, s, pos)

@@ -74,12 +74,19 @@ var layers = map[string][]string{
 	"llvm/instrprof": {""},
 	"llvm/memprof":   {""},
 	"remote":         {""},
-	"anyprof":        {"", "index", "profile", "textfmt", "gcov", "llvm/sampleprof", "llvm/instrprof", "llvm/memprof"},
+
+	"internal/v4":          {},
+	"internal/v4/wire":     {},
+	"internal/v4/indexfmt": {},
+
+	"anyprof": {"", "index", "profile", "textfmt", "gcov", "llvm/sampleprof", "llvm/instrprof", "llvm/memprof"},
 }
 
 // others are what packages may import from elsewhere.
 var others = map[string][]string{
-	"":      {"golang.org/x/exp/mmap", "github.com/cespare/xxhash/v2"},
+	"internal/v4":          {"golang.org/x/exp/mmap"},
+	"internal/v4/indexfmt": {"github.com/cespare/xxhash/v2"},
+
 	"slice": {"github.com/cespare/xxhash/v2", "github.com/ianlancetaylor/demangle"},
 
 	"llvm/memprof": {"github.com/cespare/xxhash/v2"},

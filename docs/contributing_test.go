@@ -25,18 +25,21 @@ func TestWaysNameMethods(t *testing.T) {
 	require.True(t, found)
 	named := regexp.MustCompile("`([A-Za-z]+\\.[A-Za-z]+)`").FindAllStringSubmatch(ways, -1)
 	require.Greater(t, len(named), 10)
-	methods := rootMethods(t)
+	methods := readerMethods(t)
 	for _, m := range named {
 		assert.Contains(t, methods, m[1])
 	}
 }
 
-// rootMethods returns the methods of the root package, as "Reader.Unit".
-func rootMethods(t *testing.T) map[string]bool {
+// readerMethods returns the methods of the root package and of what its Reader stands on, as
+// "Reader.Unit".
+func readerMethods(t *testing.T) map[string]bool {
 	files, err := filepath.Glob(filepath.Join(root, "*.go"))
 	require.NoError(t, err)
+	storage, err := filepath.Glob(filepath.Join(root, "internal/v4/*.go"))
+	require.NoError(t, err)
 	methods := make(map[string]bool)
-	for _, path := range files {
+	for _, path := range append(files, storage...) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		for _, d := range file.Decls {

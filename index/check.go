@@ -82,7 +82,7 @@ func (c *checker) checksums() {
 	if !c.x.x.Has(indexfmt.Checksums) {
 		return
 	}
-	for i := 0; i < c.x.x.Section && !c.stopped; i++ {
+	for i := 0; i < c.x.x.Section.Index && !c.stopped; i++ {
 		s, err := c.r.Section(i)
 		if err != nil {
 			c.fault(err)

@@ -10,38 +10,33 @@ package index
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // An Index is the index of a file. All methods may be called from many goroutines.
-type Index struct{ x *door.Index }
+type Index struct {
+	r *afdo.Reader
+	x *v4.Index
+}
 
 // Read opens the index of a file. The error is [afdo.ErrNotFound] if the file has none,
 // [afdo.ErrIndex] for one that is of another version or of another file than this one is now, and
 // [afdo.ErrChecksum] for one that is damaged. It reads the first page of the index, of 1024 bytes,
 // unless that has been read.
 func Read(r *afdo.Reader) (*Index, error) {
-	x, err := door.IndexOf(r)
+	x, err := v4.FileOf(r).Index()
 	if err != nil {
-		return nil, err
+		return nil, v4.Public(r, err)
 	}
-	return &Index{x}, nil
+	return &Index{r, x}, nil
 }
 
 // Trusted reports whether the Reader was opened with [afdo.TrustIndex].
-func (x *Index) Trusted() bool { return x.x.Trusted }
+func (x *Index) Trusted() bool { return v4.FileOf(x.r).TrustsIndex() }
 
-// wrap makes an error of the format one that says where in the file it is.
-func (x *Index) wrap(err error) error {
-	e, ok := err.(*indexfmt.Error)
-	if !ok {
-		return err
-	}
-	return &afdo.FormatError{
-		Section: x.x.Section, Type: afdo.SectionIndex, Offset: x.x.Offset + int64(e.Pos), Err: e.Class, Detail: e.Detail,
-	}
-}
+// wrap makes an error of package afdo of one of the index, with its place in the file.
+func (x *Index) wrap(err error) error { return v4.Public(x.r, x.x.Fault(err)) }
 
 // An Info is what an index says of itself.
 type Info struct {
@@ -64,8 +59,9 @@ type Block struct {
 
 // Info returns what the index says of itself. It reads the pages that have the strings.
 func (x *Index) Info() (*Info, error) {
+	s := x.x.Section
 	info := &Info{Section: afdo.Section{
-		Index: x.x.Section, Type: afdo.SectionIndex, Compact: x.x.Compact, Offset: x.x.Offset, Size: x.x.Size,
+		Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size,
 	}}
 	for _, b := range x.x.Blocks() {
 		info.Blocks = append(info.Blocks, Block{b.Kind.String(), b.Size})

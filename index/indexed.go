@@ -6,28 +6,21 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // indexed has the candidates of the index of a file.
-type indexed struct {
-	r *afdo.Reader
-	*Index
-}
+type indexed struct{ *Index }
 
-// newIndexed returns the index of a file, nil if there is none to go by: where it is damaged, going
-// through the file gives the error. The error is that of a read.
+// newIndexed returns the index of a file, nil if there is none to go by. The error is that of a
+// read, or of an index that is damaged.
 func newIndexed(r *afdo.Reader) (*indexed, error) {
-	x, err := Read(r)
-	switch {
-	case errors.Is(err, afdo.ErrNotFound), errors.Is(err, afdo.ErrMalformed):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !x.x.Trusted:
-		return nil, nil
+	x, err := v4.FileOf(r).Trusted()
+	if x == nil || err != nil {
+		return nil, v4.Public(r, err)
 	}
-	return &indexed{r, x}, nil
+	return &indexed{&Index{r, x}}, nil
 }
 
 // errNotIndexed says that the index has not what is asked for.
@@ -37,7 +30,7 @@ var errNotIndexed = fmt.Errorf("index: %w", afdo.ErrNotFound)
 func (x *indexed) misleads(err error) bool {
 	var e *afdo.FormatError
 	if errors.As(err, &e) {
-		return e.Section == x.x.Section && (e.Err != afdo.ErrChecksum || x.x.Lenient)
+		return x.x.Misleads(e.Section, e.Err)
 	}
 	return errors.Is(err, afdo.ErrNotFound) // a symbol ID that no symbol has
 }

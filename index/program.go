@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/v4"
 )
 
 // A Scheme is a way to take the unqualified name out of a name: usually the last part of what the
@@ -176,17 +177,13 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// maxFalse is how many candidates of another name than those looked for are put up with, beside
-// one a name. In an index there is one in 40 lookups, unless names were made to have the same hash:
-// then lookups do better without it.
-const maxFalse = 256
-
-// only lets the symbols of so many keys pass by their name.
+// only lets the symbols of so many keys pass by their name. An index that has led to many of other
+// names is not asked again.
 func (p *Program) only(keys int, fits func(name string) bool) verify {
 	return func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 		n := len(symbols)
 		found := slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !fits(s.Name()) })
-		if n > len(found)+maxFalse+keys {
+		if n > len(found)+v4.MaxFalse+keys {
 			p.misled.Store(true)
 		}
 		return found, nil

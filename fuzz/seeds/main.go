@@ -39,9 +39,9 @@ var targets = []target{
 	{".", "FuzzLookup", v4Files, v4Dict},
 	{".", "FuzzOpenWalk", v4Files, v4Dict},
 	{".", "FuzzReaderNaive", v4Files, v4Dict},
-	{".", "FuzzTrie", nil, v4Dict},
 	{"./check", "FuzzCheck", v4Files, v4Dict},
 	{"./check", "FuzzStringTableFaults", nil, v4Dict},
+	{"./internal/v4/wire", "FuzzTrie", nil, v4Dict},
 	{"./internal/v4/wire", "FuzzVarint", nil, nil},
 	{"./fuzz", "FuzzConvertRoundTrip", append(textFiles, v4Files...), allDicts},
 }

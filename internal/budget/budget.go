@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/v4/door"
+	"github.com/go-afdo/afdo/internal/v4"
 )
 
 const (
@@ -28,7 +28,7 @@ type Budget struct {
 // New returns the budget of a file of a size in bytes.
 func New(size int64) *Budget {
 	b := new(Budget)
-	b.names.Store(door.MaxSpelled(size))
+	b.names.Store(v4.MaxSpelled(size))
 	b.samples.Store(freeSamples + samplesPerByte*size)
 	return b
 }

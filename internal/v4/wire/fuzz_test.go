@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
+
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
 // A field of any width reads as a plain implementation of varints reads it, and what is written
@@ -67,4 +70,51 @@ func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// A string table, the bitmask of its section first, is decoded and looked up in, which must agree.
+func FuzzTrie(f *testing.F) {
+	for _, compact := range []bool{false, true} {
+		mask := SectionBitmask(StringTable, compact)
+		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
+			units := []naive.Unit{{End: uint32(len(names))}}
+			for i, n := range names {
+				units[0].Symbols = append(units[0].Symbols, naive.Symbol{ID: uint32(i), Name: n})
+			}
+			f.Add(append([]byte{mask}, gen.Lay(&naive.File{Units: units}, compact).Sections[2].Data...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		data[0] = SectionBitmask(StringTable, data[0]&CompactFlag != 0)
+		open := func() Fields { return Fields{Data: data, Pos: 1, Compact: data[0]&CompactFlag != 0} }
+		const limit = 1 << 20
+		fields := open()
+		names := fields.Strings(limit)
+		if fields.Err != nil {
+			return
+		}
+		indexes := map[string]uint32{}
+		twice := 0
+		for i, name := range names {
+			if _, ok := indexes[name]; ok {
+				twice++
+			}
+			indexes[name] = uint32(i)
+		}
+		for name, index := range indexes {
+			fields := open()
+			found, ok := fields.FindString(name)
+			if !ok || names[found] != name || twice == 0 && found != index {
+				t.Fatalf("%q is string %d, found %d, %v: %v", name, index, found, ok, fields.Err)
+			}
+			fields = open()
+			_, longer := indexes[name+"\xff"]
+			if _, ok := fields.FindString(name + "\xff"); ok != longer {
+				t.Fatalf("%q found: %v", name+"\xff", ok)
+			}
+		}
+	})
 }

@@ -1,5 +1,7 @@
 package wire
 
+import "strconv"
+
 // The types of sections (RFC 4.2), and that of the index, which is this project's
 // (docs/extensions.md).
 const (
@@ -23,4 +25,21 @@ func SectionBitmask(t byte, compact bool) byte {
 		return t | CompactFlag
 	}
 	return t
+}
+
+var sectionTypeNames = [...]string{
+	StringTable: "string table",
+	SummaryInfo: "summary",
+	FileNames:   "file names",
+	SymbolNames: "symbol names",
+	SymbolInfo:  "symbol info",
+	Index:       "index",
+}
+
+// SectionTypeName is the name of a section type, or "type 0x2a" of an unknown one.
+func SectionTypeName(t byte) string {
+	if int(t) < len(sectionTypeNames) && sectionTypeNames[t] != "" {
+		return sectionTypeNames[t]
+	}
+	return "type 0x" + strconv.FormatUint(uint64(t), 16)
 }

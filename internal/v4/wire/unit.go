@@ -8,6 +8,9 @@ type Unit struct {
 	Start, End       uint32 // symbol IDs
 }
 
+// Has reports whether a symbol ID is in the unit's range.
+func (u *Unit) Has(id uint32) bool { return u.Start <= id && id < u.End }
+
 // UnitCount decodes the number of units.
 func (f *Fields) UnitCount() int { return f.Count(uint64(f.Uint32()), 4+1+16, 1+1+4, "units") }
 

@@ -1,16 +1,26 @@
-package afdo_test
+package v4
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/go-afdo/afdo"
 )
 
+// coalesced is coalesce, of parts that are an offset and a size each.
+func coalesced(parts [][2]int64, most int) (runs [][2]int64) {
+	var extents []extent
+	for _, p := range parts {
+		extents = append(extents, extent{p[0], p[1]})
+	}
+	for _, e := range coalesce(extents, most) {
+		runs = append(runs, [2]int64{e.off, e.size})
+	}
+	return runs
+}
+
 // Parts that are near each other are joined, and the nearest of the others until few are left.
-func TestJoined(t *testing.T) {
+func TestCoalesce(t *testing.T) {
 	const k, m = 1 << 10, 1 << 20
 	for name, c := range map[string]struct {
 		parts, want [][2]int64
@@ -25,19 +35,19 @@ func TestJoined(t *testing.T) {
 		"within":   {[][2]int64{{0, 100}, {10, 20}, {50, 100}}, [][2]int64{{0, 150}}, 3},
 		"large":    {[][2]int64{{0, 20 * m}, {20 * m, 20 * m}}, [][2]int64{{0, 20 * m}, {20 * m, 20 * m}}, 1},
 	} {
-		require.Equal(t, c.want, afdo.Joined(c.parts, c.most), name)
+		require.Equal(t, c.want, coalesced(c.parts, c.most), name)
 	}
 }
 
 // Every part is in a run, and there are no more of these than wanted.
-func TestJoinedAny(t *testing.T) {
+func TestCoalesceAny(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var parts [][2]int64
 		for range rng.IntN(60) {
 			parts = append(parts, [2]int64{rng.Int64N(30 << 20), 1 + rng.Int64N(20<<10)})
 		}
-		runs := afdo.Joined(parts, 6)
+		runs := coalesced(parts, 6)
 		require.LessOrEqual(t, len(runs), 6)
 		for _, p := range parts {
 			found := 0

@@ -1,4 +1,4 @@
-package afdo
+package v4
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 // they are needed, some together.
 type entryGroups struct {
 	src      *source
-	index    *fileIndex                     // which vouches for the table
+	index    *Index                         // which vouches for the table
 	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
 
 	mu   sync.Mutex
@@ -86,7 +86,7 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := t.sec.fieldsAt(data, 0)
+	f := t.Section.fieldsAt(data, 0)
 	entries := make([]extent, n)
 	end := int64(t.entries)
 	for i := range entries {
@@ -104,12 +104,12 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 
 // bytes returns where a group of n entries begins and ends, from where the first entry begins.
 func (g *entryGroups) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
-	if !t.sec.Compact {
+	if !t.Section.Compact {
 		from = 16 * checkpointEvery * int64(i)
 		return from, from + 16*int64(n), nil
 	}
 	if from, err = g.position(i); err == nil {
 		to, err = g.position(i + 1)
 	}
-	return from, to, g.index.wrap(err)
+	return from, to, g.index.Fault(err)
 }

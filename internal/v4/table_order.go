@@ -1,4 +1,4 @@
-package afdo
+package v4
 
 import (
 	"encoding/binary"
@@ -12,13 +12,13 @@ import (
 // inOrder is scan for a table without fault that is in file order. It reports whether the table is
 // one; scanAny finds out why not.
 func (t *sectionTable) inOrder() bool {
-	s := orderScan{compact: t.sec.Compact, data: t.Data, pos: t.Pos, limit: uint64(t.size)}
+	s := orderScan{compact: t.Section.Compact, data: t.Data, pos: t.Pos, limit: uint64(t.size)}
 	var checkpoints []uint32
-	if t.sec.Compact {
+	if t.Section.Compact {
 		checkpoints = make([]uint32, 0, t.groups())
 	}
 	for i := 0; i < t.count; i += checkpointEvery {
-		if t.sec.Compact {
+		if t.Section.Compact {
 			checkpoints = append(checkpoints, uint32(s.pos))
 		}
 		if !s.entries(min(checkpointEvery, t.count-i)) {

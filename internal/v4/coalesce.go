@@ -1,11 +1,13 @@
-package afdo
+package v4
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // What is wanted of many units is read together: the places are looked up first, and then parts
@@ -26,9 +28,9 @@ const (
 	maxAtOnce = 8        // runs that are read at the same time
 )
 
-// joined joins parts of the file to runs, by offset. There are no more than most, unless these
+// coalesce joins parts of the file to runs, by offset. There are no more than most, unless these
 // would be too large.
-func joined(parts []extent, most int) (runs []extent) {
+func coalesce(parts []extent, most int) (runs []extent) {
 	slices.SortFunc(parts, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
 	limit := gapLimit(parts, most)
 	for _, p := range parts {
@@ -83,96 +85,102 @@ func (s *source) aheadAll(runs []extent) {
 // A batch is units whose names are in runs that are kept in memory at the same time.
 type batch struct {
 	runs  []extent
-	units []wantedUnit
+	units []int // their places among all
 }
 
-// batches orders units by where their names are, if the file is distant, and divides them. Those of
-// which that is not known, or which need not be read, come first.
-func (r *Reader) batches(units []wantedUnit) []batch {
-	if !r.src.distant() {
-		return []batch{{units: units}}
+// InBatches iterates over the indexes of units. Before it yields one it has read ahead the names of
+// the unit and of those that are near it, if the file is remote, but for the units of which nothing
+// has to be read.
+func (v *File) InBatches(units []*Unit, known func(*Unit) bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, b := range v.batches(units, known) {
+			v.src.aheadAll(b.runs)
+			for _, i := range b.units {
+				if !yield(i) {
+					return
+				}
+			}
+		}
 	}
-	places := make(map[*Unit]extent, len(units))
+}
+
+// batches orders units by where their names are, if the file is remote, and divides them. Those of
+// which that is not known, or which need not be read, come first.
+func (v *File) batches(units []*Unit, known func(*Unit) bool) []batch {
+	order := make([]int, len(units))
+	for i := range order {
+		order[i] = i
+	}
+	if !v.src.remote() {
+		return []batch{{units: order}}
+	}
+	places := make([]extent, len(units))
 	var parts []extent
-	for _, u := range units {
+	for i, u := range units {
 		e := u.namesExtent()
-		if e.size > 0 && r.cached(u.index) == nil && r.src.windows.find(e.off, e.size) == nil {
-			places[u.Unit] = e
+		if e.size > 0 && !known(u) && v.src.windows.find(e.off, e.size) == nil {
+			places[i] = e
 			parts = append(parts, e)
 		}
 	}
-	slices.SortStableFunc(units, func(a, b wantedUnit) int { return cmp.Compare(places[a.Unit].off, places[b.Unit].off) })
-	n := len(units) - len(parts)
-	all := []batch{{units: units[:n]}}
-	units = units[n:]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(places[a].off, places[b].off) })
+	n := len(order) - len(parts)
+	all := []batch{{units: order[:n]}}
+	order = order[n:]
 	bytes := int64(maxWindowBytes)
-	for _, run := range joined(parts, r.src.maxRuns()) {
+	for _, run := range coalesce(parts, v.src.maxRuns()) {
 		if bytes += run.size; bytes > maxWindowBytes || len(all[len(all)-1].runs) == maxWindows/2 {
 			all = append(all, batch{})
 			bytes = run.size
 		}
 		n := 0
-		for n < len(units) && places[units[n].Unit].off < run.off+run.size {
+		for n < len(order) && places[order[n]].off < run.off+run.size {
 			n++
 		}
 		last := &all[len(all)-1]
 		last.runs = append(last.runs, run)
-		last.units = append(last.units, units[:n]...)
-		units = units[n:]
+		last.units = append(last.units, order[:n]...)
+		order = order[n:]
 	}
 	return all
 }
 
-// namesExtent returns where the unit's string table and symbol names are, if they stand together
-// and that is known.
-func (u *Unit) namesExtent() extent {
-	if p := u.places; p != nil {
-		return extent{p.places[0].off, p.NamesSize()}
-	}
-	t, first := u.r.table.Load(), int(u.entry.Strings)
-	if t.sparse != nil || int(u.entry.Symbols) != first+1 || first+1 >= t.len() {
-		return extent{}
-	}
-	strings, symbols := t.extent(first), t.extent(first+1)
-	return extent{strings.off, symbols.off + symbols.size - strings.off}
-}
-
-// unitsAhead reads what the index has of units ahead, if that takes no longer than a request for
+// UnitsAhead reads what the index has of units ahead, if that takes no longer than a request for
 // each symbol that is wanted, and the checksum of the summary, which stands near it: who wants
 // names often wants that, too.
-func (r *Reader) unitsAhead(wanted int) {
-	x, t := r.idx.Load(), r.table.Load()
-	if wanted < 2 || r.dir.Load() != nil || t.sparse == nil || !r.src.distant() || !x.Has(indexfmt.Runs) {
+func (v *File) UnitsAhead(wanted int) {
+	x, t := v.idx.Load(), v.table.Load()
+	if wanted < 2 || v.dir.Load() != nil || t.sparse == nil || !v.src.remote() || !x.Has(indexfmt.Runs) {
 		return
 	}
-	part := func(off, size int64) extent { return extent{x.sec.Offset + off, size} }
+	part := func(off, size int64) extent { return extent{x.Section.Offset + off, size} }
 	units, runs := part(x.Place(indexfmt.Units)), part(x.Place(indexfmt.Runs))
 	if (units.size+runs.size)/maxGap >= int64(wanted) {
 		return
 	}
-	summary := t.fixedSection(SectionSummary).index
-	r.src.aheadAll(joined([]extent{units, runs, part(x.ChecksumPlace(summary))}, r.src.maxRuns()))
+	summary := t.fixedSection(wire.SummaryInfo).index
+	v.src.aheadAll(coalesce([]extent{units, runs, part(x.ChecksumPlace(summary))}, v.src.maxRuns()))
 	_, _ = x.Checksum(summary) // and keep the page
 }
 
-// recordsAhead reads what the index has of several units ahead, if the file is distant.
-func (r *Reader) recordsAhead(x *fileIndex, ranks []uint32) {
-	if !r.src.distant() || len(ranks) < 2 || !x.Has(indexfmt.Runs) {
+// recordsAhead reads what the index has of several units ahead, if the file is remote.
+func (v *File) recordsAhead(x *Index, ranks []uint32) {
+	if !v.src.remote() || len(ranks) < 2 || !x.Has(indexfmt.Runs) {
 		return
 	}
 	var parts []extent
-	for _, rank := range ranks[:min(len(ranks), maxFalse)] {
+	for _, rank := range ranks[:min(len(ranks), MaxFalse)] {
 		if off, size, err := x.RunPlace(int(rank)); err == nil {
-			parts = append(parts, extent{x.sec.Offset + off, size})
+			parts = append(parts, extent{x.Section.Offset + off, size})
 		}
 	}
-	r.src.aheadAll(joined(parts, r.src.maxRuns()))
+	v.src.aheadAll(coalesce(parts, v.src.maxRuns()))
 }
 
-// checksumsAhead reads all checksums, once, if the file is distant and all of its section table has
+// checksumsAhead reads all checksums, once, if the file is remote and all of its section table has
 // been read, too, which has more bytes.
-func (r *Reader) checksumsAhead(x *fileIndex) {
-	if r.src.distant() && r.table.Load().sparse == nil {
+func (v *File) checksumsAhead(x *Index) {
+	if v.src.remote() && v.table.Load().sparse == nil {
 		x.sums.Do(func() { _, _ = x.All(indexfmt.Checksums) }) // whoever needs one has the error
 	}
 }

@@ -1,27 +1,6 @@
-// Package door is how packages of this module get at what a Reader of package afdo knows and its
-// users have no need for.
-package door
+package v4
 
-import (
-	"math"
-
-	"github.com/go-afdo/afdo/internal/v4/indexfmt"
-)
-
-// An Index is the index of a Reader's file.
-type Index struct {
-	*indexfmt.Index
-	Section int // its section index
-	Offset  int64
-	Size    int64
-	Compact bool
-	Trusted bool // lookups are to go by it
-	Lenient bool // a page that is damaged is no error of a lookup
-}
-
-// IndexOf returns the index of a Reader's file. The errors are those of index.Read. Package afdo
-// sets it.
-var IndexOf func(reader any) (*Index, error)
+import "math"
 
 // MaxSpelled is how many bytes the names of a file of a size may take, spelled out. Those of real
 // files take a few times their size.

@@ -1,4 +1,4 @@
-package afdo
+package v4
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ const checkpointEvery = indexfmt.GroupSize
 // sectionTable finds sections by index. A table in file order, which every writer that fills a file
 // from front to back makes, stays as it is in the file; another one is decoded and sorted.
 type sectionTable struct {
-	fields                    // the encoded entries
+	Fields                    // the encoded entries
 	size        int64         // of the file
-	entries     int           // where the first entry begins in fields.Data
+	entries     int           // where the first entry begins in Data
 	end         int64         // where header and table end
 	count       int           // entries, without the fixed sections
 	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
@@ -36,7 +36,7 @@ type sectionTable struct {
 // fixedEntry is one of the two sections that have their own place in the header.
 type fixedEntry struct {
 	extent
-	t     SectionType
+	t     byte
 	index int // rank by offset among all sections
 }
 
@@ -44,7 +44,7 @@ type fixedEntry struct {
 func (t *sectionTable) len() int { return t.count + len(t.fixed) }
 
 // fixedSection returns the entry of the summary or the file names section.
-func (t *sectionTable) fixedSection(typ SectionType) fixedEntry {
+func (t *sectionTable) fixedSection(typ byte) fixedEntry {
 	if t.fixed[0].t == typ {
 		return t.fixed[0]
 	}
@@ -85,8 +85,8 @@ func (t *sectionTable) entry(i int) extent {
 	if t.sorted != nil {
 		return t.sorted[i]
 	}
-	f := t.fields
-	if !f.sec.Compact {
+	f := t.Fields
+	if !f.Section.Compact {
 		f.Pos = t.entries + 16*i
 		return extent{int64(f.Uint64()), int64(f.Uint64())}
 	}
@@ -120,7 +120,7 @@ func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / c
 func (t *sectionTable) scanAny() error {
 	var s tableScan
 	for i := range t.count {
-		if t.sec.Compact && i%checkpointEvery == 0 {
+		if t.Section.Compact && i%checkpointEvery == 0 {
 			t.checkpoints = append(t.checkpoints, uint32(t.Pos))
 		}
 		if err := s.add(t); err != nil {
@@ -145,7 +145,7 @@ func (s *tableScan) add(t *sectionTable) error {
 	pos := t.Pos
 	p := t.Place()
 	if t.Err != nil {
-		return t.err()
+		return t.Fault()
 	}
 	if p.Offset < s.end {
 		s.unordered = true
@@ -159,12 +159,12 @@ func (t *sectionTable) checkBounds(pos int, article string, p wire.Place) error 
 	if size := uint64(t.size); p.Size > 0 && p.Size <= size && p.Offset <= size-p.Size {
 		return nil
 	}
-	return t.sec.errorAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
+	return t.Section.FaultAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
 }
 
 // sort decodes the entries of a table that is out of order and sorts them.
 func (t *sectionTable) sort() error {
-	f := t.fields
+	f := t.Fields
 	f.Pos = t.entries
 	sorted := make([]extent, t.count)
 	for i := range sorted {
@@ -194,9 +194,9 @@ func (t *sectionTable) apart(a, b extent) error {
 	case a.off+a.size <= b.off:
 		return nil
 	case b.off < t.end:
-		return t.sec.errorAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint)
+		return t.Section.FaultAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint)
 	}
-	return t.sec.errorAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
+	return t.Section.FaultAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
 }
 
 // sortFixed puts the fixed sections in the order of the file.
@@ -234,41 +234,25 @@ func (t *sectionTable) placeFixed() error {
 	return nil
 }
 
-// scanned returns the section table in memory, after a look at every entry.
-func (r *Reader) scanned() (*sectionTable, error) {
-	if t := r.table.Load(); t.sparse == nil {
-		return t, nil
-	}
-	r.tableMu.Lock()
-	defer r.tableMu.Unlock()
-	t := r.table.Load()
-	if t.sparse == nil || r.tableFault != nil {
-		return t, r.tableFault
-	}
-	whole := *t
-	whole.sparse = nil
-	if err := r.scanTable(&whole); err != nil {
-		err = headerClass(err)
-		if _, ok := err.(*FormatError); ok {
-			r.tableFault = err
+// setFixed sets the section indexes of the fixed sections.
+func (t *sectionTable) setFixed(summary, names int) {
+	for i := range t.fixed {
+		t.fixed[i].index = summary
+		if t.fixed[i].t == wire.FileNames {
+			t.fixed[i].index = names
 		}
-		return nil, err
 	}
-	r.table.Store(&whole)
-	return &whole, nil
 }
 
-// extent returns the place of the section of an index below NumSections.
-func (r *Reader) extent(index int) (extent, error) {
-	t := r.table.Load()
-	if t.sparse != nil {
-		e, err := t.sparse.extent(t, index)
-		if err != errWholeTable {
-			return e, err
-		}
-		if t, err = r.scanned(); err != nil {
-			return extent{}, err
-		}
-	}
-	return t.extent(index), nil
+// fixedFit reports whether the fixed sections are where their indexes say, before the last one.
+func (t *sectionTable) fixedFit() bool {
+	return t.fixed[0].index < t.fixed[1].index && t.fixed[1].index < t.len()-1 && t.count > 0
+}
+
+// firstOffset returns where the first section of a table that is in order begins. If it is not,
+// that is any offset.
+func (t *sectionTable) firstOffset() int64 {
+	f := t.Fields
+	first := int64(f.Uint64() &^ (1 << 63))
+	return min(first, t.fixed[0].off, t.fixed[1].off)
 }

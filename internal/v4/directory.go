@@ -1,0 +1,292 @@
+package v4
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// A Directory is the file names section, decoded.
+type Directory struct {
+	file    *File
+	section Section
+	data    []byte
+	entries []entry
+	order   []uint32 // entries that have symbols, by their IDs; nil if that is how all of them stand
+
+	mu      sync.Mutex
+	lookups int
+	table   []uint32 // see hashTable
+
+	begin  sync.Once // guards the making of begins
+	begins []uint32  // see tableIndexes
+}
+
+func (d *Directory) path(e *entry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }
+
+// Directory reads the file names section when first needed.
+func (v *File) Directory() (*Directory, error) {
+	if v.Closed() {
+		return nil, ErrClosed
+	}
+	if d := v.dir.Load(); d != nil {
+		return d, nil
+	}
+	v.dirMu.Lock()
+	defer v.dirMu.Unlock()
+	if d := v.dir.Load(); d != nil {
+		return d, nil
+	}
+	f, err := v.OpenFixed(wire.FileNames)
+	if err != nil {
+		return nil, err
+	}
+	d, err := v.newDirectory(f)
+	if err == nil {
+		v.dir.Store(d)
+	}
+	return d, err
+}
+
+func (v *File) newDirectory(f Fields) (*Directory, error) {
+	d := &Directory{file: v, section: f.Section, data: f.Data}
+	n := f.UnitCount()
+	if f.Err != nil {
+		return nil, f.Fault()
+	}
+	d.entries = make([]entry, n)
+	for i := range d.entries {
+		f.entry(&d.entries[i])
+		if f.Err != nil {
+			return nil, f.Fault()
+		}
+	}
+	if err := d.orderByID(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Len is the number of units.
+func (d *Directory) Len() int { return len(d.entries) }
+
+// Unit returns the unit of a rank in the section.
+func (d *Directory) Unit(rank int) *Unit {
+	e := &d.entries[rank]
+	return d.file.newUnit(d.section, rank, e, d.path(e))
+}
+
+func (d *Directory) units(ranks []int) []*Unit {
+	units := make([]*Unit, len(ranks))
+	for i, rank := range ranks {
+		units[i] = d.Unit(rank)
+	}
+	return units
+}
+
+// orderByID orders the units that have symbols by their IDs, which must not overlap (format note
+// 9).
+func (d *Directory) orderByID() error {
+	d.rank()
+	end := uint32(0)
+	for i := range d.numRanked() {
+		e := &d.entries[d.ranked(i)]
+		if e.Start < end {
+			return d.overlap(e)
+		}
+		end = e.End
+	}
+	return nil
+}
+
+// overlap is the error of symbol IDs that are another unit's, too.
+func (d *Directory) overlap(e *entry) error {
+	return d.section.FaultAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
+}
+
+func (d *Directory) rank() {
+	inOrder, end := true, uint32(0)
+	for i := range d.entries {
+		e := &d.entries[i]
+		inOrder = inOrder && e.Start >= end && e.Start != e.End
+		end = e.Start
+	}
+	if inOrder {
+		return
+	}
+	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as
+	// fast as entries.
+	keys := make([]uint64, 0, len(d.entries))
+	for i := range d.entries {
+		if e := &d.entries[i]; e.Start != e.End {
+			keys = append(keys, uint64(e.Start)<<32|uint64(i))
+		}
+	}
+	slices.Sort(keys)
+	d.order = make([]uint32, len(keys))
+	for i, key := range keys {
+		d.order[i] = uint32(key)
+	}
+}
+
+// numRanked is the number of units that have symbol IDs.
+func (d *Directory) numRanked() int {
+	if d.order != nil {
+		return len(d.order)
+	}
+	return len(d.entries)
+}
+
+// ranked returns the index of the i-th unit by symbol IDs.
+func (d *Directory) ranked(i int) int {
+	if d.order != nil {
+		return int(d.order[i])
+	}
+	return i
+}
+
+// owner returns the index of the unit whose range holds a symbol ID.
+func (d *Directory) owner(id uint32) (index int, ok bool) {
+	i := sort.Search(d.numRanked(), func(i int) bool { return d.entries[d.ranked(i)].End > id })
+	if i == d.numRanked() {
+		return 0, false
+	}
+	index = d.ranked(i)
+	return index, d.entries[index].Start <= id
+}
+
+// hashAfter is how many lookups of a path look at every unit before a hash table is made, which
+// costs about as much as a few of them.
+const hashAfter = 4
+
+// exact returns the indexes of the units of a path, usually one.
+func (d *Directory) exact(path string) []int {
+	if table := d.hashTable(); table != nil {
+		return d.probe(table, path)
+	}
+	return d.matching(func(p []byte) bool { return string(p) == path })
+}
+
+// suffix returns the indexes of the units whose path ends in suffix at a '/'.
+func (d *Directory) suffix(suffix string) []int {
+	return d.matching(func(p []byte) bool { return endsAtSlash(p, suffix) })
+}
+
+// endsAtSlash reports whether suffix is the whole of path or its last elements.
+func endsAtSlash(path []byte, suffix string) bool {
+	before := len(path) - len(suffix)
+	if suffix == "" || before < 0 || string(path[before:]) != suffix {
+		return len(path) == 0 && suffix == ""
+	}
+	return before == 0 || suffix[0] == '/' || path[before-1] == '/'
+}
+
+func (d *Directory) matching(fits func(path []byte) bool) []int {
+	var found []int
+	for i := range d.entries {
+		if fits(d.path(&d.entries[i])) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// hashTable returns an open-addressing table of unit indexes plus one by the hash of their paths,
+// or nil as long as lookups do not repeat and for a faulty file that has a path twice.
+func (d *Directory) hashTable() []uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lookups++; d.lookups == hashAfter+1 {
+		d.table = d.newTable()
+	}
+	return d.table
+}
+
+// hashSeed makes it unforeseeable what a path hashes to. Else a file could be made whose paths all
+// collide.
+var hashSeed = maphash.MakeSeed()
+
+func (d *Directory) newTable() []uint32 {
+	table := make([]uint32, 2<<bits.Len(uint(len(d.entries))))
+	for i := range d.entries {
+		path := d.path(&d.entries[i])
+		slot := maphash.Bytes(hashSeed, path) % uint64(len(table))
+		for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
+			if bytes.Equal(path, d.path(&d.entries[table[slot]-1])) {
+				return nil
+			}
+		}
+		table[slot] = uint32(i + 1)
+	}
+	return table
+}
+
+// probe returns what the table has for a path.
+func (d *Directory) probe(table []uint32, path string) []int {
+	slot := maphash.String(hashSeed, path) % uint64(len(table))
+	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
+		if i := int(table[slot] - 1); string(d.path(&d.entries[i])) == path {
+			return []int{i}
+		}
+	}
+	return nil
+}
+
+// tableIndexes returns the indexes of the sections that begin the units and of the fixed ones, in
+// order.
+func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
+	d.begin.Do(func() {
+		for i := range d.entries {
+			d.begins = append(d.begins, d.entries[i].Strings, d.entries[i].Symbols)
+		}
+		for i := range t.fixed {
+			d.begins = append(d.begins, uint32(t.fixed[i].index))
+		}
+		slices.Sort(d.begins)
+	})
+	return d.begins
+}
+
+// An entry is one entry of the file names section. 32 bytes.
+type entry struct {
+	name    int // of the path, in the bytes of the section
+	nameLen uint32
+	wire.Unit
+}
+
+// entry reads and checks an entry.
+func (f *Fields) entry(e *entry) {
+	name := f.unitFields(e)
+	if f.Err == nil {
+		f.Err = cmp.Or(e.nameFault(name), e.rangeFault())
+	}
+}
+
+// unitFields reads an entry and returns its path, the NUL included.
+func (f *Fields) unitFields(e *entry) (name []byte) {
+	e.name, name = f.Unit(&e.Unit)
+	e.nameLen = uint32(max(len(name), 1) - 1)
+	return name
+}
+
+// nameFault returns what is wrong with the path (format note 8).
+func (e *entry) nameFault(name []byte) *wire.Fault {
+	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
+		return &wire.Fault{Pos: e.name, Class: ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}
+	}
+	return nil
+}
+
+func (e *entry) rangeFault() *wire.Fault {
+	if e.Start > e.End {
+		return &wire.Fault{Pos: e.name, Class: ErrSymbol, Detail: fmt.Sprintf("symbol IDs from %d to %d", e.Start, e.End)}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package v4
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// The header in the dialect of the RFC (RFC 4.1).
+
+// dialectHint ends the errors of a header that makes no sense.
+const dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
+
+// readHeader reads what a file of a size begins with, up to the section table.
+func (t *sectionTable) readHeader(prefix []byte, size int64) error {
+	if err := checkVersion(prefix); err != nil {
+		return err
+	}
+	h := headerFields(prefix)
+	t.Fields = h
+	t.size = size
+	n := h.Uint(7)
+	for i, typ := range [2]byte{wire.SummaryInfo, wire.FileNames} {
+		p := h.Place()
+		if h.Err != nil {
+			return headerClass(h.Fault())
+		}
+		if err := t.checkBounds(h.Pos, "the "+wire.SectionTypeName(typ), p); err != nil {
+			return err
+		}
+		t.fixed[i] = fixedEntry{extent: t.newExtent(p), t: typ}
+	}
+	t.Fields = h
+	t.entries = h.Pos
+	return headerClass(t.checkCount(n))
+}
+
+// checkCount compares the number of entries of the section table with what the file can hold.
+func (t *sectionTable) checkCount(n uint64) error {
+	entrySize := uint64(wire.PlaceSize(t.Compact))
+	left := uint64(t.size) - uint64(t.Pos)
+	if n > left/entrySize || n > math.MaxInt32 {
+		return t.Section.FaultAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, t.size, dialectHint)
+	}
+	t.count = int(n)
+	return nil
+}
+
+// headerFields returns the fields of a header behind magic and version.
+func headerFields(data []byte) Fields {
+	h := Fields{header, wire.Header(data)}
+	h.Section.Compact = h.Compact
+	return h
+}
+
+// headerClass gives faults of single header fields the class of the header.
+func headerClass(err error) error {
+	if e, ok := err.(*Fault); ok && e.Class != ErrHeader {
+		e.Detail = fmt.Sprintf("%v: %s%s", e.Class, e.Detail, dialectHint)
+		e.Class = ErrHeader
+	}
+	return err
+}
+
+// likelyEnd returns how far the table may reach. Where it is compact that is not beyond a section,
+// and the first entry is usually the first section.
+func (t *sectionTable) likelyEnd() uint64 {
+	start, n := uint64(t.entries), uint64(t.count)
+	if !t.Section.Compact {
+		return start + 16*n
+	}
+	end := min(uint64(t.size), start+2*wire.MaxVarintLen*n)
+	for _, f := range t.fixed {
+		end = min(end, uint64(f.off))
+	}
+	if first, size := wire.Varint(t.Data[t.entries:]); n > 0 && size > 0 {
+		end = min(end, first)
+	}
+	return max(end, start)
+}
+
+// checkVersion tells a version 4 file from older ones and from what is no profile.
+func checkVersion(head []byte) error {
+	if len(head) < 8 {
+		return header.FaultAt(0, ErrMagic, "%d bytes", len(head))
+	}
+	var version uint32
+	switch string(head[:4]) {
+	case wire.Magic:
+		version = binary.BigEndian.Uint32(head[4:])
+	case "adcg":
+		version = binary.LittleEndian.Uint32(head[4:])
+	case "gcda":
+		version = binary.BigEndian.Uint32(head[4:])
+	default:
+		return header.FaultAt(0, ErrMagic, "the file begins with %q", head[:4])
+	}
+	if version != wire.Version || string(head[:4]) != wire.Magic {
+		return &VersionError{Magic: string(head[:4]), Version: version}
+	}
+	return nil
+}

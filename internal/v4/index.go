@@ -1,0 +1,188 @@
+package v4
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// An index is a section that any reader may skip, the last one of a file (docs/extensions.md). Of
+// what it says this package uses the checksums of sections, which are compared when a section is
+// first read, and, if the caller trusts it, where units and sections are. Package index has the
+// rest.
+
+// An Index is the index of a file, or why there is none that can be used.
+type Index struct {
+	*indexfmt.Index
+	Section  Section
+	file     *File
+	checked  []uint32    // bits of the sections whose checksum has been found right; nil if there are no checksums
+	unusable error       // why it cannot be used, or nil
+	misled   atomic.Bool // a lookup: it has turned out not to make sense
+	lookups  atomic.Int32
+	sums     sync.Once // guards that all checksums are read
+}
+
+// errNoIndex is why most files have no index.
+var errNoIndex = fmt.Errorf("afdo: index: %w", ErrNotFound)
+
+// Index returns the index of the file. The error is [ErrNotFound] if there is none, a [Fault] if it
+// cannot be used, or that of a read.
+func (v *File) Index() (*Index, error) {
+	if v.Closed() {
+		return nil, ErrClosed
+	}
+	x, err := v.openIndex()
+	if err == nil {
+		err = x.unusable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// index returns the index of the file, nil if it has none that can be used. The error is that of a
+// read, or a fault of a checksum for an index that is damaged.
+func (v *File) index() (*Index, error) {
+	x, err := v.openIndex()
+	switch {
+	case err != nil:
+		return nil, err
+	case x.unusable == nil:
+		return x, nil
+	case !v.opts.SkipChecksums && isChecksum(x.unusable):
+		return nil, x.unusable
+	}
+	return nil, nil
+}
+
+// openIndex looks for an index, once.
+func (v *File) openIndex() (*Index, error) {
+	if x := v.idx.Load(); x != nil {
+		return x, nil
+	}
+	v.idxMu.Lock()
+	defer v.idxMu.Unlock()
+	if x := v.idx.Load(); x != nil {
+		return x, nil
+	}
+	x, err := v.findIndex()
+	if err != nil {
+		return nil, err
+	}
+	v.idx.Store(x)
+	return x, nil
+}
+
+// findIndex opens the last section if that is an index. The error is that of a read.
+func (v *File) findIndex() (*Index, error) {
+	t, err := v.scanned()
+	if err != nil {
+		return nil, err
+	}
+	last := t.len() - 1
+	if t.fixedAt(last) != nil { // without a look at it
+		return &Index{file: v, unusable: errNoIndex}, nil
+	}
+	return v.indexAt(last, t.extent(last), t.extent(0).off)
+}
+
+// indexAt opens the section of a place, which is the last one, if it is an index. The file's first
+// section begins at an offset.
+func (v *File) indexAt(section int, e extent, first int64) (*Index, error) {
+	x := &Index{file: v, unusable: errNoIndex}
+	if e.size <= int64(indexfmt.HeadSize) {
+		return x, nil
+	}
+	head, err := v.src.view(e.off, indexfmt.HeadSize)
+	if err != nil || !indexfmt.Is(head) {
+		return x, err
+	}
+	x.Section = newSection(section, e, head[0])
+	file := indexfmt.File{Sections: section + 1, Span: e.off - first}
+	x.Index, err = indexfmt.Open(sectionSource{v.src, e.off}, e.size, x.Section.Compact, file)
+	x.unusable = x.Fault(err)
+	if _, ok := x.unusable.(*Fault); x.unusable != nil && !ok {
+		return nil, err
+	}
+	if x.unusable == nil && x.Has(indexfmt.Checksums) {
+		x.checked = make([]uint32, (section+32)/32)
+	}
+	return x, nil
+}
+
+// sectionSource hands out the bytes of a section.
+type sectionSource struct {
+	src *source
+	off int64
+}
+
+func (s sectionSource) View(off int64, n int) ([]byte, error) {
+	s.src.pagesAhead(s.off, off, int64(n))
+	return s.src.view(s.off+off, n)
+}
+
+func (s sectionSource) Ahead(off, n int64) { s.src.pagesAhead(s.off, off, n) }
+
+// Fault makes a [Fault] of an error of the index format, and leaves others as they are.
+func (x *Index) Fault(err error) error {
+	if e, ok := err.(*indexfmt.Error); ok {
+		return x.Section.Fault(&e.Fault)
+	}
+	return err
+}
+
+// requireChecksums is the error of a file that has no checksums which can be used.
+func (v *File) requireChecksums() error {
+	x, err := v.openIndex()
+	switch {
+	case err != nil:
+		return err
+	case x.unusable == nil && x.checked != nil:
+		return nil
+	case isChecksum(x.unusable):
+		return x.unusable
+	}
+	why := "the file has none"
+	if e, ok := x.unusable.(*Fault); ok {
+		why = e.Detail
+	}
+	return header.FaultAt(0, wire.ErrChecksum, "checksums are required: %s", why)
+}
+
+// verify compares the bytes of a section with its checksum, if the file has one and that has not
+// been done.
+func (v *File) verify(section int, e extent, data []byte) error {
+	if v.opts.SkipChecksums {
+		return nil
+	}
+	x, err := v.index()
+	if x == nil || x.checked == nil || section == x.Section.Index {
+		return err
+	}
+	if x.isChecked(section) {
+		return nil
+	}
+	v.checksumsAhead(x)
+	want, err := x.Checksum(section)
+	if err != nil {
+		return x.Fault(err)
+	}
+	if got := indexfmt.Sum(data); got != want {
+		return newSection(section, e, data[0]).FaultAt(0, wire.ErrChecksum, "the section has the checksum %08x, want %08x", got, want)
+	}
+	x.setChecked(section)
+	return nil
+}
+
+func (x *Index) isChecked(section int) bool {
+	return atomic.LoadUint32(&x.checked[section/32])>>(section%32)&1 != 0
+}
+
+func (x *Index) setChecked(section int) {
+	atomic.OrUint32(&x.checked[section/32], 1<<(section%32))
+}

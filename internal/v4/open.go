@@ -1,0 +1,160 @@
+package v4
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// NumSections returns the number of sections, summary and file names included.
+func (v *File) NumSections() int {
+	if v == nil {
+		return 0
+	}
+	return v.table.Load().len()
+}
+
+// SectionAt returns the section of an index that the file has. It reads one byte of it.
+func (v *File) SectionAt(index int) (Section, error) {
+	if t := v.table.Load(); t.sparse != nil { // no checksum will tell whether it is the right one
+		if index == t.sparse.index.Section.Index {
+			return t.sparse.index.Section, nil
+		}
+		if err := v.Scan(); err != nil {
+			return Section{}, err
+		}
+	}
+	e, err := v.extent(index)
+	if err != nil {
+		return Section{}, err
+	}
+	mask, err := v.src.view(e.off, 1)
+	if err != nil {
+		return Section{}, err
+	}
+	return newSection(index, e, mask[0]), nil
+}
+
+// Scan looks at every entry of the section table, unless that has been done.
+func (v *File) Scan() error {
+	_, err := v.scanned()
+	return err
+}
+
+// Sections are opened by index. Where an index section vouches for the section table, the first try
+// may find another section than is meant: then its checksum is wrong, and the whole table decides.
+
+// Open reads a whole section of an index that the file has, which must be of type want.
+func (v *File) Open(index int, want byte) (Fields, error) {
+	return openOrScan(v, func() (Fields, error) { return v.openPlace(index, want) })
+}
+
+// OpenFixed reads the summary or the file names section. Which index it has is up to the table,
+// too.
+func (v *File) OpenFixed(t byte) (Fields, error) {
+	return openOrScan(v, func() (Fields, error) { return v.openPlace(v.table.Load().fixedSection(t).index, t) })
+}
+
+// openOrScan opens sections, and opens them once more if a checksum was wrong and the section
+// table, as it was before, had not been looked at as a whole. If that has a fault, it is the error.
+func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
+	t := v.table.Load()
+	opened, err := open()
+	if !isChecksum(err) || t.sparse == nil {
+		return opened, err
+	}
+	if _, err := v.scanned(); err != nil {
+		return opened, err
+	}
+	return open()
+}
+
+// openPlace opens the section that the table, as far as it is known, has by an index.
+func (v *File) openPlace(index int, want byte) (Fields, error) {
+	e, err := v.extent(index)
+	if err != nil {
+		return Fields{}, err
+	}
+	data, err := v.viewExtent(e)
+	if err != nil {
+		return Fields{}, err
+	}
+	return v.newFields(index, e, data, want)
+}
+
+// viewExtent returns the bytes of an extent.
+func (v *File) viewExtent(e extent) ([]byte, error) {
+	if e.size > math.MaxInt {
+		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, wire.ErrLimit)
+	}
+	return v.src.view(e.off, int(e.size))
+}
+
+// newFields returns the fields of a section read into data, which must be of type want and have the
+// checksum that the index of the file may have of it.
+func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, error) {
+	if err := v.verify(index, e, data); err != nil {
+		return Fields{}, err
+	}
+	f := newSection(index, e, data[0]).fieldsAt(data, 1)
+	if f.Section.Type != want {
+		return Fields{}, f.Section.FaultAt(0, ErrSection, "want a %s section", wire.SectionTypeName(want))
+	}
+	return f, nil
+}
+
+// openAll reads the sections that fields at pos of section from refer to, in their order. Sections
+// that are adjacent in the file are read together, and one that is referred to several times in a
+// row is read once.
+func (v *File) openAll(from Section, pos int, refs []Ref) ([]Fields, error) {
+	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(from, pos, refs) })
+}
+
+func (v *File) openPlaces(from Section, pos int, refs []Ref) ([]Fields, error) {
+	places := make([]extent, len(refs))
+	for i, ref := range refs {
+		if uint64(ref.Index) >= uint64(v.NumSections()) {
+			return nil, v.badIndex(from, pos, ref)
+		}
+		var err error
+		if places[i], err = v.extent(int(ref.Index)); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Fields, len(refs))
+	for i := 0; i < len(refs); {
+		if i > 0 && refs[i] == refs[i-1] { // two symbols of a faulty file share their samples
+			out[i] = out[i-1]
+			i++
+			continue
+		}
+		n := adjacent(places[i:])
+		data, err := v.viewExtent(extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
+		if err != nil {
+			return nil, err
+		}
+		for end := i + n; i < end; i++ {
+			size := places[i].size
+			if out[i], err = v.newFields(int(refs[i].Index), places[i], data[:size], refs[i].Want); err != nil {
+				return nil, err
+			}
+			data = data[size:]
+		}
+	}
+	return out, nil
+}
+
+// badIndex is the error of a reference to a section that the file does not have.
+func (v *File) badIndex(from Section, pos int, ref Ref) error {
+	return from.FaultAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
+}
+
+// together returns how many of the extents, from the first on, follow on each other in the file.
+func adjacent(places []extent) int {
+	n := 1
+	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {
+		n++
+	}
+	return n
+}

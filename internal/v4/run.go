@@ -1,0 +1,86 @@
+package v4
+
+import (
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// A unitRun is the sections of a unit, which stand together.
+type unitRun struct {
+	*indexfmt.Run
+	first  int
+	places []extent
+}
+
+// unitOfRun returns a unit as the index has it.
+func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (*Unit, error) {
+	run, err := x.Run(rank)
+	if err != nil {
+		return nil, err
+	}
+	place := t.fixedSection(wire.FileNames)
+	names := newSection(place.index, place.extent, run.Bitmask)
+	u := v.soleUnit(names, rank, run.Entry)
+	if u == nil {
+		return nil, x.Section.FaultAt(0, wire.ErrIndex, "the entry of unit %d is none", rank)
+	}
+	if len(run.Sizes) == 0 {
+		return u, nil
+	}
+	u.run, err = x.newRun(t, run)
+	if err == nil && (int(u.Strings) != run.First || int(u.Symbols) != run.First+1) {
+		err = x.Section.FaultAt(0, wire.ErrIndex, "the sections of unit %d are from %d on, not %d", rank, u.Strings, run.First)
+	}
+	if err == nil {
+		t.sparse.addRun(u.run)
+	}
+	return u, err
+}
+
+// newRun returns the places of the sections of a run, which have to be in the file before the
+// index.
+func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
+	u := &unitRun{Run: run, first: run.First, places: make([]extent, len(run.Sizes))}
+	end := run.Offset
+	first := t.firstOffset()
+	ok := run.Offset >= 0 && run.First >= 0 && run.First+len(run.Sizes) <= x.Section.Index
+	for i, size := range run.Sizes {
+		if !ok || size <= 0 || end > x.Section.Offset-first || size > x.Section.Offset-first-end || t.fixedAt(run.First+i) != nil {
+			return nil, x.Section.FaultAt(0, wire.ErrIndex, "the run of sections from %d on leads out of the file", run.First)
+		}
+		u.places[i] = extent{first + end, size}
+		end += size
+	}
+	return u, nil
+}
+
+// addRun notes the places of the sections of a unit.
+func (g *entryGroups) addRun(u *unitRun) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runs = append(g.runs, u)
+}
+
+// run returns the run that has a section, nil if none is known.
+func (g *entryGroups) run(index int) *unitRun {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, u := range g.runs {
+		if u.first <= index && index < u.first+len(u.places) {
+			return u
+		}
+	}
+	return nil
+}
+
+// vouch compares the bytes of the names or of the samples of a unit with their checksum. Those of
+// the single sections then need not be compared.
+func (v *File) vouch(first int, data []byte, sum uint32, sections int) {
+	x := v.idx.Load()
+	if data == nil || x == nil || x.checked == nil || indexfmt.Sum(data) != sum {
+		return
+	}
+	for i := first; i < first+sections; i++ {
+		x.setChecked(i)
+	}
+}

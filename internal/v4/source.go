@@ -1,0 +1,88 @@
+package v4
+
+import (
+	"io"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// source hands out bytes of the file. It is the one place that touches the map or the io.ReaderAt;
+// everything above it sees []byte that stays valid as long as someone holds it.
+type source struct {
+	size    int64
+	bytes   []byte      // of OpenBytes: handed out as they are
+	at      io.ReaderAt // of NewReader: read into fresh memory
+	windows windows     // and ahead of what is asked for
+	mapped  *mapping    // of Open: copied out under a guard
+	opening bool        // nobody has the File yet: whether the file changes is found out at the end
+	closed  atomic.Bool
+}
+
+// view returns n bytes at off, which lie within the file.
+func (s *source) view(off int64, n int) ([]byte, error) {
+	if s.closed.Load() {
+		return nil, ErrClosed
+	}
+	if s.bytes != nil {
+		return s.bytes[off : off+int64(n)], nil
+	}
+	if s.remote() {
+		if p := s.windows.find(off, int64(n)); p != nil {
+			return p, nil
+		}
+	}
+	p := make([]byte, n)
+	if err := s.read(p, off); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// read fills p from off.
+func (s *source) read(p []byte, off int64) error {
+	var err error
+	if s.mapped != nil {
+		err = s.mapped.read(p, off, !s.opening)
+	} else {
+		err = readFull(s.at, p, off)
+	}
+	return readError(off, len(p), err)
+}
+
+// opened ends the opening of a file, and finds out whether the file has changed meanwhile.
+func (s *source) opened() error {
+	s.opening = false
+	if s.mapped == nil {
+		return nil
+	}
+	return readError(0, wire.HeaderPrefix, s.mapped.unchanged())
+}
+
+func readError(off int64, n int, err error) error {
+	if err != nil && err != ErrClosed {
+		return &ReadError{Offset: off, Size: n, Err: err}
+	}
+	return err
+}
+
+func (s *source) close() error {
+	if s.closed.Swap(true) {
+		return ErrClosed
+	}
+	if s.mapped != nil {
+		return s.mapped.close()
+	}
+	return nil
+}
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+package v4
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// A section table is read when the file is opened, or, if an index vouches for it, as far as its
+// entries are needed.
+
+// readTable reads the entries of the section table, or leaves them for later.
+func (v *File) readTable(t *sectionTable) error {
+	err := v.openSparse(t)
+	if err == nil && t.sparse == nil {
+		err = v.scanTable(t)
+	}
+	v.table.Store(t)
+	return err
+}
+
+// scanTable reads the section table, of which all that comes before has been read.
+func (v *File) scanTable(t *sectionTable) error {
+	end := t.likelyEnd()
+	if end > min(math.MaxUint32, math.MaxInt) {
+		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, wire.ErrLimit)
+	}
+	data, err := v.src.view(0, int(end))
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(data, t.head) {
+		return t.Section.FaultAt(0, wire.ErrChecksum, "the header is not the one that the index has a copy of")
+	}
+	t.Data = data
+	return t.scan()
+}
+
+// scanned returns the section table in memory, after a look at every entry.
+func (v *File) scanned() (*sectionTable, error) {
+	if t := v.table.Load(); t.sparse == nil {
+		return t, nil
+	}
+	v.tableMu.Lock()
+	defer v.tableMu.Unlock()
+	t := v.table.Load()
+	if t.sparse == nil || v.tableFault != nil {
+		return t, v.tableFault
+	}
+	whole := *t
+	whole.sparse = nil
+	if err := v.scanTable(&whole); err != nil {
+		err = headerClass(err)
+		if _, ok := err.(*Fault); ok {
+			v.tableFault = err
+		}
+		return nil, err
+	}
+	v.table.Store(&whole)
+	return &whole, nil
+}
+
+// extent returns the place of the section of an index below NumSections.
+func (v *File) extent(index int) (extent, error) {
+	t := v.table.Load()
+	if t.sparse != nil {
+		e, err := t.sparse.extent(t, index)
+		if err != errWholeTable {
+			return e, err
+		}
+		if t, err = v.scanned(); err != nil {
+			return extent{}, err
+		}
+	}
+	return t.extent(index), nil
+}
+
+// openSparse leaves the entries of the section table where they are if the file has an index, found
+// by the last one, which vouches for them. The error is that of a read.
+func (v *File) openSparse(t *sectionTable) error {
+	if !v.opts.TrustIndex || v.opts.SkipChecksums || t.count == 0 {
+		return nil
+	}
+	last, err := v.lastEntry(t)
+	if err != nil || last.off < int64(t.entries) || last.size < 1 || last.off != t.size-last.size {
+		return err
+	}
+	x, err := v.indexAt(t.len()-1, last, t.firstOffset())
+	if err != nil || x.unusable != nil || x.checked == nil || !x.Has(indexfmt.Sections) {
+		return err
+	}
+	order, err := x.Order(t.count)
+	if err != nil {
+		if _, ok := err.(*indexfmt.Error); ok {
+			return nil // the table will tell
+		}
+		return err
+	}
+	t.setFixed(order.Summary, order.FileNames)
+	t.sparse = &entryGroups{src: v.src, index: x, position: order.Position}
+	v.idx.Store(x)
+	return nil
+}
+
+// lastEntry reads the last entry of a table that is in order. If it is not, that is any extent.
+func (v *File) lastEntry(t *sectionTable) (extent, error) {
+	end := int64(t.likelyEnd())
+	n := min(2*wire.MaxVarintLen, end-int64(t.entries))
+	if !t.Section.Compact {
+		n = 16
+	}
+	if n < 0 || end > t.size {
+		return extent{}, nil
+	}
+	data, err := v.src.view(end-n, int(n))
+	if err != nil {
+		return extent{}, err
+	}
+	f := t.Section.fieldsAt(data, 0)
+	if t.Section.Compact {
+		f.Pos = lastVarint(data, lastVarint(data, len(data)))
+	}
+	p := f.Place()
+	if f.Err != nil {
+		return extent{}, nil
+	}
+	return t.newExtent(p), nil
+}
+
+// lastVarint returns where the varint begins that ends at end.
+func lastVarint(data []byte, end int) int {
+	for end--; end > 0 && data[end-1] >= 0x80; end-- {
+	}
+	return max(end, 0)
+}

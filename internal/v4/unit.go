@@ -1,0 +1,193 @@
+package v4
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// A Unit is an entry of the file names section, and where the sections are that it refers to. All
+// methods may be called concurrently.
+type Unit struct {
+	wire.Unit
+	Path string
+	Rank int // in the file names section
+
+	file  *File
+	names Section // the file names section, from where pos counts
+	pos   int     // of the path
+
+	run   *unitRun     // where its sections are, if the index has told
+	asked atomic.Int64 // how much of them has been read ahead
+}
+
+func (v *File) newUnit(names Section, rank int, e *entry, path []byte) *Unit {
+	return &Unit{Unit: e.Unit, Path: string(path), Rank: rank, file: v, names: names, pos: e.name}
+}
+
+// soleUnit returns the unit of an entry that was read alone, nil if it is none.
+func (v *File) soleUnit(names Section, rank int, data []byte) *Unit {
+	f := names.fieldsAt(data, 0)
+	var e entry
+	if f.entry(&e); f.Err != nil || f.Rest() > 0 {
+		return nil
+	}
+	return v.newUnit(names, rank, &e, data[e.name:e.name+int(e.nameLen)])
+}
+
+// Tables reads the string table and the symbol names. Where they are adjacent in the file, that is
+// one read.
+func (u *Unit) Tables() (strings, symbols Fields, err error) {
+	u.namesAhead()
+	tables, err := u.file.openAll(u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
+	if err != nil {
+		return Fields{}, Fields{}, err
+	}
+	return tables[0], tables[1], nil
+}
+
+// SymbolNames reads the symbol names.
+func (u *Unit) SymbolNames() (Fields, error) {
+	tables, err := u.file.openAll(u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
+	if err != nil {
+		return Fields{}, err
+	}
+	return tables[0], nil
+}
+
+// Info reads a section of samples. Unless it is the unit's first one, which may be the only one, it
+// reads ahead what stands around it.
+func (u *Unit) Info(index uint32, first bool) (Fields, error) {
+	v := u.file
+	if n := v.NumSections(); uint64(index) >= uint64(n) {
+		e, err := v.extent(min(int(u.Symbols), n-1))
+		if err != nil {
+			return Fields{}, err
+		}
+		rows := Section{Index: int(u.Symbols), Type: wire.SymbolNames, Offset: e.off}
+		return Fields{}, v.badIndex(rows, 0, Ref{index, wire.SymbolInfo})
+	}
+	if !first {
+		u.infoAhead(index)
+	}
+	return v.Open(int(index), wire.SymbolInfo)
+}
+
+// Infos reads sections of samples that the symbol names of the unit refer to, by ascending index.
+func (u *Unit) Infos(symbols Section, indexes []uint32) ([]Fields, error) {
+	refs := make([]Ref, len(indexes))
+	for i, index := range indexes {
+		refs[i] = Ref{index, wire.SymbolInfo}
+	}
+	return u.file.openAll(symbols, 0, refs)
+}
+
+// Ahead reads the unit's sections ahead: all of them if the unit is not large, else the names and
+// some of the samples.
+func (u *Unit) Ahead() { u.ahead(maxUnitBytes) }
+
+// AheadOfAll is Ahead for one who needs all of them.
+func (u *Unit) AheadOfAll() { u.ahead(maxWindowBytes) }
+
+// span returns the sections of the unit, from the first one to the one before the next unit's, as
+// far as the file names section tells; none if that has not been read.
+func (u *Unit) span() (from, to int) {
+	d, t := u.file.dir.Load(), u.file.table.Load()
+	if d == nil || t.sparse != nil {
+		return 0, 0
+	}
+	first, last := min(u.Strings, u.Symbols), max(u.Strings, u.Symbols)
+	if uint64(last) >= uint64(t.len()) {
+		return 0, 0
+	}
+	begins := d.tableIndexes(t)
+	if i, _ := slices.BinarySearch(begins, last+1); i < len(begins) {
+		return int(first), min(int(begins[i]), t.len())
+	}
+	return int(first), t.len()
+}
+
+// ahead reads the unit's sections ahead: all of them if they have no more bytes than most, else the
+// names and some of the samples. It does so once: what was read may have been dropped since, but
+// has been used.
+func (u *Unit) ahead(most int64) {
+	e := u.extent()
+	if e.size == 0 {
+		return
+	}
+	n := e.size
+	if n > most {
+		n = min(n, max(maxUnitBytes, u.namesExtent().size))
+	}
+	if before := u.asked.Swap(n); before >= n {
+		u.asked.Store(before)
+		return
+	}
+	u.file.src.ahead(e.off, n)
+	if p := u.run; p != nil && n == e.size {
+		u.vouchNames()
+		names := p.NamesSize()
+		u.file.vouch(p.first+2, u.file.src.windows.find(e.off+names, e.size-names), p.Infos, len(p.places)-2)
+	}
+}
+
+// namesAhead reads ahead the string table and the symbol names, if an index tells where they are.
+func (u *Unit) namesAhead() {
+	if u.run != nil {
+		u.file.src.ahead(u.extent().off, u.run.NamesSize())
+		u.vouchNames()
+	}
+}
+
+func (u *Unit) vouchNames() {
+	p := u.run
+	u.file.vouch(p.first, u.file.src.windows.find(p.places[0].off, p.NamesSize()), p.Names, 2)
+}
+
+// extent returns where the unit's sections are if the file is remote, and nothing if that cannot
+// be told.
+func (u *Unit) extent() extent {
+	if !u.file.src.remote() {
+		return extent{}
+	}
+	if p := u.run; p != nil {
+		return extent{p.places[0].off, p.Size()}
+	}
+	from, to := u.span()
+	if from == to {
+		return extent{}
+	}
+	t := u.file.table.Load()
+	first, last := t.extent(from), t.extent(to-1)
+	return extent{first.off, last.off + last.size - first.off}
+}
+
+// infoAhead reads ahead what stands around the samples of a function.
+func (u *Unit) infoAhead(index uint32) {
+	e := u.extent()
+	if e.size == 0 || uint64(index) >= uint64(u.file.NumSections()) {
+		return
+	}
+	info, err := u.file.extent(int(index))
+	if err != nil || info.off < e.off || info.off+info.size > e.off+e.size {
+		return
+	}
+	from := info.off - (info.off-e.off)%infoChunk
+	to := max(min(from+infoChunk, e.off+e.size), info.off+info.size)
+	u.file.src.ahead(from, to-from)
+}
+
+// namesExtent returns where the unit's string table and symbol names are, if they stand together
+// and that is known.
+func (u *Unit) namesExtent() extent {
+	if p := u.run; p != nil {
+		return extent{p.places[0].off, p.NamesSize()}
+	}
+	t, first := u.file.table.Load(), int(u.Strings)
+	if t.sparse != nil || int(u.Symbols) != first+1 || first+1 >= t.len() {
+		return extent{}
+	}
+	strings, symbols := t.extent(first), t.extent(first+1)
+	return extent{strings.off, symbols.off + symbols.size - strings.off}
+}
