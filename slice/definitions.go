@@ -13,7 +13,7 @@ type textNotes struct {
 	word     func(word []byte) // every word, those of pragmas and of short strings included
 	label    func(name []byte) // every name that a function is given for the assembler
 	scope    func(word []byte) // every class, namespace and template of aliases that is defined, and some other words
-	unsure   func()            // there are macros, or too much at once: other words may be scopes, too
+	anyScope func()            // there are macros, or too much at once: other words may be scopes, too
 }
 
 // definitions takes note of the functions that a text of C or C++ may define, and of its words.
@@ -93,6 +93,11 @@ var wordBytes = func() (is [256]bool) {
 	return is
 }()
 
+// isWordByte reports whether a byte may be one of an identifier.
+func isWordByte(c byte) bool { return wordBytes[c] }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
 // token passes over one token, comment or white space.
 func (d *definer) token() {
 	switch c := d.text[d.pos]; {
@@ -132,7 +137,7 @@ func (d *definer) directive() {
 		return // the name of a file
 	}
 	if !bytes.HasPrefix(line, []byte("pragma")) && !bytes.HasPrefix(line, []byte("line")) && !bytes.HasPrefix(line, []byte("ident")) {
-		d.notes.unsure()
+		d.notes.anyScope()
 	}
 	names := bytes.Contains(line, []byte("redefine_extname"))
 	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {

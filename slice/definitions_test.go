@@ -129,6 +129,6 @@ func BenchmarkDefinitions(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		new(Text).Add(text)
+		definitions(text, noNotes())
 	}
 }

@@ -27,7 +27,7 @@ func TestEmitted(t *testing.T) {
 				}
 				text := new(Text)
 				text.Add(outputOf(t, compiler, "-std=c++20", "-E", filepath.Join("testdata", source)))
-				assert.False(t, text.unsure)
+				assert.False(t, text.anyScope)
 				object := filepath.Join(t.TempDir(), "o.o")
 				outputOf(t, compiler, "-std=c++20", "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
 				functions := functionsIn(t, object)

@@ -1,13 +1,5 @@
 package slice
 
-import (
-	"encoding/binary"
-
-	"github.com/cespare/xxhash/v2"
-
-	"github.com/go-afdo/afdo"
-)
-
 // Fingerprint returns the key of the slice that [Program.Select] takes: the
 // xxhash of what the slice means to the compiler it is for.
 //
@@ -16,7 +8,7 @@ import (
 // neither files nor timestamps nor the summary count, and symbols of one name are one; for
 // [Version3] all of it counts, and in which other functions the slice's own were inlined, of which
 // the slice tells less. Slices that differ have different keys but for one chance in 2^64 a pair;
-// somebody who wants to can make two that do not.
+// whoever wants to can make two different slices with the same key.
 //
 // It costs what Select costs. Many units at once are cheaper by [Program.Fingerprints].
 func (p *Program) Fingerprint(q Request) (uint64, error) {
@@ -24,23 +16,16 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	m := newMeanings(p, q, s.symbols)
-	for i, sym := range s.symbols {
-		if err := m.read(i, s.samples[sym.id]); err != nil {
-			return 0, err
-		}
+	return keyOfPart(p.whole, q.hashOptions(), part{symbols: s.symbols, samples: s.samples, own: &s.own, units: s.units})
+}
+
+// hashOptions returns what counts in the key of a request.
+func (q *Request) hashOptions() hashOptions {
+	o := hashOptions{version: uint8(q.Target), bits: q.Bits}
+	if q.Text != nil {
+		o.mayDefine = q.Text.mayDefine
 	}
-	m.finish()
-	total := uint64(0)
-	seen := make(map[int32]struct{})
-	for i, sym := range s.symbols {
-		n := m.nodeOf[i]
-		if _, again := seen[n]; s.own.has(sym.id) && !again {
-			seen[n] = struct{}{}
-			total += m.nodes[n].whole()
-		}
-	}
-	return m.key(s.units, total)
+	return o
 }
 
 // Fingerprints returns the keys of all units, by path: those that [Program.Fingerprint] has
@@ -58,62 +43,12 @@ func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, erro
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	m, err := p.meanings(q)
-	if err != nil {
-		return nil, err
-	}
-	r := newReach(m)
-	keys := make(map[string]uint64, p.source.numUnits()+1)
-	key := func(path string, from []int) (err error) {
-		keys[path], err = m.key(p.byPath()[path], r.total(from))
-		return err
-	}
-	if err := key("", nil); err != nil {
-		return nil, err
-	}
-	for path, units := range p.byPath() {
-		if path == "" {
-			continue
-		}
-		if err := key(path, units); err != nil {
-			return nil, err
-		}
-	}
-	return keys, nil
+	return keysOfUnits(p.whole, q.hashOptions())
 }
 
-// fingerprintForm is hashed first, and changes whenever what follows it does.
-const fingerprintForm = "afdo slice 2"
-
-// key returns the key of a slice of some units, of whose own symbols it has the sum.
-func (m *meanings) key(units []int, total uint64) (uint64, error) {
-	data := append([]byte(fingerprintForm), byte(m.target))
-	if m.target != Version2 {
-		s, err := m.source.summary()
-		if err != nil {
-			return 0, err
-		}
-		data = appendSummary(data, quantizeSummary(s, m.bits))
-		seen := make(map[int]struct{}, len(units))
-		for _, unit := range units {
-			unit = m.firstOf[unit]
-			if _, again := seen[unit]; !again {
-				seen[unit] = struct{}{}
-				total += m.fileHash(unit)
-			}
-		}
-	}
-	return xxhash.Sum64(binary.LittleEndian.AppendUint64(data, total)), nil
-}
-
-func appendSummary(data []byte, s *afdo.Summary) []byte {
-	for _, v := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
-		data = binary.AppendUvarint(data, v)
-	}
-	for _, e := range s.Entries {
-		data = binary.AppendUvarint(data, uint64(e.Cutoff))
-		data = binary.AppendUvarint(data, e.MinCount)
-		data = binary.AppendUvarint(data, e.NumCounts)
-	}
-	return data
-}
+// FingerprintScheme names the keys that an index may have of units: those of
+// [Program.Fingerprint] for a request of the unit alone and FingerprintTarget.
+const (
+	FingerprintScheme = keyForm + " for version 2"
+	FingerprintTarget = Version2
+)

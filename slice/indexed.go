@@ -5,17 +5,8 @@ import (
 	fileindex "github.com/go-afdo/afdo/index"
 )
 
-// Names is how slices find symbols by unqualified name. A version 4 file whose
-// index has these names, see [fileindex.Options], lets
-// [FromReader] do without a look at all names and records, if the Reader trusts it.
-var Names = fileindex.Scheme{Name: "afdo slice 4", Unqualified: keyOf}
-
-// FingerprintScheme names the keys that an index may have of units: those of
-// [Program.Fingerprint] for a request of the unit alone and FingerprintTarget.
-const (
-	FingerprintScheme = fingerprintForm + " for version 2"
-	FingerprintTarget = Version2
-)
+// indexNames is how an index that helps slices has the names of functions.
+var indexNames = fileindex.Scheme{Name: "afdo slice 4", Unqualified: keyOf}
 
 // An indexed is the index that a version 4 file brings along.
 type indexed struct {
@@ -27,7 +18,7 @@ type indexed struct {
 // slices ask for, and a scan if not.
 func newIndex(s *readerSource) index {
 	if x, err := fileindex.Read(s.r); err == nil && x.Trusted() {
-		if info, err := x.Info(); err == nil && info.Unqualified == Names.Name {
+		if info, err := x.Info(); err == nil && info.Unqualified == indexNames.Name {
 			return &indexed{source: s, program: fileindex.NewProgram(s.r)}
 		}
 	}
@@ -41,7 +32,7 @@ func (x *indexed) byCanonical(cut string, yield func(symbol)) error {
 }
 
 func (x *indexed) byKeys(keys []string, wanted func(name string) bool, yield func(symbol)) error {
-	return x.each(x.program.Unqualified(keys, Names, wanted), yield)
+	return x.each(x.program.Unqualified(keys, indexNames, wanted), yield)
 }
 
 func (x *indexed) byPlainKey(key string, yield func(symbol)) error {

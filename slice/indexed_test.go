@@ -25,7 +25,7 @@ func TestIndexed(t *testing.T) {
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)
-		require.IsType(t, &indexed{}, program.index)
+		require.True(t, program.whole.indexed())
 		for q := range randomRequests(p, seed) {
 			want, err := inMemory.Select(q)
 			require.NoError(t, err)
@@ -51,6 +51,6 @@ func TestIndexOfAnotherScheme(t *testing.T) {
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)
-		require.IsType(t, &scan{}, program.index)
+		require.False(t, program.whole.indexed())
 	}
 }

@@ -138,7 +138,7 @@ func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
 func (n *naiveSlice) spelled(name string) bool {
 	name = canonical.Name(name)
 	return !isMangled(name) || spelledByTree(name, func(word string) bool {
-		return strings.HasPrefix(word, "__") || slices.Contains(unwritten, word) || n.q.Text.has(word)
+		return strings.HasPrefix(word, "__") || slices.Contains(implicitNames, word) || n.q.Text.has(word)
 	}) && scopesOf(name, n.q.Text.hasScope)
 }
 

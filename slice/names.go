@@ -108,8 +108,6 @@ func identifier(s string) (id, rest string, ok bool) {
 	return s[digits : digits+n], s[digits+n:], true
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 // lastComponent returns the unqualified name of a demangled function.
 func lastComponent(tree demangle.AST) string {
 	destructor := ""

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // quantize rounds a count to its first significant bits, to nearest and up from the middle. No bits
@@ -38,4 +39,27 @@ func quantizeSummary(s *afdo.Summary, significant int) *afdo.Summary {
 		})
 	}
 	return q
+}
+
+// translate adds records to a body, with other symbols and rounded counts.
+func translate(body *profile.Body, records []profile.Record, ref func(profile.SymbolRef) profile.SymbolRef, bits int) {
+	open := 0
+	w := profile.Walk(records)
+	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+		for ; open > depth; open-- {
+			body.Leave()
+		}
+		switch r.Kind {
+		case profile.KindCount:
+			body.Count(r.Line, r.Discriminator, quantize(r.Count, bits))
+		case profile.KindCall:
+			body.Call(r.Line, r.Discriminator, ref(r.Callee), quantize(r.Count, bits))
+		case profile.KindInlined:
+			body.Enter(r.Line, r.Discriminator, ref(r.Callee))
+			open++
+		}
+	}
+	for ; open > 0; open-- {
+		body.Leave()
+	}
 }

@@ -83,9 +83,9 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 		return nil, err
 	}
 	s := newSelection(p, nil)
-	for unit := range p.source.numUnits() {
+	for unit := range p.whole.source.numUnits() {
 		s.units = append(s.units, unit)
-		for sym, err := range p.source.symbols(unit) {
+		for sym, err := range p.whole.source.symbols(unit) {
 			if err != nil {
 				return nil, err
 			}
@@ -133,9 +133,10 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 
 // A selection is what a slice is to hold.
 type selection struct {
-	*Program
-	text    *Text // nil if there is none
-	scratch scratch
+	*wholeProgram
+	implicit *implicitFunctions // nil if they are looked up by name
+	text     *Text              // nil if there is none
+	scratch  scratch
 
 	units   []int
 	symbols []symbol // first those that may have a body in the units, then the names of others
@@ -153,11 +154,12 @@ type selection struct {
 
 func newSelection(p *Program, t *Text) *selection {
 	return &selection{
-		Program: p,
-		text:    t,
-		samples: make(map[symbolID]profile.Function),
-		cuts:    make(map[string]struct{}),
-		keys:    make(map[string]searched),
+		wholeProgram: p.whole,
+		implicit:     p.implicit,
+		text:         t,
+		samples:      make(map[symbolID]profile.Function),
+		cuts:         make(map[string]struct{}),
+		keys:         make(map[string]searched),
 	}
 }
 
@@ -202,11 +204,11 @@ func (s *selection) addText() error {
 		}
 	}
 	names := s.text.names()
-	if s.demands != nil {
-		if err := s.demands.in(s.text, s.index, add); err != nil {
+	if s.implicit != nil {
+		if err := s.implicit.in(s.text, s.index, add); err != nil {
 			return err
 		}
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(unwritten, name) })
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(implicitNames, name) })
 	}
 	return s.index.byKeys(names, s.text.mayDefine, add)
 }
@@ -464,27 +466,4 @@ func (s *selection) files() []string {
 		files[i] = s.source.path(unit)
 	}
 	return files
-}
-
-// translate adds records to a body, with other symbols and rounded counts.
-func translate(body *profile.Body, records []profile.Record, ref func(profile.SymbolRef) profile.SymbolRef, bits int) {
-	open := 0
-	w := profile.Walk(records)
-	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
-		for ; open > depth; open-- {
-			body.Leave()
-		}
-		switch r.Kind {
-		case profile.KindCount:
-			body.Count(r.Line, r.Discriminator, quantize(r.Count, bits))
-		case profile.KindCall:
-			body.Call(r.Line, r.Discriminator, ref(r.Callee), quantize(r.Count, bits))
-		case profile.KindInlined:
-			body.Enter(r.Line, r.Discriminator, ref(r.Callee))
-			open++
-		}
-	}
-	for ; open > 0; open-- {
-		body.Leave()
-	}
 }

@@ -1,22 +1,17 @@
 package slice
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/go-afdo/afdo/profile"
 )
 
 func TestMatch(t *testing.T) {
-	p := profile.New()
-	for _, path := range []string{
+	units := slices.Values([]string{
 		"/src/app/a.c", "/src/lib/a.c", "/old/home/app/b.c", "include/c.h", "./d.c", "/usr/include/stdio.h",
 		"/w/x/y/e.c", "/v/x/y/e.c", "/src/app/f.c", "f.c", "/src/app/sub/../g.c",
-	} {
-		p.AddFile(path)
-	}
-	program := FromProfile(p)
+	})
 	for _, c := range []struct {
 		path, dir string
 		want      []string
@@ -47,10 +42,11 @@ func TestMatch(t *testing.T) {
 		{"", "/", nil},
 		{"/", "/", nil},
 	} {
-		got := program.Match([]string{"other.c", c.path, c.path}, c.dir)
-		assert.Equal(t, Match{Path: "other.c"}, got[0])
-		assert.Equal(t, c.path, got[1].Path)
-		assert.ElementsMatch(t, c.want, got[1].Units, "%s in %s", c.path, c.dir)
-		assert.Equal(t, got[1], got[2])
+		t.Run(c.path+" in "+c.dir, func(t *testing.T) {
+			got := findUnits([]string{"other.c", c.path, c.path}, c.dir, units)
+			assert.Empty(t, got[0])
+			assert.ElementsMatch(t, c.want, got[1])
+			assert.Equal(t, got[1], got[2])
+		})
 	}
 }

@@ -15,14 +15,20 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Meanings are hashes of what symbols mean to a compiler, each computed once however many slices
-// have it. A slice is a set of symbols, so the sum of their hashes is the slice's. That of a symbol
-// tells its samples, what was inlined of it in other functions, and of the callees in all
-// of that the names, with those that share one with them: these are in the slice, too.
-type meanings struct {
-	*Program
-	target Target
-	bits   int
+// hashOptions say what counts for the compiler that a key is for.
+type hashOptions struct {
+	version   uint8                    // of the format that it reads
+	bits      int                      // significant ones of counts, 0 for all
+	mayDefine func(symbol string) bool // whether the compile may define a symbol; nil if its text is not known
+}
+
+// symbolHashes are hashes of what symbols mean to a compiler, each computed once however many
+// slices have it. A slice is a set of symbols, so its hash is the sum of theirs. The hash of a
+// symbol covers its samples, what was inlined of it in other functions, and the names of the
+// callees in both, with the names that share one with a callee: these are in the slice, too.
+type symbolHashes struct {
+	*wholeProgram
+	hashOptions
 
 	symbols []symbol
 	indexOf map[symbolID]int32 // in symbols
@@ -64,8 +70,8 @@ type namesakes struct {
 	plain bool   // one of them is not mangled
 }
 
-// meanings returns those of all symbols.
-func (p *Program) meanings(q Request) (*meanings, error) {
+// hashProgram returns the hashes of all symbols of a program.
+func hashProgram(p *wholeProgram, o hashOptions) (*symbolHashes, error) {
 	var all []symbol
 	for unit := range p.source.numUnits() {
 		for sym, err := range p.source.symbols(unit) {
@@ -75,7 +81,7 @@ func (p *Program) meanings(q Request) (*meanings, error) {
 			all = append(all, sym)
 		}
 	}
-	m := newMeanings(p, q, all)
+	m := newSymbolHashes(p, o, all)
 	m.inlined = make([][]int32, len(all))
 	var scratch scratch
 	for i, sym := range all {
@@ -94,22 +100,22 @@ func (p *Program) meanings(q Request) (*meanings, error) {
 	return m, nil
 }
 
-// newMeanings hashes the names of symbols, among which is all that the samples of some refer to,
+// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer to,
 // and what shares a name with that.
-func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
-	m := &meanings{
-		Program: p, target: q.Target, bits: q.Bits, symbols: symbols,
+func newSymbolHashes(p *wholeProgram, o hashOptions, symbols []symbol) *symbolHashes {
+	m := &symbolHashes{
+		wholeProgram: p, hashOptions: o, symbols: symbols,
 		indexOf: make(map[symbolID]int32, len(symbols)),
 		nodeOf:  make([]int32, len(symbols)),
 	}
-	if m.target != Version2 {
+	if m.version != version2 {
 		m.lookAtFiles()
 	}
-	c := namesakeFinder{meanings: m, text: q.Text, groups: make(map[string]int32), classes: make(map[string]int32)}
+	c := namesakeFinder{symbolHashes: m, groups: make(map[string]int32), classes: make(map[string]int32)}
 	nodes := make(map[nodeKey]int32, len(symbols))
 	for i, sym := range symbols {
 		key := nodeKey{name: sym.name}
-		if m.target != Version2 {
+		if m.version != version2 {
 			key.unit = m.firstOf[sym.unit]
 		}
 		n, ok := nodes[key]
@@ -132,7 +138,7 @@ func newMeanings(p *Program, q Request, symbols []symbol) *meanings {
 }
 
 // lookAtFiles finds out what files mean, where they count.
-func (m *meanings) lookAtFiles() {
+func (m *symbolHashes) lookAtFiles() {
 	m.firstOf, m.winners = make([]int, m.source.numUnits()), make(map[string]string)
 	for unit := range m.firstOf {
 		name := m.source.path(unit)
@@ -148,21 +154,20 @@ type nodeKey struct {
 
 // namesakeFinder finds the namesakes of nodes.
 type namesakeFinder struct {
-	*meanings
-	text            *Text
+	*symbolHashes
 	groups, classes map[string]int32
 }
 
 func (c *namesakeFinder) newNode(sym symbol) node {
 	cut := canonical.Name(sym.name)
 	n := node{name: c.nameHash(sym), class: -1, plain: !isMangled(cut)}
-	n.group = numberOf(c.groups, &c.meanings.groups, cut)
-	c.meanings.groups[n.group].add(&n)
+	n.group = numberOf(c.groups, &c.symbolHashes.groups, cut)
+	c.symbolHashes.groups[n.group].add(&n)
 	if key := c.index.keyOf(cut); key != "" && key != oddKey {
-		n.class = numberOf(c.classes, &c.meanings.classes, key)
-		n.member = n.plain || isInternal(cut) || c.text != nil && c.text.mayDefine(sym.name)
+		n.class = numberOf(c.classes, &c.symbolHashes.classes, key)
+		n.member = n.plain || isInternal(cut) || c.mayDefine != nil && c.mayDefine(sym.name)
 		if n.member {
-			c.meanings.classes[n.class].add(&n)
+			c.symbolHashes.classes[n.class].add(&n)
 		}
 	}
 	return n
@@ -185,9 +190,9 @@ func (c *namesakes) add(n *node) {
 }
 
 // nameHash hashes the name of a symbol, and its file if that counts.
-func (m *meanings) nameHash(sym symbol) uint64 {
+func (m *symbolHashes) nameHash(sym symbol) uint64 {
 	name := xxhash.Sum64String(sym.name)
-	if m.target == Version2 {
+	if m.version == version2 {
 		return mix(name, 0, 0, 3)
 	}
 	return mix(name, m.fileHash(sym.unit), 0, 3)
@@ -195,7 +200,7 @@ func (m *meanings) nameHash(sym symbol) uint64 {
 
 // fileHash hashes a file with the one that wins among those of its last path element: the last
 // one, files in the order of their paths, as version 4 has them.
-func (m *meanings) fileHash(unit int) uint64 {
+func (m *symbolHashes) fileHash(unit int) uint64 {
 	name := m.source.path(unit)
 	if name == "" {
 		return 0
@@ -204,7 +209,7 @@ func (m *meanings) fileHash(unit int) uint64 {
 }
 
 // read hashes the samples of a symbol.
-func (m *meanings) read(i int, f profile.Function) error {
+func (m *symbolHashes) read(i int, f profile.Function) error {
 	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
 		return nil
 	}
@@ -238,7 +243,7 @@ func (m *meanings) read(i int, f profile.Function) error {
 
 // finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
 // function, and sums up the namesakes.
-func (m *meanings) finish() {
+func (m *symbolHashes) finish() {
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		if n.parts == nil {
@@ -257,7 +262,7 @@ func (m *meanings) finish() {
 }
 
 // merged returns several functions as one, whose callees are nodes.
-func (m *meanings) merged(parts []profile.Function) profile.Function {
+func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	ref := func(id profile.SymbolRef) profile.SymbolRef {
 		return profile.SymbolRef(m.nodeOf[m.indexOf[symbolID(id)]])
 	}
@@ -285,8 +290,8 @@ type openHash struct {
 
 // hash sets the hash of a node's samples, and adds to the nodes inlined there. Records are hashed
 // without an order: each has the location that it would be ordered by.
-func (m *meanings) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
-	if m.target == Version2 {
+func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
+	if m.version == version2 {
 		f.Timestamp = 0
 		if f.HeadCount == 0 && len(f.Records) == 0 {
 			return
@@ -322,10 +327,10 @@ func (m *meanings) hash(n *node, f profile.Function, nodeOf func(profile.SymbolR
 }
 
 // leave closes the innermost inlined body.
-func (m *meanings) leave() {
+func (m *symbolHashes) leave() {
 	body := m.open.Pop()
 	m.open.Top().sum += mix(body.head, body.sum, 0, 11)
-	if m.target != Version2 {
+	if m.version != version2 {
 		body.callee.inlined += mix(body.way, body.sum, 0, 12)
 	}
 }

@@ -160,34 +160,6 @@ func FuzzSpelled(f *testing.F) {
 	})
 }
 
-func TestTextCodes(t *testing.T) {
-	text := textOf("struct S; namespace A { struct T { int x; }; } int f(struct S *s) { return s->x; } int g() __asm__(\"h\");", "#define M")
-	assert.True(t, text.unsure && text.isLabel("h") && text.words[wordHash("T")] && !text.words[wordHash("S")])
-	data := text.Encode()
-	again, ok := DecodeText(data)
-	assert.True(t, ok)
-	assert.Equal(t, text, again)
-	for n := range data {
-		_, ok := DecodeText(data[:n])
-		assert.False(t, ok, "%d bytes", n)
-	}
-	_, ok = DecodeText(append(data, 0))
-	assert.False(t, ok)
-}
-
-func FuzzDecodeText(f *testing.F) {
-	f.Add(textOf("int f(struct S *s) { return s->x; }").Encode())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		text, ok := DecodeText(data)
-		if !ok {
-			return
-		}
-		again, ok := DecodeText(text.Encode())
-		assert.True(t, ok)
-		assert.Equal(t, text, again)
-	})
-}
-
 // TestQuickLast compares with the demangler, on names that are made up and on real ones.
 func TestQuickLast(t *testing.T) {
 	names := []string{

@@ -1,46 +1,33 @@
 package slice
 
 import (
+	"iter"
 	"path"
 	"path/filepath"
 	"strings"
 )
 
-// A Match is what a path of a source file means in a profile.
-type Match struct {
-	Path string
-
-	// Units are the paths of the units that fit best: one usually, none if the profile knows
-	// nothing of the file, several if the choice is ambiguous.
-	Units []string
-}
-
-// Match finds the units of source files. Paths that are not absolute are of
-// the folder dir, which is absolute.
-//
-// A unit of exactly that path comes first, as it is, cleaned, or joined to dir. Else a file is a
-// unit whose path ends in the file's path from dir, less any "../" before it, or one of a relative
-// path in which the file's full path ends; either at a '/'. Of several the one that agrees with the
-// full path in most elements is meant.
-//
-// It takes one look at each unit.
-func (p *Program) Match(paths []string, dir string) []Match {
-	matches := make([]Match, len(paths))
-	wanted := make(map[string][]*matcher)
+// findUnits returns, for each of some paths of source files, the paths of the units that fit it best.
+// Paths that are not absolute are of the folder dir, which is absolute.
+func findUnits(paths []string, dir string, units iter.Seq[string]) [][]string {
+	matchers := make([]*matcher, len(paths))
+	byBase := make(map[string][]*matcher)
 	for i, name := range paths {
-		matches[i].Path = name
 		m := newMatcher(name, filepath.ToSlash(dir))
-		m.match = &matches[i]
+		matchers[i] = m
 		base := path.Base(m.full)
-		wanted[base] = append(wanted[base], m)
+		byBase[base] = append(byBase[base], m)
 	}
-	for unit := range p.source.numUnits() {
-		name := p.source.path(unit)
-		for _, m := range wanted[path.Base(name)] {
-			m.offer(name)
+	for unit := range units {
+		for _, m := range byBase[path.Base(unit)] {
+			m.offer(unit)
 		}
 	}
-	return matches
+	found := make([][]string, len(paths))
+	for i, m := range matchers {
+		found[i] = m.units
+	}
+	return found
 }
 
 // A matcher looks for the units of one file.
@@ -48,7 +35,7 @@ type matcher struct {
 	given string // the path as it was given
 	full  string // from the root
 	tail  string // from dir, without "../"
-	match *Match
+	units []string
 	best  int // how well the units found fit
 }
 
@@ -78,10 +65,10 @@ func (m *matcher) offer(unit string) {
 		return
 	}
 	if fit > m.best {
-		m.match.Units = nil
+		m.units = nil
 	}
 	m.best = fit
-	m.match.Units = append(m.match.Units, unit)
+	m.units = append(m.units, unit)
 }
 
 // fit says how well a unit fits, 0 if not at all.

@@ -37,7 +37,7 @@ func isInitializer(name string, sources []string) bool {
 }
 
 func onlyWord(r rune) rune {
-	if r < 0x80 && wordBytes[r] && r != '$' {
+	if r < 0x80 && isWordByte(byte(r)) && r != '$' {
 		return r
 	}
 	return '_'

@@ -2,10 +2,11 @@ package slice
 
 import "iter"
 
-// A reach finds what a slice of a unit has for its own, and sums up its meanings. It looks at each
-// inline chain once for a unit, and at the namesakes of a symbol all at once, as one set.
-type reach struct {
-	*meanings
+// An inlineClosure finds what a slice of a unit has for its own, all that its functions inline
+// directly and indirectly, and sums up the hashes of that. It looks at each inline chain once for a
+// unit, and at the namesakes of a symbol all at once, as one set.
+type inlineClosure struct {
+	*symbolHashes
 	*inlineChains
 	units   []int32 // where the symbols of a unit begin, by unit
 	unknown uint64  // the sum of the namesakes of symbols without a file
@@ -27,10 +28,10 @@ type reach struct {
 	queue   []int32
 }
 
-func newReach(m *meanings) *reach {
+func newInlineClosure(m *symbolHashes) *inlineClosure {
 	sets := len(m.groups) + len(m.classes)
-	r := &reach{
-		meanings:     m,
+	r := &inlineClosure{
+		symbolHashes: m,
 		inlineChains: newInlineChains(m.inlined),
 		units:        make([]int32, m.source.numUnits()+1),
 		always:       make([]bool, sets),
@@ -60,7 +61,7 @@ func newReach(m *meanings) *reach {
 
 // newNamesakes calls yield for the namesakes that components bring, chain by chain, a set once for
 // each chain, and componentDone after each component.
-func (r *reach) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
+func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
 	latest := make([]int32, len(r.always)) // the latest chain of a set, from 1
 	for component, chain := range r.chainOf {
 		for _, i := range r.membersOf(int32(component)) {
@@ -75,7 +76,7 @@ func (r *reach) newNamesakes(yield func(set int, whole uint64), componentDone fu
 	}
 }
 
-func (r *reach) sumNamesakes() {
+func (r *inlineClosure) sumNamesakes() {
 	chains := make([]int32, len(r.always)) // how many have a set
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
 	r.sums, r.sharedEnd = make([]uint64, 0, len(r.chainOf)), make([]int32, 0, len(r.chainOf))
@@ -94,7 +95,7 @@ func (r *reach) sumNamesakes() {
 
 // addExits lists the components of other chains that are inlined, those left out that come with one
 // before.
-func (r *reach) addExits() {
+func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // the latest chain that leads to one, from 1
 	behind := make([]int32, len(r.starts)) // the last of its components that comes
@@ -119,7 +120,7 @@ func (r *reach) addExits() {
 // What is found by an unqualified name is so both ways: a name that is not mangled, and those
 // that several units may have for themselves. A mangled name of another kind finds them, but
 // is not found.
-func (r *reach) namesakesOf(i int32) iter.Seq2[int, uint64] {
+func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		n := &r.nodes[r.nodeOf[i]]
 		byClass := n.class >= 0 && r.classes[n.class].plain
@@ -132,7 +133,7 @@ func (r *reach) namesakesOf(i int32) iter.Seq2[int, uint64] {
 
 // total returns the sum of what a slice of units has. It takes time by the chains, and by what
 // these share, not by the symbols.
-func (r *reach) total(units []int) uint64 {
+func (r *inlineClosure) total(units []int) uint64 {
 	r.round++
 	sum := r.unknown
 	for _, unit := range units {
@@ -150,7 +151,7 @@ func (r *reach) total(units []int) uint64 {
 
 // enter returns the sum of what a component and those before it in its chain bring that has not
 // been added yet, and queues the components of other chains.
-func (r *reach) enter(component int32) (sum uint64) {
+func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]
 	if r.entered[chain] == r.round {
@@ -177,7 +178,7 @@ func (r *reach) enter(component int32) (sum uint64) {
 }
 
 // wholeOf returns the sum of a set, a group or a class.
-func (r *reach) wholeOf(set int32) uint64 {
+func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole
 	}

@@ -1,0 +1,77 @@
+package slice
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+)
+
+// TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
+const TextForm = "afdo text 4"
+
+// Encode returns the text in a form for [DecodeText].
+func (t *Text) Encode() []byte {
+	words := make([]uint32, 0, len(t.words))
+	for w := range t.words {
+		words = append(words, w)
+	}
+	slices.Sort(words)
+	data := binary.AppendUvarint(nil, bit(t.anyScope))
+	data = binary.AppendUvarint(data, uint64(len(words)))
+	last := uint32(0)
+	for _, w := range words {
+		data = binary.AppendUvarint(data, uint64(w-last)<<1|bit(t.words[w]))
+		last = w
+	}
+	return appendNames(appendNames(data, t.defined), t.labels)
+}
+
+func bit(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func appendNames(data []byte, set map[string]struct{}) []byte {
+	data = binary.AppendUvarint(data, uint64(len(set)))
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		data = binary.AppendUvarint(data, uint64(len(name)))
+		data = append(data, name...)
+	}
+	return data
+}
+
+// DecodeText reads what [Text.Encode] wrote. It returns false for anything else.
+func DecodeText(data []byte) (t *Text, ok bool) {
+	t = newText()
+	next := func() uint64 {
+		v, n := binary.Uvarint(data)
+		if n <= 0 {
+			data, ok = nil, false
+			return 0
+		}
+		data = data[n:]
+		return v
+	}
+	ok = true
+	t.anyScope = next() != 0
+	word := uint64(0)
+	for n := next(); n > 0 && ok; n-- {
+		gap := next()
+		word += gap >> 1
+		ok = ok && word < 1<<32
+		t.words[uint32(word)] = gap&1 != 0
+	}
+	for _, set := range []map[string]struct{}{t.defined, t.labels} {
+		for n := next(); n > 0 && ok; n-- {
+			size := next()
+			if size > uint64(len(data)) {
+				return nil, false
+			}
+			set[string(data[:size])] = struct{}{}
+			data = data[size:]
+		}
+	}
+	return t, ok && len(data) == 0
+}
