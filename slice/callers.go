@@ -9,16 +9,18 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/program"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
 
 // addCallers adds the functions of other units into which the slice's own were inlined.
 func (s *selection) addCallers(condense bool) error {
-	own := make([]symbolID, len(s.symbols))
+	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {
-		own[i] = sym.id
+		own[i] = sym.ID
 	}
-	err := s.index.inlinedInto(own, func(caller symbol) {
-		if !s.own.has(caller.id) {
+	err := s.Index.InlinedInto(own, func(caller program.Symbol) {
+		if !s.own.Has(caller.ID) {
 			s.callers = append(s.callers, caller)
 		}
 	})
@@ -31,7 +33,7 @@ func (s *selection) addCallers(condense bool) error {
 			return err
 		}
 		f.Records = s.prune(f.Records)
-		s.samples[sym.id] = f
+		s.samples[sym.ID] = f
 	}
 	if condense {
 		s.condenseCallers()
@@ -66,7 +68,7 @@ func (s *selection) prune(records []profile.Record) []profile.Record {
 			continue
 		}
 		end := at + 1 + int(r.Count)
-		if s.own.has(symbolID(r.Callee)) {
+		if s.own.Has(program.ID(r.Callee)) {
 			kept = append(kept, records[at:end]...)
 			at = end
 			continue
@@ -100,16 +102,16 @@ func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareSymbols)
 	clones := make(map[string]int)
 	for _, sym := range s.callers {
-		clones[canonical.Name(sym.name)]++
+		clones[canonical.Name(sym.Name)]++
 	}
 	var bodies []inlinedBody
-	var kept []symbol
+	var kept []program.Symbol
 	for _, sym := range s.callers {
 		found := s.bodiesIn(sym)
-		if clones[canonical.Name(sym.name)] > 1 || len(found) > maxBodies {
-			f := s.samples[sym.id]
+		if clones[canonical.Name(sym.Name)] > 1 || len(found) > maxBodies {
+			f := s.samples[sym.ID]
 			f.HeadCount = 0
-			s.samples[sym.id] = f
+			s.samples[sym.ID] = f
 			kept = append(kept, sym)
 			continue
 		}
@@ -123,22 +125,22 @@ const maxBodies = 1<<16 - 1
 
 // An inlinedBody is the body of one of the slice's own functions in a caller.
 type inlinedBody struct {
-	caller    symbol
+	caller    program.Symbol
 	timestamp uint64
 	records   []profile.Record // the one that opens it, and what is in it
 }
 
 // bodiesIn returns those of a pruned caller, in the order of GCC: by location and name at each
 // level.
-func (s *selection) bodiesIn(caller symbol) (bodies []inlinedBody) {
-	f := s.samples[caller.id]
+func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
+	f := s.samples[caller.ID]
 	left := s.siblings(nil, f.Records, 0, len(f.Records)) // the next one last
 	for len(left) > 0 {
 		at := left[len(left)-1]
 		left = left[:len(left)-1]
 		r := f.Records[at]
 		end := at + 1 + int(r.Count)
-		if s.own.has(symbolID(r.Callee)) {
+		if s.own.Has(program.ID(r.Callee)) {
 			bodies = append(bodies, inlinedBody{caller, f.Timestamp, f.Records[at:end]})
 		} else {
 			left = s.siblings(left, f.Records, at+1, end)
@@ -172,22 +174,22 @@ func (s *selection) compareCallsites(a, b profile.Record) int {
 
 // calleeOrNone returns the callee of a record, nothing if there is no such symbol: where the slice
 // has the record, addNames fails.
-func (s *selection) calleeOrNone(r profile.Record) symbol {
-	sym, _ := s.callee(symbolID(r.Callee))
+func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
+	sym, _ := s.callee(program.ID(r.Callee))
 	return sym
 }
 
 // compareSymbols orders symbols by name and file.
-func (s *selection) compareSymbols(a, b symbol) int {
-	if c := strings.Compare(a.name, b.name); c != 0 {
+func (s *selection) compareSymbols(a, b program.Symbol) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
 	}
-	return strings.Compare(s.source.path(a.unit), s.source.path(b.unit))
+	return strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit))
 }
 
 // placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It
 // returns the callers that have any left.
-func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
+func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
 	places := make(map[string]int) // of the sum, by what is added up
 	shapes := make([]string, len(bodies))
 	for i, b := range bodies {
@@ -211,7 +213,7 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
 		sum.Reset()
 		line := uint32(0)
 		f := profile.Function{Timestamp: bodies[i].timestamp}
-		for ; i < len(bodies) && bodies[i].caller.id == caller.id; i++ {
+		for ; i < len(bodies) && bodies[i].caller.ID == caller.ID; i++ {
 			if len(parts[i]) > 0 {
 				line++
 			}
@@ -220,10 +222,10 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
 			}
 		}
 		if f.Records = slices.Clone(sum.Records()); len(f.Records) == 0 {
-			delete(s.samples, caller.id)
+			delete(s.samples, caller.ID)
 			continue
 		}
-		s.samples[caller.id] = f
+		s.samples[caller.ID] = f
 		callers = append(callers, caller)
 	}
 	return callers
@@ -232,7 +234,7 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []symbol) {
 // addBodyAt adds an inlined body at another line than its own.
 func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 	to.Enter(line, 0, records[0].Callee)
-	translate(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
+	quantize.Records(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
 	to.Leave()
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
 // MayHave reports whether a compile that reads the text may define or declare a function of a name:
@@ -20,8 +21,8 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 	if strings.HasPrefix(cut, "_GLOBAL_") { // initializers with a priority
 		return true
 	}
-	if isMangled(cut) {
-		return spelledBy(cut, t.hasOrClang)
+	if cxx.IsMangled(cut) {
+		return cxx.Identifiers(cut, t.hasOrClang)
 	}
 	_, builtin := t.words[wordHash("__builtin_"+cut)]
 	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
@@ -37,7 +38,7 @@ func isInitializer(name string, sources []string) bool {
 }
 
 func onlyWord(r rune) rune {
-	if r < 0x80 && isWordByte(byte(r)) && r != '$' {
+	if r < 0x80 && cxx.IsWordByte(byte(r)) && r != '$' {
 		return r
 	}
 	return '_'

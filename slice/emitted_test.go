@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
 // TestEmitted has compilers tell which functions a text defines: all of those must be in slices of
@@ -37,7 +38,7 @@ func TestEmitted(t *testing.T) {
 					names[name] = true
 				}
 				for _, function := range functions {
-					assert.True(t, names[keyOf(function)], function)
+					assert.True(t, names[cxx.KeyOf(function)], function)
 					assert.True(t, text.mayDefine(function), function)
 				}
 			})

@@ -1,5 +1,7 @@
 package slice
 
+import "github.com/go-afdo/afdo/slice/internal/fingerprint"
+
 // Fingerprint returns the key of the slice that [Program.Select] takes: the
 // xxhash of what the slice means to the compiler it is for.
 //
@@ -16,14 +18,14 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return keyOfPart(p.whole, q.hashOptions(), part{symbols: s.symbols, samples: s.samples, own: &s.own, units: s.units})
+	return fingerprint.Of(p.whole, q.hashOptions(), fingerprint.Part{Symbols: s.symbols, Samples: s.samples, Own: &s.own, Units: s.units})
 }
 
 // hashOptions returns what counts in the key of a request.
-func (q *Request) hashOptions() hashOptions {
-	o := hashOptions{version: uint8(q.Target), bits: q.Bits}
+func (q *Request) hashOptions() fingerprint.Options {
+	o := fingerprint.Options{Version: uint8(q.Target), Bits: q.Bits}
 	if q.Text != nil {
-		o.mayDefine = q.Text.mayDefine
+		o.MayDefine = q.Text.mayDefine
 	}
 	return o
 }
@@ -43,12 +45,12 @@ func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, erro
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	return keysOfUnits(p.whole, q.hashOptions())
+	return fingerprint.OfUnits(p.whole, q.hashOptions())
 }
 
 // FingerprintScheme names the keys that an index may have of units: those of
 // [Program.Fingerprint] for a request of the unit alone and FingerprintTarget.
 const (
-	FingerprintScheme = keyForm + " for version 2"
+	FingerprintScheme = fingerprint.Form + " for version 2"
 	FingerprintTarget = Version2
 )

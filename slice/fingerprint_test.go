@@ -10,6 +10,9 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/program"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
+	"github.com/go-afdo/afdo/slice/internal/slicetest"
 )
 
 // shuffled returns the same profile with symbols and functions in another order. Units are in that
@@ -19,21 +22,21 @@ func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	q := profile.New()
 	q.Summary = p.Summary
 	addSortedFiles(q, p)
-	refs := make(map[symbolID]profile.SymbolRef)
+	refs := make(map[program.ID]profile.SymbolRef)
 	for _, s := range r.Perm(p.NumSymbols()) {
 		ref := profile.SymbolRef(s)
-		refs[symbolID(s)] = q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
+		refs[program.ID(s)] = q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
-		translate(&body, f.Records, refsOf(refs), 0)
-		q.AddFunction(refs[symbolID(s)], profile.Function{HeadCount: f.HeadCount, Timestamp: f.Timestamp, Records: body.Records()})
+		quantize.Records(&body, f.Records, refsOf(refs), 0)
+		q.AddFunction(refs[program.ID(s)], profile.Function{HeadCount: f.HeadCount, Timestamp: f.Timestamp, Records: body.Records()})
 	}
 	return q
 }
 
-func refsOf(refs map[symbolID]profile.SymbolRef) func(profile.SymbolRef) profile.SymbolRef {
-	return func(id profile.SymbolRef) profile.SymbolRef { return refs[symbolID(id)] }
+func refsOf(refs map[program.ID]profile.SymbolRef) func(profile.SymbolRef) profile.SymbolRef {
+	return func(id profile.SymbolRef) profile.SymbolRef { return refs[program.ID(id)] }
 }
 
 func TestFingerprintOrder(t *testing.T) {
@@ -54,23 +57,23 @@ func TestFingerprintOrder(t *testing.T) {
 // a name, of no file, without timestamps. It is what keys are about.
 func meaning(p *profile.Profile, target Target) *profile.Profile {
 	m := profile.New()
-	refs := make(map[symbolID]profile.SymbolRef)
+	refs := make(map[program.ID]profile.SymbolRef)
 	for s := range p.NumSymbols() {
 		ref := profile.SymbolRef(s)
 		path := ""
 		if target != Version2 {
 			path = p.FilePath(p.SymbolFile(ref))
 		}
-		refs[symbolID(s)] = m.AddSymbol(m.AddFile(path), p.SymbolName(ref))
+		refs[program.ID(s)] = m.AddSymbol(m.AddFile(path), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
-		translate(&body, f.Records, refsOf(refs), 0)
+		quantize.Records(&body, f.Records, refsOf(refs), 0)
 		part := profile.Function{HeadCount: f.HeadCount, Records: body.Records()}
 		if target != Version2 {
 			part.Timestamp = f.Timestamp
 		}
-		m.AddFunction(refs[symbolID(s)], part)
+		m.AddFunction(refs[program.ID(s)], part)
 	}
 	return m
 }
@@ -162,7 +165,7 @@ func TestFingerprintsOfInlining(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		n, most := 1+r.IntN(80), 1+r.IntN(3)
 		p := profile.New()
-		addInlining(p, n, func(i int) (callees []int) {
+		slicetest.AddInlining(p, n, func(i int) (callees []int) {
 			for range r.IntN(most + 1) {
 				switch r.IntN(3) {
 				case 0:

@@ -1,13 +1,18 @@
 package slice
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+	"github.com/go-afdo/afdo/slice/internal/program"
+)
 
 // implicitNames are the unqualified names of functions that no text spells out, as the compiler
 // brings them: those of lambdas, assignments and comparisons, conversions, whose names are types,
 // and what runs before and after main.
 var implicitNames = []string{
-	"operator()", "_FUN", "operator=", "operator==", conversionKey, oddKey,
-	initializing + "0", "__tls_init",
+	"operator()", "_FUN", "operator=", "operator==", cxx.ConversionKey, cxx.OddKey,
+	cxx.Initializing + "0", "__tls_init",
 }
 
 // implicitFunctions are the symbols with [implicitNames], each with what it requires of a text. A
@@ -20,19 +25,19 @@ type implicitFunctions struct {
 
 // requirements are the words and scopes that a text must have to define a symbol.
 type requirements struct {
-	symbol
+	program.Symbol
 	words  []uint32 // by hash, as a Text has them
 	scopes []uint32
 }
 
 // in calls yield for the symbols that a text may define. The first call takes all of them apart.
-func (f *implicitFunctions) in(t *Text, x index, yield func(symbol)) error {
+func (f *implicitFunctions) in(t *Text, x program.Index, yield func(program.Symbol)) error {
 	f.once.Do(func() {
-		f.err = x.byKeys(implicitNames, anyName, func(sym symbol) { f.all = append(f.all, requirementsOf(sym)) })
+		f.err = x.ByKeys(implicitNames, anyName, func(sym program.Symbol) { f.all = append(f.all, requirementsOf(sym)) })
 	})
 	for i := range f.all {
 		if t.satisfies(&f.all[i]) {
-			yield(f.all[i].symbol)
+			yield(f.all[i].Symbol)
 		}
 	}
 	return f.err
@@ -40,9 +45,9 @@ func (f *implicitFunctions) in(t *Text, x index, yield func(symbol)) error {
 
 func anyName(string) bool { return true }
 
-func requirementsOf(sym symbol) requirements {
-	r := requirements{symbol: sym}
-	needs(sym.name, func(word string) bool {
+func requirementsOf(sym program.Symbol) requirements {
+	r := requirements{Symbol: sym}
+	needs(sym.Name, func(word string) bool {
 		r.words = append(r.words, wordHash(word))
 		return true
 	}, func(scope string) bool {

@@ -25,7 +25,7 @@ func TestIndexed(t *testing.T) {
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)
-		require.True(t, program.whole.indexed())
+		require.True(t, program.whole.Indexed())
 		for q := range randomRequests(p, seed) {
 			want, err := inMemory.Select(q)
 			require.NoError(t, err)
@@ -51,6 +51,6 @@ func TestIndexOfAnotherScheme(t *testing.T) {
 		require.NoError(t, err)
 		program, err := FromReader(r)
 		require.NoError(t, err)
-		require.False(t, program.whole.indexed())
+		require.False(t, program.whole.Indexed())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
 
 // A naiveBody is a function of a slice's own that is inlined in a caller.
@@ -50,7 +51,7 @@ func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 		for j, part := range bodies {
 			if n.place(bodies, j) == i {
 				sums[b.caller].Enter(lines[b.caller], 0, b.callee)
-				translate(sums[b.caller], part.records, func(s profile.SymbolRef) profile.SymbolRef { return s }, 0)
+				quantize.Records(sums[b.caller], part.records, func(s profile.SymbolRef) profile.SymbolRef { return s }, 0)
 				sums[b.caller].Leave()
 			}
 		}

@@ -11,6 +11,9 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+	"github.com/go-afdo/afdo/slice/internal/program"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
 
 // naiveSlice is what Select does, done the slow way: it looks at every pair of symbols until there
@@ -46,7 +49,7 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 	}
 	if q.Text != nil {
 		for s := range n.all() {
-			if slices.Contains(q.Text.names(), keyOf(p.SymbolName(s))) && n.spelled(p.SymbolName(s)) {
+			if slices.Contains(q.Text.names(), cxx.KeyOf(p.SymbolName(s))) && n.inText(p.SymbolName(s)) {
 				n.own[s] = true
 			}
 		}
@@ -92,14 +95,14 @@ func (n *naiveSlice) dropUnused() {
 	var idle []profile.SymbolRef
 	for s := range n.names {
 		name := n.p.SymbolName(s)
-		cut, key := canonical.Name(name), keyOf(name)
-		needed := key == "" || key == oddKey || key == conversionKey || n.q.Text.isLabel(cut)
+		cut, key := canonical.Name(name), cxx.KeyOf(name)
+		needed := key == "" || key == cxx.OddKey || key == cxx.ConversionKey || n.q.Text.isLabel(cut)
 		for u := range used {
 			other := n.p.SymbolName(u)
 			needed = needed || canonical.Name(other) == cut
 			for o := range n.names {
-				plain := !isMangled(name) || mayBeStructor(cut) || !isMangled(n.p.SymbolName(o)) && keyOf(n.p.SymbolName(o)) == key
-				needed = needed || keyOf(other) == key && plain
+				plain := !cxx.IsMangled(name) || mayBeStructor(cut) || !cxx.IsMangled(n.p.SymbolName(o)) && cxx.KeyOf(n.p.SymbolName(o)) == key
+				needed = needed || cxx.KeyOf(other) == key && plain
 			}
 		}
 		if !needed {
@@ -128,18 +131,18 @@ func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
 	return nil
 }
 
-// mayBeAnybodys reports whether several units may have a function of that name.
-func (n *naiveSlice) mayBeAnybodys(s profile.SymbolRef) bool {
+// mayBeLocal reports whether several units may have a function of that name.
+func (n *naiveSlice) mayBeLocal(s profile.SymbolRef) bool {
 	name := n.p.SymbolName(s)
-	return !isMangled(name) || isInternal(name)
+	return !cxx.IsMangled(name) || cxx.IsInternal(name)
 }
 
-// spelled reports whether the words of a mangled name are in the text.
-func (n *naiveSlice) spelled(name string) bool {
+// inText reports whether the words of a mangled name are in the text.
+func (n *naiveSlice) inText(name string) bool {
 	name = canonical.Name(name)
-	return !isMangled(name) || spelledByTree(name, func(word string) bool {
+	return !cxx.IsMangled(name) || cxx.DemangledIdentifiers(name, func(word string) bool {
 		return strings.HasPrefix(word, "__") || slices.Contains(implicitNames, word) || n.q.Text.has(word)
-	}) && scopesOf(name, n.q.Text.hasScope)
+	}) && cxx.Scopes(name, n.q.Text.hasScope)
 }
 
 func (n *naiveSlice) grow() bool {
@@ -163,10 +166,10 @@ func (n *naiveSlice) grow() bool {
 		name := n.p.SymbolName(s)
 		for o := range n.all() {
 			other := n.p.SymbolName(o)
-			same := keyOf(name) == keyOf(other) && keyOf(name) != "" && keyOf(name) != oddKey
+			same := cxx.KeyOf(name) == cxx.KeyOf(other) && cxx.KeyOf(name) != "" && cxx.KeyOf(name) != cxx.OddKey
 			if canonical.Name(name) == canonical.Name(other) ||
-				same && isMangled(name) && !isMangled(other) ||
-				same && !isMangled(name) && (n.mayBeAnybodys(o) || n.q.Text != nil && n.spelled(other)) {
+				same && cxx.IsMangled(name) && !cxx.IsMangled(other) ||
+				same && !cxx.IsMangled(name) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
 				add(n.own, o)
 			}
 		}
@@ -190,7 +193,7 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 	for o := range n.all() {
 		other := n.p.SymbolName(o)
-		if canonical.Name(name) == canonical.Name(other) || !isMangled(name) && keyOf(name) == keyOf(other) && (n.mayBeAnybodys(o) || n.q.Text != nil && n.spelled(other)) {
+		if canonical.Name(name) == canonical.Name(other) || !cxx.IsMangled(name) && cxx.KeyOf(name) == cxx.KeyOf(other) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
 			n.names[o] = true
 		}
 	}
@@ -221,9 +224,9 @@ func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
 // profile makes the slice.
 func (n *naiveSlice) profile() *profile.Profile {
 	p := profile.New()
-	refs := make(map[symbolID]profile.SymbolRef)
+	refs := make(map[program.ID]profile.SymbolRef)
 	for s := range n.names {
-		refs[symbolID(s)] = p.AddSymbol(p.AddFile(n.p.FilePath(n.p.SymbolFile(s))), n.p.SymbolName(s))
+		refs[program.ID(s)] = p.AddSymbol(p.AddFile(n.p.FilePath(n.p.SymbolFile(s))), n.p.SymbolName(s))
 	}
 	for s := range n.names {
 		f := n.p.Function(s)
@@ -238,9 +241,9 @@ func (n *naiveSlice) profile() *profile.Profile {
 			records = f.Records
 		}
 		var body profile.Body
-		translate(&body, records, refsOf(refs), n.q.Bits)
-		p.AddFunction(refs[symbolID(s)], profile.Function{
-			HeadCount: quantize(head, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
+		quantize.Records(&body, records, refsOf(refs), n.q.Bits)
+		p.AddFunction(refs[program.ID(s)], profile.Function{
+			HeadCount: quantize.Count(head, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
 		})
 	}
 	return p

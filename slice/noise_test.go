@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/slicetest"
 )
 
 // collectAgain returns what another collection as long as the one of p might
@@ -56,7 +57,7 @@ func TestNoise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := synth.Profile(synth.Small)
 			if name != "synthetic" {
-				p = corpusProfile(t, name)
+				p = slicetest.Corpus(t, name)
 			}
 			a, b := FromProfile(collectAgain(p, 1)), FromProfile(collectAgain(p, 2))
 			var sampled []string

@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/pathmatch"
+	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
 // A Program is a whole profile of which slices are taken. Its methods may be
@@ -13,20 +15,20 @@ import (
 // It keeps what questions about the whole program need once one has been asked: some 30 bytes a
 // symbol for the names, and 8 for each function inlined into another.
 type Program struct {
-	whole    *wholeProgram
+	whole    *program.Program
 	implicit *implicitFunctions // nil where a slice or two are all that is taken
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
 func FromProfile(p *profile.Profile) *Program {
-	return &Program{whole: newMemory(p), implicit: new(implicitFunctions)}
+	return &Program{whole: program.FromProfile(p), implicit: new(implicitFunctions)}
 }
 
 // FromReader returns the program of a version 4 file. Of the records it reads
 // those that a slice holds, and for [Version3] all; of the names all, once.
 // The Reader stays the caller's to close.
 func FromReader(r *afdo.Reader) (*Program, error) {
-	whole, err := newFile(r)
+	whole, err := program.FromReader(r)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +39,8 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 // out.
 func (p *Program) Units() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for unit := range p.whole.source.numUnits() {
-			if path := p.whole.source.path(unit); path != "" && !yield(path) {
+		for unit := range p.whole.Store.NumUnits() {
+			if path := p.whole.Store.Path(unit); path != "" && !yield(path) {
 				return
 			}
 		}
@@ -55,7 +57,7 @@ func (p *Program) Units() iter.Seq[string] {
 //
 // It takes one look at each unit.
 func (p *Program) Match(paths []string, dir string) []Match {
-	units := findUnits(paths, dir, p.Units())
+	units := pathmatch.Find(paths, dir, p.Units())
 	matches := make([]Match, len(paths))
 	for i, name := range paths {
 		matches[i] = Match{Path: name, Units: units[i]}
@@ -75,4 +77,4 @@ type Match struct {
 // Names is how slices find symbols by unqualified name. A version 4 file whose
 // index has these names, see [index.Options], lets
 // [FromReader] do without a look at all names and records, if the Reader trusts it.
-var Names = indexNames
+var Names = program.Names

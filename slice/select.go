@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/profile"
-
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+	"github.com/go-afdo/afdo/slice/internal/program"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
 
 // A Target says which compiler a slice is for, by the version of the format that it reads.
@@ -83,13 +85,13 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 		return nil, err
 	}
 	s := newSelection(p, nil)
-	for unit := range p.whole.source.numUnits() {
+	for unit := range p.whole.Store.NumUnits() {
 		s.units = append(s.units, unit)
-		for sym, err := range p.whole.source.symbols(unit) {
+		for sym, err := range p.whole.Store.Symbols(unit) {
 			if err != nil {
 				return nil, err
 			}
-			s.own.add(sym.id)
+			s.own.Add(sym.ID)
 			s.symbols = append(s.symbols, sym)
 		}
 	}
@@ -133,39 +135,39 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 
 // A selection is what a slice is to hold.
 type selection struct {
-	*wholeProgram
+	*program.Program
 	implicit *implicitFunctions // nil if they are looked up by name
 	text     *Text              // nil if there is none
-	scratch  scratch
+	scratch  program.Scratch
 
 	units   []int
-	symbols []symbol // first those that may have a body in the units, then the names of others
-	callers []symbol // the functions of other units that the slice has in part
-	samples map[symbolID]profile.Function
+	symbols []program.Symbol // first those that may have a body in the units, then the names of others
+	callers []program.Symbol // the functions of other units that the slice has in part
+	samples map[program.ID]profile.Function
 
-	own      idSet // symbols that may have a body in the compile
-	followed idSet // those of them whose callees have been looked at
+	own      program.IDSet // symbols that may have a body in the compile
+	followed program.IDSet // those of them whose callees have been looked at
 	queue    []queued
-	names    idSet               // symbols that are not own
-	referred idSet               // symbols to which records refer
+	names    program.IDSet       // symbols that are not own
+	referred program.IDSet       // symbols to which records refer
 	cuts     map[string]struct{} // cut names whose symbols have been added
 	keys     map[string]searched
 }
 
 func newSelection(p *Program, t *Text) *selection {
 	return &selection{
-		wholeProgram: p.whole,
-		implicit:     p.implicit,
-		text:         t,
-		samples:      make(map[symbolID]profile.Function),
-		cuts:         make(map[string]struct{}),
-		keys:         make(map[string]searched),
+		Program:  p.whole,
+		implicit: p.implicit,
+		text:     t,
+		samples:  make(map[program.ID]profile.Function),
+		cuts:     make(map[string]struct{}),
+		keys:     make(map[string]searched),
 	}
 }
 
 // A queued symbol is one of own whose surroundings are still to be seen.
 type queued struct {
-	symbol
+	program.Symbol
 	follow bool
 }
 
@@ -176,20 +178,20 @@ type queued struct {
 func (s *selection) addUnits(q Request) error {
 	for _, path := range q.Units {
 		if path != "" {
-			s.units = append(s.units, s.byPath()[path]...)
+			s.units = append(s.units, s.ByPath()[path]...)
 		}
 	}
 	if q.Text == nil {
-		s.units = append(s.units, s.byPath()[""]...)
+		s.units = append(s.units, s.ByPath()[""]...)
 	}
 	slices.Sort(s.units)
 	s.units = slices.Compact(s.units)
 	for _, unit := range s.units {
-		for sym, err := range s.source.symbols(unit) {
+		for sym, err := range s.Store.Symbols(unit) {
 			if err != nil {
 				return err
 			}
-			s.push(sym, q.Text == nil && s.source.path(unit) != "")
+			s.push(sym, q.Text == nil && s.Store.Path(unit) != "")
 		}
 	}
 	return nil
@@ -198,29 +200,29 @@ func (s *selection) addUnits(q Request) error {
 // addText makes the functions its own that a text may define. What shares a
 // name with one of them is among them.
 func (s *selection) addText() error {
-	add := func(sym symbol) {
-		if s.own.add(sym.id) {
+	add := func(sym program.Symbol) {
+		if s.own.Add(sym.ID) {
 			s.symbols = append(s.symbols, sym)
 		}
 	}
 	names := s.text.names()
 	if s.implicit != nil {
-		if err := s.implicit.in(s.text, s.index, add); err != nil {
+		if err := s.implicit.in(s.text, s.Index, add); err != nil {
 			return err
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(implicitNames, name) })
 	}
-	return s.index.byKeys(names, s.text.mayDefine, add)
+	return s.Index.ByKeys(names, s.text.mayDefine, add)
 }
 
 // push makes a symbol the slice's own, and has it followed if it is not yet.
-func (s *selection) push(sym symbol, follow bool) {
-	fresh := s.own.add(sym.id)
+func (s *selection) push(sym program.Symbol, follow bool) {
+	fresh := s.own.Add(sym.ID)
 	if fresh {
 		s.symbols = append(s.symbols, sym)
 	}
 	if follow {
-		follow = s.followed.add(sym.id)
+		follow = s.followed.Add(sym.ID)
 	}
 	if fresh || follow {
 		s.queue = append(s.queue, queued{sym, follow})
@@ -232,11 +234,11 @@ func (s *selection) closeOwn() error {
 	for len(s.queue) > 0 {
 		sym := s.queue[len(s.queue)-1]
 		s.queue = s.queue[:len(s.queue)-1]
-		if err := s.addNamesakes(sym.symbol); err != nil {
+		if err := s.addNamesakes(sym.Symbol); err != nil {
 			return err
 		}
-		if sym.follow && sym.info {
-			if err := s.addCallees(sym.symbol); err != nil {
+		if sym.follow && sym.HasInfo {
+			if err := s.addCallees(sym.Symbol); err != nil {
 				return err
 			}
 		}
@@ -245,13 +247,13 @@ func (s *selection) closeOwn() error {
 }
 
 // addNamesakes adds the symbols that the compiler may take for one of the slice's own.
-func (s *selection) addNamesakes(sym symbol) error {
-	cut := canonical.Name(sym.name)
+func (s *selection) addNamesakes(sym program.Symbol) error {
+	cut := canonical.Name(sym.Name)
 	if !fresh(s.cuts, cut) {
 		return nil
 	}
-	own := func(other symbol) { s.push(other, false) }
-	if err := s.index.byCanonical(cut, own); err != nil {
+	own := func(other program.Symbol) { s.push(other, false) }
+	if err := s.Index.ByCanonical(cut, own); err != nil {
 		return err
 	}
 	return s.addUnqualified(cut, own)
@@ -260,9 +262,9 @@ func (s *selection) addNamesakes(sym symbol) error {
 // addUnqualified adds what shares its unqualified name with a cut one: names
 // that are not mangled, and for one that is not mangled itself, those that
 // several units may have for themselves.
-func (s *selection) addUnqualified(cut string, add func(symbol)) error {
-	key, plain := s.index.keyOf(cut), !isMangled(cut)
-	if key == "" || key == oddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
+func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
+	key, plain := s.Index.KeyOf(cut), !cxx.IsMangled(cut)
+	if key == "" || key == cxx.OddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
 		return nil
 	}
 	s.keys[key] = searchedPlain
@@ -270,11 +272,11 @@ func (s *selection) addUnqualified(cut string, add func(symbol)) error {
 		s.keys[key] = searchedAll
 	}
 	if plain && s.text != nil {
-		wanted := func(name string) bool { return isPlain(name) || s.text.mayDefine(name) }
-		return s.index.byKeys([]string{key}, wanted, add)
+		wanted := func(name string) bool { return cxx.IsPlain(name) || s.text.mayDefine(name) }
+		return s.Index.ByKeys([]string{key}, wanted, add)
 	}
-	return s.index.byPlainKey(key, func(other symbol) {
-		if plain || !isMangled(other.name) {
+	return s.Index.ByPlainKey(key, func(other program.Symbol) {
+		if plain || !cxx.IsMangled(other.Name) {
 			add(other)
 		}
 	})
@@ -298,15 +300,15 @@ func fresh(set map[string]struct{}, key string) bool {
 }
 
 // addCallees adds the functions that one of the units' inlines: they may have a body next to it.
-func (s *selection) addCallees(sym symbol) error {
+func (s *selection) addCallees(sym program.Symbol) error {
 	f, err := s.read(sym)
 	if err != nil {
 		return err
 	}
 	for i := range f.Records {
 		r := &f.Records[i]
-		id := symbolID(r.Callee)
-		if r.Kind != profile.KindInlined || s.followed.has(id) {
+		id := program.ID(r.Callee)
+		if r.Kind != profile.KindInlined || s.followed.Has(id) {
 			continue
 		}
 		callee, err := s.callee(id)
@@ -319,20 +321,20 @@ func (s *selection) addCallees(sym symbol) error {
 }
 
 // read returns the samples of a symbol that has them.
-func (s *selection) read(sym symbol) (profile.Function, error) {
-	if f, ok := s.samples[sym.id]; ok {
+func (s *selection) read(sym program.Symbol) (profile.Function, error) {
+	if f, ok := s.samples[sym.ID]; ok {
 		return f, nil
 	}
-	f, err := s.source.function(sym, &s.scratch)
+	f, err := s.Store.Function(sym, &s.scratch)
 	if err == nil && (f.HeadCount > 0 || f.Timestamp > 0 || len(f.Records) > 0) { // format note 12
-		s.samples[sym.id] = f
+		s.samples[sym.ID] = f
 	}
 	return f, err
 }
 
 // callee returns the symbol that a record refers to.
-func (s *selection) callee(id symbolID) (symbol, error) {
-	sym, err := s.source.symbol(id)
+func (s *selection) callee(id program.ID) (program.Symbol, error) {
+	sym, err := s.Store.Symbol(id)
 	if errors.Is(err, afdo.ErrNotFound) {
 		err = fmt.Errorf("%w, to which a record refers: %w", err, afdo.ErrMalformed)
 	}
@@ -344,7 +346,7 @@ func (s *selection) callee(id symbolID) (symbol, error) {
 func (s *selection) addNames() error {
 	own := len(s.symbols) - len(s.callers)
 	for _, sym := range s.symbols[:own:own] {
-		if !sym.info {
+		if !sym.HasInfo {
 			continue
 		}
 		f, err := s.read(sym)
@@ -356,7 +358,7 @@ func (s *selection) addNames() error {
 		}
 	}
 	for _, sym := range s.callers {
-		if err := s.addNamesIn(s.samples[sym.id].Records); err != nil {
+		if err := s.addNamesIn(s.samples[sym.ID].Records); err != nil {
 			return err
 		}
 	}
@@ -373,8 +375,8 @@ func (s *selection) addNames() error {
 func (s *selection) addNamesIn(records []profile.Record) error {
 	for i := range records {
 		r := &records[i]
-		id := symbolID(r.Callee)
-		if r.Kind == profile.KindCount || !s.referred.add(id) || s.own.has(id) || s.names.has(id) {
+		id := program.ID(r.Callee)
+		if r.Kind == profile.KindCount || !s.referred.Add(id) || s.own.Has(id) || s.names.Has(id) {
 			continue
 		}
 		sym, err := s.callee(id)
@@ -387,22 +389,22 @@ func (s *selection) addNamesIn(records []profile.Record) error {
 }
 
 // addName adds a symbol without its samples, unless it is the slice's own.
-func (s *selection) addName(sym symbol) {
-	if !s.own.has(sym.id) && s.names.add(sym.id) {
+func (s *selection) addName(sym program.Symbol) {
+	if !s.own.Has(sym.ID) && s.names.Add(sym.ID) {
 		s.symbols = append(s.symbols, sym)
 	}
 }
 
 // addNamesOf adds the names that share one with a name.
-func (s *selection) addNamesOf(sym symbol) error {
-	cut := canonical.Name(sym.name)
+func (s *selection) addNamesOf(sym program.Symbol) error {
+	cut := canonical.Name(sym.Name)
 	if !fresh(s.cuts, cut) {
 		return nil
 	}
-	if err := s.index.byCanonical(cut, s.addName); err != nil {
+	if err := s.Index.ByCanonical(cut, s.addName); err != nil {
 		return err
 	}
-	if isMangled(cut) {
+	if cxx.IsMangled(cut) {
 		return nil
 	}
 	return s.addUnqualified(cut, s.addName)
@@ -411,28 +413,28 @@ func (s *selection) addNamesOf(sym symbol) error {
 // profile makes a profile of the slice.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
-	summary, err := s.source.summary()
+	summary, err := s.Store.Summary()
 	if err != nil {
 		return nil, err
 	}
-	p.Summary = quantizeSummary(summary, q.Bits)
+	p.Summary = quantize.Summary(summary, q.Bits)
 	for _, name := range s.files() {
 		p.AddFile(name)
 	}
-	refs := make(map[symbolID]profile.SymbolRef, len(s.symbols))
+	refs := make(map[program.ID]profile.SymbolRef, len(s.symbols))
 	for _, sym := range s.symbols {
-		refs[sym.id] = p.AddSymbol(p.AddFile(s.source.path(sym.unit)), sym.name)
+		refs[sym.ID] = p.AddSymbol(p.AddFile(s.Store.Path(sym.Unit)), sym.Name)
 	}
 	var body profile.Body
 	for _, sym := range s.symbols {
-		f, ok := s.samples[sym.id]
+		f, ok := s.samples[sym.ID]
 		if !ok {
 			continue
 		}
 		body.Reset()
-		translate(&body, f.Records, func(id profile.SymbolRef) profile.SymbolRef { return refs[symbolID(id)] }, q.Bits)
-		p.AddFunction(refs[sym.id], profile.Function{
-			HeadCount: quantize(f.HeadCount, q.Bits),
+		quantize.Records(&body, f.Records, func(id profile.SymbolRef) profile.SymbolRef { return refs[program.ID(id)] }, q.Bits)
+		p.AddFunction(refs[sym.ID], profile.Function{
+			HeadCount: quantize.Count(f.HeadCount, q.Bits),
 			Timestamp: f.Timestamp,
 			Records:   body.Records(),
 		})
@@ -446,24 +448,24 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 func (s *selection) files() []string {
 	seen := make(map[int]struct{})
 	add := func(unit int) {
-		if path := s.source.path(unit); path != "" {
+		if path := s.Store.Path(unit); path != "" {
 			seen[unit] = struct{}{}
 		}
 	}
 	for _, sym := range s.symbols {
-		add(sym.unit)
+		add(sym.Unit)
 	}
 	for _, unit := range s.units {
 		add(unit)
 	}
 	units := slices.Collect(maps.Keys(seen))
 	for _, unit := range units {
-		add(s.lastOfBase()[path.Base(s.source.path(unit))])
+		add(s.LastOfBase()[path.Base(s.Store.Path(unit))])
 	}
 	units = slices.Sorted(maps.Keys(seen))
 	files := make([]string, len(units))
 	for i, unit := range units {
-		files[i] = s.source.path(unit)
+		files[i] = s.Store.Path(unit)
 	}
 	return files
 }

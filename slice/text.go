@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
 // A Text is what one compile reads, as far as slices need to know: the words
@@ -30,16 +31,16 @@ func (t *Text) Add(text []byte) {
 	if t.words == nil {
 		*t = *newText()
 	}
-	definitions(text, textNotes{
-		function: func(name []byte) { addBytes(t.defined, name) },
-		word: func(word []byte) {
+	cxx.Definitions(text, cxx.Notes{
+		Function: func(name []byte) { addBytes(t.defined, name) },
+		Word: func(word []byte) {
 			if h := wordHash(word); !t.words[h] {
 				t.words[h] = false
 			}
 		},
-		label:    func(name []byte) { addBytes(t.labels, name) },
-		scope:    func(word []byte) { t.words[wordHash(word)] = true },
-		anyScope: func() { t.anyScope = true },
+		Label:    func(name []byte) { addBytes(t.labels, name) },
+		Scope:    func(word []byte) { t.words[wordHash(word)] = true },
+		AnyScope: func() { t.anyScope = true },
 	})
 }
 
@@ -98,9 +99,9 @@ func needs(symbol string, word, scope func(string) bool) bool {
 	if rest, ok := strings.CutPrefix(name, "_GLOBAL__sub_"); ok {
 		_, name, _ = strings.Cut(rest, "_")
 	}
-	return !isMangled(name) || spelledBy(name, func(w string) bool {
+	return !cxx.IsMangled(name) || cxx.Identifiers(name, func(w string) bool {
 		return strings.HasPrefix(w, "__") || slices.Contains(implicitNames, w) || word(w)
-	}) && scopesOf(name, scope)
+	}) && cxx.Scopes(name, scope)
 }
 
 // Empty reports whether nothing has been added.

@@ -14,7 +14,7 @@ func TestUnsure(t *testing.T) {
 		"  # include <vector>":                                true,
 		"#pragma GCC visibility push(default)\nint x;":        false,
 		"# 1 \"a.h\" 1\n#line 7\nint x;":                      false,
-		"class " + strings.Repeat("a ", maxHeadWords+1):       true,
+		"class " + strings.Repeat("a ", 1<<12+1):              true,
 		"struct A { };" + strings.Repeat("struct B;", 10_000): false,
 	} {
 		assert.Equal(t, want, textOf(text).anyScope, text[:20])

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
 // dropUnusedNames takes those names out of a slice for version 2 that GCC 12 to 15 cannot tell from
@@ -27,13 +29,13 @@ import (
 // of a call by its assembler name. Names to which no record refers are not found there, nor missed.
 func (s *selection) dropUnusedNames() {
 	uses := s.nameUses()
-	s.symbols = slices.DeleteFunc(s.symbols, func(sym symbol) bool {
-		cut := canonical.Name(sym.name)
-		key := s.index.keyOf(cut)
-		if uses.used[cut] || key == "" || key == oddKey || key == conversionKey || s.text.isLabel(cut) {
+	s.symbols = slices.DeleteFunc(s.symbols, func(sym program.Symbol) bool {
+		cut := canonical.Name(sym.Name)
+		key := s.Index.KeyOf(cut)
+		if uses.used[cut] || key == "" || key == cxx.OddKey || key == cxx.ConversionKey || s.text.isLabel(cut) {
 			return false
 		}
-		return !uses.usedKeys[key] || isMangled(cut) && !uses.plainKeys[key] && !mayBeStructor(cut)
+		return !uses.usedKeys[key] || cxx.IsMangled(cut) && !uses.plainKeys[key] && !mayBeStructor(cut)
 	})
 }
 
@@ -47,12 +49,12 @@ type nameUses struct {
 func (s *selection) nameUses() nameUses {
 	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool)}
 	for _, sym := range s.symbols {
-		cut := canonical.Name(sym.name)
-		key := s.index.keyOf(cut)
-		if _, sampled := s.samples[sym.id]; sampled || s.referred.has(sym.id) {
+		cut := canonical.Name(sym.Name)
+		key := s.Index.KeyOf(cut)
+		if _, sampled := s.samples[sym.ID]; sampled || s.referred.Has(sym.ID) {
 			u.used[cut], u.usedKeys[key] = true, true
 		}
-		if !isMangled(cut) {
+		if !cxx.IsMangled(cut) {
 			u.plainKeys[key] = true
 		}
 	}

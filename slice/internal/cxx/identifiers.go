@@ -1,0 +1,369 @@
+package cxx
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
+)
+
+// Identifiers calls yield for the identifiers in a mangled name until it returns
+// false: those of functions, scopes, types and template arguments, which are in the text of
+// whatever defines the function. It reports whether yield never did. Of a name that
+// cannot be taken apart it yields those of the part that can. A word may come twice.
+func Identifiers(name string, yield func(word string) bool) bool {
+	s := nameReader{rest: name[len("_Z"):], begin: true}
+	for {
+		word, ok := s.next()
+		switch {
+		case !ok:
+			return DemangledIdentifiers(name, yield)
+		case word == "":
+			return true
+		case !yield(word):
+			return false
+		}
+	}
+}
+
+// DemangledIdentifiers is [Identifiers] by way of the demangler, which knows all names and is slow.
+func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) {
+	if len(name) > mangled.MaxLen {
+		return true
+	}
+	tree, err := demangle.ToAST(name)
+	if err != nil {
+		return true
+	}
+	all = true
+	tree.Traverse(func(node demangle.AST) bool {
+		if n, ok := node.(*demangle.Name); ok && all && isIdentifierOf(name, n.Name) {
+			all = yield(n.Name)
+		}
+		return all
+	})
+	return all
+}
+
+// isIdentifierOf reports whether the name of a node is an identifier of the mangled name. It may be
+// the size of an array, the number of a parameter, or what the demangler has put there.
+func isIdentifierOf(name, word string) bool {
+	return word != "" && !isDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
+}
+
+// A nameReader goes through the mangled names that most functions have for their
+// identifiers. It need not know what they mean, only where a digit begins an
+// identifier, so it keeps what is open: a scope, template arguments and the like.
+type nameReader struct {
+	rest  string
+	begin bool // of a function's name
+	open  [maxQuickDepth]byte
+	n     int
+
+	last  string // the last component of the function's name so far, empty if that is not simple
+	named bool   // that name is complete, and its parameters follow
+
+	scopes *scopeList // nil if nobody asks for them
+}
+
+// quickLast returns the last component of the names that most functions have: an identifier, an
+// operator, or a destructor. It is empty for what it does not understand.
+func quickLast(name string) string {
+	s := nameReader{rest: name[len("_Z"):], begin: true}
+	for {
+		word, ok := s.next()
+		switch {
+		case !ok && !s.named:
+			return ""
+		case !ok || word == "":
+			return s.last
+		}
+	}
+}
+
+// component takes note of a part of a name, if it is one of the function's own name.
+func (s *nameReader) component(name string) {
+	if !s.named && (s.n == 0 || s.atName()) {
+		s.last, s.named = name, s.n == 0
+	}
+}
+
+// inScope takes note of a component of any name for those who ask for scopes. It is empty if it is
+// no identifier.
+func (s *nameReader) inScope(component string) {
+	if s.scopes != nil && s.in('N') {
+		s.scopes.follows(s.n, component, !s.named && s.atName())
+	}
+}
+
+// leaveScope tells that what was named last at this depth is the scope of nothing that follows.
+func (s *nameReader) leaveScope() {
+	if s.scopes != nil {
+		s.scopes.latest[s.n] = ""
+	}
+}
+
+// atName reports whether only the scopes of a function's name are open.
+func (s *nameReader) atName() bool { return s.n == 1 && s.open[0] == 'N' }
+
+const maxQuickDepth = 32
+
+// next returns the next identifier, none at the end of the name, and no if it cannot tell.
+func (s *nameReader) next() (word string, ok bool) {
+	for s.rest != "" {
+		switch c := s.rest[0]; {
+		case '1' <= c && c <= '9':
+			id, rest, ok := identifier(s.rest)
+			if !ok {
+				return "", false
+			}
+			s.rest, s.begin = rest, false
+			s.component(id)
+			s.inScope(id)
+			if !s.afterType() {
+				return "", false
+			}
+			if strings.HasPrefix(id, "_GLOBAL__N") { // an unnamed namespace
+				continue
+			}
+			return id, true
+		case c == 'B': // a tag, which is no part of the name
+			id, rest, ok := identifier(s.rest[1:])
+			s.rest, s.begin = rest, false
+			return id, ok
+		case !s.pass(c):
+			return "", false
+		}
+	}
+	return "", s.n == 0
+}
+
+// pass goes over something that is no identifier.
+func (s *nameReader) pass(c byte) bool {
+	begin := s.begin
+	s.begin = c == 'Z' || begin && strings.HasPrefix(s.rest, "St")
+	if 'a' <= c && c <= 'z' {
+		return s.small(c, begin || s.in('N'))
+	}
+	switch c {
+	case 'N', 'I', 'F', 'J', 'Z':
+		return s.push(c, 1)
+	case 'E':
+		return s.pop()
+	case 'U': // a lambda or an unnamed type; what is before it may be a template of variables
+		if s.atName() {
+			s.component("")
+		}
+		s.leaveScope()
+		switch {
+		case strings.HasPrefix(s.rest, "Ul"):
+			return s.push(c, 2)
+		case strings.HasPrefix(s.rest, "Ut"):
+			s.rest = s.rest[2:]
+			return s.number()
+		}
+		return false
+	case 'S':
+		return s.substitution()
+	case 'T':
+		if s.atName() {
+			s.component("")
+		}
+		s.inScope("")
+		s.rest = s.rest[1:]
+		return s.number()
+	case 'L':
+		return s.literal()
+	case 'C':
+		return s.structor("12345")
+	case 'D':
+		return s.structor("01245") || s.typeCode("pnaucidfeh")
+	case 'M': // what is before it may be a variable, whose initializer has a lambda
+		s.leaveScope()
+		s.rest = s.rest[1:]
+		return true
+	case 'P', 'R', 'O', 'K', 'V':
+		s.rest = s.rest[1:]
+		return true
+	case 'A':
+		s.rest = s.rest[1:]
+		return s.number()
+	}
+	return false
+}
+
+// small passes over a basic type, of one letter, or over an operator, of two,
+// where a name is expected.
+func (s *nameReader) small(c byte, name bool) bool {
+	switch {
+	case c == 'u':
+		return false
+	case !name:
+		s.rest = s.rest[1:]
+		return true
+	case len(s.rest) < 2:
+		return false
+	}
+	symbol, ok := operators[s.rest[:2]]
+	if !ok { // more follows, or it may be a qualifier
+		return false
+	}
+	s.component("operator" + symbol)
+	s.inScope("")
+	s.rest = s.rest[2:]
+	return true
+}
+
+// operators are those with a code that cannot be anything else where a name is expected: one that
+// begins with r may be "restrict" and a substitution.
+var operators = map[string]string{
+	"aN": "&=", "aS": "=", "aa": "&&", "ad": "&", "an": "&", "cl": "()", "cm": ",", "co": "~", "dV": "/=", "da": " delete[]",
+	"de": "*", "dl": " delete", "dv": "/", "eO": "^=", "eo": "^", "eq": "==", "ge": ">=", "gt": ">", "ix": "[]", "lS": "<<=",
+	"le": "<=", "ls": "<<", "lt": "<", "mI": "-=", "mL": "*=", "mi": "-", "ml": "*", "mm": "--", "na": " new[]", "ne": "!=",
+	"ng": "-", "nt": "!", "nw": " new", "oR": "|=", "oo": "||", "or": "|", "pL": "+=", "pl": "+", "pm": "->*", "pp": "++",
+	"ps": "+", "pt": "->", "ss": "<=>",
+}
+
+func (s *nameReader) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
+
+func (s *nameReader) skip(prefix string) bool {
+	rest, ok := strings.CutPrefix(s.rest, prefix)
+	s.rest = rest
+	return ok
+}
+
+func (s *nameReader) push(c byte, length int) bool {
+	if s.n == len(s.open) {
+		return false
+	}
+	s.open[s.n] = c
+	s.n++
+	if s.scopes != nil {
+		s.scopes.enter(s.n)
+	}
+	s.rest = s.rest[length:]
+	return true
+}
+
+func (s *nameReader) pop() bool {
+	if s.n == 0 {
+		return false
+	}
+	s.n--
+	s.rest = s.rest[1:]
+	switch s.open[s.n] {
+	case 'N':
+		s.named = s.named || s.n == 0
+	case 'U':
+		return s.number()
+	case 'Z':
+		return s.local()
+	}
+	return s.afterType()
+}
+
+// number passes over what tells one of several from the others: "_", "0_", "12_".
+func (s *nameReader) number() bool {
+	s.digits()
+	return s.skip("_")
+}
+
+func (s *nameReader) digits() {
+	n := 0
+	for n < len(s.rest) && isDigit(s.rest[n]) {
+		n++
+	}
+	s.rest = s.rest[n:]
+}
+
+// local is behind the function in which something is: nothing of its own, a
+// string, or an entity with a number behind it, which only the end of the name shows.
+func (s *nameReader) local() bool {
+	if strings.HasPrefix(s.rest, "s") || strings.HasPrefix(s.rest, "d") {
+		return false
+	}
+	return true
+}
+
+func (s *nameReader) substitution() bool {
+	if s.atName() {
+		s.component("")
+	}
+	rest := s.rest[1:]
+	if rest != "" && strings.IndexByte("tabsiod", rest[0]) >= 0 {
+		s.rest = rest[1:]
+		if rest[0] == 't' { // std, other than std::allocator and the like
+			return true
+		}
+		s.inScope("")
+		return s.afterType()
+	}
+	n := 0
+	for n < len(rest) && (isDigit(rest[n]) || 'A' <= rest[n] && rest[n] <= 'Z') {
+		n++
+	}
+	s.rest = rest[n:]
+	s.inScope("")
+	return s.skip("_") && s.afterType()
+}
+
+// literal passes over a number of a basic type among template arguments, or over
+// the mark of something static. Of a number of another type it passes over how that begins.
+func (s *nameReader) literal() bool {
+	rest := s.rest[1:]
+	if !s.in('I') && !s.in('J') {
+		s.rest = rest
+		return rest != "" && isDigit(rest[0])
+	}
+	if len(rest) < 2 {
+		return false
+	}
+	if c := rest[0]; c == 'N' || c == 'S' || isDigit(c) {
+		return s.push('L', 1)
+	}
+	if rest[0] < 'a' || 'z' < rest[0] || rest[0] == 'u' {
+		return false
+	}
+	s.rest = rest[1:]
+	return s.value()
+}
+
+// afterType passes over the number that follows the type of a literal, if that is what is open and
+// it is no template whose arguments follow.
+func (s *nameReader) afterType() bool {
+	if !s.in('L') || strings.HasPrefix(s.rest, "I") {
+		return true
+	}
+	s.n--
+	return s.value()
+}
+
+func (s *nameReader) value() bool {
+	s.skip("n")
+	s.digits()
+	return s.skip("E")
+}
+
+// structor passes over a constructor or destructor.
+func (s *nameReader) structor(kinds string) bool {
+	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
+		return false
+	}
+	if s.rest[0] == 'D' && s.atName() && s.last != "" {
+		s.component("~" + s.last)
+	}
+	s.inScope("")
+	s.rest = s.rest[2:]
+	return true
+}
+
+// typeCode passes over a code of two letters for a type.
+func (s *nameReader) typeCode(codes string) bool {
+	if len(s.rest) < 2 || strings.IndexByte(codes, s.rest[1]) < 0 {
+		return false
+	}
+	s.rest = s.rest[2:]
+	return true
+}

@@ -1,0 +1,143 @@
+package cxx
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+)
+
+// digraph returns the character that is spelled by two from the position on, which is then at the
+// second one, and else c, the one that stands there. The preprocessor leaves them as they are.
+func (d *scanner) digraph(c byte) byte {
+	if d.pos+1 >= len(d.text) {
+		return c
+	}
+	char := c
+	switch string(d.text[d.pos : d.pos+2]) {
+	case "<%":
+		char = '{'
+	case "%>":
+		char = '}'
+	case "<:":
+		if rest := d.text[d.pos+2:]; len(rest) > 1 && rest[0] == ':' && rest[1] != ':' && rest[1] != '>' {
+			return c // before a name from the outermost scope
+		}
+		char = '['
+	case ":>":
+		char = ']'
+	default:
+		return c
+	}
+	d.pos++
+	return char
+}
+
+// operatorSymbols are what the names of operator functions end in, longer ones before shorter ones
+// that they begin with.
+var operatorSymbols = [...]string{
+	`""`, "()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++", "--",
+	"+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", ",",
+}
+
+// operatorWords are other spellings of operators.
+var operatorWords = map[string]string{
+	"and": "&&", "or": "||", "not": "!", "compl": "~", "xor": "^", "bitand": "&", "bitor": "|",
+	"and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!=",
+}
+
+// operator reads what follows the word operator: the rest of a name, unless it is that of a
+// conversion, which ends with a type.
+func (d *scanner) operator() {
+	rest := bytes.TrimLeft(d.text[d.pos:], " \t\r\n")
+	from := len(d.text) - len(rest)
+	if n := wordLength(rest); n > 0 {
+		if symbol, ok := operatorWords[string(rest[:n])]; ok {
+			d.named(symbol, from+n)
+		}
+		return
+	}
+	for _, pair := range [...]string{"()", "[]", "<::>"} {
+		half := len(pair) / 2
+		after, ok := bytes.CutPrefix(rest, []byte(pair[:half]))
+		if !ok {
+			continue
+		}
+		if after, ok = bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(pair[half:])); ok {
+			symbol := pair
+			if half > 1 {
+				symbol = "[]"
+			}
+			d.named(symbol, len(d.text)-len(after))
+			return
+		}
+	}
+	for _, symbol := range operatorSymbols {
+		if bytes.HasPrefix(rest, []byte(symbol)) {
+			d.named(symbol, from+len(symbol))
+			return
+		}
+	}
+}
+
+// named takes the name of an operator that ends at a position.
+func (d *scanner) named(symbol string, end int) {
+	d.pos, d.word = end, append([]byte("operator"), symbol...)
+}
+
+// wordLength returns how long the word is with which a text begins.
+func wordLength(text []byte) int {
+	n := 0
+	for n < len(text) && wordBytes[text[n]] {
+		n++
+	}
+	return n
+}
+
+// readWord reads an identifier. Characters that are escaped in it become what they are in the names
+// of a profile.
+func (d *scanner) readWord() []byte {
+	start := d.pos
+	d.pos += wordLength(d.text[d.pos:])
+	word := d.text[start:d.pos:d.pos] // what is appended goes to a copy
+	for n := escapedRune(d.text[d.pos:]); n > 0; n = escapedRune(d.text[d.pos:]) {
+		word = utf8.AppendRune(word, runeOf(d.text[d.pos:d.pos+n]))
+		d.pos += n
+		n = wordLength(d.text[d.pos:])
+		word = append(word, d.text[d.pos:d.pos+n]...)
+		d.pos += n
+	}
+	return word
+}
+
+// escapedRune returns the length of the escaped character with which a text begins: \u1234,
+// \U00012345 or \u{1234}. It is 0 if there is none.
+func escapedRune(text []byte) int {
+	if len(text) < len(`\u{1}`) || text[0] != '\\' {
+		return 0
+	}
+	n := len(`\u1234`)
+	switch {
+	case text[1] == 'u' && text[2] == '{':
+		n = bytes.IndexByte(text[:min(len(text), maxEscape)], '}') + 1
+	case text[1] == 'U':
+		n = len(`\U00012345`)
+	case text[1] != 'u':
+		return 0
+	}
+	if n == 0 || n > len(text) || runeOf(text[:n]) == utf8.RuneError {
+		return 0
+	}
+	return n
+}
+
+// maxEscape is how long an escaped character may be, zeros in front included.
+const maxEscape = 32
+
+// runeOf returns the character that is escaped.
+func runeOf(escape []byte) rune {
+	n, err := strconv.ParseUint(string(bytes.Trim(escape[len(`\u`):], "{}")), 16, 32)
+	if err != nil || n > utf8.MaxRune {
+		return utf8.RuneError
+	}
+	return rune(n)
+}

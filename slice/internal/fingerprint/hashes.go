@@ -1,0 +1,349 @@
+package fingerprint
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/stack"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+	"github.com/go-afdo/afdo/slice/internal/program"
+	"github.com/go-afdo/afdo/slice/internal/quantize"
+)
+
+// Options say what counts for the compiler that a key is for.
+type Options struct {
+	Version   uint8                    // of the format that it reads
+	Bits      int                      // significant ones of counts, 0 for all
+	MayDefine func(symbol string) bool // whether the compile may define a symbol; nil if its text is not known
+}
+
+// symbolHashes are hashes of what symbols mean to a compiler, each computed once however many
+// slices have it. A slice is a set of symbols, so its hash is the sum of theirs. The hash of a
+// symbol covers its samples, what was inlined of it in other functions, and the names of the
+// callees in both, with the names that share one with a callee: these are in the slice, too.
+type symbolHashes struct {
+	*program.Program
+	Options
+
+	symbols []program.Symbol
+	indexOf map[program.ID]int32 // in symbols
+	firstOf []int                // the first unit of the same path, by unit
+	winners map[string]string    // the path that wins, by last element
+	nodeOf  []int32              // by index
+	nodes   []node
+	groups  []namesakes
+	classes []namesakes
+
+	inlined [][]int32 // the functions inlined in each symbol's samples, by index
+	open    stack.Stack[openHash]
+	body    profile.Body
+}
+
+// A node is what counts as one symbol: all of a name, for Version3 all of a name and path.
+type node struct {
+	name   uint64 // hash of that
+	callee uint64 // the same, with the names that share one with it
+	group  int32
+	class  int32 // -1 if the unqualified name says nothing
+	plain  bool  // it is not mangled
+	member bool  // what finds names of its class finds this one
+	twins  int32 // how many symbols it is
+
+	samples uint64 // hash of its samples, 0 if there are none
+	inlined uint64 // hashes of what was inlined of it in others
+	parts   []profile.Function
+}
+
+// whole hashes all that a slice has of a symbol of its own.
+func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
+
+// Namesakes are the nodes that are found by one name: a group by the cut one, a class by the
+// unqualified one.
+type namesakes struct {
+	names uint64 // the sum of the hashes of their names
+	whole uint64 // and of all that is in slices of them
+	plain bool   // one of them is not mangled
+}
+
+// hashProgram returns the hashes of all symbols of a program.
+func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
+	var all []program.Symbol
+	for unit := range p.Store.NumUnits() {
+		for sym, err := range p.Store.Symbols(unit) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sym)
+		}
+	}
+	m := newSymbolHashes(p, o, all)
+	m.inlined = make([][]int32, len(all))
+	var scratch program.Scratch
+	for i, sym := range all {
+		if !sym.HasInfo {
+			continue
+		}
+		f, err := p.Store.Function(sym, &scratch)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.read(i, f); err != nil {
+			return nil, err
+		}
+	}
+	m.finish()
+	return m, nil
+}
+
+// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer to,
+// and what shares a name with that.
+func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
+	m := &symbolHashes{
+		Program: p, Options: o, symbols: symbols,
+		indexOf: make(map[program.ID]int32, len(symbols)),
+		nodeOf:  make([]int32, len(symbols)),
+	}
+	if m.Version != version2 {
+		m.lookAtFiles()
+	}
+	c := namesakeFinder{symbolHashes: m, groups: make(map[string]int32), classes: make(map[string]int32)}
+	nodes := make(map[nodeKey]int32, len(symbols))
+	for i, sym := range symbols {
+		key := nodeKey{name: sym.Name}
+		if m.Version != version2 {
+			key.unit = m.firstOf[sym.Unit]
+		}
+		n, ok := nodes[key]
+		if !ok {
+			n = int32(len(m.nodes))
+			nodes[key] = n
+			m.nodes = append(m.nodes, c.newNode(sym))
+		}
+		m.nodes[n].twins++
+		m.indexOf[sym.ID], m.nodeOf[i] = int32(i), n
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		n.callee = mix(n.name, m.groups[n.group].names, 0, 1)
+		if n.plain && n.class >= 0 {
+			n.callee = mix(n.name, m.groups[n.group].names, m.classes[n.class].names, 2)
+		}
+	}
+	return m
+}
+
+// lookAtFiles finds out what files mean, where they count.
+func (m *symbolHashes) lookAtFiles() {
+	m.firstOf, m.winners = make([]int, m.Store.NumUnits()), make(map[string]string)
+	for unit := range m.firstOf {
+		name := m.Store.Path(unit)
+		m.firstOf[unit] = m.ByPath()[name][0]
+		m.winners[path.Base(name)] = max(m.winners[path.Base(name)], name)
+	}
+}
+
+type nodeKey struct {
+	name string
+	unit int // 0 where files do not count
+}
+
+// namesakeFinder finds the namesakes of nodes.
+type namesakeFinder struct {
+	*symbolHashes
+	groups, classes map[string]int32
+}
+
+func (c *namesakeFinder) newNode(sym program.Symbol) node {
+	cut := canonical.Name(sym.Name)
+	n := node{name: c.nameHash(sym), class: -1, plain: !cxx.IsMangled(cut)}
+	n.group = numberOf(c.groups, &c.symbolHashes.groups, cut)
+	c.symbolHashes.groups[n.group].add(&n)
+	if key := c.Index.KeyOf(cut); key != "" && key != cxx.OddKey {
+		n.class = numberOf(c.classes, &c.symbolHashes.classes, key)
+		n.member = n.plain || cxx.IsInternal(cut) || c.MayDefine != nil && c.MayDefine(sym.Name)
+		if n.member {
+			c.symbolHashes.classes[n.class].add(&n)
+		}
+	}
+	return n
+}
+
+// numberOf returns the number of a set of namesakes, which is made if there is none yet.
+func numberOf(numbers map[string]int32, sets *[]namesakes, name string) int32 {
+	number, ok := numbers[name]
+	if !ok {
+		number = int32(len(*sets))
+		numbers[name] = number
+		*sets = append(*sets, namesakes{})
+	}
+	return number
+}
+
+func (c *namesakes) add(n *node) {
+	c.names += n.name
+	c.plain = c.plain || n.plain
+}
+
+// nameHash hashes the name of a symbol, and its file if that counts.
+func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
+	name := xxhash.Sum64String(sym.Name)
+	if m.Version == version2 {
+		return mix(name, 0, 0, 3)
+	}
+	return mix(name, m.fileHash(sym.Unit), 0, 3)
+}
+
+// fileHash hashes a file with the one that wins among those of its last path element: the last
+// one, files in the order of their paths, as version 4 has them.
+func (m *symbolHashes) fileHash(unit int) uint64 {
+	name := m.Store.Path(unit)
+	if name == "" {
+		return 0
+	}
+	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
+}
+
+// read hashes the samples of a symbol.
+func (m *symbolHashes) read(i int, f profile.Function) error {
+	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
+		return nil
+	}
+	merge := false
+	for j := range f.Records {
+		r := &f.Records[j]
+		if r.Kind == profile.KindCount {
+			continue
+		}
+		callee, ok := m.indexOf[program.ID(r.Callee)]
+		if !ok {
+			return fmt.Errorf("slice: symbol ID %d, to which a record of %q refers: %w", r.Callee, m.symbols[i].Name, afdo.ErrMalformed)
+		}
+		merge = merge || m.nodes[m.nodeOf[callee]].twins > 1
+		if r.Kind == profile.KindInlined && m.inlined != nil {
+			m.inlined[i] = append(m.inlined[i], callee)
+		}
+	}
+	if m.inlined != nil {
+		slices.Sort(m.inlined[i])
+		m.inlined[i] = slices.Clip(slices.Compact(m.inlined[i]))
+	}
+	n := &m.nodes[m.nodeOf[i]]
+	if merge || n.twins > 1 {
+		n.parts = append(n.parts, f)
+		return nil
+	}
+	m.hash(n, f, func(id profile.SymbolRef) *node { return &m.nodes[m.nodeOf[m.indexOf[program.ID(id)]]] })
+	return nil
+}
+
+// finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
+// function, and sums up the namesakes.
+func (m *symbolHashes) finish() {
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		if n.parts == nil {
+			continue
+		}
+		m.hash(n, m.merged(n.parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
+		n.parts = nil
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		m.groups[n.group].whole += n.whole()
+		if n.member {
+			m.classes[n.class].whole += n.whole()
+		}
+	}
+}
+
+// merged returns several functions as one, whose callees are nodes.
+func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
+	ref := func(id profile.SymbolRef) profile.SymbolRef {
+		return profile.SymbolRef(m.nodeOf[m.indexOf[program.ID(id)]])
+	}
+	var f profile.Function
+	m.body.Reset()
+	for _, part := range parts {
+		f.HeadCount = saturating.Add(f.HeadCount, part.HeadCount)
+		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
+			f.Timestamp = part.Timestamp
+		}
+		quantize.Records(&m.body, part.Records, ref, m.Bits)
+	}
+	f.Records = m.body.Records()
+	return f
+}
+
+// An openHash is a body whose records are being hashed.
+type openHash struct {
+	end    int    // where it ends among the records
+	way    uint64 // hash of the way to it
+	head   uint64 // of the record that opens it
+	sum    uint64 // of its records so far
+	callee *node
+}
+
+// hash sets the hash of a node's samples, and adds to the nodes inlined there. Records are hashed
+// without an order: each has the location that it would be ordered by.
+func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
+	if m.Version == version2 {
+		f.Timestamp = 0
+		if f.HeadCount == 0 && len(f.Records) == 0 {
+			return
+		}
+	}
+	head := quantize.Count(f.HeadCount, m.Bits)
+	m.open.Clear()
+	m.open.Push(openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
+	for at, depth := 0, 0; ; at++ {
+		for ; depth > 0 && at == m.open.Top().end; depth-- {
+			m.leave()
+		}
+		if at == len(f.Records) {
+			break
+		}
+		top := m.open.Top()
+		r := &f.Records[at]
+		place := uint64(r.Line)<<32 | uint64(r.Discriminator)
+		switch r.Kind {
+		case profile.KindCount:
+			top.sum += mix(place, quantize.Count(r.Count, m.Bits), 0, 6)
+		case profile.KindCall:
+			top.sum += mix(place, quantize.Count(r.Count, m.Bits), nodeOf(r.Callee).callee, 7)
+		case profile.KindInlined:
+			callee := nodeOf(r.Callee)
+			opened := openHash{end: at + 1 + int(r.Count), head: mix(place, callee.callee, 0, 8), callee: callee}
+			opened.way = mix(top.way, opened.head, 0, 9)
+			m.open.Push(opened)
+			depth++
+		}
+	}
+	n.samples = mix(head, f.Timestamp, m.open.Top().sum, 10)
+}
+
+// leave closes the innermost inlined body.
+func (m *symbolHashes) leave() {
+	body := m.open.Pop()
+	m.open.Top().sum += mix(body.head, body.sum, 0, 11)
+	if m.Version != version2 {
+		body.callee.inlined += mix(body.way, body.sum, 0, 12)
+	}
+}
+
+// mix hashes numbers, of a kind.
+func mix(a, b, c, kind uint64) uint64 {
+	var data [32]byte
+	binary.LittleEndian.PutUint64(data[0:], a)
+	binary.LittleEndian.PutUint64(data[8:], b)
+	binary.LittleEndian.PutUint64(data[16:], c)
+	binary.LittleEndian.PutUint64(data[24:], kind)
+	return xxhash.Sum64(data[:])
+}

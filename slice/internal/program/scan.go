@@ -1,0 +1,182 @@
+package program
+
+import (
+	"sync"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symtab"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
+)
+
+// An Index answers what a slice asks of the whole program.
+type Index interface {
+	// ByCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
+	ByCanonical(cut string, yield func(Symbol)) error
+
+	// KeyOf is the function of that name, for canonical names.
+	KeyOf(cut string) string
+
+	// ByKeys calls yield for every symbol that keyOf gives one of some keys, each of them there
+	// once, and whose name is wanted, and byPlainKey for those of a key that are plain.
+	ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error
+	ByPlainKey(key string, yield func(Symbol)) error
+
+	// InlinedInto calls yield for every symbol with a function inlined into its samples that is
+	// in own. It may leave out those that are in own themselves.
+	InlinedInto(own []ID, yield func(Symbol)) error
+}
+
+// A scan is the index of a program that brings none: it goes through all
+// names, and for inlinedInto through all records, when it is first asked.
+type scan struct {
+	store Store
+
+	once  sync.Once
+	err   error
+	cut   *symtab.Names[ID] // all names, by canonical name
+	keys  *symtab.Names[ID] // by key, where that is not the canonical name
+	plain *symtab.Names[ID] // those of keys that are plain
+	slow  map[string]string // the keys of the names that take long
+
+	callersOnce sync.Once
+	callersErr  error
+	callers     symtab.Callers[ID]
+}
+
+// names goes through all names, once.
+func (x *scan) names() error {
+	x.once.Do(func() {
+		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
+		x.slow = make(map[string]string)
+		for unit := range x.store.NumUnits() {
+			for sym, err := range x.store.Symbols(unit) {
+				if err != nil {
+					x.err = err
+					return
+				}
+				x.add(sym)
+			}
+		}
+		x.cut.Build()
+		x.keys.Build()
+		x.plain.Build()
+	})
+	return x.err
+}
+
+func (x *scan) add(sym Symbol) {
+	cut := canonical.Name(sym.Name)
+	x.rememberKey(cut)
+	x.cut.Add(cut, sym.ID)
+	key := x.KeyOf(cut)
+	if key == cut {
+		return
+	}
+	x.keys.Add(key, sym.ID)
+	if cxx.IsPlain(cut) {
+		x.plain.Add(key, sym.ID)
+	}
+}
+
+func (x *scan) ByCanonical(cut string, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
+	return x.lookup(x.cut, cut, canonical.Name, yield)
+}
+
+func (x *scan) ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error {
+	for _, key := range keys {
+		err := x.byKeyIn(&x.keys, key, func(sym Symbol) {
+			if wanted(sym.Name) {
+				yield(sym)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
+	return x.byKeyIn(&x.plain, key, yield)
+}
+
+func (x *scan) byKeyIn(t **symtab.Names[ID], key string, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
+	err := x.lookup(x.cut, key, canonical.Name, func(sym Symbol) {
+		if x.KeyOf(canonical.Name(sym.Name)) == key {
+			yield(sym)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return x.lookup(*t, key, func(name string) string { return x.KeyOf(canonical.Name(name)) }, yield)
+}
+
+// KeyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for
+// the same ones again and again.
+func (x *scan) KeyOf(cut string) string {
+	if key, ok := x.slow[cut]; ok {
+		return key
+	}
+	return cxx.KeyOf(cut)
+}
+
+// rememberKey keeps the key of a name that has to be demangled for it.
+func (x *scan) rememberKey(cut string) {
+	if !cxx.HasQuickKey(cut) {
+		if _, ok := x.slow[cut]; !ok {
+			x.slow[cut] = cxx.KeyOf(cut)
+		}
+	}
+}
+
+// lookup yields the symbols of a table whose key is the one given.
+func (x *scan) lookup(t *symtab.Names[ID], key string, keyOf func(name string) string, yield func(Symbol)) error {
+	for id := range t.Candidates(key) {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		if keyOf(sym.Name) == key {
+			yield(sym)
+		}
+	}
+	return nil
+}
+
+func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
+	x.callersOnce.Do(func() { x.callersErr = x.readCallers() })
+	if x.callersErr != nil {
+		return x.callersErr
+	}
+	var seen IDSet
+	var callers []ID
+	for _, id := range own {
+		for caller := range x.callers.Of(uint64(id), uint64(id)+1) {
+			if seen.Add(caller) {
+				callers = append(callers, caller)
+			}
+		}
+	}
+	for _, id := range callers {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		yield(sym)
+	}
+	return nil
+}
+
+// readCallers goes through all records.
+func (x *scan) readCallers() error {
+	err := x.store.Inlinings(x.callers.Add)
+	x.callers.Build()
+	return err
+}
