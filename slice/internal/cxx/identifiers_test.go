@@ -74,7 +74,8 @@ func TestIdentifiersDemangled(t *testing.T) {
 	}
 }
 
-// checkIdentifiers compares with the demangler: what is not a word of its tree must not be one here.
+// checkIdentifiers compares with the demangler: what is not a word of its tree must not be one
+// here.
 func checkIdentifiers(t *testing.T, name string) {
 	tree, err := demangle.ToAST(name)
 	if err != nil {

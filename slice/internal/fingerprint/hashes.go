@@ -103,8 +103,8 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	return m, nil
 }
 
-// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer to,
-// and what shares a name with that.
+// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer
+// to, and what shares a name with that.
 func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
 	m := &symbolHashes{
 		Program: p, Options: o, symbols: symbols,

@@ -1,5 +1,5 @@
-// Package quantize rounds the counts of a profile to significant bits, so that slices stay the same from
-// one recording to the next.
+// Package quantize rounds the counts of a profile to significant bits, so that slices stay the same
+// from one recording to the next.
 package quantize
 
 import (

@@ -1,4 +1,5 @@
-// Package slicetest has profiles of growing size and counts what is asked of them, for tests of slices.
+// Package slicetest has profiles of growing size and counts what is asked of them: for tests of
+// slices alone.
 package slicetest
 
 import (
