@@ -76,11 +76,14 @@ const (
 // It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds
 // their records in memory, some hundred bytes each. The same input always gives the same profile.
 //
-// Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], and [ErrNoCode],
-// [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and [ErrNoLines]. The report is returned
-// with these five as well.
+// Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], [ErrBuild] of
+// [CheckBuild], and [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and
+// [ErrNoLines]. The report is returned with these six as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
+	if err := CheckBuild(f, set); err != nil {
+		return nil, c.report, err
+	}
 	if err := c.tally(set); err != nil {
 		return nil, c.report, err
 	}

@@ -6,6 +6,9 @@ import (
 
 // Errors for samples that do not make a profile.
 var (
+	// ErrBuild: the recording is of another build of the binary.
+	ErrBuild = errors.New("the recording is of another build of the binary")
+
 	// ErrNoCode: no sample lies in a function of the binary.
 	ErrNoCode = errors.New("no sample lies in a function of the binary")
 

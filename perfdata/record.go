@@ -41,6 +41,9 @@ type Sample struct {
 	// Object is the file that perf script names beside the address. With call chains, perf prints
 	// offsets into that file for user code, not addresses.
 	Object string
+
+	// Symbol is the function that perf script names beside the address, "" if it does not.
+	Symbol string
 }
 
 // A Branch is an entry of a branch stack: a branch that was taken.

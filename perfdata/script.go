@@ -160,7 +160,7 @@ func (r *ScriptReader) frame() error {
 	if s.Stack = append(s.Stack, address); len(s.Stack) > 1 {
 		return nil
 	}
-	s.IP, s.Object = address, ""
+	s.IP, s.Object, s.Symbol = address, "", ""
 	return r.rest(w)
 }
 
@@ -169,14 +169,30 @@ func (r *ScriptReader) rest(w words) error {
 	after := w.end
 	for w.next() {
 		if isBranch(w.word) {
+			r.names(r.text.Line[after:w.start])
 			return r.branches(w.start)
 		}
 		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) {
 			return r.fail(w.start, ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}
-	r.sample.Object = object(r.text.Line[after:])
+	r.names(r.text.Line[after:])
 	return nil
+}
+
+// names takes symbol and file as they stand behind an address: "symbol+0x12 (file)".
+func (r *ScriptReader) names(text []byte) {
+	text = bytes.TrimSpace(text)
+	s := &r.sample
+	if s.Object = object(text); s.Object != "" || bytes.HasSuffix(text, []byte("()")) {
+		text = bytes.TrimSpace(text[:len(text)-len(s.Object)-len("()")])
+	}
+	if plus := bytes.LastIndex(text, []byte("+0x")); plus > 0 {
+		text = text[:plus]
+	}
+	if s.Symbol = string(text); s.Symbol == "[unknown]" || s.Object == inlined {
+		s.Symbol = ""
+	}
 }
 
 // object returns the file in brackets at the end of a line, "" if there is none. Symbols have
@@ -184,6 +200,9 @@ func (r *ScriptReader) rest(w words) error {
 func object(line []byte) string {
 	if len(line) == 0 || line[len(line)-1] != ')' {
 		return ""
+	}
+	if line[0] == '(' && bytes.IndexByte(line, ' ') < 0 {
+		return string(line[1 : len(line)-1])
 	}
 	open := max(bytes.LastIndex(line, []byte(" (/")), bytes.LastIndex(line, []byte(" ([")))
 	if open < 0 {

@@ -20,9 +20,9 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
 		textInput: newTextInput(Callgrind, src), choice: c,
 		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
-		objects: make(map[string]*Object), numbered: make(map[uint64]*Object),
+		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),
 	}
-	r.enter("")
+	r.object = r.enter("")
 	for {
 		err := r.next()
 		if err == io.EOF {
@@ -44,9 +44,11 @@ type callgrindReader struct {
 	report *Report
 
 	objects  map[string]*Object
-	numbered map[uint64]*Object // by the number that the file gives a name
-	object   *Object            // in which costs arise
-	callee   *Object            // of the next call, nil if in object
+	object   *Object // in which costs arise
+	callee   *Object // of the next call, nil if in object
+	function string  // in which costs arise, "" if it has no name
+
+	objectNames, functionNames map[uint64]string // by the number that the file gives a name
 
 	positions int // columns of positions, of which the first is the address; 0 before that is known
 	event     int // column of the event Ir behind them; -1 if it is not there
@@ -85,19 +87,26 @@ func (r *callgrindReader) line() error {
 	}
 	switch key {
 	case "ob":
-		object, err := r.name(end + 1)
-		r.object = object
+		name, err := r.name(end+1, r.objectNames)
+		r.object = r.enter(name)
 		return err
 	case "cob":
-		object, err := r.name(end + 1)
-		r.callee = object
+		name, err := r.name(end+1, r.objectNames)
+		r.callee = r.enter(name)
+		return err
+	case "fn":
+		name, err := r.functionName(end + 1)
+		r.function = symbolName(name)
+		return err
+	case "cfn":
+		_, err := r.functionName(end + 1)
 		return err
 	case "calls":
 		return r.readCall(end + 1)
 	case "jump", "jcnd":
 		r.jump = true
 		return nil
-	case "fl", "fi", "fe", "fn", "cfi", "cfl", "cfn", "frfn", "jfi", "jfn", "job", "rcalls":
+	case "fl", "fi", "fe", "cfi", "cfl", "frfn", "jfi", "jfn", "job", "rcalls":
 		return nil
 	}
 	return r.fail(0, ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
@@ -129,33 +138,49 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	return nil
 }
 
-// name reads the object that is named at an index of the line: "(3) name", "(3)" or "name".
-func (r *callgrindReader) name(at int) (*Object, error) {
+// name reads the name at an index of the line: "(3) name", "(3)" or "name".
+func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, error) {
 	text := r.Line[at:]
 	if len(text) == 0 || text[0] != '(' {
-		return r.enter(string(text)), nil
+		return string(text), nil
 	}
 	number, length, ok := lines.Number(text[1:], 10)
 	if length == 0 || !ok || !bytes.HasPrefix(text[1+length:], []byte(")")) {
-		return nil, r.fail(at, ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
+		return "", r.fail(at, ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
 	}
 	if name := bytes.TrimSpace(text[length+2:]); len(name) > 0 {
-		r.numbered[number] = r.enter(string(name))
-	} else if r.numbered[number] == nil {
-		return nil, r.fail(at, afdo.ErrSymbol, "the name numbered %d has not been given", number)
+		numbered[number] = string(name)
+	} else if _, known := numbered[number]; !known {
+		return "", r.fail(at, afdo.ErrSymbol, "the name numbered %d has not been given", number)
 	}
-	return r.numbered[number], nil
+	return numbered[number], nil
 }
 
-// enter makes an object of that name the current one, and returns it.
+// functionName reads the name of a function, which may begin with a parenthesis itself.
+func (r *callgrindReader) functionName(at int) (string, error) {
+	if text := r.Line[at:]; len(text) > 1 && text[0] == '(' && (text[1] < '0' || text[1] > '9') {
+		return string(text), nil
+	}
+	return r.name(at, r.functionNames)
+}
+
+// symbolName returns the name of a symbol as callgrind shows it: without the callers and the depth
+// of recursion that may come after it. It is empty where callgrind has found none and shows the
+// address, or shows all that runs before main as one.
+func symbolName(shown string) string {
+	shown, _, _ = strings.Cut(shown, "'")
+	if strings.HasPrefix(shown, "0x") || shown == "(below main)" || shown == "???" {
+		return ""
+	}
+	return shown
+}
+
+// enter returns the object of a name.
 func (r *callgrindReader) enter(name string) *Object {
 	o := r.objects[name]
 	if o == nil {
 		o = &Object{Name: name, Ours: name != "" && r.choice.ours(name)}
 		r.objects[name] = o
-	}
-	if r.object == nil {
-		r.object = o
 	}
 	return o
 }
@@ -233,6 +258,7 @@ func (r *callgrindReader) addCost(count uint64) {
 	r.report.InBinary = saturate(r.report.InBinary, count)
 	if offset, ok := r.choice.binary.Layout.Offset(r.address); ok {
 		r.set.AddAddress(offset, count)
+		r.set.AddName(offset, r.function)
 	} else {
 		r.report.Outside = saturate(r.report.Outside, count)
 	}

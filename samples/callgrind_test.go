@@ -90,6 +90,19 @@ func TestCallgrindWithoutLines(t *testing.T) {
 	require.Equal(t, "0\n2\n1000:5\n1002:3\n0\n", text(t, s))
 }
 
+// Names of functions come along, without what callgrind adds to them.
+func TestCallgrindNames(t *testing.T) {
+	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) ours\nfn=(1) f'2\n0x1000 4\ncfn=(2) (anonymous namespace)::g(int)\ncalls=1 0x2000\n0x1001 9\n" +
+		"fn=(2)\n0x2000 1\nfn=(3) 0x0000000000003000\n0x3000 1\nfn=(4) (below main)\n0x4000 1\nfn=(anonymous namespace)::h()'main\n0x5000 1\ntotals: 8\n"
+	s, _, err := samples.Read(strings.NewReader(in), plain(t, "ours", elf.ET_DYN), samples.Options{})
+	require.NoError(t, err)
+	names := make(map[uint64]string)
+	for offset := range s.Addresses() {
+		names[offset] = s.Name(offset)
+	}
+	require.Equal(t, map[uint64]string{0x1000: "f", 0x2000: "(anonymous namespace)::g(int)", 0x3000: "", 0x4000: "", 0x5000: "(anonymous namespace)::h()"}, names)
+}
+
 func TestCallgrindFaults(t *testing.T) {
 	const head = "version: 1\npositions: instr line\nevents: Ir\nob=(1) ours\n" // four lines
 	for name, c := range map[string]struct {
@@ -110,6 +123,7 @@ func TestCallgrindFaults(t *testing.T) {
 		"no offset":             {head + "+x 1 1\n", samples.ErrSyntax, 5, 2},
 		"unknown name":          {head + "ob=(2)\n", afdo.ErrSymbol, 5, 4},
 		"name without number":   {head + "ob=(x) y\n", samples.ErrSyntax, 5, 4},
+		"unknown function":      {head + "fn=(2)\n", afdo.ErrSymbol, 5, 4},
 		"number without end":    {head + "ob=(1\n", samples.ErrSyntax, 5, 4},
 		"call of nothing":       {head + "calls=x\n", samples.ErrSyntax, 5, 7},
 		"call of nowhere":       {head + "calls=1\n", samples.ErrSyntax, 5, 8},

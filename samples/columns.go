@@ -40,6 +40,14 @@ func (c *columns) numberOrHex() uint64 {
 	return c.number(10)
 }
 
+// hex reads a hexadecimal number, which may have 0x before it.
+func (c *columns) hex() uint64 {
+	if bytes.HasPrefix(c.rest(), []byte("0x")) {
+		c.at += len("0x")
+	}
+	return c.number(16)
+}
+
 // blanks skips blanks.
 func (c *columns) blanks() {
 	for c.at < len(c.Line) && lines.IsBlank(c.Line[c.at]) {

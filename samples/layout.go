@@ -3,6 +3,8 @@ package samples
 import (
 	"debug/elf"
 	"errors"
+	"math"
+	"slices"
 )
 
 // ErrLayout is returned for an ELF file that has no code to which samples could belong.
@@ -13,6 +15,7 @@ var ErrLayout = errors.New("the ELF file has neither an executable segment nor a
 // symbolize.File.Address. A Layout never changes and may be used by many goroutines.
 type Layout struct {
 	segments []segment // executable ones, in the order of the file
+	base     uint64    // address of the page that the first segment begins in, of code or not
 }
 
 type segment struct{ offset, address, size uint64 }
@@ -22,7 +25,10 @@ type segment struct{ offset, address, size uint64 }
 // its binary, has other offsets than the binary: take the binary's layout.
 func NewLayout(f *elf.File) (*Layout, error) {
 	l := new(Layout)
-	for _, p := range f.Progs {
+	for i, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && !slices.ContainsFunc(f.Progs[:i], isLoaded) {
+			l.base = p.Vaddr - p.Vaddr%max(p.Align, 1)
+		}
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
 			l.segments = append(l.segments, segment{p.Off, p.Vaddr, p.Memsz})
 		}
@@ -35,6 +41,8 @@ func NewLayout(f *elf.File) (*Layout, error) {
 	}
 	return l, nil
 }
+
+func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
 
 // address returns the address that the linker has given to a file offset. It is false where the
 // offset is not in code. If segments overlap in the file, the last one has it, as in
@@ -62,4 +70,38 @@ func (l *Layout) Offset(address uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Outside is the source of a branch that came from code outside of the binary.
+const Outside = math.MaxUint64
+
+// unlinked makes file offsets of a set's addresses, which are the linker's, or else counted from
+// where the first segment begins: some is before it then. What is in no code is left out.
+func (b *Binary) unlinked(linked *Set, report *Report) *Set {
+	l, base := b.Layout, uint64(0)
+	for r := range linked.ranges {
+		if r.Begin < l.base {
+			base = l.base
+		}
+	}
+	set := new(Set)
+	for r, n := range linked.ranges {
+		begin, ok := l.Offset(r.Begin + base)
+		end, both := l.Offset(r.End + base)
+		if !ok || !both {
+			report.Outside = saturate(report.Outside, n)
+			continue
+		}
+		set.AddRange(Range{begin, end}, n)
+	}
+	for branch, n := range linked.branches {
+		from, inside := l.Offset(branch.From + base)
+		if !inside {
+			from = Outside
+		}
+		if to, ok := l.Offset(branch.To + base); ok {
+			set.AddBranch(Branch{from, to}, n)
+		}
+	}
+	return set
 }

@@ -192,6 +192,7 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) {
 	}
 	p.set.AddAddress(offset, 1)
 	p.set.AddTime(offset, s.Time)
+	p.set.AddName(offset, s.Symbol)
 }
 
 // place maps the binary, less base from where the linker has put it, as if a process had.

@@ -48,7 +48,7 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	case Callgrind:
 		s, r, err = readCallgrind(in, c)
 	case Text:
-		s, r, err = readText(in)
+		s, r, err = readText(in, c)
 	case Pprof:
 		s, r, err = readPprof(in, c)
 	case PerfScript:
@@ -86,29 +86,10 @@ func (c choice) hint(r *Report) string {
 		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
 	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
 		return "another build of that name ran: give the file as it was then"
-	case c.options.Name == nil && r.Format != Text:
+	case c.options.Name == nil && len(r.Objects) > 0:
 		return "if one of them is the binary, choose it by name"
 	}
 	return ""
-}
-
-// readText reads address samples, which are those of the binary by definition.
-func readText(src io.Reader) (*Set, *Report, error) {
-	s, err := Parse(src)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &Report{Format: Text}
-	for _, n := range s.addresses {
-		r.Samples = saturate(r.Samples, n)
-	}
-	if len(s.addresses) == 0 { // made of branch stacks alone
-		for _, n := range s.ranges {
-			r.Samples = saturate(r.Samples, n)
-		}
-	}
-	r.InBinary = r.Samples
-	return s, r, nil
 }
 
 // recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
@@ -122,7 +103,7 @@ func recognise(head []byte) Format {
 		return PerfData
 	case bytes.HasPrefix(head, []byte("# callgrind format")), bytes.HasPrefix(head, []byte("version: ")), bytes.HasPrefix(head, []byte("creator: callgrind")):
 		return Callgrind
-	case digits > 0 && digits == len(line):
+	case digits > 0 && digits == len(line), bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
 		return Text
 	case bytes.IndexFunc(head, isControl) >= 0:
 		return Pprof

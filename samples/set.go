@@ -39,6 +39,7 @@ type Set struct {
 	addresses map[uint64]uint64
 	branches  map[Branch]uint64
 	times     map[uint64]uint64
+	names     map[uint64]string
 }
 
 // AddRange adds n executions of a range. A range that ends before it begins has no meaning and is
@@ -62,6 +63,19 @@ func (s *Set) AddTime(offset, time uint64) {
 	}
 	if old, ok := s.times[offset]; !ok || time < old {
 		s.times[offset] = time
+	}
+}
+
+// AddName notes how the recording calls the function at a file offset. The first name stays.
+func (s *Set) AddName(offset uint64, name string) {
+	if name == "" {
+		return
+	}
+	if s.names == nil {
+		s.names = make(map[uint64]string)
+	}
+	if _, ok := s.names[offset]; !ok {
+		s.names[offset] = name
 	}
 }
 
@@ -89,6 +103,10 @@ func (s *Set) Branches() iter.Seq2[Branch, uint64] {
 // at each call.
 func (s *Set) Times() iter.Seq2[uint64, uint64] { return sorted(s.times, cmp.Compare) }
 
+// Name returns how the recording calls the function at a file offset, "" if it does not tell. Names
+// of C++ may be demangled. create.CheckBuild compares them with the binary's.
+func (s *Set) Name(offset uint64) string { return s.names[offset] }
+
 // NumRanges returns the number of different ranges.
 func (s *Set) NumRanges() int { return len(s.ranges) }
 
@@ -101,8 +119,9 @@ func (s *Set) NumBranches() int { return len(s.branches) }
 // Empty reports whether nothing has been added.
 func (s *Set) Empty() bool { return len(s.ranges)+len(s.addresses)+len(s.branches) == 0 }
 
-// Merge adds the samples of other, which stays as it is. The sum is exact if both parts are, of
-// which an empty one does not count.
+// Merge adds the samples of other, which stays as it is, without its names: they tell whether one
+// recording is of the binary. The sum is exact if both parts are, of which an empty one does not
+// count.
 func (s *Set) Merge(other *Set) {
 	switch {
 	case other.Empty():

@@ -2,6 +2,7 @@ package samples_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -69,7 +70,10 @@ func TestTextFaults(t *testing.T) {
 		"negative length":    {"-1\n", samples.ErrSyntax, 1, 1, 0},
 		"great length":       {"18446744073709551616\n", samples.ErrRange, 1, 1, 0},
 		"length without end": {"18446744073709551615\n1-2:3\n", afdo.ErrTruncated, 3, 1, 27},
-		"prefix":             {"1\n0x1-2:3\n", samples.ErrSyntax, 2, 2, 3},
+		"prefix":             {"1\n0x-2:3\n", samples.ErrSyntax, 2, 3, 4},
+		"another binary":     {"0\n0\n0\n// a\n0\n0\n0\n", samples.ErrSyntax, 5, 1, 11},
+		"of the linker":      {"1\n1-2:3\n1\n2->1:3\n", samples.ErrSyntax, 5, 1, 17},
+		"cut addresses":      {"0\n2\n", afdo.ErrTruncated, 3, 1, 4},
 		"great offset":       {"1\n1-12345678123456789:3\n", samples.ErrRange, 2, 3, 4},
 		"great count":        {"1\n1-2:18446744073709551616\n", samples.ErrRange, 2, 5, 6},
 		"no count":           {"1\n1-2\n", samples.ErrSyntax, 2, 4, 5},
@@ -90,6 +94,67 @@ func TestTextFaults(t *testing.T) {
 		var fault *samples.FormatError
 		require.ErrorAs(t, err, &fault, name)
 		require.Equal(t, []any{c.line, c.column, c.offset}, []any{fault.Line, fault.Column, fault.Offset}, "%s: %v", name, err)
+	}
+}
+
+// simpleperf inject writes the lists of several binaries into one text, each with its build ID.
+func TestTextOfSeveralBinaries(t *testing.T) {
+	const two = "// Please split this file. AutoFDO only accepts profile for one binary.\n" +
+		"1\n10-18:3\n0\n1\n18->10:2\n// build_id: 0xabcdef0000000000000000000000000000000000\n// /system/a\n\n" +
+		"1\n20-28:5\n0\n1\n28->20:4\n// build_id: 0x0000000000000000000000000000000000000000\n// /system/b\n"
+	for _, c := range []struct{ path, id, want string }{
+		{"a", "abcdef", "1\n10-18:3\n0\n1\n18->10:2\n"},
+		{"renamed", "abcdef", "1\n10-18:3\n0\n1\n18->10:2\n"},
+		{"b", "", "1\n20-28:5\n0\n1\n28->20:4\n"},
+		{"b", "123456", "1\n20-28:5\n0\n1\n28->20:4\n"},
+	} {
+		b := plain(t, c.path, elf.ET_DYN)
+		s, r, err := samples.Read(strings.NewReader(two), b, samples.Options{BuildID: c.id})
+		require.NoError(t, err)
+		require.Equal(t, c.want, text(t, s))
+		require.Equal(t, uint64(8), r.Samples)
+		require.Len(t, r.Objects, 2)
+	}
+	_, _, err := samples.Read(strings.NewReader(two), plain(t, "a", elf.ET_DYN), samples.Options{BuildID: "123456"})
+	require.ErrorContains(t, err, "it has 5 of /system/b, 3 of /system/a (build id abcdef0000000000000000000000000000000000)")
+	require.ErrorContains(t, err, "another build of that name ran")
+	first, _, _ := strings.Cut(two, "\n\n")
+	_, _, err = samples.Read(strings.NewReader(first), plain(t, "other", elf.ET_DYN), samples.Options{BuildID: "123456"})
+	require.ErrorIs(t, err, afdo.ErrNotFound, "the only binary is another one")
+
+	in := string(testenv.CorpusData(t, "simpleperf", "perf_inject.data"))
+	f, err := elf.Open(testenv.Corpus(t, "simpleperf", "etm_test_loop"))
+	require.NoError(t, err)
+	defer f.Close()
+	b, err := samples.NewBinary(f, "etm_test_loop")
+	require.NoError(t, err)
+	s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
+	require.NoError(t, err)
+	lists, _, _ := strings.Cut(in, "//")
+	require.Equal(t, lists, text(t, s))
+}
+
+// Perforator writes offsets with 0x, llvm-profgen --skip-symbolization addresses of the linker or
+// offsets from where the first segment begins, also in lists for each context.
+func TestTextOfOthers(t *testing.T) {
+	s, _, err := samples.Read(strings.NewReader("1\n0xa50-0xa50:13\n0\n1\n0x78ce->0x78b0:2\n"), plain(t, "a", elf.ET_DYN), samples.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "1\na50-a50:13\n0\n1\n78ce->78b0:2\n", text(t, s))
+
+	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_EXEC}, Progs: []*elf.Prog{
+		{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_R, Vaddr: 0x400000, Memsz: 0x1000, Align: 0x1000}},
+		load(0x1000, 0x402000, 0x1000),
+	}}
+	b, err := samples.NewBinary(f, "prog")
+	require.NoError(t, err)
+	for name, in := range map[string]string{
+		"addresses": "2\n402010-402018:3\n402020-402020:1\n3\n402018->402010:2\n1->402020:5\n402018->900000:1\n",
+		"offsets":   "2\n2010-2018:3\n2020-2020:1\n3\n2018->2010:2\n1->2020:5\n2018->500000:1\n",
+		"contexts":  "[main:1 @ f]\n  1\n  402010-402018:3\n  1\n  402018->402010:2\n[main]\n  1\n  402020-402020:1\n  2\n  1->402020:5\n  402018->900000:1\n",
+	} {
+		s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
+		require.NoError(t, err, name)
+		require.Equal(t, "2\n1010-1018:3\n1020-1020:1\n0\n2\n1018->1010:2\nffffffffffffffff->1020:5\n", text(t, s), name)
 	}
 }
 

@@ -173,6 +173,12 @@ func (e *env) readSamples(c *creating, file *symbolize.File, doing *progress.Lin
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", human.Name(path), err)
 		}
+		if err := c.checkTimes(path, report); err != nil {
+			return nil, nil, err
+		}
+		if err := create.CheckBuild(file, part); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w; give the file as it was then", human.Name(path), err)
+		}
 		set.Merge(part)
 		facts.read(path, report)
 	}
@@ -180,6 +186,24 @@ func (e *env) readSamples(c *creating, file *symbolize.File, doing *progress.Lin
 		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
 	}
 	return set, facts, nil
+}
+
+// checkTimes refuses a program that was written anew where it ran, after it ran, unless a build ID
+// tells that it is the same.
+func (c *creating) checkTimes(path string, report *samples.Report) error {
+	recording, err := os.Stat(path)
+	binary, binaryErr := os.Stat(c.binary)
+	if err != nil || binaryErr != nil || c.name != "" || c.input.BuildID != "" || !binary.ModTime().After(recording.ModTime()) {
+		return nil
+	}
+	for _, o := range report.Objects {
+		ran, err := os.Stat(o.Name)
+		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
+			return fmt.Errorf("%s: %s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
+				human.Name(path), human.Name(c.binary))
+		}
+	}
+	return nil
 }
 
 func (e *env) readSampleFile(c *creating, path string, binary *samples.Binary) (*samples.Set, *samples.Report, error) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -184,6 +185,33 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
+// A program without build ID that was written anew after it ran is not taken for the one that ran.
+func TestCreateRefusesNewerBinary(t *testing.T) {
+	program := compileC(t, createdProgram, "-g", "-Wl,--build-id=none")
+	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 08:01 1 1]: r-xp %s\n", program)
+	for offset := range mustSamples(t, program).Addresses() {
+		script += fmt.Sprintf("%x\n", 0x10000000+offset)
+	}
+	in := writeFile(t, "script", []byte(script))
+	args := []string{"create", "--binary", program, "--profile", in, "--to", "text", "--min-samples", "0"}
+	require.Zero(t, afdoRun(args...).status)
+	later := time.Now().Add(time.Minute)
+	require.NoError(t, os.Chtimes(program, later, later))
+	r := afdoRun(args...)
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "is newer than the recording, which has no build ID of it")
+	assert.Empty(t, r.out)
+	require.Zero(t, afdoRun(append(args, "--name", "prog$")...).status)
+}
+
+// mustSamples returns samples of a program.
+func mustSamples(t *testing.T, program string) *samples.Set {
+	t.Helper()
+	set, err := samples.Parse(strings.NewReader(mustCreate(t, "create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--to", "samples")))
+	require.NoError(t, err)
+	return set
+}
+
 // Code without lines is a warning, not silence.
 func TestCreateWarns(t *testing.T) {
 	dir := t.TempDir()
@@ -208,8 +236,7 @@ func TestCreateWarns(t *testing.T) {
 // asked for offsets.
 func TestCreateWarnsOfBranches(t *testing.T) {
 	program := compileC(t, createdProgram, "-g")
-	set, err := samples.Parse(strings.NewReader(mustCreate(t, "create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--to", "samples")))
-	require.NoError(t, err)
+	set := mustSamples(t, program)
 	const base = 0x10000000
 	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [%#x(0x100000) @ 0 08:01 1 1]: r-xp %s\n", base, program)
 	for offset := range set.Addresses() {

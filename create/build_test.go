@@ -1,0 +1,123 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// A program is one that a test has built.
+type program struct{ dir, path string }
+
+// compile builds a program of one source, whose name tells the language.
+func compile(t *testing.T, compiler, source, text string, flags ...string) program {
+	t.Helper()
+	p := program{dir: t.TempDir()}
+	p.path = filepath.Join(p.dir, "prog")
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, source), []byte(text), 0o600))
+	run(t, p.dir, compiler, append([]string{"-w", "-o", "prog", source}, flags...)...)
+	return p
+}
+
+func run(t *testing.T, dir, tool string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(tool, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", tool, strings.Join(args, " "), out)
+	return string(out)
+}
+
+// open opens the program as what a recording of it is read with.
+func (p program) open(t *testing.T) (*symbolize.File, *samples.Binary) {
+	t.Helper()
+	f, err := symbolize.Open(p.path)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	b, err := samples.NewBinary(f.ELF(), p.path)
+	require.NoError(t, err)
+	return f, b
+}
+
+// callgrind runs the program and returns what callgrind has counted.
+func (p program) callgrind(t *testing.T) []byte {
+	t.Helper()
+	out := filepath.Join(p.dir, "callgrind.out")
+	run(t, p.dir, testenv.Tool(t, "valgrind"), "-q", "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file="+out, p.path)
+	data, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return data
+}
+
+// rebuilt is a program whose functions move if EXTRA is defined.
+const rebuilt = `#include <map>
+#include <string>
+#ifdef EXTRA
+__attribute__((noinline)) long never(long x) { volatile long a[9]; for (int i = 0; i < 9; i++) a[i] = x * i; return a[x % 9]; }
+#endif
+namespace {
+template <class T> __attribute__((noinline)) T sum(T n) { T s = 0; for (T i = 0; i < n; i++) s ^= i * 3; return s; }
+struct odd { int v; __attribute__((noinline)) bool operator()(int x) const { return (x ^ v) & 1; } };
+}
+static __attribute__((noinline)) int depth(int n) { return n < 2 ? n : depth(n - 1) ^ depth(n - 2); }
+int main(int argc, char **argv) {
+  std::map<std::string, int> m;
+  for (int i = 0; i < 50; i++) m[std::to_string(i * 31 % 47)] += odd{argc}(i);
+  return (sum<long>(3000 * argc) + depth(12) + m.size()
+#ifdef EXTRA
+    + (argc > 7 ? never(argc) : 0)
+#endif
+    ) == 1;
+}
+`
+
+// callgrind has no build IDs. Its names of functions tell that a program was built anew.
+func TestRebuiltAfterCallgrind(t *testing.T) {
+	cxx := testenv.Tool(t, "g++")
+	for _, level := range []string{"-O2", "-O0"}[:testenv.Rounds(1, 2)] {
+		then := compile(t, cxx, "prog.cc", rebuilt, "-g", level)
+		now := compile(t, cxx, "prog.cc", rebuilt, "-g", level, "-DEXTRA")
+		recording := then.callgrind(t)
+		for _, p := range []program{then, now} {
+			f, b := p.open(t)
+			set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
+			require.NoError(t, err)
+			_, report, err := Profile(context.Background(), f, set, Options{})
+			if p == then {
+				require.NoError(t, err)
+				assert.Greater(t, report.PlacedShare(), 0.98)
+				require.NoError(t, CheckBuild(f, set))
+				continue
+			}
+			require.ErrorIs(t, err, ErrBuild)
+			require.Regexp(t, `[0-9.]+% of the samples are in functions of other names, such as .* at 0x[0-9a-f]+, which is .* now`, err.Error())
+		}
+	}
+}
+
+func TestSameName(t *testing.T) {
+	const lambda = "_ZZ4mainENKUliE_clEi"
+	for _, c := range []struct {
+		shown, symbol string
+		same          bool
+	}{
+		{"main", "main", true}, {"main", "mains", false}, {"memcpy@@GLIBC_2.14", "memcpy", true}, {"f.constprop.0", "f.constprop.0", true},
+		{"foo::bar(int)", "_ZN3foo3barEi", true}, {"foo::bar", "_ZN3foo3barEi", true}, {"foo::barn(int)", "_ZN3foo3barEi", false},
+		{"_ZN3foo3barEi", "_ZN3foo3barEi", true}, {"std::sort<int*>(int*, int *)", "_ZSt4sortIPiEvT_S1_", true},
+		{"main::{lambda(int)#1}::operator()(int) const", lambda, true}, {"main", lambda, false},
+		{"fo::o::operator+()", "_ZN2fo1oplEv", true}, {"fo::o::operator-()", "_ZN2fo1oplEv", false},
+	} {
+		assert.Equal(t, c.same, sameName(c.shown, c.symbol), "%s %s", c.shown, c.symbol)
+	}
+}

@@ -1,0 +1,243 @@
+package samples
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/lines"
+)
+
+// Parse reads the text form of one binary. Keys may come in any order; counts of a key that comes
+// again add up, and offsets may have 0x before them. Text after the lists is not looked at, as
+// create_gcov does not. Anything else that [Set.Write] would not write ends in a [FormatError], and
+// so do lists of several binaries and addresses of the linker, for which [Read] needs the binary.
+// It reads line by line: memory is that of the Set.
+func Parse(r io.Reader) (*Set, error) {
+	t := &textReader{textInput: newTextInput(Text, r)}
+	b, err := t.block()
+	switch {
+	case err != nil:
+		return nil, err
+	case b.linked:
+		return nil, t.fail(0, ErrSyntax, "the lists have addresses of the linker, not file offsets")
+	case t.held:
+		return nil, t.fail(0, ErrSyntax, "lists of another binary begin")
+	}
+	return b.set, nil
+}
+
+// readText collects the samples of the binary from a text. Lists of which nothing tells the binary
+// are the binary's by definition.
+func readText(src io.Reader, c choice) (*Set, *Report, error) {
+	t := &textReader{textInput: newTextInput(Text, src)}
+	set, report := new(Set), &Report{Format: Text}
+	for {
+		b, err := t.block()
+		if err != nil {
+			return nil, nil, err
+		}
+		o := Object{Name: b.path, BuildID: b.buildID, Samples: b.set.samples()}
+		if o.Ours = b.path == "" && b.buildID == "" || c.ours(b.path, b.buildID); o.Ours {
+			if b.linked {
+				b.set = c.binary.unlinked(b.set, report)
+			}
+			set.Merge(b.set)
+			report.InBinary = saturate(report.InBinary, o.Samples)
+		}
+		report.Samples = saturate(report.Samples, o.Samples)
+		if o.Name != "" || o.BuildID != "" {
+			report.Objects = append(report.Objects, o)
+		}
+		if !t.held {
+			report.sortObjects()
+			return set, report, nil
+		}
+	}
+}
+
+// samples returns how many samples there are: of addresses, or of ranges if there are none.
+func (s *Set) samples() (n uint64) {
+	for _, count := range s.addresses {
+		n = saturate(n, count)
+	}
+	if len(s.addresses) > 0 {
+		return n
+	}
+	for _, count := range s.ranges {
+		n = saturate(n, count)
+	}
+	return n
+}
+
+// A textReader reads the text form as all its writers write it. Perforator writes offsets with 0x.
+// simpleperf inject tells build ID and path in comments behind the lists, which the lists of further
+// binaries may follow. llvm-profgen --skip-symbolization writes addresses of the linker, no list of
+// addresses, and lists for each calling context, whose name in brackets is before them.
+type textReader struct {
+	*textInput
+	held bool // the current line has not been taken yet
+}
+
+// A textBlock is the lists of one binary, and what comments tell of it.
+type textBlock struct {
+	set           *Set
+	linked        bool   // offsets are addresses of the linker
+	path, buildID string // "" if not known
+}
+
+// next goes to the next line, if the current one has been taken.
+func (t *textReader) next() error {
+	if t.held {
+		t.held = false
+		return nil
+	}
+	return t.textInput.next()
+}
+
+// block reads the lists of the next binary, of all calling contexts, and the comments behind them.
+// Afterwards a line is held if it begins the lists of another binary.
+func (t *textReader) block() (b textBlock, err error) {
+	b.set = new(Set)
+	for context := true; context; {
+		if err := t.passHeading(); err != nil {
+			return b, err
+		}
+		if err := t.lists(&b); err != nil {
+			return b, err
+		}
+		if context, err = t.comments(&b); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// passHeading goes to the line that begins the lists.
+func (t *textReader) passHeading() error {
+	for {
+		if err := t.next(); err != nil {
+			return t.ended(err, "the number of range lines")
+		}
+		if !isComment(t.Line) && !isContext(t.Line) {
+			t.held = true
+			return nil
+		}
+	}
+}
+
+func isComment(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("#"))
+}
+
+func isContext(line []byte) bool { return bytes.HasPrefix(line, []byte("[")) }
+
+// comments reads what follows the lists. It is true if lists of another calling context do, and
+// holds the line that begins the lists of another binary.
+func (t *textReader) comments(b *textBlock) (context bool, err error) {
+	for {
+		if err := t.next(); err == io.EOF {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		text, isComment := bytes.CutPrefix(t.Line, []byte("//"))
+		switch _, digits, _ := lines.Number(t.Line, 10); {
+		case isComment:
+			b.describe(string(bytes.TrimSpace(text)))
+		case len(t.Line) > 0:
+			t.held = isContext(t.Line) || digits == len(t.Line)
+			return isContext(t.Line), nil
+		}
+	}
+}
+
+// describe takes a comment behind the lists. A build ID of zeros stands for one that is not known.
+func (b *textBlock) describe(comment string) {
+	id, ok := strings.CutPrefix(comment, "build_id: 0x")
+	switch {
+	case !ok:
+		b.path = comment
+	case strings.Trim(id, "0") != "":
+		b.buildID = id
+	}
+}
+
+// A counted key is an offset, or two of them, and how often it was seen.
+type counted struct{ first, second, count uint64 }
+
+// lists reads the lists of ranges, addresses and branches. If those of ranges are followed by
+// branches, the addresses are the linker's.
+func (t *textReader) lists(b *textBlock) error {
+	n, err := t.length("range")
+	if err == nil {
+		err = t.keys(n, "range", rangeMark, func(k counted) { b.set.AddRange(Range{k.first, k.second}, k.count) })
+	}
+	if err == nil {
+		n, err = t.length("address")
+	}
+	if err != nil {
+		return err
+	}
+	addBranch := func(k counted) { b.set.AddBranch(Branch{k.first, k.second}, k.count) }
+	if n > 0 {
+		if err := t.next(); err != nil {
+			return t.missing(err, n, "address")
+		}
+		t.held = true
+		if bytes.Contains(t.Line, []byte(branchMark)) {
+			b.linked = true
+			return t.keys(n, "branch", branchMark, addBranch)
+		}
+	}
+	if err := t.keys(n, "address", "", func(k counted) { b.set.AddAddress(k.second, k.count) }); err != nil {
+		return err
+	}
+	if n, err = t.length("branch"); err != nil {
+		return err
+	}
+	return t.keys(n, "branch", branchMark, addBranch)
+}
+
+// length reads the line before a list.
+func (t *textReader) length(what string) (uint64, error) {
+	if err := t.next(); err != nil {
+		return 0, t.ended(err, "the number of "+what+" lines")
+	}
+	c := columns{textInput: t.textInput}
+	c.blanks()
+	n := c.number(10)
+	c.end()
+	return n, c.err
+}
+
+// keys reads the n keys of a list. mark stands between two offsets and is empty if there is one
+// only.
+func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error {
+	for ; n > 0; n-- {
+		if err := t.next(); err != nil {
+			return t.missing(err, n, what)
+		}
+		c := columns{textInput: t.textInput}
+		c.blanks()
+		var k counted
+		if mark != "" {
+			k.first = c.hex()
+			c.literal(mark)
+		}
+		k.second = c.hex()
+		c.literal(":")
+		k.count = c.number(10)
+		c.end()
+		if c.err != nil {
+			return c.err
+		}
+		add(k)
+	}
+	return nil
+}
+
+func (t *textReader) missing(err error, n uint64, what string) error {
+	return t.ended(err, strconv.FormatUint(n, 10)+" more "+what+" lines")
+}
