@@ -72,7 +72,7 @@ func (s *Set) samples() (n uint64) {
 }
 
 // A textReader reads the text form as all its writers write it. Perforator writes offsets with 0x.
-// simpleperf inject tells build ID and path in comments behind the lists, which the lists of further
+// simpleperf inject tells build ID and path in comments behind the lists, which lists of further
 // binaries may follow. llvm-profgen --skip-symbolization writes addresses of the linker, no list of
 // addresses, and lists for each calling context, whose name in brackets is before them.
 type textReader struct {
