@@ -70,6 +70,7 @@ var layers = map[string][]string{
 
 	"perfdata": {""},
 	"samples":  {"", "perfdata"},
+	"record":   {"perfdata", "samples"},
 
 	"llvm/instrprof": {""},
 	"llvm/memprof":   {""},
@@ -92,6 +93,7 @@ var others = map[string][]string{
 	"llvm/memprof": {"github.com/cespare/xxhash/v2"},
 	"perfdata":     {"github.com/klauspost/compress/zstd"},
 	"samples":      {"github.com/klauspost/compress/zstd"},
+	"record":       {"golang.org/x/sys/unix"},
 }
 
 // TestImportsPointOneWay checks the imports of what is not a test.

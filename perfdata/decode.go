@@ -25,6 +25,10 @@ func (r *Reader) decodeKind(raw rawRecord) (Record, error) {
 		return r.decodeComm(raw)
 	case typeFork, typeExit:
 		return r.decodeFork(raw)
+	case typeLost, typeLostSamples:
+		return r.decodeLost(raw)
+	case typeThrottle:
+		return r.decodeThrottle(raw)
 	}
 	return nil, nil
 }
@@ -39,7 +43,6 @@ func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
 		if m.BuildID, err = mmapBuildID(c.take(24), raw); err != nil {
 			return nil, err
 		}
-		const protExec = 4
 		m.Executable = c.u32()&protExec != 0 || m.PID == UnknownPID
 		c.u32() // flags
 	}
@@ -48,6 +51,13 @@ func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
 	m.Time = r.otherTime(raw.data)
 	return m, err
 }
+
+// What MMAP2 says of a mapping, as mmap(2) has it.
+const (
+	protRead   = 1
+	protExec   = 4
+	mapPrivate = 2
+)
 
 // mmapBuildID reads the build ID that may be in the place of device and inode: its size, three
 // bytes, the ID.
@@ -83,6 +93,27 @@ func (r *Reader) decodeFork(raw rawRecord) (Record, error) {
 	}
 	r.fork = f
 	return &r.fork, nil
+}
+
+func (r *Reader) decodeLost(raw rawRecord) (Record, error) {
+	c := cursor{b: raw.data, big: r.big}
+	if raw.kind == typeLost {
+		c.u64() // the event's ID
+	}
+	r.lost = Lost{Count: c.u64(), Time: r.otherTime(raw.data)}
+	if c.short {
+		return nil, r.tooShort(raw)
+	}
+	return &r.lost, nil
+}
+
+func (r *Reader) decodeThrottle(raw rawRecord) (Record, error) {
+	c := cursor{b: raw.data, big: r.big}
+	r.slow = Throttle{Time: c.u64()}
+	if c.short {
+		return nil, r.tooShort(raw)
+	}
+	return &r.slow, nil
 }
 
 // string reads a name that ends with NUL.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
+// What a file consists of. write.go has the same the other way.
 const (
 	magicLittle = "PERFILE2"
 	magicBig    = "2ELIFREP"
@@ -20,6 +21,10 @@ const (
 	bitmapWords    = 4 // of the feature bitmap, 64 bits each
 
 	featureBuildID   = 2
+	featureArch      = 6
+	featureCommand   = 11
+	featureEvents    = 12
+	featureBranches  = 15 // tells that samples have branch stacks, and has no content
 	featureDirFormat = 24
 
 	maxEvents = 1 << 16

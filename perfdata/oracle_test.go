@@ -46,6 +46,14 @@ func TestOtherReaderAgrees(t *testing.T) {
 			case *perffile.RecordExit:
 				require.Equal(t, want.PID, int(got[next].(*perfdata.Exit).PID))
 				next++
+			case *perffile.RecordLost:
+				require.Equal(t, want.NumLost, got[next].(*perfdata.Lost).Count)
+				next++
+			case *perffile.RecordThrottle:
+				if want.Enable { // the end of a pause is left out
+					require.Equal(t, want.Time, got[next].(*perfdata.Throttle).Time)
+					next++
+				}
 			}
 		}
 		require.Len(t, got, next, name)

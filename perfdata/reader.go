@@ -17,11 +17,14 @@ const (
 // Types of records, in linux/perf_event.h and in perf's event.h.
 const (
 	typeMmap          = 1
+	typeLost          = 2
 	typeComm          = 3
 	typeExit          = 4
+	typeThrottle      = 5
 	typeFork          = 7
 	typeSample        = 9
 	typeMmap2         = 10
+	typeLostSamples   = 13
 	typeHeaderAttr    = 64
 	typeHeaderBuildID = 67
 	typeFinishedRound = 68
@@ -46,6 +49,8 @@ type Reader struct {
 	comm   Comm
 	fork   Fork
 	exit   Exit
+	lost   Lost
+	slow   Throttle
 	intern map[string]string // paths and names, of which there are few
 }
 

@@ -36,6 +36,12 @@ func all(records iter.Seq2[perfdata.Record, error]) ([]perfdata.Record, error) {
 		case *perfdata.Exit:
 			c := *r
 			record = &c
+		case *perfdata.Lost:
+			c := *r
+			record = &c
+		case *perfdata.Throttle:
+			c := *r
+			record = &c
 		}
 		list = append(list, record)
 	}

@@ -1,7 +1,7 @@
 package perfdata
 
-// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork] and *[Exit]. It and what it refers to,
-// strings apart, are valid until the next one is asked for.
+// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit], *[Lost] and *[Throttle]. It and
+// what it refers to, strings apart, are valid until the next one is asked for.
 type Record interface{ record() }
 
 // UnknownPID is the process of records that do not tell theirs, and of the kernel's mappings.
@@ -102,8 +102,21 @@ type Exit struct {
 	Time     uint64
 }
 
-func (*Sample) record() {}
-func (*Mmap) record()   {}
-func (*Comm) record()   {}
-func (*Fork) record()   {}
-func (*Exit) record()   {}
+// A Lost tells that records are missing: there was no room for them, since the recorder came too
+// late.
+type Lost struct {
+	Count uint64
+	Time  uint64 // 0 if not recorded
+}
+
+// A Throttle tells that the kernel stopped an event for a moment, since it took too much of a
+// processor's time.
+type Throttle struct{ Time uint64 }
+
+func (*Sample) record()   {}
+func (*Mmap) record()     {}
+func (*Comm) record()     {}
+func (*Fork) record()     {}
+func (*Exit) record()     {}
+func (*Lost) record()     {}
+func (*Throttle) record() {}

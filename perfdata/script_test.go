@@ -26,6 +26,10 @@ func describe(record perfdata.Record) string {
 		return fmt.Sprintf("fork %+v", *r)
 	case *perfdata.Exit:
 		return fmt.Sprintf("exit %+v", *r)
+	case *perfdata.Lost:
+		return fmt.Sprintf("lost %+v", *r)
+	case *perfdata.Throttle:
+		return fmt.Sprintf("throttle %+v", *r)
 	}
 	return "?"
 }

@@ -177,8 +177,8 @@ func newProjectSite(t *testing.T, p *project, from string) *site {
 	return s
 }
 
-// record builds a project, runs it under callgrind and returns the profile.
-func record(t *testing.T, p *project, from string) *profile.Profile {
+// callgrindProfile builds a project, runs it under callgrind and returns the profile.
+func callgrindProfile(t *testing.T, p *project, from string) *profile.Profile {
 	s := newProjectSite(t, p, from)
 	sources := s.files(p.sources, p.not)
 	if p.together {
@@ -249,7 +249,7 @@ func TestExecProjects(t *testing.T) {
 			from := sourcesOf(t, &p)
 			testenv.Tool(t, "valgrind")
 			testenv.Tool(t, p.compiler)
-			trained := onOtherPaths(record(t, &p, from))
+			trained := onOtherPaths(callgrindProfile(t, &p, from))
 			trained.Merge(synth.Profile(synth.Options{Seed: 1, Units: 130, Functions: 5_000}))
 			trained.Summary = trained.Summarize()
 			whole := writeV4(t, trained)

@@ -88,6 +88,7 @@ type verb struct {
 
 // verbs are in the order of the help.
 var verbs = [...]verb{
+	{"record", newRecordCommand},
 	{"create", newCreateCommand},
 	{"show", newShowCommand},
 	{"units", newUnitsCommand},

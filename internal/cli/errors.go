@@ -35,7 +35,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
 	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
-	"anyprof: ", "explain: ",
+	"anyprof: ", "explain: ", "record: ",
 }
 
 // Message returns the text of an error without the packages it came through: the command says who

@@ -1,0 +1,153 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/record"
+)
+
+const spinningProgram = `#include <stdlib.h>
+volatile int sink;
+__attribute__((noinline)) static void spin(long n) {
+  for (long i = 0; i < n; i++)
+    sink += i;
+}
+int main(int argc, char **argv) {
+  spin(atol(argv[1]));
+  return argc - 2;
+}
+`
+
+// needRecord skips a test where nothing can be recorded.
+func needRecord(t *testing.T) {
+	t.Helper()
+	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: record.Clock})
+	if err != nil {
+		t.Skipf("nothing can be recorded here: %v", err)
+	}
+	require.NoError(t, r.Close())
+}
+
+// What is recorded of a command becomes a profile of it, from a file and from a stream, and the
+// exit status is the command's.
+func TestRecordAndCreate(t *testing.T) {
+	needRecord(t)
+	program := compileC(t, spinningProgram, "-g")
+	out := filepath.Join(t.TempDir(), "perf.data")
+	r := afdoRun("record", "-o", out, "-e", "cpu-clock", "--", program, "100000000", "more")
+	assert.Equal(t, 1, r.status, r.err)
+	assert.Regexp(t, `^afdo: [\d,]+ samples of cpu-clock:u in \d+\.\d s, without branch stacks: \S+\n$`, r.err)
+	text := mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text")
+	assert.Contains(t, text, `"spin":`)
+
+	stream := afdoRun("record", "-o", "-", "-F", "2000", "--", program, "100000000")
+	require.Equal(t, 0, stream.status, stream.err)
+	created := afdoWith(strings.NewReader(stream.out), "create", "--binary", program, "--profile", "-", "--to", "text")
+	require.Equal(t, 0, created.status, created.err)
+	assert.Contains(t, created.out, `"spin":`)
+}
+
+func TestRecordJSON(t *testing.T) {
+	needRecord(t)
+	out := filepath.Join(t.TempDir(), "perf.data")
+	r := afdoRun("record", "-o", out, "--json", "-e", "cpu-clock", "-c", "500000", "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo said")
+	require.Equal(t, 0, r.status, r.err)
+	assert.Equal(t, "said\n", r.err, "standard output is for the facts")
+	var facts recordFacts
+	keepJSON(t, "record", r.out)
+	d := json.NewDecoder(strings.NewReader(r.out))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&facts))
+	assert.NotZero(t, facts.Samples)
+	assert.NotZero(t, facts.Duration)
+	zero := 0
+	assert.Equal(t, recordFacts{Event: "cpu-clock:u", Samples: facts.Samples, Lost: facts.Lost, Throttled: facts.Throttled, Duration: facts.Duration, Output: out, ExitStatus: &zero}, facts)
+}
+
+// A recording without a sample is none, and that is told even if the command says that it is well.
+func TestRecordsNothing(t *testing.T) {
+	needRecord(t)
+	out := filepath.Join(t.TempDir(), "perf.data")
+	r := afdoRun("record", "-o", out, "-e", "cpu-clock", "-c", "4000000000", "--", "true")
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "no samples in")
+	assert.NoFileExists(t, out)
+	r = afdoRun("record", "-o", out, "-e", "cpu-clock", "--", filepath.Join(out, "nowhere"))
+	assert.Equal(t, 1, r.status)
+	assert.NoFileExists(t, out)
+	names, err := os.ReadDir(filepath.Dir(out))
+	require.NoError(t, err)
+	assert.Empty(t, names)
+}
+
+// Ctrl-C ends a recording, which is whole, and a second program reads it. A command that it ends
+// has the status of that.
+func TestRecordEndsOnSignal(t *testing.T) {
+	needRecord(t)
+	program := compileC(t, spinningProgram, "-g")
+	for name, c := range map[string]struct {
+		group  bool // the command gets the signal as well, as it does from a terminal
+		status int
+	}{"of afdo": {false, 0}, "of all": {true, 128 + int(syscall.SIGINT)}} {
+		out := filepath.Join(t.TempDir(), "perf.data")
+		cmd := exec.Command("afdo", "record", "-o", out, "-e", "cpu-clock", "--", program, "1000000000000")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		require.NoError(t, cmd.Start())
+		time.Sleep(time.Second)
+		to := cmd.Process.Pid
+		if c.group {
+			to = -to
+		}
+		require.NoError(t, syscall.Kill(to, syscall.SIGINT))
+		_ = cmd.Wait()
+		assert.Equal(t, c.status, cmd.ProcessState.ExitCode(), name)
+		assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`, name)
+	}
+}
+
+// A process is recorded for as long as is asked for.
+func TestRecordProcess(t *testing.T) {
+	needRecord(t)
+	program := compileC(t, spinningProgram, "-g")
+	cmd := exec.Command(program, "1000000000000")
+	require.NoError(t, cmd.Start())
+	out := filepath.Join(t.TempDir(), "perf.data")
+	r := afdoRun("record", "-o", out, "-p", strconv.Itoa(cmd.Process.Pid), "-e", "cpu-clock", "--duration", "500ms")
+	require.NoError(t, cmd.Process.Kill())
+	require.Equal(t, 0, r.status, r.err)
+	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`)
+	_ = cmd.Wait()
+}
+
+func TestRecordRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		err  string
+	}{
+		"nothing":         {nil, "want one of a command"},
+		"two":             {[]string{"-p", "1", "--", "true"}, "want one of a command"},
+		"pid":             {[]string{"-p", "-1"}, "is no process"},
+		"event":           {[]string{"-e", "instructions", "--", "true"}, `--event has no "instructions"`},
+		"frequency":       {[]string{"-F", "0", "--", "true"}, "gives no samples"},
+		"both":            {[]string{"-F", "1", "-c", "1", "--", "true"}, "freq count"},
+		"duration":        {[]string{"--duration", "-1s", "-a"}, "no time to record"},
+		"json and stream": {[]string{"--json", "-o", "-", "--", "true"}, "--json writes to standard output"},
+	} {
+		r := afdoRun(append([]string{"record"}, c.args...)...)
+		assert.Equal(t, 2, r.status, name)
+		assert.Contains(t, r.err, c.err, name)
+	}
+}

@@ -1,0 +1,184 @@
+package perfdata
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A Head is what a recording says beside its records. Recordings are written with one event, so
+// that none of their records has to tell of which event it is.
+type Head struct {
+	Name     string    // of the event, such as "cycles:u"
+	Attr     []byte    // of the event: perf_event_attr as the kernel got it
+	BuildIDs []BuildID // of the files that were mapped; file mode only
+	Command  []string  // that made the recording; file mode only
+	Arch     string    // as uname tells it; file mode only
+}
+
+// WriteFile writes a recording in file mode, whose records are size bytes.
+func (h *Head) WriteFile(w io.Writer, records io.Reader, size int64) error {
+	event, err := h.event()
+	if err != nil {
+		return err
+	}
+	features, err := h.features(event)
+	if err != nil {
+		return err
+	}
+	var e encoder
+	h.header(&e, uint64(size), features)
+	if _, err := w.Write(e.b); err != nil {
+		return err
+	}
+	got, err := io.Copy(w, records)
+	if err == nil && got != size {
+		err = fmt.Errorf("perfdata: %d bytes of records, not %d: %w", got, size, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(placed(features, uint64(len(e.b))+uint64(size)))
+	return err
+}
+
+// WritePipe writes what comes before the records in pipe mode, in which they may have any length.
+func (h *Head) WritePipe(w io.Writer) error {
+	if _, err := h.event(); err != nil {
+		return err
+	}
+	var e encoder
+	e.magic()
+	e.u64(pipeHeaderSize)
+	if err := e.record(typeHeaderAttr, 0, func() { e.bytes(h.Attr) }); err != nil {
+		return err
+	}
+	_, err := w.Write(e.b)
+	return err
+}
+
+// event returns how the records are laid out.
+func (h *Head) event() (*Event, error) {
+	c := cursor{b: h.Attr, big: nativeBig}
+	event := parseAttr(&c)
+	if c.short || len(c.b) > 0 {
+		return nil, fmt.Errorf("perfdata: %d bytes are no perf_event_attr", len(h.Attr))
+	}
+	return event, nil
+}
+
+// header writes what comes before the records in file mode: the header, the event, no IDs.
+func (h *Head) header(e *encoder, size uint64, features []feature) {
+	attrSize := uint64(len(h.Attr)) + 16
+	attrs := part{headerSize, attrSize}
+	data := part{attrs.offset + attrs.size, size}
+	var bitmap [bitmapWords]uint64
+	for _, f := range features {
+		bitmap[f.bit/64] |= 1 << (f.bit % 64)
+	}
+	e.magic()
+	e.u64(headerSize)
+	e.u64(attrSize)
+	e.part(attrs)
+	e.part(data)
+	e.part(part{}) // event types, of old
+	for _, word := range bitmap {
+		e.u64(word)
+	}
+	e.bytes(h.Attr)
+	e.part(part{})
+}
+
+// A feature is what stands behind the records.
+type feature struct {
+	bit     int
+	content []byte
+}
+
+// features returns the features in the order of their bits.
+func (h *Head) features(event *Event) ([]feature, error) {
+	var list []feature
+	add := func(bit int, there bool, write func(*encoder)) {
+		if there {
+			var e encoder
+			write(&e)
+			list = append(list, feature{bit, e.b})
+		}
+	}
+	var err error
+	add(featureBuildID, len(h.BuildIDs) > 0, func(e *encoder) {
+		for i := 0; i < len(h.BuildIDs) && err == nil; i++ {
+			err = e.buildID(h.BuildIDs[i])
+		}
+	})
+	add(featureArch, h.Arch != "", func(e *encoder) { e.counted(h.Arch) })
+	add(featureCommand, len(h.Command) > 0, func(e *encoder) {
+		e.u32(uint32(len(h.Command)))
+		for _, word := range h.Command {
+			e.counted(word)
+		}
+	})
+	add(featureEvents, true, func(e *encoder) {
+		e.u32(1)
+		e.u32(uint32(len(h.Attr)))
+		e.bytes(h.Attr)
+		e.u32(0) // IDs
+		e.counted(h.Name)
+	})
+	add(featureBranches, event.HasBranches(), func(*encoder) {})
+	return list, err
+}
+
+// placed returns features with the table of their places in front, which begins at an offset.
+func placed(features []feature, at uint64) []byte {
+	var places, content encoder
+	at += uint64(len(features)) * 16
+	for _, f := range features {
+		places.part(part{at + uint64(len(content.b)), uint64(len(f.content))})
+		content.bytes(f.content)
+	}
+	return append(places.b, content.b...)
+}
+
+// buildID writes an entry of the table of build IDs.
+func (e *encoder) buildID(id BuildID) error {
+	field, err := buildIDField(id.ID)
+	if err != nil {
+		return err
+	}
+	return e.record(0, uint16(ModeUser)|miscBuildIDSize, func() {
+		e.u32(math.MaxUint32) // of all processes
+		e.bytes(field)
+		e.zeros(buildIDMax - len(field))
+		e.b = append(e.b, byte(len(field)), 0, 0, 0)
+		e.name(id.Path, 64)
+	})
+}
+
+// buildIDField returns the bytes of a build ID in hexadecimal digits.
+func buildIDField(id string) ([]byte, error) {
+	field, err := hex.DecodeString(id)
+	if err != nil || len(field) > buildIDMax {
+		return nil, fmt.Errorf("perfdata: %q is no build ID", id)
+	}
+	return field, nil
+}
+
+// record writes a record with its header.
+func (e *encoder) record(kind uint32, misc uint16, write func()) error {
+	start := len(e.b)
+	e.u32(kind)
+	e.u16(misc)
+	e.u16(0)
+	write()
+	size := len(e.b) - start
+	if size > math.MaxUint16 {
+		e.b = e.b[:start]
+		return fmt.Errorf("perfdata: a record of type %d needs %d bytes, and %d is the most", kind, size, math.MaxUint16)
+	}
+	var field encoder
+	field.u16(uint16(size))
+	copy(e.b[start+6:], field.b)
+	return nil
+}

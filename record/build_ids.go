@@ -1,0 +1,47 @@
+package record
+
+import (
+	"cmp"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-afdo/afdo/perfdata"
+	"github.com/go-afdo/afdo/samples"
+)
+
+// buildIDs returns the build IDs of the files that were mapped, in the order of their paths. Those
+// that the kernel has not told are read from the files.
+func buildIDs(files map[perfdata.BuildID]bool) []perfdata.BuildID {
+	var list []perfdata.BuildID
+	for f := range files {
+		if f.ID == "" {
+			f.ID = buildIDOf("/", f.Path)
+		}
+		if f.ID != "" {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b perfdata.BuildID) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
+	})
+	return slices.Compact(list)
+}
+
+// buildIDOf returns the build ID of an ELF file as seen from a root folder, "" for any other path.
+func buildIDOf(root, path string) string {
+	if !filepath.IsAbs(path) { // [vdso] and the like
+		return ""
+	}
+	path = filepath.Join(root, path)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	return samples.BuildID(f)
+}

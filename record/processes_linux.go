@@ -1,0 +1,123 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// procFS is where the kernel tells of processes.
+const procFS = "/proc"
+
+// numbers returns the entries of a folder that are numbers.
+func numbers(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
+	var list []int
+	for _, e := range entries {
+		if n, err := strconv.ParseInt(e.Name(), 10, 32); err == nil {
+			list = append(list, int(n))
+		}
+	}
+	return list, err
+}
+
+// threadsOf returns the threads of a process.
+func threadsOf(pid int) ([]int, error) {
+	list, err := numbers(filepath.Join(procFS, strconv.Itoa(pid), "task"))
+	if gone(err) || err == nil && len(list) == 0 {
+		return nil, fmt.Errorf("record: no process %d: %w", pid, unix.ESRCH)
+	}
+	return list, err
+}
+
+// gone reports whether an error says that a process has ended meanwhile.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
+
+// tellRunning adds what the kernel has told of processes before the recording began: their names,
+// and what they have mapped.
+func (r *Recorder) tellRunning(s *sink) error {
+	pids := []int{r.target.PID}
+	if r.target.Machine {
+		var err error
+		if pids, err = numbers(procFS); err != nil {
+			return err
+		}
+	}
+	for _, pid := range pids {
+		if err := tellProcess(s, pid); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		// That takes a while, for which the rings may have no room. It is no round: samples are to
+		// wait until their process is told.
+		if err := s.drain(r.rings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellProcess adds the names of a process's threads, and its mappings.
+func tellProcess(s *sink, pid int) error {
+	threads, err := threadsOf(pid)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(procFS, strconv.Itoa(pid))
+	for _, thread := range threads {
+		name, err := os.ReadFile(filepath.Join(folder, "task", strconv.Itoa(thread), "comm"))
+		if err != nil {
+			continue // it has ended
+		}
+		comm := perfdata.Comm{PID: int32(pid), TID: int32(thread), Name: strings.TrimSuffix(string(name), "\n")}
+		if err := s.add(&comm); err != nil {
+			return err
+		}
+	}
+	maps, err := os.ReadFile(filepath.Join(folder, "maps"))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(maps)) {
+		m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
+		if !ok {
+			continue
+		}
+		m.PID, m.TID = int32(pid), int32(pid)
+		m.BuildID = buildIDOf(filepath.Join(folder, "root"), m.Path)
+		if err := s.add(&m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseMapping reads a line of /proc/PID/maps:
+//
+//	55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600    /usr/bin/prog
+//
+// It is false for what is not executable or has no name.
+func parseMapping(line string) (m perfdata.Mmap, ok bool) {
+	var fields [5]string
+	rest := line
+	for i := range fields {
+		fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+	}
+	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
+	low, high, _ := strings.Cut(fields[0], "-")
+	start, err := strconv.ParseUint(low, 16, 64)
+	end, err2 := strconv.ParseUint(high, 16, 64)
+	offset, err3 := strconv.ParseUint(fields[2], 16, 64)
+	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" || !strings.Contains(fields[1], "x") {
+		return m, false
+	}
+	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, true
+	return m, true
+}

@@ -1,0 +1,230 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// ringSize is how many bytes of records a processor has room for: what the kernel lets everybody
+// lock in memory (perf_event_mlock_kb), which perf takes as well.
+const ringSize = 512 << 10
+
+// A Recorder samples a target. Its methods are to be called by the goroutine that has opened it,
+// which is bound to its thread until [Recorder.Close]: a command inherits the event of the thread
+// that starts it.
+type Recorder struct {
+	target   Target
+	options  Options
+	warnings []string
+
+	source source
+	attr   unix.PerfEventAttr
+	cpus   []int
+	events []int   // file descriptors, one for each thread and processor
+	rings  []*ring // one for each processor
+	owners []int   // events that have the rings, by processor; -1 if it is gone
+	maps   [][]byte
+	files  map[perfdata.BuildID]bool
+}
+
+// Open prepares the recording of a target. Nothing is recorded before [Recorder.Run].
+//
+// Errors are [ErrTarget], [ErrEvent] and those of the system, such as [unix.EACCES].
+func Open(t Target, o Options) (*Recorder, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread()
+	r := &Recorder{target: t, options: o}
+	if err := r.open(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close ends what is left of the recording.
+func (r *Recorder) Close() error {
+	var failure error
+	for _, m := range r.maps {
+		failure = errors.Join(failure, unix.Munmap(m))
+	}
+	for _, fd := range r.events {
+		failure = errors.Join(failure, unix.Close(fd))
+	}
+	r.maps, r.events, r.rings = nil, nil, nil
+	runtime.UnlockOSThread()
+	return failure
+}
+
+// Event returns the event that is sampled.
+func (r *Recorder) Event() Event { return r.source.event }
+
+// Warnings returns what is not as good as it could be, a sentence each.
+func (r *Recorder) Warnings() []string { return r.warnings }
+
+// Head returns what the recording says beside its records. After [Recorder.Run] it has the build
+// IDs of the files that were mapped.
+func (r *Recorder) Head() *perfdata.Head {
+	attr, err := encode(&r.attr)
+	if err != nil {
+		panic(err) // a struct of integers has an encoding
+	}
+	return &perfdata.Head{Name: r.source.name, Attr: attr, BuildIDs: buildIDs(r.files), Arch: arch()}
+}
+
+func arch() string {
+	var name unix.Utsname
+	if unix.Uname(&name) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(name.Machine[:])
+}
+
+func (r *Recorder) open() (err error) {
+	if r.cpus, err = onlineCPUs(); err != nil {
+		return err
+	}
+	r.rings, r.owners = make([]*ring, 0, len(r.cpus)), make([]int, len(r.cpus))
+	for i := range r.owners {
+		r.owners[i] = -1
+	}
+	r.chooseRate()
+	first, err := r.threads()
+	if err != nil {
+		return err
+	}
+	if err := r.choose(first[0], r.cpus[0]); err != nil {
+		return err
+	}
+	r.warnOfEvent()
+	return r.openThreads(first)
+}
+
+// chooseRate makes the frequency one that the kernel allows.
+func (r *Recorder) chooseRate() {
+	if r.options.Period != 0 {
+		return
+	}
+	if r.options.Frequency == 0 {
+		r.options.Frequency = DefaultFrequency
+	}
+	most, err := setting("perf_event_max_sample_rate")
+	if err == nil && most > 0 && r.options.Frequency > uint64(most) {
+		r.warnings = append(r.warnings, fmt.Sprintf("the kernel allows %d samples a second (perf_event_max_sample_rate), not %d", most, r.options.Frequency))
+		r.options.Frequency = uint64(most)
+	}
+}
+
+// warnOfEvent says what it costs that there is nothing better.
+func (r *Recorder) warnOfEvent() {
+	if r.options.Event != Best {
+		return
+	}
+	const costs = "calls and head counts will be estimates, and a profile takes many more samples"
+	switch r.source.event {
+	case Cycles:
+		r.warnings = append(r.warnings, "this processor has no branch stacks, so cycles are sampled: "+costs)
+	case Clock:
+		r.warnings = append(r.warnings, "this machine has neither branch stacks nor a counter of cycles, as most virtual ones, so time is sampled: "+costs)
+	}
+}
+
+// threads returns the threads of the target: 0 stands for the one that will start the command, -1
+// for all.
+func (r *Recorder) threads() ([]int, error) {
+	switch {
+	case len(r.target.Command) > 0:
+		return []int{0}, nil
+	case r.target.Machine:
+		return []int{-1}, nil
+	}
+	return threadsOf(r.target.PID)
+}
+
+// openThreads opens the event for some threads, then for those that the target has started
+// meanwhile, until there are no more: threads whose parent has the event inherit it.
+func (r *Recorder) openThreads(fresh []int) error {
+	known := make(map[int]bool)
+	for len(fresh) > 0 {
+		for _, thread := range fresh {
+			known[thread] = true
+			if err := r.openThread(thread); err != nil {
+				return err
+			}
+		}
+		now, err := r.threads()
+		if err != nil {
+			return err
+		}
+		fresh = fresh[:0]
+		for _, thread := range now {
+			if !known[thread] {
+				fresh = append(fresh, thread)
+			}
+		}
+	}
+	if len(r.events) == 0 {
+		return r.explain(unix.ESRCH)
+	}
+	return nil
+}
+
+// openThread opens the event for a thread on all processors. A thread or processor that is gone is
+// none to record.
+func (r *Recorder) openThread(thread int) error {
+	for i, cpu := range r.cpus {
+		fd, err := open(&r.attr, thread, cpu)
+		if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENODEV) {
+			continue
+		}
+		if err != nil {
+			return r.explain(err)
+		}
+		r.events = append(r.events, fd)
+		if owner := r.owners[i]; owner >= 0 {
+			err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, owner)
+		} else {
+			r.owners[i], err = fd, r.mapRing(fd)
+		}
+		if err != nil {
+			return fmt.Errorf("record: ring buffer of processor %d: %w", cpu, err)
+		}
+	}
+	return nil
+}
+
+// mapRing maps the ring of an event: a page that kernel and process both write, then the records.
+func (r *Recorder) mapRing(fd int) error {
+	page := os.Getpagesize()
+	m, err := unix.Mmap(fd, 0, page+ringSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	r.maps = append(r.maps, m)
+	control := (*unix.PerfEventMmapPage)(unsafe.Pointer(&m[0]))
+	r.rings = append(r.rings, &ring{
+		head: (*atomic.Uint64)(unsafe.Pointer(&control.Data_head)),
+		tail: (*atomic.Uint64)(unsafe.Pointer(&control.Data_tail)),
+		data: m[page:],
+	})
+	return nil
+}
+
+// each does the same to all events.
+func (r *Recorder) each(request uint) error {
+	for _, fd := range r.events {
+		if err := unix.IoctlSetInt(fd, request, 0); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+	}
+	return nil
+}

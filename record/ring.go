@@ -1,0 +1,61 @@
+package record
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+)
+
+// A ring is what the kernel writes records into, and this process reads them from. Both count bytes
+// from the beginning; the size of data is a power of two.
+type ring struct {
+	head  *atomic.Uint64 // written by the kernel
+	tail  *atomic.Uint64 // written by drain
+	data  []byte
+	read  uint64 // what tail is: the kernel's copy is not trusted
+	whole []byte // of a record that is in two pieces
+}
+
+const recordHeader = 8
+
+// drain hands all records to use, and makes room for others. A record is valid until use returns.
+func (r *ring) drain(use func(record []byte) error) error {
+	head := r.head.Load()
+	if head-r.read > uint64(len(r.data)) {
+		return fmt.Errorf("record: %w: it has %d bytes that are not read, and is %d bytes long", ErrRing, head-r.read, len(r.data))
+	}
+	for r.read != head {
+		record, err := r.next(head - r.read)
+		if err != nil {
+			return err
+		}
+		if err := use(record); err != nil {
+			return err
+		}
+		r.read += uint64(len(record))
+	}
+	r.tail.Store(r.read)
+	return nil
+}
+
+// next returns the record that begins a number of bytes before the head.
+func (r *ring) next(left uint64) ([]byte, error) {
+	if left < recordHeader {
+		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", ErrRing, left)
+	}
+	size := uint64(binary.NativeEndian.Uint16(r.piece(recordHeader)[6:]))
+	if size < recordHeader || size > left {
+		return nil, fmt.Errorf("record: %w: a record of %d bytes, where %d are left", ErrRing, size, left)
+	}
+	return r.piece(size), nil
+}
+
+// piece returns the next n bytes, which may go on at the beginning of the ring.
+func (r *ring) piece(n uint64) []byte {
+	at := r.read & uint64(len(r.data)-1)
+	if at+n <= uint64(len(r.data)) {
+		return r.data[at : at+n]
+	}
+	r.whole = append(append(r.whole[:0], r.data[at:]...), r.data[:at+n-uint64(len(r.data))]...)
+	return r.whole
+}

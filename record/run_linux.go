@@ -1,0 +1,144 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+const (
+	pollTime = 50 * time.Millisecond // after which rings are read even if they are not full
+
+	// endTime is what a command gets to end itself when the recording has ended.
+	endTime = 5 * time.Second
+)
+
+// Run records until the command or process ends, or ctx does, and writes the records in pieces. The
+// end of ctx is the normal end of a recording, and no error; a command that still runs then gets
+// SIGTERM, and some seconds later SIGKILL. It can be called once.
+//
+// The report is returned with an error as well, nil if nothing was begun.
+func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
+	writer, err := perfdata.NewWriter(w, r.Head())
+	if err != nil {
+		return nil, err
+	}
+	s := newSink(writer)
+	began := time.Now()
+	command, err := r.begin(s)
+	if err != nil {
+		return nil, err
+	}
+	err = r.follow(ctx, s, command)
+	err = errors.Join(err, r.each(unix.PERF_EVENT_IOC_DISABLE))
+	s.report.Duration = time.Since(began)
+	if err == nil {
+		err = s.round(r.rings)
+	}
+	command.end(s.report)
+	r.files = s.files
+	return s.report, err
+}
+
+// begin starts the command, or begins to sample what runs already.
+func (r *Recorder) begin(s *sink) (*command, error) {
+	if len(r.target.Command) > 0 {
+		return r.start()
+	}
+	if err := r.each(unix.PERF_EVENT_IOC_ENABLE); err != nil {
+		return nil, err
+	}
+	return &command{}, r.tellRunning(s) // what is mapped meanwhile is told twice, which does no harm
+}
+
+// follow reads the rings until something ends.
+func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error {
+	fds := make([]unix.PollFd, len(r.events))
+	for i, fd := range r.events {
+		fds[i] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+	}
+	for ctx.Err() == nil && !command.ended() {
+		if _, err := unix.Poll(fds, int(pollTime.Milliseconds())); err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("record: %w", err)
+		}
+		if err := s.round(r.rings); err != nil {
+			return err
+		}
+		if !alive(fds) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// alive takes events whose threads have ended out of a list, and reports whether others are left.
+func alive(fds []unix.PollFd) bool {
+	some := false
+	for i := range fds {
+		if fds[i].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
+			fds[i].Fd = -1
+		}
+		some = some || fds[i].Fd >= 0
+	}
+	return some
+}
+
+// A command is the program that was started, if one was.
+type command struct {
+	*exec.Cmd
+	exited chan struct{} // closed when it has ended; nil if there is no command
+}
+
+// start starts the command. It inherits the event of this thread, which begins when the program is
+// executed.
+func (r *Recorder) start() (*command, error) {
+	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &command{cmd, make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // cmd.ProcessState tells
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+func (c *command) ended() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// end waits for the command, after having told it to end if it has not, and reports its status.
+func (c *command) end(report *Report) {
+	if c.Cmd == nil {
+		return
+	}
+	if report.Ended = !c.ended(); report.Ended {
+		_ = c.Process.Signal(syscall.SIGTERM) // it may end by itself at this moment
+		select {
+		case <-c.exited:
+		case <-time.After(endTime):
+			_ = c.Process.Kill()
+			<-c.exited
+		}
+	}
+	status := c.ProcessState.Sys().(syscall.WaitStatus)
+	report.ExitStatus = status.ExitStatus()
+	if status.Signaled() {
+		report.ExitStatus = 128 + int(status.Signal())
+	}
+}

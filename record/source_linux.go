@@ -1,0 +1,184 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A source is an event that the kernel may be able to sample.
+type source struct {
+	event     Event
+	name      string // as perf calls it
+	kind      uint32
+	config    uint64
+	precise   uint64 // how late an address may be: 3 is not at all, 0 by a few instructions
+	needsFile string // of the kernel: without it there is no such event
+	period    uint64 // that it has to have instead of a frequency, 0 if it has not
+}
+
+const brsEvent = "/sys/bus/event_source/devices/cpu/events/branch-brs"
+
+// sources are in the order of how good they are. Branches are what a branch stack is about:
+// sampled by cycles, stacks have more of slow code than ran. AMD's Zen 3 has stacks with an event
+// of its own alone, at a fixed period.
+var sources = []source{
+	{event: Branches, name: "branches:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{event: Branches, name: "cycles:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES},
+	{event: Branches, name: "branch-brs:u", kind: unix.PERF_TYPE_RAW, config: 0xc4, needsFile: brsEvent, period: 1_000_003},
+	{event: Cycles, name: "cycles:uppp", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES, precise: 3},
+	{event: Cycles, name: "cycles:upp", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES, precise: 2},
+	{event: Cycles, name: "cycles:up", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES, precise: 1},
+	{event: Cycles, name: "cycles:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES},
+	{event: Clock, name: "cpu-clock:u", kind: unix.PERF_TYPE_SOFTWARE, config: unix.PERF_COUNT_SW_CPU_CLOCK},
+}
+
+// there reports whether the kernel may have the source.
+func (s *source) there() bool {
+	if s.needsFile == "" {
+		return true
+	}
+	_, err := os.Stat(s.needsFile)
+	return err == nil
+}
+
+// allowed returns the sources that the options allow.
+func (o *Options) allowed() []source {
+	return slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
+		return o.Event != Best && o.Event != s.event || !s.there()
+	})
+}
+
+// What every event says, and build IDs in MMAP2, which Linux 5.12 and later can write.
+const (
+	always = unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv |
+		unix.PerfBitExcludeGuest | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec |
+		unix.PerfBitTask | unix.PerfBitSampleIDAll | unix.PerfBitWatermark
+	withBuildIDs = unix.CBitFieldMaskBit34
+)
+
+// attr returns what the kernel is asked for.
+func (s *source) attr(o *Options, onExec bool) unix.PerfEventAttr {
+	a := unix.PerfEventAttr{
+		Type: s.kind, Config: s.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
+		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_PERIOD,
+	}
+	a.Size = uint32(binary.Size(a))
+	if s.event == Branches {
+		a.Sample_type |= unix.PERF_SAMPLE_BRANCH_STACK
+		a.Branch_sample_type = unix.PERF_SAMPLE_BRANCH_ANY | unix.PERF_SAMPLE_BRANCH_USER
+	}
+	if s.precise&1 != 0 {
+		a.Bits |= unix.PerfBitPreciseIPBit1
+	}
+	if s.precise&2 != 0 {
+		a.Bits |= unix.PerfBitPreciseIPBit2
+	}
+	if onExec {
+		a.Bits |= unix.PerfBitEnableOnExec
+	}
+	switch {
+	case o.Period != 0:
+		a.Sample = o.Period
+	case s.period != 0:
+		a.Sample = s.period
+	default:
+		a.Sample = o.Frequency
+		a.Bits |= unix.PerfBitFreq
+	}
+	return a
+}
+
+// encode returns an attribute as a file has it: in the byte order of this machine.
+func encode(a *unix.PerfEventAttr) ([]byte, error) {
+	return binary.Append(nil, binary.NativeEndian, a)
+}
+
+// choose finds the best source that can be sampled of a thread, and what to ask for.
+func (r *Recorder) choose(thread, cpu int) error {
+	failure := error(unix.ENOENT)
+	for _, s := range r.options.allowed() {
+		a := s.attr(&r.options, len(r.target.Command) > 0)
+		for _, bits := range []uint64{a.Bits, a.Bits &^ withBuildIDs} {
+			a.Bits = bits
+			fd, err := open(&a, thread, cpu)
+			if err == nil {
+				r.source, r.attr = s, a
+				return unix.Close(fd)
+			}
+			if !errors.Is(failure, unix.EACCES) && !errors.Is(failure, unix.EPERM) {
+				failure = err // of all, that something is forbidden says most
+			}
+		}
+	}
+	return r.explain(failure)
+}
+
+// open opens an event for a thread, 0 for this one and -1 for all, on a processor.
+func open(a *unix.PerfEventAttr, thread, cpu int) (int, error) {
+	return unix.PerfEventOpen(a, thread, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+}
+
+// explain adds to an error of perf_event_open what to do.
+func (r *Recorder) explain(err error) error {
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		return fmt.Errorf("record: no process %d: %w", r.target.PID, err)
+	case errors.Is(err, unix.EMFILE):
+		return fmt.Errorf("record: every thread needs an open file for each processor, which are too many (ulimit -n): %w", err)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		const rule = "programs of one's own need 2 or less there, the machine and programs of others 0 or less, or CAP_PERFMON; containers may forbid perf_event_open altogether"
+		paranoid, _ := setting("perf_event_paranoid")
+		return fmt.Errorf("record: the kernel does not allow it (perf_event_paranoid is %d: %s): %w", paranoid, rule, err)
+	case errors.Is(err, unix.ENOSYS):
+		return fmt.Errorf("record: %w: the kernel was built without perf_event_open: %w", ErrEvent, err)
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
+		return fmt.Errorf("record: %w: this processor has no such event, or does not show it to a virtual machine: %w", ErrEvent, err)
+	}
+	return fmt.Errorf("record: %w: %w", ErrEvent, err)
+}
+
+// setting returns a number that /proc/sys/kernel has.
+func setting(name string) (int64, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/" + name)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+}
+
+// onlineCPUs returns the numbers of the processors that are in use.
+func onlineCPUs() ([]int, error) {
+	text, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, err
+	}
+	return cpuList(strings.TrimSpace(string(text)))
+}
+
+// cpuList reads numbers such as 0-3,5.
+func cpuList(text string) ([]int, error) {
+	var list []int
+	for run := range strings.SplitSeq(text, ",") {
+		first, last, isRun := strings.Cut(run, "-")
+		if !isRun {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 16)
+		to, err2 := strconv.ParseUint(last, 10, 16)
+		if err = errors.Join(err, err2); err != nil {
+			return nil, fmt.Errorf("record: the processors are %q: %w", text, err)
+		}
+		for ; from <= to; from++ {
+			list = append(list, int(from))
+		}
+	}
+	return list, nil
+}
