@@ -187,14 +187,6 @@ func trieOfA(count uint32, nodes func(e *gen.Enc)) corruption {
 	})
 }
 
-// leaf writes an edge to a terminal without children.
-func leaf(e *gen.Enc, label string, id uint32) {
-	e.U16(uint16(len(label)))
-	e.String(label)
-	e.U8(0x80)
-	e.U32(id)
-}
-
 // dataOfF replaces the records of f, of which it says to have n.
 func dataOfF(n uint32, records func(e *gen.Enc)) corruption {
 	return replace(infoOfF, func(e *gen.Enc) {

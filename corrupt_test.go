@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata/corrupt anew")
@@ -172,32 +173,32 @@ var corruptFiles = []corruptFile{
 		remarks: is(badSymbol)},
 
 	// String tables.
-	{name: "trie-duplicate-terminal", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); leaf(e, "f", 0); leaf(e, "g", 0) }),
+	{name: "trie-duplicate-terminal", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 0) }),
 		walk: badTrie, faults: is(badTrie, badTrie)},
-	{name: "trie-missing-terminal", corruption: trieOfA(3, func(e *gen.Enc) { e.U8(2); leaf(e, "f", 0); leaf(e, "g", 1); e.Bytes(nil) }),
+	{name: "trie-missing-terminal", corruption: trieOfA(3, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 1); e.Bytes(nil) }),
 		walk: badTrie, faults: is(badTrie)},
-	{name: "trie-terminal-out-of-range", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(3); leaf(e, "f", 0); leaf(e, "g", 1); leaf(e, "h", 2) }),
+	{name: "trie-terminal-out-of-range", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(3); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 1); gen.Leaf(e, "h", 2) }),
 		walk: badTrie, faults: is(badTrie)},
 	{name: "trie-duplicate-string", corruption: trieOfA(3, func(e *gen.Enc) {
 		e.U8(2)
-		leaf(e, "f", 0)
+		gen.Leaf(e, "f", 0)
 		e.U16(0)
 		e.U8(2)
-		leaf(e, "f", 2)
-		leaf(e, "g", 1)
+		gen.Leaf(e, "f", 2)
+		gen.Leaf(e, "g", 1)
 	}), faults: is(badTrie)},
 	{name: "trie-duplicate-siblings", corruption: trieOfA(3, func(e *gen.Enc) {
 		e.U8(3)
-		leaf(e, "f", 0)
-		leaf(e, "g", 1)
-		leaf(e, "f", 2)
+		gen.Leaf(e, "f", 0)
+		gen.Leaf(e, "g", 1)
+		gen.Leaf(e, "f", 2)
 	}), faults: is(badTrie)},
-	{name: "trie-label-past-end", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); leaf(e, "f", 0); e.U16(1000); e.String("ggggg") }),
+	{name: "trie-label-past-end", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); e.U16(1000); e.String("ggggg") }),
 		walk: truncated, faults: is(truncated)},
 	{name: "trie-leaf-without-string", corruption: trieOfA(2, func(e *gen.Enc) {
 		e.U8(3)
-		leaf(e, "f", 0)
-		leaf(e, "g", 1)
+		gen.Leaf(e, "f", 0)
+		gen.Leaf(e, "g", 1)
 		e.U16(1)
 		e.String("h")
 		e.U8(0)
@@ -205,7 +206,7 @@ var corruptFiles = []corruptFile{
 		faults: is(badTrie)},
 	{name: "trie-cut", corruption: cutSection(stringsOfA, 1),
 		walk: truncated, faults: is(truncated)},
-	{name: "string-count-too-big", corruption: trieOfA(0xFFFFFFFF, func(e *gen.Enc) { e.U8(2); leaf(e, "f", 0); leaf(e, "g", 1) }),
+	{name: "string-count-too-big", corruption: trieOfA(0xFFFFFFFF, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 1) }),
 		walk: badCount, faults: is(badCount)},
 	{name: "string-table-trailing-bytes", corruption: appendTo(stringsOfA, 0), faults: is(unused)},
 
@@ -309,10 +310,10 @@ func (c *corruptFile) test(t *testing.T, path string, data []byte) {
 	if err == nil {
 		defer r.Close()
 		checkClass(t, "lookup", c.lookup, lookUp(r), data)
-		_, err = read(r)
+		_, err = readertest.File(r)
 		checkClass(t, "walk", c.walk, err, data)
 	}
-	faults, remarks := checkFile(data)
+	faults, remarks := readertest.CheckFile(data)
 	if len(c.faults) == 0 && c.open != nil { // what Open says is all that there is to say
 		assert.NotEmpty(t, faults)
 		for _, e := range faults {

@@ -2,8 +2,6 @@ package afdo_test
 
 import (
 	"bytes"
-	"io"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,26 +9,9 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
-
-// countingReaderAt notes which bytes were read.
-type countingReaderAt struct {
-	io.ReaderAt
-	mu    sync.Mutex
-	reads int
-	bytes int64
-	spans [][2]int64
-}
-
-func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reads++
-	c.bytes += int64(len(p))
-	c.spans = append(c.spans, [2]int64{off, off + int64(len(p))})
-	return c.ReaderAt.ReadAt(p, off)
-}
 
 // One unit of a file of 10,000 costs the header, the section table, the file names section, and
 // that unit's sections, and what was read ahead.
@@ -67,41 +48,24 @@ func TestUnitCost(t *testing.T) {
 			}
 		}
 
-		counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+		counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 		r, err := afdo.NewReader(counting, int64(len(data)))
 		require.NoError(t, err)
 		u, err := r.Unit(gen.BigPath(which))
 		require.NoError(t, err)
 		require.NoError(t, u.Load())
-		reads := counting.reads
-		got, err := readUnit(u)
+		reads := counting.Reads
+		got, err := readertest.Unit(u)
 		require.NoError(t, err)
-		require.Equal(t, comparable(truth).Units[which], got)
-		require.Equal(t, reads, counting.reads, "Load has read all of the unit")
+		require.Equal(t, readertest.Comparable(truth).Units[which], got)
+		require.Equal(t, reads, counting.Reads, "Load has read all of the unit")
 
-		require.LessOrEqual(t, counting.bytes, want+ahead)
-		for _, span := range counting.spans {
-			require.Truef(t, within(span, allowed), "bytes %d to %d are no business of the lookup", span[0], span[1])
+		require.LessOrEqual(t, counting.Bytes, want+ahead)
+		for _, span := range counting.Spans {
+			require.Truef(t, readertest.Within(span, allowed), "bytes %d to %d are no business of the lookup", span[0], span[1])
 		}
-		require.LessOrEqual(t, counting.reads, 5, "the end of the file, the section table, the rest of it, the file names, the unit")
+		require.LessOrEqual(t, counting.Reads, 5, "the end of the file, the section table, the rest of it, the file names, the unit")
 	}
-}
-
-// within reports whether a span is covered by sections, several of which may be adjacent.
-func within(span [2]int64, allowed [][2]int64) bool {
-	for at := span[0]; at < span[1]; {
-		next := at
-		for _, a := range allowed {
-			if a[0] <= at && at < a[1] {
-				next = a[1]
-			}
-		}
-		if next == at {
-			return false
-		}
-		at = next
-	}
-	return true
 }
 
 // Looking a symbol up by name does not need the samples of the others.
@@ -109,12 +73,12 @@ func TestSymbolCost(t *testing.T) {
 	data := gen.Big(100, true)
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
-	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+	counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 	r, err := afdo.NewReader(counting, int64(len(data)))
 	require.NoError(t, err)
 	u, err := r.Unit(gen.BigPath(50))
 	require.NoError(t, err)
-	counting.bytes = 0
+	counting.Bytes = 0
 	s, err := u.Symbol(gen.BigName(50, 1))
 	require.NoError(t, err)
 	for range 2 {
@@ -126,7 +90,7 @@ func TestSymbolCost(t *testing.T) {
 	unit := truth.Units[50]
 	want := truth.Sections[unit.StringTableSection].Size + truth.Sections[unit.SymbolNamesSection].Size +
 		truth.Sections[unit.Symbols[1].InfoSection].Size
-	require.Equal(t, want, counting.bytes)
+	require.Equal(t, want, counting.Bytes)
 }
 
 // bytesPerOpen opens a file and finds one unit.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -69,8 +70,8 @@ func agree(t testing.TB, data []byte) bool {
 		require.Error(t, naiveErr, "only the Reader refuses the file: %v", err)
 		return false
 	}
-	faults, _ := checkFile(data)
-	f, walkErr := read(r)
+	faults, _ := readertest.CheckFile(data)
+	f, walkErr := readertest.File(r)
 	if walkErr != nil {
 		require.NotEmpty(t, faults, "Check accepts what cannot be walked: %v", walkErr)
 		require.Error(t, naiveErr, "only the Reader refuses the file: %v", walkErr)
@@ -78,7 +79,7 @@ func agree(t testing.TB, data []byte) bool {
 	}
 	if naiveErr == nil {
 		// An info that two symbols share and other oddities are for Check alone.
-		require.True(t, reflect.DeepEqual(comparable(truth), f), "the naive decoder reads something else")
+		require.True(t, reflect.DeepEqual(readertest.Comparable(truth), f), "the naive decoder reads something else")
 	} else {
 		require.NotEmpty(t, faults, "Check accepts what the naive decoder refuses: %v", naiveErr)
 	}

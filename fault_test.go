@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // openCopy opens a file that the test may damage.
@@ -143,7 +144,7 @@ func TestReadErrors(t *testing.T) {
 	for from := range int64(len(data)) + 1 {
 		r, err := afdo.NewReader(failingReaderAt{bytes.NewReader(data), from}, int64(len(data)))
 		if err == nil {
-			_, err = read(r)
+			_, err = readertest.File(r)
 		}
 		if from == int64(len(data)) {
 			require.NoError(t, err)
@@ -177,7 +178,7 @@ func TestReadErrorsDoNotStick(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	for name, r := range sources(t, gen.Big(10, true)) {
+	for name, r := range readertest.Sources(t, gen.Big(10, true)) {
 		u, err := r.Unit(gen.BigPath(1))
 		require.NoError(t, err)
 		s, err := u.Symbol(gen.BigName(1, 0))
@@ -229,7 +230,7 @@ func second[T any](_ T, err error) error { return err }
 func TestConcurrentClose(t *testing.T) {
 	data := gen.Big(200, true)
 	for range 10 {
-		for name, r := range sources(t, data) {
+		for name, r := range readertest.Sources(t, data) {
 			shared, err := r.Unit(gen.BigPath(0))
 			require.NoError(t, err)
 			var wg sync.WaitGroup
@@ -259,30 +260,6 @@ func walkUnit(u *afdo.Unit) error {
 	if err := u.Load(); err != nil {
 		return err
 	}
-	_, err := readUnit(u)
+	_, err := readertest.Unit(u)
 	return err
-}
-
-// A file that another one of the same size is written over is noticed by answers that come from the
-// index alone, too, though each of its pages has the right checksum.
-func TestOverwrittenIndexUnderMap(t *testing.T) {
-	write := func(fingerprint uint64) []byte {
-		return reindex(t, gen.Big(300, true), &index.Options{
-			FingerprintScheme: "x", Fingerprint: func(*afdo.Unit) (uint64, error) { return fingerprint, nil },
-		})
-	}
-	before, after := write(1), write(2)
-	require.Len(t, after, len(before))
-	mapped, path := openCopy(t, before, afdo.TrustIndex())
-	r := newIndexedReader(mapped, nil)
-	u, err := r.Unit(gen.BigPath(200))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, after, 0o666))
-	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	_, err = r.fingerprint(u)
-	require.ErrorIs(t, err, afdo.ErrChanged)
-	_, err = r.info()
-	require.ErrorIs(t, err, afdo.ErrChanged)
-	_, err = found(r.program.Named("nobody"))
-	require.ErrorIs(t, err, afdo.ErrChanged)
 }

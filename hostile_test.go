@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // allocated returns how many bytes f allocates.
@@ -47,7 +48,7 @@ func TestDeepNesting(t *testing.T) {
 				sum += c.Location().Count
 			}
 			require.NoError(t, c.Err())
-			faults, _ := checkFile(data)
+			faults, _ := readertest.CheckFile(data)
 			require.Empty(t, faults)
 		})
 		require.Equal(t, depth, deepest)
@@ -72,7 +73,7 @@ func TestTrieChain(t *testing.T) {
 			_, err = cold.Symbol(s.Name())
 			require.NoError(t, err)
 		}
-		faults, _ := checkFile(data)
+		faults, _ := readertest.CheckFile(data)
 		require.Empty(t, faults)
 	})
 	require.Less(t, used, uint64(len(data))*timesFile)
@@ -89,8 +90,8 @@ func TestHugeNames(t *testing.T) {
 		_, err = u.NumSymbols()
 		require.ErrorIs(t, err, afdo.ErrLimit)
 		require.NotErrorIs(t, err, afdo.ErrMalformed)
-		faults, _ := checkFile(data)
-		require.True(t, has(faults, afdo.ErrLimit))
+		faults, _ := readertest.CheckFile(data)
+		require.True(t, readertest.Has(faults, afdo.ErrLimit))
 	})
 	require.Less(t, used, uint64(512<<20), "twice, with what growing the text leaves behind")
 
@@ -141,10 +142,10 @@ func TestHugeCounts(t *testing.T) {
 		used := allocated(func() {
 			r, err := afdo.OpenBytes(data)
 			require.NoError(t, err, name)
-			_, err = read(r)
+			_, err = readertest.File(r)
 			require.ErrorIs(t, err, afdo.ErrCount, name)
-			faults, _ := checkFile(data)
-			require.True(t, has(faults, afdo.ErrCount), name)
+			faults, _ := readertest.CheckFile(data)
+			require.True(t, readertest.Has(faults, afdo.ErrCount), name)
 		})
 		require.Less(t, used, uint64(1<<20), name)
 	}
@@ -168,8 +169,8 @@ func TestHugeSectionTable(t *testing.T) {
 		used := allocated(func() {
 			_, err := afdo.OpenBytes(data)
 			require.ErrorIs(t, err, afdo.ErrHeader)
-			faults, _ := checkFile(data)
-			require.True(t, has(faults, afdo.ErrHeader))
+			faults, _ := readertest.CheckFile(data)
+			require.True(t, readertest.Has(faults, afdo.ErrHeader))
 		})
 		require.Less(t, used, uint64(1<<20))
 	}
@@ -183,7 +184,7 @@ func TestShortFiles(t *testing.T) {
 		for n := range data {
 			r, err := afdo.OpenBytes(data[:n])
 			if err == nil {
-				_, err = read(r)
+				_, err = readertest.File(r)
 			}
 			require.Error(t, err, "%d of %d bytes", n, len(data))
 			require.True(t, errors.Is(err, afdo.ErrMalformed), "%d of %d bytes: %v", n, len(data), err)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
@@ -76,7 +77,7 @@ func TestRequests(t *testing.T) {
 			require.NoError(t, err)
 			for _, path := range smallUnits(t, data, 14) {
 				for _, load := range []bool{false, true} {
-					counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+					counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 					r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 					require.NoError(t, err)
 					u, err := r.Unit(path)
@@ -86,8 +87,8 @@ func TestRequests(t *testing.T) {
 					}
 					symbols, records := countUnit(t, u)
 					what := fmt.Sprintf("%s, %s, load %v, index %v", name, path, load, x != nil)
-					require.LessOrEqual(t, counting.reads, 3, what)
-					require.Less(t, counting.bytes, int64(len(data)/4), what)
+					require.LessOrEqual(t, counting.Reads, 3, what)
+					require.Less(t, counting.Bytes, int64(len(data)/4), what)
 
 					v, err := whole.Unit(path)
 					require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestRequestsOfLargeUnit(t *testing.T) {
 			largest, most = u, end-start
 		}
 	}
-	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+	counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 	r, err = afdo.NewReader(counting, int64(len(data)))
 	require.NoError(t, err)
 	u, err := r.Unit(largest.Path())
@@ -120,7 +121,7 @@ func TestRequestsOfLargeUnit(t *testing.T) {
 	symbols, records := countUnit(t, u)
 	require.Greater(t, symbols, 1_000)
 	require.Greater(t, records, 1_000)
-	require.LessOrEqual(t, counting.reads, 3+2*len(data)/(64<<10))
+	require.LessOrEqual(t, counting.Reads, 3+2*len(data)/(64<<10))
 }
 
 // The names of symbols of many units come in a few reads, and are those of the file in memory.
@@ -139,16 +140,16 @@ func TestRequestsOfNames(t *testing.T) {
 			}
 			want, err := whole.SymbolsByID(ids)
 			require.NoError(t, err)
-			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 			r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 			require.NoError(t, err)
 			got, err := r.SymbolsByID(ids)
 			require.NoError(t, err)
 			for i := range want {
-				require.Equal(t, describe(want[i]), describe(got[i]))
+				require.Equal(t, readertest.Describe(want[i]), readertest.Describe(got[i]))
 			}
 			require.Greater(t, len(ids), 80)
-			require.LessOrEqual(t, counting.reads, 14, "%s, index %v", name, x != nil)
+			require.LessOrEqual(t, counting.Reads, 14, "%s, index %v", name, x != nil)
 		}
 	}
 }

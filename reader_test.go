@@ -1,11 +1,8 @@
 package afdo_test
 
 import (
-	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -14,143 +11,9 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
-
-// sources opens data in each of the three ways.
-func sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Reader {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "profile.afdo")
-	require.NoError(t, os.WriteFile(path, data, 0o666))
-	mapped, err := afdo.Open(path, opts...)
-	require.NoError(t, err)
-	inMemory, err := afdo.OpenBytes(data, opts...)
-	require.NoError(t, err)
-	readerAt, err := afdo.NewReader(bytes.NewReader(data), int64(len(data)), opts...)
-	require.NoError(t, err)
-	readers := map[string]*afdo.Reader{"mmap": mapped, "bytes": inMemory, "readerat": readerAt}
-	t.Cleanup(func() {
-		for _, r := range readers {
-			_ = r.Close()
-		}
-	})
-	return readers
-}
-
-// read puts everything that a Reader says into the form of the naive decoder. What a Reader does
-// not tell (unused strings, trailing bytes) is left out, see comparable.
-func read(r *afdo.Reader) (*naive.File, error) {
-	f := &naive.File{Version: r.Header().Version, Compact: r.Header().Compact}
-	for s, err := range r.Sections() {
-		if err != nil {
-			return nil, err
-		}
-		f.Sections = append(f.Sections, naive.Section{Type: uint8(s.Type), Compact: s.Compact, Offset: s.Offset, Size: s.Size})
-	}
-	summary, err := r.Summary()
-	if err != nil {
-		return nil, err
-	}
-	f.Summary = naive.Summary{
-		TotalCount: summary.TotalCount, MaxCount: summary.MaxCount, MaxFnCount: summary.MaxFunctionCount,
-		NumCounts: summary.NumCounts, NumFunctions: summary.NumFunctions,
-	}
-	for _, e := range summary.Entries {
-		f.Summary.Entries = append(f.Summary.Entries, naive.Entry(e))
-	}
-	f.Units, err = readUnits(r)
-	return f, err
-}
-
-func readUnits(r *afdo.Reader) (units []naive.Unit, err error) {
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, err
-		}
-		unit, err := readUnit(u)
-		if err != nil {
-			return nil, err
-		}
-		units = append(units, unit)
-	}
-	return units, nil
-}
-
-func readUnit(u *afdo.Unit) (naive.Unit, error) {
-	start, end := u.IDs()
-	unit := naive.Unit{Path: u.Path(), Start: uint32(start), End: uint32(end)}
-	for s, err := range u.Symbols() {
-		if err != nil {
-			return unit, err
-		}
-		symbol, err := readSymbol(s)
-		if err != nil {
-			return unit, err
-		}
-		unit.Symbols = append(unit.Symbols, symbol)
-	}
-	return unit, nil
-}
-
-func readSymbol(s afdo.Symbol) (naive.Symbol, error) {
-	symbol := naive.Symbol{ID: uint32(s.ID()), Name: s.Name(), HasInfo: s.HasInfo()}
-	if !s.HasInfo() {
-		return symbol, nil
-	}
-	info, err := s.Info()
-	if err != nil {
-		return symbol, err
-	}
-	symbol.Head, symbol.Timestamp = info.HeadCount, info.Timestamp
-	symbol.NumLocations = uint32(info.NumLocations())
-	c := info.Cursor()
-	more := c.Next()
-	symbol.Locations, more = readBody(c, more)
-	if more {
-		return symbol, fmt.Errorf("records left at depth %d", c.Depth())
-	}
-	symbol.Skipped = int(c.Unknown())
-	return symbol, c.Err()
-}
-
-// readBody reads the records at the depth of the one that the cursor is at.
-func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
-	var body []naive.Location
-	for depth := c.Depth(); more && c.Depth() == depth; {
-		l := *c.Location()
-		record := naive.Location{
-			Type: uint8(l.Type), Line: l.Line, Disc: l.Discriminator, Count: l.Count,
-			Callee: uint32(l.Callee), NumLocations: l.NumLocations,
-		}
-		for target := range c.Targets() {
-			record.Targets = append(record.Targets, naive.Target{Callee: uint32(target.Callee), Count: target.Count})
-		}
-		if more = c.Next(); more && c.Depth() > depth {
-			record.Locations, more = readBody(c, more)
-		}
-		body = append(body, record)
-	}
-	return body, more
-}
-
-// comparable strips what a Reader does not tell.
-func comparable(f *naive.File) *naive.File {
-	c := *f
-	c.Sections = append([]naive.Section(nil), f.Sections...)
-	for i := range c.Sections {
-		c.Sections[i].Trailing = 0
-	}
-	c.Units = nil
-	for _, u := range f.Units {
-		u.Strings, u.StringTableSection, u.SymbolNamesSection = nil, 0, 0
-		u.Symbols = append([]naive.Symbol(nil), u.Symbols...)
-		for i := range u.Symbols {
-			u.Symbols[i].StringIndex, u.Symbols[i].InfoSection = 0, 0
-		}
-		c.Units = append(c.Units, u)
-	}
-	return &c
-}
 
 // Random files of every legal shape read as the naive decoder reads them.
 func TestReaderAgreesWithNaive(t *testing.T) {
@@ -159,22 +22,41 @@ func TestReaderAgreesWithNaive(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, uint64(seed)))
 		data, truth := gen.Random(r, gen.All())
 		require.NotNil(t, truth)
-		want := comparable(truth)
+		want := readertest.Comparable(truth)
 		reader, err := afdo.OpenBytes(data)
 		require.NoError(t, err, "seed %d", seed)
-		got, err := read(reader)
+		got, err := readertest.File(reader)
 		require.NoError(t, err, "seed %d", seed)
 		require.True(t, reflect.DeepEqual(want, got), "seed %d reads as something else", seed)
+		checkNumLocations(t, reader, truth)
 		if seed%20 == 0 {
 			checkLookups(t, reader, truth)
 		}
 		if seed%100 == 0 {
-			for name, reader := range sources(t, data) {
-				got, err := read(reader)
+			for name, reader := range readertest.Sources(t, data) {
+				got, err := readertest.File(reader)
 				require.NoError(t, err, "seed %d from %s", seed, name)
 				require.True(t, reflect.DeepEqual(want, got), "seed %d reads as something else from %s", seed, name)
 				checkLookups(t, reader, truth)
 			}
+		}
+	}
+}
+
+// checkNumLocations compares how many locations the functions say to have.
+func checkNumLocations(t *testing.T, r *afdo.Reader, truth *naive.File) {
+	t.Helper()
+	for u, err := range r.Units() {
+		require.NoError(t, err)
+		row := 0
+		for s, err := range u.Symbols() {
+			require.NoError(t, err)
+			if s.HasInfo() {
+				info, err := s.Info()
+				require.NoError(t, err)
+				require.EqualValues(t, truth.Units[u.Index()].Symbols[row].NumLocations, info.NumLocations())
+			}
+			row++
 		}
 	}
 }
@@ -279,13 +161,13 @@ func TestRealProfile(t *testing.T) {
 		r, err := afdo.Open(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		defer r.Close()
-		f, err := read(r)
+		f, err := readertest.File(r)
 		require.NoError(t, err)
 		data, err := os.ReadFile(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
-		require.True(t, reflect.DeepEqual(comparable(truth), f), "the naive decoder reads something else")
+		require.True(t, reflect.DeepEqual(readertest.Comparable(truth), f), "the naive decoder reads something else")
 		files = append(files, f)
 	}
 	require.True(t, reflect.DeepEqual(files[0].Units, files[1].Units), "units differ")

@@ -2,8 +2,6 @@ package afdo_test
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // Symbols of a unit that share the section of their samples share its bytes in memory, too.
@@ -32,7 +31,7 @@ func TestSharedInfo(t *testing.T) {
 		}), 0, symbols)
 		data := h.Bytes()
 		for _, load := range []bool{false, true} {
-			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 			r, err := afdo.NewReader(counting, int64(len(data)))
 			require.NoError(t, err)
 			u, err := r.Unit("a.c")
@@ -48,7 +47,7 @@ func TestSharedInfo(t *testing.T) {
 					require.Equal(t, 20_000, i.NumLocations())
 				}
 			})
-			require.LessOrEqual(t, counting.bytes, int64(2*len(data)))
+			require.LessOrEqual(t, counting.Bytes, int64(2*len(data)))
 			require.Less(t, used, uint64(4<<20+timesFile*len(data)))
 		}
 	}
@@ -90,54 +89,7 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 
 // collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the
 // lower.
-func collidingPath(i uint64) string { return ofHash(i << 32) }
-
-// ofHash returns a string of eight bytes whose xxhash is h.
-func ofHash(h uint64) string {
-	const p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
-	h ^= h >> 32
-	h *= inverse(p3)
-	h ^= h>>29 ^ h>>58
-	h *= inverse(p2)
-	h ^= h >> 33
-	h -= p4
-	h *= inverse(p1)
-	h = bits.RotateLeft64(h, -27)
-	var seed uint64 = p5
-	h ^= seed + 8
-	h *= inverse(p1)
-	h = bits.RotateLeft64(h, -31)
-	h *= inverse(p2)
-	return string(binary.LittleEndian.AppendUint64(nil, h))
-}
-
-// inverse returns the number by which to multiply to undo a multiplication by an odd number.
-func inverse(x uint64) uint64 {
-	y := x
-	for range 6 {
-		y *= 2 - x*y
-	}
-	return y
-}
-
-// comb is the data of a string table of n+1 strings that share a long prefix and the letters that
-// come after it.
-func comb(prefix int, n uint32) func(e *gen.Enc) {
-	return func(e *gen.Enc) {
-		e.U32(n + 1)
-		e.U8(1)
-		e.U16(uint16(prefix))
-		e.String(strings.Repeat("x", prefix))
-		for i := range n {
-			e.U8(2)
-			leaf(e, "a", i)
-			e.U16(1)
-			e.String("b")
-		}
-		e.U8(0x80)
-		e.U32(n)
-	}
-}
+func collidingPath(i uint64) string { return gen.OfHash(i << 32) }
 
 // A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit,
 // and a table that they share once.
@@ -148,7 +100,7 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 		names := uint32(0)
 		for i := range units {
 			if i == 0 || !shared {
-				names = h.Section(naive.StringTable, comb(4_000, 200))
+				names = h.Section(naive.StringTable, gen.Comb(4_000, 200))
 			}
 			h.Unit(strings.Repeat("u", i%7)+string(rune('0'+i)), names, h.Section(naive.SymbolNames, gen.NoRows), 0, 0)
 		}
@@ -166,8 +118,8 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 				read++
 			}
 		})
-		faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 20})
-		require.Equal(t, !shared, has(faults, afdo.ErrLimit), "what cannot be walked is reported")
+		faults, _ := readertest.Problems(data, check.Options{MaxNameBytes: 1 << 20})
+		require.Equal(t, !shared, readertest.Has(faults, afdo.ErrLimit), "what cannot be walked is reported")
 		if shared {
 			require.Equal(t, units, read)
 			require.Less(t, used, uint64(4<<20))
@@ -183,15 +135,15 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 func TestNamesAreLimitedByTheFile(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		for n, ok := range map[uint32]bool{400: true, 600: false} {
-			data := unitOf(compact, comb(40_000, n), gen.NoRows, 0)
+			data := unitOf(compact, gen.Comb(40_000, n), gen.NoRows, 0)
 			r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(1<<30))
 			require.NoError(t, err)
 			u, err := r.Unit("a.c")
 			require.NoError(t, err)
 			_, err = u.NumSymbols()
-			faults, _ := problems(data, check.Options{MaxNameBytes: 1 << 30})
+			faults, _ := readertest.Problems(data, check.Options{MaxNameBytes: 1 << 30})
 			require.Equal(t, ok, err == nil, "%v: 16 MiB and 64 times %d bytes", err, len(data))
-			require.Equal(t, ok, !has(faults, afdo.ErrLimit))
+			require.Equal(t, ok, !readertest.Has(faults, afdo.ErrLimit))
 			if !ok {
 				require.ErrorIs(t, err, afdo.ErrLimit)
 			}
@@ -204,7 +156,7 @@ func TestSymbolDecodesOnce(t *testing.T) {
 	const rows = 1_000
 	h := gen.NewHandmade(true)
 	for i := range uint32(2) {
-		h.Unit(string(rune('a'+i)), h.Section(naive.StringTable, comb(10_000, 1_000)), h.Section(naive.SymbolNames, func(e *gen.Enc) {
+		h.Unit(string(rune('a'+i)), h.Section(naive.StringTable, gen.Comb(10_000, 1_000)), h.Section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(rows)
 			for j := range uint32(rows) {
 				e.U32(j)

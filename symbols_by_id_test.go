@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -30,7 +31,7 @@ func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.Symbol
 		return
 	}
 	require.NoError(t, err)
-	require.Equal(t, describe(want), describe(got))
+	require.Equal(t, readertest.Describe(want), readertest.Describe(got))
 }
 
 // requirePicked requires any choice of a file's symbols to be found together as they are one by
@@ -56,7 +57,7 @@ func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand)
 		for i, id := range some {
 			want, err := cold.Symbol(id)
 			require.NoError(t, err)
-			require.Equal(t, describe(want), describe(got[i]))
+			require.Equal(t, readertest.Describe(want), readertest.Describe(got[i]))
 		}
 	}
 }
@@ -140,8 +141,8 @@ func manyRows(start, n uint32) func(e *gen.Enc) {
 // A fault that stands in the way of a symbol is an error; one elsewhere in the unit need not be
 // where few symbols are picked out of many.
 func TestSymbolOfFaultyUnit(t *testing.T) {
-	comb := comb(10, 19) // twenty strings
-	lies := func(e *gen.Enc) { e.U32(3); e.U8(2); leaf(e, "f", 0); leaf(e, "f", 0) }
+	comb := gen.Comb(10, 19) // twenty strings
+	lies := func(e *gen.Enc) { e.U32(3); e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "f", 0) }
 	many := func(rows ...[2]uint32) func(e *gen.Enc) { // behind eighteen others
 		var all [][2]uint32
 		for i := range uint32(18) {
@@ -208,13 +209,13 @@ func TestSymbolOfHugeName(t *testing.T) {
 func TestSymbolCostsLittle(t *testing.T) {
 	const strings = 201
 	for _, compact := range []bool{false, true} {
-		data := unitOf(compact, comb(1_000, strings-1), manyRows(0, strings), strings)
-		counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+		data := unitOf(compact, gen.Comb(1_000, strings-1), manyRows(0, strings), strings)
+		counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 		r, err := afdo.NewReader(counting, int64(len(data)))
 		require.NoError(t, err)
 		_, err = r.NumUnits()
 		require.NoError(t, err)
-		counting.reads = 0
+		counting.Reads = 0
 		used := allocated(func() {
 			symbols, err := r.SymbolsByID([]afdo.SymbolID{0, 25, 50, 75, 100, 125, 150, 175})
 			require.NoError(t, err)
@@ -234,7 +235,7 @@ func TestSymbolCostsLittle(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings, n)
 		}
-		require.LessOrEqual(t, counting.reads, 2, "string table and symbol names, which stand together, once for some and once for all")
+		require.LessOrEqual(t, counting.Reads, 2, "string table and symbol names, which stand together, once for some and once for all")
 	}
 }
 
@@ -242,12 +243,12 @@ func TestSymbolCostsLittle(t *testing.T) {
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000
 	h := gen.NewHandmade(true)
-	names := h.Section(naive.StringTable, comb(300, 800))
+	names := h.Section(naive.StringTable, gen.Comb(300, 800))
 	for i := range uint32(units) {
 		h.Unit(string(rune('a'+i)), names, h.Section(naive.SymbolNames, someRows([2]uint32{0, i})), i, i+1)
 	}
 	data := h.Bytes()
-	counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+	counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 	r, err := afdo.NewReader(counting, int64(len(data)), afdo.MaxNameBytes(1<<20))
 	require.NoError(t, err)
 	used := allocated(func() {
@@ -257,7 +258,7 @@ func TestSymbolOfSharedTables(t *testing.T) {
 			require.Equal(t, strings.Repeat("x", 300)+"a", s.Name())
 		}
 	})
-	require.Less(t, counting.bytes, int64(2*len(data)))
+	require.Less(t, counting.Bytes, int64(2*len(data)))
 	require.Less(t, used, uint64(20<<20))
 
 	r, err = afdo.NewReader(counting, int64(len(data)))
@@ -266,12 +267,12 @@ func TestSymbolOfSharedTables(t *testing.T) {
 	for i := range all {
 		all[i] = afdo.SymbolID(i)
 	}
-	counting.bytes = 0
+	counting.Bytes = 0
 	used = allocated(func() {
 		_, err := r.SymbolsByID(all)
 		require.NoError(t, err)
 	})
-	require.Less(t, counting.bytes, int64(2*len(data)), "at once, they are not more")
+	require.Less(t, counting.Bytes, int64(2*len(data)), "at once, they are not more")
 	require.Less(t, used, uint64(20<<20))
 }
 

@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // FuzzIndex puts any bytes instead of the content of an index, all checksums right. A Reader does
@@ -44,7 +45,7 @@ func FuzzIndex(f *testing.F) {
 			r, err := openIndexed(data, o)
 			require.NoError(t, err)
 			if of.q.subset(t, r) > 0 {
-				faults, _ := checkFile(r.data)
+				faults, _ := readertest.CheckFile(r.data)
 				require.NotEmpty(t, faults)
 			}
 		}
@@ -63,7 +64,7 @@ func FuzzSectionTable(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(f, compact)
 		first := truth.Sections[0].Offset
-		files = append(files, file{data[:first], data[first:], comparable(truth).Units})
+		files = append(files, file{data[:first], data[first:], readertest.Comparable(truth).Units})
 		f.Add(data[:first], compact)
 	}
 	f.Fuzz(func(t *testing.T, head []byte, compact bool) {
@@ -77,19 +78,19 @@ func FuzzSectionTable(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			got, err := readUnits(r.Reader)
+			got, err := readertest.Units(r.Reader)
 			if err != nil || reflect.DeepEqual(of.units, got) {
 				continue
 			}
 			_, err = r.info()
 			require.Error(t, err)
-			all, err := read(r.Reader)
+			all, err := readertest.File(r.Reader)
 			if err != nil { // of what is not a unit
 				continue
 			}
 			now, err := naive.Decode(data)
 			require.NoError(t, err)
-			require.Equal(t, comparable(now), all)
+			require.Equal(t, readertest.Comparable(now), all)
 			require.Equal(t, all.Units, got)
 		}
 	})
@@ -109,14 +110,14 @@ func FuzzReindex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if faults, _ := checkFile(plain.data); len(faults) > 0 {
+		if faults, _ := readertest.CheckFile(plain.data); len(faults) > 0 {
 			return
 		}
 		var b bytes.Buffer
 		require.NoError(t, plain.reindex(&b, fullIndex()))
 		indexed, err := openIndexed(b.Bytes(), afdo.RequireChecksums())
 		require.NoError(t, err)
-		faults, _ := checkFile(indexed.data)
+		faults, _ := readertest.CheckFile(indexed.data)
 		require.Empty(t, faults)
 		for u, err := range plain.Units() {
 			require.NoError(t, err)
@@ -128,7 +129,7 @@ func FuzzReindex(f *testing.F) {
 				require.NoError(t, err)
 				same(t, plain.program.Named(s.Name()), indexed.program.Named(s.Name()))
 				same(t, plain.program.Clones(s.Name()), indexed.program.Clones(s.Name()))
-				same(t, plain.program.Unqualified([]string{testUnqualified(s.Name())}, testScheme, nil), indexed.program.Unqualified([]string{testUnqualified(s.Name())}, testScheme, nil))
+				same(t, plain.program.Unqualified([]string{readertest.Unqualified(s.Name())}, readertest.Scheme, nil), indexed.program.Unqualified([]string{readertest.Unqualified(s.Name())}, readertest.Scheme, nil))
 			}
 		}
 	})

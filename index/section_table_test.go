@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -127,9 +128,9 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 		require.NoError(t, err, "another order is legal")
 		u, err := got.Unit(gen.BigPath(many(compact) - 1))
 		require.NoError(t, err)
-		unit, err := readUnit(u)
+		unit, err := readertest.Unit(u)
 		require.NoError(t, err)
-		require.Equal(t, comparable(truth).Units[many(compact)-1], unit)
+		require.Equal(t, readertest.Comparable(truth).Units[many(compact)-1], unit)
 	}
 }
 
@@ -138,7 +139,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 func TestLargeSectionTableFirstCall(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		plain := gen.Big(many(compact), compact)
-		indexed := reindex(t, plain, &index.Options{})
+		indexed := readertest.Reindex(t, plain, &index.Options{})
 		damaged := slices.Clone(indexed)
 		truth, err := naive.Decode(indexed)
 		require.NoError(t, err)
@@ -147,7 +148,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 				damaged[s.Offset+3] ^= 1
 			}
 		}
-		unsummed := reindex(t, plain, &index.Options{NoChecksums: true})
+		unsummed := readertest.Reindex(t, plain, &index.Options{NoChecksums: true})
 		last := truth.Units[many(compact)-1].Symbols[0]
 		calls := map[string]func(r *indexedReader) (any, error){
 			"units":   func(r *indexedReader) (any, error) { return r.NumUnits() },
@@ -163,7 +164,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				return readUnit(u)
+				return readertest.Unit(u)
 			},
 			"reindex": func(r *indexedReader) (any, error) {
 				var b bytes.Buffer
@@ -171,7 +172,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 				return b.Bytes(), err
 			},
 			"check": func(r *indexedReader) (any, error) {
-				faults, _ := checkFile(r.data)
+				faults, _ := readertest.CheckFile(r.data)
 				return faults, nil
 			},
 		}

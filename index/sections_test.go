@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // tableSpan is where header and section table are in a file of which the sections are adjacent.
@@ -21,26 +22,26 @@ func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset
 // then at all of them at once.
 func TestSectionTableAfterAll(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(3_000, compact), &index.Options{})
+		data := readertest.Reindex(t, gen.Big(3_000, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
-		want := comparable(truth).Units
-		counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+		want := readertest.Comparable(truth).Units
+		counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 		r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 		require.NoError(t, err)
 		for u, err := range r.Units() {
 			require.NoError(t, err)
-			got, err := readUnit(u)
+			got, err := readertest.Unit(u)
 			require.NoError(t, err)
 			require.Equal(t, want[u.Index()], got)
 		}
 		table, whole := tableSpan(truth), 0
 		partly := int64(0)
-		for _, span := range counting.spans {
+		for _, span := range counting.Spans {
 			switch {
 			case span == table:
 				whole++
-			case within(span, [][2]int64{table}):
+			case readertest.Within(span, [][2]int64{table}):
 				partly += span[1] - span[0]
 			}
 		}
@@ -71,14 +72,14 @@ func TestSectionTableReordered(t *testing.T) {
 				r, err := openIndexed(changed, o)
 				require.NoError(t, err)
 				require.Zero(t, q.ask(t, r, nil))
-				got, err := read(r.Reader)
+				got, err := readertest.File(r.Reader)
 				require.NoError(t, err)
-				require.Equal(t, comparable(now), got)
+				require.Equal(t, readertest.Comparable(now), got)
 			}
 			r, err := openIndexed(changed)
 			require.NoError(t, err)
-			faults, _ := checkFile(r.data)
-			require.True(t, has(faults, afdo.ErrIndex), "what the index says is not so any more")
+			faults, _ := readertest.CheckFile(r.data)
+			require.True(t, readertest.Has(faults, afdo.ErrIndex), "what the index says is not so any more")
 		}
 	}
 }
@@ -112,8 +113,8 @@ func TestSectionTableFaulty(t *testing.T) {
 			for _, err := range r.Sections() {
 				require.ErrorIs(t, err, afdo.ErrHeader)
 			}
-			faults, _ := checkFile(r.data)
-			require.True(t, has(faults, afdo.ErrHeader))
+			faults, _ := readertest.CheckFile(r.data)
+			require.True(t, readertest.Has(faults, afdo.ErrHeader))
 			require.ErrorIs(t, r.reindex(&bytes.Buffer{}, nil), afdo.ErrHeader)
 		}
 	}
@@ -125,7 +126,7 @@ func physical(at int) int { return at + at/1020*4 }
 // What the index says of the section table is checked, whether it leads anywhere or not.
 func TestSectionTableLie(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(200, compact), &index.Options{})
+		data := readertest.Reindex(t, gen.Big(200, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		r, err := openIndexed(data)
@@ -152,12 +153,12 @@ func TestSectionTableLie(t *testing.T) {
 			fixPages(bad[from:to])
 			r, err := openIndexed(bad)
 			require.NoError(t, err)
-			got, err := read(r.Reader)
+			got, err := readertest.File(r.Reader)
 			if err == nil {
-				require.Equal(t, comparable(truth), got)
+				require.Equal(t, readertest.Comparable(truth), got)
 			}
-			faults, _ := checkFile(r.data)
-			require.True(t, has(faults, afdo.ErrIndex), "byte %d of %d", i-start, block.Size)
+			faults, _ := readertest.CheckFile(r.data)
+			require.True(t, readertest.Has(faults, afdo.ErrIndex), "byte %d of %d", i-start, block.Size)
 		}
 	}
 }
@@ -166,10 +167,10 @@ func TestSectionTableLie(t *testing.T) {
 // The first call of a Reader is right, and so is the second.
 func TestSectionTableReorderedAnywhere(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(100, compact), &index.Options{})
+		data := readertest.Reindex(t, gen.Big(100, compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
-		want := comparable(truth).Units
+		want := readertest.Comparable(truth).Units
 		l := layoutOf(truth, data)
 		inOrder := orderOf(l)
 		for name, swap := range map[string]func(table []int, k int){
@@ -203,7 +204,7 @@ func TestSectionTableReorderedAnywhere(t *testing.T) {
 					require.NoError(t, err)
 					u, err := r.Unit(gen.BigPath(i % 100))
 					require.NoError(t, err)
-					got, err := readUnit(u)
+					got, err := readertest.Unit(u)
 					require.NoError(t, err, name)
 					require.Equal(t, want[u.Index()], got)
 				}
@@ -241,7 +242,7 @@ func (h *hookedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 // Somebody else may have the whole table looked at while a section is read that turns out to be
 // another one.
 func TestSectionTableReorderedMeanwhile(t *testing.T) {
-	data := reindex(t, gen.Big(200, false), &index.Options{})
+	data := readertest.Reindex(t, gen.Big(200, false), &index.Options{})
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
 	l := layoutOf(truth, data)
@@ -274,7 +275,7 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 // it. That the table has one is remembered.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(2_000, compact), &index.Options{NoLookups: true})
+		data := readertest.Reindex(t, gen.Big(2_000, compact), &index.Options{NoLookups: true})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		l := layoutOf(truth, data)
@@ -286,7 +287,7 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 			return offset, size
 		}
 		bad := l.Bytes()
-		counting := &countingReaderAt{ReaderAt: bytes.NewReader(bad)}
+		counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(bad)}
 		r, err := afdo.NewReader(counting, int64(len(bad)), afdo.TrustIndex())
 		require.NoError(t, err)
 		failed := 0
@@ -302,12 +303,12 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 		require.NotZero(t, failed)
 		_, err = r.Section(7)
 		require.ErrorIs(t, err, afdo.ErrHeader)
-		read := counting.bytes
+		read := counting.Bytes
 		for i := range 100 {
 			_, err := r.Section(i)
 			require.ErrorIs(t, err, afdo.ErrHeader)
 		}
-		require.Equal(t, read, counting.bytes)
+		require.Equal(t, read, counting.Bytes)
 	}
 }
 
@@ -323,9 +324,9 @@ func TestIndexOfWholePages(t *testing.T) {
 			f.Units = append(f.Units, naive.Unit{})
 			f.Summary = f.Summarize()
 			plain := gen.Encode(f, compact)
-			scheme := index.Scheme{Unqualified: testUnqualified}
+			scheme := index.Scheme{Unqualified: readertest.Unqualified}
 			with := func() []byte {
-				return reindex(t, plain, &index.Options{NoChecksums: true, Unqualified: scheme})
+				return readertest.Reindex(t, plain, &index.Options{NoChecksums: true, Unqualified: scheme})
 			}
 			size := func(data []byte) int {
 				r, err := openIndexed(data)
@@ -349,7 +350,7 @@ func TestIndexOfWholePages(t *testing.T) {
 				for s, err := range r.elsewhere(u) {
 					t.Fatal(s, err)
 				}
-				faults, _ := checkFile(r.data)
+				faults, _ := readertest.CheckFile(r.data)
 				require.Empty(t, faults)
 			}
 		}

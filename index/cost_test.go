@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestIndexCost(t *testing.T) {
 	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{false, true} {
-		data := reindex(t, gen.Big(units, compact), fullIndex())
+		data := readertest.Reindex(t, gen.Big(units, compact), fullIndex())
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		place := func(i uint32) [2]int64 {
@@ -71,22 +72,22 @@ func TestIndexCost(t *testing.T) {
 				return len(got) + 1
 			},
 		} {
-			counting := &countingReaderAt{ReaderAt: bytes.NewReader(data)}
+			counting := &readertest.CountingReaderAt{ReaderAt: bytes.NewReader(data)}
 			r, err := afdo.NewReader(counting, int64(len(data)), afdo.TrustIndex())
 			require.NoError(t, err)
 			require.Equal(t, 1, ask(newIndexedReader(r, data)), name)
 
 			pages, names, table := int64(0), int64(0), int64(0)
-			for _, span := range counting.spans {
+			for _, span := range counting.Spans {
 				switch {
-				case within(span, [][2]int64{index}):
+				case readertest.Within(span, [][2]int64{index}):
 					pages += span[1] - span[0]
-				case within(span, [][2]int64{fileNames}):
+				case readertest.Within(span, [][2]int64{fileNames}):
 					names += span[1] - span[0]
-				case within(span, [][2]int64{{0, first}}):
+				case readertest.Within(span, [][2]int64{{0, first}}):
 					table += span[1] - span[0]
 				default:
-					require.Truef(t, within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
+					require.Truef(t, readertest.Within(span, own), "%s: bytes %d to %d are no business of the lookup", name, span[0], span[1])
 				}
 			}
 			most := int64(128*1024 + 6*32*1024)
@@ -96,7 +97,7 @@ func TestIndexCost(t *testing.T) {
 			require.LessOrEqual(t, pages, most, name)
 			require.Zero(t, names, name)
 			require.Zero(t, table, name)
-			require.LessOrEqual(t, counting.reads, 9, name)
+			require.LessOrEqual(t, counting.Reads, 9, name)
 		}
 	}
 }

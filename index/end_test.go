@@ -1,16 +1,22 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/go-afdo/afdo/index"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // openDistant opens a file through an io.ReaderAt and trusts its index.
@@ -26,7 +32,7 @@ func unitsOneByOne(r *afdo.Reader, paths []naive.Unit) (units []naive.Unit, err 
 		if err != nil {
 			return nil, err
 		}
-		unit, err := readUnit(u)
+		unit, err := readertest.Unit(u)
 		if err != nil {
 			return nil, err
 		}
@@ -40,17 +46,17 @@ func unitsOneByOne(r *afdo.Reader, paths []naive.Unit) (units []naive.Unit, err 
 func TestDistant(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		small, _ := smallIndexed(t, compact)
-		for _, data := range [][]byte{small, reindex(t, gen.Big(300, compact), fullIndex())} {
+		for _, data := range [][]byte{small, readertest.Reindex(t, gen.Big(300, compact), fullIndex())} {
 			truth, err := naive.Decode(data)
 			require.NoError(t, err)
 			r, err := openDistant(data)
 			require.NoError(t, err)
-			got, err := unitsOneByOne(r.Reader, comparable(truth).Units)
+			got, err := unitsOneByOne(r.Reader, readertest.Comparable(truth).Units)
 			require.NoError(t, err)
-			require.Equal(t, comparable(truth).Units, got)
-			all, err := read(r.Reader)
+			require.Equal(t, readertest.Comparable(truth).Units, got)
+			all, err := readertest.File(r.Reader)
 			require.NoError(t, err)
-			require.Equal(t, comparable(truth), all)
+			require.Equal(t, readertest.Comparable(truth), all)
 			require.Zero(t, newQuestions(truth).ask(t, r, nil))
 		}
 	}
@@ -60,7 +66,7 @@ func TestDistant(t *testing.T) {
 func TestDistantBitFlips(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
-		want := comparable(truth).Units
+		want := readertest.Comparable(truth).Units
 		noticed := 0
 		for i := range data {
 			for bit := range 8 {
@@ -100,7 +106,7 @@ func TestDistantLies(t *testing.T) {
 				for _, u := range truth.Units {
 					_, _ = unitsOneByOne(r.Reader, []naive.Unit{u})
 				}
-				_, _ = read(r.Reader)
+				_, _ = readertest.File(r.Reader)
 			}
 		}
 	}
@@ -123,11 +129,39 @@ func TestDistantStale(t *testing.T) {
 		require.NoError(t, err, name)
 		r, err := openDistant(changed)
 		require.NoError(t, err, name)
-		got, err := unitsOneByOne(r.Reader, comparable(now).Units)
+		got, err := unitsOneByOne(r.Reader, readertest.Comparable(now).Units)
 		if err != nil {
 			require.True(t, errors.Is(err, afdo.ErrChecksum) || errors.Is(err, afdo.ErrHeader), "%s: %v", name, err)
 			continue
 		}
-		require.Equal(t, comparable(now).Units, got, name)
+		require.Equal(t, readertest.Comparable(now).Units, got, name)
 	}
+}
+
+// A file that another one of the same size is written over is noticed by answers that come from the
+// index alone, too, though each of its pages has the right checksum.
+func TestOverwrittenIndexUnderMap(t *testing.T) {
+	write := func(fingerprint uint64) []byte {
+		return readertest.Reindex(t, gen.Big(300, true), &index.Options{
+			FingerprintScheme: "x", Fingerprint: func(*afdo.Unit) (uint64, error) { return fingerprint, nil },
+		})
+	}
+	before, after := write(1), write(2)
+	require.Len(t, after, len(before))
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, before, 0o666))
+	mapped, err := afdo.Open(path, afdo.TrustIndex())
+	require.NoError(t, err)
+	defer mapped.Close()
+	r := newIndexedReader(mapped, nil)
+	u, err := r.Unit(gen.BigPath(200))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, after, 0o666))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
+	_, err = r.fingerprint(u)
+	require.ErrorIs(t, err, afdo.ErrChanged)
+	_, err = r.info()
+	require.ErrorIs(t, err, afdo.ErrChanged)
+	_, err = found(r.program.Named("nobody"))
+	require.ErrorIs(t, err, afdo.ErrChanged)
 }

@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -43,7 +44,7 @@ func smallIndexed(t testing.TB, compact bool) (data []byte, truth *naive.File) {
 		{Path: "", Start: 20, End: 20},
 	}}
 	f.Summary = f.Summarize()
-	data = reindex(t, gen.Encode(f, compact), fullIndex())
+	data = readertest.Reindex(t, gen.Encode(f, compact), fullIndex())
 	truth, err := naive.Decode(data)
 	require.NoError(t, err)
 	return data, truth
@@ -84,8 +85,8 @@ func TestIndexDamaged(t *testing.T) {
 					require.Zero(t, failed)
 				} else {
 					require.NotZero(t, failed, "byte %d", i-from)
-					faults, _ := checkFile(r.data)
-					require.True(t, has(faults, afdo.ErrChecksum))
+					faults, _ := readertest.CheckFile(r.data)
+					require.True(t, readertest.Has(faults, afdo.ErrChecksum))
 				}
 				_, err = openIndexed(bad, afdo.RequireChecksums())
 				require.ErrorIs(t, err, afdo.ErrChecksum)
@@ -129,7 +130,7 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	for _, name := range q.all(q.cut) {
 		part(q.named[name], r.program.Named(name))
 		part(q.cut[name], r.program.Clones(name))
-		part(q.unqualified[name], r.program.Unqualified([]string{name}, testScheme, nil))
+		part(q.unqualified[name], r.program.Unqualified([]string{name}, readertest.Scheme, nil))
 	}
 	for path := range q.units {
 		u, err := r.Unit(path)
@@ -168,11 +169,11 @@ func TestIndexLies(t *testing.T) {
 						continue
 					}
 					hidden++
-					faults, _ := checkFile(r.data)
-					require.True(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum), "byte %d bit %d: %d missing", i-from, bit, missing)
+					faults, _ := readertest.CheckFile(r.data)
+					require.True(t, readertest.Has(faults, afdo.ErrIndex) || readertest.Has(faults, afdo.ErrChecksum), "byte %d bit %d: %d missing", i-from, bit, missing)
 					r, err = openIndexed(bad, append(o, plainReader)...)
 					require.NoError(t, err)
-					if !has(faults, afdo.ErrChecksum) || len(o) > 1 {
+					if !readertest.Has(faults, afdo.ErrChecksum) || len(o) > 1 {
 						require.Zero(t, q.ask(t, r, nil), "byte %d bit %d", i-from, bit)
 					}
 				}
@@ -198,7 +199,7 @@ func TestIndexLiesAnywhere(t *testing.T) {
 		lying, err := openIndexed(data)
 		require.NoError(t, err)
 		if q.subset(t, lying) > 0 {
-			faults, _ := checkFile(lying.data)
+			faults, _ := readertest.CheckFile(lying.data)
 			require.NotEmpty(t, faults, "seed %d", seed)
 		}
 	}
@@ -210,7 +211,7 @@ func TestBitFlips(t *testing.T) {
 		data, truth := smallIndexed(t, compact)
 		r, err := openIndexed(data)
 		require.NoError(t, err)
-		want, err := read(r.Reader)
+		want, err := readertest.File(r.Reader)
 		require.NoError(t, err)
 		want.Sections = nil
 		_, size := indexSection(truth)
@@ -230,7 +231,7 @@ func TestBitFlips(t *testing.T) {
 						noticed++
 						continue
 					}
-					got, err := read(r.Reader)
+					got, err := readertest.File(r.Reader)
 					if err != nil {
 						noticed++
 					} else {
@@ -257,7 +258,7 @@ func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 			want    []string
 			symbols func(func(afdo.Symbol, error) bool)
 		}{
-			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified([]string{name}, testScheme, nil)},
+			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified([]string{name}, readertest.Scheme, nil)},
 		} {
 			if got, err := found(m.symbols); err == nil {
 				require.Equal(t, m.want, got, "%q", name)
@@ -311,8 +312,8 @@ func TestIndexStale(t *testing.T) {
 		require.Zero(t, newQuestions(now).ask(t, r, nil), name)
 		_, err = r.info()
 		require.True(t, errors.Is(err, afdo.ErrIndex) || name == "a section came last" && errors.Is(err, afdo.ErrNotFound), "%s: %v", name, err)
-		faults, _ := checkFile(r.data)
-		require.Equal(t, name != "a section came last", has(faults, afdo.ErrIndex), name)
+		faults, _ := readertest.CheckFile(r.data)
+		require.Equal(t, name != "a section came last", readertest.Has(faults, afdo.ErrIndex), name)
 		_, err = openIndexed(changed, afdo.RequireChecksums())
 		require.ErrorIs(t, err, afdo.ErrChecksum, name)
 
@@ -363,7 +364,7 @@ func TestForeignIndex(t *testing.T) {
 		require.NoError(t, err)
 		ours := strings.HasPrefix(content, "afdo!")
 		_, err = r.info()
-		_, readErr := read(r.Reader)
+		_, readErr := readertest.File(r.Reader)
 		if ours {
 			require.ErrorIs(t, err, afdo.ErrChecksum)
 			require.ErrorIs(t, readErr, afdo.ErrChecksum)
@@ -371,7 +372,7 @@ func TestForeignIndex(t *testing.T) {
 		}
 		require.ErrorIs(t, err, afdo.ErrNotFound)
 		require.NoError(t, readErr)
-		again, err := naive.Decode(reindex(t, data, fullIndex()))
+		again, err := naive.Decode(readertest.Reindex(t, data, fullIndex()))
 		require.NoError(t, err)
 		require.Len(t, again.Sections, len(l.Sections)+1, "it is kept")
 	}

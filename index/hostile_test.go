@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -20,14 +21,14 @@ func TestIndexOfCollidingNames(t *testing.T) {
 	n := uint32(testenv.Rounds(6_000, 60_000))
 	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}}}
 	for i := range n {
-		f.Units[0].Symbols = append(f.Units[0].Symbols, naive.Symbol{ID: i, Name: ofHash(uint64(i) << 8)})
-		path := ofHash(uint64(i) << 8)
+		f.Units[0].Symbols = append(f.Units[0].Symbols, naive.Symbol{ID: i, Name: gen.OfHash(uint64(i) << 8)})
+		path := gen.OfHash(uint64(i) << 8)
 		if bytes.IndexByte([]byte(path), 0) < 0 {
 			f.Units = append(f.Units, naive.Unit{Path: path, Start: n, End: n})
 		}
 	}
 	f.Units = append(f.Units, naive.Unit{Start: n, End: n})
-	r, err := openIndexed(reindex(t, gen.Encode(f, true), &index.Options{}))
+	r, err := openIndexed(readertest.Reindex(t, gen.Encode(f, true), &index.Options{}))
 	require.NoError(t, err)
 	for _, u := range f.Units {
 		got, err := r.Unit(u.Path)
@@ -77,7 +78,7 @@ func TestIndexOfSharedSamples(t *testing.T) {
 func TestSearchOfSharedNames(t *testing.T) {
 	const units, strings = 30_000, 100_000
 	h := gen.NewHandmade(true)
-	names := h.Section(naive.StringTable, comb(1, strings))
+	names := h.Section(naive.StringTable, gen.Comb(1, strings))
 	rows := h.Section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })
 	for i := range units {
 		h.Unit(fmt.Sprint(i), names, rows, 0, 0)

@@ -1,4 +1,4 @@
-package afdo_test
+package index_test
 
 import (
 	"bytes"
@@ -16,24 +16,16 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
-
-var testScheme = index.Scheme{Name: "test", Unqualified: testUnqualified}
-
-// testUnqualified is an unqualified name that some names have and others, being it themselves, do
-// not.
-func testUnqualified(name string) string {
-	name, _, _ = strings.Cut(name, ".")
-	return name[strings.LastIndexAny(name, "_9a")+1:]
-}
 
 func testFingerprint(u *afdo.Unit) (uint64, error) { return uint64(len(u.Path())) << 40, nil }
 
 func fullIndex() *index.Options {
 	return &index.Options{
 		Producer: "a test", BuildID: []byte{1, 2, 3},
-		Unqualified:       testScheme,
+		Unqualified:       readertest.Scheme,
 		FingerprintScheme: "length", Fingerprint: testFingerprint,
 	}
 }
@@ -47,7 +39,7 @@ func randomIndexed(t testing.TB, seed uint64) (plain, indexed []byte, truth *nai
 		o.Units, o.Symbols = 30, 30
 	}
 	plain, truth = gen.Random(r, o)
-	return plain, reindex(t, plain, fullIndex()), truth
+	return plain, readertest.Reindex(t, plain, fullIndex()), truth
 }
 
 // found puts what a search yields into a form that two Readers can be compared by.
@@ -57,13 +49,9 @@ func found(symbols func(func(afdo.Symbol, error) bool)) ([]string, error) {
 		if err != nil {
 			return list, err
 		}
-		list = append(list, describe(s))
+		list = append(list, readertest.Describe(s))
 	}
 	return list, nil
-}
-
-func describe(s afdo.Symbol) string {
-	return fmt.Sprintf("%d %q %v unit %d %q", s.ID(), s.Name(), s.HasInfo(), s.Unit().Index(), s.Unit().Path())
 }
 
 // questions are all that an index can be asked, with the answers that the naive decoder gives.
@@ -80,7 +68,7 @@ type questions struct {
 
 func newQuestions(f *naive.File) *questions {
 	q := &questions{
-		scheme: testScheme,
+		scheme: readertest.Scheme,
 		units:  map[string]bool{}, owners: map[uint32]string{}, inlined: map[string][]string{},
 		named: map[string][]string{}, cut: map[string][]string{}, unqualified: map[string][]string{},
 	}
@@ -102,7 +90,7 @@ func newQuestions(f *naive.File) *questions {
 		q.owners[s.ID] = f.Units[s.unit].Path
 		q.named[s.Name] = append(q.named[s.Name], text)
 		q.cut[cut] = append(q.cut[cut], text)
-		if name := testUnqualified(s.Name); name != "" {
+		if name := readertest.Unqualified(s.Name); name != "" {
 			q.unqualified[name] = append(q.unqualified[name], text)
 		}
 		for i, u := range f.Units {
@@ -132,7 +120,7 @@ func newQuestions(f *naive.File) *questions {
 		for third := range 3 {
 			together := togetherQuestion{names: []string{"no such name", ""}, wanted: wanted}
 			for _, s := range symbols {
-				if name := testUnqualified(s.Name); name != "" && len(name)%3 != third {
+				if name := readertest.Unqualified(s.Name); name != "" && len(name)%3 != third {
 					together.names = append(together.names, name) // some of them again and again
 					if wanted == nil || wanted(s.Name) {
 						together.found = append(together.found, fmt.Sprintf("%d %q %v unit %d %q", s.ID, s.Name, s.HasInfo, s.unit, f.Units[s.unit].Path))
@@ -276,10 +264,10 @@ func TestIndexAgrees(t *testing.T) {
 			option afdo.Option
 			scheme string
 		}{
-			"indexed":        {indexed, afdo.RequireChecksums(), testScheme.Name},
+			"indexed":        {indexed, afdo.RequireChecksums(), readertest.Scheme.Name},
 			"another scheme": {indexed, afdo.SkipChecksums(), "another"},
-			"ignored":        {indexed, plainReader, testScheme.Name},
-			"plain":          {plain, afdo.SkipChecksums(), testScheme.Name},
+			"ignored":        {indexed, plainReader, readertest.Scheme.Name},
+			"plain":          {plain, afdo.SkipChecksums(), readertest.Scheme.Name},
 		} {
 			r, err := openIndexed(c.data, c.option)
 			require.NoError(t, err)
@@ -331,13 +319,13 @@ func TestIndexInfo(t *testing.T) {
 		_, err = r.fingerprint(u)
 		require.ErrorIs(t, err, afdo.ErrNotFound)
 
-		r, err = openIndexed(reindex(t, plain, fullIndex()))
+		r, err = openIndexed(readertest.Reindex(t, plain, fullIndex()))
 		require.NoError(t, err)
 		info, err := r.info()
 		require.NoError(t, err)
 		require.Equal(t, "a test", info.Producer)
 		require.Equal(t, []byte{1, 2, 3}, info.BuildID)
-		require.Equal(t, testScheme.Name, info.Unqualified)
+		require.Equal(t, readertest.Scheme.Name, info.Unqualified)
 		require.Equal(t, "length", info.Fingerprints)
 		require.Equal(t, r.NumSections()-1, info.Section.Index)
 		require.Equal(t, afdo.SectionIndex, info.Section.Type)
@@ -357,7 +345,7 @@ func TestIndexInfo(t *testing.T) {
 		require.NoError(t, err)
 		want, _ := testFingerprint(u)
 		require.Equal(t, want, got)
-		faults, remarks := checkFile(r.data)
+		faults, remarks := readertest.CheckFile(r.data)
 		require.Empty(t, faults)
 		require.Empty(t, remarks)
 	}
@@ -367,17 +355,17 @@ func TestIndexInfo(t *testing.T) {
 func TestReindex(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(10, 100)) {
 		_, indexed, truth := randomIndexed(t, seed)
-		require.Equal(t, indexed, reindex(t, indexed, fullIndex()), "an index in place of the same")
-		bare := reindex(t, indexed, nil)
+		require.Equal(t, indexed, readertest.Reindex(t, indexed, fullIndex()), "an index in place of the same")
+		bare := readertest.Reindex(t, indexed, nil)
 		f, err := naive.Decode(bare)
 		require.NoError(t, err)
 		require.Len(t, f.Sections, len(truth.Sections))
-		require.Equal(t, bare, reindex(t, bare, nil))
-		require.Equal(t, indexed, reindex(t, bare, fullIndex()))
+		require.Equal(t, bare, readertest.Reindex(t, bare, nil))
+		require.Equal(t, indexed, readertest.Reindex(t, bare, fullIndex()))
 
 		q := newQuestions(truth)
 		for _, o := range []*index.Options{{}, {NoLookups: true}, {NoInlining: true}, {NoChecksums: true}, {NoLookups: true, NoInlining: true, NoChecksums: true}} {
-			part := reindex(t, indexed, o)
+			part := readertest.Reindex(t, indexed, o)
 			r, err := openIndexed(part)
 			require.NoError(t, err)
 			require.Zero(t, q.ask(t, r, nil))
@@ -392,8 +380,8 @@ func TestReindex(t *testing.T) {
 			require.Empty(t, info.Producer)
 			require.Nil(t, info.BuildID)
 			require.Empty(t, info.Unqualified)
-			faults, _ := checkFile(r.data)
-			require.False(t, has(faults, afdo.ErrIndex) || has(faults, afdo.ErrChecksum))
+			faults, _ := readertest.CheckFile(r.data)
+			require.False(t, readertest.Has(faults, afdo.ErrIndex) || readertest.Has(faults, afdo.ErrChecksum))
 		}
 	}
 }
@@ -404,7 +392,7 @@ func TestIndexSchemeTooLong(t *testing.T) {
 	require.NoError(t, err)
 	long := strings.Repeat("x", 256)
 	for _, o := range []*index.Options{
-		{Unqualified: index.Scheme{Name: long, Unqualified: testUnqualified}},
+		{Unqualified: index.Scheme{Name: long, Unqualified: readertest.Unqualified}},
 		{FingerprintScheme: long, Fingerprint: testFingerprint},
 	} {
 		var b bytes.Buffer

@@ -1,18 +1,14 @@
-package afdo_test
+package index_test
 
 import (
-	"bytes"
-	"errors"
 	"io"
 	"iter"
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
 // indexedReader is a Reader that trusts the index of its file, and the program of the file.
@@ -49,7 +45,7 @@ func newIndexedReader(r *afdo.Reader, data []byte) *indexedReader {
 func indexedSources(t *testing.T, data []byte, o ...afdo.Option) map[string]*indexedReader {
 	t.Helper()
 	readers := make(map[string]*indexedReader)
-	for name, r := range sources(t, data, trusting(o)...) {
+	for name, r := range readertest.Sources(t, data, trusting(o)...) {
 		readers[name] = newIndexedReader(r, data)
 	}
 	return readers
@@ -69,10 +65,6 @@ func (r *indexedReader) fingerprint(u *afdo.Unit) (uint64, error) {
 		return 0, err
 	}
 	return x.Fingerprint(u)
-}
-
-func (r *indexedReader) reindex(w io.Writer, o *index.Options) error {
-	return index.Write(w, r.Reader, o)
 }
 
 // elsewhere iterates over the functions of other units into which a unit's were inlined.
@@ -97,40 +89,6 @@ func (r *indexedReader) elsewhere(u *afdo.Unit) iter.Seq2[afdo.Symbol, error] {
 	}
 }
 
-func reindex(t testing.TB, data []byte, o *index.Options) []byte {
-	t.Helper()
-	r, err := afdo.OpenBytes(data)
-	require.NoError(t, err)
-	var b bytes.Buffer
-	require.NoError(t, index.Write(&b, r, o))
-	return b.Bytes()
-}
-
-// problems returns the faults and the remarks of a file.
-func problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError) {
-	o.Unqualified = testScheme
-	for p := range check.V4(data, o) {
-		if e, ok := p.Err.(*afdo.FormatError); !ok {
-			faults = append(faults, &afdo.FormatError{Section: afdo.HeaderSection, Err: p.Err})
-		} else if p.Remark {
-			remarks = append(remarks, e)
-		} else {
-			faults = append(faults, e)
-		}
-	}
-	return faults, remarks
-}
-
-// checkFile returns the faults and the remarks of a file.
-func checkFile(data []byte) (faults, remarks []*afdo.FormatError) {
-	return problems(data, check.Options{})
-}
-
-func has(problems []*afdo.FormatError, class error) bool {
-	for _, p := range problems {
-		if errors.Is(p, class) {
-			return true
-		}
-	}
-	return false
+func (r *indexedReader) reindex(w io.Writer, o *index.Options) error {
+	return index.Write(w, r.Reader, o)
 }
