@@ -141,9 +141,6 @@ func (a *assembly) add(g *group) {
 		default:
 			out.HeadCount = f.head
 		}
-		if out.HeadCount == 0 && f.weight > 0 && !f.name.fragment {
-			out.HeadCount = 1 // it was entered before it was sampled; of 0 GCC 12 makes 0 of all its counts
-		}
 		a.profile.AddFunction(a.ref(g.symbol), out)
 		some = true
 	}
