@@ -182,6 +182,15 @@ func (t *tallier) branches(set *samples.Set) error {
 			from.calls = append(from.calls, call{at, to, n})
 		}
 	}
+	for offset, n := range set.Entries() {
+		to, start, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if to != nil && start == to.symbol.Low {
+			to.head = saturating.Add(to.head, n)
+		}
+	}
 	return nil
 }
 

@@ -264,18 +264,18 @@ func (r *callgrindReader) addCost(count uint64) {
 	}
 }
 
-// addCall adds the calls from the current address. One from elsewhere, as the C library calls main
-// and what qsort is given, has no place it comes from: offset 0 is no code.
+// addCall adds the calls from the current address. Those from elsewhere, as the C library calls
+// main and what qsort is given, are entries.
 func (r *callgrindReader) addCall(c *call) {
-	if !c.object.Ours {
+	to, ok := r.choice.binary.Layout.Offset(c.target)
+	if !c.object.Ours || !ok {
 		return
 	}
-	from, known := uint64(0), true
-	if r.object.Ours {
-		from, known = r.choice.binary.Layout.Offset(r.address)
+	if !r.object.Ours {
+		r.set.AddEntry(to, c.count)
+		return
 	}
-	to, ok := r.choice.binary.Layout.Offset(c.target)
-	if known && ok {
+	if from, ok := r.choice.binary.Layout.Offset(r.address); ok {
 		r.set.AddBranch(Branch{from, to}, c.count)
 	}
 }

@@ -2,6 +2,7 @@ package samples_test
 
 import (
 	"debug/elf"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,7 +73,8 @@ func TestCallgrind(t *testing.T) {
 	b := plain(t, "/build/ours", elf.ET_DYN)
 	s, r, err := samples.Read(iotest.OneByteReader(strings.NewReader(cg)), b, samples.Options{})
 	require.NoError(t, err)
-	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n2\n0->1010:1\n1002->1010:5\n", text(t, s))
+	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n1\n1002->1010:5\n", text(t, s))
+	require.Equal(t, map[uint64]uint64{0x1010: 1}, maps.Collect(s.Entries()))
 	require.True(t, s.Exact)
 	require.Equal(t, []uint64{4034, 33}, []uint64{r.Samples, r.InBinary})
 	require.Equal(t, []samples.Object{

@@ -84,6 +84,8 @@ func (p *perfCollector) addLinks() {
 		p.set.AddRange(Range{l.to, l.end}, n)
 		if l.inside {
 			p.set.AddBranch(Branch{l.from, l.to}, n)
+		} else {
+			p.set.AddEntry(l.to, n)
 		}
 	}
 }

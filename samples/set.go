@@ -38,6 +38,7 @@ type Set struct {
 	ranges    map[Range]uint64
 	addresses map[uint64]uint64
 	branches  map[Branch]uint64
+	entries   map[uint64]uint64
 	times     map[uint64]uint64
 	names     map[uint64]string
 }
@@ -51,6 +52,9 @@ func (s *Set) AddAddress(offset, n uint64) { add(&s.addresses, offset, n) }
 
 // AddBranch adds n executions of a branch.
 func (s *Set) AddBranch(b Branch, n uint64) { add(&s.branches, b, n) }
+
+// AddEntry adds n branches from another file, such as a call by the C library, to a file offset.
+func (s *Set) AddEntry(offset, n uint64) { add(&s.entries, offset, n) }
 
 // AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
 // The earliest one stays; 0 stands for an unknown time and is not noted.
@@ -98,6 +102,10 @@ func (s *Set) Branches() iter.Seq2[Branch, uint64] {
 	})
 }
 
+// Entries yields the file offsets to which branches from other files led, and how often, in
+// ascending order. The text form does not have them. It sorts them, at each call.
+func (s *Set) Entries() iter.Seq2[uint64, uint64] { return sorted(s.entries, cmp.Compare) }
+
 // Times yields the file offsets whose first time is known, with it, in ascending order of the
 // offsets. Nanoseconds of the recording's clock: compare them with each other only. It sorts them,
 // at each call.
@@ -138,6 +146,9 @@ func (s *Set) Merge(other *Set) {
 	}
 	for b, n := range other.branches {
 		s.AddBranch(b, n)
+	}
+	for a, n := range other.entries {
+		s.AddEntry(a, n)
 	}
 	for a, t := range other.times {
 		s.AddTime(a, t)
