@@ -376,7 +376,7 @@ func checkPlace(t *testing.T, e *afdo.FormatError, data []byte) {
 	}
 	assert.NotEmpty(t, e.Detail)
 	if e.Section == afdo.HeaderSection {
-		assert.Zero(t, e.Type, "%v", e)
+		assert.Equal(t, "header", e.Part, "%v", e)
 		assert.True(t, 0 <= e.Offset && e.Offset <= int64(len(data)), "%v", e)
 		return
 	}
@@ -390,6 +390,6 @@ func checkPlace(t *testing.T, e *afdo.FormatError, data []byte) {
 	require.NoError(t, err, "%v", e)
 	assert.True(t, s.Offset <= e.Offset && e.Offset <= s.Offset+s.Size, "%v: the section is %+v", e, s)
 	if s.Size > 0 {
-		assert.Equal(t, s.Type, e.Type, "%v", e)
+		assert.Equal(t, s.Type.String(), e.Part, "%v", e)
 	}
 }

@@ -97,18 +97,18 @@ func TestOpenErrors(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	for head, want := range map[string]afdo.VersionError{
-		"adcg\x02\x00\x00\x00": {Magic: "adcg", Version: 2},
-		"adcg\x03\x00\x00\x00": {Magic: "adcg", Version: 3},
-		"gcda\x00\x00\x00\x03": {Magic: "gcda", Version: 3},
-		"gcov\x00\x00\x00\x05": {Magic: "gcov", Version: 5},
+		"adcg\x02\x00\x00\x00": {Kind: "adcg", Version: 2},
+		"adcg\x03\x00\x00\x00": {Kind: "adcg", Version: 3},
+		"gcda\x00\x00\x00\x03": {Kind: "gcda", Version: 3},
+		"gcov\x00\x00\x00\x05": {Kind: "gcov", Version: 5},
 	} {
 		_, err := afdo.OpenBytes([]byte(head + "\x00\x00\x00\x00"))
 		var version *afdo.VersionError
 		require.ErrorAs(t, err, &version)
-		require.Equal(t, want, *version)
+		require.Equal(t, want, afdo.VersionError{Kind: version.Kind, Version: version.Version})
 		require.ErrorIs(t, err, afdo.ErrVersion)
 		require.NotErrorIs(t, err, afdo.ErrMalformed)
-		require.ErrorContains(t, err, "version "+string(rune('0'+want.Version)))
+		require.ErrorContains(t, err, "version "+string(rune('0'+int(want.Version))))
 	}
 	_, err := afdo.OpenBytes([]byte("\x7fELF\x02\x01\x01\x00"))
 	require.ErrorIs(t, err, afdo.ErrMagic)

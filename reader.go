@@ -6,7 +6,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/go-afdo/afdo/internal/v4"
+	v4 "github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 

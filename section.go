@@ -1,7 +1,9 @@
 package afdo
 
 import (
-	"github.com/go-afdo/afdo/internal/v4"
+	"fmt"
+
+	v4 "github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -34,4 +36,16 @@ type Section struct {
 
 func newSection(s v4.Section) Section {
 	return Section{Index: s.Index, Type: SectionType(s.Type), Compact: s.Compact, Offset: s.Offset, Size: s.Size}
+}
+
+// ErrorAt returns the error about the byte at an offset of the file, in this section: for those who
+// check more of it than a Reader does.
+func (s Section) ErrorAt(offset int64, class error, format string, args ...any) *FormatError {
+	part := "header"
+	if s.Index != HeaderSection {
+		part = s.Type.String()
+	}
+	return &FormatError{
+		Format: "afdo", Section: s.Index, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
+	}
 }

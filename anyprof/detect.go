@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
@@ -57,7 +58,7 @@ func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(
 // four characters, such as "B22*".
 func isCoverage(head []byte) bool {
 	_, err := gcov.DecodeHeader(head)
-	var version *gcov.VersionError
+	var version *afdo.VersionError
 	return errors.As(err, &version) && version.Version&0xff == '*'
 }
 

@@ -12,7 +12,6 @@
 package builder
 
 import (
-	"errors"
 	"io"
 
 	"github.com/go-afdo/afdo/index"
@@ -29,11 +28,6 @@ type Options struct {
 	Index *index.Options
 }
 
-// ErrUnrepresentable is what the errors of [Write] match that are about the profile: it holds
-// something that version 4 cannot store, such as a line offset beyond 24 bits or a path with a NUL.
-// Nothing is ever cut to fit.
-var ErrUnrepresentable = errors.New("version 4 cannot hold it")
-
 // Write writes a profile as a version 4 file (RFC 4).
 //
 // The file names section has every unit of the profile by ascending path, those without symbols and
@@ -42,8 +36,8 @@ var ErrUnrepresentable = errors.New("version 4 cannot hold it")
 // which it came together.
 //
 // An error is that of w, or names the unit and the symbol that are at fault; it then matches
-// [ErrUnrepresentable] unless the records are not canonical. The whole file is encoded before w
-// gets its first byte, so a profile that is refused writes nothing.
+// [afdo.ErrUnrepresentable] unless the records are not canonical. The whole file is encoded before
+// w gets its first byte, so a profile that is refused writes nothing.
 //
 // Write takes the memory of the file, some 20 bytes a symbol and 100 more for those of the largest
 // unit for each processor, and time in proportion to symbols and records, apart from sorting names.

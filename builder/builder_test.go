@@ -144,18 +144,18 @@ func TestWriteRefuses(t *testing.T) {
 		want string
 	}{
 		{"NUL in a path", path("a\x00b"), `unit "a\x00b": `},
-		{"line", record(func(b *profile.Body) { b.Count(1<<24, 0, 1) }), where + "version 4 cannot hold it: line offset 16777216 "},
-		{"line of a call", record(func(b *profile.Body) { b.Call(math.MaxUint32, 0, 0, 1) }), where + "version 4 cannot hold it: line offset 4294967295 "},
-		{"line of an inlined function", record(func(b *profile.Body) { b.Enter(1<<24, 0, 0); b.Leave() }), where + "version 4 cannot hold it: line offset 16777216 "},
-		{"line in a body", nested(func(b *profile.Body) { b.Count(1<<24, 0, 0) }), where + "version 4 cannot hold it: line offset 16777216 "},
-		{"discriminator", record(func(b *profile.Body) { b.Count(3, 1<<16, 1) }), where + "version 4 cannot hold it: line offset 3: discriminator 65536 "},
-		{"discriminator in a body", nested(func(b *profile.Body) { b.Call(3, 1<<20, 0, 1) }), where + "version 4 cannot hold it: line offset 3: discriminator 1048576 "},
+		{"line", record(func(b *profile.Body) { b.Count(1<<24, 0, 1) }), where + "the format cannot hold it: line offset 16777216 "},
+		{"line of a call", record(func(b *profile.Body) { b.Call(math.MaxUint32, 0, 0, 1) }), where + "the format cannot hold it: line offset 4294967295 "},
+		{"line of an inlined function", record(func(b *profile.Body) { b.Enter(1<<24, 0, 0); b.Leave() }), where + "the format cannot hold it: line offset 16777216 "},
+		{"line in a body", nested(func(b *profile.Body) { b.Count(1<<24, 0, 0) }), where + "the format cannot hold it: line offset 16777216 "},
+		{"discriminator", record(func(b *profile.Body) { b.Count(3, 1<<16, 1) }), where + "the format cannot hold it: line offset 3: discriminator 65536 "},
+		{"discriminator in a body", nested(func(b *profile.Body) { b.Call(3, 1<<20, 0, 1) }), where + "the format cannot hold it: line offset 3: discriminator 1048576 "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bothModes(t, func(t *testing.T, o Options) {
 				var b bytes.Buffer
 				err := Write(&b, test.p, o)
-				require.ErrorIs(t, err, ErrUnrepresentable)
+				require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 				assert.ErrorContains(t, err, test.want)
 				assert.Zero(t, b.Len(), "nothing is written")
 			})
@@ -188,15 +188,15 @@ func TestWriteTakesTheLargest(t *testing.T) {
 func TestTotals(t *testing.T) {
 	const most = math.MaxUint32
 	assert.NoError(t, checkTotals(1, most, 0))
-	assert.ErrorIs(t, checkTotals(1, most+1, 0), ErrUnrepresentable)
+	assert.ErrorIs(t, checkTotals(1, most+1, 0), afdo.ErrUnrepresentable)
 	assert.NoError(t, checkTotals(1, most, most-4), "the last section has the index 0xFFFFFFFE")
-	assert.ErrorIs(t, checkTotals(1, most, most-3), ErrUnrepresentable)
-	assert.ErrorIs(t, checkTotals(most/2, 0, 0), ErrUnrepresentable)
+	assert.ErrorIs(t, checkTotals(1, most, most-3), afdo.ErrUnrepresentable)
+	assert.ErrorIs(t, checkTotals(most/2, 0, 0), afdo.ErrUnrepresentable)
 
 	assert.NoError(t, checkPathLen(most-1))
-	assert.ErrorIs(t, checkPathLen(most), ErrUnrepresentable, "the NUL counts")
+	assert.ErrorIs(t, checkPathLen(most), afdo.ErrUnrepresentable, "the NUL counts")
 	assert.NoError(t, checkNumber("locations", most))
-	assert.ErrorIs(t, checkNumber("locations", most+1), ErrUnrepresentable)
+	assert.ErrorIs(t, checkNumber("locations", most+1), afdo.ErrUnrepresentable)
 }
 
 // Records that no Body makes must not make Write panic.
@@ -214,7 +214,7 @@ func TestWriteRecordsThatAreNotCanonical(t *testing.T) {
 			err := Write(&b, p, Options{})
 			require.ErrorIs(t, err, errNotCanonical)
 			assert.ErrorContains(t, err, `unit "", symbol "f": `)
-			assert.NotErrorIs(t, err, ErrUnrepresentable)
+			assert.NotErrorIs(t, err, afdo.ErrUnrepresentable)
 			assert.Zero(t, b.Len())
 		})
 	}
@@ -238,7 +238,7 @@ func TestWriteReturnsErrorsOfTheWriter(t *testing.T) {
 	for after := range size {
 		err := Write(&failingWriter{after}, p, Options{})
 		require.ErrorIs(t, err, errFull)
-		require.NotErrorIs(t, err, ErrUnrepresentable)
+		require.NotErrorIs(t, err, afdo.ErrUnrepresentable)
 	}
 	require.NoError(t, Write(&failingWriter{size}, p, Options{}))
 }

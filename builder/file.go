@@ -132,8 +132,8 @@ type Sections struct {
 // are the IDs of all symbols, by SymbolRef, and section is the index of the first section, both
 // by a [Plan]. The sections are those that [Write] puts into the file of the whole profile.
 //
-// An error names the symbol that is at fault. It matches [ErrUnrepresentable] unless the records
-// are not canonical.
+// An error names the symbol that is at fault. It matches [afdo.ErrUnrepresentable] unless the
+// records are not canonical.
 func EncodeUnit(p *profile.Profile, unit profile.FileRef, ids []uint32, section uint32, compact bool) (Sections, error) {
 	var u symbols
 	for s := range p.NumSymbols() {

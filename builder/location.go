@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
@@ -118,10 +119,10 @@ func numLocations(records []profile.Record) (uint32, error) {
 // checkPlace refuses lines and discriminators that do not fit their fields (format note 17).
 func checkPlace(r *profile.Record) error {
 	if r.Line > wire.MaxLine {
-		return fmt.Errorf("%w: line offset %d does not fit 24 bits", ErrUnrepresentable, r.Line)
+		return fmt.Errorf("%w: line offset %d does not fit 24 bits", afdo.ErrUnrepresentable, r.Line)
 	}
 	if r.Discriminator > wire.MaxDiscriminator {
-		return fmt.Errorf("%w: line offset %d: discriminator %d does not fit 16 bits", ErrUnrepresentable, r.Line, r.Discriminator)
+		return fmt.Errorf("%w: line offset %d: discriminator %d does not fit 16 bits", afdo.ErrUnrepresentable, r.Line, r.Discriminator)
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func checkPlace(r *profile.Record) error {
 // checkNumber refuses more of something than 32 bits count.
 func checkNumber(what string, n uint64) error {
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", ErrUnrepresentable, n, what)
+		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", afdo.ErrUnrepresentable, n, what)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ const (
 
 // NewPlan returns the plan of a file of these units, in any order. It keeps them. [Write] puts the
 // unknown-file unit, of the empty path, into every file, and so one of them has to be that for the
-// same bytes. An error is about the units; it matches [ErrUnrepresentable] unless one is there
+// same bytes. An error is about the units; it matches [afdo.ErrUnrepresentable] unless one is there
 // twice.
 func NewPlan(units []Unit) (*Plan, error) {
 	p, err := newPlan(units)
@@ -89,10 +89,10 @@ func newPlan(units []Unit) (*Plan, error) {
 // which none may have the index that says no info (format note 12).
 func checkTotals(units, symbols, functions uint64) error {
 	if symbols > math.MaxUint32 {
-		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", ErrUnrepresentable, symbols)
+		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", afdo.ErrUnrepresentable, symbols)
 	}
 	if n := fixedSections + unitSections*units + functions; n > wire.NoInfo {
-		return fmt.Errorf("builder: %w: the indices of %d sections do not fit 32 bits", ErrUnrepresentable, n)
+		return fmt.Errorf("builder: %w: the indices of %d sections do not fit 32 bits", afdo.ErrUnrepresentable, n)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -92,7 +93,7 @@ func (f *file) countUses() []uint32 {
 // checkPath refuses what a file name cannot be (format note 8).
 func checkPath(path string) error {
 	if strings.IndexByte(path, 0) >= 0 {
-		return fmt.Errorf("builder: unit %q: %w: a path cannot hold a NUL", path, ErrUnrepresentable)
+		return fmt.Errorf("builder: unit %q: %w: a path cannot hold a NUL", path, afdo.ErrUnrepresentable)
 	}
 	return checkPathLen(uint64(len(path)))
 }
@@ -100,7 +101,7 @@ func checkPath(path string) error {
 // checkPathLen refuses a path that has, with the terminating NUL, a length beyond 32 bits.
 func checkPathLen(n uint64) error {
 	if n >= math.MaxUint32 {
-		return fmt.Errorf("builder: %w: a path of %d bytes", ErrUnrepresentable, n)
+		return fmt.Errorf("builder: %w: a path of %d bytes", afdo.ErrUnrepresentable, n)
 	}
 	return nil
 }

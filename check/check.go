@@ -14,9 +14,8 @@ import (
 
 // A Problem is something that a check finds.
 type Problem struct {
-	// Err says what it is and where: an [afdo.FormatError], a [gcov.FormatError], a
-	// [textfmt.SyntaxError] or a [SummaryError], or another error with which the reader of the
-	// format gives up.
+	// Err says what it is and where: an [afdo.FormatError] or a [SummaryError], or another error
+	// with which the reader of the format gives up.
 	Err error
 
 	// Remark is set if it is unusual, but legal, and not a fault.

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"fmt"
-
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -15,9 +13,7 @@ type fields struct {
 
 // faultAt is a fault of the byte at pos of a section.
 func faultAt(s afdo.Section, pos int, class error, format string, args ...any) *afdo.FormatError {
-	return &afdo.FormatError{
-		Section: s.Index, Type: s.Type, Offset: s.Offset + int64(pos), Err: class, Detail: fmt.Sprintf(format, args...),
-	}
+	return s.ErrorAt(s.Offset+int64(pos), class, format, args...)
 }
 
 // err is the error of the fault that was found, nil if there is none.

@@ -11,8 +11,7 @@ import (
 )
 
 // A SummaryError says that the summary of a text does not agree with its data. It matches
-// [afdo.ErrSummary]. In files of other formats, which have offsets, an [afdo.FormatError] or a
-// [gcov.FormatError] says it.
+// [afdo.ErrSummary]. In files of other formats, which have offsets, an [afdo.FormatError] says it.
 type SummaryError struct {
 	Detail string // what the summary says and what the data make
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/textfmt"
 )
 
 func example(t *testing.T, extension string) []byte {
@@ -28,9 +26,9 @@ func TestFile(t *testing.T) {
 	for extension, want := range map[string]error{
 		".afdo":         &afdo.FormatError{},
 		".compact.afdo": &afdo.FormatError{},
-		".v2.afdo":      &gcov.FormatError{},
-		".v3.afdo":      &gcov.FormatError{},
-		".txt":          &textfmt.SyntaxError{},
+		".v2.afdo":      &afdo.FormatError{},
+		".v3.afdo":      &afdo.FormatError{},
+		".txt":          &afdo.FormatError{},
 	} {
 		data := example(t, extension)
 		assert.Empty(t, slices.Collect(File(data, Options{})), extension)

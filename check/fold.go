@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/gcov"
 )
 
 // A Group is problems that differ in nothing but their places and the numbers and names that they
@@ -46,10 +45,7 @@ func Fold(problems iter.Seq[Problem]) []Group {
 
 // Offset returns where in the file the problem is, -1 if it has no such place.
 func (p *Problem) Offset() int64 {
-	switch e := p.Err.(type) {
-	case *afdo.FormatError:
-		return e.Offset
-	case *gcov.FormatError:
+	if e, ok := p.Err.(*afdo.FormatError); ok {
 		return e.Offset
 	}
 	return -1
@@ -57,23 +53,15 @@ func (p *Problem) Offset() int64 {
 
 // key is what the problems of a group have in common.
 func (p *Problem) key(precise bool) string {
-	var section afdo.SectionType
-	var class error
-	var detail string
-	switch e := p.Err.(type) {
-	case *afdo.FormatError:
-		section, class, detail = e.Type, e.Err, e.Detail
-	case *gcov.FormatError:
-		class, detail = e.Err, e.Detail
-	default:
+	e, ok := p.Err.(*afdo.FormatError)
+	if !ok {
 		return p.Err.Error()
 	}
+	detail := ""
 	if precise {
-		detail = template(detail)
-	} else {
-		detail = ""
+		detail = template(e.Detail)
 	}
-	return fmt.Sprintf("%v %d %v %s", p.Remark, section, class, detail)
+	return fmt.Sprintf("%v %s %v %s", p.Remark, e.Part, e.Err, detail)
 }
 
 // template is a text without its numbers and quoted names.

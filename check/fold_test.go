@@ -15,7 +15,7 @@ import (
 // Problems that differ in places, numbers and names are one line, others are not.
 func TestFold(t *testing.T) {
 	at := func(offset int64, class error, detail string) Problem {
-		return Problem{Err: &afdo.FormatError{Type: afdo.SectionSymbolNames, Offset: offset, Err: class, Detail: detail}}
+		return Problem{Err: &afdo.FormatError{Part: afdo.SectionSymbolNames.String(), Offset: offset, Err: class, Detail: detail}}
 	}
 	var problems []Problem
 	for i := range int64(20) {

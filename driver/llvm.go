@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -181,7 +182,7 @@ func (p *LLVMProfile) WriteSlice(w io.Writer, text *slice.Text, sources []string
 	} else {
 		functions, err = p.writeCounts(w, wanted)
 	}
-	if errors.Is(err, sampleprof.ErrHashed) || errors.Is(err, instrprof.ErrUnrepresentable) {
+	if errors.Is(err, sampleprof.ErrHashed) || errors.Is(err, afdo.ErrUnrepresentable) {
 		err = fmt.Errorf("%w: %w", ErrNoSlice, err)
 	}
 	return functions, err

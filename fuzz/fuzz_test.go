@@ -30,7 +30,7 @@ type codec struct {
 var codecs = []codec{
 	v4("v4", builder.Options{}), v4("v4c", builder.Options{Compact: true}),
 	v4("v4 with an index", builder.Options{Index: &index.Options{}}),
-	{"text", readText, writeText, []error{textfmt.ErrQuote, textfmt.ErrLimit}},
+	{"text", readText, writeText, []error{afdo.ErrUnrepresentable}},
 	old("v3", 3, binary.LittleEndian), old("v3 big-endian", 3, binary.BigEndian),
 	old("v2", 2, binary.LittleEndian), old("v2 big-endian", 2, binary.BigEndian),
 }
@@ -41,7 +41,7 @@ func v4(name string, o builder.Options) codec {
 		err := builder.Write(&file, p, o)
 		return file.Bytes(), true, err
 	}
-	return codec{name, readV4, write, []error{builder.ErrUnrepresentable}}
+	return codec{name, readV4, write, []error{afdo.ErrUnrepresentable}}
 }
 
 func old(name string, version uint32, order binary.ByteOrder) codec {
@@ -50,7 +50,7 @@ func old(name string, version uint32, order binary.ByteOrder) codec {
 		losses, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version, ByteOrder: order})
 		return file.Bytes(), losses == gcov.Losses{}, err
 	}
-	return codec{name, gcov.Decode, write, []error{gcov.ErrUnrepresentable}}
+	return codec{name, gcov.Decode, write, []error{afdo.ErrUnrepresentable}}
 }
 
 func readV4(data []byte) (*profile.Profile, error) {

@@ -16,8 +16,8 @@ var ErrNames = errors.New("bad name table")
 
 // A Problem is something wrong with a file.
 type Problem struct {
-	Err    *FormatError // what and where
-	Remark bool         // unusual, but every reader reads the same
+	Err    *afdo.FormatError // what and where
+	Remark bool              // unusual, but every reader reads the same
 }
 
 // Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. It
@@ -43,23 +43,23 @@ func Check(data []byte) iter.Seq[Problem] {
 		stop := false
 		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string) {
 			if !stop {
-				stop = !yield(Problem{&FormatError{Offset: figureAt(which), Err: afdo.ErrSummary, Detail: detail}, true})
+				stop = !yield(Problem{fault(figureAt(which), afdo.ErrSummary, "%s", detail), true})
 			}
 		})
 	}
 }
 
 // faultOf returns the error of Decode as one that has a place.
-func faultOf(err error) *FormatError {
-	var fault *FormatError
-	var version *VersionError
+func faultOf(err error) *afdo.FormatError {
+	var e *afdo.FormatError
+	var version *afdo.VersionError
 	switch {
-	case errors.As(err, &fault):
-		return fault
+	case errors.As(err, &e):
+		return e
 	case errors.As(err, &version):
-		return &FormatError{Offset: 4, Err: afdo.ErrVersion, Detail: fmt.Sprintf("version %d, want 2 or 3", version.Version)}
+		return fault(4, afdo.ErrVersion, "version %d, want 2 or 3", version.Version)
 	}
-	return &FormatError{Err: err}
+	return fault(-1, err, "")
 }
 
 // figureAt returns the offset of a figure of the summary, or of an entry behind them.
@@ -107,7 +107,7 @@ func (f *rawFile) names(yield func(Problem) bool) bool {
 		if f.version >= 3 {
 			f.word()
 		}
-		p := Problem{&FormatError{Offset: pos, Err: ErrNames}, true}
+		p := Problem{fault(pos, ErrNames, ""), true}
 		switch {
 		case i == 0 && name != "":
 			p.Err.Detail = fmt.Sprintf("name 0 is %.200q, not the empty one", name)

@@ -52,7 +52,7 @@ func FuzzGCOVReadWrite(f *testing.F) {
 
 func isFormatError(err error) bool {
 	switch err.(type) {
-	case *FormatError, *VersionError:
+	case *afdo.FormatError, *afdo.VersionError:
 		return true
 	}
 	return false

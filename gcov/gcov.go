@@ -74,7 +74,7 @@ func Read(r io.Reader) (*profile.Profile, error) {
 //
 // Decode trusts no count and no length: memory is bounded by a small multiple
 // of the input, depth is not bounded and takes no machine stack. Errors are a
-// [*FormatError], or a [*VersionError] for other versions. A file that has been
+// [*afdo.FormatError], or a [*afdo.VersionError] for other versions. A file that has been
 // cut, at whatever byte, or that goes on after its last section is malformed.
 // Three things that GCC passes over are malformed, too: a target that is no
 // call target (its histogram type is not 7), a string that does not end with
@@ -124,7 +124,7 @@ type WriteOptions struct {
 // zeros: no compiler reads it, and it would take the number of instructions at
 // each location, which profiles do not keep.
 //
-// Errors match [ErrUnrepresentable] and name the symbol or file: a line or
+// Errors match [afdo.ErrUnrepresentable] and name the symbol or file: a line or
 // discriminator of more than 16 bits, a name or path with a NUL in it, and
 // whatever else is too large for its word. Nothing is ever cut to fit.
 func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {

@@ -196,7 +196,7 @@ func TestDecodeMalformed(t *testing.T) {
 			assert.ErrorIs(t, err, afdo.ErrMalformed)
 			assert.NotErrorIs(t, err, afdo.ErrVersion)
 			assert.ErrorContains(t, err, c.detail)
-			var fault *FormatError
+			var fault *afdo.FormatError
 			require.ErrorAs(t, err, &fault)
 			assert.EqualValues(t, c.offset, fault.Offset)
 		})
@@ -227,7 +227,7 @@ func TestDecodeShortWorkingSet(t *testing.T) {
 			continue
 		}
 		assert.ErrorIs(t, err, c.class)
-		var fault *FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault)
 		assert.EqualValues(t, c.offset, fault.Offset)
 	}
@@ -253,9 +253,9 @@ func TestDecodeOtherVersions(t *testing.T) {
 			assert.ErrorIs(t, err, afdo.ErrVersion)
 			assert.NotErrorIs(t, err, afdo.ErrMalformed)
 			assert.ErrorContains(t, err, c.text)
-			var version *VersionError
+			var version *afdo.VersionError
 			require.ErrorAs(t, err, &version)
-			assert.Equal(t, c.version, version.Version)
+			assert.EqualValues(t, c.version, version.Version)
 		})
 	}
 }
@@ -265,7 +265,7 @@ func TestDecodeTruncated(t *testing.T) {
 		data, _ := sample(o)
 		for n := range data {
 			_, err := Decode(data[:n])
-			var fault *FormatError
+			var fault *afdo.FormatError
 			require.ErrorAs(t, err, &fault, "%d of %d bytes", n, len(data))
 			require.LessOrEqual(t, fault.Offset, int64(n))
 			if n >= 4 {

@@ -22,7 +22,7 @@ type Header struct {
 }
 
 // DecodeHeader decodes the header of a file from its first bytes, 12 or more. It reports whether
-// the file is for this package at all: if not, the error is a [*VersionError] or matches
+// the file is for this package at all: if not, the error is a [*afdo.VersionError] or matches
 // [afdo.ErrMagic].
 func DecodeHeader(data []byte) (Header, error) {
 	h := Header{ByteOrder: binary.LittleEndian}
@@ -31,14 +31,14 @@ func DecodeHeader(data []byte) (Header, error) {
 	case magicBig, magicVersion4:
 		h.ByteOrder = binary.BigEndian
 	default:
-		return Header{}, &FormatError{Err: afdo.ErrMagic, Detail: "the file does not begin with " + magicLittle + " or " + magicBig}
+		return Header{}, fault(0, afdo.ErrMagic, "the file does not begin with %s or %s", magicLittle, magicBig)
 	}
 	if len(data) < headerSize {
-		return Header{}, &FormatError{Offset: int64(len(data)), Err: afdo.ErrTruncated, Detail: "the header is cut"}
+		return Header{}, fault(int64(len(data)), afdo.ErrTruncated, "the header is cut")
 	}
 	h.Version = h.ByteOrder.Uint32(data[4:])
 	if h.Version != version2 && h.Version != version3 || string(data[:4]) == magicVersion4 {
-		return Header{}, &VersionError{h.Version}
+		return Header{}, versionError(string(data[:4]), h.Version)
 	}
 	return h, nil
 }

@@ -114,8 +114,8 @@ func (d *decoder) explainPadding(data []byte, start, n int) {
 		}
 		p.pos += int(size)
 	}
-	if fault, ok := d.err.(*FormatError); ok {
-		fault.Detail += "; the names are padded to words as in version 1"
+	if e, ok := d.err.(*afdo.FormatError); ok {
+		e.Detail += "; the names are padded to words as in version 1"
 	}
 }
 

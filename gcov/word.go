@@ -38,7 +38,7 @@ func (d *decoder) fail(pos int, class error, format string, args ...any) {
 	if d.err != nil {
 		return
 	}
-	d.err = &FormatError{Offset: int64(pos), Err: class, Detail: fmt.Sprintf(format, args...)}
+	d.err = fault(int64(pos), class, format, args...)
 	d.data, d.pos = nil, 0
 }
 
@@ -162,7 +162,7 @@ func (e *encoder) grow() {
 // refuse records what the format has no room for.
 func (e *encoder) refuse(format string, args ...any) {
 	if e.err == nil {
-		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), ErrUnrepresentable)
+		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), afdo.ErrUnrepresentable)
 	}
 }
 

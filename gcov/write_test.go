@@ -320,7 +320,7 @@ func TestWriteRefuses(t *testing.T) {
 			for _, version := range c.versions {
 				var file bytes.Buffer
 				losses, err := Write(&file, c.p, WriteOptions{Version: version})
-				assert.ErrorIs(t, err, ErrUnrepresentable)
+				assert.ErrorIs(t, err, afdo.ErrUnrepresentable)
 				assert.ErrorContains(t, err, c.text)
 				assert.Zero(t, losses)
 				assert.Zero(t, file.Len())
@@ -369,5 +369,5 @@ func TestWriteError(t *testing.T) {
 	full := errors.New("disk full")
 	_, err := Write(brokenWriter{full}, profile.New(), WriteOptions{Version: 2})
 	assert.ErrorIs(t, err, full)
-	assert.NotErrorIs(t, err, ErrUnrepresentable)
+	assert.NotErrorIs(t, err, afdo.ErrUnrepresentable)
 }

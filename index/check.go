@@ -94,10 +94,7 @@ func (c *checker) checksums() {
 			return
 		}
 		if got := indexfmt.Sum(c.data[s.Offset : s.Offset+s.Size]); got != want {
-			c.fault(&afdo.FormatError{
-				Section: i, Type: s.Type, Offset: s.Offset, Err: afdo.ErrChecksum,
-				Detail: fmt.Sprintf("the section has the checksum %08x, want %08x", got, want),
-			})
+			c.fault(s.ErrorAt(s.Offset, afdo.ErrChecksum, "the section has the checksum %08x, want %08x", got, want))
 		}
 	}
 }

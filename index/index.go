@@ -10,7 +10,7 @@ package index
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/v4"
+	v4 "github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 

@@ -121,7 +121,7 @@ func (f *inflater) failure() error {
 	if errors.Is(f.err, zstd.ErrWindowSizeExceeded) {
 		return fault(f.offset, afdo.ErrLimit, "compressed at a level that takes more than %d MB of memory; record with -z and no level", maxWindow>>20)
 	}
-	return fault(f.offset, ErrCompressed, "%v", f.err)
+	return fault(f.offset, afdo.ErrCompressed, "%v", f.err)
 }
 
 // next returns the next record of the decompressed data, if there is a whole one.

@@ -104,7 +104,7 @@ func TestCorruptFiles(t *testing.T) {
 		"branches of great count":   {put64(sampleAt+32, 1<<60), afdo.ErrTruncated, sampleAt + 8},
 		"one branch too many":       {put64(sampleAt+32, 2), afdo.ErrTruncated, sampleAt + 8},
 		"trace data past the end":   {put32(roundAt, 71), ErrRecord, roundAt},
-		"compressed nothing":        {put32(sampleAt, 81), ErrCompressed, sampleAt},
+		"compressed nothing":        {put32(sampleAt, 81), afdo.ErrCompressed, sampleAt},
 		"compressed of great size":  {put32(sampleAt, 83), afdo.ErrCount, sampleAt},
 	} {
 		f := smallFile(false)
@@ -116,10 +116,7 @@ func TestCorruptFiles(t *testing.T) {
 	}
 }
 
-var (
-	ErrRecord     = perfdata.ErrRecord
-	ErrCompressed = perfdata.ErrCompressed
-)
+var ErrRecord = perfdata.ErrRecord
 
 func fill(b []byte, from, to int, c byte) []byte {
 	copy(b[from:to], bytes.Repeat([]byte{c}, to-from))
@@ -144,7 +141,7 @@ func requireFault(t *testing.T, name string, err, class error, offset int64) {
 	t.Helper()
 	require.ErrorIs(t, err, class, name)
 	require.Equal(t, class != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed), name)
-	var fault *perfdata.FormatError
+	var fault *afdo.FormatError
 	require.ErrorAs(t, err, &fault, name)
 	require.Equal(t, offset, fault.Offset, "%s: %v", name, err)
 }
@@ -234,7 +231,7 @@ func TestCorruptCompression(t *testing.T) {
 	}
 	require.Greater(t, last, start, "a piece of the stream is in a second record")
 	data[start+8+4] ^= 0xff
-	requireFault(t, "frame", readAll(bytes.NewReader(data)), ErrCompressed, int64(start))
+	requireFault(t, "frame", readAll(bytes.NewReader(data)), afdo.ErrCompressed, int64(start))
 
 	block := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58} // a frame with a window of 2 MB
 	for range 10_000 {

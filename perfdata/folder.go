@@ -30,7 +30,7 @@ const maxParts = 1 << 13
 // "data" and one for each processor, "data.0" and so on. os.DirFS makes a file system of a folder.
 // All files stay open until [Reader.Close].
 //
-// Errors are those of the file system, and [FormatError].
+// Errors are those of the file system, and [afdo.FormatError].
 func OpenFolder(dir fs.FS) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
 	if err := r.openFolder(dir); err != nil {
@@ -43,7 +43,7 @@ func OpenFolder(dir fs.FS) (*Reader, error) {
 func (r *Reader) openFolder(dir fs.FS) error {
 	main, err := r.openIn(dir, folderMain)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &FormatError{Err: afdo.ErrHeader, Detail: `the folder is no recording: it has no file "data"`}
+		return fault(0, afdo.ErrHeader, `the folder is no recording: it has no file "data"`)
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *Reader) openFolder(dir fs.FS) error {
 	case layoutParts:
 		return r.openParts(dir)
 	}
-	return &FormatError{File: folderMain, Err: afdo.ErrHeader, Detail: "a folder of layout " + strconv.FormatUint(r.layout, 10) + "; 0 and 1 are known"}
+	return inFile(fault(0, afdo.ErrHeader, "a folder of layout %d; 0 and 1 are known", r.layout), folderMain)
 }
 
 func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
@@ -77,10 +77,10 @@ func (r *Reader) openParts(dir fs.FS) error {
 		return err
 	}
 	if len(names) == 0 {
-		return &FormatError{Err: afdo.ErrTruncated, Detail: "the folder has no files data.0, data.1 and so on, which have the samples"}
+		return fault(0, afdo.ErrTruncated, "the folder has no files data.0, data.1 and so on, which have the samples")
 	}
 	if len(names) > maxParts {
-		return &FormatError{Err: afdo.ErrLimit, Detail: "a folder of more than " + strconv.Itoa(maxParts) + " files"}
+		return fault(0, afdo.ErrLimit, "a folder of more than %d files", maxParts)
 	}
 	for _, name := range names {
 		file, err := r.openIn(dir, name)
@@ -137,8 +137,8 @@ func (f *feed) named(err error) error {
 }
 
 func inFile(err error, name string) error {
-	if fault, ok := err.(*FormatError); ok {
-		fault.File = name
+	if e, ok := err.(*afdo.FormatError); ok {
+		e.File = name
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func TestCorruptFolders(t *testing.T) {
 		"header is cut":    {func(d fstest.MapFS) { d["data.1"].Data = d["data.1"].Data[:5] }, afdo.ErrTruncated, "data.1", 0},
 		"record of 7":      {func(d fstest.MapFS) { put16(6, 7)(d["data.0"].Data) }, perfdata.ErrRecord, "data.0", 6},
 		"sample too short": {func(d fstest.MapFS) { put64(32, 9)(d["data.1"].Data) }, afdo.ErrTruncated, "data.1", 8},
-		"compressed":       {func(d fstest.MapFS) { put32(0, 81)(d["data.1"].Data) }, perfdata.ErrCompressed, "data.1", 0},
+		"compressed":       {func(d fstest.MapFS) { put32(0, 81)(d["data.1"].Data) }, afdo.ErrCompressed, "data.1", 0},
 	} {
 		f := smallFile(false)
 		f.Layout = layoutParts
@@ -120,7 +120,7 @@ func TestCorruptFolders(t *testing.T) {
 		c.change(dir)
 		_, err = readFolder(t, dir)
 		requireFault(t, name, err, c.class, c.offset)
-		var fault *perfdata.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault)
 		require.Equal(t, c.file, fault.File, name)
 		require.Contains(t, err.Error(), c.file)

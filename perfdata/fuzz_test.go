@@ -26,7 +26,7 @@ func FuzzPerfRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ordered, inFile := records(data, false), records(data, true)
 		if inFile.err != nil {
-			var fault *perfdata.FormatError
+			var fault *afdo.FormatError
 			require.ErrorAs(t, inFile.err, &fault)
 			require.LessOrEqual(t, fault.Offset, int64(len(data)))
 			require.Error(t, ordered.err)
@@ -69,9 +69,9 @@ func FuzzScriptLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for record, err := range perfdata.NewScriptReader(bytes.NewReader(data)).Records() {
 			if err != nil {
-				var fault *perfdata.FormatError
+				var fault *afdo.FormatError
 				require.ErrorAs(t, err, &fault)
-				require.True(t, fault.Err == perfdata.ErrSyntax || fault.Err == afdo.ErrLimit)
+				require.True(t, fault.Err == afdo.ErrSyntax || fault.Err == afdo.ErrLimit)
 				lines := strings.Split(string(data), "\n")
 				require.LessOrEqual(t, fault.Line, len(lines))
 				require.LessOrEqual(t, fault.Offset, int64(len(data)))

@@ -60,9 +60,9 @@ func (r *Reader) open(src io.Reader) error {
 	case len(head) == 0:
 		return fault(0, afdo.ErrTruncated, "the file is empty: perf record was killed before it could write")
 	case bytes.HasPrefix(head, []byte(magicOld)):
-		return fault(0, afdo.ErrMagic, "this is the format of perf before Linux 3, which is not supported")
+		return fault(0, errMagic, "this is the format of perf before Linux 3, which is not supported")
 	case !IsMagic(head):
-		return fault(0, afdo.ErrMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
+		return fault(0, errMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
 	case len(head) < pipeHeaderSize:
 		return fault(int64(len(head)), afdo.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
 	}

@@ -59,7 +59,7 @@ type Reader struct {
 // [io.Seeker], such as a file. Other sources of a recording in file mode are read into memory; in
 // pipe mode nothing is.
 //
-// Errors are those of src, and [FormatError].
+// Errors are those of src, and [afdo.FormatError].
 func NewReader(src io.Reader) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
 	if err := r.open(src); err != nil {

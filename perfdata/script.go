@@ -29,7 +29,7 @@ type ScriptReader struct {
 func NewScriptReader(r io.Reader) *ScriptReader { return &ScriptReader{text: lines.New(r)} }
 
 // Records yields the records in the order of the text. It can be used once. An error is the last
-// element: one of the input, or a [FormatError].
+// element: one of the input, or a [afdo.FormatError].
 func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -101,7 +101,8 @@ func (r *ScriptReader) begin() *Sample {
 
 // fail returns an error about the byte at an index of the current line.
 func (r *ScriptReader) fail(index int, class error, format string, args ...any) error {
-	return &FormatError{
+	return &afdo.FormatError{
+		Format: "perf script", Section: afdo.HeaderSection,
 		Offset: r.text.Offset + int64(index), Line: r.text.Number, Column: index + 1,
 		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
@@ -121,7 +122,7 @@ func (r *ScriptReader) header() error {
 	w = words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {
-			return r.fail(0, ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
+			return r.fail(0, afdo.ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
 		}
 		return nil // a call chain follows, or the event has no address
 	}
@@ -131,7 +132,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.fail(w.start, ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start, afdo.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -151,7 +152,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.fail(w.start, ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+		return r.fail(w.start, afdo.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if s.Object == inlined {
@@ -173,7 +174,7 @@ func (r *ScriptReader) rest(w words) error {
 			return r.branches(w.start)
 		}
 		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) {
-			return r.fail(w.start, ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
+			return r.fail(w.start, afdo.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}
 	r.names(r.text.Line[after:])
@@ -220,7 +221,7 @@ func (r *ScriptReader) branches(at int) error {
 	for w.next() {
 		b, bad := parseBranch(w.word)
 		if bad >= 0 {
-			return r.fail(w.start+bad, ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start+bad, afdo.ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
 		}
 		r.sample.Branches = append(r.sample.Branches, b)
 	}

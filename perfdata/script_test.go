@@ -122,27 +122,27 @@ func TestScriptFaults(t *testing.T) {
 		class        error
 		line, column int
 	}{
-		"prose":               {"\n  what is this", perfdata.ErrSyntax, 2, 3},
-		"great address":       {" 12345678123456789", perfdata.ErrSyntax, 1, 2},
-		"no second address":   {" 12 0x12/P/-/-/8", perfdata.ErrSyntax, 1, 10},
-		"great branch":        {" 12 0x12/0x12345678123456789/P/-/-/8", perfdata.ErrSyntax, 1, 12},
-		"branch, then prose":  {" 12 0x12/0x34/P/-/-/8 prose", perfdata.ErrSyntax, 1, 23},
-		"branch without end":  {" 12 0x12/0x34", perfdata.ErrSyntax, 1, 14},
-		"symbols":             {" 12 main+0x1/main+0x2/P/-/-/8", perfdata.ErrSyntax, 1, 5},
-		"chain of prose":      {"\tmain", perfdata.ErrSyntax, 1, 2},
-		"mapping of no one":   {"PERF_RECORD_MMAP2 x/1: [0x1", perfdata.ErrSyntax, 1, 19},
-		"mapping is cut":      {"a 1 1.5: PERF_RECORD_MMAP2 1/1: [0x1000(0x10", perfdata.ErrSyntax, 1, 45},
-		"mapping is cut late": {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2", perfdata.ErrSyntax, 1, 41},
-		"mapping of no file":  {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2]: r-xp", perfdata.ErrSyntax, 1, 54},
-		"great thread":        {"PERF_RECORD_MMAP2 3000000000/1: [0x1000", perfdata.ErrSyntax, 1, 19},
-		"fork":                {"PERF_RECORD_FORK(1:2)", perfdata.ErrSyntax, 1, 21},
-		"name":                {"PERF_RECORD_COMM: x", perfdata.ErrSyntax, 1, 19},
+		"prose":               {"\n  what is this", afdo.ErrSyntax, 2, 3},
+		"great address":       {" 12345678123456789", afdo.ErrSyntax, 1, 2},
+		"no second address":   {" 12 0x12/P/-/-/8", afdo.ErrSyntax, 1, 10},
+		"great branch":        {" 12 0x12/0x12345678123456789/P/-/-/8", afdo.ErrSyntax, 1, 12},
+		"branch, then prose":  {" 12 0x12/0x34/P/-/-/8 prose", afdo.ErrSyntax, 1, 23},
+		"branch without end":  {" 12 0x12/0x34", afdo.ErrSyntax, 1, 14},
+		"symbols":             {" 12 main+0x1/main+0x2/P/-/-/8", afdo.ErrSyntax, 1, 5},
+		"chain of prose":      {"\tmain", afdo.ErrSyntax, 1, 2},
+		"mapping of no one":   {"PERF_RECORD_MMAP2 x/1: [0x1", afdo.ErrSyntax, 1, 19},
+		"mapping is cut":      {"a 1 1.5: PERF_RECORD_MMAP2 1/1: [0x1000(0x10", afdo.ErrSyntax, 1, 45},
+		"mapping is cut late": {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2", afdo.ErrSyntax, 1, 41},
+		"mapping of no file":  {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2]: r-xp", afdo.ErrSyntax, 1, 54},
+		"great thread":        {"PERF_RECORD_MMAP2 3000000000/1: [0x1000", afdo.ErrSyntax, 1, 19},
+		"fork":                {"PERF_RECORD_FORK(1:2)", afdo.ErrSyntax, 1, 21},
+		"name":                {"PERF_RECORD_COMM: x", afdo.ErrSyntax, 1, 19},
 		"line":                {strings.Repeat(" ", 1<<20) + " 12", afdo.ErrLimit, 1, 1<<20 + 1},
 	} {
 		_, err := all(perfdata.NewScriptReader(strings.NewReader(c.in)).Records())
 		require.ErrorIs(t, err, c.class, name)
 		require.Equal(t, c.class != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed), name)
-		var fault *perfdata.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, name)
 		require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
 	}

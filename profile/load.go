@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"fmt"
-
 	"github.com/go-afdo/afdo"
 )
 
@@ -63,11 +61,5 @@ func (b *Body) loadTargets(info afdo.Info, c *afdo.Cursor, callee func(afdo.Symb
 }
 
 func unknownCallee(info afdo.Info, offset int64, id afdo.SymbolID) error {
-	return &afdo.FormatError{
-		Section: info.Section().Index,
-		Type:    info.Section().Type,
-		Offset:  offset,
-		Err:     afdo.ErrSymbol,
-		Detail:  fmt.Sprintf("a callee of symbol ID %d, which no unit has", id),
-	}
+	return info.Section().ErrorAt(offset, afdo.ErrSymbol, "a callee of symbol ID %d, which no unit has", id)
 }

@@ -202,8 +202,9 @@ func TestReadUnknownCallee(t *testing.T) {
 			require.ErrorAs(t, err, &format)
 			info := sections[format.Section]
 			assert.Equal(t, &afdo.FormatError{
+				Format:  "afdo",
 				Section: format.Section,
-				Type:    afdo.SectionSymbolInfo,
+				Part:    afdo.SectionSymbolInfo.String(),
 				Offset:  info.Offset + 1 + 8 + 8 + 4 + test.offset,
 				Err:     afdo.ErrSymbol,
 				Detail:  "a callee of symbol ID 4711, which no unit has",

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/perfdata"
@@ -207,7 +208,7 @@ func FuzzRing(f *testing.F) {
 		if err := s.round([]*ring{&k.ring}); err == nil {
 			require.Equal(t, start+filled, k.tail.Load())
 		} else {
-			var fault *perfdata.FormatError
+			var fault *afdo.FormatError
 			require.True(t, errors.Is(err, ErrRing) || errors.As(err, &fault), "%v", err)
 			require.NoError(t, w.FinishRound()) // what came before is whole
 		}

@@ -75,11 +75,11 @@ func (r *callgrindReader) line() error {
 		return r.cost()
 	}
 	if r.call != nil || r.jump {
-		return r.fail(0, ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
+		return r.fail(0, afdo.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
 	}
 	end := bytes.IndexAny(line, "=:")
 	if end <= 0 {
-		return r.fail(0, ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+		return r.fail(0, afdo.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 	}
 	key, value := string(line[:end]), line[end+1:]
 	if line[end] == ':' {
@@ -109,7 +109,7 @@ func (r *callgrindReader) line() error {
 	case "fl", "fi", "fe", "cfi", "cfl", "frfn", "jfi", "jfn", "job", "rcalls":
 		return nil
 	}
-	return r.fail(0, ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+	return r.fail(0, afdo.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 }
 
 // header reads a line of a part's header or the line that ends the part.
@@ -119,7 +119,7 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	case "positions":
 		r.positions = len(words)
 		if len(words) == 0 || words[0] != "instr" {
-			return r.fail(0, ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
+			return r.fail(0, afdo.ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
 		}
 	case "events":
 		r.event = -1
@@ -129,7 +129,7 @@ func (r *callgrindReader) header(key string, value []byte) error {
 			}
 		}
 		if r.event < 0 {
-			return r.fail(0, ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
+			return r.fail(0, afdo.ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
 		}
 		r.begun = true
 	case "totals":
@@ -146,7 +146,7 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	}
 	number, length, ok := lines.Number(text[1:], 10)
 	if length == 0 || !ok || !bytes.HasPrefix(text[1+length:], []byte(")")) {
-		return "", r.fail(at, ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
+		return "", r.fail(at, afdo.ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
 	}
 	if name := bytes.TrimSpace(text[length+2:]); len(name) > 0 {
 		numbered[number] = string(name)
@@ -205,7 +205,7 @@ func (r *callgrindReader) position(c *columns) uint64 {
 	case c.err != nil:
 		return 0
 	case r.positions == 0:
-		c.err = c.fail(c.at, ErrSyntax, "there are costs before it is said what they are of")
+		c.err = c.fail(c.at, afdo.ErrSyntax, "there are costs before it is said what they are of")
 		return 0
 	case bytes.HasPrefix(rest, []byte("*")):
 		c.at++

@@ -113,30 +113,30 @@ func TestCallgrindFaults(t *testing.T) {
 		line, column int
 	}{
 		"nothing":               {"version: 1\n", afdo.ErrTruncated, 2, 1},
-		"no addresses":          {"version: 1\npositions: line\n", samples.ErrSyntax, 2, 1},
-		"no instructions":       {"version: 1\npositions: instr\nevents: Dr Dw\n", samples.ErrSyntax, 3, 1},
+		"no addresses":          {"version: 1\npositions: line\n", afdo.ErrSyntax, 2, 1},
+		"no instructions":       {"version: 1\npositions: instr\nevents: Dr Dw\n", afdo.ErrSyntax, 3, 1},
 		"no end":                {head + "0x1000 1 1\n", afdo.ErrTruncated, 6, 1},
-		"costs of nothing":      {"version: 1\n0x1000 1 1\n", samples.ErrSyntax, 2, 1},
-		"prose":                 {head + "prose\n", samples.ErrSyntax, 5, 1},
-		"unknown key":           {head + "key=value\n", samples.ErrSyntax, 5, 1},
-		"no cost":               {head + "0x1000 1 x\n", samples.ErrSyntax, 5, 10},
-		"great cost":            {head + "0x1000 1 18446744073709551616\n", samples.ErrRange, 5, 10},
-		"great address":         {head + "0x12345678123456789 1 1\n", samples.ErrRange, 5, 3},
-		"no offset":             {head + "+x 1 1\n", samples.ErrSyntax, 5, 2},
+		"costs of nothing":      {"version: 1\n0x1000 1 1\n", afdo.ErrSyntax, 2, 1},
+		"prose":                 {head + "prose\n", afdo.ErrSyntax, 5, 1},
+		"unknown key":           {head + "key=value\n", afdo.ErrSyntax, 5, 1},
+		"no cost":               {head + "0x1000 1 x\n", afdo.ErrSyntax, 5, 10},
+		"great cost":            {head + "0x1000 1 18446744073709551616\n", afdo.ErrOverflow, 5, 10},
+		"great address":         {head + "0x12345678123456789 1 1\n", afdo.ErrOverflow, 5, 3},
+		"no offset":             {head + "+x 1 1\n", afdo.ErrSyntax, 5, 2},
 		"unknown name":          {head + "ob=(2)\n", afdo.ErrSymbol, 5, 4},
-		"name without number":   {head + "ob=(x) y\n", samples.ErrSyntax, 5, 4},
+		"name without number":   {head + "ob=(x) y\n", afdo.ErrSyntax, 5, 4},
 		"unknown function":      {head + "fn=(2)\n", afdo.ErrSymbol, 5, 4},
-		"number without end":    {head + "ob=(1\n", samples.ErrSyntax, 5, 4},
-		"call of nothing":       {head + "calls=x\n", samples.ErrSyntax, 5, 7},
-		"call of nowhere":       {head + "calls=1\n", samples.ErrSyntax, 5, 8},
-		"call without position": {head + "calls=1 0x1000\nfn=f\n", samples.ErrSyntax, 6, 1},
+		"number without end":    {head + "ob=(1\n", afdo.ErrSyntax, 5, 4},
+		"call of nothing":       {head + "calls=x\n", afdo.ErrSyntax, 5, 7},
+		"call of nowhere":       {head + "calls=1\n", afdo.ErrSyntax, 5, 8},
+		"call without position": {head + "calls=1 0x1000\nfn=f\n", afdo.ErrSyntax, 6, 1},
 		"call at the end":       {head + "calls=1 0x1000\n", afdo.ErrTruncated, 6, 1},
 		"jump at the end":       {head + "jump=1 0x1000\n", afdo.ErrTruncated, 6, 1},
 	} {
 		_, _, err := samples.Read(strings.NewReader(c.in), plain(t, "ours", elf.ET_DYN), samples.Options{})
 		require.ErrorIs(t, err, c.class, name)
 		require.ErrorIs(t, err, afdo.ErrMalformed, name)
-		var fault *samples.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, name)
 		require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
 	}

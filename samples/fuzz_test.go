@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
-	"github.com/go-afdo/afdo/perfdata"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -19,8 +18,8 @@ import (
 func fuzzRead(t *testing.T, in []byte, b *samples.Binary, format samples.Format) {
 	s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Format: format})
 	if err != nil {
-		var place *samples.FormatError
-		var perfPlace *perfdata.FormatError
+		var place *afdo.FormatError
+		var perfPlace *afdo.FormatError
 		known := errors.Is(err, afdo.ErrNotFound) || errors.As(err, &place) || errors.As(err, &perfPlace)
 		require.True(t, known, "%v", err)
 		require.Equal(t, errors.Is(err, afdo.ErrNotFound), r != nil)

@@ -28,8 +28,8 @@ func (t *textInput) next() error {
 
 // fail returns an error about the byte at an index of the current line.
 func (t *textInput) fail(index int, class error, format string, args ...any) error {
-	return &FormatError{
-		Format: t.format, Line: t.Number, Column: index + 1, Offset: t.Offset + int64(index),
+	return &afdo.FormatError{
+		Format: t.format.String(), Section: afdo.HeaderSection, Line: t.Number, Column: index + 1, Offset: t.Offset + int64(index),
 		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }

@@ -150,7 +150,7 @@ func (m *perfMaps) fork(r *perfdata.Fork) error {
 }
 
 func (m *perfMaps) limit(detail string) error {
-	return &FormatError{Format: PerfData, Err: afdo.ErrLimit, Detail: detail}
+	return fault(PerfData.String(), -1, afdo.ErrLimit, "%s", detail)
 }
 
 // object returns the object of a mapping.

@@ -70,20 +70,20 @@ func TestPprofFaults(t *testing.T) {
 		class  error
 		offset int64
 	}{
-		"tag":                 {"\x0a\x02\x08\x00\xff", samples.ErrSyntax, 4},
+		"tag":                 {"\x0a\x02\x08\x00\xff", afdo.ErrSyntax, 4},
 		"length":              {"\x0a\x7f\x08\x00", afdo.ErrTruncated, 1},
 		"great length":        {"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", afdo.ErrTruncated, 1},
-		"wire type":           {"\x0a\x02\x08\x00\x13", samples.ErrSyntax, 4},
+		"wire type":           {"\x0a\x02\x08\x00\x13", afdo.ErrSyntax, 4},
 		"number of 8 bytes":   {"\x0a\x02\x08\x00\x11\x00", afdo.ErrTruncated, 5},
 		"within a message":    {"\x0a\x03\x12\x09a", afdo.ErrTruncated, 3},
-		"within packed":       {"\x0a\x02\x08\x00\x12\x03\x0a\x01\x80", samples.ErrSyntax, 8},
+		"within packed":       {"\x0a\x02\x08\x00\x12\x03\x0a\x01\x80", afdo.ErrSyntax, 8},
 		"string that is none": {"\x0a\x02\x08\x05\x32\x00", afdo.ErrSymbol, 6},
-		"number within":       {"\x0a\x02\x08\x80", samples.ErrSyntax, 3},
+		"number within":       {"\x0a\x02\x08\x80", afdo.ErrSyntax, 3},
 	} {
 		_, _, err := samples.Read(strings.NewReader(c.in), b, samples.Options{Format: samples.Pprof})
 		require.ErrorIs(t, err, c.class, name)
 		require.ErrorIs(t, err, afdo.ErrMalformed, name)
-		var fault *samples.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, name)
 		require.Equal(t, c.offset, fault.Offset, "%s: %v", name, err)
 	}
@@ -106,7 +106,7 @@ func TestCompressionFaults(t *testing.T) {
 	data := pprofBytes(t, cpuProfile())
 	for _, in := range [][]byte{data[:9], data[:len(data)-9], append([]byte{0x28, 0xb5, 0x2f, 0xfd}, 0xff, 0xff, 0xff)} {
 		_, _, err = samples.Read(bytes.NewReader(in), b, samples.Options{})
-		require.ErrorIs(t, err, samples.ErrCompression)
+		require.ErrorIs(t, err, afdo.ErrCompressed)
 		require.ErrorIs(t, err, afdo.ErrMalformed)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // perf.data in file mode needs seeking, and an input that cannot seek is copied, beyond 16 MB into
 // a temporary file.
 //
-// Errors are those of src, [FormatError], [perfdata.FormatError], and [NoSamplesError] if there are
+// Errors are those of src, [afdo.FormatError], and [NoSamplesError] if there are
 // none of the binary; with the latter, and only then, there is a Report beside the error.
 func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	in, err := unwrap(src)
@@ -35,7 +35,7 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	format := o.Format
 	if format == Unknown {
 		if what := foreign(in.head); what != "" {
-			return nil, nil, &FormatError{Err: ErrUnknown, Detail: what}
+			return nil, nil, fault("samples", -1, ErrUnknown, "%s", what)
 		}
 		format = recognise(in.head)
 	}
@@ -231,16 +231,13 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
 	if b.n > b.free+b.ratio*b.compressed.n {
-		return 0, &FormatError{Offset: b.n, Err: afdo.ErrLimit, Detail: fmt.Sprintf("%d compressed bytes give more than this", b.compressed.n)}
+		return 0, fault("samples", b.n, afdo.ErrLimit, "%d compressed bytes give more than this", b.compressed.n)
 	}
 	if err != nil && err != io.EOF {
 		err = compressionError(err)
 	}
 	return n, err
 }
-
-// ErrCompression is the class of a [FormatError] where an input does not decompress.
-var ErrCompression = errors.New("bad compressed data")
 
 // compressionError makes an error of a decompressor one of this package. Those of the input itself
 // pass.
@@ -249,5 +246,5 @@ func compressionError(err error) error {
 	if errors.As(err, &path) {
 		return err
 	}
-	return &FormatError{Err: ErrCompression, Detail: err.Error()}
+	return fault("samples", -1, afdo.ErrCompressed, "%v", err)
 }

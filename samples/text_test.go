@@ -64,34 +64,34 @@ func TestTextFaults(t *testing.T) {
 		offset       int64
 	}{
 		"nothing":            {"", afdo.ErrTruncated, 1, 1, 0},
-		"no number":          {"x\n", samples.ErrSyntax, 1, 1, 0},
-		"empty line":         {"\n0\n0\n", samples.ErrSyntax, 1, 1, 0},
-		"hexadecimal length": {"1a\n", samples.ErrSyntax, 1, 2, 1},
-		"negative length":    {"-1\n", samples.ErrSyntax, 1, 1, 0},
-		"great length":       {"18446744073709551616\n", samples.ErrRange, 1, 1, 0},
+		"no number":          {"x\n", afdo.ErrSyntax, 1, 1, 0},
+		"empty line":         {"\n0\n0\n", afdo.ErrSyntax, 1, 1, 0},
+		"hexadecimal length": {"1a\n", afdo.ErrSyntax, 1, 2, 1},
+		"negative length":    {"-1\n", afdo.ErrSyntax, 1, 1, 0},
+		"great length":       {"18446744073709551616\n", afdo.ErrOverflow, 1, 1, 0},
 		"length without end": {"18446744073709551615\n1-2:3\n", afdo.ErrTruncated, 3, 1, 27},
-		"prefix":             {"1\n0x-2:3\n", samples.ErrSyntax, 2, 3, 4},
-		"another binary":     {"0\n0\n0\n// a\n0\n0\n0\n", samples.ErrSyntax, 5, 1, 11},
-		"of the linker":      {"1\n1-2:3\n1\n2->1:3\n", samples.ErrSyntax, 5, 1, 17},
+		"prefix":             {"1\n0x-2:3\n", afdo.ErrSyntax, 2, 3, 4},
+		"another binary":     {"0\n0\n0\n// a\n0\n0\n0\n", afdo.ErrSyntax, 5, 1, 11},
+		"of the linker":      {"1\n1-2:3\n1\n2->1:3\n", afdo.ErrSyntax, 5, 1, 17},
 		"cut addresses":      {"0\n2\n", afdo.ErrTruncated, 3, 1, 4},
-		"great offset":       {"1\n1-12345678123456789:3\n", samples.ErrRange, 2, 3, 4},
-		"great count":        {"1\n1-2:18446744073709551616\n", samples.ErrRange, 2, 5, 6},
-		"no count":           {"1\n1-2\n", samples.ErrSyntax, 2, 4, 5},
-		"negative count":     {"1\n1-2:-3\n", samples.ErrSyntax, 2, 5, 6},
-		"range as address":   {"0\n1\n1-2:3\n", samples.ErrSyntax, 3, 2, 5},
-		"branch as range":    {"1\n1->2:3\n0\n0\n", samples.ErrSyntax, 2, 3, 4},
-		"range as branch":    {"0\n0\n1\n1-2:3\n", samples.ErrSyntax, 4, 2, 7},
-		"more in a line":     {"1\n1-2:3 4\n", samples.ErrSyntax, 2, 6, 7},
+		"great offset":       {"1\n1-12345678123456789:3\n", afdo.ErrOverflow, 2, 3, 4},
+		"great count":        {"1\n1-2:18446744073709551616\n", afdo.ErrOverflow, 2, 5, 6},
+		"no count":           {"1\n1-2\n", afdo.ErrSyntax, 2, 4, 5},
+		"negative count":     {"1\n1-2:-3\n", afdo.ErrSyntax, 2, 5, 6},
+		"range as address":   {"0\n1\n1-2:3\n", afdo.ErrSyntax, 3, 2, 5},
+		"branch as range":    {"1\n1->2:3\n0\n0\n", afdo.ErrSyntax, 2, 3, 4},
+		"range as branch":    {"0\n0\n1\n1-2:3\n", afdo.ErrSyntax, 4, 2, 7},
+		"more in a line":     {"1\n1-2:3 4\n", afdo.ErrSyntax, 2, 6, 7},
 		"two lists":          {"0\n0\n", afdo.ErrTruncated, 3, 1, 4},
 		"cut in a list":      {"0\n0\n2\n1->2:3\n", afdo.ErrTruncated, 5, 1, 13},
-		"cut in a line":      {"0\n0\n2\n1->2:3\n1->", samples.ErrSyntax, 5, 4, 16},
+		"cut in a line":      {"0\n0\n2\n1->2:3\n1->", afdo.ErrSyntax, 5, 4, 16},
 		"long line":          {"1\n" + long, afdo.ErrLimit, 2, 1<<20 + 1, 2 + 1<<20},
 	} {
 		s, err := samples.Parse(strings.NewReader(c.in))
 		require.Nil(t, s, name)
 		require.ErrorIs(t, err, c.class, name)
 		require.Equal(t, c.class != afdo.ErrLimit, errorIs(err, afdo.ErrMalformed), name)
-		var fault *samples.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, name)
 		require.Equal(t, []any{c.line, c.column, c.offset}, []any{fault.Line, fault.Column, fault.Offset}, "%s: %v", name, err)
 	}
@@ -240,7 +240,7 @@ func FuzzAddressSamples(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, err := samples.Parse(bytes.NewReader(in))
 		if err != nil {
-			var fault *samples.FormatError
+			var fault *afdo.FormatError
 			require.ErrorAs(t, err, &fault)
 			require.LessOrEqual(t, fault.Offset, int64(len(in)))
 			return

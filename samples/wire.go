@@ -2,7 +2,6 @@ package samples
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 
 	"github.com/go-afdo/afdo"
@@ -41,7 +40,7 @@ func fields(message []byte, at int64) iter.Seq2[field, error] {
 func readField(b []byte, at int64) (field, int, error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 {
-		return field{}, 0, pprofFault(at, ErrSyntax, "the tag of a field is due")
+		return field{}, 0, pprofFault(at, afdo.ErrSyntax, "the tag of a field is due")
 	}
 	f := field{number: int(tag >> 3 & 0x1fffffff), offset: at}
 	rest := b[n:]
@@ -49,7 +48,7 @@ func readField(b []byte, at int64) (field, int, error) {
 	case wireVarint:
 		v, m := binary.Uvarint(rest)
 		if m <= 0 {
-			return f, 0, pprofFault(at+int64(n), ErrSyntax, "a number is due")
+			return f, 0, pprofFault(at+int64(n), afdo.ErrSyntax, "a number is due")
 		}
 		f.value = v
 		return f, n + m, nil
@@ -71,7 +70,7 @@ func readField(b []byte, at int64) (field, int, error) {
 		}
 		return f, n + size, nil
 	}
-	return f, 0, pprofFault(at, ErrSyntax, "a field of unknown wire type %d", tag&7)
+	return f, 0, pprofFault(at, afdo.ErrSyntax, "a field of unknown wire type %d", tag&7)
 }
 
 // numbers yields the numbers of a repeated field: one, or several that are packed.
@@ -84,7 +83,7 @@ func (f field) numbers() iter.Seq2[uint64, error] {
 		for at := 0; at < len(f.bytes); {
 			v, n := binary.Uvarint(f.bytes[at:])
 			if n <= 0 {
-				yield(0, pprofFault(f.offset+int64(at), ErrSyntax, "a number is due"))
+				yield(0, pprofFault(f.offset+int64(at), afdo.ErrSyntax, "a number is due"))
 				return
 			}
 			if !yield(v, nil) {
@@ -96,5 +95,5 @@ func (f field) numbers() iter.Seq2[uint64, error] {
 }
 
 func pprofFault(offset int64, class error, format string, args ...any) error {
-	return &FormatError{Format: Pprof, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...)}
+	return fault(Pprof.String(), offset, class, format, args...)
 }

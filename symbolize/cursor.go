@@ -3,7 +3,6 @@ package symbolize
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/go-afdo/afdo"
 )
@@ -205,5 +204,5 @@ func (c *cursor) word(wide bool) uint64 {
 
 // fault returns the error about a place of a section.
 func (s *section) fault(off uint64, class error, format string, args ...any) error {
-	return &FormatError{File: s.file, Section: s.name, Offset: int64(off), Err: class, Detail: fmt.Sprintf(format, args...)}
+	return fault(s.file, s.name, int64(off), class, format, args...)
 }

@@ -231,6 +231,6 @@ func TestClosed(t *testing.T) {
 	f, err := Open(filepath.Join("testdata", tinyFiles[0]))
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	require.ErrorIs(t, f.Close(), ErrClosed)
-	require.NotErrorIs(t, ErrClosed, afdo.ErrMalformed)
+	require.ErrorIs(t, f.Close(), afdo.ErrClosed)
+	require.NotErrorIs(t, afdo.ErrClosed, afdo.ErrMalformed)
 }

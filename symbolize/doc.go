@@ -40,9 +40,9 @@
 // # Hostile files
 //
 // Everything but the ELF header and section table is decoded by this package, which expects any
-// bytes: a fault is a [FormatError] with section and offset. The headers are read with debug/elf,
-// which is not hardened; a panic of it is turned into an error where it is called. A compressed
-// section may claim to be 50 times larger than it is, and 64 MiB more. Names and address ranges
-// that a question reads may come to 16 times the size of the files, and 64 MiB more;
+// bytes: a fault is a [afdo.FormatError] with section and offset. The headers are read with
+// debug/elf, which is not hardened; a panic of it is turned into an error where it is called. A
+// compressed section may claim to be 50 times larger than it is, and 64 MiB more. Names and address
+// ranges that a question reads may come to 16 times the size of the files, and 64 MiB more;
 // [afdo.ErrLimit] otherwise.
 package symbolize

@@ -20,13 +20,9 @@ var (
 	// ErrUnsupported is returned for features of a file that this package does not read; the error
 	// names them.
 	ErrUnsupported = errors.New("not supported")
-
-	// ErrClosed is returned by every method called after [File.Close].
-	ErrClosed = errors.New("file is closed")
 )
 
-// Classes of [FormatError], beside [afdo.ErrTruncated], [afdo.ErrCount],
-// [afdo.ErrVersion], [afdo.ErrLimit] and [afdo.ErrNotFound].
+// Classes of [afdo.FormatError], beside those of package afdo.
 var (
 	// ErrELF: the file is not an ELF file, or its headers are malformed.
 	ErrELF = errors.New("bad ELF file")
@@ -45,31 +41,13 @@ var (
 
 	// ErrRange: a list of address ranges is malformed.
 	ErrRange = errors.New("bad address ranges")
-
-	// ErrCompressed: a section does not decompress to what its header says.
-	ErrCompressed = errors.New("bad compressed section")
 )
 
-// A FormatError says what is wrong with a file and where. It matches
-// [afdo.ErrMalformed] and its class under errors.Is.
-type FormatError struct {
-	File    string // path of the binary or debug file
-	Section string // empty if the fault lies outside of sections
-	Offset  int64  // from the start of the section's (decompressed) data, or of the file
-	Err     error  // the class
-	Detail  string // what was expected and what was found
-}
-
-func (e *FormatError) Error() string {
-	where := ""
-	if e.Section != "" {
-		where = e.Section + " "
+// fault returns an error about a part of a file: an offset of the decompressed data of the section
+// that part names, or of the file if that is empty.
+func fault(file, part string, offset int64, class error, format string, args ...any) error {
+	return &afdo.FormatError{
+		Format: "symbolize", File: file, Section: afdo.HeaderSection, Part: part, Offset: offset,
+		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
-	return fmt.Sprintf("symbolize: %s: %sat offset %d: %v: %s", e.File, where, e.Offset, e.Err, e.Detail)
 }
-
-// Unwrap returns the class.
-func (e *FormatError) Unwrap() error { return e.Err }
-
-// Is reports whether target is [afdo.ErrMalformed].
-func (e *FormatError) Is(target error) bool { return target == afdo.ErrMalformed }

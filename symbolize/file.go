@@ -6,6 +6,8 @@ import (
 	"iter"
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-afdo/afdo"
 )
 
 // A File is a binary with its debug info, wherever that is. Its methods may be
@@ -88,7 +90,7 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return ErrClosed
+		return afdo.ErrClosed
 	}
 	f.closed = true
 	err := f.binary.close()
@@ -107,7 +109,7 @@ func (f *File) keep(o *object) error {
 	defer f.mu.Unlock()
 	if f.closed {
 		o.close()
-		return ErrClosed
+		return afdo.ErrClosed
 	}
 	f.others = append(f.others, o)
 	return nil

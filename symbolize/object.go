@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -51,7 +50,7 @@ func openObject(path string) (o *object, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			o, err = nil, &FormatError{File: path, Err: ErrELF, Detail: fmt.Sprint("the headers make debug/elf panic: ", p)}
+			o, err = nil, fault(path, "", -1, ErrELF, "the headers make debug/elf panic: %v", p)
 		}
 		if err != nil {
 			file.Close()
@@ -62,7 +61,7 @@ func openObject(path string) (o *object, err error) {
 	}
 	headers, err := elf.NewFile(file)
 	if err != nil {
-		return nil, &FormatError{File: path, Err: ErrELF, Detail: err.Error()}
+		return nil, fault(path, "", -1, ErrELF, "%v", err)
 	}
 	o = &object{path: path, file: file, size: info.Size(), elf: headers, order: headers.ByteOrder}
 	o.byName = make(map[string]*section, len(headers.Sections))
@@ -106,7 +105,7 @@ func checkMagic(path string, file io.ReaderAt) error {
 			what = "it is " + o.what
 		}
 	}
-	return &FormatError{File: path, Err: ErrELF, Detail: what}
+	return fault(path, "", 0, ErrELF, "%s", what)
 }
 
 // isShared tells whether a section of a relocatable file is one of several copies, of which the

@@ -41,8 +41,8 @@ func (s *section) load() error {
 	return s.loaded.do(func() error {
 		o := s.object
 		if s.header.Offset > uint64(o.size) || s.header.FileSize > uint64(o.size)-s.header.Offset {
-			return &FormatError{File: s.file, Offset: int64(s.header.Offset), Err: ErrELF,
-				Detail: fmt.Sprintf("section %s of %d bytes reaches past the end of the file", s.name, s.header.FileSize)}
+			return fault(s.file, "", int64(s.header.Offset), ErrELF,
+				"section %s of %d bytes reaches past the end of the file", s.name, s.header.FileSize)
 		}
 		raw := io.NewSectionReader(o.file, int64(s.header.Offset), int64(s.header.FileSize))
 		if err := s.open(raw); err != nil {
@@ -67,7 +67,7 @@ func (s *section) open(raw *io.SectionReader) error {
 	case len(s.name) > 2 && s.name[:2] == ".z":
 		var head [12]byte
 		if _, err := raw.ReadAt(head[:], 0); err != nil || string(head[:4]) != "ZLIB" {
-			return s.fault(0, ErrCompressed, "no ZLIB header")
+			return s.fault(0, afdo.ErrCompressed, "no ZLIB header")
 		}
 		return s.decompress(io.NewSectionReader(raw, 12, raw.Size()-12), elf.COMPRESS_ZLIB, binary.BigEndian.Uint64(head[4:]))
 	}
@@ -82,7 +82,7 @@ func (s *section) compressionHeader(raw io.ReaderAt) (kind elf.CompressionType, 
 		header = 12
 	}
 	if _, err := raw.ReadAt(head[:header], 0); err != nil {
-		return 0, 0, 0, s.fault(0, ErrCompressed, "no compression header")
+		return 0, 0, 0, s.fault(0, afdo.ErrCompressed, "no compression header")
 	}
 	kind = elf.CompressionType(s.object.order.Uint32(head[:]))
 	if header == 12 {
@@ -100,14 +100,14 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	case elf.COMPRESS_ZLIB:
 		z, err := zlib.NewReader(raw)
 		if err != nil {
-			return s.fault(0, ErrCompressed, "%v", err)
+			return s.fault(0, afdo.ErrCompressed, "%v", err)
 		}
 		defer z.Close()
 		in = z
 	case elf.COMPRESS_ZSTD:
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxExpanded))
 		if err != nil {
-			return s.fault(0, ErrCompressed, "%v", err)
+			return s.fault(0, afdo.ErrCompressed, "%v", err)
 		}
 		defer z.Close()
 		in = z
@@ -120,7 +120,7 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	}
 	s.data = make([]byte, size)
 	if n, err := io.ReadFull(in, s.data); err != nil {
-		return s.fault(0, ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
+		return s.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (s *section) spill(in io.Reader) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return s.fault(0, ErrCompressed, "%d bytes instead of %d: %v", n, s.size, err)
+		return s.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", n, s.size, err)
 	}
 	s.at = temp
 	return nil

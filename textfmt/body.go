@@ -1,5 +1,7 @@
 package textfmt
 
+import "github.com/go-afdo/afdo"
+
 // An entry is one step of a function body as it is parsed. Bodies are kept as
 // entries because their callees may be labels that are explained only later.
 type entry struct {
@@ -146,7 +148,7 @@ func (p *parser) arrow() {
 	}
 	p.pos++
 	if c, _ := p.raw(); c != '>' {
-		p.fail(at, nil, `expected "->", found "-"`)
+		p.fail(at, afdo.ErrSyntax, `expected "->", found "-"`)
 		return
 	}
 	p.pos++

@@ -315,7 +315,7 @@ func (e *emitter) entry(r *profile.Record) {
 // checkName refuses a name that the text cannot hold.
 func checkName(name string) error {
 	if len(name) > MaxName {
-		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), ErrLimit)
+		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), afdo.ErrUnrepresentable)
 	}
 	if strings.IndexByte(name, '"') >= 0 {
 		return fmt.Errorf("textfmt: name %.200q: %w", name, ErrQuote)

@@ -32,7 +32,7 @@ func FuzzTextParse(f *testing.F) {
 		p, err := Parse(bytes.NewReader(text))
 		if err != nil {
 			require.Nil(t, p)
-			var syntax *SyntaxError
+			var syntax *afdo.FormatError
 			require.ErrorAs(t, err, &syntax)
 			checkPosition(t, string(text), syntax)
 			return
@@ -46,7 +46,7 @@ func FuzzTextParse(f *testing.F) {
 }
 
 // checkPosition checks that an error stands at a byte of a text or right behind it.
-func checkPosition(t *testing.T, text string, e *SyntaxError) {
+func checkPosition(t *testing.T, text string, e *afdo.FormatError) {
 	lines := strings.Split(text, "\n")
 	require.LessOrEqual(t, 1, e.Line)
 	require.LessOrEqual(t, e.Line, len(lines))

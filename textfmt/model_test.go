@@ -140,14 +140,14 @@ func TestPrintProfileRefuses(t *testing.T) {
 		"quote in a function's name": {compose(fn{name: `f"`, headCount: 1}), ErrQuote, `textfmt: name "f\"": the text form cannot express a name with a double quote`},
 		"quote in a symbol's name":   {compose(fn{name: `"`}), ErrQuote, ""},
 		"quote in a path":            {compose(fn{file: `"`, name: `f`}), ErrQuote, ""},
-		"long name":                  {compose(fn{name: strings.Repeat("x", MaxName+1)}), ErrLimit, ""},
-		"line offset": {compose(fn{name: "f", body: func(c *composer) { c.Count(1<<24, 3, 1) }}), ErrLimit,
-			`textfmt: symbol "f": location 16777216.3: value does not fit`},
+		"long name":                  {compose(fn{name: strings.Repeat("x", MaxName+1)}), afdo.ErrUnrepresentable, ""},
+		"line offset": {compose(fn{name: "f", body: func(c *composer) { c.Count(1<<24, 3, 1) }}), afdo.ErrUnrepresentable,
+			`textfmt: symbol "f": location 16777216.3: the format cannot hold it`},
 		"discriminator": {compose(fn{name: "f", body: func(c *composer) {
 			c.Enter(0, 0, c.ref("", "g"))
 			c.Call(5, 1<<16, c.ref("", "g"), 1)
 			c.Leave()
-		}}), ErrLimit, `textfmt: symbol "f": location 5.65536: value does not fit`},
+		}}), afdo.ErrUnrepresentable, `textfmt: symbol "f": location 5.65536: the format cannot hold it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

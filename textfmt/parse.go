@@ -36,7 +36,7 @@ const (
 //
 // Parse buffers r itself. It takes memory for the profile and, for a while, 24
 // bytes for each record of a function that calls one whose ID has not been
-// explained yet; nesting takes no more. Errors are of type [*SyntaxError],
+// explained yet; nesting takes no more. Errors are of type [*afdo.FormatError],
 // or those of r.
 func Parse(r io.Reader) (*profile.Profile, error) {
 	p := parser{
@@ -123,7 +123,7 @@ func (p *parser) skipUnknown(want string) {
 func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
 	switch string(keyword) {
 	case "filenames", "summary", "locations", "callsites", "inlined":
-		p.fail(at, nil, "expected %s, found %q", want, keyword)
+		p.fail(at, afdo.ErrSyntax, "expected %s, found %q", want, keyword)
 	default:
 		p.skipSection()
 	}
@@ -140,7 +140,7 @@ func (p *parser) filenames() {
 		_, at := p.peek()
 		file := p.profile.AddFile(string(p.quoted("file name")))
 		if seen[file] {
-			p.fail(at, nil, "file name %.80q is a duplicate", p.text)
+			p.fail(at, afdo.ErrSyntax, "file name %.80q is a duplicate", p.text)
 		}
 		seen[file] = true
 		p.files = append(p.files, file)
@@ -174,7 +174,7 @@ func (p *parser) summary() {
 		s.Entries = p.detailedEntries()
 	}
 	if p.expect('}') && entries != uint64(len(s.Entries)) {
-		p.fail(at, nil, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
+		p.fail(at, afdo.ErrSyntax, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
 	}
 	p.profile.Summary = &s
 }
@@ -220,7 +220,7 @@ func (p *parser) symbol() {
 	}
 	l := &p.labels[slot]
 	if l.top {
-		p.fail(at, nil, "duplicate symbol ID %d", id)
+		p.fail(at, afdo.ErrSyntax, "duplicate symbol ID %d", id)
 		return
 	}
 	l.top = true
@@ -261,10 +261,10 @@ func (p *parser) fileID() profile.FileRef {
 	if c == '-' {
 		p.pos++
 		if c, _ := p.raw(); c != '1' {
-			p.fail(at, nil, "expected %s, found \"-\" without \"1\"", want)
+			p.fail(at, afdo.ErrSyntax, "expected %s, found \"-\" without \"1\"", want)
 		}
 		if id := p.number(widthCount, want); id != 1 {
-			p.fail(at, nil, "file ID -%d is neither -1 nor an index of filenames", id)
+			p.fail(at, afdo.ErrSyntax, "file ID -%d is neither -1 nor an index of filenames", id)
 		}
 		return profile.UnknownFile
 	}
@@ -273,7 +273,7 @@ func (p *parser) fileID() profile.FileRef {
 		return profile.UnknownFile
 	}
 	if id >= uint64(len(p.files)) {
-		p.fail(at, nil, "file ID %d, but there are %d file names", id, len(p.files))
+		p.fail(at, afdo.ErrSyntax, "file ID %d, but there are %d file names", id, len(p.files))
 		return profile.UnknownFile
 	}
 	return p.files[id]
@@ -310,7 +310,7 @@ func (p *parser) define(id uint32, at position, file profile.FileRef, name []byt
 		l.known = true
 		p.unknown--
 	case file != l.file || string(name) != l.name:
-		p.fail(at, nil, "symbol ID %d is both %.80q and %.80q of another name or file", id, l.name, name)
+		p.fail(at, afdo.ErrSyntax, "symbol ID %d is both %.80q and %.80q of another name or file", id, l.name, name)
 	}
 	return slot
 }
@@ -364,5 +364,5 @@ func (p *parser) failUnknown() {
 			first, id = l.use, i
 		}
 	})
-	p.fail(first, nil, "no symbol has the ID %d", id)
+	p.fail(first, afdo.ErrSyntax, "no symbol has the ID %d", id)
 }

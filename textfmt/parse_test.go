@@ -270,7 +270,7 @@ func TestParseDeepUnknownSection(t *testing.T) {
 	require.NoError(t, profile.Compare(compose(fn{file: "a.c", name: "f", headCount: 1}), parse(t, text)))
 
 	_, err := Parse(strings.NewReader(head + "new =\n {" + strings.Repeat("{\n", depth)))
-	assert.Equal(t, &SyntaxError{Line: 15, Column: 2, Msg: `missing "}" for this "{"`, Err: io.ErrUnexpectedEOF}, err)
+	assert.Equal(t, fault(position{15, 2}, afdo.ErrTruncated, "%s", `missing "}" for this "{"`), err)
 }
 
 // A token is right wherever the lexer's buffer ends within it.
@@ -281,7 +281,7 @@ of \xff two lines":-1(12345:678:9) = { locations = { 11.22 = 33 }, callsites = {
 	for pad := bufferSize - start - len(body); pad <= bufferSize-start+2; pad++ {
 		text := head + strings.Repeat(" ", pad) + "\n" + body
 		_, err := Parse(strings.NewReader(text))
-		require.Equal(t, &SyntaxError{Line: 16, Column: 107, Msg: `expected a symbol, found "!"`}, err, "%d", pad)
+		require.Equal(t, fault(position{16, 107}, afdo.ErrSyntax, "%s", `expected a symbol, found "!"`), err, "%d", pad)
 
 		p := parse(t, strings.TrimSuffix(text, "!"))
 		f, ok := p.FindSymbol(profile.UnknownFile, "name\nof \\xff two lines")
@@ -298,14 +298,14 @@ func TestParseLongNames(t *testing.T) {
 	p := parse(t, head+`"`+longest+`":0(1:1:0) = {} `+longest+` = {}`)
 	require.NoError(t, profile.Compare(compose(fn{file: "a.c", name: longest, headCount: 1}), p))
 
-	for text, want := range map[string]*SyntaxError{
-		head + "\n" + `"` + longest + `x":0(1:1:0) = {}`: {Line: 15, Column: 1, Msg: "symbol name is longer than 1048576 bytes", Err: ErrLimit},
-		head + ` ` + longest + `x = {}`:                  {Line: 14, Column: 2, Msg: "keyword is longer than 1048576 bytes", Err: ErrLimit},
-		`filenames = {"a", "` + longest + `y`:            {Line: 1, Column: 19, Msg: "file name is longer than 1048576 bytes", Err: ErrLimit},
+	for text, want := range map[string]error{
+		head + "\n" + `"` + longest + `x":0(1:1:0) = {}`: fault(position{15, 1}, afdo.ErrOverflow, "%s", "symbol name is longer than 1048576 bytes"),
+		head + ` ` + longest + `x = {}`:                  fault(position{14, 2}, afdo.ErrOverflow, "%s", "keyword is longer than 1048576 bytes"),
+		`filenames = {"a", "` + longest + `y`:            fault(position{1, 19}, afdo.ErrOverflow, "%s", "file name is longer than 1048576 bytes"),
 	} {
 		_, err := Parse(strings.NewReader(text))
 		assert.Equal(t, want, err)
-		assert.ErrorIs(t, err, ErrLimit)
+		assert.ErrorIs(t, err, afdo.ErrOverflow)
 	}
 }
 
@@ -329,9 +329,9 @@ func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
 func TestSyntaxError(t *testing.T) {
 	_, err := Parse(strings.NewReader("filenames = [\n"))
-	assert.EqualError(t, err, `textfmt: line 1, column 13: expected "{", found "["`)
-	var syntax *SyntaxError
+	assert.EqualError(t, err, `textfmt: line 1, column 13: bad syntax: expected "{", found "["`)
+	var syntax *afdo.FormatError
 	require.ErrorAs(t, fmt.Errorf("reading: %w", err), &syntax)
 	assert.Equal(t, 13, syntax.Column)
-	assert.NoError(t, syntax.Unwrap())
+	assert.ErrorIs(t, err, afdo.ErrMalformed)
 }

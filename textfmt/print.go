@@ -20,7 +20,7 @@ import (
 //
 // Print goes through the file twice. The first time it looks for faults and for
 // inlined symbols, so that nothing is written of a file that is malformed or
-// holds a name that the text cannot, see [ErrQuote] and [ErrLimit]. It takes
+// holds a name that the text cannot, see [ErrQuote] and [afdo.ErrUnrepresentable]. It takes
 // memory for the names of all symbols and the paths of all units, some 50 bytes a symbol on top,
 // the unit at hand, and 24 bytes for each record of the function at hand.
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
-	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -109,7 +109,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 		return err
 	}
 	paths, parts, err := encodeParts(host)
-	if errors.Is(err, builder.ErrUnrepresentable) { // one of the inputs is at fault
+	if errors.Is(err, afdo.ErrUnrepresentable) { // one of the inputs is at fault
 		if host, skipped, err = fn.sum(ctx, group, true); err == nil {
 			paths, parts, err = encodeParts(host)
 		}

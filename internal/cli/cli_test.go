@@ -11,7 +11,7 @@ import (
 )
 
 func TestMessageSaysWhoSpeaksOnce(t *testing.T) {
-	fault := &afdo.FormatError{Section: 2, Type: afdo.SectionSymbolInfo, Offset: 9, Err: afdo.ErrCount, Detail: "7"}
+	fault := &afdo.FormatError{Format: "afdo", Section: 2, Part: afdo.SectionSymbolInfo.String(), Offset: 9, Err: afdo.ErrCount, Detail: "7"}
 	const said = "section 2 (symbol info) at offset 9: bad count: 7"
 	assert.Equal(t, said, Message(fault))
 	assert.Equal(t, "x: "+said, Message(fmt.Errorf("x: %w", fault)))

@@ -2,8 +2,9 @@ package instrprof
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
+
+	"github.com/go-afdo/afdo"
 )
 
 // ErrNoCounters is the class of the fault of a function without counters, which LLVM 22 writes for
@@ -12,8 +13,8 @@ import (
 var ErrNoCounters = errors.New("function without counters")
 
 // Check reads the whole file and reports everything that is wrong with it, each time with a
-// [*FormatError] or, if the file cannot be read, a [*afdo.ReadError]: what the other methods find,
-// chains and buckets that do not lead to each other, keys under hashes that are not theirs,
+// [*afdo.FormatError] or, if the file cannot be read, a [*afdo.ReadError]: what the other methods
+// find, chains and buckets that do not lead to each other, keys under hashes that are not theirs,
 // summaries that are not those of the counters, functions without counters, bytes that nothing
 // refers to. It takes memory for the hash table and for the distinct counts.
 func (r *Reader) Check(report func(error)) {
@@ -32,8 +33,8 @@ type checker struct {
 	chains map[uint64]int64 // bucket: offset of the chain
 }
 
-func (c *checker) fault(s Section, off int64, class error, format string, args ...any) {
-	c.report(&FormatError{Section: s, Offset: off, Err: class, Detail: fmt.Sprintf(format, args...)})
+func (c *checker) fault(s string, off int64, class error, format string, args ...any) {
+	c.report(faultAt(s, off, class, format, args...))
 }
 
 // payload walks the chains, and reports whether they could be walked to the end.
@@ -50,7 +51,7 @@ func (c *checker) payload() bool {
 		if chain {
 			c.chains[bucket] = start
 		} else if _, ok := c.chains[bucket]; !ok {
-			c.fault(SectionPayload, start, ErrHashTable, "%q is in the chain of another bucket", w.key)
+			c.fault(SectionPayload, start, afdo.ErrHashTable, "%q is in the chain of another bucket", w.key)
 		}
 		c.records(w)
 	}
@@ -59,7 +60,7 @@ func (c *checker) payload() bool {
 		return false
 	}
 	if t.at-w.pos > maxTablePad {
-		c.fault(SectionPayload, w.pos, ErrUnused, "%d bytes after the last chain", t.at-w.pos)
+		c.fault(SectionPayload, w.pos, afdo.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
 	}
 	return true
 }
@@ -93,7 +94,7 @@ func (c *checker) buckets(whole bool) {
 	for b := range t.buckets {
 		off := int64(get64(data[8*b:], false))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
-			c.fault(SectionHashTable, t.at+tableHeadSize+8*int64(b), ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
+			c.fault(SectionHashTable, t.at+tableHeadSize+8*int64(b), afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
 		}
 	}
 }
@@ -101,7 +102,7 @@ func (c *checker) buckets(whole bool) {
 func (c *checker) summaries() {
 	h := c.r.header
 	for _, s := range []struct {
-		section Section
+		section string
 		found   *Summary
 		cs      bool
 	}{{SectionSummary, c.r.summary, false}, {SectionCSSummary, c.r.cs, true}} {
@@ -110,7 +111,7 @@ func (c *checker) summaries() {
 		}
 		if want := c.summarize(s.cs); !reflect.DeepEqual(want, s.found) {
 			size := int64(len(h.append(nil)))
-			c.fault(s.section, size, ErrSummary, "%+v, the counters make %+v", *s.found, *want)
+			c.fault(s.section, size, afdo.ErrSummary, "%+v, the counters make %+v", *s.found, *want)
 		}
 	}
 }
@@ -136,11 +137,11 @@ func (c *checker) tail() {
 		if *o.at > h.HashTable {
 			first = min(first, *o.at)
 		} else if *o.at != 0 && o.at != &h.HashTable {
-			c.fault(SectionHeader, 0, ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
+			c.fault(SectionHeader, 0, afdo.ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
 		}
 	}
 	if first > end {
-		c.fault(SectionHashTable, end, ErrUnused, "%d bytes after the table", first-end)
+		c.fault(SectionHashTable, end, afdo.ErrUnused, "%d bytes after the table", first-end)
 	}
 	_, idsErr := c.r.BinaryIDs()
 	_, namesErr := c.r.VTableNames()

@@ -55,12 +55,12 @@ func TestCorruptIndexed(t *testing.T) {
 	values := body + 16 + 8*counters + 8
 	for name, c := range map[string]struct {
 		change  func([]byte) []byte
-		section instrprof.Section
+		section string
 		offset  int
 		class   error
 	}{
-		"empty":                    {cut(0), instrprof.SectionHeader, 0, instrprof.ErrMagic},
-		"another magic":            {put(0, 7), instrprof.SectionHeader, 0, instrprof.ErrMagic},
+		"empty":                    {cut(0), instrprof.SectionHeader, 0, afdo.ErrMagic},
+		"another magic":            {put(0, 7), instrprof.SectionHeader, 0, afdo.ErrMagic},
 		"a cut version":            {cut(15), instrprof.SectionHeader, 8, afdo.ErrTruncated},
 		"a cut header":             {cut(70), instrprof.SectionHeader, 40 - 8, afdo.ErrHeader},
 		"an unknown flag":          {put(8, 1<<54|13), instrprof.SectionHeader, 8, afdo.ErrHeader},
@@ -71,17 +71,17 @@ func TestCorruptIndexed(t *testing.T) {
 		"few summary fields":       {put(atSummary, 5), instrprof.SectionSummary, atSummary, afdo.ErrCount},
 		"many summary fields":      {put(atSummary, 1<<61), instrprof.SectionSummary, atSummary, afdo.ErrCount},
 		"many summary entries":     {put(atSummary+8, 1<<60), instrprof.SectionSummary, atSummary + 8, afdo.ErrCount},
-		"another summary":          {put(atSummary+16, 9), instrprof.SectionSummary, atSummary, instrprof.ErrSummary},
+		"another summary":          {put(atSummary+16, 9), instrprof.SectionSummary, atSummary, afdo.ErrSummary},
 		"a cut table":              {cut(table + 8), instrprof.SectionHeader, 48, afdo.ErrHeader},
-		"no buckets":               {put(table, 0), instrprof.SectionHashTable, table, instrprof.ErrHashTable},
-		"three buckets":            {put(table, 3), instrprof.SectionHashTable, table, instrprof.ErrHashTable},
+		"no buckets":               {put(table, 0), instrprof.SectionHashTable, table, afdo.ErrHashTable},
+		"three buckets":            {put(table, 3), instrprof.SectionHashTable, table, afdo.ErrHashTable},
 		"many buckets":             {put(table, 1<<50), instrprof.SectionHashTable, table, afdo.ErrCount},
 		"many entries":             {put(table+8, 1<<50), instrprof.SectionHashTable, table + 8, afdo.ErrCount},
 		"few entries":              {put(table+8, 3), instrprof.SectionPayload, -1, nil},
 		"a long key":               {put(atItem+8, 1<<63), instrprof.SectionPayload, atItem + 8, afdo.ErrTruncated},
 		"long data":                {put(atItem+16, math.MaxUint64), instrprof.SectionPayload, atItem + 8, afdo.ErrTruncated},
-		"no data":                  {put(atItem+16, 0), instrprof.SectionPayload, atItem + 16, instrprof.ErrHashTable},
-		"another hash":             {put(atItem, 1), instrprof.SectionPayload, atItem, instrprof.ErrHashTable},
+		"no data":                  {put(atItem+16, 0), instrprof.SectionPayload, atItem + 16, afdo.ErrHashTable},
+		"another hash":             {put(atItem, 1), instrprof.SectionPayload, atItem, afdo.ErrHashTable},
 		"many counters":            {put(body+8, 1<<62), instrprof.SectionPayload, body + 8, afdo.ErrCount},
 		"many bitmap bytes":        {put(values-8, 1<<62), instrprof.SectionPayload, values - 8, afdo.ErrCount},
 		"long values":              {put32(values, 1<<31), instrprof.SectionPayload, values, instrprof.ErrValues},
@@ -90,7 +90,7 @@ func TestCorruptIndexed(t *testing.T) {
 		"an unknown kind":          {put32(values+8, 3), instrprof.SectionPayload, values + 8, instrprof.ErrValues},
 		"no sites":                 {put32(values+12, 0), instrprof.SectionPayload, values + 12, afdo.ErrCount},
 		"many sites":               {put32(values+12, 1<<31), instrprof.SectionPayload, values + 12, afdo.ErrCount},
-		"a bucket that leads away": {put(table+16, uint64(atItem)), instrprof.SectionHashTable, table + 16, instrprof.ErrHashTable},
+		"a bucket that leads away": {put(table+16, uint64(atItem)), instrprof.SectionHashTable, table + 16, afdo.ErrHashTable},
 		"many binary IDs":          {put(ids, 1<<62), instrprof.SectionBinaryIDs, ids + 8, afdo.ErrTruncated},
 		"many vtable names":        {put(vtables, 64), instrprof.SectionVTableNames, vtables + 8, afdo.ErrTruncated},
 	} {
@@ -104,10 +104,10 @@ func TestCorruptIndexed(t *testing.T) {
 				r.Check(func(err error) { faults = append(faults, err) })
 			}
 			require.NotEmpty(t, faults)
-			var format *instrprof.FormatError
+			var format *afdo.FormatError
 			require.ErrorAs(t, faults[0], &format)
 			require.ErrorIs(t, faults[0], afdo.ErrMalformed)
-			require.Equal(t, c.section, format.Section, "%v", faults[0])
+			require.Equal(t, c.section, format.Part, "%v", faults[0])
 			if c.offset >= 0 {
 				require.Equal(t, int64(c.offset), format.Offset, "%v", faults[0])
 				require.ErrorIs(t, faults[0], c.class)
@@ -121,9 +121,9 @@ func TestVersions(t *testing.T) {
 		_, err := instrprof.OpenBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profdata")))
 		require.ErrorIs(t, err, afdo.ErrVersion)
 		_, err = instrprof.OpenRawBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profraw")))
-		var v *instrprof.VersionError
+		var v *afdo.VersionError
 		require.ErrorAs(t, err, &v)
-		require.True(t, v.Raw)
+		require.Equal(t, "raw", v.Kind)
 	}
 }
 
@@ -141,11 +141,11 @@ func TestCorruptRaw(t *testing.T) {
 	last := atData + rawSize*(functions-1)
 	for name, c := range map[string]struct {
 		change  func([]byte) []byte
-		section instrprof.Section
+		section string
 		offset  int
 		class   error
 	}{
-		"empty":              {cut(0), instrprof.SectionHeader, 0, instrprof.ErrMagic},
+		"empty":              {cut(0), instrprof.SectionHeader, 0, afdo.ErrMagic},
 		"a cut header":       {cut(127), instrprof.SectionHeader, 120, afdo.ErrTruncated},
 		"an unknown flag":    {put(8, 1<<40|10), instrprof.SectionHeader, 8, afdo.ErrHeader},
 		"many binary IDs":    {put(16, 1<<60), instrprof.SectionBinaryIDs, 128, afdo.ErrTruncated},
@@ -158,11 +158,11 @@ func TestCorruptRaw(t *testing.T) {
 		"counters outside":   {put32(last+48, 1<<31), instrprof.SectionData, last, instrprof.ErrPointer},
 		"counters before":    {put(last+16, 0), instrprof.SectionData, last, instrprof.ErrPointer},
 		"a bitmap outside":   {put32(last+60, 1), instrprof.SectionData, last, instrprof.ErrPointer},
-		"bad compression":    {put(atNames+4, 0), instrprof.SectionNames, atNames + 3, instrprof.ErrCompressed},
+		"bad compression":    {put(atNames+4, 0), instrprof.SectionNames, atNames + 3, afdo.ErrCompressed},
 		"more values":        {put16(last+52, 1), instrprof.SectionValues, len(data), afdo.ErrTruncated},
 		"values of odd size": {put32(atValues, 12), instrprof.SectionValues, atValues, instrprof.ErrValues},
-		"garbage at the end": {func(p []byte) []byte { return append(p, 1, 2, 3) }, instrprof.SectionHeader, len(data), instrprof.ErrMagic},
-		"an unaligned dump":  {func(p []byte) []byte { return append(append(p, 0), data...) }, instrprof.SectionHeader, len(data) + 1, instrprof.ErrMagic},
+		"garbage at the end": {func(p []byte) []byte { return append(p, 1, 2, 3) }, instrprof.SectionHeader, len(data), afdo.ErrMagic},
+		"an unaligned dump":  {func(p []byte) []byte { return append(append(p, 0), data...) }, instrprof.SectionHeader, len(data) + 1, afdo.ErrMagic},
 		"a cut second dump":  {func(p []byte) []byte { return append(p, data[:100]...) }, instrprof.SectionHeader, len(data) + 96, afdo.ErrTruncated},
 		"names of great size": {func(p []byte) []byte {
 			return append(append(p[:atNames], "\x80\x80\x80\x80\x80\x80\x10\x00"...), p[atNames+8:]...)
@@ -172,10 +172,10 @@ func TestCorruptRaw(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := addRaw(c.change(bytes.Clone(data)))
 			require.Error(t, err)
-			var format *instrprof.FormatError
+			var format *afdo.FormatError
 			require.ErrorAs(t, err, &format)
 			if c.offset >= 0 {
-				require.Equal(t, c.section, format.Section, "%v", err)
+				require.Equal(t, c.section, format.Part, "%v", err)
 				require.Equal(t, int64(c.offset), format.Offset, "%v", err)
 				require.ErrorIs(t, err, c.class)
 			}
@@ -197,34 +197,34 @@ func TestCorruptText(t *testing.T) {
 		line, column int
 		class        error
 	}{
-		":nonsense\n":                     {1, 1, instrprof.ErrSyntax},
+		":nonsense\n":                     {1, 1, afdo.ErrSyntax},
 		"f":                               {2, 1, afdo.ErrTruncated},
-		"# c\n\nf\nx\n":                   {4, 1, instrprof.ErrSyntax},
+		"# c\n\nf\nx\n":                   {4, 1, afdo.ErrSyntax},
 		"f\n1\n0\n":                       {3, 1, afdo.ErrCount},
 		"f\n1\n99999999999999999\n1\n":    {5, 1, afdo.ErrTruncated},
-		"f\n1\n1\n-1\n":                   {4, 1, instrprof.ErrSyntax},
-		"f\n1\n1\n18446744073709551616\n": {4, 1, instrprof.ErrSyntax},
-		"f\n1\n1\n1\n$x\n":                {5, 2, instrprof.ErrSyntax},
-		"f\n1\n1\n1\n$1\n256\n":           {6, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n-1\n":                   {4, 1, afdo.ErrSyntax},
+		"f\n1\n1\n18446744073709551616\n": {4, 1, afdo.ErrSyntax},
+		"f\n1\n1\n1\n$x\n":                {5, 2, afdo.ErrSyntax},
+		"f\n1\n1\n1\n$1\n256\n":           {6, 1, afdo.ErrSyntax},
 		"f\n1\n1\n1\n$2\n0x1\n":           {7, 1, afdo.ErrTruncated},
 		"f\n1\n1\n1\n4\n":                 {5, 1, afdo.ErrCount},
-		"f\n1\n1\n1\n1\n3\n":              {6, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n3\n":              {6, 1, afdo.ErrSyntax},
 		"f\n1\n1\n1\n1\n1\n1\n256\n":      {8, 1, afdo.ErrCount},
-		"f\n1\n1\n1\n1\n1\n1\n1\n7\n":     {9, 1, instrprof.ErrSyntax},
-		"f\n1\n1\n1\n1\n1\n1\n1\n7:x\n":   {9, 3, instrprof.ErrSyntax},
-		"f\n1\n1\n1\n1\n1\n1\n1\ng:8\n":   {9, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n1\n7\n":     {9, 1, afdo.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n1\n7:x\n":   {9, 3, afdo.ErrSyntax},
+		"f\n1\n1\n1\n1\n1\n1\n1\ng:8\n":   {9, 1, afdo.ErrSyntax},
 		"f\n1\n1\n1\n1\n0\n1\n2\ng:8\n":   {10, 1, afdo.ErrTruncated},
 		":temporal_prof_traces\n1\n1\n":   {4, 1, afdo.ErrTruncated},
-		"f\n1\n1\n1\n\x00\n":              {5, 1, instrprof.ErrSyntax},
+		"f\n1\n1\n1\n\x00\n":              {5, 1, afdo.ErrSyntax},
 	} {
 		r, err := instrprof.NewTextReader(strings.NewReader(text))
 		if err == nil {
 			err = (&instrprof.Profile{}).AddText(r, 1, nil)
 		}
-		var format *instrprof.FormatError
+		var format *afdo.FormatError
 		require.ErrorAs(t, err, &format, "%q", text)
 		require.ErrorIs(t, err, c.class, "%q", text)
-		require.Equal(t, instrprof.SectionText, format.Section)
+		require.Empty(t, format.Part)
 		require.Equal(t, [2]int{c.line, c.column}, [2]int{format.Line, format.Column}, "%q: %v", text, err)
 	}
 }

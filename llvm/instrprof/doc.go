@@ -31,6 +31,6 @@
 //
 // # What is refused
 //
-// Malformed input ends in a [*FormatError], which names the section, the byte offset (line and
+// Malformed input ends in a [*afdo.FormatError], which names the section, the byte offset (line and
 // column in text) and a class for errors.Is. No count is believed that the bytes left cannot back.
 package instrprof

@@ -2,7 +2,6 @@ package instrprof
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/go-afdo/afdo"
 )
@@ -13,14 +12,14 @@ type fields struct {
 	data    []byte
 	pos     int
 	base    int64 // where data begins in the file
-	section Section
+	section string
 	big     bool
 	err     error
 }
 
 func (f *fields) fail(pos int, class error, format string, args ...any) {
 	if f.err == nil {
-		f.err = &FormatError{Section: f.section, Offset: f.base + int64(pos), Err: class, Detail: fmt.Sprintf(format, args...)}
+		f.err = faultAt(f.section, f.base+int64(pos), class, format, args...)
 	}
 	f.data, f.pos = nil, 0
 }

@@ -140,7 +140,7 @@ func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 		return a.text(t)
 	}
 	if format == FormatNone {
-		return &FormatError{Section: SectionHeader, Err: ErrMagic, Detail: "neither indexed nor raw nor text"}
+		return faultAt(SectionHeader, 0, errMagic, "neither indexed nor raw nor text")
 	}
 	buf := bytes.NewBuffer(cache.whole[:0])
 	if _, err := buf.ReadFrom(whole); err != nil {

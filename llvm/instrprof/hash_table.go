@@ -44,7 +44,7 @@ func (r *Reader) openTable() error {
 	switch {
 	case f.err != nil:
 	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
-		f.fail(0, ErrHashTable, "%d buckets, which is no power of two", t.buckets)
+		f.fail(0, afdo.ErrHashTable, "%d buckets, which is no power of two", t.buckets)
 	case t.buckets > left:
 		f.fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
 	case entries > uint64(t.at-t.payload)/(itemHeadSize):
@@ -103,7 +103,7 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	off := get64(p, false)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
 		f := fields{base: bucket, section: SectionHashTable}
-		f.fail(0, ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		f.fail(0, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
 		return 0, f.err
 	}
 	return int64(off), nil
@@ -169,7 +169,7 @@ func (c *chainReader) skip(n uint64) {
 }
 
 func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
-	c.err = &FormatError{Section: SectionPayload, Offset: pos, Err: class, Detail: fmt.Sprintf(format, args...)}
+	c.err = faultAt(SectionPayload, pos, class, format, args...)
 }
 
 // item reads the head of an item.
@@ -185,7 +185,7 @@ func (c *chainReader) item() {
 	case c.keyLen > left || c.dataLen > left-c.keyLen:
 		c.fail(start+8, afdo.ErrTruncated, "a key of %d bytes and data of %d, %d are left", c.keyLen, c.dataLen, left)
 	case c.dataLen == 0:
-		c.fail(start+16, ErrHashTable, "an item without data")
+		c.fail(start+16, afdo.ErrHashTable, "an item without data")
 	}
 }
 
@@ -238,7 +238,7 @@ func (c *chainReader) peek(n uint64) []byte {
 func (w *tableWalk) head() bool {
 	if w.left == 0 {
 		if w.err == nil && w.items != 0 {
-			w.fail(w.pos, ErrHashTable, "a chain has %d items more than the table entries", w.items)
+			w.fail(w.pos, afdo.ErrHashTable, "a chain has %d items more than the table entries", w.items)
 		}
 		return false
 	}
@@ -261,7 +261,7 @@ func (w *tableWalk) body() bool {
 	w.key = body[:w.keyLen:w.keyLen]
 	w.f = fields{data: body[w.keyLen:], base: w.pos - int64(w.dataLen), section: SectionPayload}
 	if hash := nameHash(w.key); hash != w.hash {
-		w.fail(start-itemHeadSize, ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
+		w.fail(start-itemHeadSize, afdo.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil
 }

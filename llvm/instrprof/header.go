@@ -60,7 +60,7 @@ const maxHeaderSize = 72
 func (f *fields) header(size int64) Header {
 	var h Header
 	if len(f.data) < len(Magic) || string(f.data[:len(Magic)]) != Magic {
-		f.fail(0, ErrMagic, "the file does not begin with %q", Magic)
+		f.fail(0, errMagic, "the file does not begin with %q", Magic)
 		return h
 	}
 	f.pos = len(Magic)
@@ -70,7 +70,7 @@ func (f *fields) header(size int64) Header {
 	}
 	h.Version, h.Flags = versionWord(word)
 	if h.Version < minIndexed || h.Version > maxIndexed {
-		f.err = &VersionError{Version: h.Version}
+		f.err = versionError("indexed", h.Version, minIndexed, maxIndexed)
 		return Header{}
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {

@@ -206,7 +206,7 @@ func TestMergeFilesFails(t *testing.T) {
 		require.ErrorContains(t, err, bad)
 	}
 	_, _, err := instrprof.MergeFiles([]instrprof.Input{{Path: filepath.Join(zooDir, "branches.c"), Weight: 1}}, instrprof.MergeOptions{})
-	require.ErrorIs(t, err, instrprof.ErrMagic)
+	require.ErrorIs(t, err, afdo.ErrMagic)
 }
 
 // Thousands of raw files take the memory of the result.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -232,8 +233,8 @@ func TestNaiveAgrees(t *testing.T) {
 }
 
 func isOurs(err error) bool {
-	var format *instrprof.FormatError
-	var version *instrprof.VersionError
+	var format *afdo.FormatError
+	var version *afdo.VersionError
 	return errors.As(err, &format) || errors.As(err, &version) || errors.Is(err, instrprof.ErrCorrelated)
 }
 
@@ -281,7 +282,7 @@ func slicesAll(t *testing.T, r *instrprof.Reader, list []plain) {
 	t.Helper()
 	s, err := r.Slice(func(string) bool { return true })
 	if err != nil {
-		require.True(t, isOurs(err) || errors.Is(err, instrprof.ErrUnrepresentable) || errors.Is(err, instrprof.ErrMismatch), "%v", err)
+		require.True(t, isOurs(err) || errors.Is(err, afdo.ErrUnrepresentable) || errors.Is(err, instrprof.ErrMismatch), "%v", err)
 		return
 	}
 	require.Equal(t, len(list), s.NumRecords())

@@ -85,15 +85,15 @@ func (f *fields) inflate(pos int, data []byte, size int) []byte {
 	}
 	z, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
-		f.fail(pos, ErrCompressed, "%v", err)
+		f.fail(pos, afdo.ErrCompressed, "%v", err)
 		return nil
 	}
 	var out bytes.Buffer // grows with what there is, not with what is announced
 	_, err = io.Copy(&out, io.LimitReader(z, int64(size)+1))
 	if err == nil && out.Len() != size {
-		f.fail(pos, ErrCompressed, "%d bytes or more, not %d", out.Len(), size)
+		f.fail(pos, afdo.ErrCompressed, "%d bytes or more, not %d", out.Len(), size)
 	} else if err != nil {
-		f.fail(pos, ErrCompressed, "%v", err)
+		f.fail(pos, afdo.ErrCompressed, "%v", err)
 	}
 	return out.Bytes()
 }

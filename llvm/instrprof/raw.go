@@ -35,7 +35,8 @@ func OpenRaw(path string) (*RawReader, error) {
 }
 
 // OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which
-// must not change as long as they are in use. Errors are a [*FormatError] or a [*VersionError].
+// must not change as long as they are in use. Errors are a [*afdo.FormatError] or a
+// [*afdo.VersionError].
 func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
 
 func openRaw(data []byte, names *nameCache) (*RawReader, error) {
@@ -90,7 +91,7 @@ func (r *RawReader) dump(pos int) (*Dump, error) {
 	if first := r.first; first != nil {
 		p, big, ok := rawMagic(r.data[pos:])
 		if pos%8 != 0 || ok && (p != first.header.PointerSize || big != first.header.BigEndian) {
-			f.fail(pos, ErrMagic, "a dump that is not aligned, or of another byte order or pointer size than the first")
+			f.fail(pos, errMagic, "a dump that is not aligned, or of another byte order or pointer size than the first")
 			return nil, f.err
 		}
 	}
@@ -106,7 +107,7 @@ func (r *RawReader) dump(pos int) (*Dump, error) {
 // sections finds where the sections are, f being behind the header.
 func (d *Dump) sections(f *fields) {
 	h := d.header
-	take := func(to *fields, s Section, n, size, after uint64, aligned bool) {
+	take := func(to *fields, s string, n, size, after uint64, aligned bool) {
 		f.section = s
 		*to = fields{base: int64(f.pos), section: s, big: h.BigEndian}
 		if f.err == nil && n > uint64(f.rest())/size {

@@ -94,14 +94,14 @@ func (f *fields) rawHeader() *RawHeader {
 	h := &RawHeader{}
 	var ok bool
 	if h.PointerSize, h.BigEndian, ok = rawMagic(f.data[f.pos:]); !ok {
-		f.fail(f.pos, ErrMagic, "no raw profile begins here")
+		f.fail(f.pos, errMagic, "no raw profile begins here")
 		return nil
 	}
 	f.big = h.BigEndian
 	f.pos += 8
 	h.Version, h.Flags = versionWord(f.u64("the version"))
 	if f.err == nil && (h.Version < minRaw || h.Version > maxRaw) {
-		f.err = &VersionError{Raw: true, Version: h.Version}
+		f.err = versionError("raw", h.Version, minRaw, maxRaw)
 		return nil
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {

@@ -99,7 +99,7 @@ func (l *rawLayout) readVTable(p []byte, big bool) rawVTable {
 }
 
 // part returns the bytes of a section that a record refers to.
-func (d *Dump) part(s Section, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
+func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
 		f := fields{base: d.data.base, section: SectionData}
 		f.fail(i*d.layout.size, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",

@@ -29,7 +29,7 @@ const firstRead = 1024
 // truncated or written to while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The
 // caller closes the Reader.
 //
-// Errors are those of the system, a [*FormatError] or a [*VersionError].
+// Errors are those of the system, a [*afdo.FormatError] or a [*afdo.VersionError].
 func Open(path string) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {

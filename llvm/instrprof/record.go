@@ -19,7 +19,7 @@ type Record struct {
 }
 
 // NewRecord makes a record. It copies nothing of name and values. Errors match
-// [ErrUnrepresentable].
+// [afdo.ErrUnrepresentable].
 func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, values ValueSites) (Record, error) {
 	r := Record{name: []byte(name), hash: hash}
 	r.counters = Counters{data: append64(make([]byte, 0, 8*len(counters)), counters...), width: 8}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/go-afdo/afdo"
 )
 
 // ValueSites is value data taken apart: by kind, the values of each site. It is what [NewRecord]
@@ -54,7 +56,7 @@ func (s ValueSites) view() (Values, error) {
 	for kind, sites := range s {
 		for _, site := range sites {
 			if len(site) > maxSiteValues {
-				return Values{}, fmt.Errorf("instrprof: a site of kind %v with %d values: %w", ValueKind(kind), len(site), ErrUnrepresentable)
+				return Values{}, fmt.Errorf("instrprof: a site of kind %v with %d values: %w", ValueKind(kind), len(site), afdo.ErrUnrepresentable)
 			}
 		}
 	}

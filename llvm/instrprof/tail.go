@@ -11,7 +11,7 @@ import (
 // it is in the header; each ends where another begins, or the file ends.
 
 // section returns a section that begins at off, which is not 0.
-func (r *Reader) tailSection(off int64, s Section) (*fields, error) {
+func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 	h := &r.header
 	end := r.src.Size()
 	for _, o := range h.offsets() {

@@ -26,7 +26,7 @@ type TextReader struct {
 // temporal_prof_traces, in any case. A record is a name, a hash, a number of counters and the
 // counters; perhaps $ with a number of bitmap bytes, and these; perhaps a number of value kinds,
 // and for each the kind, a number of sites and for each site a number of values and VALUE:COUNT
-// lines. What is wrong is a [*FormatError] with line and column.
+// lines. What is wrong is a [*afdo.FormatError] with line and column.
 func NewTextReader(r io.Reader) (*TextReader, error) {
 	t := &TextReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]bool{}}
 	t.lines.next()
@@ -55,7 +55,7 @@ func (t *TextReader) headerLine(name string) {
 			}
 		}
 		if !found {
-			t.lines.fail(1, ErrSyntax, "no header line is :%s", name)
+			t.lines.fail(1, afdo.ErrSyntax, "no header line is :%s", name)
 		}
 	}
 	t.lines.next()
@@ -132,13 +132,13 @@ func (t *TextReader) bitmap(r *Record) {
 	l := &t.lines
 	m, err := strconv.ParseUint(strings.TrimSpace(l.text[1:]), 0, 64)
 	if err != nil {
-		l.fail(2, ErrSyntax, "%q is no number of bitmap bytes", l.text[1:])
+		l.fail(2, afdo.ErrSyntax, "%q is no number of bitmap bytes", l.text[1:])
 	}
 	l.next()
 	for i := uint64(0); i < m && l.err == nil; i++ {
 		b := l.number("a byte of a bitmap", 0)
 		if b > 255 && l.err == nil {
-			l.failBefore(ErrSyntax, "%d is no byte", b)
+			l.failBefore(afdo.ErrSyntax, "%d is no byte", b)
 		}
 		r.bitmap.data = append(r.bitmap.data, byte(b))
 	}
@@ -155,7 +155,7 @@ func (t *TextReader) values(r *Record, kinds uint64) {
 	for range kinds {
 		kind := l.number("a kind of values", 10)
 		if kind >= uint64(numValueKinds) && l.err == nil {
-			l.failBefore(ErrSyntax, "values of kind %d", kind)
+			l.failBefore(afdo.ErrSyntax, "values of kind %d", kind)
 		}
 		n := l.number("a number of sites", 10)
 		for i := uint64(0); i < n && l.err == nil; i++ {
@@ -185,16 +185,16 @@ func (t *TextReader) site(kind ValueKind) []Value {
 		}
 		text, colon := l.text, strings.LastIndexByte(l.text, ':')
 		if colon < 0 {
-			l.fail(1, ErrSyntax, "found %q, want VALUE:COUNT", text)
+			l.fail(1, afdo.ErrSyntax, "found %q, want VALUE:COUNT", text)
 			break
 		}
 		var v Value
 		var err error
 		if v.Count, err = strconv.ParseUint(text[colon+1:], 10, 64); err != nil {
-			l.fail(colon+2, ErrSyntax, "%q is no count", text[colon+1:])
+			l.fail(colon+2, afdo.ErrSyntax, "%q is no count", text[colon+1:])
 		}
 		if v.Value, err = t.value(kind, text[:colon]); err != nil {
-			l.fail(1, ErrSyntax, "%q is no size", text[:colon])
+			l.fail(1, afdo.ErrSyntax, "%q is no size", text[:colon])
 		}
 		site = append(site, v)
 		l.next()
@@ -236,7 +236,7 @@ func (l *lineReader) next() {
 		l.line++
 		l.text = strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 		if strings.IndexByte(l.text, 0) >= 0 {
-			l.fail(1+strings.IndexByte(l.text, 0), ErrSyntax, "a NUL")
+			l.fail(1+strings.IndexByte(l.text, 0), afdo.ErrSyntax, "a NUL")
 		}
 		if err == io.EOF && s == "" {
 			l.text, l.end = "", true
@@ -256,12 +256,19 @@ func (l *lineReader) stop(err error) {
 
 // fail records a fault in the line, at a column.
 func (l *lineReader) fail(column int, class error, format string, args ...any) {
-	l.stop(&FormatError{Section: SectionText, Line: l.line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...)})
+	l.stop(faultIn(l.line, column, class, format, args...))
 }
 
 // failBefore records a fault in the line that was taken last.
 func (l *lineReader) failBefore(class error, format string, args ...any) {
-	l.stop(&FormatError{Section: SectionText, Line: max(l.last, 1), Column: 1, Err: class, Detail: fmt.Sprintf(format, args...)})
+	l.stop(faultIn(max(l.last, 1), 1, class, format, args...))
+}
+
+// faultIn returns the error about a place of a text.
+func faultIn(line, column int, class error, format string, args ...any) error {
+	return &afdo.FormatError{
+		Format: "instrprof", Section: afdo.HeaderSection, Offset: -1, Line: line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...),
+	}
 }
 
 // take returns the line and goes to the next.
@@ -283,7 +290,7 @@ func (l *lineReader) number(what string, base int) uint64 {
 	}
 	n, err := strconv.ParseUint(l.text, base, 64)
 	if err != nil {
-		l.fail(1, ErrSyntax, "found %q, want %s", l.text, what)
+		l.fail(1, afdo.ErrSyntax, "found %q, want %s", l.text, what)
 		return 0
 	}
 	l.last = l.line

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/go-afdo/afdo"
 )
 
 // IndexedOptions says what [Profile.WriteIndexed] writes.
@@ -36,7 +38,7 @@ type Payload interface {
 // (version 13) on takes. The bytes are those that llvm-profdata merge writes, apart from the order
 // of several hashes of one name, which come in ascending order here. It takes memory for 24 bytes a
 // name beside a buffer, and makes a pass over the counters for the summary. Errors are those of w,
-// or match [ErrUnrepresentable].
+// or match [afdo.ErrUnrepresentable].
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
@@ -272,7 +274,7 @@ func (t *tableLayout) place(start uint64) error {
 			at += itemHeadSize + uint64(len(t.name(i))) + t.dataSize(i)
 		}
 		if n > math.MaxUint16 {
-			return fmt.Errorf("instrprof: %d names of one hash: %w", n, ErrUnrepresentable)
+			return fmt.Errorf("instrprof: %d names of one hash: %w", n, afdo.ErrUnrepresentable)
 		}
 	}
 	t.end = at

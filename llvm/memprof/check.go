@@ -75,8 +75,7 @@ func (c *checker) table(t *table) {
 		end.pos = i.at + len(i.data)
 		found, err := t.lookup(i.key)
 		if err == afdo.ErrNotFound || err == nil && found.at != i.at {
-			err = &FormatError{Section: t.payload.part, Offset: t.payload.base + int64(i.at), Err: ErrTable,
-				Detail: detail("a lookup of key %#x does not lead to this", i.key)}
+			err = faultAt(t.payload.part, t.payload.base+int64(i.at), afdo.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
 		}
 		if err != nil {
 			c.report(err)
@@ -117,8 +116,7 @@ func (c *checker) stack(id StackID) {
 func (c *checker) summary() {
 	want, err := Summarize(c.r)
 	if err == nil && *want != *c.r.header.summary {
-		err = &FormatError{Section: HeaderPart, Offset: c.r.section.base, Err: afdo.ErrSummary,
-			Detail: detail("it says %+v, the records %+v", *c.r.header.summary, *want)}
+		err = faultAt(HeaderPart, c.r.section.base, afdo.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
 	}
 	if err != nil {
 		c.report(err)

@@ -24,10 +24,10 @@ func isFault(t testing.TB, err error, data []byte) bool {
 	if err == nil {
 		return true
 	}
-	if errors.Is(err, afdo.ErrVersion) || errors.Is(err, memprof.ErrUnrepresentable) {
+	if errors.Is(err, afdo.ErrVersion) || errors.Is(err, afdo.ErrUnrepresentable) {
 		return false
 	}
-	var fault *memprof.FormatError
+	var fault *afdo.FormatError
 	require.ErrorAs(t, err, &fault)
 	require.NotNil(t, fault.Err)
 	require.Equal(t, fault.Err != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed))
@@ -80,7 +80,7 @@ func TestCorruptSections(t *testing.T) {
 	for name, c := range map[string]struct {
 		version int
 		damage  func([]byte) []byte
-		part    memprof.Part
+		part    string
 		at      int
 		class   error
 	}{
@@ -100,13 +100,13 @@ func TestCorruptSections(t *testing.T) {
 		"long stack":               {4, half(stacksV4, 99), memprof.CallStacksPart, stacksV4, afdo.ErrCount},
 		"frame that is not there":  {4, half(stacksV4+4, 3), memprof.CallStacksPart, stacksV4 + 4, memprof.ErrOffset},
 		"jump past the end":        {4, half(stacksV4+8, math.MaxUint32-8), memprof.CallStacksPart, stacksV4 + 8, memprof.ErrOffset},
-		"no power of two":          {4, word(tableV4, 3), memprof.RecordsPart, tableV4, memprof.ErrTable},
-		"no bucket":                {4, word(tableV4, 0), memprof.RecordsPart, tableV4, memprof.ErrTable},
+		"no power of two":          {4, word(tableV4, 3), memprof.RecordsPart, tableV4, afdo.ErrHashTable},
+		"no bucket":                {4, word(tableV4, 0), memprof.RecordsPart, tableV4, afdo.ErrHashTable},
 		"many buckets":             {4, word(tableV4, 1<<60), memprof.RecordsPart, tableV4, afdo.ErrCount},
 		"many entries":             {4, word(tableV4+8, 1<<60), memprof.RecordsPart, tableV4 + 8, afdo.ErrCount},
-		"empty chain":              {4, half(recordsV4, 0), memprof.RecordsPart, recordsV4, memprof.ErrTable},
-		"other hash":               {4, word(recordsV4+2, 9), memprof.RecordsPart, recordsV4 + 2, memprof.ErrTable},
-		"short key":                {4, word(recordsV4+10, 7), memprof.RecordsPart, recordsV4 + 10, memprof.ErrTable},
+		"empty chain":              {4, half(recordsV4, 0), memprof.RecordsPart, recordsV4, afdo.ErrHashTable},
+		"other hash":               {4, word(recordsV4+2, 9), memprof.RecordsPart, recordsV4 + 2, afdo.ErrHashTable},
+		"short key":                {4, word(recordsV4+10, 7), memprof.RecordsPart, recordsV4 + 10, afdo.ErrHashTable},
 		"long data":                {4, word(recordsV4+18, 1<<62), memprof.RecordsPart, recordsV4 + 18, afdo.ErrTruncated},
 		"many allocations":         {4, word(recordsV4+34, 1<<62), memprof.RecordsPart, recordsV4 + 34, afdo.ErrCount},
 		"other number":             {4, word(recordsV4+34, 0), memprof.RecordsPart, recordsV4 + 42, afdo.ErrCount},
@@ -119,11 +119,11 @@ func TestCorruptSections(t *testing.T) {
 			if err == nil {
 				err = decoded(r)
 			}
-			var fault *memprof.FormatError
+			var fault *afdo.FormatError
 			require.ErrorAs(t, err, &fault)
 			require.ErrorIs(t, err, c.class)
 			require.ErrorIs(t, err, afdo.ErrMalformed)
-			require.Equal(t, c.part, fault.Section)
+			require.Equal(t, c.part, fault.Part)
 			if c.at >= 0 {
 				require.Equal(t, int64(fuzzOffset+c.at), fault.Offset, "%v", err)
 			}
@@ -141,7 +141,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"sound":                  {4, 0, 4, nil},
 		"summary":                {4, 44, 7, afdo.ErrSummary},
-		"empty bucket":           {4, tableV4 + 16, 0, memprof.ErrTable},
+		"empty bucket":           {4, tableV4 + 16, 0, afdo.ErrHashTable},
 		"bucket out of place":    {4, tableV4 + 16, 1, memprof.ErrOffset},
 		"no entries":             {4, tableV4 + 8, 0, afdo.ErrUnused},
 		"data access at the end": {4, 32, 1 << 30, memprof.ErrOffset},
@@ -168,7 +168,7 @@ func TestOtherVersions(t *testing.T) {
 	for _, version := range []uint64{0, 1, 5, 1 << 40} {
 		data := binary.LittleEndian.AppendUint64(nil, version)
 		_, err := memprof.OpenBytes(append(data, make([]byte, 100)...), 0)
-		var e *memprof.VersionError
+		var e *afdo.VersionError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, version, e.Version)
 		require.ErrorIs(t, err, afdo.ErrVersion)
@@ -249,12 +249,12 @@ func TestUnrepresentable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint64(3*math.MaxUint32+1), rec.Allocs[0].Block[memprof.AllocCount])
 	_, err = p.Section(3)
-	require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	_, err = new(memprof.Profile).Section(3)
-	require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	s, err := small().Section(3)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.WriteSection(io.Discard, 4), memprof.ErrUnrepresentable)
+	require.ErrorIs(t, s.WriteSection(io.Discard, 4), afdo.ErrUnrepresentable)
 }
 
 // Errors in a text say where they are.
@@ -263,29 +263,29 @@ func TestCorruptTexts(t *testing.T) {
 		line, column int
 		class        error
 	}{
-		"":                                     {1, 1, memprof.ErrSyntax},
-		"---\n# nothing\n...\n":                {3, 4, memprof.ErrSyntax},
-		"{}\n---\n{}\n":                        {3, 1, memprof.ErrSyntax},
-		"Heap: []":                             {1, 6, memprof.ErrSyntax},
-		"HeapProfileRecords: 5":                {1, 21, memprof.ErrSyntax},
+		"":                                     {1, 1, afdo.ErrSyntax},
+		"---\n# nothing\n...\n":                {3, 4, afdo.ErrSyntax},
+		"{}\n---\n{}\n":                        {3, 1, afdo.ErrSyntax},
+		"Heap: []":                             {1, 6, afdo.ErrSyntax},
+		"HeapProfileRecords: 5":                {1, 21, afdo.ErrSyntax},
 		"HeapProfileRecords:\n- GUID: 5\n":     {2, 9, memprof.ErrValue},
 		"HeapProfileRecords:\n- GUID: 0xg\n":   {2, 9, memprof.ErrValue},
-		"HeapProfileRecords:\n\t- GUID: 0x5\n": {2, 1, memprof.ErrSyntax},
-		"HeapProfileRecords:\n  - GUID: 0x5\n   CallSites: []\n":                             {3, 4, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { GUID: 0x5 } ":                                               {1, 37, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { GUID: 0x5, GUID: 0x6 } ]":                                   {1, 41, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { CallSites: [] } ]":                                          {1, 40, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { GUID: 'main } ]":                                            {1, 31, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { GUID: \"\\q\" } ]":                                          {1, 32, memprof.ErrSyntax},
-		"HeapProfileRecords: [ { GUID: &a b } ]":                                             {1, 31, memprof.ErrSyntax},
-		"HeapProfileRecords: [] x":                                                           {1, 24, memprof.ErrSyntax},
+		"HeapProfileRecords:\n\t- GUID: 0x5\n": {2, 1, afdo.ErrSyntax},
+		"HeapProfileRecords:\n  - GUID: 0x5\n   CallSites: []\n":                             {3, 4, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { GUID: 0x5 } ":                                               {1, 37, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { GUID: 0x5, GUID: 0x6 } ]":                                   {1, 41, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { CallSites: [] } ]":                                          {1, 40, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { GUID: 'main } ]":                                            {1, 31, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { GUID: \"\\q\" } ]":                                          {1, 32, afdo.ErrSyntax},
+		"HeapProfileRecords: [ { GUID: &a b } ]":                                             {1, 31, afdo.ErrSyntax},
+		"HeapProfileRecords: [] x":                                                           {1, 24, afdo.ErrSyntax},
 		"DataAccessProfiles: { KnownColdStrHashes: [ 1_0 ] }":                                {1, 45, memprof.ErrValue},
 		"DataAccessProfiles: { KnownColdStrHashes: [ 18446744073709551616 ] }":               {1, 45, memprof.ErrValue},
-		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1 } ] }":                     {1, 59, memprof.ErrSyntax},
-		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1, Symbol: a, Hash: 1 } ] }": {1, 79, memprof.ErrSyntax},
+		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1 } ] }":                     {1, 59, afdo.ErrSyntax},
+		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1, Symbol: a, Hash: 1 } ] }": {1, 79, afdo.ErrSyntax},
 	} {
 		_, err := memprof.ReadYAML(strings.NewReader(text))
-		var fault *memprof.FormatError
+		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, "%q", text)
 		require.ErrorIs(t, err, want.class, "%q", text)
 		require.ErrorIs(t, err, afdo.ErrMalformed, "%q", text)

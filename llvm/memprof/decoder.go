@@ -2,7 +2,6 @@ package memprof
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/go-afdo/afdo"
 )
@@ -13,7 +12,7 @@ type decoder struct {
 	data []byte
 	pos  int
 	base int64 // offset of data in the file
-	part Part
+	part string
 	err  error
 }
 
@@ -22,7 +21,7 @@ func (d *decoder) fail(pos int, class error, format string, args ...any) {
 	if d.err != nil {
 		return
 	}
-	d.err = &FormatError{Section: d.part, Offset: d.base + int64(pos), Err: class, Detail: fmt.Sprintf(format, args...)}
+	d.err = faultAt(d.part, d.base+int64(pos), class, format, args...)
 	d.data, d.pos = nil, 0
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
@@ -128,7 +129,7 @@ func FuzzMemProfSection(f *testing.F) {
 		for version := 2; version <= 4; version++ {
 			s, err := p.Section(version)
 			if err != nil {
-				require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+				require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 				continue
 			}
 			var b bytes.Buffer
@@ -158,7 +159,7 @@ func FuzzMemProfYAML(f *testing.F) {
 		}
 		var once bytes.Buffer
 		if err := memprof.WriteYAML(&once, p); err != nil {
-			require.ErrorIs(t, err, memprof.ErrUnrepresentable)
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 			return
 		}
 		again, err := memprof.ReadYAML(bytes.NewReader(once.Bytes()))

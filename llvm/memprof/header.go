@@ -43,7 +43,7 @@ func (h *header) fields() []*uint64 {
 func (d *decoder) header() (header, error) {
 	h := header{version: d.u64("version")}
 	if d.err == nil && !slices.Contains(versions, h.version) {
-		return h, &VersionError{Version: h.version, Versions: versions}
+		return h, versionError(h.version, versions)
 	}
 	for _, field := range h.fields() {
 		*field = d.u64("offset")

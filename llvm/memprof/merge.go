@@ -130,7 +130,7 @@ func (in *importer) id(id StackID) (StackID, error) {
 	}
 	own := in.p.Stack(in.stack)
 	if int64(len(in.p.stacks.nodes)) > in.nodes {
-		return 0, &FormatError{Section: CallStacksPart, Err: afdo.ErrLimit, Detail: "call stacks do not share what their size says they must"}
+		return 0, faultAt(CallStacksPart, -1, afdo.ErrLimit, "call stacks do not share what their size says they must")
 	}
 	in.ids[id] = own
 	return own, nil

@@ -54,7 +54,7 @@ type RawBlock struct {
 
 // OpenRaw reads a raw profile of version 3, 4 or 5 that a 64-bit program wrote. It may consist of
 // several dumps, one after another: what they have of the same stack is added up. The bytes must
-// not change while the Raw is in use. Errors are [FormatError] and [VersionError].
+// not change while the Raw is in use. Errors are [afdo.FormatError] and [afdo.VersionError].
 func OpenRaw(data []byte) (*Raw, error) {
 	r := &Raw{byStack: make(map[uint64]int), stacks: make(map[uint64][]byte)}
 	for at := 0; at < len(data) || at == 0; {
@@ -74,7 +74,7 @@ func (r *Raw) dump(d decoder) (int, error) {
 	}
 	version := d.u64("version")
 	if d.err == nil && !slices.Contains(rawVersions, version) {
-		return 0, &VersionError{Version: version, Versions: rawVersions}
+		return 0, versionError(version, rawVersions)
 	}
 	if d.err == nil && r.version != 0 && version != r.version {
 		d.fail(len(RawMagic), ErrValue, "a dump of version %d after one of version %d", version, r.version)
@@ -99,7 +99,7 @@ func (r *Raw) dump(d decoder) (int, error) {
 
 // rawParts reads where the parts of a dump are, which ascend, and returns them.
 func (d *decoder) rawParts(size int) (parts [3]decoder) {
-	names := [...]Part{SegmentsPart, BlocksPart, CallStacksPart}
+	names := [...]string{SegmentsPart, BlocksPart, CallStacksPart}
 	var at [4]int
 	before := uint64(rawHeaderSize)
 	for i := range names {

@@ -143,7 +143,7 @@ func (b *rawBuilder) record(function uint64) *Record {
 // add adds what has been allocated at one stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
-		return &FormatError{Section: BlocksPart, Err: ErrOffset, Detail: detail("there is no call stack %#x", block.Stack)}
+		return faultAt(BlocksPart, -1, ErrOffset, "there is no call stack %#x", block.Stack)
 	}
 	b.frames, b.calls = b.frames[:0], b.calls[:0]
 	unknown := 0

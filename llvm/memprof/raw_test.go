@@ -239,7 +239,7 @@ func TestRawDamaged(t *testing.T) {
 					_, _, err = r.Profile(fixed{1, 2, 3, 4})
 					_ = err
 				} else if !errors.Is(err, afdo.ErrVersion) {
-					var fault *memprof.FormatError
+					var fault *afdo.FormatError
 					require.ErrorAs(t, err, &fault)
 					require.LessOrEqual(t, fault.Offset, int64(len(bad)))
 				}

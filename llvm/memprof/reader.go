@@ -29,7 +29,8 @@ func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 
 // OpenBytes opens a section. It reads the header, the schema and the heads of the tables. The
 // section begins at offset of the file, from where all its offsets count, and may end where the
-// file ends. Package instrprof finds it in a file. Errors are [FormatError] and [VersionError].
+// file ends. Package instrprof finds it in a file. Errors are [afdo.FormatError] and
+// [afdo.VersionError].
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
 	r := &Reader{section: decoder{data: section, base: offset, part: HeaderPart}}
 	r.limit = 1<<20 + 64*int64(len(section))
@@ -89,7 +90,7 @@ func (r *Reader) openArrays(end int) (err error) {
 	return err
 }
 
-func (d decoder) in(part Part) decoder {
+func (d decoder) in(part string) decoder {
 	d.part = part
 	return d
 }
@@ -199,7 +200,7 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 func (t *table) need(key uint64, what string) (item, error) {
 	i, err := t.lookup(key)
 	if err == afdo.ErrNotFound {
-		return i, &FormatError{Section: t.payload.part, Offset: t.where, Err: ErrOffset, Detail: detail("there is no %s %#x", what, key)}
+		return i, faultAt(t.payload.part, t.where, ErrOffset, "there is no %s %#x", what, key)
 	}
 	return i, err
 }

@@ -47,7 +47,7 @@ func (d decoder) openTable(from, to, pos int, lean bool) (table, error) {
 	switch {
 	case d.err != nil:
 	case bits.OnesCount64(buckets) != 1:
-		d.fail(pos, ErrTable, "%d buckets, which is no power of two", buckets)
+		d.fail(pos, afdo.ErrHashTable, "%d buckets, which is no power of two", buckets)
 	case buckets > uint64(d.rest()/8):
 		d.fail(pos, afdo.ErrCount, "%d buckets of 8 bytes, %d bytes are left", buckets, d.rest())
 	case t.entries > uint64((to-from)/t.itemSize()):
@@ -66,8 +66,7 @@ func (t *table) chain(i uint64) (int, error) {
 	}
 	base, size := uint64(t.payload.base), uint64(len(t.payload.data))
 	if offset < base || offset-base >= size {
-		return 0, &FormatError{Section: t.payload.part, Offset: t.where + int64(i)*8, Err: ErrOffset,
-			Detail: detail("the chain of bucket %d is at offset %d, outside of the payload", i, offset)}
+		return 0, faultAt(t.payload.part, t.where+int64(i)*8, ErrOffset, "the chain of bucket %d is at offset %d, outside of the payload", i, offset)
 	}
 	return int(offset - base), nil
 }
@@ -99,14 +98,14 @@ func (t *table) item(d *decoder) item {
 	hash := d.u64("hash of a key")
 	if !t.lean {
 		if n := d.u64("length of a key"); d.err == nil && n != keySize {
-			d.fail(d.pos-8, ErrTable, "a key of %d bytes instead of %d", n, keySize)
+			d.fail(d.pos-8, afdo.ErrHashTable, "a key of %d bytes instead of %d", n, keySize)
 		}
 	}
 	sizeAt := d.pos
 	size := d.u64("length of the data")
 	key := d.u64("key")
 	if d.err == nil && hash != key {
-		d.fail(at, ErrTable, "key %#x has hash %#x", key, hash)
+		d.fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, hash)
 	}
 	if d.err == nil && size > uint64(d.rest()) {
 		d.fail(sizeAt, afdo.ErrTruncated, "data takes %d bytes, %d are left", size, d.rest())
@@ -128,7 +127,7 @@ func (t *table) items() iter.Seq2[item, error] {
 			at := d.pos
 			n := uint64(d.u16("length of a chain"))
 			if d.err == nil && (n == 0 || n > left) {
-				d.fail(at, ErrTable, "a chain of %d items where %d entries are left", n, left)
+				d.fail(at, afdo.ErrHashTable, "a chain of %d items where %d entries are left", n, left)
 			}
 			left -= min(n, left)
 			for range n {

@@ -20,10 +20,10 @@ type Section struct {
 // and no data access profile: see [Profile.Losses]. It takes memory for the section.
 //
 // A value that its field has no room for is an error that matches
-// [ErrUnrepresentable], as is an empty profile without a schema.
+// [afdo.ErrUnrepresentable], as is an empty profile without a schema.
 func (p *Profile) Section(version int) (*Section, error) {
 	if !slices.Contains(versions, uint64(version)) {
-		return nil, &VersionError{Version: uint64(version), Versions: versions}
+		return nil, versionError(uint64(version), versions)
 	}
 	if len(p.schema) == 0 {
 		return nil, unrepresentable("a profile without fields")

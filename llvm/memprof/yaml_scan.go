@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-afdo/afdo"
 )
 
 // A scanner walks YAML as far as memory profiles use it: block and flow style, plain and
@@ -35,8 +37,10 @@ func newScanner(r io.Reader) *scanner {
 // fail records a fault at the current place.
 func (s *scanner) fail(class error, format string, args ...any) {
 	if s.err == nil {
-		s.err = &FormatError{Section: TextPart, Offset: s.start + int64(s.col), Line: max(s.number, 1), Column: s.col + 1,
-			Err: class, Detail: fmt.Sprintf(format, args...)}
+		s.err = &afdo.FormatError{
+			Format: "memprof", Section: afdo.HeaderSection, Offset: s.start + int64(s.col), Line: max(s.number, 1), Column: s.col + 1,
+			Err: class, Detail: fmt.Sprintf(format, args...),
+		}
 	}
 }
 
@@ -48,7 +52,7 @@ func (s *scanner) bad(format string, args ...any) {
 	}
 }
 
-func (s *scanner) syntax(format string, args ...any) { s.fail(ErrSyntax, format, args...) }
+func (s *scanner) syntax(format string, args ...any) { s.fail(afdo.ErrSyntax, format, args...) }
 
 // read goes to the next line.
 func (s *scanner) read() {

@@ -26,7 +26,7 @@ func BenchmarkReader(b *testing.B) {
 			_, err = r.Function(name)
 			require.NoError(b, err)
 		}},
-		{"op=read", func() { decode(b, data) }},
+		{"op=read", func() { decoded(b, data) }},
 	} {
 		b.Run(o.name, func(b *testing.B) {
 			b.ReportAllocs()

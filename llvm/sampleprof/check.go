@@ -8,7 +8,7 @@ import (
 
 // CheckOffsets compares the function offsets with the bodies. Tools that read whole files, [Read]
 // among them, make no use of the offsets; a compiler reads nothing but what they lead to. It
-// returns the first fault, a [FormatError]. It reads all functions.
+// returns the first fault, a [afdo.FormatError]. It reads all functions.
 func (r *Reader) CheckOffsets() error {
 	if err := r.all(); err != nil {
 		return err

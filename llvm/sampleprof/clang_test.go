@@ -122,7 +122,7 @@ func TestCollectedAsLLVM(t *testing.T) {
 			l := newLLVM(t)
 			without := l.compile(t, flags, nil)
 			for option, data := range collected(t, l.dir, flags...) {
-				p := decode(t, data)
+				p := decoded(t, data)
 				text := l.text(data)
 				require.Contains(t, text, "1200", "the hot loop")
 				require.Equal(t, text, textOf(t, p), "%s", option)
@@ -194,7 +194,7 @@ func (l *llvm) compile(t *testing.T, flags []string, data []byte) string {
 // In every format and layout a profile gives the same object.
 func TestClangReadsAllLayouts(t *testing.T) {
 	l := newLLVM(t)
-	p := decode(t, collected(t, l.dir)["--ignore-stack-samples"])
+	p := decoded(t, collected(t, l.dir)["--ignore-stack-samples"])
 	want := l.compile(t, nil, []byte(textOf(t, p)))
 	require.NotEqual(t, want, l.compile(t, nil, nil))
 	assert.Equal(t, want, l.compile(t, nil, binaryOf(t, p)), "older")

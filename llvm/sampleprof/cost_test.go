@@ -134,7 +134,7 @@ func TestLookups(t *testing.T) {
 	for name, data := range seeds(t) {
 		r, err := OpenBytes(data)
 		require.NoError(t, err)
-		p := decode(t, data)
+		p := decoded(t, data)
 		m := merger{compare: p.compare}
 		for f := range p.Functions() {
 			var found []*Function

@@ -126,9 +126,11 @@ func (f *fields) end() error {
 }
 
 func (s *Section) fault(off int64, class error, format string, args ...any) error {
-	e := &FormatError{Section: HeaderSection, Offset: off, Err: class, Detail: fmt.Sprintf(format, args...)}
+	e := &afdo.FormatError{
+		Format: formatName, Section: afdo.HeaderSection, Part: "header", Offset: off, Err: class, Detail: fmt.Sprintf(format, args...),
+	}
 	if s != nil {
-		e.Section, e.Type, e.Inflated = s.Index, s.Type, s.Compressed()
+		e.Section, e.Part, e.Inflated = s.Index, s.Type.String(), s.Compressed()
 	}
 	return e
 }

@@ -33,8 +33,8 @@ func seeds(t testing.TB) map[string][]byte {
 // requireFormatError checks that a fault of a file is told as one.
 func requireFormatError(t *testing.T, err error) {
 	t.Helper()
-	var format *FormatError
-	var version *VersionError
+	var format *afdo.FormatError
+	var version *afdo.VersionError
 	if errors.As(err, &version) {
 		return
 	}
@@ -92,7 +92,7 @@ func requireLikeNaive(t *testing.T, data []byte) {
 	require.NoError(t, slow)
 	var text strings.Builder
 	if _, err := WriteText(&text, p); err != nil {
-		require.ErrorIs(t, err, ErrUnrepresentable)
+		require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 		return
 	}
 	require.Equal(t, want, text.String())
@@ -161,7 +161,7 @@ func requireRoundTrip(t *testing.T, p *Profile, want string) {
 		if p.ContextSensitive && l.SplitLayout {
 			continue
 		}
-		q := decode(t, extBinary(t, p, l))
+		q := decoded(t, extBinary(t, p, l))
 		require.Equal(t, want, textOf(t, q))
 		require.Equal(t, kindOf(p), kindOf(q))
 	}
@@ -184,7 +184,7 @@ func FuzzSampleText(f *testing.F) {
 		}
 		p, err := ParseText(data)
 		if err != nil {
-			var syntax *SyntaxError
+			var syntax *afdo.FormatError
 			require.ErrorAs(t, err, &syntax)
 			require.GreaterOrEqual(t, bytes.Count(data, []byte("\n"))+1, syntax.Line)
 			require.Positive(t, syntax.Column)
@@ -194,10 +194,10 @@ func FuzzSampleText(f *testing.F) {
 		require.NotZero(t, p.NumFunctions())
 		var text strings.Builder
 		if _, err := WriteText(&text, p); err != nil {
-			require.ErrorIs(t, err, ErrUnrepresentable)
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 			return
 		}
-		q := decode(t, extBinary(t, p, WriteOptions{}))
+		q := decoded(t, extBinary(t, p, WriteOptions{}))
 		require.Equal(t, text.String(), textOf(t, q))
 	})
 }

@@ -17,9 +17,9 @@ const baseDiscriminator = 0xff
 // name, "" if it is unknown, and is nil if all are. The bodies of calling contexts become bodies
 // inlined in their outermost function. What the model has no place for is counted. Probe-based
 // profiles and MD5s ([Profile.Resolve] gives them names) give errors that match
-// [ErrUnrepresentable]. The model has room for all discriminators, but writers of GCC's formats
-// refuse those of more than 16 bits, which flow-sensitive ones have. With base, all are cut to
-// their low 8 bits, those of the front end, and what comes together adds up.
+// [afdo.ErrUnrepresentable]. The model has room for all discriminators, but writers of GCC's
+// formats refuse those of more than 16 bits, which flow-sensitive ones have. With base, all are cut
+// to their low 8 bits, those of the front end, and what comes together adds up.
 func (p *Profile) ToGCOV(base bool, file func(name string) string) (*profile.Profile, Losses, error) {
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
 	losses.addFlags(p)
@@ -130,7 +130,7 @@ func (c *toGCOV) records(f *Function) {
 // FromGCOV returns a profile of GCC's formats as a sample profile. Totals are the sums of the
 // counts. The source files of functions and timestamps are dropped and counted; functions of one
 // name in several files become one. A line offset of more than 16 bits gives an error that matches
-// [ErrUnrepresentable].
+// [afdo.ErrUnrepresentable].
 func FromGCOV(q *profile.Profile) (*Profile, Losses, error) {
 	p := new(Profile)
 	losses := Losses{}

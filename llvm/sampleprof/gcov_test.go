@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
@@ -76,14 +77,14 @@ func TestToGCOVLosses(t *testing.T) {
 
 func TestToGCOVRefuses(t *testing.T) {
 	_, _, err := parse(t, "main:1:1\n 1: 1\n !CFGChecksum: 4\n").ToGCOV(false, nil)
-	require.ErrorIs(t, err, ErrUnrepresentable)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	require.ErrorContains(t, err, "probes")
 	wide, _, err := parse(t, "main:1:1\n 1.65536: 1\n").ToGCOV(false, nil)
 	require.NoError(t, err)
 	require.ErrorContains(t, builder.Write(io.Discard, wide, builder.Options{}), "65536")
-	hashed := decode(t, extBinary(t, parse(t, "main:1:1\n 1: 1 f:3\n"), WriteOptions{MD5: true}))
+	hashed := decoded(t, extBinary(t, parse(t, "main:1:1\n 1: 1 f:3\n"), WriteOptions{MD5: true}))
 	_, _, err = hashed.ToGCOV(false, nil)
-	require.ErrorIs(t, err, ErrUnrepresentable)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	require.ErrorContains(t, err, "2 of 2 names")
 	require.Equal(t, 1, hashed.Resolve(slices.Values([]string{"g", "main"})))
 	require.Zero(t, hashed.Resolve(slices.Values([]string{"f"})))
@@ -133,7 +134,7 @@ func TestFromGCOVLosses(t *testing.T) {
 	body.Count(1<<16, 0, 1)
 	q.AddFunction(q.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
 	_, _, err = FromGCOV(q)
-	require.ErrorIs(t, err, ErrUnrepresentable)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 }
 
 // A caller that knows the source files of functions puts them into units.

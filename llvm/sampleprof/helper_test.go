@@ -94,7 +94,7 @@ func parse(t testing.TB, text string) *Profile {
 	return p
 }
 
-func decode(t testing.TB, data []byte) *Profile {
+func decoded(t testing.TB, data []byte) *Profile {
 	t.Helper()
 	r, err := OpenBytes(data)
 	require.NoError(t, err)

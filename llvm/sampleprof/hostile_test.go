@@ -106,20 +106,20 @@ var corruptFiles = map[string]struct {
 	kind    SectionType
 	offset  int64
 }{
-	"empty":                   {nil, ErrMagic, HeaderSection, 0, 0},
-	"no profile":              {[]byte("\x7fELF12345678"), ErrMagic, HeaderSection, 0, 0},
-	"compact":                 {numbers(magicCompact, 103), ErrMagic, HeaderSection, 0, 0},
-	"no version":              {numbers(magicExtBinary), afdo.ErrTruncated, HeaderSection, 0, 9},
-	"no table":                {numbers(magicExtBinary, 103), afdo.ErrTruncated, HeaderSection, 0, 10},
-	"cut table":               {withBodies(nil)[:40], afdo.ErrCount, HeaderSection, 0, 10},
-	"many sections":           {append(putHeader(nil, ExtBinary), 255, 255, 255, 255, 255, 255, 255, 255), afdo.ErrCount, HeaderSection, 0, 10},
-	"cut":                     {withBodies(numbers(1, 0, 5, 0, 0))[:headOf3+8], afdo.ErrHeader, HeaderSection, 0, 18 + 32 + 16},
-	"section in the header":   {patch(withBodies(nil), 18+16, 17), afdo.ErrHeader, HeaderSection, 0, 18 + 16},
-	"sections overlap":        {patch(withBodies(nil), 18+32+16, headOf3+5), afdo.ErrHeader, HeaderSection, 0, 18 + 32 + 16},
-	"names twice":             {assemble(part{SectionNames, 0, strs("a")}, part{SectionNames, 0, strs("a")}), afdo.ErrSection, HeaderSection, 0, 18 + 32},
-	"bodies without names":    {assemble(part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, HeaderSection, 0, 18},
-	"no contexts":             {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, HeaderSection, 0, 18 + 64},
-	"typified":                {assemble(part{sectionTypifiedBodies, 0, numbers(0)}), afdo.ErrSection, HeaderSection, 0, 18},
+	"empty":                   {nil, errMagic, afdo.HeaderSection, 0, 0},
+	"no profile":              {[]byte("\x7fELF12345678"), errMagic, afdo.HeaderSection, 0, 0},
+	"compact":                 {numbers(magicCompact, 103), errMagic, afdo.HeaderSection, 0, 0},
+	"no version":              {numbers(magicExtBinary), afdo.ErrTruncated, afdo.HeaderSection, 0, 9},
+	"no table":                {numbers(magicExtBinary, 103), afdo.ErrTruncated, afdo.HeaderSection, 0, 10},
+	"cut table":               {withBodies(nil)[:40], afdo.ErrCount, afdo.HeaderSection, 0, 10},
+	"many sections":           {append(putHeader(nil, ExtBinary), 255, 255, 255, 255, 255, 255, 255, 255), afdo.ErrCount, afdo.HeaderSection, 0, 10},
+	"cut":                     {withBodies(numbers(1, 0, 5, 0, 0))[:headOf3+8], afdo.ErrHeader, afdo.HeaderSection, 0, 18 + 32 + 16},
+	"section in the header":   {patch(withBodies(nil), 18+16, 17), afdo.ErrHeader, afdo.HeaderSection, 0, 18 + 16},
+	"sections overlap":        {patch(withBodies(nil), 18+32+16, headOf3+5), afdo.ErrHeader, afdo.HeaderSection, 0, 18 + 32 + 16},
+	"names twice":             {assemble(part{SectionNames, 0, strs("a")}, part{SectionNames, 0, strs("a")}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 32},
+	"bodies without names":    {assemble(part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"no contexts":             {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 64},
+	"typified":                {assemble(part{sectionTypifiedBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
 	"summary ends":            {assemble(part{SectionSummary, 0, numbers(0, 0)}), afdo.ErrTruncated, 0, SectionSummary, 10 + 8 + 32 + 2},
 	"summary goes on":         {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 0, 0)}), afdo.ErrUnused, 0, SectionSummary, 10 + 8 + 32 + 6},
 	"cutoff":                  {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 1, 1<<32, 0, 0)}), afdo.ErrVarint, 0, SectionSummary, 10 + 8 + 32 + 6},
@@ -140,7 +140,7 @@ var corruptFiles = map[string]struct {
 	"many calls":              {withBodies(append(numbers(1, 0, 0, 0), tooMany()...)), afdo.ErrCount, 2, SectionBodies, bodiesOf3 + 4},
 	"half a function":         {withBodies(numbers(1, 0, 0, 0, 0, 1)), afdo.ErrTruncated, 2, SectionBodies, bodiesOf3 + 6},
 	"compressed, no stream":   {assemble(part{SectionSummary, FlagCompressed, numbers(6, 7)}), afdo.ErrCount, 0, SectionSummary, 51},
-	"compressed, no zlib":     {assemble(part{SectionSummary, FlagCompressed, numbers(6, 3, 1, 2, 3)}), ErrInflate, 0, SectionSummary, 0},
+	"compressed, no zlib":     {assemble(part{SectionSummary, FlagCompressed, numbers(6, 3, 1, 2, 3)}), afdo.ErrCompressed, 0, SectionSummary, 0},
 	"compressed, too much":    {assemble(part{SectionSummary, FlagCompressed, numbers(1<<40, 3, 1, 2, 3)}), afdo.ErrCount, 0, SectionSummary, 50},
 	"compressed, and more":    {assemble(part{SectionSummary, FlagCompressed, append(deflate(emptySummary.data), 0)}), afdo.ErrUnused, 0, SectionSummary, 50 + int64(len(deflate(emptySummary.data)))},
 	"compressed, bad inside":  {assemble(part{SectionSummary, FlagCompressed, deflate(numbers(0, 0))}), afdo.ErrTruncated, 0, SectionSummary, 2},
@@ -157,15 +157,24 @@ func TestCorruptFiles(t *testing.T) {
 	for name, c := range corruptFiles {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(c.data)
-			var format *FormatError
+			var format *afdo.FormatError
 			require.ErrorAs(t, err, &format)
 			inflated := name == "compressed, no zlib" || name == "compressed, bad inside"
-			assert.Equal(t, FormatError{c.section, c.kind, c.offset, inflated, c.class, format.Detail}, *format)
+			assert.Equal(t, afdo.FormatError{
+				Format: "sampleprof", Section: c.section, Part: partName(c.section, c.kind), Offset: c.offset, Inflated: inflated, Err: c.class, Detail: format.Detail,
+			}, *format)
 			assert.ErrorIs(t, err, c.class)
 			assert.ErrorIs(t, err, afdo.ErrMalformed)
 			assert.NotEmpty(t, format.Error())
 		})
 	}
+}
+
+func partName(section int, kind SectionType) string {
+	if section == afdo.HeaderSection {
+		return "header"
+	}
+	return kind.String()
 }
 
 func TestVersion(t *testing.T) {
@@ -202,9 +211,9 @@ func TestLyingOffsets(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, c.class)
-			var format *FormatError
+			var format *afdo.FormatError
 			require.ErrorAs(t, err, &format)
-			if format.Type == SectionBodies {
+			if format.Part == SectionBodies.String() {
 				section := r.Sections()[3]
 				require.Equal(t, section.Offset+c.at, format.Offset)
 			}
@@ -224,10 +233,10 @@ func TestDeep(t *testing.T) {
 		body = append(body, numbers(1, 0, 1, 3, 0, 1)...)
 	}
 	body = append(body, numbers(1, 0, 0)...)
-	p := decode(t, withBodies(body))
+	p := decoded(t, withBodies(body))
 	require.Len(t, p.functions[0].Records, depth)
 	for _, o := range []WriteOptions{{}, {SplitLayout: true}} {
-		q := decode(t, extBinary(t, p, o))
+		q := decoded(t, extBinary(t, p, o))
 		require.True(t, slices.Equal(p.functions[0].Records, q.functions[0].Records))
 		_, err := q.AddProfile(p, one)
 		require.NoError(t, err)
@@ -237,7 +246,7 @@ func TestDeep(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrLimit, "five gigabytes of blanks")
 	p.functions[0].Records = append(p.functions[0].Records, Record{Kind: KindChecksum, Count: 1})
 	p.Probes = true
-	require.NotNil(t, decode(t, extBinary(t, p, WriteOptions{})))
+	require.NotNil(t, decoded(t, extBinary(t, p, WriteOptions{})))
 
 	var text strings.Builder
 	text.WriteString("a:1:1\n")

@@ -47,7 +47,7 @@ func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 		}
 		theirs := l.merge(flags, []byte(text))
 		want := l.text(theirs)
-		require.Equal(t, want, textOf(t, decode(t, theirs)), "%s: %s", name, text)
+		require.Equal(t, want, textOf(t, decoded(t, theirs)), "%s: %s", name, text)
 		ours := extBinary(t, p, layout.options)
 		if !layout.options.Compress && !s.probes && !s.attributes {
 			require.Equal(t, theirs, ours, "%s: %s", name, text)
@@ -56,14 +56,14 @@ func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 			continue // LLVM loses the attributes
 		}
 		require.Equal(t, want, l.text(ours), "%s: %s", name, text)
-		require.Equal(t, want, textOf(t, decode(t, ours)), "%s: %s", name, text)
+		require.Equal(t, want, textOf(t, decoded(t, ours)), "%s: %s", name, text)
 	}
 	if s.contexts || s.probes {
 		return
 	}
 	theirs := l.merge([]string{"--binary"}, []byte(text))
 	require.Equal(t, theirs, binaryOf(t, p))
-	require.Equal(t, l.text(theirs), textOf(t, decode(t, theirs)))
+	require.Equal(t, l.text(theirs), textOf(t, decoded(t, theirs)))
 }
 
 // Every shape of profile in every layout: LLVM and we read each other's files alike, and write the
@@ -91,14 +91,14 @@ func TestAndroidAsLLVM(t *testing.T) {
 			t.Parallel()
 			data := corpusFile(t, name)
 			l := newLLVM(t)
-			p := decode(t, data)
+			p := decoded(t, data)
 			assert.True(t, p.FS)
 			text := l.text(data)
 			requireSame(t, text, textOf(t, p))
 			requireSame(t, text, textOf(t, parse(t, text)))
 			requireSame(t, l.merge([]string{"--extbinary"}, data), extBinary(t, p, WriteOptions{}))
 			md5 := l.merge([]string{"--extbinary", "--use-md5", "--compress-all-sections"}, data)
-			requireSame(t, l.text(md5), textOf(t, decode(t, md5)))
+			requireSame(t, l.text(md5), textOf(t, decoded(t, md5)))
 		})
 	}
 }
@@ -209,14 +209,14 @@ func TestSymbolListAsLLVM(t *testing.T) {
 	flags := []string{"--extbinary", "--gen-partial-profile", "--prof-sym-list", list}
 	theirs := l.merge(flags, []byte(text))
 	require.Equal(t, theirs, extBinary(t, p, WriteOptions{}))
-	back := decode(t, theirs)
+	back := decoded(t, theirs)
 	assert.Equal(t, []string{"alpha", "main", "zeta"}, back.SymbolList)
 	assert.True(t, back.Partial)
 	packed := l.merge(append(flags, "--compress-all-sections"), []byte(text))
-	assert.Equal(t, back.SymbolList, decode(t, packed).SymbolList)
+	assert.Equal(t, back.SymbolList, decoded(t, packed).SymbolList)
 	// LLVM adds up the lists of what it merges.
 	p.SymbolList = []string{"beta", "main"}
-	merged := decode(t, l.merge([]string{"--extbinary"}, theirs, extBinary(t, p, WriteOptions{})))
+	merged := decoded(t, l.merge([]string{"--extbinary"}, theirs, extBinary(t, p, WriteOptions{})))
 	assert.Equal(t, []string{"alpha", "beta", "main", "zeta"}, merged.SymbolList)
 	_, err := back.AddProfile(p, one)
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 		_, err := p.AddProfile(parse(t, c.b), one)
 		require.NoError(t, err)
 		assert.Equal(t, want, textOf(t, p), "%s\nand\n%s", c.a, c.b)
-		q := decode(t, extBinary(t, parse(t, c.a), WriteOptions{}))
+		q := decoded(t, extBinary(t, parse(t, c.a), WriteOptions{}))
 		r, err := OpenBytes(extBinary(t, parse(t, c.b), WriteOptions{}))
 		require.NoError(t, err)
 		_, err = q.Add(r, one)

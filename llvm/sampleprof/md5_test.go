@@ -54,7 +54,7 @@ func TestULEBMD5sAsLLVM(t *testing.T) {
 	for name, layout := range layouts {
 		p := randomProfile(rng, shape{})
 		data := ulebMD5s(t, p, layout.options, putULEBs)
-		got := decode(t, data)
+		got := decoded(t, data)
 		require.Equal(t, p.NumNames(), got.NumHashed(), name)
 		want := l.text(data)
 		requireSame(t, want, textOf(t, got))
@@ -92,13 +92,13 @@ func TestBadULEBMD5s(t *testing.T) {
 			_, err = Read(r)
 		}
 		assert.ErrorIs(t, err, c.err, name)
-		var fault *FormatError
+		var fault *afdo.FormatError
 		assert.ErrorAs(t, err, &fault, name)
 		_, said, err := l.tryMerge([]string{"--text"}, data)
 		assert.Error(t, err, "%s: %s", name, said)
 	}
 	// The same name twice is one name, as for LLVM.
 	data := ulebMD5s(t, p, WriteOptions{}, func(h []uint64) []byte { return putULEBs([]uint64{h[0], h[0]}) })
-	assert.Equal(t, 1, strings.Count(textOf(t, decode(t, data)), "\n 1: 30"))
-	assert.Equal(t, l.text(data), textOf(t, decode(t, data)))
+	assert.Equal(t, 1, strings.Count(textOf(t, decoded(t, data)), "\n 1: 30"))
+	assert.Equal(t, l.text(data), textOf(t, decoded(t, data)))
 }

@@ -160,7 +160,7 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 	f := fields{data: head}
 	magic := f.uint64()
 	if f.err != nil {
-		return 0, f.section.fault(0, ErrMagic, "the file begins with %q", head[:min(len(head), 10)])
+		return 0, f.section.fault(0, errMagic, "the file begins with %q", head[:min(len(head), 10)])
 	}
 	switch magic {
 	case magicExtBinary:
@@ -168,16 +168,16 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 	case magicBinary:
 		r.format = Binary
 	case magicCompact:
-		return 0, f.section.fault(0, ErrMagic, "the compact binary format, which LLVM has removed")
+		return 0, f.section.fault(0, errMagic, "the compact binary format, which LLVM has removed")
 	default:
-		return 0, f.section.fault(0, ErrMagic, "the file begins with %q", head[:min(len(head), 10)])
+		return 0, f.section.fault(0, errMagic, "the file begins with %q", head[:min(len(head), 10)])
 	}
 	version := f.uint64()
 	if f.err != nil {
 		return 0, f.err
 	}
 	if version != Version {
-		return 0, &VersionError{Version: version}
+		return 0, &afdo.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d", version, Version)}
 	}
 	return f.pos, nil
 }

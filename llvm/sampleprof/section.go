@@ -235,7 +235,7 @@ func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	}
 	raw, err := inflate(f.data[f.pos:], int(size))
 	if err != nil {
-		return nil, s.fault(0, ErrInflate, "%v", err)
+		return nil, s.fault(0, afdo.ErrCompressed, "%v", err)
 	}
 	return raw, nil
 }

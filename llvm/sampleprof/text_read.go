@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/go-afdo/afdo"
 )
 
-// ReadText reads a profile from text. Errors of the text are a [SyntaxError].
+// ReadText reads a profile from text. Errors of the text are a [afdo.FormatError].
 //
 // It accepts what LLVM accepts, except lines that LLVM reads as something else than is written
 // there, and those from which it would write a file that it cannot read: a line offset of more than
@@ -36,7 +38,7 @@ func ParseText(data []byte) (*Profile, error) {
 	}
 	if t.err == nil && t.headers == 0 {
 		t.line, t.text, t.base = 1, nil, 0
-		t.fail(0, ErrMagic, "no line is a function")
+		t.fail(0, errMagic, "no line is a function")
 	}
 	if t.err != nil {
 		return nil, t.err
@@ -91,7 +93,9 @@ type textBody struct {
 
 func (t *textReader) fail(column int, class error, detail string) {
 	if t.err == nil {
-		t.err = &SyntaxError{Line: t.line, Column: t.base + column + 1, Err: class, Detail: detail}
+		t.err = &afdo.FormatError{
+			Format: formatName, Section: afdo.HeaderSection, Offset: -1, Line: t.line, Column: t.base + column + 1, Err: class, Detail: detail,
+		}
 	}
 }
 
@@ -125,7 +129,7 @@ func (t *textReader) readLine() {
 	switch {
 	case t.skip():
 	case bytes.IndexByte(t.text, 0) >= 0:
-		t.fail(bytes.IndexByte(t.text, 0), ErrSyntax, "a NUL")
+		t.fail(bytes.IndexByte(t.text, 0), afdo.ErrSyntax, "a NUL")
 	case t.text[0] != ' ':
 		t.flush()
 		t.readHeader()
@@ -168,9 +172,9 @@ func parseNumber(text []byte) (uint64, bool) {
 func (t *textReader) readHeader() {
 	name, total, head, ok := splitHeader(t.text)
 	if !ok {
-		class := ErrSyntax
+		class := afdo.ErrSyntax
 		if t.headers == 0 {
-			class = ErrMagic
+			class = errMagic
 		}
 		t.fail(0, class, "want NAME:TOTAL:HEAD")
 		return
@@ -187,7 +191,7 @@ func (t *textReader) readHeader() {
 		t.function.Name = t.name(name)
 	}
 	if t.contexts > 0 && t.contexts < t.headers {
-		t.fail(0, ErrSyntax, "some functions have a context and some have not")
+		t.fail(0, afdo.ErrSyntax, "some functions have a context and some have not")
 	}
 }
 
@@ -202,7 +206,7 @@ func (t *textReader) context(text []byte) {
 	text, ok := bytes.CutSuffix(text, []byte{']'})
 	frames, framesOK := parseContext(string(text))
 	if !ok || !framesOK {
-		t.fail(0, ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
+		t.fail(0, afdo.ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
 		return
 	}
 	t.function.Context = make([]Frame, len(frames))
@@ -227,7 +231,7 @@ func (t *textReader) flush() {
 	t.p.add(&f, &t.merger, false)
 	if t.arranger.overflow || t.merger.overflow {
 		t.line, t.base = t.header, 0
-		t.fail(0, ErrOverflow, "counts of this function exceed 64 bits together")
+		t.fail(0, afdo.ErrOverflow, "counts of this function exceed 64 bits together")
 	}
 }
 
@@ -258,7 +262,7 @@ func (t *textReader) entry() {
 		depth++
 	}
 	if t.headers == 0 {
-		t.fail(0, ErrMagic, "the first line is within no function")
+		t.fail(0, errMagic, "the first line is within no function")
 		return
 	}
 	if t.text[depth] == '!' {
@@ -270,7 +274,7 @@ func (t *textReader) entry() {
 		return
 	}
 	if depth == t.closed {
-		t.fail(0, ErrSyntax, "nothing may follow the metadata of a function")
+		t.fail(0, afdo.ErrSyntax, "nothing may follow the metadata of a function")
 		return
 	}
 	t.close(depth)
@@ -295,7 +299,7 @@ func (t *textReader) location(depth int) (r Record) {
 	t.advance(depth)
 	end := bytes.IndexByte(t.text, ':')
 	if end < 0 || end+1 == len(t.text) || t.text[end+1] != ' ' {
-		t.fail(max(end, 0), ErrSyntax, "want LINE: or LINE.DISCRIMINATOR: and a space")
+		t.fail(max(end, 0), afdo.ErrSyntax, "want LINE: or LINE.DISCRIMINATOR: and a space")
 		return r
 	}
 	line, discriminator, dotted := bytes.Cut(t.text[:end], []byte{'.'})
@@ -306,11 +310,11 @@ func (t *textReader) location(depth int) (r Record) {
 	}
 	switch {
 	case !ok:
-		t.fail(0, ErrSyntax, "want a line offset")
+		t.fail(0, afdo.ErrSyntax, "want a line offset")
 	case n > math.MaxUint16:
 		t.fail(0, ErrLine, "more than 16 bits")
 	case !dOK || d > math.MaxUint32:
-		t.fail(len(line)+1, ErrSyntax, "want a discriminator of at most 32 bits")
+		t.fail(len(line)+1, afdo.ErrSyntax, "want a discriminator of at most 32 bits")
 	}
 	t.advance(end + 2)
 	return Record{Line: uint16(n), Discriminator: uint32(d)}
@@ -324,7 +328,7 @@ func (t *textReader) body(r Record) {
 	}
 	count, ok := parseNumber(t.text[:end])
 	if !ok {
-		t.fail(0, ErrSyntax, "want a count")
+		t.fail(0, afdo.ErrSyntax, "want a count")
 		return
 	}
 	r.Kind, r.Count = KindCount, count
@@ -363,7 +367,7 @@ func (t *textReader) target(r Record) {
 	t.advance(blanks)
 	colon, end, count := anchor(t.text)
 	if colon <= 0 {
-		t.fail(0, ErrSyntax, "want CALLEE:COUNT")
+		t.fail(0, afdo.ErrSyntax, "want CALLEE:COUNT")
 		return
 	}
 	r.Name, r.Count = t.name(t.text[:colon]), count
@@ -408,12 +412,12 @@ func (t *textReader) vtables(r Record) {
 		}
 		count, ok := parseNumber(t.text[min(colon+1, end):end])
 		if colon < 0 || !ok {
-			t.fail(0, ErrSyntax, "want TYPE:COUNT")
+			t.fail(0, afdo.ErrSyntax, "want TYPE:COUNT")
 			return
 		}
 		r.Name, r.Count = t.name(t.text[:colon]), count
 		if seen[r.Name] {
-			t.fail(0, ErrSyntax, "a type that has been there already")
+			t.fail(0, afdo.ErrSyntax, "a type that has been there already")
 			return
 		}
 		seen[r.Name] = true
@@ -427,7 +431,7 @@ func (t *textReader) inlined(r Record) {
 	colon := bytes.LastIndexByte(t.text, ':')
 	total, ok := parseNumber(t.text[colon+1:])
 	if colon < 0 || !ok {
-		t.fail(max(colon, 0), ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
+		t.fail(max(colon, 0), afdo.ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
 		return
 	}
 	r.Kind, r.Name, r.Count = KindInlined, t.name(t.text[:colon]), total
@@ -447,7 +451,7 @@ func (t *textReader) readMetadata(depth int) {
 	if rest, ok := bytes.CutPrefix(t.text, []byte(checksumKeyword)); ok {
 		checksum, ok := parseNumber(bytes.TrimSpace(rest))
 		if !ok {
-			t.fail(len(checksumKeyword), ErrSyntax, "want a checksum")
+			t.fail(len(checksumKeyword), afdo.ErrSyntax, "want a checksum")
 		}
 		if depth > 1 && checksum != 0 && t.nested == 0 {
 			t.nested = t.line
@@ -458,7 +462,7 @@ func (t *textReader) readMetadata(depth int) {
 	rest, ok := bytes.CutPrefix(t.text, []byte(attributesKeyword))
 	attributes, numberOK := parseNumber(bytes.TrimSpace(rest))
 	if !ok || !numberOK || attributes > math.MaxUint32 {
-		t.fail(0, ErrSyntax, "want !CFGChecksum: N, !Attributes: N or !Flat")
+		t.fail(0, afdo.ErrSyntax, "want !CFGChecksum: N, !Attributes: N or !Flat")
 		return
 	}
 	t.setMetadata(depth, 0, uint32(attributes))
@@ -491,7 +495,7 @@ func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) 
 func (t *textReader) finish() error {
 	if t.nested > 0 && !t.p.Probes {
 		t.line, t.base = t.nested, 0
-		t.fail(0, ErrSyntax, "a checksum of an inlined function, and no function of the profile has one")
+		t.fail(0, afdo.ErrSyntax, "a checksum of an inlined function, and no function of the profile has one")
 	}
 	return t.err
 }

@@ -11,7 +11,8 @@ import (
 
 // WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does.
 // What the text has no place for is left out and counted. A name that no text can hold, since it
-// has a line break, gives an error that matches [ErrUnrepresentable] before anything is written.
+// has a line break, gives an error that matches [afdo.ErrUnrepresentable] before anything is
+// written.
 //
 // MD5s are written in decimal, as LLVM does; read back they are names, and not of the same
 // functions.

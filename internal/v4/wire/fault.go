@@ -1,12 +1,16 @@
 package wire
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/go-afdo/afdo/internal/decode"
+)
 
 // Classes of faults, which package afdo exports.
 var (
-	ErrTruncated = errors.New("truncated section")
-	ErrVarint    = errors.New("bad varint")
-	ErrCount     = errors.New("bad count")
+	ErrTruncated = decode.ErrTruncated
+	ErrVarint    = decode.ErrVarint
+	ErrCount     = decode.ErrCount
 	ErrTrie      = errors.New("bad string table")
 	ErrChecksum  = errors.New("bad checksum")
 	ErrIndex     = errors.New("bad index")
@@ -15,8 +19,4 @@ var (
 
 // A Fault says what is wrong with the bytes of a section, and where in it. It is no error yet: who
 // knows which section that is makes one of it.
-type Fault struct {
-	Pos    int   // of the offending byte
-	Class  error // such as ErrTruncated
-	Detail string
-}
+type Fault = decode.Fault

@@ -25,7 +25,7 @@ func (f *Fields) Fail(pos int, class error, format string, args ...any) {
 	if f.Err != nil {
 		return
 	}
-	f.Err = &Fault{pos, class, fmt.Sprintf(format, args...)}
+	f.Err = &Fault{Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)}
 	f.Data, f.Pos = f.Data[:0], 0
 }
 

@@ -3,13 +3,25 @@ package kind
 import (
 	"fmt"
 	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
 )
+
+// NewProblem returns the problem that an error of a format is about.
+func NewProblem(e *afdo.FormatError) Problem {
+	p := Problem{Offset: e.Offset, Line: e.Line, Column: e.Column, Class: e.Err.Error(), Detail: e.Detail, Place: e.Place()}
+	if e.Section != afdo.HeaderSection {
+		p.Section, p.SectionType = e.Section, e.Part
+	}
+	return p
+}
 
 // A Problem is something wrong with a file. Its place is a part of the file and an offset, an
 // offset alone, a line and a column, or nothing.
 type Problem struct {
 	Remark      bool   // it is odd, but legal
-	Where       string // "header" or "section 3 (symbol info)"; empty if the format has no parts
+	Place       string // "header at offset 8" or "line 3, column 1"; empty if it has none
 	Section     int    // counts if SectionType is not empty
 	SectionType string
 	Offset      int64 // -1 if there is none
@@ -29,13 +41,8 @@ func (p *Problem) String() string {
 	if p.Class != "" {
 		text = p.Class + ": " + text
 	}
-	switch {
-	case p.Where != "":
-		return fmt.Sprintf("%s at offset %d: %s", p.Where, p.Offset, text)
-	case p.Line > 0:
-		return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, text)
-	case p.Offset >= 0:
-		return fmt.Sprintf("offset %d: %s", p.Offset, text)
+	if p.Place != "" {
+		return strings.TrimPrefix(p.Place, "at ") + ": " + text
 	}
 	return text
 }

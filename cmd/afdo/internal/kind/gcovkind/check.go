@@ -2,17 +2,14 @@ package gcovkind
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/slice"
-	"github.com/go-afdo/afdo/textfmt"
 )
 
 // Check reports everything that is wrong with a file, see [check.File], and the fingerprints of an
@@ -55,35 +52,16 @@ func (c *checking) report(p *kind.Problem) {
 
 // newProblem returns the problem that an error is about.
 func newProblem(err error) *kind.Problem {
-	p := &kind.Problem{Offset: -1}
-	var v4 *afdo.FormatError
-	var old *gcov.FormatError
-	var syntax *textfmt.SyntaxError
+	p := kind.Problem{Offset: -1}
+	var fault *afdo.FormatError
 	var disagrees *check.SummaryError
 	switch {
-	case errors.As(err, &v4):
-		setSection(p, v4)
-	case errors.As(err, &old):
-		p.Offset, p.Class, p.Detail = old.Offset, old.Err.Error(), old.Detail
-	case errors.As(err, &syntax):
-		p.Line, p.Column, p.Class, p.Detail = syntax.Line, syntax.Column, "bad syntax", syntax.Msg
-		if syntax.Err != nil {
-			p.Class = syntax.Err.Error()
-		}
+	case errors.As(err, &fault):
+		p = kind.NewProblem(fault)
 	case errors.As(err, &disagrees):
 		p.Class, p.Detail = afdo.ErrSummary.Error(), disagrees.Detail
 	default:
 		p.Detail = cli.Message(err)
 	}
-	return p
-}
-
-// setSection says where the error of a version 4 file is.
-func setSection(p *kind.Problem, e *afdo.FormatError) {
-	p.Where = "header"
-	if e.Section != afdo.HeaderSection {
-		p.Section, p.SectionType = e.Section, e.Type.String()
-		p.Where = fmt.Sprintf("section %d (%s)", p.Section, p.SectionType)
-	}
-	p.Offset, p.Class, p.Detail = e.Offset, e.Err.Error(), e.Detail
+	return &p
 }

@@ -1,10 +1,7 @@
 package gcovkind
 
 import (
-	"fmt"
-
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -42,12 +39,8 @@ func (c *checking) fingerprints(r *afdo.Reader) error {
 			return err
 		}
 		if key != want {
-			p := &kind.Problem{}
-			setSection(p, &afdo.FormatError{
-				Section: info.Section.Index, Type: info.Section.Type, Offset: info.Section.Offset, Err: afdo.ErrIndex,
-				Detail: fmt.Sprintf("the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key),
-			})
-			c.report(p)
+			c.report(newProblem(info.Section.ErrorAt(info.Section.Offset, afdo.ErrIndex,
+				"the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key)))
 			return nil
 		}
 	}

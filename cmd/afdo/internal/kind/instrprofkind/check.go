@@ -43,19 +43,16 @@ type checking struct {
 
 // fault reports what is wrong with a file, and returns any other error.
 func (c *checking) fault(err error) error {
-	var format *instrprof.FormatError
-	var version *instrprof.VersionError
+	var format *afdo.FormatError
+	var version *afdo.VersionError
 	switch {
 	case err == nil:
 	case errors.As(err, &format):
-		p := kind.Problem{Where: string(format.Section), Offset: format.Offset, Class: format.Err.Error(), Detail: format.Detail}
-		if format.Section == instrprof.SectionText {
-			p.Where, p.Line, p.Column = "", format.Line, format.Column
-		}
+		p := kind.NewProblem(format)
 		if errors.Is(err, instrprof.ErrNoCounters) {
 			p.Remark, c.noCounters = true, true
 		}
-		p.Remark = p.Remark || c.noCounters && errors.Is(err, instrprof.ErrSummary)
+		p.Remark = p.Remark || c.noCounters && errors.Is(err, afdo.ErrSummary)
 		c.report(p)
 	case errors.As(err, &version):
 		c.report(kind.Problem{Offset: -1, Detail: cli.Message(err)})

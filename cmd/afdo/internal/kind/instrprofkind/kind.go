@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -173,7 +174,7 @@ func openAs[T any](f *input.File) (r T, err error) {
 // write writes a profile and what there is of memory profiles in a format of the kind.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
 	if p.NumRecords() == 0 {
-		return fmt.Errorf("the profile has no functions: %w", instrprof.ErrUnrepresentable)
+		return fmt.Errorf("the profile has no functions: %w", afdo.ErrUnrepresentable)
 	}
 	if out.Format.Name == formatText {
 		if !k.vtableNames {

@@ -7,8 +7,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/llvm/instrprof"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // Check reports everything that is wrong with an indexed file, and the first fault of a raw one or
@@ -38,18 +36,12 @@ func (k *Kind) Check(f *input.File, report func(kind.Problem)) error {
 
 // problem turns a fault of the data into a problem; other errors are none.
 func problem(err error) (kind.Problem, bool) {
-	var fault *memprof.FormatError
-	var outer *instrprof.FormatError
+	var fault *afdo.FormatError
 	switch {
 	case errors.As(err, &fault):
-		p := kind.Problem{Where: string(fault.Section), Offset: fault.Offset, Class: fault.Err.Error(), Detail: fault.Detail}
-		if fault.Line > 0 {
-			p.Where, p.Line, p.Column, p.Offset = "", fault.Line, fault.Column, -1
-		}
+		p := kind.NewProblem(fault)
 		p.Remark = errors.Is(err, afdo.ErrSummary) || errors.Is(err, afdo.ErrUnused)
 		return p, true
-	case errors.As(err, &outer):
-		return kind.Problem{Where: string(outer.Section), Offset: outer.Offset, Class: outer.Err.Error(), Detail: outer.Detail}, true
 	case errors.Is(err, afdo.ErrVersion), errors.Is(err, afdo.ErrNotFound):
 		return kind.Problem{Offset: -1, Detail: cli.Message(err)}, true
 	}

@@ -72,29 +72,13 @@ func refused(err error, report func(kind.Problem)) error {
 		return err
 	}
 	p := kind.Problem{Offset: -1}
-	var format *sampleprof.FormatError
-	var syntax *sampleprof.SyntaxError
+	var fault *afdo.FormatError
 	switch {
-	case errors.As(err, &format):
-		setSection(&p, format)
-	case errors.As(err, &syntax):
-		p.Line, p.Column, p.Class, p.Detail = syntax.Line, syntax.Column, syntax.Err.Error(), syntax.Detail
+	case errors.As(err, &fault):
+		p = kind.NewProblem(fault)
 	default:
 		p.Detail = cli.Message(err)
 	}
 	report(p)
 	return nil
-}
-
-// setSection says where the error of a binary file is.
-func setSection(p *kind.Problem, e *sampleprof.FormatError) {
-	p.Where = "header"
-	if e.Section != sampleprof.HeaderSection {
-		p.Section, p.SectionType = e.Section, e.Type.String()
-		p.Where = fmt.Sprintf("section %d (%s)", p.Section, p.SectionType)
-	}
-	if e.Inflated {
-		p.Where += ", decompressed,"
-	}
-	p.Offset, p.Class, p.Detail = e.Offset, e.Err.Error(), e.Detail
 }

@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
-	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
@@ -201,7 +200,7 @@ func hasFlowSensitive(p *sampleprof.Profile) bool {
 
 // hintBase says which flag helps where a format has no room for flow-sensitive discriminators.
 func hintBase(err error) error {
-	if errors.Is(err, builder.ErrUnrepresentable) || errors.Is(err, gcov.ErrUnrepresentable) {
+	if errors.Is(err, afdo.ErrUnrepresentable) || errors.Is(err, afdo.ErrUnrepresentable) {
 		return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
 	}
 	return err
