@@ -29,8 +29,8 @@ func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 
 // Copy writes a record of the kernel's as it is, and returns what it says, nil if it is of a kind
 // that [Reader] leaves out. The result is valid until the next call. A record that a Reader would
-// refuse is not written; such an error is a [afdo.FormatError], with the offset behind the records that
-// were written.
+// refuse is not written; such an error is a [afdo.FormatError], with the offset behind the records
+// that were written.
 func (w *Writer) Copy(record []byte) (Record, error) {
 	c := cursor{b: record, big: nativeBig}
 	raw := rawRecord{kind: c.u32(), misc: c.u16(), offset: w.offset}

@@ -12,9 +12,9 @@ import (
 
 // Parse reads the text form of one binary. Keys may come in any order; counts of a key that comes
 // again add up, and offsets may have 0x before them. Text after the lists is not looked at, as
-// create_gcov does not. Anything else that [Set.Write] would not write ends in a [afdo.FormatError], and
-// so do lists of several binaries and addresses of the linker, for which [Read] needs the binary.
-// It reads line by line: memory is that of the Set.
+// create_gcov does not. Anything else that [Set.Write] would not write ends in a
+// [afdo.FormatError], and so do lists of several binaries and addresses of the linker, for which
+// [Read] needs the binary. It reads line by line: memory is that of the Set.
 func Parse(r io.Reader) (*Set, error) {
 	t := &textReader{textInput: newTextInput(Text, r)}
 	b, err := t.block()
