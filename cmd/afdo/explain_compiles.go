@@ -29,9 +29,7 @@ type compile struct {
 // loadWithFormat reads a whole profile, and tells its format.
 func (e *env) loadWithFormat(path string) (p *profile.Profile, format anyprof.Format, err error) {
 	err = e.withFile(path, func(f *input.File, k kind.Kind) error {
-		if format, err = anyprof.Detect(f.Head()); err != nil {
-			return err
-		}
+		format = f.Format()
 		return dispatch(e, "explain", k, func(k kind.CanLoad) error {
 			l, err := k.Load(f)
 			if err == nil {
