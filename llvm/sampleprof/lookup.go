@@ -341,9 +341,8 @@ func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 // function returns the function of a reference to a name or context, put together if the file has
 // it in pieces.
 func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
-	missing := fmt.Errorf("sampleprof: function %q: %w", name, afdo.ErrNotFound)
 	if !ok {
-		return nil, missing
+		return nil, missing(name)
 	}
 	var whole *Function
 	for _, g := range r.groups {
@@ -363,7 +362,7 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 		}
 	}
 	if whole == nil {
-		return nil, missing
+		return nil, missing(name)
 	}
 	return whole, nil
 }

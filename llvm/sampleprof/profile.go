@@ -228,20 +228,20 @@ func (r *Reader) flags() *Profile {
 	}
 }
 
-// AddFrom adds a function of r, as [Profile.Add] adds all of them, with its names as rename makes
-// them, or as they are if that is nil. Each call takes time and memory for all names of r, so use
+// AddFrom adds a function of src, as [Profile.Add] adds all of them, with its names as rename makes
+// them, or as they are if that is nil. Each call takes time and memory for all names of src, so use
 // it for a few functions only.
-func (p *Profile) AddFrom(r *Reader, f *Function, rename func(Name) Name) error {
-	if err := p.setKind(r.flags()); err != nil {
+func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
+	if err := p.setKind(src.flags()); err != nil {
 		return err
 	}
 	g := *f
 	g.Records = slices.Clone(f.Records)
-	name := r.Name
+	name := src.Name
 	if rename != nil {
-		name = func(ref NameRef) Name { return rename(r.Name(ref)) }
+		name = func(ref NameRef) Name { return rename(src.Name(ref)) }
 	}
-	t := translation{p: p, refs: make([]NameRef, r.names.len()), name: name}
+	t := translation{p: p, refs: make([]NameRef, src.numNames()), name: name}
 	t.function(&g)
 	p.AddFunction(g)
 	return nil

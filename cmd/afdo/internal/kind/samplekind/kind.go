@@ -112,6 +112,14 @@ func (o *opened) whole() (*sampleprof.Profile, error) {
 	return sampleprof.Read(o.reader)
 }
 
+// source returns what functions are looked up in.
+func (o *opened) source() sampleprof.Source {
+	if o.text != nil {
+		return o.text
+	}
+	return o.reader
+}
+
 // format returns the format of the file.
 func (o *opened) format() sampleprof.Format {
 	if o.text != nil {

@@ -38,10 +38,11 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 
 // find returns a profile of nothing but what was asked for.
 func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, error) {
-	r, err := k.lookupReader(f)
+	from, err := open(f)
 	if err != nil {
 		return nil, err
 	}
+	src := from.source()
 	rename := func(n sampleprof.Name) sampleprof.Name {
 		if o.Demangle && !o.JSON && !n.Hashed {
 			n.Text = demangled.Name(n.Text)
@@ -49,14 +50,14 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 		return n
 	}
 	p := new(sampleprof.Profile)
-	for fn, err := range functions(r, o.Symbol) {
+	for fn, err := range functions(src, o.Symbol) {
 		if errors.Is(err, afdo.ErrNotFound) {
-			return nil, notFound(r, o.Symbol)
+			return nil, from.notFound(o.Symbol)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := p.AddFrom(r, fn, rename); err != nil {
+		if err := p.AddFrom(src, fn, rename); err != nil {
 			return nil, err
 		}
 	}
@@ -64,49 +65,34 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 		return nil, err
 	}
 	if p.NumFunctions() == 0 {
-		return nil, notFound(r, o.Symbol)
+		return nil, from.notFound(o.Symbol)
 	}
 	return p, nil
 }
 
-// lookupReader returns a reader of a file. What is text is made into a binary one, in memory.
-func (k *Kind) lookupReader(f *input.File) (*sampleprof.Reader, error) {
-	o, err := open(f)
-	if err != nil {
-		return nil, err
-	}
-	if o.text == nil {
-		return o.reader, nil
-	}
-	var file strings.Builder
-	if err := sampleprof.WriteExtBinary(&file, o.text, sampleprof.WriteOptions{}); err != nil {
-		return nil, err
-	}
-	return sampleprof.NewReader(strings.NewReader(file.String()), int64(file.Len()))
-}
-
 // functions returns the function of a symbol: in one context, if that is what the symbol is, or in
 // all. A symbol that begins with "0x" is a GUID.
-func functions(r *sampleprof.Reader, symbol string) iter.Seq2[*sampleprof.Function, error] {
+func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Function, error] {
 	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
 		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {
-			return func(yield func(*sampleprof.Function, error) bool) { yield(r.FunctionByGUID(guid)) }
+			return func(yield func(*sampleprof.Function, error) bool) { yield(src.FunctionByGUID(guid)) }
 		}
 	}
 	if !strings.HasPrefix(symbol, "[") && !strings.Contains(symbol, " @ ") {
-		return r.Contexts(symbol)
+		return src.Contexts(symbol)
 	}
-	return func(yield func(*sampleprof.Function, error) bool) { yield(r.Function(symbol)) }
+	return func(yield func(*sampleprof.Function, error) bool) { yield(src.Function(symbol)) }
 }
 
 // notFound names functions that may have been meant.
-func notFound(r *sampleprof.Reader, symbol string) error {
+func (o *opened) notFound(symbol string) error {
+	p, err := o.whole()
+	if err != nil {
+		return err
+	}
 	names := near.New(symbol)
-	for f, err := range r.Functions() {
-		if err != nil {
-			return err
-		}
-		if n := r.Name(f.Name); !n.Hashed {
+	for f := range p.Functions() {
+		if n := p.Name(f.Name); !n.Hashed {
 			names.Add(n.Text, n.Text)
 		}
 	}
