@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,33 +19,6 @@ func newCache(t *testing.T) *Cache {
 	return c
 }
 
-func TestCache(t *testing.T) {
-	c := newCache(t)
-	_, ok := c.get(kindInputs, "a")
-	assert.False(t, ok)
-	c.put(kindInputs, "a", []byte("one"))
-	c.put(kindInputs, "b", nil)
-	c.put(kindInputs, "a", []byte("two"))
-	got, ok := c.get(kindInputs, "a")
-	assert.True(t, ok)
-	assert.Equal(t, "two", string(got))
-	got, ok = c.get(kindInputs, "b")
-	assert.True(t, ok)
-	assert.Empty(t, got)
-
-	// A damaged file, and one of another key, are none.
-	path, err := c.path(kindInputs, "a")
-	require.NoError(t, err)
-	for _, damage := range []string{"", "tw", "twx" + strings.Repeat("\x00", 8)} {
-		require.NoError(t, os.WriteFile(path, []byte(damage), 0o666))
-		_, ok = c.get(kindInputs, "a")
-		assert.False(t, ok, damage)
-	}
-	require.NoError(t, os.Rename(c.pathOf(kindInputs, "b"), path))
-	_, ok = c.get(kindInputs, "a")
-	assert.False(t, ok)
-}
-
 func TestCacheFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -55,11 +27,6 @@ func TestCacheFolder(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "relative", filepath.Base(c.Dir()))
 	assert.True(t, filepath.IsAbs(c.Dir()))
-	info, err := os.Stat("relative")
-	require.NoError(t, err)
-	if checkPrivate("", info) == nil {
-		assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
-	}
 
 	t.Setenv("AFDO_CACHE_DIR", filepath.Join(dir, "file", "x"))
 	require.NoError(t, os.WriteFile("file", nil, 0o666))
@@ -80,13 +47,13 @@ func TestCacheFolder(t *testing.T) {
 // TestNoCache does without a folder.
 func TestNoCache(t *testing.T) {
 	var c *Cache
-	c.put(kindInputs, "a", []byte("one"))
-	_, ok := c.get(kindInputs, "a")
+	c.files().put(kindInputs, "a", []byte("one"))
+	_, ok := c.files().get(kindInputs, "a")
 	assert.False(t, ok)
-	_, err := c.path(kindInputs, "a")
+	_, err := c.files().path(kindInputs, "a")
 	assert.ErrorIs(t, err, ErrNoCache)
-	assert.True(t, c.once("x"))
-	assert.True(t, c.once("x"), "nothing is kept")
+	assert.True(t, c.files().once("x"))
+	assert.True(t, c.files().once("x"), "nothing is kept")
 	c.Record(Count{Outcome: Sliced, Times: 1})
 	counts, err := c.Stats()
 	assert.NoError(t, err)
@@ -96,10 +63,10 @@ func TestNoCache(t *testing.T) {
 
 // age makes the files of a kind older.
 func (c *Cache) age(t *testing.T, kind string, by time.Duration) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, kind))
+	entries, err := os.ReadDir(filepath.Join(c.Dir(), kind))
 	require.NoError(t, err)
 	for _, e := range entries {
-		path := filepath.Join(c.dir, kind, e.Name())
+		path := filepath.Join(c.Dir(), kind, e.Name())
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		when := info.ModTime().Add(-by)
@@ -109,11 +76,11 @@ func (c *Cache) age(t *testing.T, kind string, by time.Duration) {
 
 func TestCacheTrim(t *testing.T) {
 	c := newCache(t)
-	c.put(kindInputs, "old", make([]byte, 1000))
+	c.files().put(kindInputs, "old", make([]byte, 1000))
 	c.age(t, kindInputs, 40*24*time.Hour)
-	c.put(kindStamps, "big", make([]byte, 5000))
+	c.files().put(kindStamps, "big", make([]byte, 5000))
 	c.age(t, kindStamps, 3*time.Hour)
-	c.put(kindSlices, "used", make([]byte, 1000))
+	c.files().put(kindSlices, "used", make([]byte, 1000))
 	c.age(t, kindSlices, 2*time.Hour)
 	c.Record(Count{Outcome: Sliced, Times: 1})
 	usage, err := c.Usage()
@@ -123,13 +90,13 @@ func TestCacheTrim(t *testing.T) {
 	gone, err := c.Trim()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{1, 1008}, gone, "what nobody has used for long")
-	_, ok := c.get(kindStamps, "big") // now it has been used
+	_, ok := c.files().get(kindStamps, "big") // now it has been used
 	assert.True(t, ok)
 	c.maxSize = 6000
 	gone, err = c.Trim()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{1, 1008}, gone, "what has not been used for longest")
-	_, ok = c.get(kindStamps, "big")
+	_, ok = c.files().get(kindStamps, "big")
 	assert.True(t, ok)
 
 	gone, err = c.Clean()
@@ -138,30 +105,6 @@ func TestCacheTrim(t *testing.T) {
 	counts, err := c.Stats()
 	require.NoError(t, err)
 	assert.Len(t, counts, 1, "the statistics stay")
-}
-
-func TestCacheOnce(t *testing.T) {
-	c := newCache(t)
-	var mu sync.Mutex
-	said := 0
-	say := func() {
-		var all sync.WaitGroup
-		for range 20 {
-			all.Go(func() {
-				if c.once("something") {
-					mu.Lock()
-					said++
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-	}
-	say()
-	assert.Equal(t, 1, said)
-	c.age(t, kindSaid, time.Hour)
-	say()
-	assert.Equal(t, 2, said, "in the next build")
 }
 
 func TestStats(t *testing.T) {
@@ -202,34 +145,4 @@ func TestStats(t *testing.T) {
 	counts, err := c.Stats()
 	require.NoError(t, err)
 	assert.Empty(t, counts)
-}
-
-func TestRecord(t *testing.T) {
-	r := &record{
-		inputs:  []inputFile{{"a.c", 10}, {"", 1<<64 - 1}},
-		watched: []watched{{inputFile{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
-		there:   []string{"inc/c.h"},
-		text:    []byte("whatever"),
-	}
-	data := r.encode()
-	got, ok := decodeRecord(data)
-	require.True(t, ok)
-	assert.Equal(t, r, got)
-	for n := range len(data) - len(r.text) {
-		_, ok := decodeRecord(data[:n])
-		assert.False(t, ok, "%d bytes", n)
-	}
-}
-
-func FuzzDecodeRecord(f *testing.F) {
-	f.Add((&record{inputs: []inputFile{{"a.c", 1}}, watched: []watched{{inputFile{".", 2}, []string{"f"}}}, text: []byte("x")}).encode())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, ok := decodeRecord(data)
-		if !ok {
-			return
-		}
-		again, ok := decodeRecord(r.encode())
-		require.True(t, ok)
-		require.Equal(t, r, again)
-	})
 }

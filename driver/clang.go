@@ -41,7 +41,7 @@ func (c *Command) readClang(option string) bool {
 	for _, prefix := range clangProfiles {
 		if file, ok := strings.CutPrefix(option, prefix); ok {
 			c.setProfile(file)
-			c.use = prefix
+			c.Use = prefix
 			return true
 		}
 	}
@@ -60,15 +60,15 @@ func (c *Command) readClang(option string) bool {
 
 // useOption returns the option that gives the command a profile.
 func (c *Command) useOption() string {
-	if c.clang {
-		return c.use
+	if c.Clang {
+		return c.Use
 	}
 	return "-fauto-profile="
 }
 
 // isProfileOption reports whether an option is one that gives a profile.
 func (c *Command) isProfileOption(option string) bool {
-	if !c.clang {
+	if !c.Clang {
 		return option == "-fauto-profile" || strings.HasPrefix(option, "-fauto-profile=")
 	}
 	return slices.ContainsFunc(clangProfiles, func(prefix string) bool { return strings.HasPrefix(option, prefix) })

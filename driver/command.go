@@ -27,20 +27,26 @@ type Command struct {
 	// LTO reports whether -flto is on.
 	LTO bool
 
-	settings     []string // NAME=VALUE words of the launchers
-	words        []word   // Args with response files written out
-	output       string   // of -o
-	language     string   // of -x
+	// Settings are the NAME=VALUE words among the launchers, which the compiler finds in its
+	// environment.
+	Settings []string
+
+	// Clang reports whether the command is clang's, and Use is the option that gives clang a
+	// profile, up to its "=", empty if the command has none.
+	Clang bool
+	Use   string
+
+	words        []word // Args with response files written out
+	output       string // of -o
+	language     string // of -x
 	stage        stage
 	information  bool // it asks the compiler something
 	stdin        bool // a source is standard input
 	declined     bool // -fno-auto-profile
 	preprocessed bool // -fpreprocessed
 
-	clang       bool   // it is clang's
-	use         string // the option that gives clang a profile, as far as the "="
-	instruments bool   // -fprofile-generate
-	frontEnd    bool   // it is clang's for a part of itself
+	instruments bool // -fprofile-generate
+	frontEnd    bool // it is clang's for a part of itself
 }
 
 // A word is an argument, with the next one if that is its value.
@@ -68,12 +74,12 @@ const (
 // Launchers before the compiler, such as ccache, nice and env, are put aside with their arguments.
 func ParseCommand(argv []string, dir string) *Command {
 	c := &Command{Dir: dir}
-	c.Launcher, argv, c.settings = splitLaunchers(argv)
+	c.Launcher, argv, c.Settings = splitLaunchers(argv)
 	if len(argv) > 0 {
 		c.Compiler, c.Args = argv[0], argv[1:]
 	}
-	c.clang = isClang(c.Compiler, dir)
-	if !c.clang && !isCompiler(c.Compiler, dir) {
+	c.Clang = isClang(c.Compiler, dir)
+	if !c.Clang && !isCompiler(c.Compiler, dir) {
 		c.Reason = NoGCC
 		return c
 	}
@@ -176,7 +182,7 @@ func (c *Command) readValue(option, value string) {
 }
 
 func (c *Command) readOption(option string) {
-	if c.clang && c.readClang(option) {
+	if c.Clang && c.readClang(option) {
 		return
 	}
 	switch option {
@@ -341,9 +347,9 @@ func (c *Command) Argv() []string {
 	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
 }
 
-// preprocessArgs returns the arguments with which the compiler preprocesses the
+// PreprocessArgs returns the arguments with which the compiler preprocesses the
 // command's sources, but for -E. Sources that have been preprocessed are left out.
-func (c *Command) preprocessArgs() []string {
+func (c *Command) PreprocessArgs() []string {
 	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
 }
 

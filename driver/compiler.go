@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -30,7 +29,7 @@ var ErrNotGCC = errors.New("not GCC 12 or later")
 // FindCompiler finds the compiler of a command and asks it for its version,
 // unless the cache has that of the same program.
 func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
-	path, err := lookPath(c.Compiler, c.Dir)
+	path, err := c.CompilerPath()
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +38,14 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 		return nil, err
 	}
 	key := fmt.Sprintf("%s\x00%d", path, stateOf(info))
-	version, ok := cache.get(kindCompilers, key)
+	version, ok := cache.files().get(kindCompilers, key)
 	if !ok {
 		if version, err = askVersion(path); err != nil {
 			return nil, err
 		}
-		cache.put(kindCompilers, key, version)
+		cache.files().put(kindCompilers, key, version)
 	}
-	if c.clang {
+	if c.Clang {
 		return newClang(path, string(version))
 	}
 	return newCompiler(path, string(version))
@@ -126,33 +125,4 @@ func ask(path string, args ...string) ([]byte, error) {
 		return nil, nil
 	}
 	return out, err
-}
-
-// lookPath finds a program, behind a launcher that goes by its name.
-func lookPath(name, dir string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		path, err := exec.LookPath(name)
-		if err != nil || !isMasked(path) {
-			return path, err
-		}
-		name = filepath.Base(name)
-	}
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && !isMasked(path) {
-			return path, nil
-		}
-	}
-	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-}
-
-// isMasked reports whether a program is a link to a launcher, as those in /usr/lib/ccache are.
-func isMasked(path string) bool {
-	target, err := filepath.EvalSymlinks(path)
-	return err == nil && isLauncher(target)
 }

@@ -78,14 +78,14 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 // warn says something once in a build.
 func (l *Launcher) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if l.Warn != nil && l.Cache.once(text) {
+	if l.Warn != nil && l.Cache.files().once(text) {
 		l.Warn(text)
 	}
 }
 
 // warnOf says something once in a build, whatever it is of.
 func (l *Launcher) warnOf(what Reason, format string, args ...any) {
-	if l.Warn != nil && l.Cache.once(string(what)) {
+	if l.Warn != nil && l.Cache.files().once(string(what)) {
 		l.Warn(fmt.Sprintf(format, args...))
 	}
 }
@@ -113,7 +113,7 @@ func (p *preparation) asItIs(why Reason, format string, args ...any) (*Plan, err
 func (p *preparation) plan() (*Plan, error) {
 	c := p.command
 	if c.Reason == NoGCC && p.answersLikeGCC() {
-		c.readArgs()
+		c.TakeForGCC()
 	}
 	if c.Reason != "" {
 		return p.noCompile()
@@ -121,7 +121,7 @@ func (p *preparation) plan() (*Plan, error) {
 	if launcher := parentLauncher(); launcher != "" {
 		p.warnOf("before", "%s runs before the launcher and does not see slices: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
 	}
-	if c.clang {
+	if c.Clang {
 		return p.planClang()
 	}
 	name, path, err := p.profilePath()
@@ -153,7 +153,7 @@ func (p *preparation) plan() (*Plan, error) {
 // compiler behind it.
 func (p *preparation) answersLikeGCC() bool {
 	c := p.command
-	if !c.seemsToCompile() || hasCompilerName(c.Args[0]) || hasClangName(c.Args[0]) {
+	if !c.MayBeGCC() {
 		return false
 	}
 	_, err := FindCompiler(c, p.Cache)
@@ -167,7 +167,7 @@ func (p *preparation) noCompile() (*Plan, error) {
 		p.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
 		return &Plan{Argv: c.WithProfile(""), Outcome: AsItIs, Reason: LTOLink}, nil
 	}
-	if c.Reason == NoGCC && c.seemsToCompile() {
+	if c.Reason == NoGCC && c.SeemsToCompile() {
 		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)
 	}
 	return p.asItIs(c.Reason, "%s", c.Reason)
@@ -228,11 +228,11 @@ func (p *preparation) slice() (*Plan, error) {
 // slicePath returns where the slice is to be, nothing if it has no place beside the object: "gcc
 // prog.c -o prog" would write prog.afdo, which may well be the profile.
 func (p *preparation) slicePath() string {
-	if name := p.command.keyedByPath(); name != "" {
+	if name := keyedByPath(p.command); name != "" {
 		p.trace("%s does not look into the slice, so its content is in its name", name)
 		return ""
 	}
-	path := p.command.slicePath()
+	path := slicePathOf(p.command)
 	if info, err := os.Stat(p.command.Path(path)); path != "" && err == nil && os.SameFile(info, p.profile.info) {
 		p.trace("the profile is where the slice would be")
 		return ""

@@ -74,7 +74,7 @@ func (p *preparation) planClang() (*Plan, error) {
 			return nil, err
 		}
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && c.use == instrUse {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && c.Use == instrUse {
 		path = filepath.Join(path, "default.profdata")
 	}
 	format, err := llvmFormatOf(path)
@@ -98,10 +98,10 @@ func (p *preparation) planClang() (*Plan, error) {
 		return nil, err
 	}
 	p.profile.llvm = format
-	if c.use == "" {
-		c.use = sampleUse
+	if c.Use == "" {
+		c.Use = sampleUse
 		if format == instrumented {
-			c.use = instrUse
+			c.Use = instrUse
 		}
 	}
 	return p.slice()
@@ -217,7 +217,7 @@ func (p *preparation) wholeLLVM() (path string, n int64, err error) {
 // several processes one makes it, and the others wait.
 func (p *preparation) extBinaryCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
+	path, err := p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
 	if err != nil {
 		return "", fmt.Errorf("a sample profile that is not ExtBinary needs a cache for slices, %w", err)
 	}

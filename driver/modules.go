@@ -3,24 +3,17 @@ package driver
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/go-afdo/afdo/slice"
 )
 
 // addText adds a preprocessed text. Functions of modules that it imports are not in it.
-func (c *Command) addText(all *slice.Text, text []byte) error {
-	if c.hasModules() && importsModule(text) {
-		return fmt.Errorf("modules: %w", ErrNoText)
+func (f *finder) addText(all *slice.Text, text []byte) error {
+	if f.KnowsModules() && importsModule(text) {
+		return fmt.Errorf("modules: %w", errNoText)
 	}
 	all.Add(text)
 	return nil
-}
-
-// hasModules reports whether GCC is told to know modules. Build systems do so for all of C++20.
-func (c *Command) hasModules() bool {
-	return slices.ContainsFunc(c.words, func(w word) bool { return strings.HasPrefix(w.text, "-fmodule") })
 }
 
 // importsModule reports whether a preprocessed text imports a module or a header unit, or is a part

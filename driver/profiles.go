@@ -145,7 +145,7 @@ func programOf(r *afdo.Reader) (*slice.Program, error) {
 // makes it, and the others wait.
 func (p *preparation) indexedCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
+	path, err := p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
 	if err != nil {
 		return "", cacheError{err}
 	}
@@ -205,7 +205,7 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 		}
 		return encodeProfile(whole, p.compiler)
 	}
-	path, err = p.Cache.path(kindProfiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
+	path, err = p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
 	if err == nil {
 		err = p.makeOnce(path, func(w io.Writer) error {
 			data, err := encode()

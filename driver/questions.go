@@ -31,7 +31,7 @@ type asker struct {
 // findQuestions returns what files may ask, and whether that is all.
 func (f *finder) findQuestions(files []string) (all []question, sure bool) {
 	a := asker{names: []string{hasInclude}, found: make(map[question]bool)}
-	for _, arg := range f.preprocessArgs() {
+	for _, arg := range f.PreprocessArgs() {
 		a.unclear = a.unclear || strings.Contains(arg, hasInclude)
 	}
 	var text []byte

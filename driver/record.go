@@ -2,17 +2,22 @@ package driver
 
 import (
 	"encoding/binary"
-	"io/fs"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/slice"
 )
 
 // A record is what the cache has of the inputs of a command.
 type record struct {
-	text    []byte // a slice.Text, encoded
+	Again bool // it is that of an earlier run
+
+	text    *slice.Text // nil if it has not been decoded
+	encoded []byte      // the text as the cache has it
 	inputs  []inputFile
 	watched []watched
 	there   []string // what has to stay, whatever is in it
@@ -48,16 +53,6 @@ func lookAt(dir, path string) (in inputFile, changed time.Time) {
 	return inputFile{path, stateOf(info)}, info.ModTime()
 }
 
-// stateOf returns a number that changes when a file does, or another one takes
-// its place, whatever their size and time. It is not 0.
-func stateOf(info fs.FileInfo) uint64 {
-	var state []byte
-	for _, v := range append([]int64{info.Size(), info.ModTime().UnixNano()}, identity(info)...) {
-		state = binary.LittleEndian.AppendUint64(state, uint64(v))
-	}
-	return max(1, xxhash.Sum64(state))
-}
-
 func pathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -70,14 +65,30 @@ func exists(dir, path string) bool {
 	return err == nil
 }
 
-// result returns the inputs.
-func (r *record) result(again bool) *Inputs {
-	in := &Inputs{Again: again, text: r.text}
+// Files returns the paths of the inputs, as the compiler names them.
+func (r *record) Files() []string {
+	files := make([]string, len(r.inputs))
 	for i := range r.inputs {
-		in.Files = append(in.Files, r.inputs[i].path)
+		files[i] = r.inputs[i].path
 	}
-	return in
+	return files
 }
+
+// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
+// the cache is decoded when it is asked for.
+func (r *record) Text() (*slice.Text, error) {
+	if r.text != nil {
+		return r.text, nil
+	}
+	t, ok := slice.DecodeText(r.encoded)
+	if !ok {
+		return nil, errors.New("malformed text in the cache")
+	}
+	return t, nil
+}
+
+// Sum returns a number that changes when the text means something else to slices.
+func (r *record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
 
 // holds reports whether a command still reads what it did. It renews the state of folders in which
 // other things have changed.
@@ -125,7 +136,7 @@ func (r *record) encode() []byte {
 		e.strings(w.missing)
 	}
 	e.strings(r.there)
-	return append(e.data, r.text...)
+	return append(e.data, r.encoded...)
 }
 
 func decodeRecord(data []byte) (*record, bool) {
@@ -141,7 +152,7 @@ func decodeRecord(data []byte) (*record, bool) {
 		r.watched = append(r.watched, watched{d.input(), d.strings()})
 	}
 	r.there = d.strings()
-	r.text = d.data
+	r.encoded = d.data
 	return r, !d.failed
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// slicePath returns where the slice of a command is to be, beside the object. It is empty if the
+// slicePathOf returns where the slice of a command is to be, beside the object. It is empty if the
 // object is no file.
 //
 // Debug information and ccache keep the path, so one of a checkout must not say where that is: it
 // is relative if the object's is, or if that can be said from the folder.
-func (c *Command) slicePath() string {
+func slicePathOf(c *Command) string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {
 		return ""
@@ -26,12 +26,12 @@ func (c *Command) slicePath() string {
 	if object == "-" || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
 		return ""
 	}
-	return SlicePath(c.relative(object))
+	return SlicePath(relative(c, object))
 }
 
 // relative returns a path from the folder for an absolute one, unless they share no folder but the
 // root, or a symbolic link on the way makes ".. " lead elsewhere.
-func (c *Command) relative(path string) string {
+func relative(c *Command, path string) string {
 	if !filepath.IsAbs(path) {
 		return path
 	}
@@ -95,7 +95,7 @@ func createBeside(target string) (*os.File, error) {
 // for temporary files.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
-	if path, err = l.Cache.path(kindSlices, name); err == nil {
+	if path, err = l.Cache.files().path(kindSlices, name); err == nil {
 		if changed, err = WriteSlice(path, data); err == nil {
 			markUsed(path)
 			return path, changed, nil
@@ -135,7 +135,7 @@ func selfState() uint64 {
 
 // holds reports whether the file of a slice is the one that was made out of the same.
 func (s stamp) holds(cache *Cache, path string) bool {
-	kept, ok := cache.get(kindStamps, path)
+	kept, ok := cache.files().get(kindStamps, path)
 	if !ok || len(kept) != 16 || binary.LittleEndian.Uint64(kept) != uint64(s) {
 		return false
 	}
@@ -150,7 +150,7 @@ func (s stamp) holds(cache *Cache, path string) bool {
 // keep remembers out of what a slice was made.
 func (s stamp) keep(cache *Cache, path string, data []byte) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
-	cache.put(kindStamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
+	cache.files().put(kindStamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
 }
 
 // profileFile is the file of a profile, as it is now.

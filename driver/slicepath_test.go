@@ -37,6 +37,6 @@ func TestSlicePath(t *testing.T) {
 		{"co", top + "/co/src", ""},
 	} {
 		command := &Command{Dir: filepath.Join(top, c.dir), Object: c.object}
-		assert.Equal(t, c.want, command.slicePath(), "%s in %s", c.object, c.dir)
+		assert.Equal(t, c.want, slicePathOf(command), "%s in %s", c.object, c.dir)
 	}
 }

@@ -49,7 +49,7 @@ const (
 	maxStats  = 256 << 10
 )
 
-func (c *Cache) statsPath() string { return filepath.Join(c.dir, statsName) }
+func (c *Cache) statsPath() string { return filepath.Join(c.store.dir, statsName) }
 
 // Record adds to the statistics.
 func (c *Cache) Record(what Count) {
@@ -75,7 +75,7 @@ func (c *Count) line() string {
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
 func (c *Cache) foldStats() {
-	old := filepath.Join(c.dir, tempPrefix+statsName+strconv.Itoa(os.Getpid()))
+	old := filepath.Join(c.store.dir, tempPrefix+statsName+strconv.Itoa(os.Getpid()))
 	if os.Rename(c.statsPath(), old) != nil {
 		return
 	}

@@ -2,50 +2,14 @@ package driver
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // launchers are programs that run the compiler behind them and take its place.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
-
-// keyed are the launchers that keep objects by command line and preprocessed source, and do not
-// know that a profile is read, too. ccache does.
-var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
-
-// keyedByPath returns the launcher that would take an object of another slice of the same name, if
-// there is one.
-func (c *Command) keyedByPath() string {
-	for _, word := range c.Launcher {
-		if slices.Contains(keyed, programName(word)) {
-			return programName(word)
-		}
-	}
-	return ""
-}
-
-// elsewhere are the launchers that have other machines compile, which do not have the slice.
-var elsewhere = []string{"distcc", "icecc"}
-
-// keepHere has a command with a profile run on this machine. Distcc does so by itself; icecc would
-// have another one say that there is no such file. It may come from a link or from ccache's
-// settings, so it is told in any case.
-func (p *preparation) keepHere(plan *Plan) {
-	if plan.Slice == "" {
-		return
-	}
-	if setting := os.Getenv("ICECC"); setting != "no" && setting != "disable" {
-		plan.Env = append(plan.Env, "ICECC=no")
-	}
-	words := append(slices.Clone(p.command.Launcher), strings.Fields(os.Getenv("CCACHE_PREFIX"))...)
-	for _, word := range words {
-		if name := programName(word); slices.Contains(elsewhere, name) {
-			p.warnOf("elsewhere", "%s compiles files with a profile on this machine, as others do not have it", name)
-		}
-	}
-}
 
 // A wrapper is a program of the system that runs a command behind its own options.
 type wrapper struct {
@@ -149,20 +113,51 @@ func hasCompilerName(word string) bool {
 	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
 }
 
-// seemsToCompile reports whether a command of a compiler that is not known looks like one that
+// SeemsToCompile reports whether a command of a compiler that is not known looks like one that
 // compiles.
-func (c *Command) seemsToCompile() bool {
+func (c *Command) SeemsToCompile() bool {
 	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {
 		return slices.Contains(extensions, filepath.Ext(arg))
 	})
 }
 
-// parentLauncher returns the name of the launcher that runs this process, if the
-// system tells and it is one.
-func parentLauncher() string {
-	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
-	if err == nil && isLauncher(strings.TrimSpace(string(name))) {
-		return strings.TrimSpace(string(name))
+// MayBeGCC reports whether a command whose compiler is not known looks like one that compiles, and
+// does not run a compiler that stands behind it.
+func (c *Command) MayBeGCC() bool {
+	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
+}
+
+// TakeForGCC reads a command whose compiler is not known as one of GCC.
+func (c *Command) TakeForGCC() { c.readArgs() }
+
+// CompilerPath returns the path of the command's compiler, behind a launcher that goes by its name.
+func (c *Command) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
+
+// lookPath finds a program, behind a launcher that goes by its name.
+func lookPath(name, dir string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		path, err := exec.LookPath(name)
+		if err != nil || !isMasked(path) {
+			return path, err
+		}
+		name = filepath.Base(name)
 	}
-	return ""
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && !isMasked(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// isMasked reports whether a program is a link to a launcher, as those in /usr/lib/ccache are.
+func isMasked(path string) bool {
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && isLauncher(target)
 }

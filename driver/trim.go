@@ -22,12 +22,6 @@ func markUsed(path string) {
 	}
 }
 
-// A Usage is how much there is in a cache.
-type Usage struct {
-	Files int
-	Bytes int64
-}
-
 // A cacheFile is a file in the cache.
 type cacheFile struct {
 	path string
@@ -36,7 +30,7 @@ type cacheFile struct {
 }
 
 // files lists what can be removed. The statistics stay.
-func (c *Cache) files() ([]cacheFile, error) {
+func (c *Store) files() ([]cacheFile, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -57,39 +51,26 @@ func (c *Cache) files() ([]cacheFile, error) {
 	return files, nil
 }
 
-// Usage returns how much there is in the cache.
-func (c *Cache) Usage() (Usage, error) {
+// Usage returns how many files there are that can be removed, and their bytes.
+func (c *Store) Usage() (n int, bytes int64, err error) {
 	files, err := c.files()
-	u := Usage{Files: len(files)}
 	for _, f := range files {
-		u.Bytes += f.size
+		bytes += f.size
 	}
-	return u, err
+	return len(files), bytes, err
 }
 
-// Clean removes everything but the statistics, and returns how much that was.
-func (c *Cache) Clean() (Usage, error) { return c.remove(0, 0) }
-
-// Trim removes files not used for long, and then those not used for longest until the rest is below
-// the limit.
-func (c *Cache) Trim() (Usage, error) {
-	if c == nil {
-		return Usage{}, nil
-	}
-	return c.remove(c.maxSize, c.maxAge)
-}
-
-// remove keeps the files that were used last: at most so many bytes, and none older than age.
-func (c *Cache) remove(size int64, age time.Duration) (Usage, error) {
+// Remove keeps the files that were used last: at most so many bytes, and none older than age. It
+// returns how many it has removed, and their bytes.
+func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err error) {
 	files, err := c.files()
 	if err != nil {
-		return Usage{}, err
+		return 0, 0, err
 	}
 	slices.SortFunc(files, func(a, b cacheFile) int {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
 	})
 	now := time.Now()
-	var gone Usage
 	for _, f := range files {
 		fresh := strings.HasPrefix(filepath.Base(f.path), tempPrefix) && now.Sub(f.used) < usedWithin // somebody is writing it
 		if fresh || size > 0 && f.size <= size && now.Sub(f.used) <= age {
@@ -100,28 +81,27 @@ func (c *Cache) remove(size int64, age time.Duration) (Usage, error) {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			return gone, err
+			return n, bytes, err
 		}
-		gone.Files++
-		gone.Bytes += f.size
+		n++
+		bytes += f.size
 	}
-	return gone, nil
+	return n, bytes, nil
 }
 
-// trimNowAndThen trims the cache if that has not been done within the hour.
-func (c *Cache) trimNowAndThen() {
-	if c == nil {
-		return
-	}
+// DueForTrim reports whether files have not been removed within the hour, and takes it that they are
+// now.
+func (c *Store) DueForTrim() bool {
 	mark := filepath.Join(c.dir, "trimmed")
 	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < usedWithin {
-		return
+		return false
 	}
-	if os.WriteFile(mark, nil, 0o600) == nil {
-		now := time.Now()
-		_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
-		_, _ = c.Trim()
+	if os.WriteFile(mark, nil, 0o600) != nil {
+		return false
 	}
+	now := time.Now()
+	_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
+	return true
 }
 
 // sameBuild is for how long there may be no compile in a build.
@@ -130,7 +110,7 @@ const sameBuild = 5 * time.Minute
 // once reports whether something is to be said: it has not been since the build began, that is,
 // there have been some minutes in which nobody wanted to say it. Without a cache it is said every
 // time.
-func (c *Cache) once(what string) bool {
+func (c *Store) once(what string) bool {
 	path, err := c.path(kindSaid, what)
 	if err != nil {
 		return true

@@ -1,0 +1,18 @@
+package driver
+
+import (
+	"encoding/binary"
+	"io/fs"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// stateOf returns a number that changes when a file does, or another one takes
+// its place, whatever their size and time. It is not 0.
+func stateOf(info fs.FileInfo) uint64 {
+	var state []byte
+	for _, v := range append([]int64{info.Size(), info.ModTime().UnixNano()}, identity(info)...) {
+		state = binary.LittleEndian.AppendUint64(state, uint64(v))
+	}
+	return max(1, xxhash.Sum64(state))
+}

@@ -1,0 +1,54 @@
+package driver
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keyed are the launchers that keep objects by command line and preprocessed source, and do not
+// know that a profile is read, too. ccache does.
+var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
+
+// keyedByPath returns the launcher that would take an object of another slice of the same name, if
+// there is one.
+func keyedByPath(c *Command) string {
+	for _, word := range c.Launcher {
+		if slices.Contains(keyed, programName(word)) {
+			return programName(word)
+		}
+	}
+	return ""
+}
+
+// elsewhere are the launchers that have other machines compile, which do not have the slice.
+var elsewhere = []string{"distcc", "icecc"}
+
+// keepHere has a command with a profile run on this machine. Distcc does so by itself; icecc would
+// have another one say that there is no such file. It may come from a link or from ccache's
+// settings, so it is told in any case.
+func (p *preparation) keepHere(plan *Plan) {
+	if plan.Slice == "" {
+		return
+	}
+	if setting := os.Getenv("ICECC"); setting != "no" && setting != "disable" {
+		plan.Env = append(plan.Env, "ICECC=no")
+	}
+	words := append(slices.Clone(p.command.Launcher), strings.Fields(os.Getenv("CCACHE_PREFIX"))...)
+	for _, word := range words {
+		if name := programName(word); slices.Contains(elsewhere, name) {
+			p.warnOf("elsewhere", "%s compiles files with a profile on this machine, as others do not have it", name)
+		}
+	}
+}
+
+// parentLauncher returns the name of the launcher that runs this process, if the
+// system tells and it is one.
+func parentLauncher() string {
+	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
+	if err == nil && isLauncher(strings.TrimSpace(string(name))) {
+		return strings.TrimSpace(string(name))
+	}
+	return ""
+}
