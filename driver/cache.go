@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 // A Cache is a folder of files that can be made again. All that goes wrong with it counts as empty.
@@ -15,7 +17,7 @@ import (
 // Whoever may write to the folder decides what compilers are given to read, so
 // it has to be the user's own.
 type Cache struct {
-	store   *Store
+	store   *store.Store
 	maxSize int64
 	maxAge  time.Duration
 }
@@ -27,7 +29,7 @@ const (
 )
 
 // ErrNoCache is what the errors of [OpenCache] match.
-var ErrNoCache = errNone
+var ErrNoCache = store.ErrNone
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
 // what the system has for such things. The folder is made if need be. It must be the user's, and
@@ -51,7 +53,7 @@ func OpenCache() (*Cache, error) {
 		return nil, fmt.Errorf("%w: AFDO_CACHE_DAYS: want a number of days", ErrNoCache)
 	}
 	c.maxAge = time.Duration(days) * 24 * time.Hour
-	if c.store, err = OpenStore(dir); err != nil {
+	if c.store, err = store.OpenStore(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
 	return c, nil
@@ -82,13 +84,13 @@ func parseSize(text string, otherwise int64) (int64, error) {
 }
 
 // Dir returns the path of the folder.
-func (c *Cache) Dir() string { return c.store.dir }
+func (c *Cache) Dir() string { return c.store.Dir() }
 
 // Limits returns how many bytes the cache holds at most, and for how long a file that nobody uses.
 func (c *Cache) Limits() (size int64, age time.Duration) { return c.maxSize, c.maxAge }
 
 // files returns where the files are, nil for a nil Cache.
-func (c *Cache) files() *Store {
+func (c *Cache) files() *store.Store {
 	if c == nil {
 		return nil
 	}

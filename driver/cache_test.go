@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 func newCache(t *testing.T) *Cache {
@@ -47,13 +50,13 @@ func TestCacheFolder(t *testing.T) {
 // TestNoCache does without a folder.
 func TestNoCache(t *testing.T) {
 	var c *Cache
-	c.files().put(kindInputs, "a", []byte("one"))
-	_, ok := c.files().get(kindInputs, "a")
+	c.files().Put(store.Inputs, "a", []byte("one"))
+	_, ok := c.files().Get(store.Inputs, "a")
 	assert.False(t, ok)
-	_, err := c.files().path(kindInputs, "a")
+	_, err := c.files().Path(store.Inputs, "a")
 	assert.ErrorIs(t, err, ErrNoCache)
-	assert.True(t, c.files().once("x"))
-	assert.True(t, c.files().once("x"), "nothing is kept")
+	assert.True(t, c.files().Once("x"))
+	assert.True(t, c.files().Once("x"), "nothing is kept")
 	c.Record(Count{Outcome: Sliced, Times: 1})
 	counts, err := c.Stats()
 	assert.NoError(t, err)
@@ -76,12 +79,12 @@ func (c *Cache) age(t *testing.T, kind string, by time.Duration) {
 
 func TestCacheTrim(t *testing.T) {
 	c := newCache(t)
-	c.files().put(kindInputs, "old", make([]byte, 1000))
-	c.age(t, kindInputs, 40*24*time.Hour)
-	c.files().put(kindStamps, "big", make([]byte, 5000))
-	c.age(t, kindStamps, 3*time.Hour)
-	c.files().put(kindSlices, "used", make([]byte, 1000))
-	c.age(t, kindSlices, 2*time.Hour)
+	c.files().Put(store.Inputs, "old", make([]byte, 1000))
+	c.age(t, store.Inputs, 40*24*time.Hour)
+	c.files().Put(store.Stamps, "big", make([]byte, 5000))
+	c.age(t, store.Stamps, 3*time.Hour)
+	c.files().Put(store.Slices, "used", make([]byte, 1000))
+	c.age(t, store.Slices, 2*time.Hour)
 	c.Record(Count{Outcome: Sliced, Times: 1})
 	usage, err := c.Usage()
 	require.NoError(t, err)
@@ -90,13 +93,13 @@ func TestCacheTrim(t *testing.T) {
 	gone, err := c.Trim()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{1, 1008}, gone, "what nobody has used for long")
-	_, ok := c.files().get(kindStamps, "big") // now it has been used
+	_, ok := c.files().Get(store.Stamps, "big") // now it has been used
 	assert.True(t, ok)
 	c.maxSize = 6000
 	gone, err = c.Trim()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{1, 1008}, gone, "what has not been used for longest")
-	_, ok = c.files().get(kindStamps, "big")
+	_, ok = c.files().Get(store.Stamps, "big")
 	assert.True(t, ok)
 
 	gone, err = c.Clean()
@@ -114,14 +117,14 @@ func TestStats(t *testing.T) {
 		all.Go(func() {
 			for range 50 {
 				c.Record(Count{Outcome: Sliced, Times: 1, Bytes: 10, Time: time.Millisecond})
-				c.Record(Count{Outcome: AsItIs, Reason: OnlyPreprocesses, Times: 1})
+				c.Record(Count{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 1})
 			}
 		})
 	}
 	all.Wait()
 	want := map[Count]bool{
 		{Outcome: Sliced, Times: 400, Bytes: 4000, Time: 400 * time.Millisecond}: true,
-		{Outcome: AsItIs, Reason: OnlyPreprocesses, Times: 400}:                  true,
+		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 400}:          true,
 	}
 	check := func() {
 		t.Helper()

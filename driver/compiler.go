@@ -8,6 +8,10 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 // A Compiler is a compiler of GCC, or clang, that has been asked for its version.
@@ -28,7 +32,7 @@ var ErrNotGCC = errors.New("not GCC 12 or later")
 
 // FindCompiler finds the compiler of a command and asks it for its version,
 // unless the cache has that of the same program.
-func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
+func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
 		return nil, err
@@ -37,13 +41,13 @@ func FindCompiler(c *Command, cache *Cache) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%s\x00%d", path, stateOf(info))
-	version, ok := cache.files().get(kindCompilers, key)
+	key := fmt.Sprintf("%s\x00%d", path, filestate.Of(info))
+	version, ok := cache.files().Get(store.Compilers, key)
 	if !ok {
 		if version, err = askVersion(path); err != nil {
 			return nil, err
 		}
-		cache.files().put(kindCompilers, key, version)
+		cache.files().Put(store.Compilers, key, version)
 	}
 	if c.Clang {
 		return newClang(path, string(version))

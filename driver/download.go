@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
@@ -29,7 +30,7 @@ func (p *preparation) download(url string) (name, path string, err error) {
 	if f.Tag() == "" {
 		return "", "", fmt.Errorf("%s: the server tells neither an ETag nor a time, so that a copy cannot be kept", f.Name())
 	}
-	path, err = p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
+	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
 	if err != nil {
 		return "", "", fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)
 	}

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/inputs"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -9,7 +11,7 @@ type Inputs struct {
 	Files []string // sources and headers, those of the system included, as the compiler names them
 	Again bool     // all of it is known from an earlier run
 
-	record *record
+	record *inputs.Record
 }
 
 // Text returns the text.
@@ -21,15 +23,15 @@ func (in *Inputs) Sum() uint64 { return in.record.Sum() }
 // ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
 // determined from the text of its sources: it is Objective-C, or in a module that is imported, or
 // in a precompiled header without the header.
-var ErrNoText = errNoText
+var ErrNoText = inputs.ErrNoText
 
 // FindInputs finds what a command reads. What the cache has from an earlier run holds as long as no
 // file has changed, and none has appeared that the compiler would take instead of one. Else the
 // compiler is asked to preprocess the sources; preprocessed ones are read as they are.
 //
 // A nil cache is allowed. If the compiler fails, it says why in the error.
-func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
-	r, err := Find(c, CompilerID{Path: compiler.Path, Version: compiler.Version}, cache.files())
+func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
+	r, err := inputs.Find(c, inputs.Compiler{Path: compiler.Path, Version: compiler.Version}, cache.files())
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +41,10 @@ func FindInputs(c *Command, compiler *Compiler, cache *Cache) (*Inputs, error) {
 // ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be
 // read have none.
 func ReadText(files []string, dir string) *slice.Text {
-	c := Command{Dir: dir}
+	c := command.Line{Dir: dir}
 	t := new(slice.Text)
 	for _, name := range files {
-		t.Add(ReadSource(c.Path(name)))
+		t.Add(inputs.ReadSource(c.Path(name)))
 	}
 	return t
 }

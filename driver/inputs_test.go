@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
@@ -40,7 +41,7 @@ func (p *project) write(name, text string) {
 // find finds the inputs of a command and returns them with the number of questions so far.
 func (p *project) find(args ...string) (*Inputs, int) {
 	p.Helper()
-	c := ParseCommand(append([]string{"./gcc"}, args...), p.dir)
+	c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
 	cache, err := OpenCache()
 	require.NoError(p, err)
 	compiler, err := FindCompiler(c, cache)
@@ -134,7 +135,7 @@ func TestInputsErrors(t *testing.T) {
 	p := newProject(t)
 	p.write("a.c", "#include \"x.h\"\n")
 	find := func(args ...string) error {
-		c := ParseCommand(append([]string{"./gcc"}, args...), p.dir)
+		c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
 		compiler, err := FindCompiler(c, nil)
 		require.NoError(t, err)
 		_, err = FindInputs(c, compiler, nil)
@@ -172,7 +173,7 @@ func TestRealInputs(t *testing.T) {
 	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
 	write("a b.h", "static int g(void) { return 0; }\n")
 	find := func(args ...string) (*Inputs, error) {
-		c := ParseCommand(append([]string{gcc}, args...), dir)
+		c := command.Parse(append([]string{gcc}, args...), dir)
 		compiler, err := FindCompiler(c, nil)
 		require.NoError(t, err)
 		return FindInputs(c, compiler, nil)
@@ -219,7 +220,7 @@ func TestFindInputsModules(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
 		for _, option := range []string{"-fmodules-ts", "-O2"} {
-			c := ParseCommand([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
+			c := command.Parse([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
 			compiler, err := FindCompiler(c, nil)
 			require.NoError(t, err)
 			_, err = FindInputs(c, compiler, nil)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -36,9 +37,9 @@ type Plan struct {
 	Argv    []string
 	Env     []string // settings that the environment needs besides
 	Outcome Outcome
-	Reason  Reason // of AsItIs
-	Slice   string // the path of the slice, empty if there is none
-	Bytes   int64  // that have been written
+	Reason  command.Reason // of AsItIs
+	Slice   string         // the path of the slice, empty if there is none
+	Bytes   int64          // that have been written
 }
 
 // ErrNoProfile is what Prepare returns for a compile if there is no profile to use.
@@ -63,7 +64,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 		return nil, fmt.Errorf("driver: %d significant bits", l.Bits)
 	}
 	start := time.Now()
-	p := preparation{Launcher: l, command: ParseCommand(argv, dir)}
+	p := preparation{Launcher: l, command: command.Parse(argv, dir)}
 	plan, err := p.plan()
 	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start)}
 	if err == nil {
@@ -78,14 +79,14 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 // warn says something once in a build.
 func (l *Launcher) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if l.Warn != nil && l.Cache.files().once(text) {
+	if l.Warn != nil && l.Cache.files().Once(text) {
 		l.Warn(text)
 	}
 }
 
 // warnOf says something once in a build, whatever it is of.
-func (l *Launcher) warnOf(what Reason, format string, args ...any) {
-	if l.Warn != nil && l.Cache.files().once(string(what)) {
+func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {
+	if l.Warn != nil && l.Cache.files().Once(string(what)) {
 		l.Warn(fmt.Sprintf(format, args...))
 	}
 }
@@ -99,20 +100,20 @@ func (l *Launcher) trace(format string, args ...any) {
 // A preparation is the work for one command.
 type preparation struct {
 	*Launcher
-	command  *Command
+	command  *command.Line
 	compiler *Compiler
 	profile  *profileFile
 }
 
 // asItIs returns the command as it was given.
-func (p *preparation) asItIs(why Reason, format string, args ...any) (*Plan, error) {
+func (p *preparation) asItIs(why command.Reason, format string, args ...any) (*Plan, error) {
 	p.trace("running the command as it is: "+format, args...)
 	return &Plan{Argv: p.command.Argv(), Outcome: AsItIs, Reason: why}, nil
 }
 
 func (p *preparation) plan() (*Plan, error) {
 	c := p.command
-	if c.Reason == NoGCC && p.answersLikeGCC() {
+	if c.Reason == command.NoGCC && p.answersLikeGCC() {
 		c.TakeForGCC()
 	}
 	if c.Reason != "" {
@@ -167,7 +168,7 @@ func (p *preparation) noCompile() (*Plan, error) {
 		p.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
 		return &Plan{Argv: c.WithProfile(""), Outcome: AsItIs, Reason: LTOLink}, nil
 	}
-	if c.Reason == NoGCC && c.SeemsToCompile() {
+	if c.Reason == command.NoGCC && c.SeemsToCompile() {
 		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)
 	}
 	return p.asItIs(c.Reason, "%s", c.Reason)

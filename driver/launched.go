@@ -3,11 +3,13 @@ package driver
 import (
 	"os"
 	"slices"
+
+	"github.com/go-afdo/afdo/driver/command"
 )
 
 // CutExec returns a command line without "afdo exec ... --" in front, and whether that was there.
 func CutExec(argv []string) (rest []string, cut bool) {
-	if len(argv) < 2 || programName(argv[0]) != "afdo" || argv[1] != "exec" {
+	if len(argv) < 2 || command.ProgramName(argv[0]) != "afdo" || argv[1] != "exec" {
 		return argv, false
 	}
 	if i := slices.Index(argv, "--"); i >= 0 {
@@ -17,7 +19,7 @@ func CutExec(argv []string) (rest []string, cut bool) {
 }
 
 // HasProfile reports whether a command names a profile, or has a slice beside its object.
-func (c *Command) HasProfile() bool {
+func HasProfile(c *command.Line) bool {
 	if c.Profile != "" {
 		return true
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/driver/command"
 )
 
 // keyed are the launchers that keep objects by command line and preprocessed source, and do not
@@ -13,10 +15,10 @@ var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
 
 // keyedByPath returns the launcher that would take an object of another slice of the same name, if
 // there is one.
-func keyedByPath(c *Command) string {
+func keyedByPath(c *command.Line) string {
 	for _, word := range c.Launcher {
-		if slices.Contains(keyed, programName(word)) {
-			return programName(word)
+		if slices.Contains(keyed, command.ProgramName(word)) {
+			return command.ProgramName(word)
 		}
 	}
 	return ""
@@ -37,7 +39,7 @@ func (p *preparation) keepHere(plan *Plan) {
 	}
 	words := append(slices.Clone(p.command.Launcher), strings.Fields(os.Getenv("CCACHE_PREFIX"))...)
 	for _, word := range words {
-		if name := programName(word); slices.Contains(elsewhere, name) {
+		if name := command.ProgramName(word); slices.Contains(elsewhere, name) {
 			p.warnOf("elsewhere", "%s compiles files with a profile on this machine, as others do not have it", name)
 		}
 	}
@@ -47,7 +49,7 @@ func (p *preparation) keepHere(plan *Plan) {
 // system tells and it is one.
 func parentLauncher() string {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
-	if err == nil && isLauncher(strings.TrimSpace(string(name))) {
+	if err == nil && command.IsLauncher(strings.TrimSpace(string(name))) {
 		return strings.TrimSpace(string(name))
 	}
 	return ""

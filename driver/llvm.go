@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -74,7 +76,7 @@ func (p *preparation) planClang() (*Plan, error) {
 			return nil, err
 		}
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && c.Use == instrUse {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && c.Use == command.InstrUse {
 		path = filepath.Join(path, "default.profdata")
 	}
 	format, err := llvmFormatOf(path)
@@ -99,9 +101,9 @@ func (p *preparation) planClang() (*Plan, error) {
 	}
 	p.profile.llvm = format
 	if c.Use == "" {
-		c.Use = sampleUse
+		c.Use = command.SampleUse
 		if format == instrumented {
-			c.Use = instrUse
+			c.Use = command.InstrUse
 		}
 	}
 	return p.slice()
@@ -217,7 +219,7 @@ func (p *preparation) wholeLLVM() (path string, n int64, err error) {
 // several processes one makes it, and the others wait.
 func (p *preparation) extBinaryCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
+	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
 	if err != nil {
 		return "", fmt.Errorf("a sample profile that is not ExtBinary needs a cache for slices, %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
@@ -27,7 +29,7 @@ func lookAtProfile(name, path string) (*profileFile, error) {
 	if info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
 	}
-	return &profileFile{name: name, path: path, info: info, state: stateOf(info)}, nil
+	return &profileFile{name: name, path: path, info: info, state: filestate.Of(info)}, nil
 }
 
 // wrap puts the name of the profile before an error that names no file.
@@ -145,7 +147,7 @@ func programOf(r *afdo.Reader) (*slice.Program, error) {
 // makes it, and the others wait.
 func (p *preparation) indexedCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
+	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
 	if err != nil {
 		return "", cacheError{err}
 	}
@@ -162,10 +164,10 @@ func (p *preparation) indexedCopy() (string, error) {
 // makeOnce fills a file of the cache unless it is there.
 func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
 	if _, err := os.Stat(path); err == nil {
-		markUsed(path)
+		store.MarkUsed(path)
 		return nil
 	}
-	unlock, err := lockFile(path + "-lock")
+	unlock, err := store.LockFile(path + "-lock")
 	if err != nil {
 		return cacheError{err}
 	}
@@ -177,7 +179,7 @@ func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
 	if err := write(&data); err != nil {
 		return err
 	}
-	if err := replaceFile(path, data.Bytes()); err != nil {
+	if err := store.ReplaceFile(path, data.Bytes()); err != nil {
 		return cacheError{err}
 	}
 	return nil
@@ -205,7 +207,7 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 		}
 		return encodeProfile(whole, p.compiler)
 	}
-	path, err = p.Cache.files().path(kindProfiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
+	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
 	if err == nil {
 		err = p.makeOnce(path, func(w io.Writer) error {
 			data, err := encode()

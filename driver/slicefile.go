@@ -11,6 +11,10 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 // slicePathOf returns where the slice of a command is to be, beside the object. It is empty if the
@@ -18,7 +22,7 @@ import (
 //
 // Debug information and ccache keep the path, so one of a checkout must not say where that is: it
 // is relative if the object's is, or if that can be said from the folder.
-func slicePathOf(c *Command) string {
+func slicePathOf(c *command.Line) string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {
 		return ""
@@ -31,7 +35,7 @@ func slicePathOf(c *Command) string {
 
 // relative returns a path from the folder for an absolute one, unless they share no folder but the
 // root, or a symbolic link on the way makes ".. " lead elsewhere.
-func relative(c *Command, path string) string {
+func relative(c *command.Line, path string) string {
 	if !filepath.IsAbs(path) {
 		return path
 	}
@@ -95,14 +99,14 @@ func createBeside(target string) (*os.File, error) {
 // for temporary files.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
-	if path, err = l.Cache.files().path(kindSlices, name); err == nil {
+	if path, err = l.Cache.files().Path(store.Slices, name); err == nil {
 		if changed, err = WriteSlice(path, data); err == nil {
-			markUsed(path)
+			store.MarkUsed(path)
 			return path, changed, nil
 		}
 	}
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
-	if err := makePrivate(dir); err != nil {
+	if err := store.MakePrivate(dir); err != nil {
 		return "", false, err
 	}
 	path = filepath.Join(dir, name+sliceSuffix)
@@ -130,12 +134,12 @@ func selfState() uint64 {
 	if err != nil {
 		return 0
 	}
-	return stateOf(info)
+	return filestate.Of(info)
 }
 
 // holds reports whether the file of a slice is the one that was made out of the same.
 func (s stamp) holds(cache *Cache, path string) bool {
-	kept, ok := cache.files().get(kindStamps, path)
+	kept, ok := cache.files().Get(store.Stamps, path)
 	if !ok || len(kept) != 16 || binary.LittleEndian.Uint64(kept) != uint64(s) {
 		return false
 	}
@@ -150,7 +154,7 @@ func (s stamp) holds(cache *Cache, path string) bool {
 // keep remembers out of what a slice was made.
 func (s stamp) keep(cache *Cache, path string, data []byte) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
-	cache.files().put(kindStamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
+	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
 }
 
 // profileFile is the file of a profile, as it is now.

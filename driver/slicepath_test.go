@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/driver/command"
 )
 
 // The path of a slice does not say where a checkout is, and always leads to the object's folder.
@@ -36,7 +38,7 @@ func TestSlicePath(t *testing.T) {
 		{"co", "/dev/null", ""},
 		{"co", top + "/co/src", ""},
 	} {
-		command := &Command{Dir: filepath.Join(top, c.dir), Object: c.object}
+		command := &command.Line{Dir: filepath.Join(top, c.dir), Object: c.object}
 		assert.Equal(t, c.want, slicePathOf(command), "%s in %s", c.object, c.dir)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 // An Outcome is what the launcher has done for a command.
@@ -29,7 +32,7 @@ const (
 // A Count is how often something was the outcome, and what that has cost.
 type Count struct {
 	Outcome Outcome
-	Reason  Reason // of AsItIs
+	Reason  command.Reason // of AsItIs
 	Times   int64
 	Bytes   int64         // of slices
 	Time    time.Duration // that the launcher has taken
@@ -49,7 +52,7 @@ const (
 	maxStats  = 256 << 10
 )
 
-func (c *Cache) statsPath() string { return filepath.Join(c.store.dir, statsName) }
+func (c *Cache) statsPath() string { return filepath.Join(c.store.Dir(), statsName) }
 
 // Record adds to the statistics.
 func (c *Cache) Record(what Count) {
@@ -75,7 +78,7 @@ func (c *Count) line() string {
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
 func (c *Cache) foldStats() {
-	old := filepath.Join(c.store.dir, tempPrefix+statsName+strconv.Itoa(os.Getpid()))
+	old := filepath.Join(c.store.Dir(), store.TempPrefix+statsName+strconv.Itoa(os.Getpid()))
 	if os.Rename(c.statsPath(), old) != nil {
 		return
 	}
@@ -122,7 +125,7 @@ func readStats(path string) ([]Count, error) {
 	defer f.Close()
 	type kind struct {
 		outcome Outcome
-		reason  Reason
+		reason  command.Reason
 	}
 	var counts []Count
 	at := make(map[kind]int)
@@ -160,5 +163,5 @@ func parseCount(line string) (c Count, ok bool) {
 		}
 		numbers[i] = n
 	}
-	return Count{Outcome(fields[0]), Reason(fields[1]), numbers[0], numbers[1], time.Duration(numbers[2])}, true
+	return Count{Outcome(fields[0]), command.Reason(fields[1]), numbers[0], numbers[1], time.Duration(numbers[2])}, true
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -70,7 +71,7 @@ var ErrNoCompile = errors.New("compiles nothing")
 // Compile compiles one of the sources of a command as far as need be, and returns what the compiler
 // has said of it. The command's own outputs stay as they are. It takes three compiles: with the
 // profile, without, and with -O2.
-func (c *Compiling) Compile(ctx context.Context, command *driver.Command, source string) (*Code, error) {
+func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
 	}
@@ -122,7 +123,7 @@ func sayingOf(compiler *driver.Compiler, profile, file string) saying {
 }
 
 // compile compiles one source and reads what the compiler says, and the debug info of the object.
-func (c *Compiling) compile(ctx context.Context, command *driver.Command, compiler *driver.Compiler, source, profile string) (*Code, error) {
+func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler *driver.Compiler, source, profile string) (*Code, error) {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (c *Compiling) compile(ctx context.Context, command *driver.Command, compil
 // readObjects reads the debug info of the object, and that of others without the profile: as the
 // command says, and with -O2, the most usual level. What was profiled was made in one of these
 // ways, and with other calls inlined other lines have code.
-func (c *Compiling) readObjects(ctx context.Context, command *driver.Command, source, object string, code *Code) error {
+func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err
 	}

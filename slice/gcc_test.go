@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -24,7 +25,7 @@ import (
 // needCompiler returns a compiler that reads profiles. Where there is none the test is
 // skipped, and fails if it runs for others: then something is missing that should be there.
 func needCompiler(t testing.TB, name string) *driver.Compiler {
-	c, err := driver.FindCompiler(driver.ParseCommand([]string{name}, t.TempDir()), nil)
+	c, err := driver.FindCompiler(command.Parse([]string{name}, t.TempDir()), nil)
 	if err != nil && os.Getenv("CI") != "" {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func (p *program) assembly(t testing.TB, source, level string, prof *profile.Pro
 
 // slice takes the slice of a source the way afdo exec does.
 func (p *program) slice(t testing.TB, whole *slice.Program, source string) *profile.Profile {
-	c := driver.ParseCommand([]string{p.compiler.Path, "-c", source}, p.dir)
+	c := command.Parse([]string{p.compiler.Path, "-c", source}, p.dir)
 	in, err := driver.FindInputs(c, p.compiler, nil)
 	require.NoError(t, err)
 	text, err := in.Text()

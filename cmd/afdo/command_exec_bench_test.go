@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
@@ -60,7 +61,7 @@ func BenchmarkExecFiles(b *testing.B) {
 	p := synth.New(synth.Bootstrap)
 	require.NoError(b, train.Add(p, filepath.Join(dir, "trained"), train.Options{}))
 	p.Summary = p.Summarize()
-	c, err := driver.FindCompiler(driver.ParseCommand([]string{"gcc"}, dir), nil)
+	c, err := driver.FindCompiler(command.Parse([]string{"gcc"}, dir), nil)
 	require.NoError(b, err)
 	write := func(name string, encode func(file *bytes.Buffer) error) {
 		var file bytes.Buffer

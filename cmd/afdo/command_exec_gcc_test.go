@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -43,7 +44,7 @@ func TestExecCode(t *testing.T) {
 			continue
 		}
 		s, _, path := newTrainedSite(t, program, compiler)
-		c, err := driver.FindCompiler(driver.ParseCommand([]string{compiler}, s.dir), nil)
+		c, err := driver.FindCompiler(command.Parse([]string{compiler}, s.dir), nil)
 		require.NoError(t, err)
 		whole := s.path("whole.afdo")
 		require.Equal(t, cli.StatusDone, afdoRun("convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", whole).status)
@@ -134,7 +135,7 @@ func TestExecCcacheRefresh(t *testing.T) {
 	sliced := []string{"afdo", "exec", "--profile", path, "--", "ccache", "gcc"}
 	whole := []string{"ccache", "gcc", "-fauto-profile=" + s.path("whole.afdo")}
 	convert := func() {
-		c, err := driver.FindCompiler(driver.ParseCommand([]string{"gcc"}, s.dir), nil)
+		c, err := driver.FindCompiler(command.Parse([]string{"gcc"}, s.dir), nil)
 		require.NoError(t, err)
 		s.run("afdo", "convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", "whole.afdo")
 	}

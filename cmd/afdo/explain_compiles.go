@@ -14,6 +14,8 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/compdb"
 	"github.com/go-afdo/afdo/explain"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
@@ -21,7 +23,7 @@ import (
 
 // A compile is one source that a command of a build compiles.
 type compile struct {
-	command  *driver.Command
+	command  *command.Line
 	source   string
 	profiled bool // the build has it use the profile
 }
@@ -57,15 +59,15 @@ func (x *explaining) compiles(argv []string) ([]compile, error) {
 	return compiles, nil
 }
 
-func compilesOf(argv []string, dir string) ([]compile, driver.Reason) {
+func compilesOf(argv []string, dir string) ([]compile, command.Reason) {
 	argv, launched := driver.CutExec(argv)
-	command := driver.ParseCommand(argv, dir)
-	if command.Reason != "" {
-		return nil, command.Reason
+	c := command.Parse(argv, dir)
+	if c.Reason != "" {
+		return nil, c.Reason
 	}
 	var compiles []compile
-	for _, source := range command.Sources {
-		compiles = append(compiles, compile{command, source, launched || command.HasProfile()})
+	for _, source := range c.Sources {
+		compiles = append(compiles, compile{c, source, launched || driver.HasProfile(c)})
 	}
 	return compiles, ""
 }
@@ -79,7 +81,7 @@ func databaseCompiles(path string) ([]compile, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := driver.ParseDatabase(data, dir)
+	entries, err := compdb.Parse(data, dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", human.Name(path), err)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/compdb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/slice"
@@ -36,7 +38,7 @@ func (b *buildSlices) addFlags(cmd *cobra.Command) {
 
 // A job is one slice of a build.
 type job struct {
-	command *driver.Command
+	command *command.Line
 	path    string // of the slice
 }
 
@@ -74,7 +76,7 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 // A cutter takes slices of a profile.
 type cutter interface {
 	// cut returns a slice, and whether it has any function.
-	cut(text *slice.Text, c *driver.Command) (data []byte, any bool, err error)
+	cut(text *slice.Text, c *command.Line) (data []byte, any bool, err error)
 	whole() ([]byte, error)
 }
 
@@ -86,7 +88,7 @@ type gccCutter struct {
 	out     outputFlags
 }
 
-func (g *gccCutter) cut(text *slice.Text, _ *driver.Command) (data []byte, any bool, err error) {
+func (g *gccCutter) cut(text *slice.Text, _ *command.Line) (data []byte, any bool, err error) {
 	part, err := g.program.Select(slice.Request{Text: text, Target: g.target, Bits: g.bits})
 	if err != nil {
 		return nil, false, err
@@ -150,14 +152,14 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := driver.ParseDatabase(data, root)
+	entries, err := compdb.Parse(data, root)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", all.database, err)
 	}
 	var jobs []job
 	seen := make(map[string]bool)
 	for _, entry := range entries {
-		c := driver.ParseCommand(withoutLauncher(entry.Args), entry.Directory)
+		c := command.Parse(withoutLauncher(entry.Args), entry.Directory)
 		if c.Reason != "" {
 			continue
 		}
@@ -261,7 +263,7 @@ func (a *sliceAllState) do(j job) error {
 }
 
 // encoded returns the slice of a command as a file, nil for one that has none.
-func (a *sliceAllState) encoded(c *driver.Command) ([]byte, error) {
+func (a *sliceAllState) encoded(c *command.Line) ([]byte, error) {
 	compiler, err := driver.FindCompiler(c, a.cache)
 	if err != nil {
 		a.leaveOut("%s: %v", c.Sources[0], err)

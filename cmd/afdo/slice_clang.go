@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -75,7 +76,7 @@ type clangCutter struct {
 	path    string
 }
 
-func (c *clangCutter) cut(text *slice.Text, command *driver.Command) (data []byte, any bool, err error) {
+func (c *clangCutter) cut(text *slice.Text, command *command.Line) (data []byte, any bool, err error) {
 	var file bytes.Buffer
 	n, err := c.profile.WriteSlice(&file, text, command.Sources)
 	return file.Bytes(), n > 0, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/depfile"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/slice"
@@ -155,11 +156,11 @@ func readDepfiles(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		rules, err := driver.ParseDepfile(data)
+		rules, err := depfile.Parse(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		files = append(files, driver.Prerequisites(rules)...)
+		files = append(files, depfile.Prerequisites(rules)...)
 	}
 	return files, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -64,7 +65,7 @@ func (tm *team) refresh(changed int) {
 		change(tm, p, unit)
 	}
 	replaceV4(tm, tm.profile, p)
-	c, err := driver.FindCompiler(driver.ParseCommand([]string{"gcc"}, tm.dir), nil)
+	c, err := driver.FindCompiler(command.Parse([]string{"gcc"}, tm.dir), nil)
 	require.NoError(tm, err)
 	tm.run("afdo", "convert", tm.profile, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", tm.whole)
 }

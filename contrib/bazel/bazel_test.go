@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -126,7 +127,7 @@ func (w *workspace) refresh(changed int) {
 // compiles those libraries whose slices differ, and not those who depend on them.
 func TestRefresh(t *testing.T) {
 	w := newWorkspace(t)
-	c, err := driver.FindCompiler(driver.ParseCommand([]string{testenv.Tool(t, "gcc")}, w.dir), nil)
+	c, err := driver.FindCompiler(command.Parse([]string{testenv.Tool(t, "gcc")}, w.dir), nil)
 	require.NoError(t, err)
 	build := "load('//afdo:afdo.bzl', 'afdo_cc_library')\n"
 	for i := range numLibraries {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -149,7 +150,7 @@ func newProject(c *client) *project {
 		require.NoError(c, os.WriteFile(filepath.Join(p.dir, source(i)), []byte(text), 0o666))
 	}
 	var err error
-	p.compiler, err = driver.FindCompiler(driver.ParseCommand([]string{"gcc"}, p.dir), nil)
+	p.compiler, err = driver.FindCompiler(command.Parse([]string{"gcc"}, p.dir), nil)
 	require.NoError(c, err)
 	p.refresh(0)
 	return p

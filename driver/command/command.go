@@ -1,0 +1,394 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Line is a command line of GCC, as far as slices need to understand it.
+type Line struct {
+	Dir      string   // in which it runs; absolute
+	Launcher []string // ccache, nice and their like, before the compiler
+	Compiler string   // as it was called
+	Args     []string // after the compiler, as they were given
+
+	// Reason says why the command cannot use a profile. It is empty for one that compiles.
+	Reason Reason
+
+	Sources []string // files of C, C++ and Objective-C
+	Object  string   // what comes out, the first object if there are several
+
+	// Profile is the file of the last -fauto-profile, empty if there is none.
+	Profile string
+
+	// LTO reports whether -flto is on.
+	LTO bool
+
+	// Settings are the NAME=VALUE words among the launchers, which the compiler finds in its
+	// environment.
+	Settings []string
+
+	// Clang reports whether the command is clang's, and Use is the option that gives clang a
+	// profile, up to its "=", empty if the command has none.
+	Clang bool
+	Use   string
+
+	words        []word // Args with response files written out
+	output       string // of -o
+	language     string // of -x
+	stage        stage
+	information  bool // it asks the compiler something
+	stdin        bool // a source is standard input
+	declined     bool // -fno-auto-profile
+	preprocessed bool // -fpreprocessed
+
+	instruments bool // -fprofile-generate
+	frontEnd    bool // it is clang's for a part of itself
+}
+
+// A word is an argument, with the next one if that is its value.
+type word struct {
+	text     string
+	value    string
+	hasValue bool
+	at       int    // index in Args, -1 if it comes out of a response file
+	source   bool   // a file that is compiled
+	language string // of -x before it
+}
+
+// A stage is how far a command goes.
+type stage uint8
+
+const (
+	stageLink stage = iota
+	stageObject
+	stageAssembly
+	stageSyntax
+	stagePreprocess
+)
+
+// Parse reads a command line that runs in a folder, which is absolute.
+// Launchers before the compiler, such as ccache, nice and env, are put aside with their arguments.
+func Parse(argv []string, dir string) *Line {
+	c := &Line{Dir: dir}
+	c.Launcher, argv, c.Settings = splitLaunchers(argv)
+	if len(argv) > 0 {
+		c.Compiler, c.Args = argv[0], argv[1:]
+	}
+	c.Clang = isClang(c.Compiler, dir)
+	if !c.Clang && !isCompiler(c.Compiler, dir) {
+		c.Reason = NoGCC
+		return c
+	}
+	c.readArgs()
+	return c
+}
+
+// readArgs reads what is behind the compiler.
+func (c *Line) readArgs() {
+	c.expand(c.Args, 0)
+	for i := range c.words {
+		c.read(&c.words[i])
+	}
+	c.Object = c.object()
+	c.Reason = c.judge()
+}
+
+// Path returns a path of the command as seen from anywhere.
+func (c *Line) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.Dir, name)
+}
+
+// Bounds of what response files bring.
+const (
+	maxResponseDepth = 16
+	maxResponseSize  = 16 << 20
+	maxWords         = 1 << 20
+)
+
+// expand adds arguments, and what is in response files instead of these.
+func (c *Line) expand(args []string, depth int) {
+	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
+		w := word{text: args[i], at: i}
+		if depth > 0 {
+			w.at = -1
+		}
+		if name, ok := strings.CutPrefix(w.text, "@"); ok && depth < maxResponseDepth {
+			if text, ok := c.response(name); ok {
+				c.expand(splitResponse(text), depth+1)
+				continue
+			}
+		}
+		if takesValue()[w.text] && i+1 < len(args) {
+			i++
+			w.value, w.hasValue = args[i], true
+		}
+		c.words = append(c.words, w)
+	}
+}
+
+// response reads a response file. What cannot be read is the name of a source to GCC.
+func (c *Line) response(name string) (text string, ok bool) {
+	info, err := os.Stat(c.Path(name))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxResponseSize {
+		return "", false
+	}
+	data, err := os.ReadFile(c.Path(name))
+	return string(data), err == nil
+}
+
+// takesValue are the options whose value is the next argument.
+var takesValue = sync.OnceValue(func() map[string]bool {
+	options := make(map[string]bool)
+	for _, option := range strings.Fields(`
+		-o -x -I -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
+		-include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore
+		-isysroot -imultilib -imultiarch -cxx-isystem -iframework -framework -arch
+		-MF -MT -MQ -Xpreprocessor -Xassembler -Xlinker -aux-info -wrapper -specs
+	-Xclang -mllvm -target -include-pch -MJ -Xanalyzer -Xopenmp-target -ivfsoverlay --config
+		-serialize-diagnostics --serialize-diagnostics -dumpbase -dumpbase-ext -dumpdir -auxbase -auxbase-strip
+		--param --sysroot --specs --output --language --include --include-directory
+		--define-macro --undefine-macro`) {
+		options[option] = true
+	}
+	return options
+})
+
+// read takes note of an argument.
+func (c *Line) read(w *word) {
+	switch {
+	case w.text == "-" || !strings.HasPrefix(w.text, "-"):
+		c.readFile(w)
+	case w.hasValue:
+		c.readValue(w.text, w.value)
+	default:
+		c.readOption(w.text)
+	}
+}
+
+func (c *Line) readValue(option, value string) {
+	switch option {
+	case "-o", "--output":
+		c.output = value
+	case "-x", "--language":
+		c.language = value
+	}
+}
+
+func (c *Line) readOption(option string) {
+	if c.Clang && c.readClang(option) {
+		return
+	}
+	switch option {
+	case "-c", "--compile":
+		c.stage = max(c.stage, stageObject)
+	case "-S", "--assemble":
+		c.stage = max(c.stage, stageAssembly)
+	case "-fsyntax-only":
+		c.stage = max(c.stage, stageSyntax)
+	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies":
+		c.stage = stagePreprocess
+	case "-fpreprocessed":
+		c.preprocessed = true
+	case "-fno-preprocessed":
+		c.preprocessed = false
+	case "-###", "--version", "--help", "--target-help":
+		c.information = true
+	case "-fauto-profile":
+		c.setProfile("fbdata.afdo") // GCC's own default
+	case "-fno-auto-profile":
+		c.Profile, c.declined = "", true
+	case "-flto":
+		c.LTO = true
+	case "-fno-lto":
+		c.LTO = false
+	default:
+		c.readJoined(option)
+	}
+}
+
+// readJoined reads an option that has its value in the same argument.
+func (c *Line) readJoined(option string) {
+	for _, o := range []struct {
+		prefix string
+		set    func(value string)
+	}{
+		{"-fauto-profile=", c.setProfile},
+		{"-flto=", func(string) { c.LTO = true }},
+		{"-dump", c.readDump},
+		{"-print-", func(string) { c.information = true }},
+		{"--print-", func(string) { c.information = true }},
+		{"--help=", func(string) { c.information = true }},
+		{"-o", func(value string) { c.output = value }},
+		{"--output=", func(value string) { c.output = value }},
+		{"-x", func(value string) { c.language = value }},
+		{"--language=", func(value string) { c.language = value }},
+	} {
+		if value, ok := strings.CutPrefix(option, o.prefix); ok {
+			o.set(value)
+			return
+		}
+	}
+}
+
+func (c *Line) setProfile(file string) { c.Profile, c.declined = file, false }
+
+// readDump reads -dumpversion and the like; -dumpbase is none of them.
+func (c *Line) readDump(what string) {
+	switch what {
+	case "version", "fullversion", "machine", "specs":
+		c.information = true
+	}
+}
+
+// languages are the values of -x for what GCC compiles with a profile.
+var languages = []string{"c", "c++", "objective-c", "objective-c++", "cpp-output", "c++-cpp-output", "objective-c-cpp-output", "objective-c++-cpp-output"}
+
+// extensions are those of such files. Apart from .C and .M, case counts for nothing.
+var extensions = []string{
+	".c", ".i", ".ii", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", ".m", ".mi", ".mm", ".M", ".mii",
+}
+
+func (c *Line) readFile(w *word) {
+	w.language = c.language
+	switch {
+	case w.text == "-":
+		c.stdin = true
+	case c.language == "" || c.language == "none":
+		w.source = slices.Contains(extensions, filepath.Ext(w.text))
+	default:
+		w.source = slices.Contains(languages, c.language)
+	}
+	if w.source {
+		c.Sources = append(c.Sources, w.text)
+	}
+}
+
+// object returns what the command writes.
+func (c *Line) object() string {
+	if c.output != "" {
+		return c.output
+	}
+	if len(c.Sources) == 0 {
+		return ""
+	}
+	base := filepath.Base(c.Sources[0])
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	switch c.stage {
+	case stageObject:
+		return base + ".o"
+	case stageAssembly:
+		return base + ".s"
+	}
+	return "a.out"
+}
+
+// judge returns why the command compiles nothing that a profile is for.
+func (c *Line) judge() Reason {
+	switch {
+	case c.information:
+		return AsksCompiler
+	case c.frontEnd:
+		return CompilesNothing
+	case c.stage == stagePreprocess:
+		return OnlyPreprocesses
+	case c.stage == stageSyntax:
+		return OnlyChecks
+	case c.stdin || slices.ContainsFunc(c.Sources, c.readOnce):
+		return ReadsStdin
+	case len(c.Sources) == 0:
+		return CompilesNothing
+	case c.declined:
+		return Declined
+	case c.instruments:
+		return Instruments
+	}
+	return ""
+}
+
+// readOnce reports whether a source is there but no file, such as /dev/stdin or a named pipe: what
+// the launcher read of it would be missing for the compiler.
+func (c *Line) readOnce(source string) bool {
+	info, err := os.Stat(c.Path(source))
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")
+}
+
+// WithProfile returns the command line with another profile, instead of the last option that gives
+// one or as the first option. No profile, "", takes that option away.
+func (c *Line) WithProfile(file string) []string {
+	var option []string
+	if file != "" {
+		option = []string{c.useOption() + file}
+	}
+	from, to := 0, 0
+	for _, w := range c.words {
+		if !c.isProfileOption(w.text) {
+			continue
+		}
+		from, to = w.at, w.at+1
+		if w.at < 0 { // only what comes behind the response file counts
+			from, to = len(c.Args), len(c.Args)
+		}
+	}
+	argv := append(slices.Clone(c.Launcher), c.Compiler)
+	argv = append(argv, c.Args[:from]...)
+	argv = append(argv, option...)
+	return append(argv, c.Args[to:]...)
+}
+
+// Argv returns the command line as it was given.
+func (c *Line) Argv() []string {
+	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
+}
+
+// PreprocessArgs returns the arguments with which the compiler preprocesses the
+// command's sources, but for -E. Sources that have been preprocessed are left out.
+func (c *Line) PreprocessArgs() []string {
+	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
+}
+
+// argsFor returns the arguments that say how sources become something else, and not what that is or
+// where it goes, with those of the sources that are wanted.
+func (c *Line) argsFor(wanted func(source *word) bool) []string {
+	var args []string
+	for _, w := range c.words {
+		switch {
+		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
+			if !w.source || !wanted(&w) {
+				continue
+			}
+		case !forPreprocessor(w.text) || c.isProfileOption(w.text):
+			continue
+		}
+		args = append(args, w.text)
+		if w.hasValue {
+			args = append(args, w.value)
+		}
+	}
+	return args
+}
+
+// forPreprocessor reports whether an option stays when the sources are preprocessed: not those that
+// say what is to come out.
+func forPreprocessor(option string) bool {
+	switch option {
+	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",
+		"--compile", "--assemble", "--write-dependencies", "--write-user-dependencies", "-wrapper":
+		return false
+	}
+	for _, prefix := range []string{
+		"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps", "-d", "-aux-info",
+		"-MJ", "-serialize-diagnostics", "--serialize-diagnostics",
+	} {
+		if strings.HasPrefix(option, prefix) {
+			return false
+		}
+	}
+	return true
+}

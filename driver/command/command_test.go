@@ -1,0 +1,156 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func parse(line string) *Line { return Parse(strings.Fields(line), "/build") }
+
+func TestParseCommand(t *testing.T) {
+	for line, want := range map[string]Line{
+		"gcc -O2 -c src/a.c":                            {Sources: []string{"src/a.c"}, Object: "a.o"},
+		"gcc -O2 -c src/a.c -o out/a.o":                 {Sources: []string{"src/a.c"}, Object: "out/a.o"},
+		"g++-12 -oout/a.o -S a.cc":                      {Sources: []string{"a.cc"}, Object: "out/a.o"},
+		"c++ -S a.cpp":                                  {Sources: []string{"a.cpp"}, Object: "a.s"},
+		"cc a.c b.c lib.a -lm":                          {Sources: []string{"a.c", "b.c"}, Object: "a.out"},
+		"gcc -c a.c -fauto-profile=p.afdo":              {Sources: []string{"a.c"}, Object: "a.o", Profile: "p.afdo"},
+		"gcc -c a.c -fauto-profile":                     {Sources: []string{"a.c"}, Object: "a.o", Profile: "fbdata.afdo"},
+		"gcc -fno-auto-profile -c a.c -fauto-profile=p": {Sources: []string{"a.c"}, Object: "a.o", Profile: "p"},
+		"gcc -x c -c a.txt -x none b.s":                 {Sources: []string{"a.txt"}, Object: "a.o"},
+		"gcc -xc++ -c a.c -flto":                        {Sources: []string{"a.c"}, Object: "a.o", LTO: true},
+		"gcc -flto=auto -c a.C -D X -include y.c":       {Sources: []string{"a.C"}, Object: "a.o", LTO: true},
+		"gcc -c a.c -flto -fno-lto":                     {Sources: []string{"a.c"}, Object: "a.o"},
+		"gcc -c -o a.o":                                 {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc a.o b.o -o prog -flto":                     {Object: "prog", LTO: true, Reason: "it compiles no C or C++"},
+		"gcc -c a.S -o a.o":                             {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc -x assembler -c a.c -o a.o":                {Object: "a.o", Reason: "it compiles no C or C++"},
+		"gcc -x c++-header -c a.h -o a.gch":             {Object: "a.gch", Reason: "it compiles no C or C++"},
+		"gcc -E -c a.c":                                 {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
+		"gcc -MM a.c":                                   {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
+		"gcc -fsyntax-only -c a.c":                      {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only checks the syntax"},
+		"gcc -c -x c -":                                 {Reason: "its source is standard input or a pipe"},
+		"gcc -c -x c /dev/stdin -o a.o":                 {Sources: []string{"/dev/stdin"}, Object: "a.o", Reason: "its source is standard input or a pipe"},
+		"gcc --version":                                 {Reason: "it asks the compiler for information"},
+		"gcc -dumpfullversion -dumpversion":             {Reason: "it asks the compiler for information"},
+		"gcc -print-file-name=libc.a":                   {Reason: "it asks the compiler for information"},
+		"gcc -### -c a.c":                               {Sources: []string{"a.c"}, Object: "a.o", Reason: "it asks the compiler for information"},
+		"gcc -c a.c -fauto-profile=p -fno-auto-profile": {Sources: []string{"a.c"}, Object: "a.o", Reason: "it has -fno-auto-profile"},
+		"gcc -c a.c -dumpbase x.c":                      {Sources: []string{"a.c"}, Object: "a.o"},
+	} {
+		got := parse(line)
+		words := strings.Fields(line)
+		assert.Equal(t, words[0], got.Compiler, line)
+		assert.Equal(t, words[1:], got.Args, line)
+		assert.Equal(t, words, got.Argv(), line)
+		assert.Equal(t, want.Sources, got.Sources, line)
+		assert.Equal(t, want.Object, got.Object, line)
+		assert.Equal(t, want.Profile, got.Profile, line)
+		assert.Equal(t, want.LTO, got.LTO, line)
+		assert.Equal(t, want.Reason, got.Reason, line)
+	}
+}
+
+func TestCompilerNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"gcc": true, "/usr/bin/g++": true, "cc": true, "c++": true, "gcc-12": true, "g++-12.2": true,
+		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
+		"clang": false, "clang++": false, "icc": false, "gfortran": false, "ld": false, "gcc-ar": false, "": false, "tcc": false,
+	} {
+		assert.Equal(t, want, isCompiler(name, "/nowhere"), name)
+	}
+}
+
+func TestLaunchers(t *testing.T) {
+	c := parse("/usr/bin/ccache CCACHE_DEBUG=1 distcc gcc -c a.c")
+	assert.Equal(t, []string{"/usr/bin/ccache", "CCACHE_DEBUG=1", "distcc"}, c.Launcher)
+	assert.Equal(t, "gcc", c.Compiler)
+	assert.Equal(t, strings.Fields("/usr/bin/ccache CCACHE_DEBUG=1 distcc gcc -fauto-profile=p -c a.c"), c.WithProfile("p"))
+
+	for _, line := range []string{"ccache", "ccache --show-stats", "make -j", "icc -c a.c", ""} {
+		c := parse(line)
+		assert.Equal(t, NoGCC, c.Reason, line)
+	}
+}
+
+func TestWithProfile(t *testing.T) {
+	for line, want := range map[string]string{
+		"gcc -c a.c":                                   "gcc -fauto-profile=p -c a.c",
+		"gcc -c a.c -fauto-profile=x -O2":              "gcc -c a.c -fauto-profile=p -O2",
+		"gcc -fauto-profile -c a.c":                    "gcc -fauto-profile=p -c a.c",
+		"gcc -fauto-profile=x -c a.c -fauto-profile=y": "gcc -fauto-profile=x -c a.c -fauto-profile=p",
+	} {
+		assert.Equal(t, want, strings.Join(parse(line).WithProfile("p"), " "), line)
+	}
+	assert.Equal(t, "gcc a.o -flto", strings.Join(parse("gcc a.o -fauto-profile=x -flto").WithProfile(""), " "))
+}
+
+func TestPreprocessArgs(t *testing.T) {
+	c := parse("gcc -O2 -Iinc -D X=1 -MD -MF a.d -MT x -MP -c a.c b.o y.i -o a.o -fauto-profile=p -Wp,-MD,x.d -x c z -save-temps -include pre.h -P -dM")
+	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h"), c.PreprocessArgs())
+}
+
+func TestWrappers(t *testing.T) {
+	for line, want := range map[string]string{
+		"nice gcc -c a.c":                            "gcc",
+		"nice -n 5 gcc -c a.c":                       "gcc",
+		"nice -10 ionice -c 3 gcc -c a.c":            "gcc",
+		"env A=1 B=2 gcc -c a.c":                     "gcc",
+		"/usr/bin/env -u X -- A=1 ccache gcc -c a.c": "gcc",
+		"time -p g++ -c a.cc":                        "g++",
+		"timeout -k 5 60s gcc -c a.c":                "gcc",
+		"taskset 3 gcc -c a.c":                       "gcc",
+		"nice":                                       "nice", "env A=1": "env", "nice -n": "nice", "timeout 5": "timeout", "nice -n 5": "nice",
+	} {
+		c := parse(line)
+		assert.Equal(t, want, c.Compiler, line)
+		assert.Equal(t, line, strings.Join(c.Argv(), " "))
+	}
+	assert.Equal(t, []string{"A=1", "CPATH=x"}, parse("env A=1 nice CPATH=x gcc -c a.c").Settings)
+}
+
+// TestCompilerLink has a link of another name to a compiler.
+func TestCompilerLink(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x86_64-linux-gnu-gcc-12"), []byte("#!/bin/sh\n"), 0o777))
+	require.NoError(t, os.Symlink("x86_64-linux-gnu-gcc-12", filepath.Join(dir, "mycc")))
+	require.NoError(t, os.Symlink("/bin/echo", filepath.Join(dir, "other")))
+	assert.Empty(t, Parse([]string{"./mycc", "-c", "a.c"}, dir).Reason)
+	assert.Equal(t, NoGCC, Parse([]string{"./other", "-c", "a.c"}, dir).Reason)
+}
+
+func TestResponseFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	write("args", "-c 'my file.c' \"-Da=\\\"b\\\"\"\n @inner \\@x -o\n")
+	write("inner", "-fauto-profile=old @missing")
+	write("loop", "@loop a.c")
+	c := Parse([]string{"gcc", "-O2", "@args", "out.o"}, dir)
+	assert.Equal(t, []string{"my file.c"}, c.Sources)
+	assert.Equal(t, "old", c.Profile)
+	assert.Equal(t, []string{"gcc", "-O2", "@args", "out.o", "-fauto-profile=p"}, c.WithProfile("p"))
+	assert.Equal(t, []string{"-O2", "my file.c", `-Da="b"`}, c.PreprocessArgs())
+
+	c = Parse([]string{"gcc", "-c", "@loop"}, dir)
+	assert.Len(t, c.Sources, maxResponseDepth)
+}
+
+func TestSplitResponse(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                    nil,
+		" a\tb\nc ":           {"a", "b", "c"},
+		`'a b' "c d" e\ f`:    {"a b", "c d", "e f"},
+		`'a\b' "a\"b" ''`:     {`a\b`, `a"b`, ""},
+		`a'b'c "unfinished`:   {"abc", "unfinished"},
+		`C:\\x -D"A=\"b c\""`: {`C:\x`, `-DA="b c"`},
+	} {
+		assert.Equal(t, want, splitResponse(text), text)
+	}
+}

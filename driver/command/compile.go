@@ -1,0 +1,26 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// CompileTo returns a command line that compiles one of the command's sources to an object, with
+// more flags and without a profile. It writes nothing else, and runs without the launchers.
+func (c *Line) CompileTo(source, object string, flags ...string) []string {
+	args := c.argsFor(func(w *word) bool { return w.text == source })
+	argv := append([]string{c.Compiler}, args...)
+	argv = append(argv, flags...)
+	return append(argv, "-c", "-o", object)
+}
+
+// Optimises reports whether the command has an option that makes the compiler optimise: the last -O
+// counts, and without one there is no optimisation.
+func (c *Line) Optimises() bool {
+	for _, w := range slices.Backward(c.words) {
+		if level, ok := strings.CutPrefix(w.text, "-O"); ok {
+			return level != "0"
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+package command
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// launchers are programs that run the compiler behind them and take its place.
+var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
+
+// A wrapper is a program of the system that runs a command behind its own options.
+type wrapper struct {
+	withValue string // options whose value is the next argument
+	operands  int    // arguments before the command
+	settings  bool   // NAME=VALUE arguments come before the command
+}
+
+var wrappers = map[string]wrapper{
+	"env":     {withValue: "-u --unset", settings: true},
+	"ionice":  {withValue: "-c -n --class --classdata"},
+	"nice":    {withValue: "-n --adjustment"},
+	"nohup":   {},
+	"setsid":  {},
+	"stdbuf":  {withValue: "-i -o -e"},
+	"taskset": {operands: 1},
+	"time":    {withValue: "-f -o --format --output"},
+	"timeout": {withValue: "-k -s --kill-after --signal", operands: 1},
+}
+
+// splitLaunchers splits a command line before the compiler. The settings are
+// NAME=VALUE words that the compiler finds in its environment.
+func splitLaunchers(argv []string) (before, rest, settings []string) {
+	rest = argv
+	for len(rest) > 1 {
+		n := 0
+		if IsLauncher(rest[0]) {
+			n = 1
+		} else if w, ok := wrappers[ProgramName(rest[0])]; ok {
+			n = w.skip(rest)
+		} else if len(before) > 0 && isSetting(rest[0]) { // ccache takes them, too
+			n = 1
+		}
+		if n == 0 || n >= len(rest) {
+			break
+		}
+		for _, word := range rest[:n] {
+			if isSetting(word) {
+				settings = append(settings, word)
+			}
+		}
+		before, rest = argv[:len(before)+n], rest[n:]
+	}
+	return before, rest, settings
+}
+
+// skip returns how many words a wrapper takes, itself included.
+func (w *wrapper) skip(argv []string) int {
+	values := strings.Fields(w.withValue)
+	i := 1
+	for ; i < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
+		if argv[i] == "--" {
+			i++
+			break
+		}
+		if slices.Contains(values, argv[i]) {
+			i++
+		}
+	}
+	for w.settings && i < len(argv) && isSetting(argv[i]) {
+		i++
+	}
+	return i + w.operands
+}
+
+// IsLauncher reports whether a program is one that runs the compiler behind it, such as ccache.
+func IsLauncher(word string) bool { return slices.Contains(launchers, ProgramName(word)) }
+
+func isSetting(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "-")
+}
+
+// ProgramName returns the name of a program without folder and .exe.
+func ProgramName(word string) string {
+	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
+}
+
+// isCompiler reports whether a program is called gcc, g++, cc or c++, maybe with a target before it
+// and a version behind it, or is a link to one that is.
+func isCompiler(word, dir string) bool {
+	if hasCompilerName(word) {
+		return true
+	}
+	path, err := lookPath(word, dir)
+	if err != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && target != path && hasCompilerName(target)
+}
+
+// baseCompilerName returns the name of a compiler without target and version.
+func baseCompilerName(word string) string {
+	name := strings.TrimRight(ProgramName(word), "0123456789.")
+	name = strings.TrimSuffix(name, "-")
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
+func hasCompilerName(word string) bool {
+	name := baseCompilerName(word)
+	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
+}
+
+// SeemsToCompile reports whether a command of a compiler that is not known looks like one that
+// compiles.
+func (c *Line) SeemsToCompile() bool {
+	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {
+		return slices.Contains(extensions, filepath.Ext(arg))
+	})
+}
+
+// MayBeGCC reports whether a command whose compiler is not known looks like one that compiles, and
+// does not run a compiler that stands behind it.
+func (c *Line) MayBeGCC() bool {
+	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
+}
+
+// TakeForGCC reads a command whose compiler is not known as one of GCC.
+func (c *Line) TakeForGCC() { c.readArgs() }
+
+// CompilerPath returns the path of the command's compiler, behind a launcher that goes by its name.
+func (c *Line) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
+
+// lookPath finds a program, behind a launcher that goes by its name.
+func lookPath(name, dir string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		path, err := exec.LookPath(name)
+		if err != nil || !isMasked(path) {
+			return path, err
+		}
+		name = filepath.Base(name)
+	}
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && !isMasked(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// isMasked reports whether a program is a link to a launcher, as those in /usr/lib/ccache are.
+func isMasked(path string) bool {
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && IsLauncher(target)
+}

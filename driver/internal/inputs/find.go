@@ -1,0 +1,197 @@
+package inputs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// ErrNoText is what errors match if what a command compiles cannot be determined from the text of
+// its sources.
+var ErrNoText = errors.New("cannot be determined from its source text")
+
+// A Compiler is the program that preprocesses.
+type Compiler struct {
+	Path    string
+	Version string
+}
+
+// Find finds what a command reads: from the cache if that holds, and else by preprocessing.
+func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, error) {
+	if what := c.HidesNames(); what != "" {
+		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
+	}
+	f := finder{Line: c, compiler: compiler}
+	key := f.key()
+	if data, ok := cache.Get(store.Inputs, key); ok {
+		if last, ok := decodeRecord(data); ok && f.holds(last) {
+			if last.renewed {
+				cache.Put(store.Inputs, key, last.encode())
+			}
+			last.Again = true
+			return last, nil
+		}
+	}
+	now, err := f.preprocess()
+	if err != nil {
+		return nil, err
+	}
+	if !now.uncertain {
+		cache.Put(store.Inputs, key, now.encode())
+	}
+	return now, nil
+}
+
+// A finder finds the inputs of one command.
+type finder struct {
+	*command.Line
+	compiler Compiler
+}
+
+// key tells the command from all others that may include something else.
+func (f *finder) key() string {
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.Dir}
+	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
+		parts = append(parts, os.Getenv(name))
+	}
+	parts = append(append(parts, f.Settings...), f.Sources...)
+	return strings.Join(append(parts, f.PreprocessArgs()...), "\x00")
+}
+
+// preprocess reads the preprocessed sources.
+func (f *finder) preprocess() (*Record, error) {
+	start := time.Now()
+	r := new(Record)
+	all := new(slice.Text)
+	var m markers
+	var search []string
+	var asked []question
+	for _, source := range f.Preprocessed() {
+		text := ReadSource(f.Path(source))
+		if text == nil {
+			return nil, fmt.Errorf("%s cannot be read", source)
+		}
+		if err := f.addText(all, text); err != nil {
+			return nil, err
+		}
+		m.files = append(m.files, source) // what it was made from is not read
+	}
+	if len(m.files) < len(f.Sources) {
+		text, folders, err := f.runPreprocessor()
+		if err != nil {
+			return nil, err
+		}
+		if err := f.addText(all, text); err != nil {
+			return nil, err
+		}
+		made := readMarkers(text)
+		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, folders
+		questions, sure := f.findQuestions(made.files)
+		asked, r.uncertain = questions, !sure
+	}
+	for _, name := range m.files {
+		in, changed := lookAt(f.Dir, name)
+		r.uncertain = r.uncertain || in.state == 0 || !changed.Before(start)
+		r.inputs = append(r.inputs, in)
+	}
+	r.watched, r.there = newWatched(f.Dir, search, m, asked)
+	r.text, r.encoded = all, all.Encode()
+	return r, nil
+}
+
+// runPreprocessor returns the preprocessed sources, and the folders in which
+// headers are searched for.
+func (f *finder) runPreprocessor() (text []byte, search []string, err error) {
+	args := append(f.PreprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
+	if f.Clang {
+		args = append(args, "-Qunused-arguments")
+	}
+	text, said, err := f.run(args)
+	if err == nil {
+		return text, searchFolders(said), nil
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil, nil, err
+	}
+	if _, _, again := f.run(append(args, "-fpch-preprocess")); again == nil {
+		return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
+	}
+	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
+}
+
+// run runs the compiler.
+func (f *finder) run(args []string) (out, said []byte, err error) {
+	cmd := exec.Command(f.compiler.Path, args...)
+	cmd.Dir = f.Dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
+		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
+	})
+	cmd.Env = append(append(cmd.Env, f.Settings...), "LC_ALL=C")
+	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = text, &errs
+	err = cmd.Run()
+	return text.Bytes(), errs.Bytes(), err
+}
+
+// usualText is more than most preprocessed sources have.
+const usualText = 4 << 20
+
+// firstError returns the first line that a compiler has said of an error.
+func firstError(said []byte) string {
+	for line := range bytes.Lines(said) {
+		if bytes.Contains(line, []byte("error: ")) {
+			return string(bytes.TrimSpace(line))
+		}
+	}
+	return ""
+}
+
+// searchFolders returns the folders that a compiler with -v says it searches, and those that it
+// would if they were there.
+func searchFolders(said []byte) []string {
+	var folders []string
+	listing := false
+	for line := range bytes.Lines(said) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if missing, ok := strings.CutPrefix(text, "ignoring nonexistent directory \""); ok {
+			folders = append(folders, strings.TrimSuffix(missing, `"`))
+			continue
+		}
+		switch {
+		case strings.HasSuffix(text, "search starts here:"):
+			listing = true
+		case text == "End of search list.":
+			listing = false
+		case listing:
+			folders = append(folders, strings.TrimPrefix(text, " "))
+		}
+	}
+	return folders
+}
+
+// maxSource is the size up to which a file is read.
+const maxSource = 256 << 20
+
+// ReadSource returns the text of a file, nothing if it is no regular file or cannot be read.
+func ReadSource(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return text
+}

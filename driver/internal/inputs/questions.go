@@ -1,0 +1,243 @@
+package inputs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A question is a file for which a source asks with __has_include. The answer decides what is
+// compiled, and leaves no trace in the preprocessed text.
+type question struct {
+	folder string // of the file that asks; empty if it does not count, as for <name>
+	name   string
+}
+
+// hasInclude asks. With nextSuffix it asks only folders behind that of the file that asks.
+const (
+	hasInclude = "__has_include"
+	nextSuffix = "_next"
+)
+
+// An asker finds questions in the text of sources and headers.
+type asker struct {
+	names   []string // what asks: hasInclude, and macros for it
+	found   map[question]bool
+	unclear bool // one is about a name that the text does not have as it is
+}
+
+// findQuestions returns what files may ask, and whether that is all.
+func (f *finder) findQuestions(files []string) (all []question, sure bool) {
+	a := asker{names: []string{hasInclude}, found: make(map[question]bool)}
+	for _, arg := range f.PreprocessArgs() {
+		a.unclear = a.unclear || strings.Contains(arg, hasInclude)
+	}
+	var text []byte
+	for done := 0; done < len(a.names) && !a.unclear; { // again for macros that have turned up
+		names := a.names[done:]
+		done = len(a.names)
+		for _, file := range files {
+			text = readAll(f.Path(file), text[:0])
+			for _, name := range names {
+				a.search(text, []byte(name), filepath.Dir(file))
+			}
+		}
+	}
+	for q := range a.found {
+		all = append(all, q)
+	}
+	return all, !a.unclear
+}
+
+// readAll reads a file behind what is in a buffer, as far as it can be read.
+func readAll(path string, buf []byte) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return buf
+	}
+	defer file.Close()
+	for len(buf) < maxSource {
+		buf = slices.Grow(buf, 1<<14)
+		n, err := file.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			break
+		}
+	}
+	return buf
+}
+
+// search looks for a name in directives.
+func (a *asker) search(text, name []byte, folder string) {
+	for {
+		at := bytes.Index(text, name)
+		if at < 0 {
+			return
+		}
+		start, end := lineStart(text, at), lineEnd(text, at)
+		line := bytes.TrimSpace(withoutComments(text[start:end]))
+		if directive, ok := bytes.CutPrefix(line, []byte("#")); ok {
+			a.directive(bytes.TrimSpace(directive), name, folder)
+		}
+		text = text[end:]
+	}
+}
+
+// directive reads a directive that has a name in it.
+func (a *asker) directive(line, name []byte, folder string) {
+	what := firstName(line)
+	switch rest := line[len(what):]; what {
+	case "if", "elif":
+		a.condition(rest, name, folder, nil)
+	case "define":
+		a.definition(bytes.TrimSpace(rest), name, folder)
+	}
+}
+
+// A macro is what a #define defines.
+type macro struct {
+	name   string
+	params []string
+}
+
+// definition reads what a macro stands for.
+func (a *asker) definition(text, name []byte, folder string) {
+	m := macro{name: firstName(text)}
+	body := text[len(m.name):]
+	if m.name == string(name) { // for compilers that do not have it
+		return
+	}
+	if len(body) > 0 && body[0] == '(' {
+		params, after, _ := bytes.Cut(body[1:], []byte{')'})
+		for param := range bytes.SplitSeq(params, []byte{','}) {
+			m.params = append(m.params, string(bytes.TrimSpace(param)))
+		}
+		body = after
+	}
+	a.condition(body, name, folder, &m)
+}
+
+// condition reads the questions of a condition, or of the macro that stands for one.
+func (a *asker) condition(text, name []byte, folder string, m *macro) {
+	for {
+		at := bytes.Index(text, name)
+		if at < 0 {
+			return
+		}
+		before, rest := text[:at], text[at+len(name):]
+		if string(name) == hasInclude {
+			rest = bytes.TrimPrefix(rest, []byte(nextSuffix))
+		}
+		text = rest
+		if len(before) > 0 && isNameByte(before[len(before)-1]) || firstName(rest) != "" || asksDefined(before) {
+			continue // it is part of another name, or itself not asked
+		}
+		operand, called := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("("))
+		operand = bytes.TrimSpace(operand)
+		switch {
+		case a.ask(operand, folder):
+		case m != nil && (!called || slices.Contains(m.params, firstName(operand))):
+			a.add(m.name)
+		default:
+			a.unclear = true
+		}
+	}
+}
+
+// asksDefined reports whether what follows is asked to be defined.
+func asksDefined(before []byte) bool {
+	before = bytes.TrimSuffix(bytes.TrimSpace(before), []byte("("))
+	return bytes.HasSuffix(bytes.TrimSpace(before), []byte("defined"))
+}
+
+// ask notes an operand that is the name of a header.
+func (a *asker) ask(operand []byte, folder string) bool {
+	if len(operand) == 0 {
+		return false
+	}
+	end := operand[0]
+	switch end {
+	case '<':
+		end, folder = '>', ""
+	case '"':
+	default:
+		return false
+	}
+	name, _, ok := bytes.Cut(operand[1:], []byte{end})
+	if ok {
+		a.found[question{folder, string(name)}] = true
+	}
+	return ok
+}
+
+func (a *asker) add(name string) {
+	if !slices.Contains(a.names, name) {
+		a.names = append(a.names, name)
+	}
+}
+
+func firstName(text []byte) string {
+	n := 0
+	for n < len(text) && isNameByte(text[n]) {
+		n++
+	}
+	return string(text[:n])
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || isDigit(c)
+}
+
+// lineStart returns where a line begins that may go on behind backslashes.
+func lineStart(text []byte, at int) int {
+	for {
+		at = bytes.LastIndexByte(text[:at], '\n') + 1
+		if at == 0 || !goesOn(text[:at-1]) {
+			return at
+		}
+		at--
+	}
+}
+
+func lineEnd(text []byte, at int) int {
+	for {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			return len(text)
+		}
+		at += n
+		if !goesOn(text[:at]) {
+			return at
+		}
+		at++
+	}
+}
+
+// goesOn reports whether a line ends in a backslash.
+func goesOn(line []byte) bool {
+	return bytes.HasSuffix(bytes.TrimSuffix(line, []byte{'\r'}), []byte{'\\'})
+}
+
+// withoutComments returns a line in one piece, with a blank for each comment.
+func withoutComments(line []byte) []byte {
+	line = bytes.ReplaceAll(bytes.ReplaceAll(line, []byte("\\\r\n"), nil), []byte("\\\n"), nil)
+	var out []byte
+	for {
+		at := bytes.IndexByte(line, '/')
+		if at < 0 || at+1 == len(line) {
+			return append(out, line...)
+		}
+		switch line[at+1] {
+		case '/':
+			return append(out, line[:at]...)
+		case '*':
+			out = append(append(out, line[:at]...), ' ')
+			_, rest, _ := bytes.Cut(line[at+2:], []byte("*/"))
+			line = rest
+		default:
+			out, line = append(out, line[:at+1]...), line[at+1:]
+		}
+	}
+}

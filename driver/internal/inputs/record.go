@@ -1,0 +1,222 @@
+package inputs
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// A Record is what the cache has of the inputs of a command.
+type Record struct {
+	Again bool // it is that of an earlier run
+
+	text    *slice.Text // nil if it has not been decoded
+	encoded []byte      // the text as the cache has it
+	inputs  []inputFile
+	watched []watched
+	there   []string // what has to stay, whatever is in it
+
+	uncertain bool // a file may have changed while it was read
+	renewed   bool // folders have changed, but nothing in them that matters
+}
+
+// An inputFile is a file or a folder as it was when it was looked at.
+type inputFile struct {
+	path  string
+	state uint64 // 0 if it is not there
+}
+
+// watched are files that were not there, and the folder that changes before one can be.
+type watched struct {
+	folder  inputFile
+	missing []string
+}
+
+// newInput looks at a file. A path that is not absolute is of the folder dir.
+func newInput(dir, path string) inputFile {
+	in, _ := lookAt(dir, path)
+	return in
+}
+
+// lookAt looks at a file, and returns when it was last changed, too.
+func lookAt(dir, path string) (in inputFile, changed time.Time) {
+	info, err := os.Stat(pathIn(dir, path))
+	if err != nil {
+		return inputFile{path: path}, changed
+	}
+	return inputFile{path, filestate.Of(info)}, info.ModTime()
+}
+
+func pathIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+func exists(dir, path string) bool {
+	_, err := os.Stat(pathIn(dir, path))
+	return err == nil
+}
+
+// Files returns the paths of the inputs, as the compiler names them.
+func (r *Record) Files() []string {
+	files := make([]string, len(r.inputs))
+	for i := range r.inputs {
+		files[i] = r.inputs[i].path
+	}
+	return files
+}
+
+// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
+// the cache is decoded when it is asked for.
+func (r *Record) Text() (*slice.Text, error) {
+	if r.text != nil {
+		return r.text, nil
+	}
+	t, ok := slice.DecodeText(r.encoded)
+	if !ok {
+		return nil, errors.New("malformed text in the cache")
+	}
+	return t, nil
+}
+
+// Sum returns a number that changes when the text means something else to slices.
+func (r *Record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
+
+// holds reports whether a command still reads what it did. It renews the state of folders in which
+// other things have changed.
+func (f *finder) holds(r *Record) bool {
+	for _, was := range r.inputs {
+		if newInput(f.Dir, was.path) != was {
+			return false
+		}
+	}
+	for _, path := range r.there {
+		if !exists(f.Dir, path) {
+			return false
+		}
+	}
+	for i := range r.watched {
+		w := &r.watched[i]
+		now := newInput(f.Dir, w.folder.path)
+		if now == w.folder {
+			continue
+		}
+		for _, path := range w.missing {
+			// A folder nearer to the file would have to be watched instead.
+			if nearer := filepath.Dir(path); exists(f.Dir, path) || nearer != w.folder.path && exists(f.Dir, nearer) {
+				return false
+			}
+		}
+		w.folder, r.renewed = now, true
+	}
+	return true
+}
+
+// recordForm is the first thing in a record, and changes with what follows it or how that is found.
+const recordForm = 4
+
+func (r *Record) encode() []byte {
+	var e encoder
+	e.uint(recordForm)
+	e.uint(uint64(len(r.inputs)))
+	for _, in := range r.inputs {
+		e.input(in)
+	}
+	e.uint(uint64(len(r.watched)))
+	for _, w := range r.watched {
+		e.input(w.folder)
+		e.strings(w.missing)
+	}
+	e.strings(r.there)
+	return append(e.data, r.encoded...)
+}
+
+func decodeRecord(data []byte) (*Record, bool) {
+	d := decoder{data: data}
+	if d.uint() != recordForm {
+		return nil, false
+	}
+	r := new(Record)
+	for n := d.count(); n > 0 && !d.failed; n-- {
+		r.inputs = append(r.inputs, d.input())
+	}
+	for n := d.count(); n > 0 && !d.failed; n-- {
+		r.watched = append(r.watched, watched{d.input(), d.strings()})
+	}
+	r.there = d.strings()
+	r.encoded = d.data
+	return r, !d.failed
+}
+
+type encoder struct{ data []byte }
+
+func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
+
+func (e *encoder) input(in inputFile) {
+	e.string(in.path)
+	e.uint(in.state)
+}
+
+func (e *encoder) string(s string) {
+	e.uint(uint64(len(s)))
+	e.data = append(e.data, s...)
+}
+
+func (e *encoder) strings(list []string) {
+	e.uint(uint64(len(list)))
+	for _, s := range list {
+		e.string(s)
+	}
+}
+
+// A decoder reads what an encoder wrote. Once failed, it reads zeros.
+type decoder struct {
+	data   []byte
+	failed bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.data)
+	if n <= 0 {
+		d.failed, d.data = true, nil
+		return 0
+	}
+	d.data = d.data[n:]
+	return v
+}
+
+// count reads the number of things that take a byte at least.
+func (d *decoder) count() int {
+	n := d.uint()
+	if n > uint64(len(d.data)) {
+		d.failed = true
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) input() inputFile { return inputFile{d.string(), d.uint()} }
+
+func (d *decoder) string() string {
+	n := d.count()
+	s := string(d.data[:n])
+	d.data = d.data[n:]
+	return s
+}
+
+func (d *decoder) strings() []string {
+	list := make([]string, 0, d.count())
+	for range cap(list) {
+		list = append(list, d.string())
+	}
+	return list
+}

@@ -1,0 +1,38 @@
+package inputs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRecord(t *testing.T) {
+	r := &Record{
+		inputs:  []inputFile{{"a.c", 10}, {"", 1<<64 - 1}},
+		watched: []watched{{inputFile{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
+		there:   []string{"inc/c.h"},
+		encoded: []byte("whatever"),
+	}
+	data := r.encode()
+	got, ok := decodeRecord(data)
+	require.True(t, ok)
+	assert.Equal(t, r, got)
+	for n := range len(data) - len(r.encoded) {
+		_, ok := decodeRecord(data[:n])
+		assert.False(t, ok, "%d bytes", n)
+	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	f.Add((&Record{inputs: []inputFile{{"a.c", 1}}, watched: []watched{{inputFile{".", 2}, []string{"f"}}}, encoded: []byte("x")}).encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, ok := decodeRecord(data)
+		if !ok {
+			return
+		}
+		again, ok := decodeRecord(r.encode())
+		require.True(t, ok)
+		require.Equal(t, r, again)
+	})
+}

@@ -1,0 +1,41 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// checkPrivate says what lets others write to a folder.
+func checkPrivate(dir string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case ok && int(stat.Uid) != os.Geteuid():
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder belongs to another user")}
+	case info.Mode()&0o022 != 0:
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("other users can write to the folder: run chmod go-w")}
+	}
+	return nil
+}
+
+// LockFile waits until no other process has the lock of a file, which it makes if need be.
+func LockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}

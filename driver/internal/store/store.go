@@ -1,0 +1,128 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A Store is a folder of files that can be made again, by kind and key. All that goes wrong with it
+// counts as empty. A nil Store is empty and stays so. Any number of processes may use one folder.
+type Store struct{ dir string }
+
+// ErrNone is what errors match if there is no cache.
+var ErrNone = errors.New("no cache")
+
+// OpenStore returns the store in a folder, which is made if need be. It must be the user's, and no
+// other user may write to it.
+func OpenStore(dir string) (*Store, error) {
+	if err := MakePrivate(dir); err != nil {
+		return nil, err
+	}
+	return &Store{dir}, nil
+}
+
+// Dir returns the path of the folder.
+func (c *Store) Dir() string { return c.dir }
+
+// MakePrivate makes a folder unless it is there, and makes sure that only the user can write to it.
+func MakePrivate(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a folder")}
+	}
+	return checkPrivate(dir, info)
+}
+
+// kinds are the folders in the cache.
+const (
+	Compilers = "compilers" // versions of compilers
+	Inputs    = "inputs"    // what compiles read
+	Stamps    = "stamps"    // out of what slices were made
+	Slices    = "slices"    // slices that have no place beside an object
+	Profiles  = "profiles"  // profiles with an index
+	Said      = "said"      // what has been said in this build
+)
+
+// Path returns where something with a key is kept. It makes the folder, and fails if it cannot.
+func (c *Store) Path(kind, key string) (string, error) {
+	if c == nil {
+		return "", ErrNone
+	}
+	path := c.pathOf(kind, key)
+	return path, os.MkdirAll(filepath.Dir(path), 0o700)
+}
+
+func (c *Store) pathOf(kind, key string) string {
+	return filepath.Join(c.dir, kind, fmt.Sprintf("%016x", xxhash.Sum64String(key)))
+}
+
+// Get returns what was put under a key.
+func (c *Store) Get(kind, key string) (data []byte, ok bool) {
+	if c == nil {
+		return nil, false
+	}
+	path := c.pathOf(kind, key)
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) < 8 {
+		return nil, false
+	}
+	data, sum := data[:len(data)-8], data[len(data)-8:]
+	if binary.LittleEndian.Uint64(sum) != cacheSum(key, data) {
+		return nil, false
+	}
+	MarkUsed(path)
+	return data, true
+}
+
+// cacheSum tells a whole file from a damaged one, and a key from another of the same name.
+func cacheSum(key string, data []byte) uint64 {
+	h := xxhash.New()
+	_, _ = h.WriteString(key)
+	_, _ = h.Write(data)
+	return h.Sum64()
+}
+
+// Put keeps data under a key. The file appears whole or not at all.
+func (c *Store) Put(kind, key string, data []byte) {
+	path, err := c.Path(kind, key)
+	if err == nil {
+		_ = ReplaceFile(path, binary.LittleEndian.AppendUint64(data[:len(data):len(data)], cacheSum(key, data)))
+	}
+}
+
+// ReplaceFile writes a file, which appears whole or not at all.
+func ReplaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// TempPrefix begins the names of files that are not complete.
+const TempPrefix = "new-"

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The time of a file in the cache is when it was last used, give or take an hour.
+const usedWithin = time.Hour
+
+// MarkUsed notes that a file has been used.
+func MarkUsed(path string) {
+	now := time.Now()
+	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > usedWithin {
+		_ = os.Chtimes(path, now, now)
+	}
+}
+
+// A cacheFile is a file in the cache.
+type cacheFile struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// files lists what can be removed. The statistics stay.
+func (c *Store) files() ([]cacheFile, error) {
+	if c == nil {
+		return nil, nil
+	}
+	var files []cacheFile
+	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Profiles, Said} {
+		entries, err := os.ReadDir(filepath.Join(c.dir, kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() {
+				continue // somebody else has removed it
+			}
+			files = append(files, cacheFile{filepath.Join(c.dir, kind, e.Name()), info.Size(), info.ModTime()})
+		}
+	}
+	return files, nil
+}
+
+// Usage returns how many files there are that can be removed, and their bytes.
+func (c *Store) Usage() (n int, bytes int64, err error) {
+	files, err := c.files()
+	for _, f := range files {
+		bytes += f.size
+	}
+	return len(files), bytes, err
+}
+
+// Remove keeps the files that were used last: at most so many bytes, and none older than age. It
+// returns how many it has removed, and their bytes.
+func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err error) {
+	files, err := c.files()
+	if err != nil {
+		return 0, 0, err
+	}
+	slices.SortFunc(files, func(a, b cacheFile) int {
+		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
+	})
+	now := time.Now()
+	for _, f := range files {
+		fresh := strings.HasPrefix(filepath.Base(f.path), TempPrefix) && now.Sub(f.used) < usedWithin // somebody is writing it
+		if fresh || size > 0 && f.size <= size && now.Sub(f.used) <= age {
+			size -= f.size
+			continue
+		}
+		if err := os.Remove(f.path); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return n, bytes, err
+		}
+		n++
+		bytes += f.size
+	}
+	return n, bytes, nil
+}
+
+// DueForTrim reports whether files have not been removed within the hour, and takes it that they
+// are now.
+func (c *Store) DueForTrim() bool {
+	mark := filepath.Join(c.dir, "trimmed")
+	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < usedWithin {
+		return false
+	}
+	if os.WriteFile(mark, nil, 0o600) != nil {
+		return false
+	}
+	now := time.Now()
+	_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
+	return true
+}
+
+// sameBuild is for how long there may be no compile in a build.
+const sameBuild = 5 * time.Minute
+
+// Once reports whether something is to be said: it has not been since the build began, that is,
+// there have been some minutes in which nobody wanted to say it. Without a cache it is said every
+// time.
+func (c *Store) Once(what string) bool {
+	path, err := c.Path(Said, what)
+	if err != nil {
+		return true
+	}
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		_ = f.Close()
+		return true
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false // somebody else is saying it
+	}
+	now := time.Now()
+	if now.Sub(info.ModTime()) > sameBuild {
+		old := path + "-" + TempPrefix
+		return os.Rename(path, old) == nil && c.Once(what) // of several, one succeeds
+	}
+	_ = os.Chtimes(path, now, now)
+	return false
+}

@@ -1,0 +1,12 @@
+package driver
+
+import "github.com/go-afdo/afdo/driver/command"
+
+// Why a [Launcher] runs a command as it was given, apart from what the command line says.
+const (
+	OldGCC     command.Reason = "its compiler is not GCC 12 or later"
+	OwnProfile command.Reason = "the compiler reads its -fauto-profile itself"
+	OldClang   command.Reason = "its compiler is not clang 14 or later"
+	Unreadable command.Reason = "its sources cannot be preprocessed"
+	LTOLink    command.Reason = "an LTO link needs no profile"
+)
