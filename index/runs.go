@@ -23,7 +23,7 @@ func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
 		var u wire.Unit
 		fields := wire.Fields{Data: r.Entry, Compact: names.compact}
 		fields.Unit(&u)
-		if had[u.Strings] || !f.together(&u) {
+		if had[u.Strings] || !f.adjacent(&u) {
 			continue
 		}
 		had[u.Strings] = true
@@ -33,8 +33,8 @@ func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	return runs
 }
 
-// together reports whether the symbol names of a unit follow its string table.
-func (f *file) together(u *wire.Unit) bool {
+// adjacent reports whether the symbol names of a unit follow its string table.
+func (f *file) adjacent(u *wire.Unit) bool {
 	at := uint64(u.Strings)
 	return u.Symbols == u.Strings+1 && at+1 < uint64(len(f.sections)) &&
 		f.sections[at].t == afdo.SectionStringTable && f.sections[at+1].t == afdo.SectionSymbolNames
