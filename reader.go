@@ -204,7 +204,7 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	}
 }
 
-func (r *Reader) unit(entry *v4.Unit) *Unit { return &Unit{r: r, entry: entry} }
+func (r *Reader) unit(entry v4.Unit) *Unit { return &Unit{r: r, entry: entry} }
 
 // Unit returns the unit of a path, which is compared byte for byte. The empty path is the unit of
 // symbols with unknown file (format note 8). The error is [ErrNotFound] if there is none, and an
@@ -223,7 +223,7 @@ func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
 }
 
 // only returns the unit of a path if a way to look finds one and no other.
-func (r *Reader) only(path string, find func(string) ([]*v4.Unit, error)) (*Unit, error) {
+func (r *Reader) only(path string, find func(string) ([]v4.Unit, error)) (*Unit, error) {
 	found, err := find(path)
 	switch {
 	case err != nil:
@@ -250,7 +250,7 @@ func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	if u == nil {
 		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
 	}
-	return r.unit(u), nil
+	return r.unit(*u), nil
 }
 
 // Symbol returns the symbol of an ID, that of a call target or an inlined function, in whichever
@@ -264,7 +264,7 @@ func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	if u == nil {
 		return Symbol{}, noSymbolID(id)
 	}
-	return r.unit(u).SymbolByID(id)
+	return r.unit(*u).SymbolByID(id)
 }
 
 func noSymbolID(id SymbolID) error { return fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound) }

@@ -15,7 +15,7 @@ import (
 // same unit give two Units. All methods may be called concurrently.
 type Unit struct {
 	r     *Reader
-	entry *v4.Unit
+	entry v4.Unit
 
 	mu      sync.Mutex
 	encoded *encodedTable        // as far as read and not yet decoded

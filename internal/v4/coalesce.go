@@ -91,7 +91,7 @@ type batch struct {
 // InBatches iterates over the indexes of units. Before it yields one it has read ahead the names of
 // the unit and of those that are near it, if the file is remote, but for the units of which nothing
 // has to be read.
-func (v *File) InBatches(units []*Unit, known func(*Unit) bool) iter.Seq[int] {
+func (v *File) InBatches(units []Unit, known func(*Unit) bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, b := range v.batches(units, known) {
 			v.src.aheadAll(b.runs)
@@ -106,7 +106,7 @@ func (v *File) InBatches(units []*Unit, known func(*Unit) bool) iter.Seq[int] {
 
 // batches orders units by where their names are, if the file is remote, and divides them. Those of
 // which that is not known, or which need not be read, come first.
-func (v *File) batches(units []*Unit, known func(*Unit) bool) []batch {
+func (v *File) batches(units []Unit, known func(*Unit) bool) []batch {
 	order := make([]int, len(units))
 	for i := range order {
 		order[i] = i
@@ -116,7 +116,8 @@ func (v *File) batches(units []*Unit, known func(*Unit) bool) []batch {
 	}
 	places := make([]extent, len(units))
 	var parts []extent
-	for i, u := range units {
+	for i := range units {
+		u := &units[i]
 		e := u.namesExtent()
 		if e.size > 0 && !known(u) && v.src.windows.find(e.off, e.size) == nil {
 			places[i] = e

@@ -78,13 +78,13 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 func (d *Directory) Len() int { return len(d.entries) }
 
 // Unit returns the unit of a rank in the section.
-func (d *Directory) Unit(rank int) *Unit {
+func (d *Directory) Unit(rank int) Unit {
 	e := &d.entries[rank]
-	return d.file.newUnit(d.section, rank, e, d.path(e))
+	return d.file.newUnit(&d.section, rank, e, d.path(e))
 }
 
-func (d *Directory) units(ranks []int) []*Unit {
-	units := make([]*Unit, len(ranks))
+func (d *Directory) units(ranks []int) []Unit {
+	units := make([]Unit, len(ranks))
 	for i, rank := range ranks {
 		units[i] = d.Unit(rank)
 	}

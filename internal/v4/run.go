@@ -13,16 +13,16 @@ type unitRun struct {
 }
 
 // unitOfRun returns a unit as the index has it.
-func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (*Unit, error) {
+func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	run, err := x.Run(rank)
 	if err != nil {
-		return nil, err
+		return Unit{}, err
 	}
 	place := t.fixedSection(wire.FileNames)
 	names := newSection(place.index, place.extent, run.Bitmask)
-	u := v.soleUnit(names, rank, run.Entry)
-	if u == nil {
-		return nil, x.Section.FaultAt(0, wire.ErrIndex, "the entry of unit %d is none", rank)
+	u, ok := v.soleUnit(names, rank, run.Entry)
+	if !ok {
+		return u, x.Section.FaultAt(0, wire.ErrIndex, "the entry of unit %d is none", rank)
 	}
 	if len(run.Sizes) == 0 {
 		return u, nil

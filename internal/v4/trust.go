@@ -46,7 +46,7 @@ func (x *Index) Misleads(section int, class error) bool {
 
 // findUnits returns the units that fit. It asks the index for the ranks of candidates, if that is
 // trusted, and else the file names section for the units themselves.
-func (v *File) findUnits(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool, inFile func(*Directory) []int) ([]*Unit, error) {
+func (v *File) findUnits(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool, inFile func(*Directory) []int) ([]Unit, error) {
 	if v.Closed() {
 		return nil, ErrClosed
 	}
@@ -90,7 +90,7 @@ func (x *Index) misledBy(err error) bool {
 }
 
 // indexedUnits returns the units among candidates of the index that fit.
-func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) ([]*Unit, error) {
+func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) ([]Unit, error) {
 	ranks, err := candidates(x.Index)
 	if err != nil {
 		return nil, x.Fault(err)
@@ -98,7 +98,7 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
 	v.recordsAhead(x, ranks)
-	var units []*Unit
+	var units []Unit
 	for i, rank := range ranks {
 		if i > len(units)+MaxFalse {
 			return nil, x.Section.FaultAt(0, wire.ErrIndex, "hundreds of other units in the place of one")
@@ -107,7 +107,7 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 		if err != nil {
 			return nil, x.Fault(err)
 		}
-		if fits(u) {
+		if fits(&u) {
 			units = append(units, u)
 		}
 	}
@@ -115,37 +115,37 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 }
 
 // unitAt reads one entry of the file names section.
-func (v *File) unitAt(x *Index, rank int) (*Unit, error) {
+func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	if t := v.table.Load(); v.src.remote() && t.sparse != nil && x.Has(indexfmt.Runs) {
 		return v.unitOfRun(x, t, rank)
 	}
 	entry, err := x.UnitEntry(rank)
 	if err != nil {
-		return nil, err
+		return Unit{}, err
 	}
 	place := v.table.Load().fixedSection(wire.FileNames)
 	mask, err := v.src.view(place.off, 1)
 	if err != nil {
-		return nil, err
+		return Unit{}, err
 	}
 	names := newSection(place.index, place.extent, mask[0])
 	if entry.From < 1 || entry.To <= entry.From || entry.To > names.Size {
-		return nil, x.Section.FaultAt(0, wire.ErrIndex, "unit %d from %d to %d in file names of %d bytes", rank, entry.From, entry.To, names.Size)
+		return Unit{}, x.Section.FaultAt(0, wire.ErrIndex, "unit %d from %d to %d in file names of %d bytes", rank, entry.From, entry.To, names.Size)
 	}
 	names.Offset += entry.From
 	data, err := v.src.view(names.Offset, int(entry.To-entry.From))
 	if err != nil {
-		return nil, err
+		return Unit{}, err
 	}
 	if got := indexfmt.EntrySum(wire.SectionBitmask(names.Type, names.Compact), data); got != entry.Sum {
 		if v.opts.SkipChecksums {
-			return nil, x.Section.FaultAt(0, wire.ErrIndex, "unit %d has another checksum", rank)
+			return Unit{}, x.Section.FaultAt(0, wire.ErrIndex, "unit %d has another checksum", rank)
 		}
-		return nil, names.FaultAt(0, wire.ErrChecksum, "the entry of unit %d has the checksum %08x, want %08x", rank, got, entry.Sum)
+		return Unit{}, names.FaultAt(0, wire.ErrChecksum, "the entry of unit %d has the checksum %08x, want %08x", rank, got, entry.Sum)
 	}
-	u := v.soleUnit(names, rank, data)
-	if u == nil {
-		return nil, x.Section.FaultAt(0, wire.ErrIndex, "unit %d is not at %d", rank, entry.From)
+	u, ok := v.soleUnit(names, rank, data)
+	if !ok {
+		return u, x.Section.FaultAt(0, wire.ErrIndex, "unit %d is not at %d", rank, entry.From)
 	}
 	return u, nil
 }
@@ -171,11 +171,11 @@ func (v *File) Owner(id uint32) (*Unit, error) {
 	if len(units) == 0 {
 		return nil, err
 	}
-	return units[0], nil
+	return &units[0], nil
 }
 
 // Exact returns the units of a path, usually one.
-func (v *File) Exact(path string) ([]*Unit, error) {
+func (v *File) Exact(path string) ([]Unit, error) {
 	return v.findUnits(
 		func(x *indexfmt.Index) ([]uint32, error) {
 			t, err := x.Table(indexfmt.Paths)
@@ -190,7 +190,7 @@ func (v *File) Exact(path string) ([]*Unit, error) {
 
 // BySuffix returns the units of a path, or, if there are none, those whose path ends in it at a
 // '/'.
-func (v *File) BySuffix(suffix string) ([]*Unit, error) {
+func (v *File) BySuffix(suffix string) ([]Unit, error) {
 	units, err := v.Exact(suffix)
 	if err != nil || len(units) > 0 {
 		return units, err

@@ -7,40 +7,45 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Unit is an entry of the file names section, and where the sections are that it refers to. All
-// methods may be called concurrently.
+// A Unit is an entry of the file names section, and where the sections are that it refers to. It is
+// a value: a Reader makes its own units of it in one piece of memory. All methods may be called
+// concurrently.
 type Unit struct {
 	wire.Unit
 	Path string
 	Rank int // in the file names section
 
 	file  *File
-	names Section // the file names section, from where pos counts
-	pos   int     // of the path
+	names *Section // the file names section, from where pos counts
+	pos   int      // of the path
 
-	run   *unitRun     // where its sections are, if the index has told
-	asked atomic.Int64 // how much of them has been read ahead
+	run   *unitRun      // where its sections are, if the index has told
+	asked *atomic.Int64 // how much of them has been read ahead; of a remote file
 }
 
-func (v *File) newUnit(names Section, rank int, e *entry, path []byte) *Unit {
-	return &Unit{Unit: e.Unit, Path: string(path), Rank: rank, file: v, names: names, pos: e.name}
+func (v *File) newUnit(names *Section, rank int, e *entry, path []byte) Unit {
+	u := Unit{Unit: e.Unit, Path: string(path), Rank: rank, file: v, names: names, pos: e.name}
+	if v.src.remote() {
+		u.asked = new(atomic.Int64)
+	}
+	return u
 }
 
-// soleUnit returns the unit of an entry that was read alone, nil if it is none.
-func (v *File) soleUnit(names Section, rank int, data []byte) *Unit {
+// soleUnit returns the unit of an entry that was read alone, unless it is none.
+func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) {
 	f := names.fieldsAt(data, 0)
 	var e entry
 	if f.entry(&e); f.Err != nil || f.Rest() > 0 {
-		return nil
+		return Unit{}, false
 	}
-	return v.newUnit(names, rank, &e, data[e.name:e.name+int(e.nameLen)])
+	return v.newUnit(&names, rank, &e, data[e.name:e.name+int(e.nameLen)]), true
 }
 
 // Tables reads the string table and the symbol names. Where they are adjacent in the file, that is
 // one read.
 func (u *Unit) Tables() (strings, symbols Fields, err error) {
 	u.namesAhead()
-	tables, err := u.file.openAll(u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(*u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
 	if err != nil {
 		return Fields{}, Fields{}, err
 	}
@@ -49,7 +54,7 @@ func (u *Unit) Tables() (strings, symbols Fields, err error) {
 
 // SymbolNames reads the symbol names.
 func (u *Unit) SymbolNames() (Fields, error) {
-	tables, err := u.file.openAll(u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(*u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
 	if err != nil {
 		return Fields{}, err
 	}
