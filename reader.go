@@ -243,28 +243,28 @@ func (r *Reader) only(path string, find func(string) ([]v4.Unit, error)) (*Unit,
 // UnitOf returns the unit whose range of symbol IDs contains id (RFC 4.5), [ErrNotFound] if there
 // is none. The unit need not have a symbol of that ID. It costs a binary search.
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
-	u, err := r.file().Owner(uint32(id))
+	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
 		return nil, public(err)
 	}
-	if u == nil {
+	if !ok {
 		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
 	}
-	return r.unit(*u), nil
+	return r.unit(u), nil
 }
 
 // Symbol returns the symbol of an ID, that of a call target or an inlined function, in whichever
 // unit it is. The error is [ErrNotFound] if the file has none. It decodes the symbols of that unit
 // once and keeps them; then it costs two binary searches. For several IDs use [Reader.SymbolsByID].
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
-	u, err := r.file().Owner(uint32(id))
+	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
 		return Symbol{}, public(err)
 	}
-	if u == nil {
+	if !ok {
 		return Symbol{}, noSymbolID(id)
 	}
-	return r.unit(*u).SymbolByID(id)
+	return r.unit(u).SymbolByID(id)
 }
 
 func noSymbolID(id SymbolID) error { return fmt.Errorf("afdo: symbol ID %d: %w", id, ErrNotFound) }

@@ -49,18 +49,18 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 // owners returns the units of symbol IDs, which ascend, and the IDs by unit.
 func (r *Reader) owners(wanted []wantedID) (units []v4.Unit, ofUnit [][]wantedID, err error) {
 	for len(wanted) > 0 {
-		u, err := r.file().Owner(uint32(wanted[0].id))
+		u, ok, err := r.file().Owner(uint32(wanted[0].id))
 		if err != nil {
 			return nil, nil, public(err)
 		}
-		if u == nil {
+		if !ok {
 			return nil, nil, noSymbolID(wanted[0].id)
 		}
 		n := 1
 		for n < len(wanted) && u.Has(uint32(wanted[n].id)) {
 			n++
 		}
-		units, ofUnit = append(units, *u), append(ofUnit, wanted[:n])
+		units, ofUnit = append(units, u), append(ofUnit, wanted[:n])
 		wanted = wanted[n:]
 	}
 	return units, ofUnit, nil

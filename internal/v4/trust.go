@@ -44,29 +44,27 @@ func (x *Index) Misleads(section int, class error) bool {
 	return section == x.Section.Index && (class != wire.ErrChecksum || x.file.opts.SkipChecksums)
 }
 
-// findUnits returns the units that fit. It asks the index for the ranks of candidates, if that is
-// trusted, and else the file names section for the units themselves.
-func (v *File) findUnits(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool, inFile func(*Directory) []int) ([]Unit, error) {
+// fromIndex returns the units among candidates of the index that fit. It reports whether that is
+// the answer: else the index is not to be asked, or misleads, and the file names section tells.
+func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) (units []Unit, answered bool, err error) {
 	if v.Closed() {
-		return nil, ErrClosed
+		return nil, true, ErrClosed
 	}
-	if v.dir.Load() == nil {
-		x, err := v.Trusted()
-		if err != nil {
-			return nil, err
-		}
-		if x != nil && x.usable(v.src.remote()) {
-			units, err := v.indexedUnits(x, candidates, fits)
-			if !x.misledBy(err) {
-				return units, err
-			}
-		}
+	if v.dir.Load() != nil {
+		return nil, false, nil
 	}
-	d, err := v.Directory()
+	x, err := v.Trusted()
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	return d.units(inFile(d)), nil
+	if x == nil || !x.usable(v.src.remote()) {
+		return nil, false, nil
+	}
+	units, err = v.indexedUnits(x, candidates, fits)
+	if x.misledBy(err) {
+		return nil, false, nil
+	}
+	return units, true, err
 }
 
 // usable reports whether one more unit is to be looked up in the index. Of a remote file that is
@@ -150,9 +148,9 @@ func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	return u, nil
 }
 
-// Owner returns the unit whose range holds a symbol ID, nil if there is none.
-func (v *File) Owner(id uint32) (*Unit, error) {
-	units, err := v.findUnits(
+// Owner returns the unit whose range holds a symbol ID, if there is one.
+func (v *File) Owner(id uint32) (u Unit, ok bool, err error) {
+	units, answered, err := v.fromIndex(
 		func(x *indexfmt.Index) ([]uint32, error) {
 			rank, ok, err := x.Owner(id)
 			if !ok {
@@ -160,23 +158,27 @@ func (v *File) Owner(id uint32) (*Unit, error) {
 			}
 			return []uint32{uint32(rank)}, nil
 		},
-		func(u *Unit) bool { return u.Has(id) },
-		func(d *Directory) []int {
-			i, ok := d.owner(id)
-			if !ok {
-				return nil
-			}
-			return []int{i}
-		})
-	if len(units) == 0 {
-		return nil, err
+		func(u *Unit) bool { return u.Has(id) })
+	if answered {
+		if len(units) == 0 {
+			return Unit{}, false, err
+		}
+		return units[0], true, nil
 	}
-	return &units[0], nil
+	d, err := v.Directory()
+	if err != nil {
+		return Unit{}, false, err
+	}
+	rank, ok := d.owner(id)
+	if !ok {
+		return Unit{}, false, nil
+	}
+	return d.Unit(rank), true, nil
 }
 
 // Exact returns the units of a path, usually one.
 func (v *File) Exact(path string) ([]Unit, error) {
-	return v.findUnits(
+	units, answered, err := v.fromIndex(
 		func(x *indexfmt.Index) ([]uint32, error) {
 			t, err := x.Table(indexfmt.Paths)
 			if err != nil {
@@ -184,8 +186,15 @@ func (v *File) Exact(path string) ([]Unit, error) {
 			}
 			return t.Find(indexfmt.Hash(path), nil)
 		},
-		func(u *Unit) bool { return u.Path == path },
-		func(d *Directory) []int { return d.exact(path) })
+		func(u *Unit) bool { return u.Path == path })
+	if answered {
+		return units, err
+	}
+	d, err := v.Directory()
+	if err != nil {
+		return nil, err
+	}
+	return d.units(d.exact(path)), nil
 }
 
 // BySuffix returns the units of a path, or, if there are none, those whose path ends in it at a
