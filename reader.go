@@ -187,13 +187,14 @@ func (r *Reader) NumUnits() (int, error) {
 // nothing of the units. An error ends the iteration.
 func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	return func(yield func(*Unit, error) bool) {
-		d, err := r.file().Directory()
+		f := r.file()
+		d, err := f.Directory()
 		if err != nil {
 			yield(nil, public(err))
 			return
 		}
 		for i := range d.Len() {
-			if r.file().Closed() {
+			if f.Closed() {
 				yield(nil, ErrClosed)
 				return
 			}
