@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/symbolize"
 )
 
 // A group is the parts of one function of the profile.
@@ -118,33 +119,67 @@ func (f *function) called() symbol {
 	return symbol{name: f.name.name}
 }
 
+// A whole is a copy of a function, of which pieces may lie elsewhere.
+type whole struct {
+	body   body
+	weight uint64
+	head   uint64
+	time   uint64
+	pieces int
+}
+
+// wholes puts pieces together. Other copies of a function, such as clones and what a header brings
+// into several units, have run by themselves; a piece has not.
+func (a *assembly) wholes(g *group) []*whole {
+	type key struct {
+		unit *symbolize.Unit
+		copy string
+	}
+	known := make(map[key]*whole)
+	var all []*whole
+	entered := slices.ContainsFunc(g.parts, func(f *function) bool { return !f.name.fragment && f.head > 0 })
+	for _, f := range g.parts {
+		if f.placed == nil || f.placed.body.empty() {
+			continue
+		}
+		k := key{f.placed.unit, f.name.copy}
+		w := known[k]
+		if w == nil {
+			w = new(whole)
+			known[k] = w
+			all = append(all, w)
+		}
+		w.body.add(&f.placed.body)
+		w.pieces++
+		if w.time == 0 || f.time != 0 && f.time < w.time {
+			w.time = f.time
+		}
+		if !f.name.fragment {
+			w.weight = saturating.Add(w.weight, f.weight)
+		}
+		if !f.name.fragment || !entered && !f.name.cold {
+			w.head = saturating.Add(w.head, f.head)
+		}
+	}
+	return all
+}
+
 // add adds a function to the profile.
 func (a *assembly) add(g *group) {
-	entries := slices.ContainsFunc(g.parts, func(f *function) bool { return !f.name.fragment && f.head > 0 })
-	some := false
-	for _, f := range g.parts {
-		if f.placed == nil {
-			continue
+	wholes := a.wholes(g)
+	for _, w := range wholes {
+		if w.pieces > 1 {
+			w.body.settle(a.options.Combine)
 		}
-		out := profile.Function{Timestamp: f.time}
-		b := &f.placed.body
-		if b.empty() {
-			continue
+		w.body.total()
+		if a.report.Estimated {
+			w.head = min(w.body.entry(), w.weight)
 		}
 		a.body.Reset()
-		b.records(&a.body, a.ref, a.callee)
-		out.Records = a.body.Records()
-		switch {
-		case a.report.Estimated && !f.name.fragment:
-			out.HeadCount = min(b.entry(), f.weight)
-		case a.report.Estimated, f.name.fragment && (entries || f.name.cold):
-		default:
-			out.HeadCount = f.head
-		}
-		a.profile.AddFunction(a.ref(g.symbol), out)
-		some = true
+		w.body.records(&a.body, a.ref, a.callee)
+		a.profile.AddFunction(a.ref(g.symbol), profile.Function{HeadCount: w.head, Timestamp: w.time, Records: a.body.Records()})
 	}
-	if some {
+	if len(wholes) > 0 {
 		a.report.Functions++
 	} else {
 		a.report.Dropped++

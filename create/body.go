@@ -97,16 +97,32 @@ func (b *body) add(other *body) {
 	b.inlined = append(b.inlined, other.inlined...)
 }
 
-// settle puts everything in order and adds up what belongs together, here and in what is inlined.
+// settle puts everything in order and makes one of what belongs together, here and in what is
+// inlined.
 func (b *body) settle(how Combine) {
+	for b := range b.all {
+		// The clones have no more room than they need.
+		b.counts = slices.Clone(merged(b.counts, count.compare, func(to *count, c count) { to.n = how.both(to.n, c.n) }))
+		b.calls = slices.Clone(merged(b.calls, called.compare, func(to *called, c called) { to.n = saturating.Add(to.n, c.n) }))
+		b.inlined = slices.Clone(merged(b.inlined, inlined.compare, func(to *inlined, in inlined) { to.body.add(in.body) }))
+	}
+}
+
+// total adds up the copies of each location, here and in what is inlined.
+func (b *body) total() {
+	for b := range b.all {
+		b.counts = total(b.counts)
+	}
+}
+
+// all yields the body and all that are inlined in it, each before those in it.
+func (b *body) all(yield func(*body) bool) {
 	left := []*body{b} // and not the machine's stack: the depth is that of the file
 	for len(left) > 0 {
 		b := left[len(left)-1]
-		left = left[:len(left)-1]
-		counts := merged(b.counts, count.compare, func(to *count, c count) { to.n = how.both(to.n, c.n) })
-		b.counts = slices.Clone(total(counts)) // no more room than they need
-		b.calls = slices.Clone(merged(b.calls, called.compare, func(to *called, c called) { to.n = saturating.Add(to.n, c.n) }))
-		b.inlined = slices.Clone(merged(b.inlined, inlined.compare, func(to *inlined, in inlined) { to.body.add(in.body) }))
+		if left = left[:len(left)-1]; !yield(b) {
+			return
+		}
 		for _, in := range b.inlined {
 			left = append(left, in.body)
 		}

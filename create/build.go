@@ -63,7 +63,10 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 			c.symbol = s
 		}
 		c.name = name
-		c.same = slices.ContainsFunc(c.symbol.Names, func(symbol string) bool { return sameName(name, symbol) })
+		c.same = slices.ContainsFunc(c.symbol.Names, func(symbol string) bool {
+			// Not all tools see the pieces that are no functions by their type.
+			return sameName(name, symbol) || sameName(name, SelectedSuffixes.canonical(symbol).copy)
+		})
 	}
 	c.all = saturating.Add(c.all, n)
 	if !c.same {

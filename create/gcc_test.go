@@ -160,3 +160,32 @@ func offsets(t *testing.T, f *symbolize.File, s symbolize.Symbol) []uint64 {
 	}
 	return all
 }
+
+// pieced is a program whose functions clang cuts into pieces that share lines.
+const pieced = `static __attribute__((noinline)) int both(int a, int b) { return (a & 3) && (b & 5) ? a : b; }
+__attribute__((noinline)) long work(long n) {
+  long s = 1;
+  for (long i = 0; i < n; i++)
+    s += (s & 1 ? both(s, i) : i) ^ (i & 4 ? s : 3);
+  return s;
+}
+int main(int argc, char **argv) { return work(4000 * argc) == 1; }
+`
+
+// Pieces of one function are the function: a line that several of them have runs as often as in one.
+func TestPiecesAreTheFunction(t *testing.T) {
+	clang := testenv.Tool(t, "clang-22")
+	of := func(flags ...string) flat {
+		p := compile(t, clang, "prog.c", pieced, append(flags, "-O1", "-g", "-fuse-ld=lld")...)
+		f, b := p.open(t)
+		set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
+		require.NoError(t, err)
+		made, _, err := Profile(context.Background(), f, set, Options{})
+		require.NoError(t, err)
+		return flatten(made, false)
+	}
+	whole, pieces := of(), of("-fbasic-block-sections=all", "-funique-basic-block-section-names")
+	require.Greater(t, len(whole.positions), 4)
+	same(t, "positions", pieces.positions, whole.positions)
+	same(t, "heads", pieces.heads, whole.heads)
+}

@@ -18,6 +18,7 @@ const (
 // A placed is what debug info has made of a function's samples.
 type placed struct {
 	symbol symbol // of the function; no name if debug info knows none
+	unit   *symbolize.Unit
 	body   body
 }
 
@@ -83,7 +84,7 @@ type site struct {
 
 func (p *placer) place(code *symbolize.Code) {
 	f := p.function
-	p.placed = &placed{}
+	p.placed = &placed{unit: code.Unit}
 	f.placed = p.placed
 	f.symbol.Names = code.Symbol.Names
 	f.name = p.options.Suffixes.canonical(f.symbol.Names[0])
@@ -236,7 +237,7 @@ func (p *placer) site(i *symbolize.Instance) site {
 // inner returns the site of a function that is inlined in another.
 func (p *placer) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.where(i.Caller, i.Call)
-	name := unifyConstructor(i.Function.Linkage())
+	name := unifyConstructor(p.options.Suffixes.canonical(i.Function.Linkage()).name)
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
 	}

@@ -12,7 +12,8 @@ type Suffixes int
 const (
 	// SelectedSuffixes cuts what GCC 16 and google/autofdo cut: .isra.N, .constprop.N, .lto_priv.N,
 	// .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other, and
-	// .eh, in which clang has landing pads.
+	// what clang adds to the names of landing pads, .eh, and of pieces of coroutines, .resume,
+	// .destroy and .cleanup.
 	SelectedSuffixes Suffixes = iota
 	// NoSuffixes cuts nothing.
 	NoSuffixes
@@ -23,46 +24,79 @@ const (
 // A canonicalName is a name without suffixes.
 type canonicalName struct {
 	name     string
-	fragment bool // it is a piece of a function that is not where the function is entered
-	cold     bool // and that is only jumped into
+	copy     string // the copy of the function that it is, or is a piece of: without the suffixes of pieces
+	fragment bool   // it is a piece of a function that is not where the function is entered
+	cold     bool   // and that is only jumped into
 }
 
 // canonical takes the suffixes off a name.
 func (s Suffixes) canonical(name string) canonicalName {
 	switch s {
 	case NoSuffixes:
-		return canonicalName{name: name}
+		return canonicalName{name: name, copy: name}
 	case AllSuffixes:
+		c := SelectedSuffixes.canonical(name)
 		if short := canonical.Name(name); short != "" {
-			c := SelectedSuffixes.canonical(name)
 			c.name = short
-			return c
+		} else {
+			c.name = name
 		}
-		return canonicalName{name: name}
+		return c
 	}
-	c := canonicalName{name: name}
+	c := canonicalName{name: name, copy: name}
 	for {
-		rest, word := cutLast(c.name)
-		if word != "cold" && word != "eh" {
-			if strings.Trim(word, "0123456789") != "" || word == "" {
-				return c
-			}
-			if rest, word = cutLast(rest); !numbered[word] {
-				return c
-			}
-		}
-		if rest == "" {
+		rest, word, ok := cutSuffix(c.name)
+		if !ok {
 			return c
+		}
+		p, isPiece := pieces[word]
+		if isPiece {
+			c.copy = rest
 		}
 		c.name = rest
-		c.cold = c.cold || word == "cold" || word == "eh" || word == "__part"
-		c.fragment = c.cold || c.fragment || word == "part"
+		c.cold = c.cold || p.cold
+		c.fragment = c.fragment || isPiece
 	}
 }
 
-// numbered are the words that are cut together with the number behind them.
-var numbered = map[string]bool{
-	"isra": true, "constprop": true, "lto_priv": true, "part": true, "cold": true, "llvm": true, "__part": true,
+// A piece is a part of a function that is not where it is entered.
+type piece struct {
+	numbered bool // a number is behind the word, or may be behind .cold
+	cold     bool // it is only jumped into
+}
+
+// pieces are the words that compilers name pieces by, clones those of copies, which all have a
+// number.
+var (
+	pieces = map[string]piece{
+		"part": {numbered: true}, "__part": {numbered: true, cold: true}, "cold": {numbered: true, cold: true}, "eh": {cold: true},
+		"resume": {}, "destroy": {}, "cleanup": {},
+	}
+	clones = map[string]bool{"isra": true, "constprop": true, "lto_priv": true, "llvm": true}
+)
+
+// gccActor is the end of the name of what GCC makes of the body of a coroutine. What destroys its
+// frame calls that, and has the same name for compilers that cut names at a dot.
+const (
+	gccActor   = ".Frame.actor"
+	gccDestroy = ".Frame.destroy"
+)
+
+// cutSuffix takes the last suffix off a name.
+func cutSuffix(name string) (rest, word string, ok bool) {
+	rest, word = cutLast(name)
+	if frame, ok := strings.CutSuffix(name, gccDestroy); ok {
+		return frame + gccActor, "cold", true
+	}
+	p, isPiece := pieces[word]
+	if isPiece && (!p.numbered || word == "cold") {
+		return rest, word, rest != ""
+	}
+	if word == "" || strings.Trim(word, "0123456789") != "" {
+		return name, "", false
+	}
+	rest, word = cutLast(rest)
+	return rest, word, rest != "" && (clones[word] || pieces[word].numbered)
 }
 
 // cutLast cuts a name at its last dot. Without one, nothing comes after it.

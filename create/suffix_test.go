@@ -9,28 +9,37 @@ import (
 
 func TestSuffixes(t *testing.T) {
 	for name, want := range map[string]canonicalName{
-		"f":                        {name: "f"},
-		"f.cold":                   {"f", true, true},
-		"f.cold.12":                {"f", true, true},
-		"f.part.0":                 {"f", true, false},
-		"f.isra.0.cold":            {"f", true, true},
-		"f.constprop.0.isra.1":     {name: "f"},
-		"f.lto_priv.3":             {name: "f"},
-		"f.llvm.1234":              {name: "f"},
-		"f.__part.1":               {"f", true, true},
-		"f.eh":                     {"f", true, true},
-		"f.0":                      {name: "f.0"},
-		"f._omp_fn.0":              {name: "f._omp_fn.0"},
-		"f.isra":                   {name: "f.isra"},
-		".cold":                    {name: ".cold"},
-		"f.constprop.0.localalias": {name: "f.constprop.0.localalias"},
+		"f":                        {"f", "f", false, false},
+		"f.cold":                   {"f", "f", true, true},
+		"f.cold.12":                {"f", "f", true, true},
+		"f.part.0":                 {"f", "f", true, false},
+		"f.isra.0.cold":            {"f", "f.isra.0", true, true},
+		"f.isra.0.part.0.cold":     {"f", "f.isra.0", true, true},
+		"f.part.0.isra.0":          {"f", "f", true, false},
+		"f.constprop.0.isra.1":     {"f", "f.constprop.0.isra.1", false, false},
+		"f.lto_priv.3":             {"f", "f.lto_priv.3", false, false},
+		"f.llvm.1234":              {"f", "f.llvm.1234", false, false},
+		"f.__part.1":               {"f", "f", true, true},
+		"f.eh":                     {"f", "f", true, true},
+		"f.resume":                 {"f", "f", true, false},
+		"f.resume.cold":            {"f", "f", true, true},
+		"f.destroy":                {"f", "f", true, false},
+		"f.cleanup":                {"f", "f", true, false},
+		"fP1f.Frame.actor":         {"fP1f.Frame.actor", "fP1f.Frame.actor", false, false},
+		"fP1f.Frame.actor.cold":    {"fP1f.Frame.actor", "fP1f.Frame.actor", true, true},
+		"fP1f.Frame.destroy":       {"fP1f.Frame.actor", "fP1f.Frame.actor", true, true},
+		"f.0":                      {"f.0", "f.0", false, false},
+		"f._omp_fn.0":              {"f._omp_fn.0", "f._omp_fn.0", false, false},
+		"f.isra":                   {"f.isra", "f.isra", false, false},
+		".cold":                    {".cold", ".cold", false, false},
+		"f.constprop.0.localalias": {"f.constprop.0.localalias", "f.constprop.0.localalias", false, false},
 	} {
 		assert.Equal(t, want, SelectedSuffixes.canonical(name), name)
-		assert.Equal(t, canonicalName{name: name}, NoSuffixes.canonical(name), name)
+		assert.Equal(t, canonicalName{name: name, copy: name}, NoSuffixes.canonical(name), name)
 	}
-	assert.Equal(t, canonicalName{name: "f"}, AllSuffixes.canonical("f._omp_fn.0"))
-	assert.Equal(t, canonicalName{"f", true, true}, AllSuffixes.canonical("f.cold"))
-	assert.Equal(t, canonicalName{name: ".f"}, AllSuffixes.canonical(".f"))
+	assert.Equal(t, canonicalName{"f", "f._omp_fn.0", false, false}, AllSuffixes.canonical("f._omp_fn.0"))
+	assert.Equal(t, canonicalName{"f", "f", true, true}, AllSuffixes.canonical("f.cold"))
+	assert.Equal(t, canonicalName{".f", ".f", false, false}, AllSuffixes.canonical(".f"))
 }
 
 func TestDiscriminators(t *testing.T) {
@@ -68,10 +77,12 @@ func TestCopies(t *testing.T) {
 	}
 	b.count(where{3, 0}, 0, 1, Max)
 	b.settle(Max)
+	b.total()
 	assert.Equal(t, []count{{where{3, 0}, 0, 1}, {where{7, 1}, 0, 17}}, b.counts)
 	assert.Equal(t, uint64(1), b.entry())
 	b.count(where{7, 1}, 0, 40, Max)
 	b.settle(Max)
+	b.total()
 	assert.Equal(t, uint64(40), b.counts[1].n)
 }
 

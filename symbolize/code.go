@@ -108,6 +108,9 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 				f.beginAt(span.Line) // and not at that of a cold part
 			}
 		}
+		if err := w.declareActors(span.Instance, target); err != nil {
+			return nil, 0, err
+		}
 		code.add(span)
 		addr = next
 	}

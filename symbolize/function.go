@@ -12,7 +12,7 @@ type Function struct {
 	File        string // where it is declared: path as in the debug info, empty if unknown
 	Line        uint32 // of the declaration as GCC counts lines from it; 0 if unknown
 
-	artificial bool // the compiler has made it of a part of another function
+	artificial bool // the compiler has made it of another function, or of a part of one
 }
 
 // Linkage returns the linkage name, or the plain name if there is none.

@@ -118,8 +118,9 @@ type unit struct {
 
 	strOffsetsBase, addrBase, rnglistsBase, rangesBase uint64
 
-	header  *lineHeader       // once asked for
-	members map[uint64]uint64 // once asked for: functions without a line of their own, and their classes
+	header  *lineHeader          // once asked for
+	members map[uint64]uint64    // once asked for: functions without a line of their own, and their classes
+	linked  map[string]*Function // once asked for: declared functions by linkage name
 }
 
 // Kinds of units (DWARF 5, 7.5.1).
