@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -188,4 +189,81 @@ func TestPiecesAreTheFunction(t *testing.T) {
 	require.Greater(t, len(whole.positions), 4)
 	same(t, "positions", pieces.positions, whole.positions)
 	same(t, "heads", pieces.heads, whole.heads)
+}
+
+const coroutine = `#include <coroutine>
+#include <exception>
+struct gen {
+  struct promise_type {
+    long v;
+    gen get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(long x) { v = x; return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> h;
+  ~gen() { h.destroy(); }
+  bool next() { h.resume(); return !h.done(); }
+};
+static __attribute__((noinline)) long mix(long x) { return x * 31 ^ x >> 3; }
+gen numbers(long n) {
+  long s = 1;
+  for (long i = 0; i < n; i++) {
+    s = mix(s) + i;
+    if (s & 1)
+      s ^= 0x55;
+    co_yield s;
+  }
+}
+int main(int argc, char **) {
+  long t = 0;
+  gen g = numbers(20000 * argc);
+  while (g.next())
+    t += g.h.promise().v;
+  return t == 1;
+}
+`
+
+// The body of a coroutine has a place: that of the coroutine for clang, of its own for GCC, counted
+// from the line of the coroutine.
+func TestCoroutines(t *testing.T) {
+	for compiler, want := range map[string]string{
+		"g++":        "_Z7numbersPZ7numberslE17_Z7numbersl.Frame.actor 3",
+		"g++-16":     "_Z7numbersP17_Z7numbersl.Frame.actor 3",
+		"clang++-22": "main 3 _ZN3gen4nextEv 0 _ZNKSt7__n486116coroutine_handleIN3gen12promise_typeEE6resumeEv 0 _Z7numbersl 3",
+	} {
+		t.Run(compiler, func(t *testing.T) {
+			p := compile(t, testenv.Tool(t, compiler), "prog.cc", coroutine, "-std=c++20", "-O2", "-g")
+			f, b := p.open(t)
+			set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
+			require.NoError(t, err)
+			made, report, err := Profile(context.Background(), f, set, Options{})
+			require.NoError(t, err)
+			assert.Greater(t, report.PlacedShare(), 0.99)
+			positions := flatten(made, false).positions
+			assert.InDelta(t, 20000, positions[want], 1, "%v", positions)
+			for s := range made.Functions() {
+				assert.NotRegexp(t, `\.(resume|destroy|cleanup)$`, made.SymbolName(s))
+			}
+			if compiler == "g++-16" {
+				p.dumpsOfGCC16(t, made)
+				dump, err := os.ReadFile(filepath.Join(p.dir, "prog.cc.019i.afdo_offline"))
+				require.NoError(t, err)
+				assert.Contains(t, string(dump), "with auto profile: "+strings.TrimSuffix(want, " 3"))
+				assert.Regexp(t, `(?m)^ +3 +20000 _\d+ = mix \(`, string(dump))
+			}
+		})
+	}
+}
+
+// dumpsOfGCC16 has GCC 16 read a profile of the program and say what it finds.
+func (p program) dumpsOfGCC16(t *testing.T, made *profile.Profile) {
+	t.Helper()
+	var file bytes.Buffer
+	_, err := gcov.Write(&file, made, gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "prog.afdo"), file.Bytes(), 0o600))
+	run(t, p.dir, "g++-16", "-std=c++20", "-O2", "-g", "-c", "prog.cc", "-fauto-profile=prog.afdo", "-fdump-ipa-afdo_offline-all")
 }

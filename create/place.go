@@ -149,6 +149,7 @@ func (p *placer) count(span symbolize.Span, count, size uint64) {
 		}
 		if isUndeclared(span.Instance) {
 			p.report.Undeclared = saturating.Add(p.report.Undeclared, weight)
+			p.report.LineTables = p.report.LineTables || p.encoding == llvmDiscriminators
 		}
 		return
 	}

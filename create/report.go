@@ -49,6 +49,7 @@ type Report struct {
 	BackwardRanges uint64 // executions of ranges that end before they begin
 	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
 	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
+	LineTables     bool   // some of Undeclared is of Clang, which leaves declarations out with -g1
 
 	// Missing are the files of split debug info that are not there, in the order of their paths,
 	// and Hottest is the sampled function without debug info that has the most weight, "" if there

@@ -93,6 +93,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 	if f.LinkageName == "" {
 		f.LinkageName = from.LinkageName
 	}
+	f.artificial = f.artificial || origin && from.artificial
 	if f.Line == 0 || origin && from.Line != 0 {
 		f.Line = from.Line
 	}

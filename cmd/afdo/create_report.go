@@ -27,6 +27,7 @@ type createFacts struct {
 
 	hottest    string
 	undeclared uint64
+	lineTables bool // clang has left declarations out
 	noBranches bool // none are wanted
 }
 
@@ -105,7 +106,7 @@ func (f *createFacts) take(r *create.Report) {
 		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated,
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
 	}
-	f.undeclared = r.Undeclared
+	f.undeclared, f.lineTables = r.Undeclared, r.LineTables
 	if r.Ranges {
 		f.Counted = countedRanges
 	}
@@ -147,7 +148,11 @@ func (f *createFacts) warn(e *env) {
 	}
 	share(f.WithoutLines, without)
 	share(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
-	share(f.undeclared, "are in functions whose declaration has no line, which clang's -g1 leaves out without -fdebug-info-for-profiling")
+	undeclared := "are in functions whose declaration has no line"
+	if f.lineTables {
+		undeclared += ", which clang's -g1 leaves out without -fdebug-info-for-profiling"
+	}
+	share(f.undeclared, undeclared)
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 
