@@ -18,7 +18,7 @@ const (
 )
 
 // coroutineOf returns the linkage name of the coroutine that a function is made of, "" if it is made
-// of none, and the name of the function that runs its body.
+// of none, and the name of what runs its body.
 func coroutineOf(symbol string) (coroutine, actor string) {
 	symbol = strings.TrimSuffix(symbol, ".cold")
 	rest, ok := strings.CutSuffix(symbol, frameType+actorWord)
@@ -39,8 +39,8 @@ func coroutineOf(symbol string) (coroutine, actor string) {
 	return "", ""
 }
 
-// declareActors gives the functions of a coroutine's body, of which one may be inlined in the other,
-// the place of the coroutine.
+// declareActors gives the functions of a coroutine's body the place of the coroutine. One may be
+// inlined in the other.
 func (w *worker) declareActors(i *Instance, target Symbol) error {
 	if i == nil {
 		return nil
