@@ -173,7 +173,7 @@ __attribute__((noinline)) long work(long n) {
 int main(int argc, char **argv) { return work(4000 * argc) == 1; }
 `
 
-// Pieces of one function are the function: a line that several of them have runs as often as in one.
+// Pieces of one function are the function: a line that several have runs as often as in one.
 func TestPiecesAreTheFunction(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")
 	of := func(flags ...string) flat {

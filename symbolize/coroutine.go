@@ -17,8 +17,8 @@ const (
 	destroyEnd = frameType + ".destroy"
 )
 
-// coroutineOf returns the linkage name of the coroutine that a function is made of, "" if it is made
-// of none, and the name of what runs its body.
+// coroutineOf returns the linkage name of the coroutine that a function is made of, and the name of
+// what runs its body. They are empty for other functions.
 func coroutineOf(symbol string) (coroutine, actor string) {
 	symbol = strings.TrimSuffix(symbol, ".cold")
 	rest, ok := strings.CutSuffix(symbol, frameType+actorWord)
