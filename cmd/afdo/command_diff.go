@@ -34,6 +34,11 @@ compare shares of all samples, so the length of the runs does not matter.
               by the sum of the greater, LLVM's sample overlap.
   Only        the samples at locations that the other profile does not have.
 
+Units are the same in both if their paths are, or if these differ only in where
+they begin, as those of a program that was built in two folders; else, if they
+have the same functions. What was taken for the same is said, and the paths are
+those of the first profile.
+
 Functions are listed by how much their share of all samples has changed. Their
 overlap is that of their locations. --units lists units instead.
 
@@ -46,6 +51,8 @@ JSON has these members, with shares of all samples from 0 to 1:
   {"first": {"file", "samples", "functions", "units"}, "second": {...}, "equal",
     "difference", "overlap": {"similarity", "functions", "locations", "counts",
     "only_first", "only_second"},
+    "matched": {"same", "folders": [{"first", "second", "units"}, ...],
+      "moved": [{"first", "second"}, ...]},
     "changed": [{"name", "demangled", "unit", "first_samples", "second_samples",
       "first_share", "second_share", "change", "overlap"}, ...],
     "gained": [...], "lost": [...],
@@ -171,8 +178,9 @@ func (e *env) sameNames(files [2]*input.File, loaded [2]*kind.Loaded) (profiles 
 type diffReport struct {
 	*kind.DiffOptions
 	paths      [2]string
-	diff       *profile.Diff
 	difference error // the first one of any kind, nil if there is none
+	aligned    profile.Alignment
+	diff       *profile.Diff
 
 	changed, gained, lost []*profile.FunctionDiff
 	units                 []*profile.UnitDiff // those that have changed
@@ -183,9 +191,10 @@ func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *kind.DiffOp
 	r := &diffReport{
 		DiffOptions: o,
 		paths:       paths,
-		diff:        profile.NewDiff(profiles[0], profiles[1]),
 		difference:  profile.Compare(profiles[0], profiles[1]),
+		aligned:     profile.Align(profiles[0], profiles[1]),
 	}
+	r.diff = profile.NewDiff(profiles[0], profiles[1])
 	for i := range r.diff.Functions {
 		switch f := &r.diff.Functions[i]; {
 		case f.First.Functions == 0:

@@ -24,9 +24,17 @@ type diffed struct {
 		FileBase64                string `json:"file_base64"`
 		Samples, Functions, Units uint64
 	}
-	Equal                 bool
-	Difference            string
-	Overlap               diffedOverlap
+	Equal      bool
+	Difference string
+	Overlap    diffedOverlap
+	Matched    struct {
+		Same    int
+		Folders []struct {
+			First, Second string
+			Units         int
+		}
+		Moved []struct{ First, Second string }
+	}
 	Changed, Gained, Lost []diffedFunction
 	Units                 []diffedUnit
 	LeftOut               struct{ Changed, Gained, Lost, Units uint64 } `json:"left_out"`
@@ -151,9 +159,12 @@ func TestDiffAgainstLibrary(t *testing.T) {
 		require.NoError(t, err)
 		q, err := e.loadProfile(paths[1])
 		require.NoError(t, err)
+		same := profile.Compare(p, q) == nil
+		aligned := profile.Align(p, q)
 		want := profile.NewDiff(p, q)
 		got := diffJSONOf(t, cli.StatusDone, "-n", "0", paths[0], paths[1])
-		require.Equal(t, profile.Compare(p, q) == nil, got.Equal)
+		require.Equal(t, same, got.Equal)
+		require.Equal(t, aligned.Same, got.Matched.Same)
 		require.Equal(t, want.Overlap.Similarity, got.Overlap.Similarity)
 		require.Equal(t, want.Overlap.Functions, got.Overlap.Functions)
 		require.Equal(t, want.Overlap.Locations, got.Overlap.Locations)
@@ -189,6 +200,21 @@ func TestDiffAgainstLibrary(t *testing.T) {
 	assert.NotZero(t, inBoth)
 	assert.NotZero(t, onlySecond)
 	assert.NotZero(t, onlyFirst)
+}
+
+// Two builds in two folders have everything in common, and what was taken for the same is said.
+func TestDiffOfFolders(t *testing.T) {
+	text, err := os.ReadFile(example(".txt"))
+	require.NoError(t, err)
+	moved := filepath.Join(t.TempDir(), "moved.txt")
+	require.NoError(t, os.WriteFile(moved, []byte(strings.ReplaceAll(string(text), `"src/`, `"/build/2/src/`)), 0o666))
+	d := diffJSONOf(t, cli.StatusFault, "--exit-code", example(".txt"), moved)
+	assert.Contains(t, d.Difference, "src/cart.cc")
+	assert.Equal(t, sameOverlap, d.Overlap)
+	assert.Empty(t, d.Changed)
+	require.Len(t, d.Matched.Folders, 1)
+	assert.Equal(t, "/build/2/", d.Matched.Folders[0].Second)
+	assert.Contains(t, must(t, "diff", example(".txt"), moved), "\nPaths have /build/2/ before them in the second profile: units matched: 3.\n")
 }
 
 func numbersOf(functions []diffedFunction) (numbers []diffedShares) {

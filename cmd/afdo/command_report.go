@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
 )
 
 const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a map of its units by
@@ -193,6 +195,10 @@ func (e *env) reportChange(sides [2]*reportSide) error {
 		if s.Profile != named[i] { // it has no units now
 			s.Profile, s.unitBytes = named[i], nil
 		}
+	}
+	// Source and debug info are those of the second one, and so are the paths.
+	if text := alignedText(profile.Align(named[1], named[0])); text != "" {
+		e.Warnf("%s", strings.TrimSuffix(text, "\n"))
 	}
 	return nil
 }

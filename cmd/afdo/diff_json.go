@@ -22,6 +22,7 @@ func (j *diffJSON) report() error {
 		j.Name("difference", r.difference.Error())
 	}
 	j.overlap(&r.diff.Overlap)
+	j.matched(&r.aligned)
 	j.functions("changed", r.changed)
 	j.functions("gained", r.gained)
 	j.functions("lost", r.lost)
@@ -55,6 +56,29 @@ func (j *diffJSON) overlap(o *profile.Overlap) {
 	j.Float("counts", o.Counts)
 	j.Float("only_first", o.OnlyFirst)
 	j.Float("only_second", o.OnlySecond)
+	j.End()
+}
+
+func (j *diffJSON) matched(a *profile.Alignment) {
+	j.Object("matched")
+	j.Uint("same", uint64(a.Same))
+	j.Array("folders")
+	for _, r := range a.Roots {
+		j.Object("")
+		j.Name("first", r.First)
+		j.Name("second", r.Second)
+		j.Uint("units", uint64(r.Units))
+		j.End()
+	}
+	j.End()
+	j.Array("moved")
+	for _, u := range a.Moved {
+		j.Object("")
+		j.Name("first", u.First)
+		j.Name("second", u.Second)
+		j.End()
+	}
+	j.End()
 	j.End()
 }
 

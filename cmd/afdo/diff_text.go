@@ -14,7 +14,7 @@ func (r *diffReport) text(w io.Writer) error {
 	if err := r.head().Write(w, 0); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n\nOverlap\n", r.verdict()); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s%s\n\nOverlap\n", alignedText(r.aligned), r.verdict()); err != nil {
 		return err
 	}
 	if err := r.overlaps().Write(w, 2); err != nil {
@@ -46,6 +46,36 @@ func (r *diffReport) head() *table.Table {
 		t.Row([2]string{"First", "Second"}[i], human.Number(p.Samples), human.Number(p.Functions), human.Number(r.numUnits[i]), human.Name(r.paths[i]))
 	}
 	return t
+}
+
+// alignedText says which units were taken for the same though their paths are not, a line for each
+// reason; nothing if there are none.
+func alignedText(a profile.Alignment) string {
+	text := ""
+	for _, r := range a.Roots {
+		text += rootText(r) + fmt.Sprintf(" in the second profile: units matched: %s.\n", human.Number(r.Units))
+	}
+	for i, u := range a.Moved {
+		if i == maxMoved {
+			return text + fmt.Sprintf("%s more units have another path.\n", human.Number(len(a.Moved)-i))
+		}
+		text += fmt.Sprintf("Unit %s is %s in the second profile, by its functions.\n", human.Name(u.First), human.Name(u.Second))
+	}
+	return text
+}
+
+// maxMoved is how many units of other paths are told one by one.
+const maxMoved = 5
+
+func rootText(r profile.AlignedRoot) string {
+	first, second := human.Name(r.First), human.Name(r.Second)
+	switch {
+	case r.First == "":
+		return "Paths have " + second + " before them"
+	case r.Second == "":
+		return "Paths that begin with " + first + " lack that"
+	}
+	return "Paths that begin with " + first + " begin with " + second
 }
 
 func (r *diffReport) verdict() string {
