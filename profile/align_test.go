@@ -88,7 +88,7 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Whatever folder a program was built in, its profile compares as if it had been built in the other.
+// Whatever folder a program was built in, its profile compares as if it was built in the other.
 func TestAlignDiff(t *testing.T) {
 	first, second, moved := New(), New(), New()
 	for i := range 50 {
