@@ -24,9 +24,10 @@ type AlignedRoot struct {
 type MovedUnit struct{ First, Second string }
 
 // Align gives the units of second the paths that first has for the same units, such as two builds
-// of one program in two folders have them. Units are the same if their paths are; if the paths are the
-// same but for where they begin, as those of other units are; or else if at least half of the
-// symbols of one are symbols of the other and of no third unit. It takes some 100 bytes a symbol.
+// of one program in two folders have them. Units are the same if their paths are; if the paths
+// are the same but for where they begin, as those of other units are; or else if at least half of
+// the symbols of one are symbols of the other and of no third unit. It takes some 100 bytes a
+// symbol.
 func Align(first, second *Profile) Alignment {
 	a := aligner{sides: [2]*alignSide{newAlignSide(first), newAlignSide(second)}, paths: slices.Clone(second.paths)}
 	a.samePaths()
