@@ -267,3 +267,56 @@ func (p program) dumpsOfGCC16(t *testing.T, made *profile.Profile) {
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "prog.afdo"), file.Bytes(), 0o600))
 	run(t, p.dir, "g++-16", "-std=c++20", "-O2", "-g", "-c", "prog.cc", "-fauto-profile=prog.afdo", "-fdump-ipa-afdo_offline-all")
 }
+
+// distant is a function with lines beyond the 16 bits of versions 2 and 3.
+const distant = `__attribute__((noinline)) int work(int n) {
+  int s = 0;
+#line 70001
+  for (int i = 0; i < n; i++)
+    s ^= i * 3;
+#line 90001
+  if (s == 12345678)
+    s = n / 7;
+  return s;
+}
+int main(int argc, char **argv) { return work(20000 * argc) == 1; }
+`
+
+// Lines beyond 65,535 keep no profile from being written, and GCC finds their counts.
+func TestDistantLines(t *testing.T) {
+	for compiler, version := range map[string]uint32{"gcc": 2, "gcc-16": 3} {
+		t.Run(compiler, func(t *testing.T) {
+			p := compile(t, testenv.Tool(t, compiler), "prog.c", distant, "-O1", "-g")
+			f, b := p.open(t)
+			set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
+			require.NoError(t, err)
+			made, _, err := Profile(context.Background(), f, set, Options{})
+			require.NoError(t, err)
+			hottest := uint64(0)
+			for key, n := range flatten(made, false).positions {
+				if strings.HasPrefix(key, "work 7000") {
+					hottest = max(hottest, n)
+				}
+			}
+			assert.Equal(t, uint64(20000), hottest)
+			assert.Contains(t, flatten(made, false).positions, "work 90001")
+
+			var file bytes.Buffer
+			losses, err := gcov.Write(&file, made, gcov.WriteOptions{Version: version, ByteOrder: binary.LittleEndian})
+			require.NoError(t, err)
+			assert.Positive(t, losses.FoldedLines)
+			assert.Positive(t, losses.SilentLines)
+			require.NoError(t, os.WriteFile(filepath.Join(p.dir, "prog.afdo"), file.Bytes(), 0o600))
+			args := []string{"-O1", "-g", "-c", "prog.c", "-fauto-profile=prog.afdo"}
+			if version > 2 { // which tells
+				args = append(args, "-fdump-ipa-afdo_offline-all")
+			}
+			run(t, p.dir, compiler, args...)
+			if version > 2 {
+				dump, err := os.ReadFile(filepath.Join(p.dir, "prog.c.019i.afdo_offline"))
+				require.NoError(t, err)
+				assert.Regexp(t, `(?m)^ +4465 +20000 .* \* 3;`, string(dump))
+			}
+		})
+	}
+}

@@ -225,23 +225,28 @@ func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []
 			return
 		}
 		e.check(s, r)
+		line, keep := r.Line16()
+		switch {
+		case !keep:
+			e.losses.SilentLines++
+			continue
+		case line != r.Line:
+			e.losses.FoldedLines++
+		}
 		switch r.Kind {
 		case profile.KindCount:
-			body.Count(r.Line, r.Discriminator, r.Count)
+			body.Count(line, r.Discriminator, r.Count)
 		case profile.KindCall:
-			body.Call(r.Line, r.Discriminator, e.index[r.Callee], r.Count)
+			body.Call(line, r.Discriminator, e.index[r.Callee], r.Count)
 		case profile.KindInlined:
-			body.Enter(r.Line, r.Discriminator, e.index[r.Callee])
+			body.Enter(line, r.Discriminator, e.index[r.Callee])
 			depth++
 		}
 	}
 }
 
-// check refuses locations that do not fit (format note 17).
+// check refuses discriminators that do not fit (format note 17).
 func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
-	if r.Line > maxHalf {
-		e.refuse("line %d in function %q", r.Line, e.p.SymbolName(s))
-	}
 	if r.Discriminator > maxHalf {
 		e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
 	}

@@ -14,6 +14,10 @@ type Losses struct {
 	Timestamps int  // version 2: functions that lost their timestamp
 	Summary    bool // version 2: the profile had a summary
 	ZeroCounts int  // locations with call targets and no count, which gained a count of 0
+
+	// Lines of more than 16 bits: those without samples are left out, the others are folded, as GCC
+	// does when it looks for them.
+	SilentLines, FoldedLines int
 }
 
 // String lists the losses in words, separated by "; ". It is empty if there are none.
@@ -34,5 +38,7 @@ func (l Losses) String() string {
 		list = append(list, "summary dropped")
 	}
 	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
+	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
+	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
 	return strings.Join(list, "; ")
 }

@@ -253,9 +253,9 @@ func withZeroCounts(p *profile.Profile, added *int) *profile.Profile {
 func TestLossesString(t *testing.T) {
 	assert.Empty(t, Losses{}.String())
 	assert.Equal(t, "1 source file dropped; 1 symbol merged with another of its name; 1 timestamp dropped; summary dropped; 1 call location without a count got a count of 0",
-		Losses{1, 1, 1, true, 1}.String())
+		Losses{1, 1, 1, true, 1, 0, 0}.String())
 	assert.Equal(t, "20 source files dropped; 30 symbols merged with others of their name; 40 timestamps dropped; 50 call locations without a count got a count of 0",
-		Losses{20, 30, 40, false, 50}.String())
+		Losses{20, 30, 40, false, 50, 0, 0}.String())
 }
 
 // The bytes do not depend on the order in which a profile was put together.
@@ -309,8 +309,6 @@ func TestWriteRefuses(t *testing.T) {
 		versions []uint32
 		text     string
 	}{
-		{"line", withRecord(profile.Record{Line: 65536}), []uint32{2, 3}, `line 65536 in function "_Z3foov": the format cannot hold it`},
-		{"line of an inlined function", withRecord(profile.Record{Line: 1 << 20, Kind: profile.KindInlined}), []uint32{2, 3}, `line 1048576 in function "_Z3foov"`},
 		{"discriminator", withRecord(profile.Record{Line: 9, Discriminator: 65536}), []uint32{2, 3}, `discriminator 65536 at line 9 in function "_Z3foov"`},
 		{"discriminator of a nested call", nested, []uint32{2, 3}, `discriminator 4294967295 at line 0 in function "_Z3foov"`},
 		{"NUL in a name", withName("a.c", "f\x00g"), []uint32{2, 3}, `a NUL in a name "f\x00g"`},
@@ -335,6 +333,48 @@ func TestWriteRefuses(t *testing.T) {
 		_, err := Write(&file, profile.New(), WriteOptions{Version: version})
 		assert.EqualError(t, err, "gcov: no version "+string(rune('0'+version))+" to write, only 2 and 3")
 	}
+}
+
+// Lines beyond 16 bits are where GCC looks for them, and take nothing along with them.
+func TestWriteFoldsLines(t *testing.T) {
+	p := profile.New()
+	callee := p.AddSymbol(0, "callee")
+	var body profile.Body
+	body.Count(5, 0, 7)
+	body.Count(1<<16+5, 0, 1)
+	body.Count(1<<16+6, 2, 9)
+	body.Count(105755, 0, 0)
+	body.Call(1<<16+6, 2, callee, 9)
+	body.Call(1<<16+7, 0, callee, 0)
+	body.Enter(1<<20+3, 0, callee)
+	body.Count(1<<16, 0, 4)
+	body.Count(1<<16+1, 0, 0)
+	body.Leave()
+	p.AddFunction(p.AddSymbol(0, "f"), profile.Function{Records: body.Records()})
+
+	q := profile.New()
+	callee = q.AddSymbol(0, "callee")
+	body.Reset()
+	body.Count(5, 0, 8)
+	body.Count(6, 2, 9)
+	body.Call(6, 2, callee, 9)
+	body.Enter(3, 0, callee)
+	body.Count(0, 0, 4)
+	body.Leave()
+	q.AddFunction(q.AddSymbol(0, "f"), profile.Function{Records: body.Records()})
+	each(t, func(t *testing.T, o WriteOptions) {
+		if o.Version == 3 {
+			q.Summary = p.Summarize() // that of the whole stays
+		}
+		var got, want bytes.Buffer
+		losses, err := Write(&got, p, o)
+		require.NoError(t, err)
+		assert.Equal(t, []int{3, 5}, []int{losses.SilentLines, losses.FoldedLines})
+		assert.Contains(t, losses.String(), "3 locations without samples beyond line 65,535 left out; 5 line offsets folded to 16 bits")
+		_, err = Write(&want, q, o)
+		require.NoError(t, err)
+		assert.Equal(t, want.Bytes(), got.Bytes())
+	})
 }
 
 func TestWriteEmpty(t *testing.T) {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"math"
 )
 
 // Kind says what a [Record] holds.
@@ -70,4 +71,10 @@ func (p place) compare(q place) int {
 
 func (p place) less(q place) bool {
 	return p.where < q.where || p.where == q.where && p.what < q.what
+}
+
+// Line16 returns the line offset as GCC and LLVM look for it: its lower 16 bits. keep is false for
+// a count or call of 0 whose offset has more: it says only that a line did not run.
+func (r *Record) Line16() (line uint32, keep bool) {
+	return r.Line & math.MaxUint16, r.Line <= math.MaxUint16 || r.Count > 0 || r.Kind == KindInlined
 }

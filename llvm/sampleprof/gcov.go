@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"math"
+	"slices"
 
 	"github.com/go-afdo/afdo/profile"
 )
@@ -129,9 +130,9 @@ func (c *toGCOV) records(f *Function) {
 
 // FromGCOV returns a profile of GCC's formats as a sample profile. Totals are the sums of the
 // counts. The source files of functions and timestamps are dropped and counted; functions of one
-// name in several files become one. A line offset of more than 16 bits gives an error that matches
-// [afdo.ErrUnrepresentable].
-func FromGCOV(q *profile.Profile) (*Profile, Losses, error) {
+// name in several files become one. Line offsets of more than 16 bits are folded, as LLVM does when
+// it looks for them, and left out if they have no samples.
+func FromGCOV(q *profile.Profile) (*Profile, Losses) {
 	p := new(Profile)
 	losses := Losses{}
 	c := fromGCOV{p: p, q: q}
@@ -147,19 +148,17 @@ func FromGCOV(q *profile.Profile) (*Profile, Losses, error) {
 			losses.Symbols++
 		}
 		g := Function{Name: name, Head: f.HeadCount}
-		var err error
-		if g.Records, g.Total, err = c.records(f.Records); err != nil {
-			return nil, losses, err
-		}
+		g.Records, g.Total = c.records(c.folded(f.Records, &losses))
 		p.AddFunction(g)
 	}
-	return p, losses, nil
+	return p, losses
 }
 
 type fromGCOV struct {
 	p    *Profile
 	q    *profile.Profile
 	open []gcovBody
+	body profile.Body
 }
 
 // A gcovBody is an inlined body that is being converted.
@@ -172,8 +171,43 @@ func (c *fromGCOV) name(s profile.SymbolRef) NameRef {
 	return c.p.AddName(Name{Text: c.q.SymbolName(s)})
 }
 
+// folded returns the records of a body with line offsets of 16 bits.
+func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Record {
+	if !slices.ContainsFunc(from, func(r profile.Record) bool { return r.Line > math.MaxUint16 }) {
+		return from
+	}
+	c.body.Reset()
+	depth := 0
+	for walk := profile.Walk(from); ; {
+		r, d, ok := walk.Next()
+		for ; depth > d; depth-- {
+			c.body.Leave()
+		}
+		if !ok {
+			return c.body.Records()
+		}
+		line, keep := r.Line16()
+		switch {
+		case !keep:
+			losses.SilentLines++
+			continue
+		case line != r.Line:
+			losses.FoldedLines++
+		}
+		switch r.Kind {
+		case profile.KindCount:
+			c.body.Count(line, r.Discriminator, r.Count)
+		case profile.KindCall:
+			c.body.Call(line, r.Discriminator, r.Callee, r.Count)
+		case profile.KindInlined:
+			c.body.Enter(line, r.Discriminator, r.Callee)
+			depth++
+		}
+	}
+}
+
 // records converts a body and returns the sum of its counts.
-func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64, err error) {
+func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64) {
 	var sum adder
 	c.open = c.open[:0]
 	leave := func(i int) {
@@ -188,9 +222,6 @@ func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint6
 	for i := range from {
 		leave(i)
 		f := &from[i]
-		if f.Line > math.MaxUint16 {
-			return nil, 0, unrepresentable("the line offset %d has more than 16 bits", f.Line)
-		}
 		r := Record{Line: uint16(f.Line), Discriminator: f.Discriminator, Count: f.Count}
 		switch f.Kind {
 		case profile.KindCount:
@@ -208,5 +239,5 @@ func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint6
 		records = append(records, r)
 	}
 	leave(len(from))
-	return records, total, nil
+	return records, total
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,8 +34,7 @@ func TestGCOVRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		losses.Totals = 0
 		require.Zero(t, losses)
-		back, losses, err := FromGCOV(q)
-		require.NoError(t, err)
+		back, losses := FromGCOV(q)
 		require.Zero(t, losses)
 		again, losses, err := back.ToGCOV(false, nil)
 		require.NoError(t, err)
@@ -126,15 +126,25 @@ func TestFromGCOVLosses(t *testing.T) {
 	body.Leave()
 	q.AddFunction(q.AddSymbol(q.AddFile("a.c"), "main"), profile.Function{HeadCount: 1, Timestamp: 2, Records: body.Records()})
 	q.AddFunction(q.AddSymbol(q.AddFile("b.c"), "main"), profile.Function{HeadCount: 1, Records: body.Records()})
-	p, losses, err := FromGCOV(q)
-	require.NoError(t, err)
+	p, losses := FromGCOV(q)
 	assert.Equal(t, Losses{Units: 2, Symbols: 1, Timestamps: 1}, losses)
 	assert.Equal(t, "main:12:2\n 3.1: 0 f:10\n 4: g:12\n  1: 12\n  2: 0 f:10\n", textOf(t, p))
 	body.Reset()
-	body.Count(1<<16, 0, 1)
-	q.AddFunction(q.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
-	_, _, err = FromGCOV(q)
-	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+	body.Count(5, 0, 7)
+	body.Count(1<<16+5, 0, 1)
+	body.Count(1<<17, 0, 0)
+	body.Enter(1<<16+3, 1, q.AddSymbol(profile.UnknownFile, "g"))
+	body.Count(1<<16, 0, 4)
+	body.Leave()
+	long := profile.New()
+	long.AddSymbol(profile.UnknownFile, "g") // of the number that the records have
+	for long.NumSymbols() < q.NumSymbols() {
+		long.AddSymbol(profile.UnknownFile, "g"+strconv.Itoa(long.NumSymbols()))
+	}
+	long.AddFunction(long.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
+	p, losses = FromGCOV(long)
+	assert.Equal(t, Losses{SilentLines: 1, FoldedLines: 3}, losses)
+	assert.Regexp(t, "^long:12:0\\n 5: 8\\n 3.1: g[0-9]*:4\\n  0: 4\\n$", textOf(t, p))
 }
 
 // A caller that knows the source files of functions puts them into units.

@@ -20,6 +20,8 @@ type Losses struct {
 	Units          int  // functions whose source file was dropped
 	Symbols        int  // functions that became one with another of their name
 	Timestamps     int  // functions whose timestamp was dropped
+	SilentLines    int  // locations without samples whose line offset has more than 16 bits, which are left out
+	FoldedLines    int  // locations whose line offset was folded to 16 bits
 }
 
 func (l *Losses) addFlags(p *Profile) {
@@ -59,5 +61,7 @@ func (l Losses) String() string {
 	add(l.Units, "source file dropped", "source files dropped")
 	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
 	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
+	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
+	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
 	return strings.Join(list, "; ")
 }

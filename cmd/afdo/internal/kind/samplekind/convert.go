@@ -114,10 +114,7 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 		return nil, nil, "", hint(err, p)
 	}
 	q, notes = t.Apply(q)
-	back, more, err := sampleprof.FromGCOV(q)
-	if err != nil {
-		return nil, nil, "", err
-	}
+	back, more := sampleprof.FromGCOV(q)
 	back.SymbolList, losses.SymbolList = p.SymbolList, 0
 	back.FS, losses.FS = p.FS && !k.base, p.FS && k.base
 	back.Partial, losses.Partial = p.Partial, false

@@ -247,10 +247,7 @@ func count(b bool) int {
 
 // Encode writes a profile of package profile in one of the formats.
 func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, error) {
-	q, losses, err := sampleprof.FromGCOV(p)
-	if err != nil {
-		return losses.String(), err
-	}
+	q, losses := sampleprof.FromGCOV(p)
 	if err := k.addSymbolList(q); err != nil {
 		return "", err
 	}
