@@ -117,6 +117,24 @@ func (e *FormatError) Is(target error) bool {
 	return target == ErrMalformed && e.Err != ErrLimit
 }
 
+// A Problem is something that a check of a file finds, in all formats of this module.
+type Problem struct {
+	// Err says what it is and where: a [FormatError], or another error with which the reader of the
+	// format gives up.
+	Err error
+
+	// Remark is set if it is unusual, but legal, and not a fault.
+	Remark bool
+}
+
+// Offset returns where in the file the problem is, -1 if it has no such place.
+func (p *Problem) Offset() int64 {
+	if e, ok := p.Err.(*FormatError); ok {
+		return e.Offset
+	}
+	return -1
+}
+
 // A ReadError is a failure of the file or io.ReaderAt beneath a [Reader]. It wraps Err.
 type ReadError struct {
 	Offset int64 // where the read began, from the start of the file

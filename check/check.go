@@ -1,7 +1,7 @@
 // Package check finds what is wrong with profiles of any format.
 //
-// [File] looks at the whole of a file, whatever its format, and yields a [Problem] for each thing
-// that is wrong or odd, with its place. [Fold] makes one line of problems that repeat.
+// [File] looks at the whole of a file, whatever its format, and yields an [afdo.Problem] for each
+// thing that is wrong or odd, with its place. [Fold] makes one line of problems that repeat.
 package check
 
 import (
@@ -10,22 +10,19 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/profile"
 )
-
-// A Problem is something that a check finds.
-type Problem struct {
-	// Err says what it is and where: an [afdo.FormatError] or a [SummaryError], or another error
-	// with which the reader of the format gives up.
-	Err error
-
-	// Remark is set if it is unusual, but legal, and not a fault.
-	Remark bool
-}
 
 // Options say how a file is checked. The zero Options are fine.
 type Options struct {
 	// Unqualified has the unqualified names of an index made with this scheme compared.
 	Unqualified index.Scheme
+
+	// FingerprintScheme has the fingerprints of an index compared that were made with this scheme,
+	// if the file is without fault otherwise: with what Fingerprints returns for the profile, by
+	// the paths of its units. The first one that differs is a fault.
+	FingerprintScheme string
+	Fingerprints      func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)
 
 	// MaxNameBytes is the bound that readers have, see [afdo.MaxNameBytes], the default of which 0
 	// means.

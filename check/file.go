@@ -5,58 +5,74 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/summary"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// A SummaryError says that the summary of a text does not agree with its data. It matches
-// [afdo.ErrSummary]. In files of other formats, which have offsets, an [afdo.FormatError] says it.
-type SummaryError struct {
-	Detail string // what the summary says and what the data make
-}
-
-func (e *SummaryError) Error() string { return "check: " + afdo.ErrSummary.Error() + ": " + e.Detail }
-
-// Is reports whether target is [afdo.ErrSummary].
-func (e *SummaryError) Is(target error) bool { return target == afdo.ErrSummary }
-
-// File checks a GCOV profile of any format, which it knows by its first bytes: of version 4 as [V4]
-// does, of versions 2 and 3 as [gcov.Check] does. What begins like none of them is taken for the
-// text, of which the first fault is the only one, and the summary is compared with the data; that
-// takes the memory of the profile.
-func File(data []byte, o Options) iter.Seq[Problem] {
-	switch {
-	case bytes.HasPrefix(data, []byte("gcov")):
+// File checks a profile of any format, not compressed, which it knows by its first bytes: as [V4],
+// [gcov.Check], [textfmt.Check] and the methods Check of the readers of LLVM's formats do. Of what
+// has no such check, the first fault is the only problem.
+func File(data []byte, o Options) iter.Seq[afdo.Problem] {
+	format, err := anyprof.Detect(data[:min(len(data), anyprof.HeadLen)])
+	switch format {
+	case anyprof.V4:
 		return V4(data, o)
-	case bytes.HasPrefix(data, []byte("adcg")), bytes.HasPrefix(data, []byte("gcda")):
-		return old(data)
+	case anyprof.V3, anyprof.V2:
+		return gcov.Check(data)
+	case anyprof.Text:
+		return textfmt.Check(data)
+	case anyprof.ExtBinary:
+		return opened(sampleprof.OpenBytes(data))
+	case anyprof.SampleText:
+		_, err = sampleprof.ParseText(data)
+	case anyprof.ProfData:
+		return opened(instrprof.OpenBytes(data))
+	case anyprof.ProfRaw:
+		return opened(instrprof.OpenRawBytes(data))
+	case anyprof.ProfText:
+		return instrprof.CheckText(data)
+	case anyprof.MemProf:
+		return opened(indexedMemory(data))
+	case anyprof.MemProfRaw:
+		_, err = memprof.OpenRaw(data)
+	case anyprof.MemProfYAML:
+		_, err = memprof.ReadYAML(bytes.NewReader(data))
 	}
-	return text(data)
+	return only(err)
 }
 
-// old checks a file of version 2 or 3.
-func old(data []byte) iter.Seq[Problem] {
-	return func(yield func(Problem) bool) {
-		for p := range gcov.Check(data) {
-			if !yield(Problem{Err: p.Err, Remark: p.Remark}) {
-				return
-			}
-		}
+// indexedMemory opens the memory profile of an indexed file.
+func indexedMemory(data []byte) (*memprof.Reader, error) {
+	r, err := instrprof.OpenBytes(data)
+	if err != nil {
+		return nil, err
 	}
+	if _, err := r.BinaryIDs(); err != nil {
+		return nil, err
+	}
+	return anyprof.Memory(r)
 }
 
-// text checks the textual form.
-func text(data []byte) iter.Seq[Problem] {
-	return func(yield func(Problem) bool) {
-		p, err := textfmt.Parse(bytes.NewReader(data))
+// A fileReader is a reader that checks its file.
+type fileReader interface{ Check() iter.Seq[afdo.Problem] }
+
+// opened checks a file that a reader has opened, or has not.
+func opened[R fileReader](r R, err error) iter.Seq[afdo.Problem] {
+	if err != nil {
+		return only(err)
+	}
+	return r.Check()
+}
+
+// only yields the fault that an error is about; nil is none.
+func only(err error) iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
 		if err != nil {
-			yield(Problem{Err: err})
-			return
+			yield(afdo.Problem{Err: err})
 		}
-		more := true
-		summary.Compare(p.Summary, p.Summarize(), true, func(_ int, detail string) {
-			more = more && yield(Problem{Err: &SummaryError{detail}, Remark: true})
-		})
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
 func example(t *testing.T, extension string) []byte {
@@ -37,6 +40,41 @@ func TestFile(t *testing.T) {
 		assert.IsType(t, want, problems[0].Err, extension)
 		assert.False(t, problems[0].Remark, extension)
 	}
+}
+
+// LLVM's profiles are checked as well: one that is whole has no problems, one that is cut has.
+func TestFileLLVM(t *testing.T) {
+	sample := "main:10:1\n 1: 9\n 2: 1 f:1\n"
+	p, err := sampleprof.ParseText([]byte(sample))
+	require.NoError(t, err)
+	var ext, old bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&ext, p, sampleprof.WriteOptions{}))
+	_, err = sampleprof.WriteBinary(&old, p)
+	require.NoError(t, err)
+	files := map[string][]byte{
+		"sampletext": []byte(sample), "extbinary": ext.Bytes(), "binary": old.Bytes(), "yaml": []byte("HeapProfileRecords: [ { GUID: f } ]\n"),
+	}
+	paths, err := filepath.Glob("../llvm/instrprof/testdata/zoo/*.prof*")
+	require.NoError(t, err)
+	for _, path := range paths {
+		files[path], err = os.ReadFile(path)
+		require.NoError(t, err)
+	}
+	require.Greater(t, len(files), 30)
+	for name, data := range files {
+		assert.Empty(t, slices.Collect(File(data, Options{})), name)
+		if strings.HasSuffix(name, "text") {
+			data = append(slices.Clone(data), "x\n"...)
+		} else {
+			data = data[:len(data)-9]
+		}
+		problems := slices.Collect(File(data, Options{}))
+		require.NotEmpty(t, problems, name)
+		assert.False(t, problems[0].Remark, name)
+	}
+	problems := slices.Collect(File([]byte("no profile"), Options{}))
+	require.Len(t, problems, 1)
+	assert.ErrorIs(t, problems[0].Err, anyprof.ErrUnknown)
 }
 
 // A summary that is not that of the data is odd in every format.

@@ -11,9 +11,9 @@ import (
 // A Group is problems that differ in nothing but their places and the numbers and names that they
 // tell of.
 type Group struct {
-	Problem         // the first of them
-	Count   int     // of all of them
-	Offsets []int64 // of the next few after the first, as far as they have any
+	afdo.Problem         // the first of them
+	Count        int     // of all of them
+	Offsets      []int64 // of the next few after the first, as far as they have any
 }
 
 const (
@@ -23,11 +23,11 @@ const (
 
 // Fold makes groups of problems, in the order of the first of each. It keeps no more than the
 // groups.
-func Fold(problems iter.Seq[Problem]) []Group {
+func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	var groups []Group
 	byKey := make(map[string]int)
 	for p := range problems {
-		key := p.key(len(byKey) < maxGroups)
+		key := keyOf(&p, len(byKey) < maxGroups)
 		i, ok := byKey[key]
 		if !ok {
 			byKey[key] = len(groups)
@@ -43,16 +43,8 @@ func Fold(problems iter.Seq[Problem]) []Group {
 	return groups
 }
 
-// Offset returns where in the file the problem is, -1 if it has no such place.
-func (p *Problem) Offset() int64 {
-	if e, ok := p.Err.(*afdo.FormatError); ok {
-		return e.Offset
-	}
-	return -1
-}
-
 // key is what the problems of a group have in common.
-func (p *Problem) key(precise bool) string {
+func keyOf(p *afdo.Problem, precise bool) string {
 	e, ok := p.Err.(*afdo.FormatError)
 	if !ok {
 		return p.Err.Error()

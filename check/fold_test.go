@@ -14,16 +14,16 @@ import (
 
 // Problems that differ in places, numbers and names are one line, others are not.
 func TestFold(t *testing.T) {
-	at := func(offset int64, class error, detail string) Problem {
-		return Problem{Err: &afdo.FormatError{Part: afdo.SectionSymbolNames.String(), Offset: offset, Err: class, Detail: detail}}
+	at := func(offset int64, class error, detail string) afdo.Problem {
+		return afdo.Problem{Err: &afdo.FormatError{Part: afdo.SectionSymbolNames.String(), Offset: offset, Err: class, Detail: detail}}
 	}
-	var problems []Problem
+	var problems []afdo.Problem
 	for i := range int64(20) {
 		problems = append(problems,
 			at(i, afdo.ErrSymbol, fmt.Sprintf(`symbol %d of "a\\"%d"`, i, i)),
 			at(100+i, afdo.ErrCount, "the same"))
 	}
-	problems = append(problems, at(7, afdo.ErrSymbol, "another"), Problem{Err: errors.New("x")})
+	problems = append(problems, at(7, afdo.ErrSymbol, "another"), afdo.Problem{Err: errors.New("x")})
 	groups := Fold(slices.Values(problems))
 	require.Len(t, groups, 4)
 	require.Equal(t, 20, groups[0].Count)
@@ -38,13 +38,13 @@ func TestFold(t *testing.T) {
 // A file of nothing but different faults does not fill the memory, and one that has been cut gives
 // a few lines.
 func TestFoldIsBounded(t *testing.T) {
-	faults := func(yield func(Problem) bool) {
+	faults := func(yield func(afdo.Problem) bool) {
 		for i := range 20_000 {
 			detail := []byte("fault ")
 			for ; i > 0; i /= 10 {
 				detail = append(detail, 'a'+byte(i%10))
 			}
-			if !yield(Problem{Err: &afdo.FormatError{Err: afdo.ErrSymbol, Detail: string(detail)}}) {
+			if !yield(afdo.Problem{Err: &afdo.FormatError{Err: afdo.ErrSymbol, Detail: string(detail)}}) {
 				return
 			}
 		}

@@ -166,7 +166,7 @@ func FuzzStringTableFaults(f *testing.F) {
 		}
 		const limit = 1 << 20
 		var found []*afdo.FormatError
-		k := &checker{opts: Options{MaxNameBytes: limit}, yield: func(p Problem) bool {
+		k := &checker{opts: Options{MaxNameBytes: limit}, yield: func(p afdo.Problem) bool {
 			if !p.Remark {
 				found = append(found, p.Err.(*afdo.FormatError))
 			}

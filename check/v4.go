@@ -28,8 +28,8 @@ import (
 // section in memory, and for a string table of an odd shape some thirty for each of its bytes.
 // Where sections overlap, it gives up with [afdo.ErrLimit] once it has gone through four times the
 // file.
-func V4(data []byte, o Options) iter.Seq[Problem] {
-	return func(yield func(Problem) bool) {
+func V4(data []byte, o Options) iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
 		k := checker{
 			data: data, yield: yield, opts: o,
 			left:    overlapping * int64(len(data)),
@@ -48,7 +48,7 @@ type checker struct {
 	data       []byte
 	opts       Options
 	t          *table
-	yield      func(Problem) bool
+	yield      func(afdo.Problem) bool
 	stopped    bool  // by the caller
 	faults     int   // so far
 	left       int64 // bytes that may still be gone through
@@ -89,12 +89,12 @@ func (k *checker) fault(err error) {
 		return
 	}
 	k.faults++
-	k.stopped = !k.yield(Problem{Err: err})
+	k.stopped = !k.yield(afdo.Problem{Err: err})
 }
 
 func (k *checker) remark(s afdo.Section, pos int, class error, format string, args ...any) {
 	if !k.stopped {
-		k.stopped = !k.yield(Problem{Err: faultAt(s, pos, class, format, args...), Remark: true})
+		k.stopped = !k.yield(afdo.Problem{Err: faultAt(s, pos, class, format, args...), Remark: true})
 	}
 }
 
@@ -126,6 +126,9 @@ func (k *checker) run() {
 		if k.fault(err); k.stopped {
 			return
 		}
+	}
+	if k.faults == 0 && !k.stopped && k.opts.Fingerprints != nil {
+		k.fault(k.fingerprints())
 	}
 }
 

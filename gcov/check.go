@@ -11,25 +11,19 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ErrNames is the class of a [Problem] with the name table that no reader fails for.
+// ErrNames is the class of a problem with the name table that no reader fails for.
 var ErrNames = errors.New("bad name table")
-
-// A Problem is something wrong with a file.
-type Problem struct {
-	Err    *afdo.FormatError // what and where
-	Remark bool              // unusual, but every reader reads the same
-}
 
 // Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. It
 // stops at the first fault that [Decode] finds: sections have no length that could be relied on to
 // find the next one, and the size of each function depends on all of its records. Of a file that it
 // decodes, the names and the summary are checked. A file of another version yields a fault of class
 // [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size of the file.
-func Check(data []byte) iter.Seq[Problem] {
-	return func(yield func(Problem) bool) {
+func Check(data []byte) iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
 		p, err := Decode(data)
 		if err != nil {
-			yield(Problem{Err: faultOf(err)})
+			yield(afdo.Problem{Err: faultOf(err)})
 			return
 		}
 		h, _ := DecodeHeader(data) // Decode has seen to it
@@ -43,7 +37,7 @@ func Check(data []byte) iter.Seq[Problem] {
 		stop := false
 		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string) {
 			if !stop {
-				stop = !yield(Problem{fault(figureAt(which), afdo.ErrSummary, "%s", detail), true})
+				stop = !yield(afdo.Problem{Err: fault(figureAt(which), afdo.ErrSummary, "%s", detail), Remark: true})
 			}
 		})
 	}
@@ -92,7 +86,7 @@ type rawFile struct {
 // names reports what is wrong with the names. In the table of every writer
 // they ascend, there is each only once, and the first one is empty; where one is
 // there twice, readers find its function by the one or the other.
-func (f *rawFile) names(yield func(Problem) bool) bool {
+func (f *rawFile) names(yield func(afdo.Problem) bool) bool {
 	f.pos += 8 // tag and length
 	if f.version >= 3 {
 		for range f.word() {
@@ -107,18 +101,18 @@ func (f *rawFile) names(yield func(Problem) bool) bool {
 		if f.version >= 3 {
 			f.word()
 		}
-		p := Problem{fault(pos, ErrNames, ""), true}
+		what := ""
 		switch {
 		case i == 0 && name != "":
-			p.Err.Detail = fmt.Sprintf("name 0 is %.200q, not the empty one", name)
+			what = fmt.Sprintf("name 0 is %.200q, not the empty one", name)
 		case seen[name]:
-			p.Err.Detail = fmt.Sprintf("name %d, %.200q, is a duplicate", i, name)
-			p.Remark = false
+			what = fmt.Sprintf("name %d, %.200q, is a duplicate", i, name)
 		case name < last && ordered:
-			p.Err.Detail = fmt.Sprintf("name %d, %.200q, does not ascend", i, name)
+			what = fmt.Sprintf("name %d, %.200q, does not ascend", i, name)
 			ordered = false
 		}
-		if p.Err.Detail != "" && !yield(p) {
+		again := seen[name] && (i > 0 || name == "")
+		if what != "" && !yield(afdo.Problem{Err: fault(pos, ErrNames, "%s", what), Remark: !again}) {
 			return false
 		}
 		seen[name], last = true, name

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/gcov"
 )
 
-func problems(data []byte) []gcov.Problem {
-	var all []gcov.Problem
+func problems(data []byte) []afdo.Problem {
+	var all []afdo.Problem
 	for p := range gcov.Check(data) {
 		all = append(all, p)
 	}
@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 			require.Len(t, found, 1, "%s cut to %d bytes", name, cut)
 			require.False(t, found[0].Remark)
 			require.ErrorIs(t, found[0].Err, afdo.ErrMalformed)
-			require.LessOrEqual(t, found[0].Err.Offset, int64(cut))
+			require.LessOrEqual(t, found[0].Offset(), int64(cut))
 		}
 	}
 	data, err := os.ReadFile("../testdata/shop.v3.afdo")
@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 	found := problems(data)
 	require.Len(t, found, 1)
 	assert.True(t, found[0].Remark)
-	assert.EqualValues(t, maxCount, found[0].Err.Offset)
+	assert.EqualValues(t, maxCount, found[0].Offset())
 	assert.ErrorIs(t, found[0].Err, afdo.ErrSummary)
 
 	binary.LittleEndian.PutUint32(data[4:], 7)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
@@ -13,7 +13,7 @@ import (
 // A problemPrinter writes problems as they are found: a hostile file may have a million.
 type problemPrinter interface {
 	begin(file string)
-	problem(*kind.Problem)
+	problem(*problem)
 	end(faults, remarks int, err error)
 	finish() error
 }
@@ -28,14 +28,14 @@ type problemLines struct {
 func (l *problemLines) begin(file string)   { l.file = human.Name(file) }
 func (l *problemLines) end(int, int, error) {}
 func (l *problemLines) finish() error       { return l.err }
-func kindOf(p *kind.Problem) string {
+func kindOf(p *problem) string {
 	if p.Remark {
 		return "remark"
 	}
 	return "fault"
 }
 
-func (l *problemLines) problem(p *kind.Problem) {
+func (l *problemLines) problem(p *problem) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintf(l.w, "%s: %s: %s\n", l.file, kindOf(p), p)
 	}
@@ -71,30 +71,38 @@ func (w *problemJSON) finish() error {
 	return w.j.Finish()
 }
 
-func (w *problemJSON) problem(p *kind.Problem) {
+func (w *problemJSON) problem(p *problem) {
 	w.j.Object("")
 	w.j.Name("kind", kindOf(p))
-	if p.SectionType != "" {
-		w.j.Uint("section", uint64(p.Section))
-		w.j.Name("section_type", p.SectionType)
+	w.place(p.fault)
+	if p.class != "" {
+		w.j.Name("class", p.class)
 	}
-	if p.Line > 0 {
-		w.j.Uint("line", uint64(p.Line))
-		w.j.Uint("column", uint64(p.Column))
-	} else if p.Offset >= 0 {
-		w.j.Uint("offset", uint64(p.Offset))
-	}
-	if p.Class != "" {
-		w.j.Name("class", p.Class)
-	}
-	w.j.Name("detail", p.Detail)
-	if p.More > 0 {
-		w.j.Uint("more", uint64(p.More))
+	w.j.Name("detail", p.detail)
+	if p.Count > 1 {
+		w.j.Uint("more", uint64(p.Count-1))
 		w.j.Array("more_offsets")
-		for _, off := range p.MoreOffsets {
+		for _, off := range p.Offsets {
 			w.j.Uint("", uint64(off))
 		}
 		w.j.End()
 	}
 	w.j.End()
+}
+
+// place writes the members that say where it is.
+func (w *problemJSON) place(e *afdo.FormatError) {
+	if e == nil {
+		return
+	}
+	if e.Section != afdo.HeaderSection {
+		w.j.Uint("section", uint64(e.Section))
+		w.j.Name("section_type", e.Part)
+	}
+	if e.Line > 0 {
+		w.j.Uint("line", uint64(e.Line))
+		w.j.Uint("column", uint64(e.Column))
+	} else if e.Offset >= 0 {
+		w.j.Uint("offset", uint64(e.Offset))
+	}
 }

@@ -6,13 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/slice"
 )
 
 const checkHelp = `Print all problems of each FILE, one a line:
@@ -75,7 +77,8 @@ func (e *env) checkFiles(paths []string, asJSON bool) error {
 	return err
 }
 
-// checkFile checks the file of a path. The error is one of reading it, not of what it holds.
+// checkFile checks one file and returns how many faults it has. What keeps it from being read is an
+// error.
 func (e *env) checkFile(path string, printer problemPrinter) (faults int, err error) {
 	name := path
 	if path == cli.Stdio {
@@ -83,14 +86,15 @@ func (e *env) checkFile(path string, printer problemPrinter) (faults int, err er
 	}
 	printer.begin(name)
 	remarks := 0
-	err = e.check(path, func(p kind.Problem) {
-		if p.Remark {
-			remarks += 1 + p.More
+	groups, err := e.check(path)
+	for _, g := range groups {
+		if g.Remark {
+			remarks += g.Count
 		} else {
-			faults += 1 + p.More
+			faults += g.Count
 		}
-		printer.problem(&p)
-	})
+		printer.problem(newProblem(g))
+	}
 	if err != nil {
 		err = input.Wrap(name, err)
 	}
@@ -98,15 +102,22 @@ func (e *env) checkFile(path string, printer problemPrinter) (faults int, err er
 	return faults, err
 }
 
-func (e *env) check(path string, report func(kind.Problem)) error {
-	f, k, err := e.openFile(path)
+// check returns everything that is wrong with a file. The error is one of reading it, not of what
+// it holds.
+func (e *env) check(path string) ([]check.Group, error) {
+	f, err := input.Open(e.In, path)
 	if errors.Is(err, anyprof.ErrUnknown) {
-		report(kind.Problem{Offset: -1, Detail: cli.Message(errors.Unwrap(err))}) // without the name
-		return nil
+		return []check.Group{{Problem: afdo.Problem{Err: errors.Unwrap(err)}, Count: 1}}, nil // without the name
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	return dispatch(e, "check", k, func(k kind.CanCheck) error { return k.Check(f, report) }, nil)
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return check.Fold(check.File(data, check.Options{
+		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: unitKeys,
+	})), nil
 }

@@ -17,7 +17,7 @@ import (
 // one.
 func newKinds() kind.Table {
 	return kind.Table{
-		&gcovkind.Kind{IndexOptions: indexOptions, UnitKeys: unitKeys},
+		&gcovkind.Kind{IndexOptions: indexOptions},
 		new(samplekind.Kind),
 		new(memprofkind.Kind),
 		new(instrprofkind.Kind),

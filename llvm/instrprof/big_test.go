@@ -151,7 +151,9 @@ func BenchmarkBig(b *testing.B) {
 		for b.Loop() {
 			r, err := instrprof.Open(paths[0])
 			require.NoError(b, err)
-			r.Check(func(err error) { b.Fatal(err) })
+			for p := range r.Check() {
+				b.Fatal(p.Err)
+			}
 			require.NoError(b, r.Close())
 		}
 	})

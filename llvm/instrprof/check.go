@@ -1,7 +1,9 @@
 package instrprof
 
 import (
+	"bytes"
 	"errors"
+	"iter"
 	"reflect"
 
 	"github.com/go-afdo/afdo"
@@ -12,25 +14,36 @@ import (
 // the text that it writes. Only [Reader.Check] reports it.
 var ErrNoCounters = errors.New("function without counters")
 
-// Check reads the whole file and reports everything that is wrong with it, each time with a
-// [*afdo.FormatError] or, if the file cannot be read, a [*afdo.ReadError]: what the other methods
+// Check reads the whole file and yields everything that is wrong with it: what the other methods
 // find, chains and buckets that do not lead to each other, keys under hashes that are not theirs,
 // summaries that are not those of the counters, functions without counters, bytes that nothing
-// refers to. It takes memory for the hash table and for the distinct counts.
-func (r *Reader) Check(report func(error)) {
-	c := checker{r: r, report: report, chains: map[uint64]int64{}}
-	whole := c.payload()
-	c.buckets(whole)
-	if whole {
-		c.summaries()
+// refers to. What LLVM itself writes though it cannot make use of it is a remark: functions without
+// counters, and the summary of a file that has some. It takes memory for the hash table and for the
+// distinct counts.
+func (r *Reader) Check() iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
+		c := checker{r: r, yield: yield, chains: map[uint64]int64{}}
+		whole := c.payload()
+		c.buckets(whole)
+		if whole {
+			c.summaries()
+		}
+		c.tail()
 	}
-	c.tail()
 }
 
 type checker struct {
-	r      *Reader
-	report func(error)
-	chains map[uint64]int64 // bucket: offset of the chain
+	r          *Reader
+	yield      func(afdo.Problem) bool
+	stopped    bool             // by the caller
+	chains     map[uint64]int64 // bucket: offset of the chain
+	noCounters bool             // which makes a summary that means nothing
+}
+
+func (c *checker) report(err error) {
+	c.noCounters = c.noCounters || errors.Is(err, ErrNoCounters)
+	remark := errors.Is(err, ErrNoCounters) || c.noCounters && errors.Is(err, afdo.ErrSummary)
+	c.stopped = c.stopped || !c.yield(afdo.Problem{Err: err, Remark: remark})
 }
 
 func (c *checker) fault(s string, off int64, class error, format string, args ...any) {
@@ -149,6 +162,92 @@ func (c *checker) tail() {
 	for _, err := range []error{idsErr, namesErr, tracesErr} {
 		if err != nil {
 			c.report(err)
+		}
+	}
+}
+
+// Check reads all dumps and yields the first fault of their records, what is wrong with what
+// follows them, and, as remarks, counts that are larger than a program can make them. A correlated
+// file, whose functions the program describes, is a remark as well.
+func (r *RawReader) Check() iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
+		for d, err := range r.Dumps() {
+			if err != nil {
+				yield(rawProblem(err))
+				return
+			}
+			if !d.check(yield) {
+				return
+			}
+		}
+	}
+}
+
+func rawProblem(err error) afdo.Problem {
+	return afdo.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
+}
+
+// check checks a dump, and reports whether the next one is to be checked.
+func (d *Dump) check(yield func(afdo.Problem) bool) bool {
+	for rec, err := range d.Records() {
+		if err != nil {
+			yield(rawProblem(err))
+			return false
+		}
+		if n := largest(rec); n > suspicious && !yield(largeCount(rec, n)) {
+			return false
+		}
+	}
+	_, idsErr := d.BinaryIDs()
+	_, namesErr := d.VTableNames()
+	for _, err := range []error{idsErr, namesErr} {
+		if err != nil && !yield(rawProblem(err)) {
+			return false
+		}
+	}
+	return true
+}
+
+// errLarge is the class of a count that is larger than suspicious.
+var errLarge = errors.New("large count")
+
+// suspicious is the count above which LLVM takes a raw file for damaged.
+const suspicious = 1 << 56
+
+func largeCount(rec Record, n uint64) afdo.Problem {
+	return afdo.Problem{Remark: true, Err: nowhere(errLarge, "%v counts %d, more than a program can", rec, n)}
+}
+
+func largest(r Record) (n uint64) {
+	for c := range r.Counters().All() {
+		n = max(n, c)
+	}
+	return n
+}
+
+// nowhere is a fault of a file without a place.
+func nowhere(class error, format string, args ...any) error {
+	return faultAt("", -1, class, format, args...)
+}
+
+// CheckText reads all of a text and yields its first fault, or that it has no functions.
+func CheckText(data []byte) iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
+		t, err := NewTextReader(bytes.NewReader(data))
+		if err != nil {
+			yield(afdo.Problem{Err: err})
+			return
+		}
+		empty := true
+		for _, err := range t.Records() {
+			if err != nil {
+				yield(afdo.Problem{Err: err})
+				return
+			}
+			empty = false
+		}
+		if empty {
+			yield(afdo.Problem{Err: nowhere(afdo.ErrCount, "no functions")})
 		}
 	}
 }

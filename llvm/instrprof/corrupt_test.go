@@ -101,7 +101,9 @@ func TestCorruptIndexed(t *testing.T) {
 			if err != nil {
 				faults = append(faults, err)
 			} else {
-				r.Check(func(err error) { faults = append(faults, err) })
+				for p := range r.Check() {
+					faults = append(faults, p.Err)
+				}
 			}
 			require.NotEmpty(t, faults)
 			var format *afdo.FormatError
@@ -255,7 +257,9 @@ func faults(data []byte) (list []error) {
 	if err != nil {
 		return []error{err}
 	}
-	r.Check(func(err error) { list = append(list, err) })
+	for p := range r.Check() {
+		list = append(list, p.Err)
+	}
 	return list
 }
 

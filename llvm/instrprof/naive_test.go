@@ -252,9 +252,9 @@ func FuzzInstrProfile(f *testing.F) {
 			return
 		}
 		var faults []error
-		r.Check(func(err error) { faults = append(faults, err) })
-		for _, err := range faults {
-			require.True(t, isOurs(err), "%v", err)
+		for p := range r.Check() {
+			require.True(t, isOurs(p.Err), "%v", p.Err)
+			faults = append(faults, p.Err)
 		}
 		list, err := walked(t, data)
 		if err != nil {
@@ -317,11 +317,11 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	written := asIndexed(t, p)
 	r, err := instrprof.OpenBytes(written)
 	require.NoError(t, err)
-	r.Check(func(err error) {
-		if !errors.Is(err, instrprof.ErrNoCounters) {
-			require.NoError(t, err)
+	for p := range r.Check() {
+		if !errors.Is(p.Err, instrprof.ErrNoCounters) {
+			require.NoError(t, p.Err)
 		}
-	})
+	}
 	again := &instrprof.Profile{}
 	require.NoError(t, again.AddIndexed(r, 1, nil))
 	p.VTableNames = nil

@@ -76,7 +76,9 @@ func TestLookupFindsAll(t *testing.T) {
 		r, err := instrprof.OpenBytes(data)
 		require.NoError(t, err)
 		require.Equal(t, n, r.NumFunctions())
-		r.Check(func(err error) { require.NoError(t, err) })
+		for p := range r.Check() {
+			require.NoError(t, p.Err)
+		}
 		for i := range n {
 			rec, err := r.Record(fmt.Sprintf("function_%d", i), uint64(i))
 			require.NoError(t, err)
@@ -201,7 +203,9 @@ func TestOlderVersions(t *testing.T) {
 		r, err := instrprof.OpenBytes(old)
 		require.NoError(t, err)
 		require.Equal(t, uint32(version), r.Header().Version)
-		r.Check(func(err error) { require.NoError(t, err) })
+		for p := range r.Check() {
+			require.NoError(t, p.Err)
+		}
 		got, err := walked(t, old)
 		require.NoError(t, err)
 		require.Equal(t, sortPlain(want), sortPlain(got))

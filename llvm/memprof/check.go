@@ -1,17 +1,18 @@
 package memprof
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/go-afdo/afdo"
 )
 
 // Check yields everything that is wrong with the section: records and call stacks that cannot be
-// read, keys that a lookup does not find, bytes that nothing refers to (afdo.ErrUnused), and a
-// summary that does not agree with the records (afdo.ErrSummary). It reads all of the section, and
-// takes memory for a number a call stack.
-func (r *Reader) Check() iter.Seq[error] {
-	return func(yield func(error) bool) {
+// read, keys that a lookup does not find and, as remarks, bytes that nothing refers to
+// (afdo.ErrUnused) and a summary that does not agree with the records (afdo.ErrSummary). It reads
+// all of the section, and takes memory for a number a call stack.
+func (r *Reader) Check() iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
 		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}
 		c.all()
 	}
@@ -20,7 +21,7 @@ func (r *Reader) Check() iter.Seq[error] {
 // A checker goes on after a fault as far as that makes sense.
 type checker struct {
 	r       *Reader
-	yield   func(error) bool
+	yield   func(afdo.Problem) bool
 	stopped bool
 	stacks  map[StackID]struct{} // that have been walked
 	left    int64                // frames
@@ -29,7 +30,8 @@ type checker struct {
 
 func (c *checker) report(err error) {
 	c.faults++
-	if !c.stopped && !c.yield(err) {
+	remark := errors.Is(err, afdo.ErrSummary) || errors.Is(err, afdo.ErrUnused)
+	if !c.stopped && !c.yield(afdo.Problem{Err: err, Remark: remark}) {
 		c.stopped = true
 	}
 }

@@ -39,9 +39,9 @@ func isFault(t testing.TB, err error, data []byte) bool {
 // sound reports whether nothing is wrong with a section, unless it is the summary.
 func sound(t testing.TB, r *memprof.Reader, data []byte) bool {
 	t.Helper()
-	for err := range r.Check() {
-		isFault(t, err, data)
-		if !errors.Is(err, afdo.ErrSummary) {
+	for p := range r.Check() {
+		isFault(t, p.Err, data)
+		if !errors.Is(p.Err, afdo.ErrSummary) {
 			return false
 		}
 	}
@@ -156,7 +156,7 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		require.Len(t, faults, 1, name)
-		require.ErrorIs(t, faults[0], c.class, name)
+		require.ErrorIs(t, faults[0].Err, c.class, name)
 		for range r.Check() {
 			break
 		}

@@ -1,15 +1,67 @@
 package sampleprof
 
 import (
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
 	"slices"
 
 	"github.com/go-afdo/afdo"
 )
 
-// CheckOffsets compares the function offsets with the bodies. Tools that read whole files, [Read]
-// among them, make no use of the offsets; a compiler reads nothing but what they lead to. It
-// returns the first fault, a [afdo.FormatError]. It reads all functions.
-func (r *Reader) CheckOffsets() error {
+// Check yields the first fault of a file or else, as a remark, what is wrong with its summary. It
+// reads the file as [Read] does, and compares the function offsets with the bodies: tools that read
+// whole files make no use of them, and a compiler reads nothing but what they lead to.
+func (r *Reader) Check() iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
+		p, err := Read(r)
+		if err == nil {
+			err = r.checkAllOffsets()
+		}
+		if err != nil {
+			yield(afdo.Problem{Err: err})
+			return
+		}
+		found, err := r.Summary()
+		switch data := p.Summarize(); {
+		case errors.Is(err, afdo.ErrNotFound):
+			yield(summaryProblem("there is none"))
+		case err != nil:
+			yield(afdo.Problem{Err: err})
+		case !reflect.DeepEqual(found, data):
+			yield(summaryProblem(disagreement(found, data)))
+		}
+	}
+}
+
+func summaryProblem(detail string) afdo.Problem {
+	return afdo.Problem{Remark: true, Err: &afdo.FormatError{
+		Format: "sampleprof", Section: afdo.HeaderSection, Offset: -1, Err: afdo.ErrSummary, Detail: detail,
+	}}
+}
+
+// disagreement says what is different in a summary.
+func disagreement(found, data *afdo.Summary) string {
+	for _, f := range []struct {
+		what        string
+		found, data uint64
+	}{
+		{"total count", found.TotalCount, data.TotalCount},
+		{"maximum count", found.MaxCount, data.MaxCount},
+		{"maximum head count", found.MaxFunctionCount, data.MaxFunctionCount},
+		{"number of counts", found.NumCounts, data.NumCounts},
+		{"number of functions", found.NumFunctions, data.NumFunctions},
+	} {
+		if f.found != f.data {
+			return fmt.Sprintf("%s is %d, the data make it %d", f.what, f.found, f.data)
+		}
+	}
+	return "the detailed entries are not those of the data"
+}
+
+// checkAllOffsets compares the function offsets with the bodies, and returns the first fault.
+func (r *Reader) checkAllOffsets() error {
 	if err := r.all(); err != nil {
 		return err
 	}

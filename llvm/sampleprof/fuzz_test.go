@@ -130,7 +130,7 @@ func requireSlice(t *testing.T, r *Reader, want string) {
 		require.Equal(t, before, after)
 		p, err := Read(q)
 		require.NoError(t, err)
-		if s == whole && r.CheckOffsets() == nil {
+		if s == whole && r.checkAllOffsets() == nil {
 			require.Equal(t, want, textOf(t, p))
 		}
 	}

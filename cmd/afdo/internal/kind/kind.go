@@ -150,14 +150,6 @@ type LookupOptions struct {
 	Demangle     bool
 }
 
-// CanCheck is a Kind that the verb check takes.
-type CanCheck interface {
-	Kind
-	// Check reports everything that is wrong with a file. The error is one of reading it, not of
-	// what it holds.
-	Check(f *input.File, report func(Problem)) error
-}
-
 // CanDiff is a Kind that compares two profiles itself.
 type CanDiff interface {
 	Kind

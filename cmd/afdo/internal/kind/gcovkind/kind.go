@@ -24,9 +24,6 @@ type Kind struct {
 	// IndexOptions returns the options of an index that is written with a profile.
 	IndexOptions func(*profile.Profile) (*index.Options, error)
 
-	// UnitKeys returns the fingerprints of all units, with which those of an index are compared.
-	UnitKeys func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)
-
 	BigEndian bool // --big-endian
 	Index     bool // --index
 }

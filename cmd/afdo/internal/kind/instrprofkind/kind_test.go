@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -234,9 +236,8 @@ func TestLookup(t *testing.T) {
 
 // check has nothing to say of what LLVM writes, and something of what is cut.
 func TestCheck(t *testing.T) {
-	check := func(path string) (problems []kind.Problem) {
-		require.NoError(t, (&Kind{}).Check(open(t, path), func(p kind.Problem) { problems = append(problems, p) }))
-		return problems
+	check := func(path string) []afdo.Problem {
+		return slices.Collect(check.File(read(t, path), check.Options{}))
 	}
 	for _, base := range species(t) {
 		for _, form := range []string{".profdata", ".profraw", ".proftext"} {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -147,7 +149,7 @@ func TestVerbs(t *testing.T) {
 	require.Equal(t, total, s.Bytes)
 	require.NoError(t, d.kind.Show(d.env(), d.open("raw"), &kind.ShowOptions{}))
 	require.Contains(t, d.out.String(), "memory profile, raw of version 5")
-	require.NoError(t, d.kind.Check(d.open("sum"), func(p kind.Problem) { t.Errorf("%v", p) }))
+	require.Empty(t, slices.Collect(check.File(d.read("sum"), check.Options{})))
 
 	type topFunction struct {
 		GUID, Name         string
@@ -228,13 +230,15 @@ func TestRefusals(t *testing.T) {
 	}
 	write("raw", memprof.RawMagic)
 	write("yaml", "---\nHeapProfileRecords:\n  - GUID: f\n    Nothing: 1\n")
-	var problems []kind.Problem
-	report := func(p kind.Problem) { problems = append(problems, p) }
-	require.NoError(t, d.kind.Check(d.open("raw"), report))
-	require.NoError(t, d.kind.Check(d.open("yaml"), report))
-	require.Len(t, problems, 2)
-	require.Equal(t, "header at offset 8: truncated section: version takes 8 bytes, 0 are left", problems[0].String())
-	require.Equal(t, `line 4, column 13: bad syntax: unknown key "Nothing", not one of GUID, AllocSites, CallSites`, problems[1].String())
+	for name, want := range map[string]string{
+		"raw":  "memprof: header at offset 8: truncated section: version takes 8 bytes, 0 are left",
+		"yaml": `memprof: line 4, column 13: bad syntax: unknown key "Nothing", not one of GUID, AllocSites, CallSites`,
+	} {
+		problems := slices.Collect(check.File(d.read(name), check.Options{}))
+		require.Len(t, problems, 1, name)
+		require.EqualError(t, problems[0].Err, want)
+		require.False(t, problems[0].Remark)
+	}
 
 	write("good", "HeapProfileRecords: [ { GUID: f } ]\n")
 	require.Error(t, d.kind.Top(d.env(), d.open("good"), &kind.TopOptions{Calls: true}))

@@ -1,0 +1,53 @@
+package check
+
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// fingerprints compares the fingerprints that the index of a file may have with what they should
+// be, and returns an error for the first one that is wrong. The file is without fault otherwise.
+func (k *checker) fingerprints() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	x, err := index.Read(r)
+	if err != nil {
+		return nil // there is no index
+	}
+	info, err := x.Info()
+	if err != nil || info.Fingerprints != k.opts.FingerprintScheme {
+		return nil // they mean something else
+	}
+	p, err := profile.Read(r)
+	if err != nil {
+		return err
+	}
+	keyOf, err := k.opts.Fingerprints(p)
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		if err := compareFingerprint(x, u, info.Section, keyOf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareFingerprint(x *index.Index, u *afdo.Unit, at afdo.Section, keyOf func(string) (uint64, error)) error {
+	key, err := x.Fingerprint(u)
+	if err != nil {
+		return err
+	}
+	want, err := keyOf(u.Path())
+	if err != nil || key == want {
+		return err
+	}
+	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key)
+}
