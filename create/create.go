@@ -94,6 +94,9 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 		return nil, c.report, err
 	}
 	p, err := c.assemble()
+	if err == nil {
+		c.report.Quality = c.judge(set)
+	}
 	return p, c.report, err
 }
 

@@ -112,6 +112,7 @@ func (t *tallier) find(offset uint64) (*function, uint64, error) {
 
 func (t *tallier) ranges(set *samples.Set) error {
 	for r, n := range set.Ranges() {
+		t.report.RangeRuns = saturating.Add(t.report.RangeRuns, n)
 		if r.End < r.Begin {
 			t.report.BackwardRanges = saturating.Add(t.report.BackwardRanges, n)
 			continue
@@ -130,6 +131,7 @@ func (t *tallier) ranges(set *samples.Set) error {
 		f.weight = saturating.Add(f.weight, weight)
 		end := saturating.Add(begin, size)
 		if last := f.symbol.High - 1; end > last {
+			t.report.Overruns = saturating.Add(t.report.Overruns, n)
 			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, saturating.Mul(n, end-last))
 			end = last
 		}

@@ -122,6 +122,8 @@ func (p *perfCollector) take(record perfdata.Record) error {
 		p.maps.exec(r)
 	case *perfdata.Fork:
 		return p.maps.fork(r)
+	case *perfdata.Lost:
+		p.report.Lost = saturate(p.report.Lost, r.Count)
 	}
 	return nil
 }
@@ -157,6 +159,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	p.report.Samples++
 	if len(s.Branches) > 0 {
 		p.report.Stacks++
+		p.report.Branches += uint64(len(s.Branches))
 	}
 	if s.Mode.Guest() {
 		p.maps.unmapped.Samples++

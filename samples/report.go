@@ -16,6 +16,8 @@ type Report struct {
 	InBinary uint64 // those of them whose address is in the binary
 	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
 	Stacks   uint64 // those of Samples that have a branch stack
+	Branches uint64 // entries of these stacks
+	Lost     uint64 // records that perf's buffers had no room for
 	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
 	Objects  []Object
@@ -38,6 +40,8 @@ func (r *Report) Add(other *Report) {
 	r.InBinary = saturate(r.InBinary, other.InBinary)
 	r.Outside = saturate(r.Outside, other.Outside)
 	r.Stacks = saturate(r.Stacks, other.Stacks)
+	r.Branches = saturate(r.Branches, other.Branches)
+	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)
 	r.Skipped = saturate(r.Skipped, other.Skipped)
 	r.Objects = append(r.Objects, other.Objects...)

@@ -1,14 +1,16 @@
 // Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run that callgrind has
-// counted.
+// counted. It also makes shorter recordings of a long one, for bench/pays/samples.sh.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
+//	pays draw NUMBER SEED IN.samples OUT.samples
 package main
 
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -36,8 +38,15 @@ func run(args []string) error {
 			return fmt.Errorf("%q is no period", args[1])
 		}
 		return sample(period, args[2], args[3], args[4])
+	case len(args) == 5 && args[0] == "draw":
+		n, err := strconv.ParseUint(args[1], 10, 64)
+		seed, err2 := strconv.ParseUint(args[2], 10, 64)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		return draw(n, seed, args[3], args[4])
 	}
-	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT or pays sample PERIOD BINARY CALLGRIND OUT")
+	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT or pays draw NUMBER SEED IN OUT")
 }
 
 // hotShare is the part of the largest count from which on GCC takes a block for hot (its

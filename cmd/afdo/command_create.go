@@ -41,16 +41,20 @@ With branch stacks, the code between two branches counts and calls are known. Wi
 them, a sample counts where it was taken, and head counts are estimates. The count of
 a line is the largest of its instructions' counts. docs/create.md has all rules.
 
-An empty profile is not written. One line on standard error tells how many samples
-were used. With --json, standard output has this as JSON, with these members:
+An empty profile is not written, nor one of so few samples that it would do harm, unless
+--allow-poor is given: docs/create.md says how many it takes. Standard error tells how many
+samples were used, and how good the profile is. With --json, standard output has this as
+JSON, with these members:
 
   {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
     "in_binary", "branch_stacks", "bogus_ranges", "other_events"}, ...],
     "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
     "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
     "placed_share", "without_lines_share", "estimated_heads", "functions",
-    "functions_left_out", "missing_debug_files": [...], "objects": [{"name", "build_id",
-    "samples"}, ...]}
+    "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
+    "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
+    "contradicted_share", "stack_depth", "lost", "record_longer"}, "objects": [{"name",
+    "build_id", "samples"}, ...]}
 
 where a weight is samples times bytes of code if ranges were counted, and "objects" are
 the most sampled files other than BIN. With --to samples, members about the profile are
@@ -125,6 +129,9 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		return c.explain(err, report)
 	}
 	facts.take(report)
+	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
+		return err
+	}
 	doing.Say("writing %s", human.Name(c.out.path))
 	return kind.Write(&e.Env, to, c.out.out, p)
 }

@@ -11,7 +11,11 @@ const showHelp = `Print what FILE is: its format and size, the sizes of its sect
 summary, and how many units, symbols, functions and location records it has.
 
 The sections are those of version 4. For a file of another format they are what
-"afdo convert --to v4" would make of it.`
+"afdo convert --to v4" would make of it.
+
+Of a recording, perf.data or the folder of perf record --threads, it prints how many
+samples it has, whether they have branch stacks and how deep these are, what was lost,
+and what that means for a profile.`
 
 func newShowCommand(e *env) *cobra.Command {
 	var o kind.ShowOptions
@@ -21,6 +25,9 @@ func newShowCommand(e *env) *cobra.Command {
 		Long:  showHelp,
 		Args:  wantArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if shown, err := e.showIfRecording(args[0], o.JSON); shown || err != nil {
+				return err
+			}
 			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
 				return dispatch(e, "show", k, func(k kind.CanShow) error { return k.Show(&e.Env, f, &o) }, nil)
 			})

@@ -24,6 +24,7 @@ type creating struct {
 	options   create.Options
 	paths     pathChanges
 	json      bool
+	allowPoor bool
 
 	kind, name, base         string
 	noBranches, needBranches bool
@@ -77,6 +78,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
 	f.StringVar(&c.combine, "combine", "max", "how the counts of a line's instructions become one: max or sum")
 	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
+	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")
 	f.StringVar(&c.suffixes, "suffixes", "selected", "suffixes to cut from names: none, selected or all")
 	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
 	f.StringArrayVar(&c.paths.strip, "strip-prefix", nil, "remove this folder from the front of source paths")

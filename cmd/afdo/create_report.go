@@ -25,6 +25,7 @@ type createFacts struct {
 
 	Objects []createObject `json:"objects"`
 
+	all        samples.Report // of all inputs
 	hottest    string
 	undeclared uint64
 	lineTables bool // clang has left declarations out
@@ -63,6 +64,8 @@ type profileFacts struct {
 	Functions         int      `json:"functions"`
 	FunctionsLeftOut  int      `json:"functions_left_out"`
 	MissingDebugFiles []string `json:"missing_debug_files"`
+
+	Quality *qualityFacts `json:"quality"`
 }
 
 // maxObjects is how many other programs of a recording are listed.
@@ -85,6 +88,7 @@ func (f *createFacts) read(path string, r *samples.Report) {
 		File: path, Format: r.Format.String(), Samples: r.Samples, InBinary: r.InBinary,
 		BranchStacks: r.Stacks, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
 	})
+	f.all.Add(r)
 	f.Samples += r.Samples
 	f.InBinary += r.InBinary
 	f.BogusRanges += r.Bogus
@@ -105,6 +109,7 @@ func (f *createFacts) take(r *create.Report) {
 		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
 		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated,
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
+		Quality: newQualityFacts(r, &f.all),
 	}
 	f.undeclared, f.lineTables = r.Undeclared, r.LineTables
 	if r.Ranges {
@@ -132,6 +137,7 @@ func (f *createFacts) warn(e *env) {
 		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
 	}
 	f.warnOfBranches(e)
+	f.Quality.warn(e)
 	if f.PlacedShare >= lowShare {
 		return
 	}
@@ -175,7 +181,7 @@ func (f *createFacts) warnOfBranches(e *env) {
 	}
 }
 
-// tell says in one line what has been done.
+// tell says what has been done.
 func (f *createFacts) tell(e *env, c *creating) {
 	if f.profileFacts == nil {
 		e.Warnf("%s, %s in %s", counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary))
@@ -192,6 +198,7 @@ func (f *createFacts) tell(e *env, c *creating) {
 	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s",
 		counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
 		counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads)
+	f.Quality.tell(e)
 }
 
 // counted returns a number of things: 1 sample, 2 samples.

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+
+	"github.com/go-afdo/afdo/samples"
+)
+
+// draw writes n of the samples of a recording without branches, which chance chooses: what a
+// recording that is so much shorter would have had. The same seed chooses the same samples.
+func draw(n, seed uint64, from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	set, err := samples.Parse(in)
+	if err != nil {
+		return err
+	}
+	var sampled []uint64 // a file offset for each sample
+	for offset, count := range set.Addresses() {
+		sampled = append(sampled, slices.Repeat([]uint64{offset}, int(count))...)
+	}
+	if n > uint64(len(sampled)) {
+		return fmt.Errorf("%s has %d samples, not %d", from, len(sampled), n)
+	}
+	random := rand.New(rand.NewPCG(seed, n))
+	random.Shuffle(len(sampled), func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
+	drawn := new(samples.Set)
+	for _, offset := range sampled[:n] {
+		drawn.AddAddress(offset, 1)
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if err := drawn.Write(out); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}
