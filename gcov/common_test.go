@@ -52,7 +52,7 @@ func requireSameBytes(t testing.TB, want, got []byte) {
 	require.Equal(t, len(want), len(got), "size")
 }
 
-func decode(t testing.TB, data []byte) *profile.Profile {
+func decoded(t testing.TB, data []byte) *profile.Profile {
 	t.Helper()
 	p, err := Decode(data)
 	require.NoError(t, err)

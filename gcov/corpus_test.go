@@ -39,7 +39,7 @@ func TestCorpus(t *testing.T) {
 			data := corpusFile(t, name)
 			slow, err := naive.DecodeV3(data)
 			require.NoError(t, err)
-			p := decode(t, data)
+			p := decoded(t, data)
 			require.NoError(t, profile.Compare(fromNaive(t, data), p))
 			assert.Equal(t, len(slow.Files)+1, p.NumFiles())
 			assert.Equal(t, slow.Summary.TotalCount, p.Summary.TotalCount)
@@ -48,7 +48,7 @@ func TestCorpus(t *testing.T) {
 				written, losses := encode(t, p, o)
 				assert.Zero(t, losses)
 				assert.Equal(t, len(data)-numSilent(slow)*silentFunctionSize, len(written))
-				back := decode(t, written)
+				back := decoded(t, written)
 				require.NoError(t, profile.Compare(p, back))
 				assert.Equal(t, p.Summary, back.Summary)
 				assert.Equal(t, p.NumFiles(), back.NumFiles())
@@ -57,7 +57,7 @@ func TestCorpus(t *testing.T) {
 			for _, o := range allOptions[:2] {
 				written, losses := encode(t, p, o)
 				assert.Equal(t, wantLosses, losses)
-				require.NoError(t, profile.Compare(want, decode(t, written)))
+				require.NoError(t, profile.Compare(want, decoded(t, written)))
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestCorpusBytes(t *testing.T) {
 			data := corpusFile(t, name)
 			slow, err := naive.DecodeV3(data)
 			require.NoError(t, err)
-			written, _ := encode(t, decode(t, data), WriteOptions{Version: 3})
+			written, _ := encode(t, decoded(t, data), WriteOptions{Version: 3})
 
 			names := bytes.Index(data, []byte{0, 0, 0, 0xaa})
 			requireSameBytes(t, data[:names+8], written[:names+8]) // header, summary, length of the names

@@ -28,7 +28,7 @@ const maxHalf = math.MaxUint16
 
 func (d *decoder) functions() {
 	d.tag(tagFunctions, "the functions")
-	d.word("the length of the functions")
+	d.Uint32("the length of the functions")
 	size := minFunctionSize
 	if d.version >= version3 {
 		size += counterSize
@@ -43,7 +43,7 @@ func (d *decoder) functions() {
 		}
 		name := d.nameIndex()
 		d.body(&body)
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		f.Records = body.Records()
@@ -55,10 +55,10 @@ func (d *decoder) functions() {
 
 // nameIndex reads a name index. It lies within the name table unless there is an error.
 func (d *decoder) nameIndex() uint32 {
-	pos := d.pos
-	i := d.word("a name index")
+	pos := d.Pos
+	i := d.Uint32("a name index")
 	if uint64(i) >= uint64(len(d.refs)) {
-		d.fail(pos, afdo.ErrSymbol, "name index %d, but there are %d names", i, len(d.refs))
+		d.Fail(pos, afdo.ErrSymbol, "name index %d, but there are %d names", i, len(d.refs))
 	}
 	return i
 }
@@ -77,7 +77,7 @@ func (d *decoder) body(b *profile.Body) {
 	b.Reset()
 	d.open.Clear()
 	d.enter()
-	for d.err == nil {
+	for d.Err == nil {
 		o := d.open.Top()
 		if o.callSites == 0 {
 			d.addPositions(b, o, math.MaxUint32)
@@ -89,9 +89,9 @@ func (d *decoder) body(b *profile.Body) {
 			continue
 		}
 		o.callSites--
-		location := d.word("the location of a call site")
+		location := d.Uint32("the location of a call site")
 		name := d.nameIndex()
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		d.addPositions(b, o, location)
@@ -102,35 +102,35 @@ func (d *decoder) body(b *profile.Body) {
 
 // enter reads the counts of a body and checks its positions, which it leaves for addPositions.
 func (d *decoder) enter() {
-	pos := d.pos
-	positions, callSites := d.word("the number of positions"), d.word("the number of call sites")
-	d.count(pos, uint64(positions), positionSize, "positions")
-	o := openBody{next: d.pos, positions: positions, callSites: callSites}
+	pos := d.Pos
+	positions, callSites := d.Uint32("the number of positions"), d.Uint32("the number of call sites")
+	d.Count(pos, uint64(positions), positionSize, "positions")
+	o := openBody{next: d.Pos, positions: positions, callSites: callSites}
 	for range positions {
-		if !d.has(positionSize, "a position") {
+		if !d.Has(positionSize, "a position") {
 			return
 		}
-		targets := d.wordAt(d.pos + wordSize)
-		d.pos += positionSize
+		targets := d.wordAt(d.Pos + wordSize)
+		d.Pos += positionSize
 		if targets > 0 {
 			d.checkTargets(targets)
 		}
 	}
-	d.count(pos+wordSize, uint64(callSites), callSiteSize, "call sites")
+	d.Count(pos+wordSize, uint64(callSites), callSiteSize, "call sites")
 	d.open.Push(o)
 }
 
 func (d *decoder) checkTargets(n uint32) {
-	for range d.count(d.pos-positionSize+wordSize, uint64(n), targetSize, "targets") {
-		if kind := d.wordAt(d.pos); kind != indirectCall {
-			d.fail(d.pos, ErrLayout, "histogram type %d of a target, want %d", kind, indirectCall)
+	for range d.Count(d.Pos-positionSize+wordSize, uint64(n), targetSize, "targets") {
+		if kind := d.wordAt(d.Pos); kind != indirectCall {
+			d.Fail(d.Pos, ErrLayout, "histogram type %d of a target, want %d", kind, indirectCall)
 			return
 		}
-		if name := d.counterAt(d.pos + wordSize); name >= uint64(len(d.refs)) {
-			d.fail(d.pos+wordSize, afdo.ErrSymbol, "name index %d of a target, but there are %d names", name, len(d.refs))
+		if name := d.counterAt(d.Pos + wordSize); name >= uint64(len(d.refs)) {
+			d.Fail(d.Pos+wordSize, afdo.ErrSymbol, "name index %d of a target, but there are %d names", name, len(d.refs))
 			return
 		}
-		d.pos += targetSize
+		d.Pos += targetSize
 	}
 }
 

@@ -36,7 +36,7 @@ func FuzzGCOVReadWrite(f *testing.F) {
 		require.NoError(t, err)
 		for _, o := range allOptions {
 			written, losses := encode(t, p, o)
-			back := decode(t, written)
+			back := decoded(t, written)
 			if losses == (Losses{}) {
 				require.NoError(t, profile.Compare(p, back))
 			}

@@ -34,6 +34,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -87,9 +88,7 @@ func Decode(data []byte) (*profile.Profile, error) {
 		return nil, err
 	}
 	d := decoder{
-		data:    data,
-		pos:     headerSize,
-		big:     h.ByteOrder == binary.BigEndian,
+		Buffer:  decode.Buffer{Data: data, Pos: headerSize, Big: h.ByteOrder == binary.BigEndian},
 		version: h.Version,
 		p:       profile.New(),
 	}
@@ -100,8 +99,8 @@ func Decode(data []byte) (*profile.Profile, error) {
 	d.functions()
 	d.moduleGrouping()
 	d.workingSet()
-	if d.err != nil {
-		return nil, d.err
+	if d.Err != nil {
+		return nil, d.err()
 	}
 	return d.p, nil
 }

@@ -47,7 +47,7 @@ func TestSample(t *testing.T) {
 
 func TestDecodeDoesNotKeepData(t *testing.T) {
 	data, want := sample(allOptions[2])
-	p := decode(t, data)
+	p := decoded(t, data)
 	clear(data)
 	require.NoError(t, profile.Compare(want, p))
 }
@@ -114,7 +114,7 @@ func TestDecodeTolerates(t *testing.T) {
 		body.Leave()
 		body.Count(5, 0, 11)
 		want.AddFunction(z, profile.Function{HeadCount: math.MaxUint64, Timestamp: timestamp, Records: body.Records()})
-		require.NoError(t, profile.Compare(want, decode(t, f.bytes)))
+		require.NoError(t, profile.Compare(want, decoded(t, f.bytes)))
 	})
 }
 
@@ -124,7 +124,7 @@ func TestDecodeKeepsBareNamesAndFiles(t *testing.T) {
 	f.words(0xaa000000, 0, 2).str("used").str("unused")
 	f.words(3).str("").words(0xffffffff).str("bare").words(0).str("").words(0)
 	f.words(0xac000000, 0, 1).counters(0, 0).words(0, 0, 0).tail() // which says nothing of the empty name
-	p := decode(t, f.bytes)
+	p := decoded(t, f.bytes)
 	require.Equal(t, 3, p.NumFiles())
 	assert.Equal(t, "unused", p.FilePath(2))
 	require.Equal(t, 2, p.NumSymbols())
@@ -286,7 +286,7 @@ func TestDecodeAnyByteChanged(t *testing.T) {
 				p, err := Decode(changed)
 				if err == nil {
 					back, _ := encode(t, p, o)
-					require.NoError(t, profile.Compare(p, decode(t, back)), "byte %d", i)
+					require.NoError(t, profile.Compare(p, decoded(t, back)), "byte %d", i)
 				}
 			}
 		}
@@ -355,14 +355,14 @@ func TestDeepNesting(t *testing.T) {
 		f.words(1, 0, 2<<16, 0).counters(42)
 		f.tail()
 
-		p := decode(t, f.bytes)
+		p := decoded(t, f.bytes)
 		fn := p.Function(0)
 		require.Len(t, fn.Records, depth+1)
 		assert.EqualValues(t, depth, fn.Records[0].Count)
 		assert.Equal(t, profile.Record{Line: 2, Count: 42}, fn.Records[depth])
 		written, _ := encode(t, p, o)
 		assert.Equal(t, len(f.bytes), len(written))
-		require.NoError(t, profile.Compare(p, decode(t, written)))
+		require.NoError(t, profile.Compare(p, decoded(t, written)))
 
 		// Cut anywhere in the middle it is an error, no more.
 		_, err := Decode(f.bytes[:len(f.bytes)/2])
@@ -381,7 +381,7 @@ func TestRepeatedFunction(t *testing.T) {
 	for i := range uint32(pieces) {
 		f.counters(1).words(0, 1, 0).words(i%positions<<16, 0).counters(1)
 	}
-	p := decode(t, f.tail().bytes)
+	p := decoded(t, f.tail().bytes)
 	fn := p.Function(0)
 	assert.EqualValues(t, pieces+1, fn.HeadCount)
 	require.Len(t, fn.Records, positions)
@@ -401,7 +401,7 @@ func TestReadError(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	data, _ := sample(allOptions[2])
 	_, err := Decode(data[:1000])
-	assert.EqualError(t, err, "gcov: at offset 409: truncated section: the working set needs 1536 bytes, 591 are left")
+	assert.EqualError(t, err, "gcov: at offset 409: truncated section: the working set takes 1536 bytes, 591 are left")
 	_, err = Decode([]byte(strings.Repeat("x", 100)))
 	assert.EqualError(t, err, "gcov: at offset 0: not a GCOV profile: the file does not begin with adcg or gcda")
 }

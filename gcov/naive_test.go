@@ -107,7 +107,7 @@ func TestDecodeAgreesWithNaive(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		for seed := range uint64(300) {
 			data := randomFile(rand.New(rand.NewPCG(seed, 4)), o)
-			require.NoError(t, profile.Compare(fromNaive(t, data), decode(t, data)), "seed %d", seed)
+			require.NoError(t, profile.Compare(fromNaive(t, data), decoded(t, data)), "seed %d", seed)
 		}
 	})
 }

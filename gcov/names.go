@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -21,7 +22,7 @@ const unreferenced = ^profile.SymbolRef(0)
 // names decodes the source files and the names.
 func (d *decoder) names() {
 	d.tag(tagNames, "the names")
-	d.word("the length of the names")
+	d.Uint32("the length of the names")
 	var files []profile.FileRef
 	entrySize := minStringSize
 	if d.version >= version3 {
@@ -29,20 +30,20 @@ func (d *decoder) names() {
 		entrySize += wordSize
 	}
 	n := d.words(entrySize, "names")
-	start := d.pos
+	start := d.Pos
 	d.skipNames(n)
-	if d.err != nil {
+	if d.Err != nil {
 		return
 	}
 	// One string for all of the table rather than one for each name.
-	table := string(d.data[start:d.pos])
-	d.pos = start
+	table := string(d.Data[start:d.Pos])
+	d.Pos = start
 	d.refs = make([]profile.SymbolRef, n)
 	for i := range d.refs {
 		from, to := d.str("a name")
 		name := table[from-start : to-start]
 		file := d.file(files)
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		if name == "" && file == profile.UnknownFile {
@@ -58,21 +59,21 @@ func (d *decoder) files() []profile.FileRef {
 	files := make([]profile.FileRef, n)
 	for i := range files {
 		start, end := d.str("a source file")
-		files[i] = d.p.AddFile(string(d.data[start:end]))
+		files[i] = d.p.AddFile(string(d.Data[start:end]))
 	}
 	return files
 }
 
 func (d *decoder) skipNames(n int) {
-	data, start := d.data, d.pos
+	data, start := d.Data, d.Pos
 	for range n {
 		d.str("a name")
-		if d.err != nil {
+		if d.Err != nil {
 			d.explainPadding(data, start, n)
 			return
 		}
 		if d.version >= version3 {
-			d.word("the file of a name")
+			d.Uint32("the file of a name")
 		}
 	}
 }
@@ -82,13 +83,13 @@ func (d *decoder) file(files []profile.FileRef) profile.FileRef {
 	if d.version < version3 {
 		return profile.UnknownFile
 	}
-	pos := d.pos
-	i := d.word("the file of a name")
+	pos := d.Pos
+	i := d.Uint32("the file of a name")
 	if i == unknownFile {
 		return profile.UnknownFile
 	}
 	if uint64(i) >= uint64(len(files)) {
-		d.fail(pos, afdo.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
+		d.Fail(pos, afdo.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
 		return profile.UnknownFile
 	}
 	return files[i]
@@ -106,16 +107,16 @@ func (d *decoder) symbol(name uint32) profile.SymbolRef {
 // could not be read, can be as strings that are padded to words, with a length
 // in words: some builds of google/autofdo write version 2 like version 1.
 func (d *decoder) explainPadding(data []byte, start, n int) {
-	p := decoder{data: data, pos: start, big: d.big}
+	p := decode.Buffer{Data: data, Pos: start, Big: d.Big}
 	for range n {
-		size := wordSize * int64(p.word("a length"))
-		if size == 0 || size > int64(p.rest()) || data[p.pos+int(size)-1] != 0 {
+		size := wordSize * int64(p.Uint32("a length"))
+		if size == 0 || size > int64(p.Rest()) || data[p.Pos+int(size)-1] != 0 {
 			return
 		}
-		p.pos += int(size)
+		p.Pos += int(size)
 	}
-	if e, ok := d.err.(*afdo.FormatError); ok {
-		e.Detail += "; the names are padded to words as in version 1"
+	if d.Err != nil {
+		d.Err.Detail += "; the names are padded to words as in version 1"
 	}
 }
 

@@ -14,14 +14,14 @@ func (d *decoder) summary() {
 		NumCounts:        d.counter("the number of counts"),
 		NumFunctions:     d.counter("the number of functions"),
 	}
-	pos := d.pos
-	n := d.count(pos, d.counter("the number of summary entries"), summaryEntrySize, "summary entries")
+	pos := d.Pos
+	n := d.Count(pos, d.counter("the number of summary entries"), summaryEntrySize, "summary entries")
 	if n > 0 {
 		s.Entries = make([]afdo.SummaryEntry, n)
 	}
 	for i := range s.Entries {
 		s.Entries[i] = afdo.SummaryEntry{
-			Cutoff:    d.word("a cutoff"),
+			Cutoff:    d.Uint32("a cutoff"),
 			MinCount:  d.counter("a minimum count"),
 			NumCounts: d.counter("a number of counts"),
 		}

@@ -9,10 +9,10 @@ const (
 
 func (d *decoder) moduleGrouping() {
 	d.tag(tagModuleGrouping, "the module grouping")
-	d.word("the length of the module grouping")
-	pos := d.pos
-	if n := d.word("the number of modules"); n != 0 {
-		d.fail(pos, ErrLayout, "%d modules, want none", n)
+	d.Uint32("the length of the module grouping")
+	pos := d.Pos
+	if n := d.Uint32("the number of modules"); n != 0 {
+		d.Fail(pos, ErrLayout, "%d modules, want none", n)
 	}
 }
 
@@ -21,17 +21,17 @@ func (d *decoder) moduleGrouping() {
 // write: a single zero, with a length of 0 words or 4 bytes.
 func (d *decoder) workingSet() {
 	d.tag(tagWorkingSet, "the working set")
-	length := d.word("the length of the working set")
-	if length <= wordSize && d.rest() == wordSize && d.wordAt(d.pos) == 0 {
+	length := d.Uint32("the length of the working set")
+	if length <= wordSize && d.Rest() == wordSize && d.wordAt(d.Pos) == 0 {
 		return
 	}
 	const size = workingSetEntries * workingSetEntrySize
-	if !d.has(size, "the working set") {
+	if !d.Has(size, "the working set") {
 		return
 	}
-	d.pos += size
-	if d.rest() > 0 {
-		d.fail(d.pos, ErrLayout, "%d bytes after the last section", d.rest())
+	d.Pos += size
+	if d.Rest() > 0 {
+		d.Fail(d.Pos, ErrLayout, "%d bytes after the last section", d.Rest())
 	}
 }
 

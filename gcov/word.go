@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -18,14 +19,10 @@ const (
 	counterSize = 8
 )
 
-// A decoder reads the fields of a file in order. The first error sticks: from
-// then on there is nothing left to read and every field is zero.
+// A decoder reads the fields of a file.
 type decoder struct {
-	data    []byte
-	pos     int
-	big     bool
+	decode.Buffer
 	version uint32
-	err     error
 
 	p    *profile.Profile
 	refs []profile.SymbolRef // symbols by name index
@@ -33,30 +30,15 @@ type decoder struct {
 	open stack.Stack[openBody]
 }
 
-// fail records a fault found at pos.
-func (d *decoder) fail(pos int, class error, format string, args ...any) {
-	if d.err != nil {
-		return
-	}
-	d.err = fault(int64(pos), class, format, args...)
-	d.data, d.pos = nil, 0
-}
-
-func (d *decoder) rest() int { return len(d.data) - d.pos }
-
-// has reports whether size bytes are left, and fails if not.
-func (d *decoder) has(size int, what string) bool {
-	if d.rest() < size {
-		d.fail(d.pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, size, d.rest())
-		return false
-	}
-	return true
+// err returns the error of the first fault.
+func (d *decoder) err() error {
+	return d.Error(func(f *decode.Fault) error { return fault(int64(f.Pos), f.Class, "%s", f.Detail) })
 }
 
 // wordAt returns the word at pos, which lies within the data.
 func (d *decoder) wordAt(pos int) uint32 {
-	v := binary.LittleEndian.Uint32(d.data[pos:])
-	if d.big {
+	v := binary.LittleEndian.Uint32(d.Data[pos:])
+	if d.Big {
 		v = bits.ReverseBytes32(v)
 	}
 	return v
@@ -64,68 +46,51 @@ func (d *decoder) wordAt(pos int) uint32 {
 
 // counterAt returns the counter at pos, which lies within the data.
 func (d *decoder) counterAt(pos int) uint64 {
-	v := binary.LittleEndian.Uint64(d.data[pos:])
-	if d.big {
+	v := binary.LittleEndian.Uint64(d.Data[pos:])
+	if d.Big {
 		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
 	}
 	return v
 }
 
-func (d *decoder) word(what string) uint32 {
-	if !d.has(wordSize, what) {
-		return 0
-	}
-	d.pos += wordSize
-	return d.wordAt(d.pos - wordSize)
-}
-
 func (d *decoder) counter(what string) uint64 {
-	if !d.has(counterSize, what) {
+	if !d.Has(counterSize, what) {
 		return 0
 	}
-	d.pos += counterSize
-	return d.counterAt(d.pos - counterSize)
-}
-
-// count checks a count read at pos: the rest has room for that many things of at least size bytes.
-func (d *decoder) count(pos int, n uint64, size int, what string) int {
-	if n > uint64(d.rest()/size) {
-		d.fail(pos, afdo.ErrCount, "%d %s, but the %d bytes left hold at most %d", n, what, d.rest(), d.rest()/size)
-		return 0
-	}
-	return int(n)
+	d.Pos += counterSize
+	return d.counterAt(d.Pos - counterSize)
 }
 
 // words reads a count that is a word.
 func (d *decoder) words(size int, what string) int {
-	pos := d.pos
-	return d.count(pos, uint64(d.word(what)), size, what)
+	pos := d.Pos
+	return d.Count(pos, uint64(d.Uint32(what)), size, what)
 }
 
 // str returns where the bytes of a string lie, its NUL not included.
 func (d *decoder) str(what string) (start, end int) {
-	pos := d.pos
-	n := d.word(what)
-	if uint64(n) > uint64(d.rest()) {
-		d.fail(pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.rest())
+	pos := d.Pos
+	n := d.Uint32(what)
+	if uint64(n) > uint64(d.Rest()) {
+		d.Fail(pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.Rest())
 	}
-	if d.err != nil {
+	if d.Err != nil {
 		return 0, 0
 	}
-	start = d.pos
-	d.pos += int(n)
-	if nul := bytes.IndexByte(d.data[start:d.pos], 0); nul < 0 || nul != int(n)-1 {
-		d.fail(pos, afdo.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
+	start = d.Pos
+	d.Pos += int(n)
+	if nul := bytes.IndexByte(d.Data[start:d.Pos], 0); nul < 0 || nul != int(n)-1 {
+		d.Fail(pos, afdo.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
 		return 0, 0
 	}
-	return start, d.pos - 1
+	return start, d.Pos - 1
 }
 
 // tag reads a tag that has to be there.
 func (d *decoder) tag(tag uint32, what string) {
-	pos := d.pos
-	if found := d.word("the tag of " + what); d.err == nil && found != tag {
-		d.fail(pos, ErrLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
+	pos := d.Pos
+	if found := d.Uint32("the tag of " + what); d.Err == nil && found != tag {
+		d.Fail(pos, ErrLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestRoundTrip(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			p := randomProfile(rng, true)
 			data, losses := encode(t, p, o)
-			back := decode(t, data)
+			back := decoded(t, data)
 			if o.Version == 3 {
 				require.Zero(t, losses, "seed %d", seed)
 				require.NoError(t, profile.Compare(p, back), "seed %d", seed)
@@ -127,7 +127,7 @@ func TestLosses(t *testing.T) {
 			p := randomProfile(rand.New(rand.NewPCG(seed, 2)), false)
 			want, wantLosses := degrade(p, o.Version)
 			data, losses := encode(t, p, o)
-			require.NoError(t, profile.Compare(want, decode(t, data)), "seed %d", seed)
+			require.NoError(t, profile.Compare(want, decoded(t, data)), "seed %d", seed)
 			require.Equal(t, wantLosses, losses, "seed %d", seed)
 		}
 	})

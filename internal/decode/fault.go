@@ -12,9 +12,11 @@ var (
 // A Fault says what is wrong with bytes, and where in them. It is no error yet: who knows what the
 // bytes are makes one of it.
 type Fault struct {
-	Pos    int   // of the offending byte
-	Class  error // such as ErrTruncated
+	Part   string // what was being read, if a format has names for that
+	Pos    int    // of the offending byte
+	Class  error  // such as ErrTruncated
 	Detail string
+	Other  error // instead of all this: an error that is not about these bytes
 }
 
 // Reworded returns a class that says what it is in other words and matches class under errors.Is.

@@ -81,18 +81,18 @@ func (c *checker) payload() bool {
 // records reads the records of an item.
 func (c *checker) records(w *tableWalk) {
 	f := &w.f
-	for f.err == nil && f.rest() > 0 {
-		start := f.base + int64(f.pos)
+	for f.Err == nil && f.Rest() > 0 {
+		start := f.base + int64(f.Pos)
 		r := f.record(c.r.header.Version, w.key)
-		if f.err != nil {
+		if f.Err != nil {
 			break
 		}
 		if r.counters.Len() == 0 {
 			c.fault(SectionPayload, start, ErrNoCounters, "%v", r)
 		}
 	}
-	if f.err != nil {
-		c.report(f.err)
+	if f.Err != nil {
+		c.report(f.err())
 	}
 }
 

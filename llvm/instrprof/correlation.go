@@ -10,6 +10,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A Correlation describes the functions of a program whose raw profiles do not: where the counters
@@ -87,9 +89,9 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 	if err != nil {
 		return err
 	}
-	f := fields{data: data, section: SectionNames}
+	f := fields{Buffer: decode.Buffer{Data: data, Part: SectionNames}}
 	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[nameHash(name)] = name })
-	return f.err
+	return f.err()
 }
 
 // buildID returns the build ID of a program, nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -37,21 +38,21 @@ func (r *Reader) openTable() error {
 	if err != nil {
 		return err
 	}
-	f := &fields{data: head, base: t.at, section: SectionHashTable}
-	t.buckets = f.u64("the number of buckets")
-	entries := f.u64("the number of entries")
+	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHashTable}, base: t.at}
+	t.buckets = f.Uint64("the number of buckets")
+	entries := f.Uint64("the number of entries")
 	left := uint64(r.src.Size()-t.at-size) / 8
 	switch {
-	case f.err != nil:
+	case f.Err != nil:
 	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
-		f.fail(0, afdo.ErrHashTable, "%d buckets, which is no power of two", t.buckets)
+		f.Fail(0, afdo.ErrHashTable, "%d buckets, which is no power of two", t.buckets)
 	case t.buckets > left:
-		f.fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
+		f.Fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
 	case entries > uint64(t.at-t.payload)/(itemHeadSize):
-		f.fail(8, afdo.ErrCount, "%d entries in a payload of %d bytes", entries, t.at-t.payload)
+		f.Fail(8, afdo.ErrCount, "%d entries in a payload of %d bytes", entries, t.at-t.payload)
 	}
 	t.entries = int(entries)
-	return f.err
+	return f.err()
 }
 
 // lookup returns the data of a name.
@@ -102,9 +103,9 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	}
 	off := get64(p, false)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
-		f := fields{base: bucket, section: SectionHashTable}
-		f.fail(0, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
-		return 0, f.err
+		f := fields{Buffer: decode.Buffer{Part: SectionHashTable}, base: bucket}
+		f.Fail(0, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		return 0, f.err()
 	}
 	return int64(off), nil
 }
@@ -192,7 +193,7 @@ func (c *chainReader) item() {
 // data returns the fields of the data of the item.
 func (c *chainReader) data() *fields {
 	start := c.pos
-	return &fields{data: c.take(c.dataLen), base: start, section: SectionPayload}
+	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: SectionPayload}, base: start}
 }
 
 // A tableWalk goes through the items of a table, chain after chain as they stand in the file.
@@ -259,7 +260,7 @@ func (w *tableWalk) body() bool {
 		return false
 	}
 	w.key = body[:w.keyLen:w.keyLen]
-	w.f = fields{data: body[w.keyLen:], base: w.pos - int64(w.dataLen), section: SectionPayload}
+	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: SectionPayload}, base: w.pos - int64(w.dataLen)}
 	if hash := nameHash(w.key); hash != w.hash {
 		w.fail(start-itemHeadSize, afdo.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}

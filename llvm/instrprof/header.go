@@ -59,35 +59,35 @@ const maxHeaderSize = 72
 // header reads the header of a file of some size.
 func (f *fields) header(size int64) Header {
 	var h Header
-	if len(f.data) < len(Magic) || string(f.data[:len(Magic)]) != Magic {
-		f.fail(0, errMagic, "the file does not begin with %q", Magic)
+	if len(f.Data) < len(Magic) || string(f.Data[:len(Magic)]) != Magic {
+		f.Fail(0, errMagic, "the file does not begin with %q", Magic)
 		return h
 	}
-	f.pos = len(Magic)
-	word := f.u64("the version")
-	if f.err != nil {
+	f.Pos = len(Magic)
+	word := f.Uint64("the version")
+	if f.Err != nil {
 		return h
 	}
 	h.Version, h.Flags = versionWord(word)
 	if h.Version < minIndexed || h.Version > maxIndexed {
-		f.err = versionError("indexed", h.Version, minIndexed, maxIndexed)
+		f.Stop(versionError("indexed", h.Version, minIndexed, maxIndexed))
 		return Header{}
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {
-		f.fail(f.pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+		f.Fail(f.Pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
 	}
-	f.u64("the word that is not used")
-	if t := f.u64("the hash type"); t != 0 {
-		f.fail(f.pos-8, afdo.ErrHeader, "hash type %d, 0 is the only one", t)
+	f.Uint64("the word that is not used")
+	if t := f.Uint64("the hash type"); t != 0 {
+		f.Fail(f.Pos-8, afdo.ErrHeader, "hash type %d, 0 is the only one", t)
 	}
 	for _, o := range h.offsets() {
 		if h.Version < o.since {
 			continue
 		}
-		v := f.u64("the offset of the " + o.name)
+		v := f.Uint64("the offset of the " + o.name)
 		*o.at = int64(v)
-		if f.err == nil && v > uint64(size) {
-			f.fail(f.pos-8, afdo.ErrHeader, "the %s at offset %d of a file of %d bytes", o.name, v, size)
+		if f.Err == nil && v > uint64(size) {
+			f.Fail(f.Pos-8, afdo.ErrHeader, "the %s at offset %d of a file of %d bytes", o.name, v, size)
 		}
 	}
 	return h

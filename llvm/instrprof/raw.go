@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A RawReader reads a raw file, which is one dump of a process after another. It is safe for
@@ -87,37 +88,37 @@ type Dump struct {
 
 // dump reads the header of the dump at pos.
 func (r *RawReader) dump(pos int) (*Dump, error) {
-	f := fields{data: r.data, pos: pos, section: SectionHeader}
+	f := fields{Buffer: decode.Buffer{Data: r.data, Pos: pos, Part: SectionHeader}}
 	if first := r.first; first != nil {
 		p, big, ok := rawMagic(r.data[pos:])
 		if pos%8 != 0 || ok && (p != first.header.PointerSize || big != first.header.BigEndian) {
-			f.fail(pos, errMagic, "a dump that is not aligned, or of another byte order or pointer size than the first")
-			return nil, f.err
+			f.Fail(pos, errMagic, "a dump that is not aligned, or of another byte order or pointer size than the first")
+			return nil, f.err()
 		}
 	}
 	d := &Dump{file: r, header: f.rawHeader()}
-	if f.err != nil {
-		return nil, f.err
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	d.layout = d.header.layout()
 	d.sections(&f)
-	return d, f.err
+	return d, f.err()
 }
 
 // sections finds where the sections are, f being behind the header.
 func (d *Dump) sections(f *fields) {
 	h := d.header
 	take := func(to *fields, s string, n, size, after uint64, aligned bool) {
-		f.section = s
-		*to = fields{base: int64(f.pos), section: s, big: h.BigEndian}
-		if f.err == nil && n > uint64(f.rest())/size {
-			f.fail(f.pos, afdo.ErrTruncated, "%d of %d bytes, %d bytes are left", n, size, f.rest())
+		f.Part = s
+		*to = fields{Buffer: decode.Buffer{Big: h.BigEndian, Part: s}, base: int64(f.Pos)}
+		if f.Err == nil && n > uint64(f.Rest())/size {
+			f.Fail(f.Pos, afdo.ErrTruncated, "%d of %d bytes, %d bytes are left", n, size, f.Rest())
 		}
-		to.data = f.take(n*size, "the section")
+		to.Data = f.Take(n*size, "the section")
 		if aligned {
 			after = -n & 7
 		}
-		f.take(after, "the padding")
+		f.Take(after, "the padding")
 	}
 	var uniform fields
 	take(&d.ids, SectionBinaryIDs, h.BinaryIDsSize, 1, 0, false)
@@ -128,7 +129,7 @@ func (d *Dump) sections(f *fields) {
 	take(&d.names, SectionNames, h.NamesSize, 1, 0, true)
 	take(&d.vtables, SectionVTables, h.NumVTables, uint64(d.layout.vtableSize()), 0, false)
 	take(&d.vtableNames, SectionVTableNames, h.VTableNamesSize, 1, 0, true)
-	d.values = f.pos
+	d.values = f.Pos
 }
 
 // next returns where the next dump begins, or the end of the file.
@@ -139,10 +140,10 @@ func (d *Dump) next() (int, error) {
 			f.values()
 		}
 	}
-	if f.err != nil {
-		return 0, f.err
+	if f.Err != nil {
+		return 0, f.err()
 	}
-	end := f.pos
+	end := f.Pos
 	for end < len(d.file.data) && d.file.data[end] == 0 {
 		end++
 	}
@@ -151,12 +152,12 @@ func (d *Dump) next() (int, error) {
 
 // valueFields returns what the value data is read from: a block for each function with value sites.
 func (d *Dump) valueFields() *fields {
-	return &fields{data: d.file.data, pos: d.values, section: SectionValues, big: d.header.BigEndian}
+	return &fields{Buffer: decode.Buffer{Data: d.file.data, Pos: d.values, Big: d.header.BigEndian, Part: SectionValues}}
 }
 
 // record returns a data record.
 func (d *Dump) record(i int) rawRecord {
-	return d.layout.read(d.data.data[i*d.layout.size:], d.header.BigEndian)
+	return d.layout.read(d.data.Data[i*d.layout.size:], d.header.BigEndian)
 }
 
 // Header returns the header.
@@ -165,17 +166,17 @@ func (d *Dump) Header() RawHeader { return *d.header }
 // BinaryIDs returns the IDs of the binary and its libraries, in the order of the file.
 func (d *Dump) BinaryIDs() ([]BinaryID, error) {
 	f := d.ids
-	ids := f.binaryIDs(uint64(len(f.data)))
-	return ids, f.err
+	ids := f.binaryIDs(uint64(len(f.Data)))
+	return ids, f.err()
 }
 
 // VTableNames returns the names of the virtual tables.
 func (d *Dump) VTableNames() ([]string, error) {
 	f := d.vtableNames
 	var names []string
-	f.names(uint64(len(f.data)), d.file.Size(), func(name []byte) { names = append(names, string(name)) })
-	if f.err != nil {
-		return nil, f.err
+	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { names = append(names, string(name)) })
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	return names, nil
 }
@@ -243,9 +244,9 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
-		f := fields{base: d.data.base, section: SectionData}
-		f.fail(i*d.layout.size, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
-		return r, 0, f.err
+		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+		f.Fail(i*d.layout.size, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
+		return r, 0, f.err()
 	}
 	r = Record{name: name, hash: raw.hash, bitmap: Bitmap{stride: 1}}
 	if r.counters, stamp, err = d.counters(raw, i); err != nil {
@@ -253,7 +254,7 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 	}
 	if raw.bitmapBytes > 0 {
 		start := d.layout.distance(raw.bitmap, d.header.BitmapDelta, i)
-		r.bitmap.data, err = d.part(SectionBitmap, d.bitmap.data, d.bitmap.base, start, uint64(raw.bitmapBytes), i)
+		r.bitmap.data, err = d.part(SectionBitmap, d.bitmap.Data, d.bitmap.base, start, uint64(raw.bitmapBytes), i)
 	}
 	return r, stamp, err
 }

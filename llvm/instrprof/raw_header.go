@@ -2,6 +2,7 @@ package instrprof
 
 import (
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // The first word of a raw file, in the byte order of the machine that wrote it.
@@ -93,23 +94,23 @@ func rawMagic(head []byte) (pointerSize int, big, ok bool) {
 func (f *fields) rawHeader() *RawHeader {
 	h := &RawHeader{}
 	var ok bool
-	if h.PointerSize, h.BigEndian, ok = rawMagic(f.data[f.pos:]); !ok {
-		f.fail(f.pos, errMagic, "no raw profile begins here")
+	if h.PointerSize, h.BigEndian, ok = rawMagic(f.Data[f.Pos:]); !ok {
+		f.Fail(f.Pos, errMagic, "no raw profile begins here")
 		return nil
 	}
-	f.big = h.BigEndian
-	f.pos += 8
-	h.Version, h.Flags = versionWord(f.u64("the version"))
-	if f.err == nil && (h.Version < minRaw || h.Version > maxRaw) {
-		f.err = versionError("raw", h.Version, minRaw, maxRaw)
+	f.Big = h.BigEndian
+	f.Pos += 8
+	h.Version, h.Flags = versionWord(f.Uint64("the version"))
+	if f.Err == nil && (h.Version < minRaw || h.Version > maxRaw) {
+		f.Stop(versionError("raw", h.Version, minRaw, maxRaw))
 		return nil
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {
-		f.fail(f.pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+		f.Fail(f.Pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
 	}
 	for _, field := range h.rawFields() {
 		if h.Version >= field.since {
-			*field.at = f.u64("a field of the header")
+			*field.at = f.Uint64("a field of the header")
 		}
 	}
 	return h
@@ -137,10 +138,10 @@ func (h *RawHeader) stamped() bool {
 
 // DecodeRawHeader decodes the header of a raw file from its first bytes, 152 or more.
 func DecodeRawHeader(head []byte) (RawHeader, error) {
-	f := fields{data: head, section: SectionHeader}
+	f := fields{Buffer: decode.Buffer{Data: head, Part: SectionHeader}}
 	h := f.rawHeader()
-	if f.err != nil {
-		return RawHeader{}, f.err
+	if f.Err != nil {
+		return RawHeader{}, f.err()
 	}
 	return *h, nil
 }

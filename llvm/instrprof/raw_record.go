@@ -1,6 +1,9 @@
 package instrprof
 
-import "github.com/go-afdo/afdo"
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
+)
 
 // A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
 // function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values;
@@ -101,10 +104,10 @@ func (l *rawLayout) readVTable(p []byte, big bool) rawVTable {
 // part returns the bytes of a section that a record refers to.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
-		f := fields{base: d.data.base, section: SectionData}
-		f.fail(i*d.layout.size, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
+		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+		f.Fail(i*d.layout.size, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
 			i, size, int64(start), s, len(data), base)
-		return nil, f.err
+		return nil, f.err()
 	}
 	return data[start : start+size : start+size], nil
 }
@@ -115,24 +118,24 @@ const timestampSize = 8
 // counters returns the counters of record i and its time stamp, 0 if there is none.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
-		f := fields{base: d.data.base, section: SectionData}
-		f.fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
-		return c, 0, f.err
+		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+		f.Fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
+		return c, 0, f.err()
 	}
 	width := d.header.counterWidth()
 	start := r.counters // an offset, if the program has told it
 	if !d.header.correlated() {
 		start = d.layout.distance(r.counters, d.header.CountersDelta, i)
 	}
-	data, err := d.part(SectionCounters, d.counts.data, d.counts.base, start, width*uint64(r.numCounters), i)
+	data, err := d.part(SectionCounters, d.counts.Data, d.counts.base, start, width*uint64(r.numCounters), i)
 	if err != nil {
 		return c, 0, err
 	}
 	if d.header.stamped() {
 		if len(data) < timestampSize {
-			f := fields{base: d.data.base, section: SectionData}
-			f.fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
-			return c, 0, f.err
+			f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+			f.Fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
+			return c, 0, f.err()
 		}
 		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
 	}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // rawValues reads the value data of a dump, function after function. The targets of calls and
@@ -29,14 +31,14 @@ func compareStarts(a, b addressed) int {
 
 func (v *rawValues) next() (Values, error) {
 	raw := v.f.values()
-	if v.f.err != nil {
-		return Values{}, v.f.err
+	if v.f.Err != nil {
+		return Values{}, v.f.err()
 	}
 	if !v.known {
 		v.collect()
 	}
-	f := fields{data: raw.append(nil, v.translate)}
-	return f.values(), f.err
+	f := fields{Buffer: decode.Buffer{Data: raw.append(nil, v.translate)}}
+	return f.values(), f.err()
 }
 
 // skip passes over the values of a function, if it has any.
@@ -56,7 +58,7 @@ func (v *rawValues) collect() {
 		}
 	}
 	size := d.layout.vtableSize()
-	for p := d.vtables.data; len(p) >= size; p = p[size:] {
+	for p := d.vtables.Data; len(p) >= size; p = p[size:] {
 		if t := d.layout.readVTable(p, d.header.BigEndian); t.address != 0 {
 			v.vtables = append(v.vtables, addressed{t.address, t.address + uint64(t.size), t.nameHash})
 		}
@@ -101,16 +103,16 @@ func (c *nameCache) get(d *Dump) (nameTable, error) {
 	c.mu.Lock()
 	section, table := c.section, c.table
 	c.mu.Unlock()
-	if table != nil && bytes.Equal(section, d.names.data) {
+	if table != nil && bytes.Equal(section, d.names.Data) {
 		return table, nil
 	}
 	table = nameTable{}
 	f := d.names
-	section = bytes.Clone(f.data) // which names that are not compressed are part of
-	f.data = section
-	f.names(uint64(len(f.data)), d.file.Size(), func(name []byte) { table[nameHash(name)] = name })
-	if f.err != nil {
-		return nil, f.err
+	section = bytes.Clone(f.Data) // which names that are not compressed are part of
+	f.Data = section
+	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[nameHash(name)] = name })
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	c.mu.Lock()
 	c.section, c.table = section, table

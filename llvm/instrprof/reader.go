@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -74,37 +75,37 @@ func newReader(src *source.Source) (*Reader, error) {
 
 // open reads header and summaries, which head begins with if it is not too short.
 func (r *Reader) open(head []byte) error {
-	f := &fields{data: head, section: SectionHeader}
+	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHeader}}
 	r.header = f.header(r.src.Size())
-	if r.header.HashTable > int64(len(head)) && f.err == nil {
+	if r.header.HashTable > int64(len(head)) && f.Err == nil {
 		head, err := r.longerHead(f)
 		if err != nil {
 			return err
 		}
-		f.data = head
-	} else if f.err == nil {
-		f.data = f.data[:max(r.header.HashTable, int64(f.pos))]
+		f.Data = head
+	} else if f.Err == nil {
+		f.Data = f.Data[:max(r.header.HashTable, int64(f.Pos))]
 	}
-	f.section = SectionSummary
+	f.Part = SectionSummary
 	r.summary = f.summary()
 	if r.header.Flags&ContextSensitive != 0 {
-		f.section = SectionCSSummary
+		f.Part = SectionCSSummary
 		r.cs = f.summary()
 	}
-	r.table.payload = int64(f.pos)
-	return f.err
+	r.table.payload = int64(f.Pos)
+	return f.err()
 }
 
 // longerHead returns as much of the file as the summaries take according to the numbers that they
 // begin with.
 func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	end := r.header.HashTable
-	need := uint64(f.pos)
+	need := uint64(f.Pos)
 	for range 2 {
 		if need+16 > uint64(end) {
 			break
 		}
-		counts := f.data[min(need, uint64(len(f.data))):]
+		counts := f.Data[min(need, uint64(len(f.Data))):]
 		if len(counts) < 16 {
 			var err error
 			if counts, err = r.src.View(int64(need), 16); err != nil {
@@ -121,8 +122,8 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 			break
 		}
 	}
-	if need <= uint64(len(f.data)) {
-		return f.data, nil
+	if need <= uint64(len(f.Data)) {
+		return f.Data, nil
 	}
 	return r.src.View(0, int(min(need, uint64(end))))
 }
@@ -156,11 +157,11 @@ func (r *Reader) Function(name string) ([]Record, error) {
 		return nil, err
 	}
 	var records []Record
-	for f.err == nil && f.rest() > 0 {
+	for f.Err == nil && f.Rest() > 0 {
 		records = append(records, f.record(r.header.Version, []byte(name)))
 	}
-	if f.err != nil {
-		return nil, f.err
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	return records, nil
 }
@@ -171,13 +172,13 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	for f.err == nil && f.rest() > 0 {
-		if rec := f.record(r.header.Version, []byte(name)); f.err == nil && rec.hash == hash {
+	for f.Err == nil && f.Rest() > 0 {
+		if rec := f.record(r.header.Version, []byte(name)); f.Err == nil && rec.hash == hash {
 			return rec, nil
 		}
 	}
-	if f.err != nil {
-		return Record{}, f.err
+	if f.Err != nil {
+		return Record{}, f.err()
 	}
 	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, afdo.ErrNotFound)
 }
@@ -208,13 +209,13 @@ func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64,
 	w := r.table.walk(r.src, reuse, of)
 	for w.next() {
 		f := &w.f
-		for f.err == nil && f.rest() > 0 {
+		for f.Err == nil && f.Rest() > 0 {
 			rec := f.record(r.header.Version, w.key)
-			if f.err == nil && !yield(rec, w.hash, nil) {
+			if f.Err == nil && !yield(rec, w.hash, nil) {
 				return
 			}
 		}
-		if w.err = f.err; w.err != nil {
+		if w.err = f.err(); w.err != nil {
 			break
 		}
 	}

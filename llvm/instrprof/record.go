@@ -62,17 +62,17 @@ func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.
 
 // record reads a record of an indexed file.
 func (f *fields) record(version uint32, name []byte) Record {
-	r := Record{name: name, hash: f.u64("the hash of a function")}
+	r := Record{name: name, hash: f.Uint64("the hash of a function")}
 	n := f.count(8, "the number of counters")
-	r.counters = Counters{data: f.take(8*uint64(n), "the counters"), width: 8}
+	r.counters = Counters{data: f.Take(8*uint64(n), "the counters"), width: 8}
 	r.bitmap.stride = 8
 	if version >= 11 {
 		m := f.count(8, "the number of bitmap bytes")
-		pos := f.pos
-		r.bitmap.data = f.take(8*uint64(m), "the bitmap")
+		pos := f.Pos
+		r.bitmap.data = f.Take(8*uint64(m), "the bitmap")
 		for i := range r.bitmap.Len() {
 			if b := get64(r.bitmap.data[8*i:], false); b > 255 {
-				f.fail(pos+8*i, afdo.ErrCount, "%d in the place of a byte of a bitmap", b)
+				f.Fail(pos+8*i, afdo.ErrCount, "%d in the place of a byte of a bitmap", b)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // numShards is into how many parts the functions of a profile are divided by the hash of their
@@ -187,7 +189,7 @@ func (s *shard) setValues(f *function, sites ValueSites) {
 	if f.values == nil {
 		f.values = &Values{}
 	}
-	encoded := fields{data: sites.appendTo(f.values.data[:0])}
+	encoded := fields{Buffer: decode.Buffer{Data: sites.appendTo(f.values.data[:0])}}
 	*f.values = encoded.values()
 }
 

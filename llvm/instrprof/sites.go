@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // ValueSites is value data taken apart: by kind, the values of each site. It is what [NewRecord]
@@ -60,9 +61,9 @@ func (s ValueSites) view() (Values, error) {
 			}
 		}
 	}
-	f := fields{data: s.appendTo(nil)}
+	f := fields{Buffer: decode.Buffer{Data: s.appendTo(nil)}}
 	v := f.values()
-	return v, f.err
+	return v, f.err()
 }
 
 // order puts the values of each site in the order of indexed files, most frequent first, and cuts

@@ -37,12 +37,12 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	w := r.table.walk(r.src, true, part{})
 	w.wanted = func(name []byte) bool { return wanted(string(name)) }
 	for w.next() {
-		for w.f.err == nil && w.f.rest() > 0 {
-			if rec := w.f.record(h.Version, w.key); w.f.err == nil {
-				w.f.err = s.profile.add(w.hash, rec, 1)
+		for w.f.Err == nil && w.f.Rest() > 0 {
+			if rec := w.f.record(h.Version, w.key); w.f.Err == nil {
+				w.f.Stop(s.profile.add(w.hash, rec, 1))
 			}
 		}
-		if w.err = w.f.err; w.err != nil {
+		if w.err = w.f.err(); w.err != nil {
 			break
 		}
 	}

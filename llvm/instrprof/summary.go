@@ -51,24 +51,24 @@ func (s *Summary) fieldList() [summaryFields]*uint64 {
 // be more fields than are known.
 func (f *fields) summary() *Summary {
 	s := &Summary{}
-	pos := f.pos
-	numFields, numEntries := f.u64("the number of summary fields"), f.u64("the number of summary entries")
-	if f.err == nil && (numFields < summaryFields || numFields > uint64(f.rest()/8)) {
-		f.fail(pos, afdo.ErrCount, "%d fields, there are %d", numFields, summaryFields)
+	pos := f.Pos
+	numFields, numEntries := f.Uint64("the number of summary fields"), f.Uint64("the number of summary entries")
+	if f.Err == nil && (numFields < summaryFields || numFields > uint64(f.Rest()/8)) {
+		f.Fail(pos, afdo.ErrCount, "%d fields, there are %d", numFields, summaryFields)
 	}
-	if f.err == nil && numEntries > (uint64(f.rest())-8*numFields)/summaryEntrySize {
-		f.fail(pos+8, afdo.ErrCount, "%d entries in %d bytes", numEntries, f.rest())
+	if f.Err == nil && numEntries > (uint64(f.Rest())-8*numFields)/summaryEntrySize {
+		f.Fail(pos+8, afdo.ErrCount, "%d entries in %d bytes", numEntries, f.Rest())
 	}
-	if f.err != nil {
+	if f.Err != nil {
 		return nil
 	}
 	for _, v := range s.fieldList() {
-		*v = f.u64("a field")
+		*v = f.Uint64("a field")
 	}
-	f.take(8*(numFields-summaryFields), "further fields")
+	f.Take(8*(numFields-summaryFields), "further fields")
 	s.Entries = make([]SummaryEntry, numEntries)
 	for i := range s.Entries {
-		s.Entries[i] = SummaryEntry{f.u64("a cutoff"), f.u64("a count"), f.u64("a number of counts")}
+		s.Entries[i] = SummaryEntry{f.Uint64("a cutoff"), f.Uint64("a count"), f.Uint64("a number of counts")}
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // The sections after the hash table: MemProf, binary IDs, vtable names, traces. None says how long
@@ -23,7 +24,7 @@ func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fields{data: data, base: off, section: s}, nil
+	return &fields{Buffer: decode.Buffer{Data: data, Part: s}, base: off}, nil
 }
 
 // MemProf returns the bytes of the MemProf section and its offset in the file, from whose start the
@@ -37,7 +38,7 @@ func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return f.data, r.header.MemProf, nil
+	return f.Data, r.header.MemProf, nil
 }
 
 // A BinaryID identifies a binary that was profiled, as a rule by its build ID.
@@ -52,25 +53,25 @@ func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := f.u64("the size of the binary IDs")
+	size := f.Uint64("the size of the binary IDs")
 	ids := f.binaryIDs(size)
-	return ids, f.err
+	return ids, f.err()
 }
 
 // binaryIDs reads size bytes: for each ID its length, its bytes, and zeros to a multiple of 8.
 func (f *fields) binaryIDs(size uint64) []BinaryID {
-	start := f.pos
-	sub := fields{data: f.take(size, "the binary IDs"), base: f.base + int64(start), section: SectionBinaryIDs, big: f.big}
+	start := f.Pos
+	sub := fields{Buffer: decode.Buffer{Data: f.Take(size, "the binary IDs"), Big: f.Big, Part: SectionBinaryIDs}, base: f.base + int64(start)}
 	var ids []BinaryID
-	for f.err == nil && sub.rest() > 0 {
-		pos := sub.pos
-		n := sub.u64("the length of a binary ID")
-		if sub.err == nil && n == 0 {
-			sub.fail(pos, afdo.ErrCount, "a binary ID of no bytes")
+	for f.Err == nil && sub.Rest() > 0 {
+		pos := sub.Pos
+		n := sub.Uint64("the length of a binary ID")
+		if sub.Err == nil && n == 0 {
+			sub.Fail(pos, afdo.ErrCount, "a binary ID of no bytes")
 		}
-		ids = append(ids, sub.take(n, "a binary ID"))
+		ids = append(ids, sub.Take(n, "a binary ID"))
 		sub.align("the padding")
-		if f.err = sub.err; f.err != nil {
+		if f.Stop(sub.err()); f.Err != nil {
 			return nil
 		}
 	}
@@ -105,11 +106,11 @@ func (r *Reader) VTableNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := f.u64("the size of the vtable names")
+	size := f.Uint64("the size of the vtable names")
 	var names []string
 	f.names(size, r.src.Size(), func(name []byte) { names = append(names, string(name)) })
-	if f.err != nil {
-		return nil, f.err
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	return names, nil
 }
@@ -136,26 +137,26 @@ func (r *Reader) Traces() (Traces, error) {
 		return Traces{}, err
 	}
 	t := f.traces()
-	return t, f.err
+	return t, f.err()
 }
 
 func (f *fields) traces() Traces {
 	var t Traces
-	pos := f.pos
-	n := f.u64("the number of traces")
-	t.Seen = f.u64("the number of traces seen")
-	if f.err == nil && n > uint64(f.rest()/16) {
-		f.fail(pos, afdo.ErrCount, "%d traces in %d bytes", n, f.rest())
+	pos := f.Pos
+	n := f.Uint64("the number of traces")
+	t.Seen = f.Uint64("the number of traces seen")
+	if f.Err == nil && n > uint64(f.Rest()/16) {
+		f.Fail(pos, afdo.ErrCount, "%d traces in %d bytes", n, f.Rest())
 	}
-	for f.err == nil && uint64(len(t.Traces)) < n {
-		trace := Trace{Weight: f.u64("the weight of a trace")}
+	for f.Err == nil && uint64(len(t.Traces)) < n {
+		trace := Trace{Weight: f.Uint64("the weight of a trace")}
 		trace.Functions = make([]uint64, f.count(8, "the number of functions of a trace"))
 		for i := range trace.Functions {
-			trace.Functions[i] = f.u64("a function of a trace")
+			trace.Functions[i] = f.Uint64("a function of a trace")
 		}
 		t.Traces = append(t.Traces, trace)
 	}
-	if f.err != nil {
+	if f.Err != nil {
 		return Traces{}
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A ValueKind is a kind of value that programs can be made to count.
@@ -116,56 +117,56 @@ func roundUp(n int) int { return (n + 7) &^ 7 }
 
 // values reads value data.
 func (f *fields) values() Values {
-	start := f.pos
-	size, kinds := f.u32("the size of the value data"), f.u32("the number of value kinds")
-	if f.err != nil {
+	start := f.Pos
+	size, kinds := f.Uint32("the size of the value data"), f.Uint32("the number of value kinds")
+	if f.Err != nil {
 		return Values{}
 	}
-	if size%8 != 0 || size < valuesHeaderSize || uint64(size) > uint64(f.rest()+valuesHeaderSize) {
-		f.fail(start, ErrValues, "a size of %d bytes where %d are left", size, f.rest()+valuesHeaderSize)
+	if size%8 != 0 || size < valuesHeaderSize || uint64(size) > uint64(f.Rest()+valuesHeaderSize) {
+		f.Fail(start, ErrValues, "a size of %d bytes where %d are left", size, f.Rest()+valuesHeaderSize)
 		return Values{}
 	}
 	if kinds > uint32(numValueKinds) {
-		f.fail(start+4, ErrValues, "%d kinds of values, there are %d", kinds, numValueKinds)
+		f.Fail(start+4, ErrValues, "%d kinds of values, there are %d", kinds, numValueKinds)
 		return Values{}
 	}
-	block := fields{data: f.data[start : start+int(size)], base: f.base + int64(start), section: f.section, big: f.big}
+	block := fields{Buffer: decode.Buffer{Data: f.Data[start : start+int(size)], Big: f.Big, Part: f.Part}, base: f.base + int64(start)}
 	v := block.valueKinds(int(kinds))
-	if block.err != nil {
-		f.err, f.data, f.pos = block.err, nil, 0
+	if block.Err != nil {
+		f.Stop(block.err())
 		return Values{}
 	}
-	f.pos = start + int(size)
+	f.Pos = start + int(size)
 	return v
 }
 
 // valueKinds reads the n kinds of value data that is all that f has.
 func (f *fields) valueKinds(n int) Values {
-	v := Values{data: f.data, big: f.big}
-	f.pos = valuesHeaderSize
+	v := Values{data: f.Data, big: f.Big}
+	f.Pos = valuesHeaderSize
 	for range n {
-		start := f.pos
-		kind, sites := f.u32("the kind of values"), f.u32("the number of sites")
+		start := f.Pos
+		kind, sites := f.Uint32("the kind of values"), f.Uint32("the number of sites")
 		switch {
-		case f.err != nil:
+		case f.Err != nil:
 		case kind >= uint32(numValueKinds) || v.at[kind] != 0:
-			f.fail(start, ErrValues, "values of kind %d, unknown or twice", kind)
-		case sites == 0 || uint64(sites) > uint64(f.rest()):
-			f.fail(start+4, afdo.ErrCount, "%d sites in %d bytes", sites, f.rest())
+			f.Fail(start, ErrValues, "values of kind %d, unknown or twice", kind)
+		case sites == 0 || uint64(sites) > uint64(f.Rest()):
+			f.Fail(start+4, afdo.ErrCount, "%d sites in %d bytes", sites, f.Rest())
 		}
 		values := 0
-		for _, c := range f.take(uint64(sites), "the numbers of values") {
+		for _, c := range f.Take(uint64(sites), "the numbers of values") {
 			values += int(c)
 		}
 		f.align("the padding")
-		f.take(valueSize*uint64(values), "the values")
-		if f.err != nil {
+		f.Take(valueSize*uint64(values), "the values")
+		if f.Err != nil {
 			return Values{}
 		}
 		v.at[kind] = uint32(start)
 	}
-	if f.rest() != 0 {
-		f.fail(f.pos, ErrValues, "%d bytes after the last value", f.rest())
+	if f.Rest() != 0 {
+		f.Fail(f.Pos, ErrValues, "%d bytes after the last value", f.Rest())
 	}
 	return v
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
 // IndexedOptions says what [Profile.WriteIndexed] writes.
@@ -102,11 +103,11 @@ func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *inde
 func (x *indexedWriter) tailSections(vtables bool) {
 	ids := appendBinaryIDs(nil, sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
 	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
-	var names []byte
+	var vtableNames []byte
 	if vtables {
-		names = appendNames(nil, x.p.VTableNames, true)
+		vtableNames = names.Append(nil, x.p.VTableNames, true)
 	}
-	x.tail[1] = pad(append(append64(nil, uint64(len(names))), names...))
+	x.tail[1] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
 	if x.p.Flags&TemporalTraces != 0 {
 		x.tail[2] = x.p.Traces.append(nil)
 	}

@@ -74,18 +74,18 @@ func (c *checker) table(t *table) {
 			c.report(err)
 			return
 		}
-		end.pos = i.at + len(i.data)
+		end.Pos = i.at + len(i.data)
 		found, err := t.lookup(i.key)
 		if err == afdo.ErrNotFound || err == nil && found.at != i.at {
-			err = faultAt(t.payload.part, t.payload.base+int64(i.at), afdo.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
+			err = faultAt(t.payload.Part, t.payload.base+int64(i.at), afdo.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
 		}
 		if err != nil {
 			c.report(err)
 		}
 	}
-	if n := end.rest(); n >= 8 {
-		end.fail(end.pos, afdo.ErrUnused, "%d bytes after the last chain", n)
-		c.report(end.err)
+	if n := end.Rest(); n >= 8 {
+		end.Fail(end.Pos, afdo.ErrUnused, "%d bytes after the last chain", n)
+		c.report(end.err())
 	}
 }
 

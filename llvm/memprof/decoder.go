@@ -3,69 +3,18 @@ package memprof
 import (
 	"encoding/binary"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// A decoder reads the fields of one part in order. The first error sticks: from
-// then on there is nothing left to read and every field is zero.
+// A decoder reads the fields of one part.
 type decoder struct {
-	data []byte
-	pos  int
-	base int64 // offset of data in the file
-	part string
-	err  error
+	decode.Buffer
+	base int64 // offset of the bytes in the file
 }
 
-// fail records a fault found at pos.
-func (d *decoder) fail(pos int, class error, format string, args ...any) {
-	if d.err != nil {
-		return
-	}
-	d.err = faultAt(d.part, d.base+int64(pos), class, format, args...)
-	d.data, d.pos = nil, 0
-}
-
-func (d *decoder) rest() int { return len(d.data) - d.pos }
-
-// take returns the next size bytes, which are named in the error if they are not there.
-func (d *decoder) take(size int, what string) []byte {
-	if d.err != nil {
-		return nil
-	}
-	if size < 0 || d.rest() < size {
-		d.fail(d.pos, afdo.ErrTruncated, "%s takes %d bytes, %d are left", what, size, d.rest())
-		return nil
-	}
-	d.pos += size
-	return d.data[d.pos-size : d.pos : d.pos]
-}
-
-func (d *decoder) u8(what string) uint8 {
-	if b := d.take(1, what); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (d *decoder) u16(what string) uint16 {
-	if b := d.take(2, what); b != nil {
-		return binary.LittleEndian.Uint16(b)
-	}
-	return 0
-}
-
-func (d *decoder) u32(what string) uint32 {
-	if b := d.take(4, what); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (d *decoder) u64(what string) uint64 {
-	if b := d.take(8, what); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
+// err returns the error of the first fault.
+func (d *decoder) err() error {
+	return d.Error(func(f *decode.Fault) error { return faultAt(f.Part, d.base+int64(f.Pos), f.Class, "%s", f.Detail) })
 }
 
 // size reads a number of bytes that must be left.
@@ -73,19 +22,14 @@ func (d *decoder) size(what string) int { return d.count(what, 1) }
 
 // count reads a number of things that take at least size bytes each and must be left.
 func (d *decoder) count(what string, size int) int {
-	at := d.pos
-	n := d.u64("number of " + what)
-	if n > uint64(d.rest()/size) {
-		d.fail(at, afdo.ErrCount, "%d %s of at least %d bytes, %d bytes are left", n, what, size, d.rest())
-		return 0
-	}
-	return int(n)
+	at := d.Pos
+	return d.Count(at, d.Uint64("number of "+what), size, what)
 }
 
 // align skips to the next offset in the file that is a multiple of eight.
 func (d *decoder) align(what string) {
-	if rest := (d.base + int64(d.pos)) % 8; rest != 0 {
-		d.take(int(8-rest), what)
+	if rest := (d.base + int64(d.Pos)) % 8; rest != 0 {
+		d.Take(uint64(8-rest), what)
 	}
 }
 

@@ -16,9 +16,6 @@ var (
 	// ErrSchema: the fields of a memory block are unknown or duplicate.
 	ErrSchema = errors.New("bad schema")
 
-	// ErrName: strings are not where they should be, or do not unpack.
-	ErrName = errors.New("bad name section")
-
 	// ErrValue: a field has a value that is not allowed.
 	ErrValue = errors.New("bad value")
 )

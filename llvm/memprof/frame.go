@@ -48,9 +48,9 @@ func (e *encoder) frame(f Frame) {
 
 func (d *decoder) frame() Frame {
 	return Frame{
-		Function:   d.u64("function of a frame"),
-		LineOffset: d.u32("line offset of a frame"),
-		Column:     d.u32("column of a frame"),
-		Inlined:    d.u8("flag of a frame") != 0,
+		Function:   d.Uint64("function of a frame"),
+		LineOffset: d.Uint32("line offset of a frame"),
+		Column:     d.Uint32("column of a frame"),
+		Inlined:    d.Uint8("flag of a frame") != 0,
 	}
 }

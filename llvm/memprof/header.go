@@ -41,18 +41,18 @@ func (h *header) fields() []*uint64 {
 }
 
 func (d *decoder) header() (header, error) {
-	h := header{version: d.u64("version")}
-	if d.err == nil && !slices.Contains(versions, h.version) {
+	h := header{version: d.Uint64("version")}
+	if d.Err == nil && !slices.Contains(versions, h.version) {
 		return h, versionError(h.version, versions)
 	}
 	for _, field := range h.fields() {
-		*field = d.u64("offset")
+		*field = d.Uint64("offset")
 	}
 	if h.version >= version4 {
 		h.summary = d.summary()
 	}
 	h.schema = d.schema()
-	return h, d.err
+	return h, d.err()
 }
 
 // header appends h. What its offsets are is known only when the rest has been
@@ -69,26 +69,26 @@ func (e *encoder) header(h *header) {
 }
 
 func (d *decoder) schema() Schema {
-	d.part = SchemaPart
-	at := d.pos
+	d.Part = SchemaPart
+	at := d.Pos
 	s := make(Schema, 0, 4)
 	for range d.count("fields", 8) {
-		tagAt := d.pos
-		tag := d.u64("field")
+		tagAt := d.Pos
+		tag := d.Uint64("field")
 		f := Field(min(tag, 0xff))
-		if d.err == nil && !f.known() {
-			d.fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
+		if d.Err == nil && !f.known() {
+			d.Fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
 		}
-		if d.err == nil && s.Has(f) {
-			d.fail(tagAt, ErrSchema, "duplicate field %s", f)
+		if d.Err == nil && s.Has(f) {
+			d.Fail(tagAt, ErrSchema, "duplicate field %s", f)
 		}
-		if d.err != nil {
+		if d.Err != nil {
 			return nil
 		}
 		s = append(s, f)
 	}
-	if d.err == nil && len(s) == 0 {
-		d.fail(at, ErrSchema, "there are no fields")
+	if d.Err == nil && len(s) == 0 {
+		d.Fail(at, ErrSchema, "there are no fields")
 	}
 	return s
 }

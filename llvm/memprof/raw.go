@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -58,7 +59,7 @@ type RawBlock struct {
 func OpenRaw(data []byte) (*Raw, error) {
 	r := &Raw{byStack: make(map[uint64]int), stacks: make(map[uint64][]byte)}
 	for at := 0; at < len(data) || at == 0; {
-		n, err := r.dump(decoder{data: data[at:], base: int64(at), part: HeaderPart})
+		n, err := r.dump(decoder{Buffer: decode.Buffer{Data: data[at:], Part: HeaderPart}, base: int64(at)})
 		if err != nil {
 			return nil, err
 		}
@@ -69,29 +70,29 @@ func OpenRaw(data []byte) (*Raw, error) {
 
 // dump reads a dump and returns how long it is.
 func (r *Raw) dump(d decoder) (int, error) {
-	if magic := d.take(len(RawMagic), "magic"); d.err == nil && string(magic) != RawMagic {
-		d.fail(0, afdo.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)
+	if magic := d.Take(uint64(len(RawMagic)), "magic"); d.Err == nil && string(magic) != RawMagic {
+		d.Fail(0, afdo.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)
 	}
-	version := d.u64("version")
-	if d.err == nil && !slices.Contains(rawVersions, version) {
+	version := d.Uint64("version")
+	if d.Err == nil && !slices.Contains(rawVersions, version) {
 		return 0, versionError(version, rawVersions)
 	}
-	if d.err == nil && r.version != 0 && version != r.version {
-		d.fail(len(RawMagic), ErrValue, "a dump of version %d after one of version %d", version, r.version)
+	if d.Err == nil && r.version != 0 && version != r.version {
+		d.Fail(len(RawMagic), ErrValue, "a dump of version %d after one of version %d", version, r.version)
 	}
 	r.version = version
-	sizeAt := d.pos
-	size := d.u64("size of a dump")
-	if d.err == nil && (size > uint64(len(d.data)) || size < rawHeaderSize) {
-		d.fail(sizeAt, afdo.ErrTruncated, "a dump of %d bytes where %d are left", size, len(d.data))
+	sizeAt := d.Pos
+	size := d.Uint64("size of a dump")
+	if d.Err == nil && (size > uint64(len(d.Data)) || size < rawHeaderSize) {
+		d.Fail(sizeAt, afdo.ErrTruncated, "a dump of %d bytes where %d are left", size, len(d.Data))
 	}
 	parts := d.rawParts(int(size))
-	if d.err != nil {
-		return 0, d.err
+	if d.Err != nil {
+		return 0, d.err()
 	}
 	for i, read := range []func(*decoder){r.readSegments, r.readBlocks, r.readStacks} {
-		if read(&parts[i]); parts[i].err != nil {
-			return 0, parts[i].err
+		if read(&parts[i]); parts[i].Err != nil {
+			return 0, parts[i].err()
 		}
 	}
 	return int(size), nil
@@ -103,12 +104,12 @@ func (d *decoder) rawParts(size int) (parts [3]decoder) {
 	var at [4]int
 	before := uint64(rawHeaderSize)
 	for i := range names {
-		pos := d.pos
-		offset := d.u64("offset of the " + string(names[i]))
-		if d.err == nil && (offset < before || offset > uint64(size)) {
-			d.fail(pos, ErrOffset, "offset %d is not between %d and %d", offset, before, size)
+		pos := d.Pos
+		offset := d.Uint64("offset of the " + string(names[i]))
+		if d.Err == nil && (offset < before || offset > uint64(size)) {
+			d.Fail(pos, ErrOffset, "offset %d is not between %d and %d", offset, before, size)
 		}
-		if d.err != nil {
+		if d.Err != nil {
 			return parts
 		}
 		at[i], before = int(offset), offset
@@ -122,14 +123,14 @@ func (d *decoder) rawParts(size int) (parts [3]decoder) {
 
 func (r *Raw) readSegments(d *decoder) {
 	for range d.count("segments", segmentSize) {
-		s := Segment{Start: d.u64("start"), End: d.u64("end"), Base: d.u64("base")}
-		at := d.pos
-		n := d.u64("length of a build ID")
-		id := d.take(maxBuildID, "build ID")
-		if d.err == nil && n > maxBuildID {
-			d.fail(at, afdo.ErrCount, "a build ID of %d bytes, %d are there", n, maxBuildID)
+		s := Segment{Start: d.Uint64("start"), End: d.Uint64("end"), Base: d.Uint64("base")}
+		at := d.Pos
+		n := d.Uint64("length of a build ID")
+		id := d.Take(maxBuildID, "build ID")
+		if d.Err == nil && n > maxBuildID {
+			d.Fail(at, afdo.ErrCount, "a build ID of %d bytes, %d are there", n, maxBuildID)
 		}
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		s.BuildID = id[:n]
@@ -154,12 +155,12 @@ func rawFields(version uint64) Schema {
 func (r *Raw) readBlocks(d *decoder) {
 	fields := rawFields(r.version)
 	for range d.count("memory blocks", keySize+fields.blockSize()) {
-		b := RawBlock{Stack: d.u64("stack of a block")}
-		at := d.pos
+		b := RawBlock{Stack: d.Uint64("stack of a block")}
+		at := d.Pos
 		d.block(&b.Block, fields)
 		b.Block[AccessHistogram] = 0
 		b.Histogram = d.histogram(r.version, at, b.Block[AccessHistogramSize])
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		i, ok := r.byStack[b.Stack]
@@ -178,20 +179,20 @@ func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	if version == rawVersion5 {
 		size = 2
 	}
-	if d.err == nil && n > uint64(d.rest()/size) {
-		d.fail(pos, afdo.ErrCount, "a histogram of %d values of %d bytes, %d bytes are left", n, size, d.rest())
+	if d.Err == nil && n > uint64(d.Rest()/size) {
+		d.Fail(pos, afdo.ErrCount, "a histogram of %d values of %d bytes, %d bytes are left", n, size, d.Rest())
 	}
-	if d.err != nil || n == 0 {
+	if d.Err != nil || n == 0 {
 		return nil
 	}
 	h := make([]uint64, n)
 	for i := range h {
 		if size == 8 {
-			h[i] = d.u64("value of a histogram")
+			h[i] = d.Uint64("value of a histogram")
 			continue
 		}
 		const mantissaBits = 12
-		v := uint64(d.u16("value of a histogram"))
+		v := uint64(d.Uint16("value of a histogram"))
 		h[i] = v & (1<<mantissaBits - 1) << (v >> mantissaBits)
 	}
 	return h
@@ -212,13 +213,13 @@ func (b *RawBlock) addLater(later *RawBlock) {
 
 func (r *Raw) readStacks(d *decoder) {
 	for range d.count("call stacks", minRawStack) {
-		at := d.pos
-		id := d.u64("ID of a call stack")
-		addresses := d.take(8*d.count("addresses", 8), "addresses")
-		if old, ok := r.stacks[id]; ok && d.err == nil && string(old) != string(addresses) {
-			d.fail(at, ErrValue, "two call stacks with the ID %#x", id)
+		at := d.Pos
+		id := d.Uint64("ID of a call stack")
+		addresses := d.Take(8*uint64(d.count("addresses", 8)), "addresses")
+		if old, ok := r.stacks[id]; ok && d.Err == nil && string(old) != string(addresses) {
+			d.Fail(at, ErrValue, "two call stacks with the ID %#x", id)
 		}
-		if d.err != nil {
+		if d.Err != nil {
 			return
 		}
 		r.stacks[id] = addresses

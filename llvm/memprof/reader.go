@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A Reader decodes the MemProf section of an indexed profile in place: the bytes must not change
@@ -32,7 +33,7 @@ func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 // file ends. Package instrprof finds it in a file. Errors are [afdo.FormatError] and
 // [afdo.VersionError].
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
-	r := &Reader{section: decoder{data: section, base: offset, part: HeaderPart}}
+	r := &Reader{section: decoder{Buffer: decode.Buffer{Data: section, Part: HeaderPart}, base: offset}}
 	r.limit = 1<<20 + 64*int64(len(section))
 	for _, set := range options {
 		if set != nil {
@@ -45,9 +46,9 @@ func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error)
 		return nil, err
 	}
 	if r.header.version == version2 {
-		return r, r.openTables(d.pos)
+		return r, r.openTables(d.Pos)
 	}
-	return r, r.openArrays(d.pos)
+	return r, r.openArrays(d.Pos)
 }
 
 // openTables opens the three tables of version 2, whose first payload follows the header.
@@ -81,9 +82,9 @@ func (r *Reader) openArrays(end int) (err error) {
 		of   decoder
 		size int
 	}{{r.frames, frameSize}, {r.stacks, wordSize}} {
-		if rest := len(array.of.data) % array.size; rest != 0 {
-			array.of.fail(len(array.of.data)-rest, afdo.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.data), array.size)
-			return array.of.err
+		if rest := len(array.of.Data) % array.size; rest != 0 {
+			array.of.Fail(len(array.of.Data)-rest, afdo.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.Data), array.size)
+			return array.of.err()
 		}
 	}
 	r.records, err = d.in(RecordsPart).openTable(at[1], at[2], at[2], false)
@@ -91,12 +92,12 @@ func (r *Reader) openArrays(end int) (err error) {
 }
 
 func (d decoder) in(part string) decoder {
-	d.part = part
+	d.Part = part
 	return d
 }
 
 func (d decoder) between(from, to int) decoder {
-	return decoder{data: d.data[from:to:to], base: d.base + int64(from), part: d.part}
+	return decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
 }
 
 // places returns where offsets of the header are in the section, which must ascend from end on.
@@ -104,9 +105,9 @@ func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 	at := make([]int, len(offsets))
 	for i, offset := range offsets {
 		place := offset - uint64(d.base)
-		if offset < uint64(d.base) || place < uint64(end) || place > uint64(len(d.data)) {
-			d.fail(8+8*i, ErrOffset, "offset %d is not between %d and %d", offset, d.base+int64(end), d.base+int64(len(d.data)))
-			return nil, d.err
+		if offset < uint64(d.base) || place < uint64(end) || place > uint64(len(d.Data)) {
+			d.Fail(8+8*i, ErrOffset, "offset %d is not between %d and %d", offset, d.base+int64(end), d.base+int64(len(d.Data)))
+			return nil, d.err()
 		}
 		at[i], end = int(place), int(place)
 	}
@@ -117,7 +118,7 @@ func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 func (r *Reader) Version() int { return int(r.header.version) }
 
 // Size returns the size of the section in bytes, as it was given.
-func (r *Reader) Size() int { return len(r.section.data) }
+func (r *Reader) Size() int { return len(r.section.Data) }
 
 // Schema returns the fields of blocks. It must not be changed.
 func (r *Reader) Schema() Schema { return r.header.schema }
@@ -174,9 +175,9 @@ func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
 			yield(Frame{}, err)
 			return
 		}
-		for d := r.stackItems.within(stack); d.rest() > 0; {
+		for d := r.stackItems.within(stack); d.Rest() > 0; {
 			var f Frame
-			frame, err := d.u64("ID of a frame"), d.err
+			frame, err := d.Uint64("ID of a frame"), d.err()
 			if err == nil {
 				f, err = r.tableFrame(frame)
 			}
@@ -193,14 +194,14 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 		return Frame{}, err
 	}
 	d := r.frameItems.within(i)
-	return d.frame(), d.err
+	return d.frame(), d.err()
 }
 
 // need looks up what must be there.
 func (t *table) need(key uint64, what string) (item, error) {
 	i, err := t.lookup(key)
 	if err == afdo.ErrNotFound {
-		return i, faultAt(t.payload.part, t.where, ErrOffset, "there is no %s %#x", what, key)
+		return i, faultAt(t.payload.Part, t.where, ErrOffset, "there is no %s %#x", what, key)
 	}
 	return i, err
 }

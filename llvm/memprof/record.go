@@ -48,9 +48,9 @@ func minCallSize(version uint64) int {
 
 func (d *decoder) stackID(version uint64, what string) StackID {
 	if version == version2 {
-		return StackID(d.u64(what))
+		return StackID(d.Uint64(what))
 	}
-	return StackID(d.u32(what))
+	return StackID(d.Uint32(what))
 }
 
 func (e *encoder) stackID(version uint64, id StackID) {
@@ -77,10 +77,10 @@ func (d *decoder) record(function, version uint64, schema Schema) (Record, error
 			rec.Calls[i] = d.call(version)
 		}
 	}
-	if d.err == nil && d.rest() > 0 {
-		d.fail(d.pos, afdo.ErrUnused, "%d bytes after the record of function %#x", d.rest(), function)
+	if d.Err == nil && d.Rest() > 0 {
+		d.Fail(d.Pos, afdo.ErrUnused, "%d bytes after the record of function %#x", d.Rest(), function)
 	}
-	return rec, d.err
+	return rec, d.err()
 }
 
 func (d *decoder) call(version uint64) Call {
@@ -91,7 +91,7 @@ func (d *decoder) call(version uint64) Call {
 	if n := d.count("callees", 8); n > 0 {
 		c.Callees = make([]uint64, n)
 		for i := range c.Callees {
-			c.Callees[i] = d.u64("callee")
+			c.Callees[i] = d.Uint64("callee")
 		}
 	}
 	return c
@@ -123,9 +123,9 @@ func (e *encoder) record(rec *Record, version uint64, schema Schema) error {
 func (d *decoder) block(b *Block, schema Schema) {
 	for _, f := range schema {
 		if f.size() == 4 {
-			b[f] = uint64(d.u32(f.String()))
+			b[f] = uint64(d.Uint32(f.String()))
 		} else {
-			b[f] = d.u64(f.String())
+			b[f] = d.Uint64(f.String())
 		}
 	}
 }

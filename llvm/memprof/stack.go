@@ -17,7 +17,7 @@ const wordSize = 4
 
 // word returns word i of the call stacks.
 func (r *Reader) word(i int) uint32 {
-	return binary.LittleEndian.Uint32(r.stacks.data[i*wordSize:])
+	return binary.LittleEndian.Uint32(r.stacks.Data[i*wordSize:])
 }
 
 // stackFault makes an error about word i.
@@ -28,7 +28,7 @@ func (r *Reader) stackFault(i int, class error, format string, args ...any) erro
 // radixFrames walks a call stack of version 3 or 4.
 func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
-		words := len(r.stacks.data) / wordSize
+		words := len(r.stacks.Data) / wordSize
 		if id >= StackID(words) {
 			yield(Frame{}, r.stackFault(0, ErrOffset, "call stack %d of an array of %d words", id, words))
 			return
@@ -70,11 +70,11 @@ func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 			return Frame{}, 0, r.stackFault(from, ErrOffset, "a jump that leads to another")
 		}
 	}
-	if int(v) >= len(r.frames.data)/frameSize {
-		return Frame{}, 0, r.stackFault(i, ErrOffset, "frame %d of %d", v, len(r.frames.data)/frameSize)
+	if int(v) >= len(r.frames.Data)/frameSize {
+		return Frame{}, 0, r.stackFault(i, ErrOffset, "frame %d of %d", v, len(r.frames.Data)/frameSize)
 	}
 	d := r.frames
-	d.pos = int(v) * frameSize
+	d.Pos = int(v) * frameSize
 	return d.frame(), i, nil
 }
 

@@ -59,20 +59,20 @@ func (s *Summary) fields() []*uint64 {
 func (d *decoder) summary() *Summary {
 	s := new(Summary)
 	fields := s.fields()
-	at := d.pos
-	n := int64(d.u32("number of summary fields"))
+	at := d.Pos
+	n := int64(d.Uint32("number of summary fields"))
 	switch {
-	case d.err != nil:
+	case d.Err != nil:
 	case n < int64(len(fields)):
-		d.fail(at, ErrValue, "a summary of %d fields, want at least %d", n, len(fields))
-	case n > int64(d.rest()/8):
-		d.fail(at, afdo.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.rest())
+		d.Fail(at, ErrValue, "a summary of %d fields, want at least %d", n, len(fields))
+	case n > int64(d.Rest()/8):
+		d.Fail(at, afdo.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.Rest())
 	}
 	for _, field := range fields {
-		*field = d.u64("field of the summary")
+		*field = d.Uint64("field of the summary")
 	}
-	if d.err == nil {
-		d.take((int(n)-len(fields))*8, "further fields of the summary")
+	if d.Err == nil {
+		d.Take(uint64(n-int64(len(fields)))*8, "further fields of the summary")
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A table is a chained hash table: a payload of chains, back to back, and buckets that say
@@ -39,23 +40,23 @@ func (t *table) itemSize() int {
 // openTable reads the head of the table at pos whose payload is [from, to) of the section.
 func (d decoder) openTable(from, to, pos int, lean bool) (table, error) {
 	t := table{lean: lean}
-	t.payload = decoder{data: d.data[from:to:to], base: d.base + int64(from), part: d.part}
-	d.pos = pos
-	buckets := d.u64("number of buckets")
-	t.entries = d.u64("number of entries")
-	t.where = d.base + int64(d.pos)
+	t.payload = decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
+	d.Pos = pos
+	buckets := d.Uint64("number of buckets")
+	t.entries = d.Uint64("number of entries")
+	t.where = d.base + int64(d.Pos)
 	switch {
-	case d.err != nil:
+	case d.Err != nil:
 	case bits.OnesCount64(buckets) != 1:
-		d.fail(pos, afdo.ErrHashTable, "%d buckets, which is no power of two", buckets)
-	case buckets > uint64(d.rest()/8):
-		d.fail(pos, afdo.ErrCount, "%d buckets of 8 bytes, %d bytes are left", buckets, d.rest())
+		d.Fail(pos, afdo.ErrHashTable, "%d buckets, which is no power of two", buckets)
+	case buckets > uint64(d.Rest()/8):
+		d.Fail(pos, afdo.ErrCount, "%d buckets of 8 bytes, %d bytes are left", buckets, d.Rest())
 	case t.entries > uint64((to-from)/t.itemSize()):
-		d.fail(pos+8, afdo.ErrCount, "%d entries of at least %d bytes, the payload has %d", t.entries, t.itemSize(), to-from)
+		d.Fail(pos+8, afdo.ErrCount, "%d entries of at least %d bytes, the payload has %d", t.entries, t.itemSize(), to-from)
 	default:
-		t.buckets = d.take(int(buckets)*8, "buckets")
+		t.buckets = d.Take(buckets*8, "buckets")
 	}
-	return t, d.err
+	return t, d.err()
 }
 
 // chain returns the position of the chain of bucket i in the payload, -1 if it is empty.
@@ -64,9 +65,9 @@ func (t *table) chain(i uint64) (int, error) {
 	if offset == 0 {
 		return -1, nil
 	}
-	base, size := uint64(t.payload.base), uint64(len(t.payload.data))
+	base, size := uint64(t.payload.base), uint64(len(t.payload.Data))
 	if offset < base || offset-base >= size {
-		return 0, faultAt(t.payload.part, t.where+int64(i)*8, ErrOffset, "the chain of bucket %d is at offset %d, outside of the payload", i, offset)
+		return 0, faultAt(t.payload.Part, t.where+int64(i)*8, ErrOffset, "the chain of bucket %d is at offset %d, outside of the payload", i, offset)
 	}
 	return int(offset - base), nil
 }
@@ -81,42 +82,42 @@ func (t *table) lookup(key uint64) (item, error) {
 		return item{}, afdo.ErrNotFound
 	}
 	d := t.payload
-	d.pos = at
-	for range d.u16("length of a chain") {
-		if found := t.item(&d); d.err != nil || found.key == key {
-			return found, d.err
+	d.Pos = at
+	for range d.Uint16("length of a chain") {
+		if found := t.item(&d); d.Err != nil || found.key == key {
+			return found, d.err()
 		}
 	}
-	if d.err != nil {
-		return item{}, d.err
+	if d.Err != nil {
+		return item{}, d.err()
 	}
 	return item{}, afdo.ErrNotFound
 }
 
 func (t *table) item(d *decoder) item {
-	at := d.pos
-	hash := d.u64("hash of a key")
+	at := d.Pos
+	hash := d.Uint64("hash of a key")
 	if !t.lean {
-		if n := d.u64("length of a key"); d.err == nil && n != keySize {
-			d.fail(d.pos-8, afdo.ErrHashTable, "a key of %d bytes instead of %d", n, keySize)
+		if n := d.Uint64("length of a key"); d.Err == nil && n != keySize {
+			d.Fail(d.Pos-8, afdo.ErrHashTable, "a key of %d bytes instead of %d", n, keySize)
 		}
 	}
-	sizeAt := d.pos
-	size := d.u64("length of the data")
-	key := d.u64("key")
-	if d.err == nil && hash != key {
-		d.fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, hash)
+	sizeAt := d.Pos
+	size := d.Uint64("length of the data")
+	key := d.Uint64("key")
+	if d.Err == nil && hash != key {
+		d.Fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, hash)
 	}
-	if d.err == nil && size > uint64(d.rest()) {
-		d.fail(sizeAt, afdo.ErrTruncated, "data takes %d bytes, %d are left", size, d.rest())
+	if d.Err == nil && size > uint64(d.Rest()) {
+		d.Fail(sizeAt, afdo.ErrTruncated, "data takes %d bytes, %d are left", size, d.Rest())
 	}
-	from := d.pos
-	return item{key: key, at: from, data: d.take(int(size), "data")}
+	from := d.Pos
+	return item{key: key, at: from, data: d.Take(size, "data")}
 }
 
 // within returns a decoder of the data of an item.
 func (t *table) within(i item) decoder {
-	return decoder{data: i.data, base: t.payload.base + int64(i.at), part: t.payload.part}
+	return decoder{Buffer: decode.Buffer{Data: i.data, Part: t.payload.Part}, base: t.payload.base + int64(i.at)}
 }
 
 // items walks all chains in the order of the payload.
@@ -124,23 +125,23 @@ func (t *table) items() iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		d := t.payload
 		for left := t.entries; left > 0; {
-			at := d.pos
-			n := uint64(d.u16("length of a chain"))
-			if d.err == nil && (n == 0 || n > left) {
-				d.fail(at, afdo.ErrHashTable, "a chain of %d items where %d entries are left", n, left)
+			at := d.Pos
+			n := uint64(d.Uint16("length of a chain"))
+			if d.Err == nil && (n == 0 || n > left) {
+				d.Fail(at, afdo.ErrHashTable, "a chain of %d items where %d entries are left", n, left)
 			}
 			left -= min(n, left)
 			for range n {
 				i := t.item(&d)
-				if d.err != nil {
+				if d.Err != nil {
 					break
 				}
 				if !yield(i, nil) {
 					return
 				}
 			}
-			if d.err != nil {
-				yield(item{}, d.err)
+			if d.Err != nil {
+				yield(item{}, d.err())
 				return
 			}
 		}

@@ -1,0 +1,213 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// A Buffer decodes fields in order. The first fault sticks: from then on nothing is left and every
+// field reads as zero, so callers check Err once where it matters, at the latest before they use
+// what they have read.
+//
+// Each method is told what it reads, for the fault. A fault is where the field begins.
+type Buffer struct {
+	Data []byte
+	Pos  int    // of the next field in Data, its end after a fault
+	Big  bool   // the byte order is big-endian
+	Part string // what is being read, if a format has names for that
+	Err  *Fault // the first fault
+}
+
+// Fail records a fault found at pos.
+func (b *Buffer) Fail(pos int, class error, format string, args ...any) {
+	b.record(Fault{Part: b.Part, Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Stop records an error that is not about these bytes, unless it is nil.
+func (b *Buffer) Stop(err error) {
+	if err != nil {
+		b.record(Fault{Other: err})
+	}
+}
+
+func (b *Buffer) record(f Fault) {
+	if b.Err == nil {
+		b.Err = &f
+	}
+	b.Pos = len(b.Data)
+}
+
+// Error returns the first fault as the error that place makes of it, an error of Stop as it is, or
+// nil.
+func (b *Buffer) Error(place func(*Fault) error) error {
+	switch {
+	case b.Err == nil:
+		return nil
+	case b.Err.Other != nil:
+		return b.Err.Other
+	}
+	return place(b.Err)
+}
+
+// Rest is the number of bytes left.
+func (b *Buffer) Rest() int { return len(b.Data) - b.Pos }
+
+// Has reports whether n bytes are left. If not, that is a fault.
+func (b *Buffer) Has(n uint64, what string) bool {
+	if n > uint64(b.Rest()) {
+		b.truncated(n, what)
+	}
+	return b.Err == nil
+}
+
+// Take returns the next n bytes, which are not copied, or nil after a fault.
+func (b *Buffer) Take(n uint64, what string) []byte {
+	if !b.Has(n, what) {
+		return nil
+	}
+	b.Pos += int(n)
+	return b.Data[b.Pos-int(n) : b.Pos : b.Pos]
+}
+
+func (b *Buffer) truncated(n uint64, what string) {
+	b.Fail(b.Pos, ErrTruncated, "%s takes %d bytes, %d are left", what, n, b.Rest())
+}
+
+// Uint8 decodes a byte.
+func (b *Buffer) Uint8(what string) uint8 {
+	if b.Pos == len(b.Data) {
+		b.truncated(1, what)
+		return 0
+	}
+	b.Pos++
+	return b.Data[b.Pos-1]
+}
+
+// Uint16 decodes two bytes.
+func (b *Buffer) Uint16(what string) uint16 {
+	if b.Rest() < 2 {
+		b.truncated(2, what)
+		return 0
+	}
+	v := binary.LittleEndian.Uint16(b.Data[b.Pos:])
+	b.Pos += 2
+	if b.Big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+// Uint32 decodes four bytes.
+func (b *Buffer) Uint32(what string) uint32 {
+	if b.Rest() < 4 {
+		b.truncated(4, what)
+		return 0
+	}
+	v := binary.LittleEndian.Uint32(b.Data[b.Pos:])
+	b.Pos += 4
+	if b.Big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// Uint64 decodes eight bytes.
+func (b *Buffer) Uint64(what string) uint64 {
+	if b.Rest() < 8 {
+		b.truncated(8, what)
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(b.Data[b.Pos:])
+	b.Pos += 8
+	if b.Big {
+		v = bits.ReverseBytes64(v)
+	}
+	return v
+}
+
+// ULEB decodes an unsigned LEB128. It may have more bytes than it needs, but not more than 64 bits.
+func (b *Buffer) ULEB(what string) uint64 {
+	if b.Pos < len(b.Data) && b.Data[b.Pos] < 0x80 {
+		b.Pos++
+		return uint64(b.Data[b.Pos-1])
+	}
+	return b.longULEB(what)
+}
+
+func (b *Buffer) longULEB(what string) (v uint64) {
+	for i, c := range b.Data[b.Pos:] {
+		low := uint64(c & 0x7f)
+		if low<<(7*i)>>(7*i) != low {
+			b.Fail(b.Pos, ErrVarint, "%s has more than 64 bits", what)
+			return 0
+		}
+		v |= low << (7 * i)
+		if c < 0x80 {
+			b.Pos += i + 1
+			return v
+		}
+	}
+	b.unended(what)
+	return 0
+}
+
+// SLEB decodes a signed LEB128. Its bits above the 64th only repeat the sign.
+func (b *Buffer) SLEB(what string) (v int64) {
+	for i, c := range b.Data[b.Pos:] {
+		shift, low := 7*i, int64(c&0x7f)
+		if shift >= 63 && low != 0 && low != 0x7f {
+			b.Fail(b.Pos, ErrVarint, "%s has more than 64 bits", what)
+			return 0
+		}
+		v |= low << shift
+		if c < 0x80 {
+			b.Pos += i + 1
+			if shift += 7; c&0x40 != 0 {
+				v |= -1 << shift
+			}
+			return v
+		}
+	}
+	b.unended(what)
+	return 0
+}
+
+func (b *Buffer) unended(what string) {
+	b.Fail(b.Pos, ErrTruncated, "%s does not end within the %d bytes left", what, b.Rest())
+}
+
+// SkipLEB passes over a LEB128 of either kind.
+func (b *Buffer) SkipLEB(what string) {
+	for i, c := range b.Data[b.Pos:] {
+		if c < 0x80 {
+			b.Pos += i + 1
+			return
+		}
+	}
+	b.unended(what)
+}
+
+// Count checks a number of things that was read at pos against the bytes left, of which each takes
+// at least size. Nothing is ever allocated or looped for by a count that has not passed here.
+func (b *Buffer) Count(pos int, n uint64, size int, what string) int {
+	if n > uint64(b.Rest()/size) {
+		b.Fail(pos, ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, b.Rest(), b.Rest()/size)
+	}
+	if b.Err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// String returns the bytes of a string that ends in NUL, which are not copied, without the NUL.
+func (b *Buffer) String(what string) []byte {
+	n := bytes.IndexByte(b.Data[b.Pos:], 0)
+	if n < 0 {
+		b.unended(what)
+		return nil
+	}
+	b.Pos += n + 1
+	return b.Data[b.Pos-n-1 : b.Pos-1 : b.Pos-1]
+}
