@@ -37,7 +37,7 @@ func (b *bodyReader) function() Function {
 	f.Name, f.Context = b.functionRef()
 	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
 	f.Total = b.begin(-1)
-	for len(b.open) > 0 && b.err == nil {
+	for len(b.open) > 0 && b.Err == nil {
 		if top := &b.open[len(b.open)-1]; top.left > 0 {
 			top.left--
 			b.inlined()
@@ -57,7 +57,7 @@ func (b *bodyReader) functionRef() (NameRef, []Frame) {
 		return name, nil
 	}
 	b.ref = b.context(b.contexts)
-	if b.err != nil {
+	if b.Err != nil {
 		return 0, nil
 	}
 	frames := b.contexts.at(b.ref)
@@ -78,7 +78,7 @@ func (b *bodyReader) begin(head int) uint64 {
 			b.add(&body, r)
 		}
 		b.tangled = b.tangled || repeats(b.records[first:])
-		if b.err != nil {
+		if b.Err != nil {
 			break
 		}
 	}
@@ -106,7 +106,7 @@ func (b *bodyReader) finish() {
 				r.Name, r.Count = b.name(b.names), b.uint64()
 				b.add(top, r)
 			}
-			if b.err != nil {
+			if b.Err != nil {
 				return
 			}
 		}

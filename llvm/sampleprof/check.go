@@ -86,11 +86,11 @@ func (r *Reader) checkOffsets(g *bodies) error {
 	}
 	b := r.reader(*raw)
 	found := make([]functionAt, 0, len(g.table))
-	for b.rest() > 0 {
-		at := uint64(b.pos)
+	for b.Rest() > 0 {
+		at := uint64(b.Pos)
 		b.function()
-		if b.err != nil {
-			return b.err
+		if b.Err != nil {
+			return b.err()
 		}
 		found = append(found, functionAt{b.ref, at})
 	}

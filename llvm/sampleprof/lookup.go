@@ -128,16 +128,16 @@ func (r *Reader) loadMetadata() error {
 			return err
 		}
 		m := r.metadataReader(*f)
-		for m.err == nil && m.rest() > 0 {
+		for m.Err == nil && m.Rest() > 0 {
 			at := m.fields
 			function := m.function()
-			at.data = at.data[:m.pos]
+			at.Data = at.Data[:m.Pos]
 			if len(function.Records) > 0 {
 				found[function.Name] = append(found[function.Name], metadataAt{function.Context, at})
 			}
 		}
-		if m.err != nil {
-			return m.err
+		if m.Err != nil {
+			return m.err()
 		}
 	}
 	r.metadata, r.mapped = found, true
@@ -168,8 +168,8 @@ func (r *Reader) functionReader(f fields) *functionReader {
 // call.
 func (d *functionReader) next() (Function, error) {
 	f := d.body.function()
-	if d.body.err != nil {
-		return Function{}, d.body.err
+	if d.body.Err != nil {
+		return Function{}, d.body.err()
 	}
 	if d.body.tangled {
 		d.arranged[0] = d.arranger.arrange(d.arranged[0][:0], f.Records)
@@ -181,8 +181,8 @@ func (d *functionReader) next() (Function, error) {
 		}
 		d.meta = d.r.metadataReader(at.fields)
 		records := d.meta.function().Records
-		if d.meta.err != nil {
-			return Function{}, d.meta.err
+		if d.meta.Err != nil {
+			return Function{}, d.meta.err()
 		}
 		d.arranged[1] = d.arranger.arrange(d.arranged[1][:0], records)
 		d.merged = append(d.merged[:0], d.merger.merge(f.Records, d.arranged[1])...)
@@ -207,7 +207,7 @@ func (r *Reader) Functions() iter.Seq2[*Function, error] {
 				return
 			}
 			d := r.functionReader(*raw)
-			for d.body.rest() > 0 {
+			for d.body.Rest() > 0 {
 				f, err := d.next()
 				if err != nil {
 					yield(nil, err)
@@ -404,13 +404,13 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 			return fields{}, err
 		}
 		f := *raw
-		if start >= uint64(len(f.data)) || end > uint64(len(f.data)) {
-			return fields{}, g.section.fault(int64(len(f.data)), afdo.ErrSection, "the function offsets lead to %d", max(start, end))
+		if start >= uint64(len(f.Data)) || end > uint64(len(f.Data)) {
+			return fields{}, g.section.fault(int64(len(f.Data)), afdo.ErrSection, "the function offsets lead to %d", max(start, end))
 		}
 		if end > 0 {
-			f.data = f.data[:end]
+			f.Data = f.Data[:end]
 		}
-		f.data, f.start = f.data[start:], int64(start)
+		f.Data, f.start = f.Data[start:], int64(start)
 		return f, nil
 	}
 	if start >= uint64(g.section.Size) || end > uint64(g.section.Size) {
@@ -421,7 +421,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	}
 	f := fields{section: g.section, start: g.section.Offset + int64(start)}
 	var err error
-	f.data, err = r.src.View(f.start, int(end-start))
+	f.Data, err = r.src.View(f.start, int(end-start))
 	return f, err
 }
 
@@ -432,7 +432,7 @@ func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 		return err
 	}
 	d := r.functionReader(*raw)
-	for d.body.rest() > 0 {
+	for d.body.Rest() > 0 {
 		f, err := d.next()
 		if err != nil {
 			return err

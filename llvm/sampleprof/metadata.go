@@ -21,7 +21,7 @@ func (m *metadataReader) function() Function {
 	f.Name, f.Context = m.functionRef()
 	m.records, m.open, m.tangled = m.records[:0], m.open[:0], false
 	m.begin(-1)
-	for len(m.open) > 0 && m.err == nil {
+	for len(m.open) > 0 && m.Err == nil {
 		if top := &m.open[len(m.open)-1]; top.left > 0 {
 			top.left--
 			m.inlined()

@@ -81,7 +81,7 @@ func (n *names) findMD5(guid uint64) (NameRef, bool) {
 
 // readNames reads a names section, all of it.
 func (f *fields) readNames() *names {
-	n := &names{section: f.section, data: f.data}
+	n := &names{section: f.section, data: f.Data}
 	flags := SectionFlags(0)
 	if f.section != nil {
 		flags = f.section.Flags
@@ -90,8 +90,8 @@ func (f *fields) readNames() *names {
 	case flags&FlagFixedMD5 != 0:
 		n.md5 = make([]uint64, f.count(8, "MD5s"))
 		for i := range n.md5 {
-			n.md5[i] = binary.LittleEndian.Uint64(f.data[f.pos:])
-			f.pos += 8
+			n.md5[i] = binary.LittleEndian.Uint64(f.Data[f.Pos:])
+			f.Pos += 8
 		}
 	case flags&FlagMD5 != 0:
 		n.md5 = make([]uint64, f.count(1, "MD5s"))
@@ -101,27 +101,27 @@ func (f *fields) readNames() *names {
 	default:
 		f.readStrings(n)
 	}
-	if f.err == nil {
+	if f.Err == nil {
 		n.settle()
 	}
 	return n
 }
 
 func (f *fields) readStrings(n *names) {
-	if uint64(len(f.data)) > math.MaxUint32 {
-		f.fail(0, afdo.ErrLimit, "%d bytes of names", len(f.data))
+	if uint64(len(f.Data)) > math.MaxUint32 {
+		f.Fail(0, afdo.ErrLimit, "%d bytes of names", len(f.Data))
 		return
 	}
 	count := f.count(1, "names")
 	n.starts = make([]uint32, count+1)
 	for i := range count {
-		n.starts[i] = uint32(f.pos)
+		n.starts[i] = uint32(f.Pos)
 		f.skipString()
-		if f.err != nil {
+		if f.Err != nil {
 			return
 		}
 	}
-	n.starts[count] = uint32(f.pos)
+	n.starts[count] = uint32(f.Pos)
 }
 
 // settle finds out whether the names are in order, and what they are otherwise.
@@ -165,10 +165,10 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 
 // name reads a reference to one of the names.
 func (f *fields) name(n *names) NameRef {
-	pos := f.pos
+	pos := f.Pos
 	i := f.uint64()
 	if i >= uint64(n.len()) {
-		f.fail(pos, ErrName, "name %d of %d", i, n.len())
+		f.Fail(pos, ErrName, "name %d of %d", i, n.len())
 		return 0
 	}
 	if n.first != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -157,9 +158,9 @@ func newReader(src *source.Source, opts []Option) (*Reader, error) {
 
 // readMagic tells the format of a file and returns where the header goes on.
 func (r *Reader) readMagic(head []byte) (int, error) {
-	f := fields{data: head}
+	f := fields{Buffer: decode.Buffer{Data: head}}
 	magic := f.uint64()
-	if f.err != nil {
+	if f.Err != nil {
 		return 0, f.section.fault(0, errMagic, "the file begins with %q", head[:min(len(head), 10)])
 	}
 	switch magic {
@@ -173,13 +174,13 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 		return 0, f.section.fault(0, errMagic, "the file begins with %q", head[:min(len(head), 10)])
 	}
 	version := f.uint64()
-	if f.err != nil {
-		return 0, f.err
+	if f.Err != nil {
+		return 0, f.err()
 	}
 	if version != Version {
 		return 0, &afdo.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d", version, Version)}
 	}
-	return f.pos, nil
+	return f.Pos, nil
 }
 
 // IsBinary tells whether a file begins like one that a [Reader] reads. Ten bytes are enough.
@@ -213,12 +214,14 @@ func (r *Reader) findSections(start int) error {
 		return err
 	}
 	r.src.Keep(data)
-	f := fields{data: data, pos: start}
+	f := fields{Buffer: decode.Buffer{Data: data, Pos: start}}
 	part := func(t SectionType, read func()) {
-		s := Section{Index: len(r.sections), Type: t, Offset: int64(f.pos)}
-		f.section = &s
+		s := Section{Index: len(r.sections), Type: t, Offset: int64(f.Pos)}
+		if f.Err == nil {
+			f.section = &s
+		}
 		read()
-		s.Size = int64(f.pos) - s.Offset
+		s.Size = int64(f.Pos) - s.Offset
 		r.sections = append(r.sections, s)
 	}
 	part(SectionSummary, func() { f.readSummary() })
@@ -227,8 +230,8 @@ func (r *Reader) findSections(start int) error {
 			f.skipString()
 		}
 	})
-	part(SectionBodies, func() { f.pos += f.rest() })
-	return f.err
+	part(SectionBodies, func() { f.Pos += f.Rest() })
+	return f.err()
 }
 
 // readKind gathers the flags of the sections, and refuses a table from which no profile can be
@@ -316,15 +319,15 @@ func (r *Reader) SymbolList() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for f.err == nil && f.rest() > 0 {
-			start := f.pos
+		for f.Err == nil && f.Rest() > 0 {
+			start := f.Pos
 			f.skipString()
-			if f.err == nil {
-				list = append(list, string(f.data[start:f.pos-1]))
+			if f.Err == nil {
+				list = append(list, string(f.Data[start:f.Pos-1]))
 			}
 		}
-		if f.err != nil {
-			return nil, f.err
+		if f.Err != nil {
+			return nil, f.err()
 		}
 	}
 	return list, nil

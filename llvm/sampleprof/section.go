@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // A SectionType says what a section of an ExtBinary file holds.
@@ -120,45 +121,45 @@ func (r *Reader) readTable(start int) error {
 	if err != nil {
 		return err
 	}
-	f := fields{data: head, pos: start}
-	n := f.fixed64()
-	if f.err != nil {
-		return f.err
+	f := fields{Buffer: decode.Buffer{Data: head, Pos: start}}
+	n := f.Uint64("a number")
+	if f.Err != nil {
+		return f.err()
 	}
-	left := uint64(r.src.Size()) - uint64(f.pos)
+	left := uint64(r.src.Size()) - uint64(f.Pos)
 	if n > left/tableEntrySize || n > math.MaxInt32/tableEntrySize {
-		f.fail(start, afdo.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
-		return f.err
+		f.Fail(start, afdo.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
+		return f.err()
 	}
-	r.entries = int64(f.pos)
+	r.entries = int64(f.Pos)
 	f.start = r.entries
-	f.data, err = r.src.View(f.start, int(n)*tableEntrySize)
+	f.Data, err = r.src.View(f.start, int(n)*tableEntrySize)
 	if err != nil {
 		return err
 	}
-	f.pos = 0
+	f.Pos = 0
 	r.sections = make([]Section, n)
 	for i := range r.sections {
 		f.tableEntry(i, &r.sections[i], r.src.Size())
 	}
-	if f.err != nil {
-		return f.err
+	if f.Err != nil {
+		return f.err()
 	}
 	return f.checkOverlaps(r.sections)
 }
 
 func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Index = i
-	s.Type = SectionType(f.fixed64())
-	s.Flags = SectionFlags(f.fixed64())
-	off, size := f.fixed64(), f.fixed64()
-	first := uint64(f.start) + uint64(len(f.data))
+	s.Type = SectionType(f.Uint64("a number"))
+	s.Flags = SectionFlags(f.Uint64("a number"))
+	off, size := f.Uint64("a number"), f.Uint64("a number")
+	first := uint64(f.start) + uint64(len(f.Data))
 	if size > 0 && (off < first || off > uint64(fileSize) || size > uint64(fileSize)-off) {
-		f.fail(f.pos-16, afdo.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
+		f.Fail(f.Pos-16, afdo.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
 		return
 	}
 	if size > 0 && (s.Type == sectionTypifiedBodies || s.Type == sectionTypifiedOffsets) {
-		f.fail(f.pos-tableEntrySize, afdo.ErrSection, "%s of LLVM 23 are not supported", s.Type)
+		f.Fail(f.Pos-tableEntrySize, afdo.ErrSection, "%s of LLVM 23 are not supported", s.Type)
 		return
 	}
 	s.Offset, s.Size = int64(off), int64(size)
@@ -177,9 +178,9 @@ func (f *fields) checkOverlaps(sections []Section) error {
 	for i := range order[min(1, len(order)):] {
 		before, s := order[i], order[i+1]
 		if before.Offset+before.Size > s.Offset {
-			f.fail(s.Index*tableEntrySize+16, afdo.ErrHeader, "the %s section begins at %d, within section %d, which ends at %d",
+			f.Fail(s.Index*tableEntrySize+16, afdo.ErrHeader, "the %s section begins at %d, within section %d, which ends at %d",
 				s.Type, s.Offset, before.Index, before.Offset+before.Size)
-			return f.err
+			return f.err()
 		}
 	}
 	return nil
@@ -208,32 +209,32 @@ func (r *Reader) open(s *Section) (*fields, error) {
 	}
 	if s.Compressed() {
 		data, err = r.inflate(s, data)
-		return &fields{section: s, data: data}, err
+		return &fields{Buffer: decode.Buffer{Data: data}, section: s}, err
 	}
-	return &fields{section: s, data: data, start: s.Offset}, nil
+	return &fields{Buffer: decode.Buffer{Data: data}, section: s, start: s.Offset}, nil
 }
 
 // inflate returns the raw bytes of a compressed section.
 func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	plain := *s
 	plain.Flags &^= FlagCompressed // faults of the frame are at offsets of the file
-	f := fields{section: &plain, data: data, start: s.Offset}
+	f := fields{Buffer: decode.Buffer{Data: data}, section: &plain, start: s.Offset}
 	size := f.uint64()
 	packed := f.count(1, "bytes of a zlib stream")
-	if f.err == nil && f.rest() > packed {
-		f.fail(f.pos+packed, afdo.ErrUnused, "%d bytes after the zlib stream", f.rest()-packed)
+	if f.Err == nil && f.Rest() > packed {
+		f.Fail(f.Pos+packed, afdo.ErrUnused, "%d bytes after the zlib stream", f.Rest()-packed)
 	}
-	if f.err != nil {
-		return nil, f.err
+	if f.Err != nil {
+		return nil, f.err()
 	}
 	if size > uint64(packed)*maxDeflateRatio+maxDeflateRatio {
-		f.fail(0, afdo.ErrCount, "%d bytes decompressed, of a zlib stream of %d", size, packed)
-		return nil, f.err
+		f.Fail(0, afdo.ErrCount, "%d bytes decompressed, of a zlib stream of %d", size, packed)
+		return nil, f.err()
 	}
 	if err := r.spent.add(int64(size)); err != nil {
 		return nil, s.fault(0, afdo.ErrLimit, "%v", err)
 	}
-	raw, err := inflate(f.data[f.pos:], int(size))
+	raw, err := inflate(f.Data[f.Pos:], int(size))
 	if err != nil {
 		return nil, s.fault(0, afdo.ErrCompressed, "%v", err)
 	}

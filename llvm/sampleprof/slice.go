@@ -129,7 +129,7 @@ func (r *Reader) selectAmong(g *bodies, keep []bool, yield func(*Function, error
 		return false
 	}
 	d := r.functionReader(*raw)
-	for d.body.rest() > 0 {
+	for d.body.Rest() > 0 {
 		f, err := d.next()
 		if err == nil && !isKept(&f, keep) {
 			continue
