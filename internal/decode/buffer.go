@@ -11,7 +11,7 @@ import (
 // field reads as zero, so callers check Err once where it matters, at the latest before they use
 // what they have read.
 //
-// Each method is told what it reads, for the fault. A fault is where the field begins.
+// Methods are told what they read, for the fault. A fault is where the field begins.
 type Buffer struct {
 	Data []byte
 	Pos  int    // of the next field in Data, its end after a fault
@@ -128,19 +128,20 @@ func (b *Buffer) Uint64(what string) uint64 {
 }
 
 // ULEB decodes an unsigned LEB128. It may have more bytes than it needs, but not more than 64 bits.
-func (b *Buffer) ULEB(what string) uint64 {
-	if b.Pos < len(b.Data) && b.Data[b.Pos] < 0x80 {
-		b.Pos++
-		return uint64(b.Data[b.Pos-1])
+func (b *Buffer) ULEB() uint64 {
+	p := b.Pos
+	if p >= len(b.Data) || b.Data[p] >= 0x80 {
+		return b.longULEB()
 	}
-	return b.longULEB(what)
+	b.Pos++
+	return uint64(b.Data[p])
 }
 
-func (b *Buffer) longULEB(what string) (v uint64) {
+func (b *Buffer) longULEB() (v uint64) {
 	for i, c := range b.Data[b.Pos:] {
 		low := uint64(c & 0x7f)
 		if low<<(7*i)>>(7*i) != low {
-			b.Fail(b.Pos, ErrVarint, "%s has more than 64 bits", what)
+			b.Fail(b.Pos, ErrVarint, "a LEB128 of more than 64 bits")
 			return 0
 		}
 		v |= low << (7 * i)
@@ -149,16 +150,16 @@ func (b *Buffer) longULEB(what string) (v uint64) {
 			return v
 		}
 	}
-	b.unended(what)
+	b.unended("a LEB128")
 	return 0
 }
 
 // SLEB decodes a signed LEB128. Its bits above the 64th only repeat the sign.
-func (b *Buffer) SLEB(what string) (v int64) {
+func (b *Buffer) SLEB() (v int64) {
 	for i, c := range b.Data[b.Pos:] {
 		shift, low := 7*i, int64(c&0x7f)
 		if shift >= 63 && low != 0 && low != 0x7f {
-			b.Fail(b.Pos, ErrVarint, "%s has more than 64 bits", what)
+			b.Fail(b.Pos, ErrVarint, "a LEB128 of more than 64 bits")
 			return 0
 		}
 		v |= low << shift
@@ -170,7 +171,7 @@ func (b *Buffer) SLEB(what string) (v int64) {
 			return v
 		}
 	}
-	b.unended(what)
+	b.unended("a LEB128")
 	return 0
 }
 
@@ -179,14 +180,14 @@ func (b *Buffer) unended(what string) {
 }
 
 // SkipLEB passes over a LEB128 of either kind.
-func (b *Buffer) SkipLEB(what string) {
+func (b *Buffer) SkipLEB() {
 	for i, c := range b.Data[b.Pos:] {
 		if c < 0x80 {
 			b.Pos += i + 1
 			return
 		}
 	}
-	b.unended(what)
+	b.unended("a LEB128")
 }
 
 // Count checks a number of things that was read at pos against the bytes left, of which each takes

@@ -22,7 +22,7 @@ func (f *fields) err() error {
 }
 
 // uint64 reads a ULEB128.
-func (f *fields) uint64() uint64 { return f.ULEB("a number") }
+func (f *fields) uint64() uint64 { return f.ULEB() }
 
 // uint32 reads a ULEB128 of at most 32 bits.
 func (f *fields) uint32(what string) uint32 {

@@ -60,7 +60,7 @@ func readChunk(b *decode.Buffer, left *int64, each func(name []byte)) {
 // chunk returns what a chunk holds, which may take left bytes.
 func chunk(b *decode.Buffer, left int64) []byte {
 	pos := b.Pos
-	size, deflated := b.ULEB("the size of names"), b.ULEB("the compressed size of names")
+	size, deflated := b.ULEB(), b.ULEB()
 	switch {
 	case b.Err != nil:
 		return nil
