@@ -81,12 +81,12 @@ func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 func (f *feed) decompress(raw rawRecord) error {
 	data := raw.data
 	if raw.kind == typeCompressed2 {
-		c := cursor{b: data, big: f.r.big}
-		size := c.u64()
-		if c.short || size > uint64(len(c.b)) {
+		c := newCursor(data, f.r.big)
+		size := c.Uint64(field)
+		if c.Err != nil || size > uint64(c.Rest()) {
 			return fault(raw.offset, afdo.ErrCount, "a compressed record of %d bytes with %d bytes of data", recordHeader+len(data), size)
 		}
-		data = c.b[:size]
+		data = c.left()[:size]
 	}
 	if f.inflate == nil {
 		f.inflate = newInflater()
@@ -143,8 +143,8 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	if len(left) < recordHeader {
 		return rawRecord{}, false, nil
 	}
-	c := cursor{b: left, big: big}
-	kind, misc, size := c.u32(), c.u16(), int(c.u16())
+	c := newCursor(left, big)
+	kind, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 	if size < recordHeader {
 		return rawRecord{}, false, fault(f.offset, ErrRecord, "a record of %d bytes in compressed data, less than its header", size)
 	}

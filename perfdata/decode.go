@@ -34,17 +34,17 @@ func (r *Reader) decodeKind(raw rawRecord) (Record, error) {
 }
 
 func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
-	c := cursor{b: raw.data, big: r.big}
+	c := newCursor(raw.data, r.big)
 	m := &r.mmap
-	*m = Mmap{PID: int32(c.u32()), TID: int32(c.u32()), Start: c.u64(), Length: c.u64(), PageOffset: c.u64()}
+	*m = Mmap{PID: int32(c.Uint32(field)), TID: int32(c.Uint32(field)), Start: c.Uint64(field), Length: c.Uint64(field), PageOffset: c.Uint64(field)}
 	m.Executable = raw.misc&miscMmapData == 0
 	if raw.kind == typeMmap2 {
 		var err error
-		if m.BuildID, err = mmapBuildID(c.take(24), raw); err != nil {
+		if m.BuildID, err = mmapBuildID(c.Take(24, field), raw); err != nil {
 			return nil, err
 		}
-		m.Executable = c.u32()&protExec != 0 || m.PID == UnknownPID
-		c.u32() // flags
+		m.Executable = c.Uint32(field)&protExec != 0 || m.PID == UnknownPID
+		c.Uint32(field) // flags
 	}
 	path, err := r.string(&c, raw)
 	m.Path = path
@@ -73,8 +73,8 @@ func mmapBuildID(field []byte, raw rawRecord) (string, error) {
 }
 
 func (r *Reader) decodeComm(raw rawRecord) (Record, error) {
-	c := cursor{b: raw.data, big: r.big}
-	r.comm = Comm{PID: int32(c.u32()), TID: int32(c.u32()), Exec: raw.misc&miscCommExec != 0}
+	c := newCursor(raw.data, r.big)
+	r.comm = Comm{PID: int32(c.Uint32(field)), TID: int32(c.Uint32(field)), Exec: raw.misc&miscCommExec != 0}
 	name, err := r.string(&c, raw)
 	r.comm.Name = name
 	r.comm.Time = r.otherTime(raw.data)
@@ -82,9 +82,9 @@ func (r *Reader) decodeComm(raw rawRecord) (Record, error) {
 }
 
 func (r *Reader) decodeFork(raw rawRecord) (Record, error) {
-	c := cursor{b: raw.data, big: r.big}
-	f := Fork{PID: int32(c.u32()), ParentPID: int32(c.u32()), TID: int32(c.u32()), ParentTID: int32(c.u32()), Time: c.u64()}
-	if c.short {
+	c := newCursor(raw.data, r.big)
+	f := Fork{PID: int32(c.Uint32(field)), ParentPID: int32(c.Uint32(field)), TID: int32(c.Uint32(field)), ParentTID: int32(c.Uint32(field)), Time: c.Uint64(field)}
+	if c.Err != nil {
 		return nil, r.tooShort(raw)
 	}
 	if raw.kind == typeExit {
@@ -96,21 +96,21 @@ func (r *Reader) decodeFork(raw rawRecord) (Record, error) {
 }
 
 func (r *Reader) decodeLost(raw rawRecord) (Record, error) {
-	c := cursor{b: raw.data, big: r.big}
+	c := newCursor(raw.data, r.big)
 	if raw.kind == typeLost {
-		c.u64() // the event's ID
+		c.Uint64(field) // the event's ID
 	}
-	r.lost = Lost{Count: c.u64(), Time: r.otherTime(raw.data)}
-	if c.short {
+	r.lost = Lost{Count: c.Uint64(field), Time: r.otherTime(raw.data)}
+	if c.Err != nil {
 		return nil, r.tooShort(raw)
 	}
 	return &r.lost, nil
 }
 
 func (r *Reader) decodeThrottle(raw rawRecord) (Record, error) {
-	c := cursor{b: raw.data, big: r.big}
-	r.slow = Throttle{Time: c.u64()}
-	if c.short {
+	c := newCursor(raw.data, r.big)
+	r.slow = Throttle{Time: c.Uint64(field)}
+	if c.Err != nil {
 		return nil, r.tooShort(raw)
 	}
 	return &r.slow, nil
@@ -118,13 +118,13 @@ func (r *Reader) decodeThrottle(raw rawRecord) (Record, error) {
 
 // string reads a name that ends with NUL.
 func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
-	end := bytes.IndexByte(c.b, 0)
-	if c.short || end < 0 {
+	end := bytes.IndexByte(c.left(), 0)
+	if c.Err != nil || end < 0 {
 		return "", r.tooShort(raw)
 	}
-	name, ok := r.intern[string(c.b[:end])]
+	name, ok := r.intern[string(c.left()[:end])]
 	if !ok {
-		name = string(c.b[:end])
+		name = string(c.left()[:end])
 		if len(r.intern) < maxIntern {
 			r.intern[name] = name
 		}
@@ -149,6 +149,6 @@ func (r *Reader) otherTime(data []byte) uint64 {
 	if !ok || before > len(data) {
 		return 0
 	}
-	c := cursor{b: data[len(data)-before:], big: r.big}
-	return c.u64()
+	c := newCursor(data[len(data)-before:], r.big)
+	return c.Uint64(field)
 }

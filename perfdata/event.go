@@ -1,5 +1,7 @@
 package perfdata
 
+import "github.com/go-afdo/afdo"
+
 // Bits of perf_event_attr.sample_type, in linux/perf_event.h PERF_SAMPLE_*.
 const (
 	sampleIP          = 1 << 0
@@ -56,26 +58,26 @@ func (e *Event) HasBranches() bool { return e.sampleType&sampleBranchStack != 0 
 
 // parseAttr reads a perf_event_attr. The cursor is at its start and goes to its end.
 func parseAttr(c *cursor) *Event {
-	whole := c.b
-	e := &Event{Type: uint64(c.u32())}
-	size := int(c.u32())
+	start, whole := c.Pos, c.left()
+	e := &Event{Type: uint64(c.Uint32(field))}
+	size := int(c.Uint32(field))
 	if size == 0 {
 		size = minAttr
 	}
-	e.Config = c.u64()
-	c.u64() // sample_period
-	e.sampleType = c.u64()
-	e.readFormat = c.u64()
+	e.Config = c.Uint64(field)
+	c.Uint64(field) // sample_period
+	e.sampleType = c.Uint64(field)
+	e.readFormat = c.Uint64(field)
 	e.sampleIDAll = c.flags(attrFields)&flagSampleIDAll != 0
-	if c.short || size < minAttr || size > len(whole) {
-		c.short = true
+	if c.Err != nil || size < minAttr || size > len(whole) {
+		c.Fail(c.Pos, afdo.ErrCount, field)
 		return e
 	}
 	if size >= attrBranchOffset+8 {
-		b := cursor{b: whole[attrBranchOffset:], big: c.big}
-		e.branchSampleType = b.u64()
+		b := newCursor(whole[attrBranchOffset:], c.Big)
+		e.branchSampleType = b.Uint64(field)
 	}
-	c.b = whole[size:]
+	c.Pos = start + size
 	return e
 }
 
@@ -162,8 +164,8 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 		return 0
 	}
 	if t.inSample >= 0 && t.inSample+8 <= len(data) {
-		c := cursor{b: data[t.inSample:], big: big}
-		if i, ok := t.byID[c.u64()]; ok {
+		c := newCursor(data[t.inSample:], big)
+		if i, ok := t.byID[c.Uint64(field)]; ok {
 			return i
 		}
 	}
@@ -177,8 +179,8 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 // none has.
 func (t *eventTable) ofOther(data []byte, big bool) *Event {
 	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
-		c := cursor{b: data[len(data)-t.inTrailer:], big: big}
-		if i, ok := t.byID[c.u64()]; ok {
+		c := newCursor(data[len(data)-t.inTrailer:], big)
+		if i, ok := t.byID[c.Uint64(field)]; ok {
 			return t.events[i]
 		}
 	}

@@ -78,9 +78,9 @@ func (f *feed) nextStored() (rawRecord, error) {
 	if len(head) == 0 && f.left == unlimited {
 		return rawRecord{}, f.finish(at)
 	}
-	c := cursor{b: head, big: f.r.big}
-	kind, misc, size := c.u32(), c.u16(), int(c.u16())
-	if c.short {
+	c := newCursor(head, f.r.big)
+	kind, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
+	if c.Err != nil {
 		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, less than its header", len(head))
 	}
 	if size < recordHeader {
@@ -147,9 +147,9 @@ func (f *feed) stop() {
 
 // skipAuxtrace skips what follows a record of trace data.
 func (f *feed) skipAuxtrace(raw rawRecord) error {
-	c := cursor{b: raw.data, big: f.r.big}
-	size := c.u64()
-	if c.short || size > f.left {
+	c := newCursor(raw.data, f.r.big)
+	size := c.Uint64(field)
+	if c.Err != nil || size > f.left {
 		return fault(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, f.left)
 	}
 	if got := f.stream.skip(size); got < size {

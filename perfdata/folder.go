@@ -123,8 +123,8 @@ func (r *Reader) readLayout(f file, h fileHeader) error {
 		return err
 	}
 	b, err := f.read(part{p.offset, 8}, what)
-	c := cursor{b: b, big: r.big}
-	r.layout = c.u64()
+	c := newCursor(b, r.big)
+	r.layout = c.Uint64(field)
 	return err
 }
 

@@ -39,7 +39,7 @@ func IsMagic(head []byte) bool {
 // A part is a stretch of the file.
 type part struct{ offset, size uint64 }
 
-func (c *cursor) part() part { return part{c.u64(), c.u64()} }
+func (c *cursor) part() part { return part{c.Uint64(field), c.Uint64(field)} }
 
 // A fileHeader is what comes first in file mode.
 type fileHeader struct {
@@ -67,8 +67,8 @@ func (r *Reader) open(src io.Reader) error {
 		return fault(int64(len(head)), afdo.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
 	}
 	r.big = bytes.HasPrefix(head, []byte(magicBig))
-	c := cursor{b: head[8:], big: r.big}
-	switch size := c.u64(); size {
+	c := newCursor(head[8:], r.big)
+	switch size := c.Uint64(field); size {
 	case pipeHeaderSize:
 		s.consume(pipeHeaderSize)
 		r.addFeed("", s, unlimited)
@@ -91,11 +91,11 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err != nil {
 		return err
 	}
-	c := cursor{b: head[16:], big: r.big}
-	h := fileHeader{attrSize: c.u64(), attrs: c.part(), data: c.part()}
+	c := newCursor(head[16:], r.big)
+	h := fileHeader{attrSize: c.Uint64(field), attrs: c.part(), data: c.part()}
 	c.part() // event types, of old
 	for i := range h.features {
-		h.features[i] = c.u64()
+		h.features[i] = c.Uint64(field)
 	}
 	if h.data.size == 0 {
 		return fault(48, afdo.ErrHeader, "there are no records: perf record was killed before it could finish the file")
@@ -188,12 +188,12 @@ func (r *Reader) readAttrs(f file, h fileHeader) error {
 	for i := range n {
 		at := int64(h.attrs.offset + i*h.attrSize)
 		entry := table[i*h.attrSize:][:h.attrSize]
-		attr := cursor{b: entry[:h.attrSize-16], big: r.big}
+		attr := newCursor(entry[:h.attrSize-16], r.big)
 		e := parseAttr(&attr)
-		if attr.short {
+		if attr.Err != nil {
 			return fault(at, afdo.ErrHeader, "an attribute that does not fit its %d bytes", h.attrSize-16)
 		}
-		c := cursor{b: entry[h.attrSize-16:], big: r.big}
+		c := newCursor(entry[h.attrSize-16:], r.big)
 		ids := c.part()
 		if idBytes += ids.size; ids.size%8 != 0 || idBytes > uint64(f.size) {
 			return fault(at, afdo.ErrCount, "an event with %d bytes of IDs", ids.size)
@@ -202,16 +202,16 @@ func (r *Reader) readAttrs(f file, h fileHeader) error {
 		if err != nil {
 			return err
 		}
-		e.IDs = readIDs(&cursor{b: list, big: r.big})
+		e.IDs = readIDs(newCursor(list, r.big))
 		r.table.add(e)
 	}
 	return nil
 }
 
-func readIDs(c *cursor) []uint64 {
-	ids := make([]uint64, 0, len(c.b)/8)
-	for len(c.b) >= 8 {
-		ids = append(ids, c.u64())
+func readIDs(c cursor) []uint64 {
+	ids := make([]uint64, 0, c.Rest()/8)
+	for c.Rest() >= 8 {
+		ids = append(ids, c.Uint64(field))
 	}
 	return ids
 }
@@ -227,7 +227,7 @@ func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, e
 	if err != nil {
 		return part{}, false, err
 	}
-	c := cursor{b: place, big: f.big}
+	c := newCursor(place, f.big)
 	return c.part(), true, nil
 }
 
@@ -243,10 +243,10 @@ func (r *Reader) readBuildIDs(f file, h fileHeader) error {
 		return err
 	}
 	for rest := table; len(rest) > 0; {
-		c := cursor{b: rest, big: r.big}
-		_, misc, size := c.u32(), c.u16(), int(c.u16())
+		c := newCursor(rest, r.big)
+		_, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 		at := int64(p.offset) + int64(len(table)-len(rest))
-		if c.short || size < recordHeader || size > len(rest) {
+		if c.Err != nil || size < recordHeader || size > len(rest) {
 			return fault(at, ErrRecord, "a build ID of %d bytes, where %d are left", size, len(rest))
 		}
 		if err := r.addBuildID(rest[recordHeader:size], misc, at); err != nil {
@@ -270,20 +270,20 @@ const buildIDMax = 20
 
 // addBuildID reads an entry of the table, or a record of pipe mode: process, ID, name.
 func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
-	c := cursor{b: data, big: r.big}
-	c.u32() // process
-	field := c.take(24)
-	if c.short {
+	c := newCursor(data, r.big)
+	c.Uint32(field) // process
+	id := c.Take(24, field)
+	if c.Err != nil {
 		return fault(at, afdo.ErrTruncated, "a build ID of %d bytes", len(data))
 	}
 	size := buildIDMax
 	if misc&miscBuildIDSize != 0 {
-		size = int(field[buildIDMax])
+		size = int(id[buildIDMax])
 	}
 	if size > buildIDMax {
 		return fault(at+recordHeader+4+buildIDMax, afdo.ErrCount, "a build ID of %d bytes", size)
 	}
-	r.buildIDs = append(r.buildIDs, BuildID{Path: cString(c.b), ID: hexID(field[:size])})
+	r.buildIDs = append(r.buildIDs, BuildID{Path: cString(c.left()), ID: hexID(id[:size])})
 	return nil
 }
 

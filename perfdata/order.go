@@ -145,6 +145,6 @@ func (r *Reader) timeOf(raw rawRecord) uint64 {
 	if !ok || at+8 > len(raw.data) {
 		return 0
 	}
-	c := cursor{b: raw.data[at:], big: r.big}
-	return c.u64()
+	c := newCursor(raw.data[at:], r.big)
+	return c.Uint64(field)
 }

@@ -134,15 +134,15 @@ func (r *Reader) stop() {
 
 // addAttr reads an event that pipe mode describes.
 func (r *Reader) addAttr(raw rawRecord) error {
-	c := cursor{b: raw.data, big: r.big}
+	c := newCursor(raw.data, r.big)
 	e := parseAttr(&c)
-	if c.short || len(c.b)%8 != 0 {
+	if c.Err != nil || c.Rest()%8 != 0 {
 		return fault(raw.offset, ErrRecord, "the description of an event does not fit its %d bytes", len(raw.data))
 	}
 	if len(r.table.events) == maxEvents {
 		return fault(raw.offset, afdo.ErrLimit, "more than %d events", maxEvents)
 	}
-	e.IDs = readIDs(&c)
+	e.IDs = readIDs(c)
 	r.table.add(e)
 	return nil
 }

@@ -25,7 +25,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 		Event: index, Mode: Mode(raw.misc & miscModeMask), PID: UnknownPID, TID: UnknownPID,
 		Stack: s.Stack[:0], Branches: s.Branches[:0],
 	}
-	c := cursor{b: raw.data, big: r.big}
+	c := newCursor(raw.data, r.big)
 	c.scalars(e, s)
 	if e.sampleType&sampleRead != 0 {
 		c.skipRead(e.readFormat)
@@ -39,7 +39,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	if e.sampleType&sampleBranchStack != 0 {
 		s.Branches = c.branches(s.Branches, e.branchSampleType&branchHWIndex != 0)
 	}
-	if c.short {
+	if c.Err != nil {
 		at := raw.offset + recordHeader
 		return nil, fault(at, afdo.ErrTruncated, "a sample whose fields do not fit its %d bytes", len(raw.data))
 	}
@@ -50,31 +50,31 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 func (c *cursor) scalars(e *Event, s *Sample) {
 	t := e.sampleType
 	if t&sampleIdentifier != 0 {
-		c.u64()
+		c.Uint64(field)
 	}
 	if t&sampleIP != 0 {
-		s.IP = c.u64()
+		s.IP = c.Uint64(field)
 	}
 	if t&sampleTID != 0 {
-		s.PID, s.TID = int32(c.u32()), int32(c.u32())
+		s.PID, s.TID = int32(c.Uint32(field)), int32(c.Uint32(field))
 	}
 	if t&sampleTime != 0 {
-		s.Time = c.u64()
+		s.Time = c.Uint64(field)
 	}
 	if t&sampleAddr != 0 {
-		s.Addr = c.u64()
+		s.Addr = c.Uint64(field)
 	}
 	if t&sampleID != 0 {
-		c.u64()
+		c.Uint64(field)
 	}
 	if t&sampleStreamID != 0 {
-		c.u64()
+		c.Uint64(field)
 	}
 	if t&sampleCPU != 0 {
-		c.u64()
+		c.Uint64(field)
 	}
 	if t&samplePeriod != 0 {
-		s.Period = c.u64()
+		s.Period = c.Uint64(field)
 	}
 }
 
@@ -82,11 +82,11 @@ func (c *cursor) scalars(e *Event, s *Sample) {
 func (c *cursor) skipRead(format uint64) {
 	n, each := uint64(1), 8
 	if format&readGroup != 0 {
-		n = c.u64()
+		n = c.Uint64(field)
 	}
 	for _, bit := range [...]uint64{readEnabled, readRunning} {
 		if format&bit != 0 && format&readGroup != 0 {
-			c.u64()
+			c.Uint64(field)
 		} else if format&bit != 0 {
 			each += 8
 		}
@@ -96,32 +96,32 @@ func (c *cursor) skipRead(format uint64) {
 			each += 8
 		}
 	}
-	if n > uint64(len(c.b)/each) {
-		c.short = true
+	if n > uint64(c.Rest()/each) {
+		c.Fail(c.Pos, afdo.ErrCount, field)
 		return
 	}
-	c.take(int(n) * each)
+	c.Take(n*uint64(each), field)
 }
 
 // sized reads a length and as many bytes.
 func (c *cursor) sized() []byte {
-	n := c.u32()
-	if uint64(n) > uint64(len(c.b)) {
-		c.short = true
+	n := c.Uint32(field)
+	if uint64(n) > uint64(c.Rest()) {
+		c.Fail(c.Pos, afdo.ErrCount, field)
 		return nil
 	}
-	return c.take(int(n))
+	return c.Take(uint64(n), field)
 }
 
 // words reads a count and as many words.
 func (c *cursor) words(to []uint64) []uint64 {
-	n := c.u64()
-	if n > uint64(len(c.b)/8) {
-		c.short = true
+	n := c.Uint64(field)
+	if n > uint64(c.Rest()/8) {
+		c.Fail(c.Pos, afdo.ErrCount, field)
 		return to
 	}
 	for range n {
-		to = append(to, c.u64())
+		to = append(to, c.Uint64(field))
 	}
 	return to
 }
@@ -129,20 +129,20 @@ func (c *cursor) words(to []uint64) []uint64 {
 // branches reads a branch stack: the count, then the hardware's index if it was asked for, then the
 // entries.
 func (c *cursor) branches(to []Branch, index bool) []Branch {
-	n := c.u64()
+	n := c.Uint64(field)
 	if index {
-		c.u64()
+		c.Uint64(field)
 	}
-	if n > uint64(len(c.b)/branchSize) {
-		c.short = true
+	if n > uint64(c.Rest()/branchSize) {
+		c.Fail(c.Pos, afdo.ErrCount, field)
 		return to
 	}
 	to = slices.Grow(to, int(n))[:n]
-	entries := c.take(int(n) * branchSize)
-	if c.big {
-		e := cursor{b: entries, big: true}
+	entries := c.Take(n*branchSize, field)
+	if c.Big {
+		e := newCursor(entries, true)
 		for i := range to {
-			to[i] = Branch{e.u64(), e.u64(), BranchFlags(e.flags(branchFields))}
+			to[i] = Branch{e.Uint64(field), e.Uint64(field), BranchFlags(e.flags(branchFields))}
 		}
 		return to
 	}

@@ -60,9 +60,9 @@ func (h *Head) WritePipe(w io.Writer) error {
 
 // event returns how the records are laid out.
 func (h *Head) event() (*Event, error) {
-	c := cursor{b: h.Attr, big: nativeBig}
+	c := newCursor(h.Attr, nativeBig)
 	event := parseAttr(&c)
-	if c.short || len(c.b) > 0 {
+	if c.Err != nil || c.Rest() > 0 {
 		return nil, fmt.Errorf("perfdata: %d bytes are no perf_event_attr", len(h.Attr))
 	}
 	return event, nil

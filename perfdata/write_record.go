@@ -32,15 +32,15 @@ func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 // refuse is not written; such an error is a [afdo.FormatError], with the offset behind the records
 // that were written.
 func (w *Writer) Copy(record []byte) (Record, error) {
-	c := cursor{b: record, big: nativeBig}
-	raw := rawRecord{kind: c.u32(), misc: c.u16(), offset: w.offset}
-	if size := int(c.u16()); c.short || size != len(record) {
+	c := newCursor(record, nativeBig)
+	raw := rawRecord{kind: c.Uint32(field), misc: c.Uint16(field), offset: w.offset}
+	if size := int(c.Uint16(field)); c.Err != nil || size != len(record) {
 		return nil, fault(w.offset, ErrRecord, "a record of %d bytes that says %d", len(record), size)
 	}
 	if raw.kind >= typeHeaderAttr {
 		return nil, fault(w.offset, ErrRecord, "a record of type %d, which no kernel makes", raw.kind)
 	}
-	raw.data = c.b
+	raw.data = c.left()
 	decoded, err := w.reader.decode(raw)
 	if err != nil {
 		return nil, err
