@@ -1,0 +1,125 @@
+package indexfmt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// inMemory is a section in memory.
+type inMemory []byte
+
+func (s inMemory) View(off int64, n int) ([]byte, error) { return s[off : off+int64(n)], nil }
+func (s inMemory) Ahead(off, n int64)                    {}
+
+const (
+	testSections = 7
+	testSpan     = 1234
+)
+
+// sample is an index of three units, with a table of n keys, two of which lead to each value.
+func sample(compact bool, n int) (section inMemory, keys []Hashed) {
+	for i := range n {
+		keys = append(keys, Hashed{Hash(fmt.Sprint("name ", i)), uint32(i / 2)})
+	}
+	w := Writer{Compact: compact, Units: 3, End: &End{Head: []byte("gcov and so on"), Summary: 2, FileNames: 4}}
+	w.Add(Names, AppendTable(nil, compact, keys))
+	w.Add(Fingerprints, AppendFingerprint(AppendFingerprint(AppendFingerprint(AppendScheme(nil, "s"), 5), 6), 7))
+	w.Add(Producer, []byte("a test"))
+	bitmask := wire.SectionBitmask(wire.Index, compact)
+	return append(inMemory{bitmask}, w.Section(testSections, testSpan)...), keys
+}
+
+func open(section inMemory, compact bool) (*Index, error) {
+	return Open(section, int64(len(section)), compact, File{testSections, testSpan})
+}
+
+// eachSize calls test for indexes of one page and of many, in either mode.
+func eachSize(t *testing.T, test func(t *testing.T, compact bool, n int)) {
+	for _, compact := range []bool{false, true} {
+		for _, n := range []int{0, 1, 50, 5_000} {
+			t.Run(fmt.Sprintf("compact=%v/keys=%d", compact, n), func(t *testing.T) { test(t, compact, n) })
+		}
+	}
+}
+
+func TestIndexReadsBack(t *testing.T) {
+	eachSize(t, func(t *testing.T, compact bool, n int) {
+		section, keys := sample(compact, n)
+		x, err := open(section, compact)
+		require.NoError(t, err)
+		table, err := x.Table(Names)
+		require.NoError(t, err)
+		others := 0
+		for _, k := range keys {
+			values, err := table.Find(k.Hash, nil)
+			require.NoError(t, err)
+			require.True(t, slices.Contains(values, k.Value))
+			others += len(values) - 1
+		}
+		require.LessOrEqual(t, others, n/10, "values of other hashes")
+		require.NoError(t, x.CheckTable(Names, keys))
+		key, err := x.Fingerprint(1)
+		require.NoError(t, err)
+		require.EqualValues(t, 6, key)
+		_, err = x.Fingerprint(3)
+		require.ErrorIs(t, err, wire.ErrIndex)
+		producer, err := x.All(Producer)
+		require.NoError(t, err)
+		require.Equal(t, "a test", string(producer))
+		require.NoError(t, x.CheckEnd())
+	})
+}
+
+// What the end of an index opens is what its beginning opens.
+func TestIndexOpensByItsEnd(t *testing.T) {
+	eachSize(t, func(t *testing.T, compact bool, n int) {
+		section, keys := sample(compact, n)
+		tail, ok := ReadTail(section[len(section)-TailSize:])
+		require.True(t, ok)
+		require.EqualValues(t, len(section), tail.Section)
+		x, err := OpenEnd(section, tail, func(end *End) (File, error) {
+			require.Equal(t, &End{[]byte("gcov and so on"), 2, 4}, end)
+			return File{testSections, testSpan}, nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, compact, x.Compact())
+		require.NoError(t, x.CheckTable(Names, keys))
+		require.NoError(t, x.CheckEndBlock(&End{[]byte("gcov and so on"), 2, 4}))
+	})
+}
+
+// A byte that is another one is found by the checksum of its page, wherever it is.
+func TestIndexDamaged(t *testing.T) {
+	section, _ := sample(true, 500)
+	for at := range section {
+		damaged := slices.Clone(section)
+		damaged[at] ^= 0x10
+		x, err := open(damaged, true)
+		for i := 0; err == nil && i < x.NumPages(); i++ {
+			err = x.CheckPage(i)
+		}
+		var e *Error
+		require.True(t, errors.As(err, &e), "byte %d: %v", at, err)
+		require.ErrorIs(t, err, wire.ErrChecksum)
+		require.Equal(t, at/pageSize*pageSize, e.Pos)
+	}
+}
+
+// An index is of one file alone.
+func TestIndexOfAnotherFile(t *testing.T) {
+	section, _ := sample(false, 5)
+	for name, file := range map[string]File{
+		"sections": {testSections + 1, testSpan}, "span": {testSections, testSpan - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(section, int64(len(section)), false, file)
+			require.ErrorIs(t, err, wire.ErrIndex)
+		})
+	}
+}
