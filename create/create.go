@@ -39,6 +39,10 @@ type Options struct {
 	// several numbers into one, which are decoded by default.
 	RawDiscriminators bool
 
+	// WideDiscriminators keeps discriminators of more than 16 bits, for which LLVM's formats have
+	// room and GCC's have not.
+	WideDiscriminators bool
+
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 
@@ -105,6 +109,10 @@ type creation struct {
 	file    *symbolize.File
 	options Options
 	report  *Report
+
+	// sameUnit tells that counts of code and of branches are in one unit: executions, or samples of
+	// branch stacks.
+	sameUnit bool
 
 	functions []*function // by address
 }

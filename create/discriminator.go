@@ -72,12 +72,31 @@ func (d discriminators) decode(v uint32) discriminator {
 			copy:   v >> (gccBaseBits + gccMultiplicityBits) & (1<<gccCopyBits - 1),
 		}
 	case llvmDiscriminators:
+		if isProbe := v&probeMark == probeMark && v != probeMark; isProbe {
+			return discriminator{base: probeBase(v), factor: 1}
+		}
 		base, v := llvmComponent(v)
 		factor, v := llvmComponent(v)
 		id, _ := llvmComponent(v)
 		return discriminator{base: base, factor: uint64(max(1, factor)), copy: id}
 	}
 	return discriminator{base: v, factor: 1}
+}
+
+// With pseudo probes, Clang packs a probe into the discriminators of calls: three bits that no other
+// has, numbers of the probe, and perhaps the base discriminator.
+const (
+	probeMark     = 7
+	probeHasBase  = 1 << 28
+	probeBaseAt   = 16
+	probeBaseMask = 7
+)
+
+func probeBase(v uint32) uint32 {
+	if v&probeHasBase == 0 {
+		return 0
+	}
+	return v >> probeBaseAt & probeBaseMask
 }
 
 // llvmComponent takes the first component off Clang's code: bit 0 set for none; else 5 bits of it,

@@ -3,6 +3,7 @@ package create
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,10 +11,15 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-const (
-	maxLine          = 1<<24 - 1
-	maxDiscriminator = 1<<16 - 1
-)
+const maxLine = 1<<24 - 1
+
+// maxDiscriminator is the largest discriminator that formats have room for.
+func (o *Options) maxDiscriminator() uint32 {
+	if o.WideDiscriminators {
+		return math.MaxUint32
+	}
+	return math.MaxUint16
+}
 
 // A placed is what debug info has made of a function's samples.
 type placed struct {
@@ -37,8 +43,8 @@ func (c *creation) place(ctx context.Context) error {
 	for _, f := range wanted {
 		symbols = append(symbols, f.symbol)
 	}
-	fs, err := c.file.Defines("__llvm_fs_discriminator__")
-	if err != nil {
+	var err error
+	if c.report.FlowSensitive, err = c.file.Defines("__llvm_fs_discriminator__"); err != nil {
 		return err
 	}
 	missing := make(map[string]bool)
@@ -52,7 +58,8 @@ func (c *creation) place(ctx context.Context) error {
 		}
 		p := &placer{creation: c, function: wanted[code.Symbol.Low], sites: make(map[*symbolize.Instance]site)}
 		if code.Unit != nil {
-			p.encoding = c.options.encodingOf(code.Unit.Producer, fs)
+			p.encoding = c.options.encodingOf(code.Unit.Producer, c.report.FlowSensitive)
+			p.clang = strings.Contains(code.Unit.Producer, "clang")
 		}
 		p.place(code)
 		if done++; c.options.Progress != nil {
@@ -71,6 +78,7 @@ type placer struct {
 	*creation
 	function *function
 	encoding discriminators
+	clang    bool // it is of Clang, or of another compiler of LLVM
 	placed   *placed
 	sites    map[*symbolize.Instance]site
 }
@@ -137,19 +145,19 @@ func (p *placer) counts(spans []symbolize.Span) {
 // count counts some bytes of a span, which ran equally often.
 func (p *placer) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
-	if span.Instance == nil || span.Line.Line == 0 {
+	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
 		p.report.NoLines = saturating.Add(p.report.NoLines, weight)
 		return
 	}
 	s, w, d := p.leaf(span)
 	if s.body == nil {
 		p.report.Unplaced = saturating.Add(p.report.Unplaced, weight)
-		if d.base > maxDiscriminator {
+		if d.base > p.options.maxDiscriminator() {
 			p.report.Discriminators = saturating.Add(p.report.Discriminators, weight)
 		}
 		if isUndeclared(span.Instance) {
 			p.report.Undeclared = saturating.Add(p.report.Undeclared, weight)
-			p.report.LineTables = p.report.LineTables || p.encoding == llvmDiscriminators
+			p.report.LineTables = p.report.LineTables || p.clang
 		}
 		return
 	}
@@ -160,6 +168,10 @@ func (p *placer) count(span symbolize.Span, count, size uint64) {
 	}
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
+
+// isNowhere tells whether code belongs to no line. Clang gives line 0 to code that it has made of
+// several lines, and looks for its counts there when it reads a profile.
+func (p *placer) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
 // isUndeclared tells whether a function, or one that it is inlined in, has no line to count from.
 func isUndeclared(i *symbolize.Instance) bool {
@@ -176,15 +188,26 @@ func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }
 
-// calls counts the branches that lead from the function to the start of one.
+// calls counts the branches that lead from the function to the start of one. An instruction that
+// calls ran at least as often as it was seen to.
 func (p *placer) calls(spans []symbolize.Span) {
-	for _, c := range p.function.calls {
+	sum := uint64(0)
+	for n, c := range p.function.calls {
+		if n == 0 || p.function.calls[n-1].from != c.from {
+			sum = 0
+		}
+		sum = saturating.Add(sum, c.count)
 		i, _ := slices.BinarySearchFunc(spans, c.from, func(s symbolize.Span, at uint64) int { return cmp.Compare(s.High, at+1) })
-		if i == len(spans) || spans[i].Low > c.from || spans[i].Instance == nil || spans[i].Line.Line == 0 {
+		if i == len(spans) || spans[i].Low > c.from || spans[i].Instance == nil || p.isNowhere(spans[i].Line) {
 			continue
 		}
-		if s, w, _ := p.leaf(spans[i]); s.body != nil {
-			s.body.call(w, c.callee, c.count)
+		s, w, d := p.leaf(spans[i])
+		if s.body == nil {
+			continue
+		}
+		s.body.call(w, c.callee, c.count)
+		if p.sameUnit && p.options.Combine == Max {
+			s.body.count(w, copyID(s.copy, d.copy), saturating.Mul(sum, saturating.Mul(s.factor, d.factor)), Max)
 		}
 	}
 }
@@ -203,7 +226,7 @@ func (p *placer) leaf(span symbolize.Span) (site, where, discriminator) {
 func (p *placer) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
-	if start == 0 || line.Line == 0 || d.base > maxDiscriminator {
+	if start == 0 || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
 		return w, d, false
 	}
 	offset := line.Line - start

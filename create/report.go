@@ -49,11 +49,15 @@ type Report struct {
 	RangeRuns      uint64 // executions of ranges
 	BackwardRanges uint64 // those of ranges that end before they begin
 	Overruns       uint64 // those of ranges that go on behind the end of their function
+	CrossingRanges uint64 // those of ranges that run across an unconditional jump or a return
 	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
 	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
 	LineTables     bool   // some of Undeclared is of Clang, which leaves declarations out with -g1
 
 	Quality Quality // of the samples
+
+	// FlowSensitive tells that discriminators are those of Clang's flow-sensitive profiles.
+	FlowSensitive bool
 
 	// Missing are the files of split debug info that are not there, in the order of their paths,
 	// and Hottest is the sampled function without debug info that has the most weight, "" if there

@@ -62,6 +62,9 @@ func TestDiscriminators(t *testing.T) {
 	assert.Equal(t, discriminator{4, 4, 3}, gccDiscriminators.decode(4|4<<8|3<<15))
 	assert.Equal(t, discriminator{4, 1, 0}, gccDiscriminators.decode(4))
 	assert.Equal(t, discriminator{33793, 1, 0}, plainDiscriminators.decode(33793))
+	// A pseudo probe with base discriminator 5, and one without.
+	assert.Equal(t, discriminator{5, 1, 0}, llvmDiscriminators.decode(7|12<<3|5<<16|100<<19|1<<28))
+	assert.Equal(t, discriminator{0, 1, 0}, llvmDiscriminators.decode(7|12<<3|100<<19))
 	// LLVM: base 3; base 3 and factor 5; base 100 in two groups; no base and factor 2.
 	assert.Equal(t, discriminator{3, 1, 0}, llvmDiscriminators.decode(3<<1))
 	assert.Equal(t, discriminator{3, 5, 0}, llvmDiscriminators.decode(3<<1|5<<8))

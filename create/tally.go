@@ -47,6 +47,7 @@ func (c *creation) tally(set *samples.Set) error {
 	case c.options.Ranges != IgnoreRanges && set.NumRanges() > 0:
 		c.report.Ranges = true
 	}
+	c.sameUnit = c.report.Ranges || set.Exact
 	t := &tallier{creation: c, byLow: make(map[uint64]*function)}
 	var err error
 	if c.report.Ranges {
@@ -111,6 +112,7 @@ func (t *tallier) find(offset uint64) (*function, uint64, error) {
 }
 
 func (t *tallier) ranges(set *samples.Set) error {
+	code := newDecoder(t.file.ELF())
 	for r, n := range set.Ranges() {
 		t.report.RangeRuns = saturating.Add(t.report.RangeRuns, n)
 		if r.End < r.Begin {
@@ -119,17 +121,21 @@ func (t *tallier) ranges(set *samples.Set) error {
 		}
 		size := r.End - r.Begin
 		weight := saturating.Mul(n, saturating.Add(size, 1))
-		t.report.Weight = saturating.Add(t.report.Weight, weight)
 		f, begin, err := t.find(r.Begin)
 		if err != nil {
 			return err
 		}
+		end := saturating.Add(begin, size)
+		if f != nil && code.crosses(begin, end) {
+			t.report.CrossingRanges = saturating.Add(t.report.CrossingRanges, n)
+			continue
+		}
+		t.report.Weight = saturating.Add(t.report.Weight, weight)
 		if f == nil {
 			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, weight)
 			continue
 		}
 		f.weight = saturating.Add(f.weight, weight)
-		end := saturating.Add(begin, size)
 		if last := f.symbol.High - 1; end > last {
 			t.report.Overruns = saturating.Add(t.report.Overruns, n)
 			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, saturating.Mul(n, end-last))

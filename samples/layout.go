@@ -3,7 +3,6 @@ package samples
 import (
 	"debug/elf"
 	"errors"
-	"math"
 	"slices"
 )
 
@@ -72,9 +71,6 @@ func (l *Layout) Offset(address uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Outside is the source of a branch that came from code outside of the binary.
-const Outside = math.MaxUint64
-
 // unlinked makes file offsets of a set's addresses, which are the linker's, or else counted from
 // where the first segment begins: some is before it then. What is in no code is left out.
 func (b *Binary) unlinked(linked *Set, report *Report) *Set {
@@ -96,11 +92,12 @@ func (b *Binary) unlinked(linked *Set, report *Report) *Set {
 	}
 	for branch, n := range linked.branches {
 		from, inside := l.Offset(branch.From + base)
-		if !inside {
-			from = Outside
-		}
-		if to, ok := l.Offset(branch.To + base); ok {
+		to, ok := l.Offset(branch.To + base)
+		switch {
+		case ok && inside:
 			set.AddBranch(Branch{from, to}, n)
+		case ok:
+			set.AddEntry(to, n)
 		}
 	}
 	return set

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/create"
@@ -123,10 +124,15 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 	options.Progress = func(done, all int) {
 		doing.Say("reading debug info: %s of %s functions", human.Number(done), human.Number(all))
 	}
+	llvm, isLLVM := c.out.kind.(*samplekind.Kind)
+	options.WideDiscriminators = isLLVM
 	doing.Say("reading debug info")
 	p, report, err := create.Profile(ctx, file, set, options)
 	if err != nil {
 		return c.explain(err, report)
+	}
+	if isLLVM {
+		llvm.FlowSensitive = report.FlowSensitive
 	}
 	facts.take(report)
 	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,6 +66,27 @@ func TestCreateForClang(t *testing.T) {
 	r = afdoRun("convert", made, "--to", "text", "-o", "-")
 	require.Zero(t, r.status, r.err)
 	assert.Contains(t, r.out, `"loop":-1(`)
+}
+
+// Flow-sensitive discriminators have more than 16 bits, and the section that has them says so.
+func TestCreateFlowSensitive(t *testing.T) {
+	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
+	dir := t.TempDir()
+	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(createdProgram), 0o600))
+	toolOutput(t, dir, clang, "-O2", "-g", "-fdebug-info-for-profiling", "-mllvm", "-enable-fs-discriminator=true", "prog.c", "-o", "prog")
+	in := sampled(t, program, "loop", 5_000, 70)
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "extbinary", "-o", made)
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, toolOutput(t, dir, profdata, "show", "--sample", "--show-sec-info-only", made), "fs-discriminator")
+	text := mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "sampletext")
+	wide := 0
+	for _, m := range regexp.MustCompile(`(?m)^ +\d+\.(\d+): `).FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.ParseUint(m[1], 10, 32); err == nil && n > math.MaxUint16 {
+			wide++
+		}
+	}
+	assert.Positive(t, wide, text)
 }
 
 // Clang's -g1 does not say where functions are declared, so there is nothing to count lines from.

@@ -103,7 +103,7 @@ const countedRanges = "ranges"
 
 // take takes what became of the binary's samples.
 func (f *createFacts) take(r *create.Report) {
-	f.BogusRanges += r.BackwardRanges
+	f.BogusRanges += r.BackwardRanges + r.CrossingRanges
 	f.hottest = r.Hottest
 	f.profileFacts = &profileFacts{
 		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,

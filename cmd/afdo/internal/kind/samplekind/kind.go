@@ -26,6 +26,10 @@ type Kind struct {
 	names      []string                // --names
 	base       bool                    // --base-discriminators
 	program    string                  // --binary
+
+	// FlowSensitive marks profiles that are encoded as having discriminators of Clang's
+	// flow-sensitive profiles.
+	FlowSensitive bool
 }
 
 // The names of the formats.
@@ -248,6 +252,7 @@ func count(b bool) int {
 // Encode writes a profile of package profile in one of the formats.
 func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, error) {
 	q, losses := sampleprof.FromGCOV(p)
+	q.FS = k.FlowSensitive
 	if err := k.addSymbolList(q); err != nil {
 		return "", err
 	}

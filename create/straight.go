@@ -1,0 +1,107 @@
+package create
+
+import (
+	"debug/elf"
+	"io"
+
+	"golang.org/x/arch/arm64/arm64asm"
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// A decoder finds where code cannot run on. It knows x86 and AArch64.
+type decoder struct {
+	file *elf.File
+	next func(code []byte) (size int, leaves bool) // of one instruction; size is 0 for what is none
+
+	base uint64 // address of the code at hand
+	code []byte
+}
+
+// newDecoder returns a decoder of a file's code, nil for other machines.
+func newDecoder(f *elf.File) *decoder {
+	d := &decoder{file: f}
+	switch f.Machine {
+	case elf.EM_X86_64:
+		d.next = func(code []byte) (int, bool) { return nextX86(code, 64) }
+	case elf.EM_386:
+		d.next = func(code []byte) (int, bool) { return nextX86(code, 32) }
+	case elf.EM_AARCH64:
+		d.next = nextARM64
+	default:
+		return nil
+	}
+	return d
+}
+
+func nextX86(code []byte, mode int) (size int, leaves bool) {
+	in, err := x86asm.Decode(code, mode)
+	if err != nil {
+		return 0, false
+	}
+	switch in.Op {
+	case x86asm.JMP, x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.UD1, x86asm.UD2:
+		return in.Len, true
+	}
+	return in.Len, false
+}
+
+func nextARM64(code []byte) (size int, leaves bool) {
+	in, err := arm64asm.Decode(code)
+	if err != nil {
+		return 0, false
+	}
+	switch in.Op {
+	case arm64asm.RET, arm64asm.BR, arm64asm.ERET:
+		return 4, true
+	case arm64asm.B:
+		_, conditional := in.Args[0].(arm64asm.Cond)
+		return 4, !conditional
+	}
+	return 4, false
+}
+
+// window is how much code is read at a time. No instruction is longer than maxInstruction.
+const (
+	window         = 4 << 10
+	maxInstruction = 16
+)
+
+// at returns code from an address on, nil if there is none.
+func (d *decoder) at(addr uint64) []byte {
+	if skip := addr - d.base; addr >= d.base && skip+maxInstruction <= uint64(len(d.code)) {
+		return d.code[skip:]
+	}
+	for _, p := range d.file.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz {
+			continue
+		}
+		d.code = d.code[:cap(d.code)]
+		if len(d.code) < window {
+			d.code = make([]byte, window)
+		}
+		n, err := p.ReadAt(d.code, int64(addr-p.Vaddr))
+		if err != nil && err != io.EOF {
+			return nil
+		}
+		d.base, d.code = addr, d.code[:n]
+		return d.code
+	}
+	return nil
+}
+
+// crosses reports whether a range, whose last instruction is at end, has code before that which
+// leads elsewhere in any case: then nothing ran straight from its begin to its end. Some processors
+// record a branch twice, which makes such ranges. Where code cannot be decoded it is believed.
+func (d *decoder) crosses(begin, end uint64) bool {
+	if d == nil {
+		return false
+	}
+	for begin < end {
+		size, leaves := d.next(d.at(begin))
+		if size == 0 || leaves {
+			return leaves
+		}
+		begin += uint64(size)
+	}
+	return false
+}
