@@ -83,8 +83,8 @@ func (d discriminators) decode(v uint32) discriminator {
 	return discriminator{base: v, factor: 1}
 }
 
-// With pseudo probes, Clang packs a probe into the discriminators of calls: three bits that no other
-// has, numbers of the probe, and perhaps the base discriminator.
+// With pseudo probes, Clang packs a probe into the discriminators of calls: three bits that are in
+// no other, numbers of the probe, and perhaps the base discriminator.
 const (
 	probeMark     = 7
 	probeHasBase  = 1 << 28

@@ -90,8 +90,8 @@ func TestQuality(t *testing.T) {
 			require.True(t, ok)
 			if seed%2 == 0 {
 				set.AddAddress(begin, 1+random.Uint64N(6))
-			} else {
-				set.AddRange(samples.Range{Begin: begin, End: begin + random.Uint64N(s.High-low)}, 1+random.Uint64N(6))
+			} else if size := random.Uint64N(s.High - low); create.Straight(f, low, low+size) {
+				set.AddRange(samples.Range{Begin: begin, End: begin + size}, 1+random.Uint64N(6))
 			}
 		}
 		_, report, err := create.Profile(context.Background(), f, set, create.Options{MinSamples: 20, Suffixes: create.NoSuffixes})
@@ -127,7 +127,7 @@ func TestContradictions(t *testing.T) {
 		set.AddRange(samples.Range{Begin: begin + 8, End: begin}, 3)
 		_, report, err := create.Profile(context.Background(), f, set, create.Options{})
 		require.NoError(t, err)
-		assert.Equal(t, []uint64{123, 20, 3}, []uint64{report.RangeRuns, report.Overruns, report.BackwardRanges})
+		assert.Equal(t, []uint64{123, 20, 0, 3}, []uint64{report.RangeRuns, report.CrossingRanges, report.Overruns, report.BackwardRanges})
 		return
 	}
 	t.Fatal("no main")

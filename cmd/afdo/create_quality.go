@@ -39,7 +39,7 @@ func newQualityFacts(r *create.Report, all *samples.Report) *qualityFacts {
 		f.StackDepth = float64(all.Branches) / float64(all.Stacks)
 	}
 	if ranges := r.RangeRuns + all.Bogus; ranges > 0 {
-		f.ContradictedShare = float64(r.BackwardRanges+r.Overruns+all.Bogus) / float64(ranges)
+		f.ContradictedShare = float64(r.BackwardRanges+r.CrossingRanges+r.Overruns+all.Bogus) / float64(ranges)
 	}
 	return f
 }
