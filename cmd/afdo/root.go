@@ -103,6 +103,7 @@ var verbs = [...]verb{
 	{"slice", newSliceCommand},
 	{"fingerprint", newFingerprintCommand},
 	{"explain", newExplainCommand},
+	{"tune", newTuneCommand},
 	{"exec", newExecCommand},
 	{"cache", newCacheCommand},
 	{"merge", newMergeCommand},

@@ -1,0 +1,129 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/driver"
+)
+
+// launcherSettings are settings that put something before the compilers, which then would not find
+// the scripts, or keep what they make.
+var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
+
+// withoutLaunchers returns an environment without them.
+func withoutLaunchers(env []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains(launcherSettings, name)
+	})
+	return append(kept, "CCACHE_DISABLE=1")
+}
+
+// build copies the tree and builds there, with debug info, and with a profile if there is one.
+func (t *tuning) build(ctx context.Context, copied string, profile []string) error {
+	if err := copyTree(t.Tree, t.Folder, copied); err != nil {
+		return err
+	}
+	name := filepath.Base(copied)
+	log, bin := t.in(name+".compiles"), t.in(name+".bin")
+	if err := os.RemoveAll(log); err != nil {
+		return err
+	}
+	compilers, err := t.writeScripts(bin, log, profile)
+	if err != nil {
+		return err
+	}
+	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
+	env = append(env, compilerSettings(bin, compilers)...)
+	argv := make([]string, len(t.Build))
+	for i, word := range t.Build {
+		argv[i] = t.inCopy(word, copied)
+	}
+	if _, err := t.do(ctx, command{argv: argv, dir: copied, env: env}); err != nil {
+		return err
+	}
+	if _, err := os.Stat(log); err != nil {
+		return fmt.Errorf("tune: %w: if the tree has been built already, clean it; if the build names a compiler by its path, have it take CC and CXX", ErrNoCompiler)
+	}
+	return nil
+}
+
+// inCopy has a word of a command that names the tree name the copy.
+func (t *tuning) inCopy(word, copied string) string {
+	return strings.ReplaceAll(word, t.Tree+"/", copied+"/")
+}
+
+// writeScripts fills a folder with a script for each compiler in PATH, CC and CXX. It runs the
+// compiler and writes its arguments to a log. It returns the paths of the compilers by their names.
+func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]string, error) {
+	if err := os.RemoveAll(bin); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(bin, 0o777); err != nil {
+		return nil, err
+	}
+	compilers := findCompilers()
+	for name, path := range compilers {
+		argv := []string{path}
+		for _, p := range profile {
+			argv = []string{t.Afdo, "exec", "--profile", p, "--fallback", "--", path}
+		}
+		script := fmt.Sprintf("#!/bin/sh\necho \"$PWD %s $*\" >> %s\nexec %s \"$@\" %s\n",
+			name, quote(log), strings.Join(quoteAll(argv), " "), strings.Join(debugFlags(path), " "))
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	return compilers, nil
+}
+
+// debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does not
+// read clang's DWARF 5.
+func debugFlags(compiler string) []string {
+	if c, err := driver.FindCompiler(driver.ParseCommand([]string{compiler}, "/"), nil); err == nil && c.Clang {
+		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
+	}
+	return []string{"-g"}
+}
+
+// findCompilers returns the paths of all compilers in PATH, by name.
+func findCompilers() map[string]string {
+	compilers := make(map[string]string)
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, _ := os.ReadDir(folder)
+		for _, e := range entries {
+			name := e.Name()
+			if compilers[name] != "" || !driver.IsCompilerName(name) {
+				continue
+			}
+			if path, err := driver.LookPath(name, folder); err == nil {
+				compilers[name] = path
+			}
+		}
+	}
+	for _, setting := range []string{"CC", "CXX"} {
+		if c := driver.ParseCommand(strings.Fields(os.Getenv(setting)), "/"); filepath.IsAbs(c.Compiler) {
+			compilers[filepath.Base(c.Compiler)] = c.Compiler
+		}
+	}
+	return compilers
+}
+
+// compilerSettings returns CC and CXX, if they are set, with the scripts in place of compilers and of
+// launchers such as ccache.
+func compilerSettings(bin string, compilers map[string]string) []string {
+	var settings []string
+	for _, name := range []string{"CC", "CXX"} {
+		c := driver.ParseCommand(strings.Fields(os.Getenv(name)), "/")
+		if base := filepath.Base(c.Compiler); c.Compiler != "" && compilers[base] != "" {
+			words := append([]string{filepath.Join(bin, base)}, c.Args...)
+			settings = append(settings, name+"="+strings.Join(words, " "))
+		}
+	}
+	return settings
+}

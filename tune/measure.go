@@ -1,0 +1,243 @@
+package tune
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A Measure is one thing that was measured of both programs.
+type Measure struct {
+	What          string // "processor time", "time", "instructions" or "code"
+	Unit          string // "s", "" or "bytes"
+	Before, After float64
+	Change        float64 // After is larger by this share; of several rounds, what is typical
+	Low, High     float64 // between which the change is, with 95% confidence; the change itself if it does not vary
+	Rounds        int
+}
+
+// measure runs both programs in turn and judges.
+func (t *tuning) measure(ctx context.Context, r *Result) error {
+	t.say("# measured in turn, %d rounds, after one to warm up", t.Rounds)
+	for _, line := range t.Measure {
+		for _, copied := range []string{t.base, t.fast} {
+			t.say("(cd %s && %s)", quote(copied), t.inCopy(line, copied))
+		}
+	}
+	before, after, err := t.rounds(ctx, r)
+	if err != nil {
+		return err
+	}
+	cpu := compare("processor time", before, after, func(u usage) time.Duration { return u.cpu })
+	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
+	r.Verdict = cpu.verdict()
+	if err := t.measureInstructions(ctx, r, before); err != nil {
+		return err
+	}
+	return t.measureCode(r)
+}
+
+// verdict judges a measure of which less is better.
+func (m *Measure) verdict() Verdict {
+	switch {
+	case m.High < 0:
+		return Faster
+	case m.Low > 0:
+		return Slower
+	}
+	return Same
+}
+
+// rounds runs all measured commands of both programs, one round after the other. Which of the two is
+// first alternates.
+func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
+	for round := range t.Rounds + 1 {
+		var took [2]usage
+		var printed [2]uint64
+		for i := range 2 {
+			which := (i + round) % 2
+			if took[which], printed[which], err = t.runAll(ctx, []string{t.base, t.fast}[which]); err != nil {
+				return nil, nil, fmt.Errorf("the measured program: %w", err)
+			}
+		}
+		r.Differs = r.Differs || printed[0] != printed[1]
+		if round > 0 {
+			before, after = append(before, took[0]), append(after, took[1])
+		}
+	}
+	return before, after, nil
+}
+
+// runAll runs the measured commands in a copy and returns a key of what they print.
+func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed uint64, err error) {
+	out := xxhash.New()
+	for _, line := range t.Measure {
+		u, err := t.quietly(ctx, command{argv: shell(t.inCopy(line, copied)), dir: copied, out: out})
+		if err != nil {
+			return sum, 0, err
+		}
+		sum.wall += u.wall
+		sum.cpu += u.cpu
+	}
+	return sum, out.Sum64(), nil
+}
+
+// compare makes a measure of the rounds.
+func compare(what string, before, after []usage, of func(usage) time.Duration) Measure {
+	m := Measure{What: what, Unit: "s", Rounds: len(before)}
+	var ratios []float64
+	var first, second []float64
+	for i := range before {
+		b, a := of(before[i]).Seconds(), of(after[i]).Seconds()
+		first, second = append(first, b), append(second, a)
+		if b > 0 && a > 0 {
+			ratios = append(ratios, math.Log(a/b))
+		}
+	}
+	m.Before, m.After = median(first), median(second)
+	middle, low, high := signedRank(ratios)
+	m.Change, m.Low, m.High = math.Expm1(middle), math.Expm1(low), math.Expm1(high)
+	return m
+}
+
+// exactly makes a measure of two numbers that do not vary.
+func exactly(what, unit string, before, after uint64) Measure {
+	change := 0.0
+	if before > 0 {
+		change = float64(after)/float64(before) - 1
+	}
+	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
+}
+
+// maxCounted is how long a program may run for its instructions to be counted by callgrind, which
+// takes some 50 times as long.
+const maxCounted = 20 * time.Second
+
+// measureInstructions counts instructions, with perf where it can, else with callgrind.
+func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []usage) error {
+	count := t.perfInstructions
+	if !perfCounts(ctx) {
+		if _, err := exec.LookPath("valgrind"); err != nil {
+			t.say("# instructions are not counted: there is neither a counter for perf nor valgrind")
+			return nil
+		}
+		if before[0].cpu > maxCounted {
+			t.say("# instructions are not counted: the program runs longer than %v", maxCounted)
+			return nil
+		}
+		count = t.callgrindInstructions
+	}
+	var n [2]uint64
+	for i, copied := range []string{t.base, t.fast} {
+		for _, line := range t.Measure {
+			more, err := count(ctx, t.inCopy(line, copied), copied)
+			if err != nil {
+				return fmt.Errorf("counting instructions: %w", err)
+			}
+			n[i] += more
+		}
+	}
+	r.Measures = append(r.Measures, exactly("instructions", "", n[0], n[1]))
+	return nil
+}
+
+// perfCounts tells whether perf is there and counts instructions.
+func perfCounts(ctx context.Context) bool {
+	out, err := exec.CommandContext(ctx, "perf", "stat", "-x,", "-e", "instructions:u", "true").CombinedOutput()
+	_, counted := perfCount(out)
+	return err == nil && counted
+}
+
+var perfLine = regexp.MustCompile(`(?m)^(\d+),[^,]*,instructions`)
+
+func perfCount(out []byte) (uint64, bool) {
+	m := perfLine.FindSubmatch(out)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(m[1]), 10, 64)
+	return n, err == nil
+}
+
+func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uint64, error) {
+	out := t.in("perf.stat")
+	argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, shell(line)...)
+	if _, err := t.do(ctx, command{argv: argv, dir: copied}); err != nil {
+		return 0, err
+	}
+	data, err := os.ReadFile(out)
+	n, ok := perfCount(data)
+	if err == nil && !ok {
+		err = fmt.Errorf("perf has counted nothing: %s", data)
+	}
+	return n, err
+}
+
+var callgrindTotal = regexp.MustCompile(`(?m)^(?:summary|totals): (\d+)`)
+
+// callgrindInstructions counts those of all processes.
+func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string) (sum uint64, err error) {
+	folder := t.in("counts")
+	if err := os.RemoveAll(folder); err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return 0, err
+	}
+	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, shell(line)...)
+	if _, err := t.do(ctx, command{argv: argv, dir: copied}); err != nil {
+		return 0, err
+	}
+	files, err := filepath.Glob(folder + "/*")
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return 0, err
+		}
+		if m := callgrindTotal.FindSubmatch(data); m != nil {
+			n, _ := strconv.ParseUint(string(m[1]), 10, 64)
+			sum += n
+		}
+	}
+	return sum, err
+}
+
+// measureCode adds up the code of the programs.
+func (t *tuning) measureCode(r *Result) error {
+	var n [2]uint64
+	for i, copied := range []string{t.base, t.fast} {
+		for _, program := range r.Programs {
+			size, err := codeSize(filepath.Join(copied, program))
+			if err != nil {
+				return err
+			}
+			n[i] += size
+		}
+	}
+	r.Measures = append(r.Measures, exactly("code", "bytes", n[0], n[1]))
+	return nil
+}
+
+// codeSize returns how many bytes of a program are instructions.
+func codeSize(path string) (n uint64, err error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 {
+			n += s.Size
+		}
+	}
+	return n, nil
+}

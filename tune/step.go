@@ -1,0 +1,198 @@
+package tune
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A state is which steps have been done, and of what.
+type state struct {
+	path string
+	Done map[string]string // by step: the key of what it was made of
+}
+
+func readState(path string) *state {
+	s := &state{path: path}
+	if data, err := os.ReadFile(path); err != nil || json.Unmarshal(data, s) != nil || s.Done == nil {
+		s.Done = make(map[string]string)
+	}
+	return s
+}
+
+// set notes that a step is done, or with an empty key that it is not.
+func (s *state) set(step, key string) error {
+	s.Done[step] = key
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return replaceFile(s.path, data)
+}
+
+// replaceFile writes a file, which appears whole or not at all.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".afdo-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // once renamed there is nothing to remove
+	_, err = f.Write(data)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// keyOf returns a key that changes with any of the parts.
+func keyOf(parts ...any) string {
+	h := xxhash.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%q\x00", p)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+// step does a step unless it was done with the same things before.
+func (t *tuning) step(name string, do func() error) error {
+	if t.state.Done[name] == t.key && !t.Again {
+		t.say("# %s: done before", name)
+		return nil
+	}
+	if err := t.state.set(name, ""); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return t.state.set(name, t.key)
+}
+
+// A command is one to run, in a folder and with settings of the environment.
+type command struct {
+	argv []string
+	dir  string
+	env  []string  // settings besides those of all commands
+	out  io.Writer // standard output; nil to keep it for errors
+}
+
+// shell returns a command that a shell runs.
+func shell(line string) []string { return []string{"sh", "-c", line} }
+
+// A usage is what a command has taken.
+type usage struct{ wall, cpu time.Duration }
+
+// do prints and runs a command. Its processes end with the context.
+func (t *tuning) do(ctx context.Context, c command) (usage, error) {
+	t.say("(cd %s && %s)", quote(c.dir), strings.Join(append(quoteSettings(c.env), quoteAll(c.argv)...), " "))
+	return t.quietly(ctx, c)
+}
+
+// quietly runs a command without printing it.
+func (t *tuning) quietly(ctx context.Context, c command) (usage, error) {
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
+	var said tail
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if c.out != nil {
+		cmd.Stdout = c.out
+	}
+	endWithAll(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	start := time.Now()
+	err := cmd.Run()
+	u := usage{wall: time.Since(start)}
+	if cmd.ProcessState != nil {
+		u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if err != nil {
+		return u, &CommandError{Argv: c.argv, Dir: c.dir, Err: err, Said: said.String()}
+	}
+	return u, nil
+}
+
+// A CommandError is a command that has failed.
+type CommandError struct {
+	Argv []string
+	Dir  string
+	Err  error
+	Said string // the end of what it has printed
+}
+
+// Error returns the command, how it ended, and what it has printed.
+func (e *CommandError) Error() string {
+	text := fmt.Sprintf("(cd %s && %s): %v", quote(e.Dir), strings.Join(quoteAll(e.Argv), " "), e.Err)
+	if said := strings.TrimSpace(e.Said); said != "" {
+		text += "\n" + said
+	}
+	return text
+}
+
+// Unwrap returns how it ended.
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// maxTail is how much of what a command prints is kept.
+const maxTail = 4 << 10
+
+// A tail keeps the end of what is written to it.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if cut := len(t.data) - 2*maxTail; cut > 0 {
+		t.data = append(t.data[:0], t.data[len(t.data)-maxTail:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the last lines.
+func (t *tail) String() string {
+	data := t.data
+	if cut := len(data) - maxTail; cut > 0 {
+		data = data[cut:]
+		data = data[bytes.IndexByte(data, '\n')+1:]
+	}
+	return string(data)
+}
+
+// quote returns a word for a shell.
+func quote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func quoteAll(words []string) []string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return quoted
+}
+
+// quoteSettings quotes the values of settings.
+func quoteSettings(settings []string) []string {
+	quoted := make([]string, len(settings))
+	for i, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		quoted[i] = name + "=" + quote(value)
+	}
+	return quoted
+}

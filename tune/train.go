@@ -1,0 +1,215 @@
+package tune
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/record"
+	"github.com/go-afdo/afdo/samples"
+)
+
+// A Recorder is what a program is trained under.
+type Recorder string
+
+// The recorders.
+const (
+	Best      Recorder = "best"      // the first of the others that this machine has
+	Branches  Recorder = "branches"  // afdo record, with branch stacks
+	Callgrind Recorder = "callgrind" // valgrind's, which counts every instruction
+	Clock     Recorder = "cpu-clock" // afdo record, without branches
+)
+
+// ErrNoRecorder: the recorder is not to be had here.
+var ErrNoRecorder = errors.New("this machine has no such recorder")
+
+// chooseRecorder returns the recorder to use, and why.
+func chooseRecorder(wanted Recorder) (Recorder, string, error) {
+	noBranches := openRecorder(record.Branches)
+	_, noValgrind := exec.LookPath("valgrind")
+	switch {
+	case wanted == Clock || wanted == Callgrind && noValgrind == nil || wanted == Branches && noBranches == nil:
+		return wanted, "it was asked for", nil
+	case wanted == Branches:
+		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noBranches)
+	case wanted == Callgrind:
+		return "", "", fmt.Errorf("tune: %w: valgrind is not installed", ErrNoRecorder)
+	case noBranches == nil:
+		return Branches, "this processor records branches", nil
+	case noValgrind == nil:
+		return Callgrind, fmt.Sprintf("there are no branch stacks (%v), and callgrind counts exactly", noBranches), nil
+	}
+	if err := openRecorder(record.Clock); err != nil {
+		return "", "", fmt.Errorf("tune: %w: install valgrind: %w", ErrNoRecorder, err)
+	}
+	return Clock, "there are neither branch stacks nor valgrind, so the profile will be poor: install valgrind", nil
+}
+
+// openRecorder tells whether an event can be recorded.
+func openRecorder(event record.Event) error {
+	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: event})
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// recordings is the folder of what training has recorded.
+func (t *tuning) recordings() string { return t.in("recordings") }
+
+// train runs the training commands, each under the recorder.
+func (t *tuning) train(ctx context.Context, recorder Recorder) error {
+	if err := os.RemoveAll(t.recordings()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.recordings(), 0o777); err != nil {
+		return err
+	}
+	for i, line := range t.Train {
+		out := filepath.Join(t.recordings(), strconv.Itoa(i+1))
+		argv := append(t.recording(recorder, out), shell(t.inCopy(line, t.base))...)
+		if _, err := t.do(ctx, command{argv: argv, dir: t.base}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recording returns the command that records another one.
+func (t *tuning) recording(recorder Recorder, out string) []string {
+	switch recorder {
+	case Callgrind:
+		return []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
+	case Branches:
+		return []string{t.Afdo, "record", "--event", "branches", "-o", out, "--"}
+	}
+	return []string{t.Afdo, "record", "--event", "cpu-clock", "-o", out, "--"}
+}
+
+// createProfile makes one profile of all programs of the build that have run.
+func (t *tuning) createProfile(ctx context.Context) error {
+	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	if err != nil {
+		return err
+	}
+	programs, err := t.programs()
+	if err != nil {
+		return err
+	}
+	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", "v4c"}
+	for i, program := range programs {
+		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
+		argv := []string{t.Afdo, "create", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "-o", made}
+		for _, r := range recordings {
+			argv = append(argv, "--profile", r)
+		}
+		if _, err := t.do(ctx, command{argv: argv, dir: t.Folder}); err != nil {
+			return err
+		}
+		merge = append(merge, made)
+	}
+	_, err = t.do(ctx, command{argv: merge, dir: t.Folder})
+	return err
+}
+
+// programs returns the programs and libraries of the build that the recordings have samples of,
+// relative to the tree.
+func (t *tuning) programs() ([]string, error) {
+	built, err := builtFiles(t.base)
+	if err != nil {
+		return nil, err
+	}
+	if len(built) == 0 {
+		return nil, errors.New("tune: the build has made no program")
+	}
+	ran := make(map[string]uint64)
+	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range recordings {
+		if err := addObjects(ran, r, filepath.Join(t.base, built[0])); err != nil {
+			return nil, err
+		}
+	}
+	var programs []string
+	for _, b := range built {
+		if ran[filepath.Join(t.base, b)] > 0 {
+			programs = append(programs, b)
+		}
+	}
+	if len(programs) == 0 {
+		return nil, fmt.Errorf("tune: none of the programs of the build has run: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s", t.base, built[0])
+	}
+	return programs, nil
+}
+
+// addObjects adds how many samples a recording has of each file.
+func addObjects(to map[string]uint64, recording, program string) error {
+	e, err := elf.Open(program)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	binary, err := samples.NewBinary(e, program)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(recording)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, report, err := samples.Read(f, binary, samples.Options{})
+	var none *samples.NoSamplesError
+	if errors.As(err, &none) {
+		report, err = none.Report, nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", recording, err)
+	}
+	for _, o := range report.Objects {
+		path, err := filepath.EvalSymlinks(o.Name)
+		if err != nil {
+			path = o.Name
+		}
+		to[path] += o.Samples
+	}
+	return nil
+}
+
+// builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.
+func builtFiles(tree string) ([]string, error) {
+	var built []string
+	err := walk(tree, "", func(path, rel string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && isProgram(path) {
+			built = append(built, rel)
+		}
+		return nil
+	})
+	slices.SortFunc(built, func(a, b string) int {
+		if byDepth := strings.Count(a, "/") - strings.Count(b, "/"); byDepth != 0 {
+			return byDepth
+		}
+		return strings.Compare(a, b)
+	})
+	return built, err
+}
+
+// isProgram tells whether a file is an executable or a shared library with code.
+func isProgram(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Type == elf.ET_EXEC || f.Type == elf.ET_DYN
+}

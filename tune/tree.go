@@ -1,0 +1,93 @@
+package tune
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// walk calls do for everything in a tree but the folder for copies and what git keeps.
+func walk(tree, folder string, do func(path, rel string, d fs.DirEntry) error) error {
+	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path == folder || d.Name() == ".git" && path != tree) {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(tree, path)
+		if err != nil {
+			return err
+		}
+		return do(path, rel, d)
+	})
+}
+
+// fingerprint returns a key of the names, sizes and times of all files of a tree.
+func fingerprint(tree, folder string) (string, error) {
+	h := xxhash.New()
+	err := walk(tree, folder, func(_, rel string, d fs.DirEntry) error {
+		if d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%s\x00%d\x00%d\x00", rel, info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	return fmt.Sprintf("%x", h.Sum64()), err
+}
+
+// copyTree copies a tree with the times of its files, by which make goes. What was at the target is
+// removed.
+func copyTree(tree, folder, to string) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	return walk(tree, folder, func(path, rel string, d fs.DirEntry) error {
+		target := filepath.Join(to, rel)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(target, info.Mode().Perm()|0o700)
+		case d.Type()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		return copyFile(path, target, info)
+	})
+}
+
+func copyFile(from, to string, info fs.FileInfo) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}

@@ -1,0 +1,178 @@
+// Package tune goes all the way from a program to a faster one: it builds the program, trains it
+// under a recorder, makes a profile, builds again with that, and measures whether it has paid.
+//
+//	result, err := tune.Run(ctx, tune.Options{Build: []string{"make"}, Train: []string{"./prog in"}, ...})
+//
+// It works in copies of the source tree, so the tree itself stays as it is, and runs compilers
+// through a folder of scripts in front of PATH, so the build need not know of it. Each step is a
+// command that could be run by hand. A step that was done before, with the same sources and
+// commands, is not done again.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options say what to build, how to run it, and where to work.
+type Options struct {
+	Build   []string // the command that builds the program
+	Train   []string // commands for a shell, which the profile is made of
+	Measure []string // those that are measured
+
+	Tree    string // the source tree, in which the commands run; "" for the current folder
+	Folder  string // for copies of the tree and all that is made
+	Profile string // where the profile goes; "" for a file in Folder
+	Env     []string
+	Rounds  int           // of measuring; 0 for [DefaultRounds]
+	Limit   time.Duration // for everything together; 0 for none
+
+	Recorder Recorder // [Best] unless told otherwise
+	Again    bool     // do all steps, whatever was done before
+	Afdo     string   // the path of the command afdo
+
+	Out io.Writer // is told what is done, line by line; nil for nobody
+}
+
+// DefaultRounds is how often both programs are measured. Fewer than 6 can show no difference.
+const DefaultRounds = 10
+
+// A Verdict is what measuring has shown.
+type Verdict string
+
+// The verdicts.
+const (
+	Faster Verdict = "faster"
+	Slower Verdict = "slower"
+	Same   Verdict = "no difference" // that the noise allows to tell
+)
+
+// A Result is what has come out.
+type Result struct {
+	Verdict  Verdict
+	Measures []Measure // the first is the one of the verdict
+	Profile  string
+	Programs []string // relative to the tree
+	Recorder Recorder
+	Why      string // the recorder
+	Differs  bool   // the two programs have printed different things
+}
+
+// ErrNoCompiler: the build has run no compiler that could be stood in for.
+var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC or CXX")
+
+// A tuning is one run.
+type tuning struct {
+	Options
+	base, fast string // copies of the tree
+	state      *state
+	key        string // of all that was done so far
+	env        []string
+}
+
+// Run does all steps. An error of a command has the end of what it has printed.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Limit, fmt.Errorf("the time limit of %v is over", o.Limit))
+		defer cancel()
+	}
+	t, err := newTuning(o)
+	if err != nil {
+		return nil, err
+	}
+	result, err := t.run(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return result, err
+}
+
+func newTuning(o Options) (*tuning, error) {
+	var err error
+	if o.Tree, err = filepath.Abs(o.Tree); err != nil {
+		return nil, err
+	}
+	if o.Folder, err = filepath.Abs(o.Folder); err != nil {
+		return nil, err
+	}
+	if o.Rounds == 0 {
+		o.Rounds = DefaultRounds
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Folder == o.Tree || strings.HasPrefix(o.Tree, o.Folder+"/") {
+		return nil, fmt.Errorf("tune: the tree is in %s, which is for copies of it", o.Folder)
+	}
+	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast")}
+	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(t.in(".gitignore"), []byte("*\n"), 0o666); err != nil {
+		return nil, err
+	}
+	t.state = readState(t.in("state.json"))
+	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
+	return t, nil
+}
+
+// in returns the path of something in the folder.
+func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
+
+func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
+
+func (t *tuning) run(ctx context.Context) (*Result, error) {
+	t.say("# everything is below %s; the tree %s stays as it is", t.Folder, t.Tree)
+	tree, err := fingerprint(t.Tree, t.Folder)
+	if err != nil {
+		return nil, err
+	}
+	t.key = keyOf(tree, t.Build, t.Env)
+	if err := t.step("base", func() error { return t.build(ctx, t.base, nil) }); err != nil {
+		return nil, fmt.Errorf("the build without a profile: %w", err)
+	}
+	r := &Result{}
+	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
+		return nil, err
+	}
+	t.say("# trained under %s: %s", r.Recorder, r.Why)
+	t.key = keyOf(t.key, t.Train, string(r.Recorder))
+	if err := t.step("train", func() error { return t.train(ctx, r.Recorder) }); err != nil {
+		return nil, fmt.Errorf("the training: %w", err)
+	}
+	if err := t.step("profile", func() error { return t.createProfile(ctx) }); err != nil {
+		return nil, fmt.Errorf("the profile: %w", err)
+	}
+	if err := t.step("fast", func() error { return t.build(ctx, t.fast, []string{t.in(profileName)}) }); err != nil {
+		return nil, fmt.Errorf("the build with the profile: %w", err)
+	}
+	if r.Programs, err = t.programs(); err != nil {
+		return nil, err
+	}
+	if r.Profile, err = t.deliver(); err != nil {
+		return nil, err
+	}
+	return r, t.measure(ctx, r)
+}
+
+// profileName is the profile in the folder.
+const profileName = "tuned.afdo"
+
+// deliver copies the profile to where it is wanted.
+func (t *tuning) deliver() (string, error) {
+	if t.Profile == "" {
+		return t.in(profileName), nil
+	}
+	data, err := os.ReadFile(t.in(profileName))
+	if err != nil {
+		return "", err
+	}
+	return t.Profile, replaceFile(t.Profile, data)
+}
