@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/go-afdo/afdo/anyprof"
@@ -24,6 +23,10 @@ type Launcher struct {
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
 
+	// NoParams adds no parameters to those of the command. Without it, GCC 12 and 13 get one
+	// without which they lose counts, unless the command sets it.
+	NoParams bool
+
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
 	Cache *Cache
 
@@ -35,6 +38,7 @@ type Launcher struct {
 // A Plan is what is to be run.
 type Plan struct {
 	Argv    []string
+	Without []string // what to run should that fail for the profile; nil if there is none
 	Env     []string // settings that the environment needs besides
 	Outcome Outcome
 	Reason  command.Reason // of AsItIs
@@ -70,6 +74,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	if err == nil {
 		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
 		p.keepHere(plan)
+		p.finish(plan)
 	}
 	l.Cache.Record(count)
 	l.Cache.trimNowAndThen()
@@ -211,6 +216,9 @@ func (p *preparation) slice() (*Plan, error) {
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
 	data, samples, err := p.take(in)
+	if err == nil && !samples {
+		p.sayNothing()
+	}
 	if errors.Is(err, ErrNoSlice) {
 		p.warnOf("no slice", "%v: files are compiled with the whole profile", err)
 		return p.whole()
@@ -221,7 +229,6 @@ func (p *preparation) slice() (*Plan, error) {
 	plan, err := p.handOver(path, data, s)
 	if err == nil && !samples {
 		plan.Outcome = Nothing
-		p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(c.Sources, ", "))
 	}
 	return plan, err
 }

@@ -82,8 +82,8 @@ func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]str
 	return compilers, nil
 }
 
-// debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does not
-// read clang's DWARF 5.
+// debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does
+// not read clang's DWARF 5.
 func debugFlags(compiler string) []string {
 	if c, err := driver.FindCompiler(driver.ParseCommand([]string{compiler}, "/"), nil); err == nil && c.Clang {
 		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
@@ -114,8 +114,8 @@ func findCompilers() map[string]string {
 	return compilers
 }
 
-// compilerSettings returns CC and CXX, if they are set, with the scripts in place of compilers and of
-// launchers such as ccache.
+// compilerSettings returns CC and CXX, if they are set, with the scripts in place of compilers and
+// of launchers such as ccache.
 func compilerSettings(bin string, compilers map[string]string) []string {
 	var settings []string
 	for _, name := range []string{"CC", "CXX"} {

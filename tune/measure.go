@@ -25,6 +25,9 @@ type Measure struct {
 	Rounds        int
 }
 
+// tooShort is how long a program has to run for its time to mean much.
+const tooShort = 50 * time.Millisecond
+
 // measure runs both programs in turn and judges.
 func (t *tuning) measure(ctx context.Context, r *Result) error {
 	t.say("# measured in turn, %d rounds, after one to warm up", t.Rounds)
@@ -40,6 +43,9 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	cpu := compare("processor time", before, after, func(u usage) time.Duration { return u.cpu })
 	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
 	r.Verdict = cpu.verdict()
+	if cpu.Before < tooShort.Seconds() {
+		t.say("# the program runs for %v only: starting it is much of that, so measure with more input", time.Duration(cpu.Before*float64(time.Second)).Round(time.Millisecond/10))
+	}
 	if err := t.measureInstructions(ctx, r, before); err != nil {
 		return err
 	}
@@ -57,8 +63,8 @@ func (m *Measure) verdict() Verdict {
 	return Same
 }
 
-// rounds runs all measured commands of both programs, one round after the other. Which of the two is
-// first alternates.
+// rounds runs all measured commands of both programs, one round after the other. Which of the two
+// is first alternates.
 func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
 	for round := range t.Rounds + 1 {
 		var took [2]usage

@@ -32,8 +32,8 @@ func signedRank(differences []float64) (middle, low, high float64) {
 }
 
 // criticalRank returns the largest k for which the sum of the ranks of the positive differences is
-// less than k in no more than half of the cases that may be wrong, if there is no difference. It is 0
-// for fewer than 6.
+// less than k in no more than half of the cases that may be wrong, if there is no difference. It is
+// 0 for fewer than 6.
 func criticalRank(n int) int {
 	ways := make([]float64, n*(n+1)/2+1) // shares of the 2^n choices of signs, by the sum of ranks
 	ways[0] = 1

@@ -193,6 +193,9 @@ func quoteSettings(settings []string) []string {
 	for i, s := range settings {
 		name, value, _ := strings.Cut(s, "=")
 		quoted[i] = name + "=" + quote(value)
+		if before, ok := strings.CutSuffix(value, ":"+os.Getenv("PATH")); ok && name == "PATH" {
+			quoted[i] = "PATH=" + quote(before) + `:"$PATH"`
+		}
 	}
 	return quoted
 }

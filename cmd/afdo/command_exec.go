@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +36,14 @@ command overrides both if X is of version 4. The command runs unchanged if X is 
 other file, and if it links, preprocesses, compiles no C or C++, or runs another
 compiler. Exit status and signals are the compiler's.
 
+GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which they
+lose the counts of functions that were inlined more than one call deep, unless the
+command sets it or --no-params is given.
+
+With --fallback a compile goes on without the profile, and says so, if the compiler
+crashes with it or a slice cannot be made. What the compiler says on standard error
+appears when it has ended.
+
 Clang gets slices, too: of LLVM's sample profiles, in any format, by
 -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
 Such an option in the command overrides FILE.
@@ -43,9 +54,11 @@ index, into the cache, which also keeps facts about compilers and headers: see
 
 // execOptions are the flags of exec.
 type execOptions struct {
-	profile string
-	bits    quantum
-	verbose bool
+	profile  string
+	bits     quantum
+	noParams bool
+	fallback bool
+	verbose  bool
 }
 
 func newExecCommand(e *env) *cobra.Command {
@@ -66,6 +79,8 @@ func newExecCommand(e *env) *cobra.Command {
 	f.SetInterspersed(false) // the compiler's flags are its own
 	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
 	o.bits.addFlag(cmd)
+	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
+	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	return cmd
 }
@@ -76,7 +91,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if err != nil {
 		return err
 	}
-	l := driver.Launcher{Profile: o.profile, Bits: int(o.bits), Warn: func(text string) { e.Warnf("%s", text) }}
+	l := driver.Launcher{Profile: o.profile, Bits: int(o.bits), NoParams: o.noParams, Warn: func(text string) { e.Warnf("%s", text) }}
 	if o.verbose {
 		l.Trace = l.Warn
 	}
@@ -90,9 +105,39 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if errors.Is(err, driver.ErrNoProfile) {
 		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
 	}
+	if err != nil && o.fallback {
+		e.Warnf("%s: compiling without the profile", cli.Message(err))
+		return e.replaceProcess(driver.WithoutProfile(argv, dir), os.Environ())
+	}
 	if err != nil {
 		return err
 	}
 	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
+	if o.fallback && plan.Without != nil {
+		return e.runOrFallBack(plan, with.Environ())
+	}
 	return e.replaceProcess(plan.Argv, with.Environ())
+}
+
+// crash is what compilers say of their own faults.
+var crash = regexp.MustCompile(`internal compiler error|PLEASE submit a bug report`)
+
+// runOrFallBack runs a compiler, and once more without the profile if it crashes.
+func (e *env) runOrFallBack(plan *driver.Plan, environment []string) error {
+	var said bytes.Buffer
+	cmd := exec.Command(plan.Argv[0], plan.Argv[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && crash.Match(said.Bytes()) {
+		e.Warnf("the compiler crashes with the profile, so it goes on without: %s", strings.Join(plan.Without, " "))
+		return e.replaceProcess(plan.Without, environment)
+	}
+	if _, err := said.WriteTo(e.Err); err != nil {
+		return err
+	}
+	if exit != nil {
+		return cli.StatusError(exit.ExitCode())
+	}
+	return err
 }

@@ -13,7 +13,7 @@ import (
 // TestExecIcecc looks at what tells icecc to stay on this machine.
 func TestExecIcecc(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	s.write("bin/icecc", "#!/bin/sh\necho \"$ICECC\"\n")
@@ -24,16 +24,16 @@ func TestExecIcecc(t *testing.T) {
 	}
 	const warning = "afdo: icecc compiles files with a profile on this machine, as others do not have it\n"
 	icecc := s.path("bin/icecc")
-	assert.Equal(t, warning+"no\n", run(icecc, gcc, "-c", "a.c"))
+	assert.Equal(t, warning+"no\n", run(icecc, gcc, "-O2", "-c", "a.c"))
 	s.setenv("ICECC", "yes")
-	assert.Equal(t, "no\n", run(icecc, gcc, "-c", "a.c"), "it is said once")
+	assert.Equal(t, "no\n", run(icecc, gcc, "-O2", "-c", "a.c"), "it is said once")
 	assert.Equal(t, "yes\n", run(icecc, gcc, "a.o"), "links may go where they like")
 	s.setenv("ICECC", "disable")
-	assert.Equal(t, "disable\n", run(icecc, gcc, "-c", "a.c"))
+	assert.Equal(t, "disable\n", run(icecc, gcc, "-O2", "-c", "a.c"))
 
 	s.setenv("AFDO_CACHE_DIR", t.TempDir())
 	s.setenv("CCACHE_PREFIX", "icecc")
-	assert.Equal(t, warning+"disable\n", run(s.path("bin/ccache"), gcc, "-c", "a.c"))
+	assert.Equal(t, warning+"disable\n", run(s.path("bin/ccache"), gcc, "-O2", "-c", "a.c"))
 }
 
 // TestExecDistcc puts the launcher before a real distcc that no machine answers.

@@ -40,13 +40,13 @@ printf '%%s\n' "$*"
 
 func TestExecPassesThrough(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("bin/gcc", "12.2.0")
+	gcc := s.fakeGCC("bin/gcc", "14.2.0")
 	icc := s.path("bin/icc")
 	s.write("bin/icc", "#!/bin/sh\ncase $1 in --version) echo icc 2021; echo Copyright Intel;; *) echo \"$*\";; esac\n")
-	colors := s.fakeGCC("bin/colors", "12.2.0") // it runs what is behind it, and by itself gcc
+	colors := s.fakeGCC("bin/colors", "14.2.0") // it runs what is behind it, and by itself gcc
 	old := s.fakeGCC("bin/gcc-11", "11.3.0")
 	none := filepath.Join(s.dir, "bin/cc")
-	s.fakeGCC("bin/launched", "12.2.0")
+	s.fakeGCC("bin/launched", "14.2.0")
 	s.write("bin/cc", "#!/bin/sh\ncase $1 in --version) echo other version 14;; -dump*) echo 14;; *) echo \"$*\";; esac\n")
 	v2 := s.path("v2.afdo")
 	s.write("v2.afdo", "adcg\x02\x00\x00\x00\x00\x00\x00\x00")
@@ -80,7 +80,7 @@ func TestExecPassesThrough(t *testing.T) {
 
 func TestExecFailures(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f(void) { return 1; }\n")
 	s.write("a.h", "\n")
 	s.write("bad.v4", "gcov\x00\x00\x00\x04short")
@@ -111,15 +111,15 @@ func TestExecFailures(t *testing.T) {
 // TestExecCommands looks at the command lines that compilers get, and at their slices.
 func TestExecCommands(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
-	mpicc := s.fakeGCC("bin/mpicc", "12.2.0")
+	mpicc := s.fakeGCC("bin/mpicc", "14.2.0")
 	ccache := s.path("ccache")
 	s.write("ccache", "#!/bin/sh\necho ccache \"$*\"\n")
 	s.write("a.c", "#include \"a.h\"\nint f0(void) {}\n")
 	s.write("a.h", "int f1(void) {}\n")
 	require.NoError(t, os.Mkdir(s.path("sub"), 0o777))
-	s.write("args", "-c a.c -fauto-profile=own.v4\n")
+	s.write("args", "-O2 -c a.c -fauto-profile=own.v4\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/a.h", "/src/b.c"))
 	own, err := os.ReadFile(profile)
 	require.NoError(t, err)
@@ -132,14 +132,14 @@ func TestExecCommands(t *testing.T) {
 	}{
 		{gcc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 		{mpicc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
-		{gcc + " -c a.c -o sub/x.o", "-fauto-profile=sub/x.o.afdo -c a.c -o sub/x.o", "sub/x.o.afdo", []string{"f0", "f1"}},
-		{gcc16 + " -c a.c", "-fauto-profile=a.o.afdo -c a.c", "a.o.afdo", []string{"f0", "f1"}},
-		{gcc + " a.c -o prog", "-fauto-profile=prog.afdo a.c -o prog", "prog.afdo", []string{"f0", "f1"}},
+		{gcc + " -O2 -c a.c -o sub/x.o", "-fauto-profile=sub/x.o.afdo -O2 -c a.c -o sub/x.o", "sub/x.o.afdo", []string{"f0", "f1"}},
+		{gcc16 + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+		{gcc + " -O2 a.c -o prog", "-fauto-profile=prog.afdo -O2 a.c -o prog", "prog.afdo", []string{"f0", "f1"}},
 		{gcc + " -c a.c -fauto-profile=own.v4 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc16 + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=own.v3 -O2", "", nil}, // which that compiler reads
 		{gcc + " @args", "@args -fauto-profile=a.o.afdo", "a.o.afdo", []string{"f0", "f1"}},
-		{ccache + " " + gcc + " -c a.c", "ccache " + gcc + " -fauto-profile=a.o.afdo -c a.c", "a.o.afdo", []string{"f0", "f1"}},
+		{ccache + " " + gcc + " -O2 -c a.c", "ccache " + gcc + " -fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 	} {
 		if c.slice != "" {
 			os.Remove(s.path(c.slice))
@@ -158,9 +158,9 @@ func TestExecCommands(t *testing.T) {
 	}
 
 	// What is thrown away has its slice elsewhere.
-	out := s.run("afdo", "exec", "--profile", profile, gcc, "-c", "a.c", "-o", "/dev/null")
+	out := s.run("afdo", "exec", "--profile", profile, gcc, "-O2", "-c", "a.c", "-o", "/dev/null")
 	option, rest, _ := strings.Cut(out, " ")
-	assert.Equal(t, "-c a.c -o /dev/null\n", rest)
+	assert.Equal(t, "-O2 -c a.c -o /dev/null\n", rest)
 	assert.Contains(t, option, "/slices/")
 	assert.ElementsMatch(t, []string{"f0", "f1"}, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")))
 
@@ -168,9 +168,9 @@ func TestExecCommands(t *testing.T) {
 	sccache := s.path("bin/sccache")
 	s.write("bin/sccache", "#!/bin/sh\nprintf '%s\\n' \"$*\"\n")
 	byContent := func() string {
-		out := s.run("afdo", "exec", "--profile", profile, "--", sccache, gcc, "-c", "a.c")
+		out := s.run("afdo", "exec", "--profile", profile, "--", sccache, gcc, "-O2", "-c", "a.c")
 		option, rest, _ := strings.Cut(strings.TrimPrefix(out, gcc+" "), " ")
-		assert.Equal(t, "-c a.c\n", rest)
+		assert.Equal(t, "-O2 -c a.c\n", rest)
 		return option
 	}
 	first := byContent()
@@ -186,7 +186,7 @@ func TestExecCommands(t *testing.T) {
 
 	// The environment has the profile, and LTO links none.
 	s.setenv("AFDO_PROFILE", profile)
-	assert.Equal(t, "-fauto-profile=a.o.afdo -c a.c\n", s.run("afdo", "exec", gcc, "-c", "a.c"))
+	assert.Equal(t, "-fauto-profile=a.o.afdo -O2 -c a.c\n", s.run("afdo", "exec", gcc, "-O2", "-c", "a.c"))
 	assert.Equal(t, "a.o -flto\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4", "-flto"))
 	assert.Equal(t, "a.o -fauto-profile=own.v4\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4"))
 }
@@ -194,13 +194,13 @@ func TestExecCommands(t *testing.T) {
 // TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
 func TestExecCaches(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "#include \"a.h\"\nint f0(int x) { return x; }\n")
 	s.write("a.h", "int f1(int x) { return x; }\n")
 	p := tinyProfile("/src/a.c", "/src/a.h", "/src/b.c")
 	profile := writeV4(t, p)
 	exec := func() string {
-		return s.run("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-c", "a.c")
+		return s.run("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-O2", "-c", "a.c")
 	}
 	asked := func() int {
 		data, err := os.ReadFile(s.path("asked"))
@@ -253,7 +253,7 @@ func TestExecCaches(t *testing.T) {
 	replaceV4(t, profile, other)
 	require.NoError(t, os.Truncate(profile, info.Size()))
 	require.NoError(t, os.Chtimes(profile, info.ModTime(), info.ModTime()))
-	assert.NotContains(t, s.says("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-c", "a.c"), "up to date")
+	assert.NotContains(t, s.says("afdo", "exec", "-v", "--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "up to date")
 	replaceV4(t, profile, p)
 
 	// A change of the source.
@@ -273,8 +273,8 @@ func TestExecCaches(t *testing.T) {
 		s.setenv("XDG_CACHE_HOME", "")
 		s.setenv("TMPDIR", t.TempDir())
 		assert.Contains(t, exec(), "from the compiler's -E")
-		out := s.run("afdo", "exec", "--profile", profile, "--", gcc, "-c", "a.c", "-o", "/dev/null")
-		assert.Regexp(t, "-fauto-profile=.*/afdo-[0-9]+/[0-9a-f]+.afdo -c a.c -o /dev/null\n$", out)
+		out := s.run("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "-o", "/dev/null")
+		assert.Regexp(t, "-fauto-profile=.*/afdo-[0-9]+/[0-9a-f]+.afdo -O2 -c a.c -o /dev/null\n$", out)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestExecCaches(t *testing.T) {
 func TestExecKeepsTheProfile(t *testing.T) {
 	for _, given := range []string{"prog.afdo", "link"} {
 		s := newSite(t)
-		gcc := s.fakeGCC("gcc", "12.2.0")
+		gcc := s.fakeGCC("gcc", "14.2.0")
 		s.write("a.c", "int f0(int x) { return x; }\n")
 		s.write("a.h", "")
 		profile, err := os.ReadFile(writeV4(t, tinyProfile("/src/a.c")))
@@ -300,13 +300,13 @@ func TestExecKeepsTheProfile(t *testing.T) {
 // TestExecPrivate has a cache that others may write to, and does not use it.
 func TestExecPrivate(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o777))
 	s.setenv("AFDO_CACHE_DIR", dir)
-	out := s.run("afdo", "exec", "-v", "--profile", writeV4(t, tinyProfile("a.c")), "--", gcc, "-c", "a.c")
+	out := s.run("afdo", "exec", "-v", "--profile", writeV4(t, tinyProfile("a.c")), "--", gcc, "-O2", "-c", "a.c")
 	assert.Contains(t, out, "other users can write to the folder")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -316,14 +316,14 @@ func TestExecPrivate(t *testing.T) {
 // TestExecThrownAway compiles into /dev/null with two profiles at once.
 func TestExecThrownAway(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {} int f1(void) {}\n")
 	s.write("a.h", "\n")
 	profiles := []string{writeV4(t, tinyProfile("a.c")), writeV4(t, tinyProfile("a.c", "b.c"))}
 	var running sync.WaitGroup
 	for i := range 24 {
 		running.Go(func() {
-			out, err := s.command("afdo", "exec", "--profile", profiles[i%2], "--", gcc, "-c", "a.c", "-o", "/dev/null").CombinedOutput()
+			out, err := s.command("afdo", "exec", "--profile", profiles[i%2], "--", gcc, "-O2", "-c", "a.c", "-o", "/dev/null").CombinedOutput()
 			assert.NoError(t, err)
 			option, _, _ := strings.Cut(string(out), " ")
 			assert.Len(t, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")), 1+i%2)
@@ -335,7 +335,7 @@ func TestExecThrownAway(t *testing.T) {
 // TestExecWarnings counts what is said in a build.
 func TestExecWarnings(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("mycompiler", "#!/bin/sh\necho mine\n")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
@@ -348,12 +348,12 @@ func TestExecWarnings(t *testing.T) {
 		}
 		return said
 	}
-	assert.Equal(t, 0, build("--profile", profile, "--", gcc, "-c", "a.c"))
-	assert.Equal(t, 0, build("--profile", profile, "--", "nice", gcc, "-c", "a.c"))
-	assert.Equal(t, 1, build("--profile", bare, "--", gcc, "-c", "a.c"), "without an index")
+	assert.Equal(t, 0, build("--profile", profile, "--", gcc, "-O2", "-c", "a.c"))
+	assert.Equal(t, 0, build("--profile", profile, "--", "nice", gcc, "-O2", "-c", "a.c"))
+	assert.Equal(t, 1, build("--profile", bare, "--", gcc, "-O2", "-c", "a.c"), "without an index")
 	assert.Equal(t, 1, build("--profile", profile, "--", "./mycompiler", "-c", "a.c"), "a compiler that is not known")
 	s.write("a.c", "int other(void) {}\n")
-	assert.Equal(t, 1, build("--profile", profile, "--", gcc, "-c", "a.c"), "nothing in the profile")
+	assert.Equal(t, 1, build("--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "nothing in the profile")
 
 	out := s.run("afdo", "cache")
 	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is no compiler of GCC"} {
@@ -364,7 +364,7 @@ func TestExecWarnings(t *testing.T) {
 // TestExecInParallel has many compilers at once, as make -j does.
 func TestExecInParallel(t *testing.T) {
 	s := newSite(t)
-	gcc := s.fakeGCC("gcc", "12.2.0")
+	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/b.c"))
@@ -372,9 +372,9 @@ func TestExecInParallel(t *testing.T) {
 	for i := range 24 {
 		running.Go(func() {
 			object := fmt.Sprintf("obj%d.o", i%12)
-			out, err := s.command("afdo", "exec", "--profile", profile, "--", gcc, "-c", "a.c", "-o", object).CombinedOutput()
+			out, err := s.command("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "-o", object).CombinedOutput()
 			assert.NoError(t, err)
-			assert.Equal(t, fmt.Sprintf("-fauto-profile=%[1]s.afdo -c a.c -o %[1]s\n", object), string(out))
+			assert.Equal(t, fmt.Sprintf("-fauto-profile=%[1]s.afdo -O2 -c a.c -o %[1]s\n", object), string(out))
 		})
 	}
 	running.Wait()

@@ -195,10 +195,18 @@ func (f *createFacts) tell(e *env, c *creating) {
 	if f.BogusRanges > 0 {
 		bogus = "; " + counted(f.BogusRanges, "bogus range")
 	}
-	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s",
+	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s%s",
 		counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
-		counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads)
+		counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads, readers(c.out.out.Format.Name))
 	f.Quality.tell(e)
+}
+
+// readers says what reads version 4, which no released compiler does.
+func readers(format string) string {
+	if format != "v4" && format != "v4c" {
+		return ""
+	}
+	return "; no GCC reads " + format + " itself yet: compile behind afdo exec, or use --to v2 (GCC 12 to 15) or --to v3 (GCC 16)"
 }
 
 // counted returns a number of things: 1 sample, 2 samples.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// TestExecParams: GCC 12 and 13 need a parameter, others do not, and nobody gets it twice or against
+// their will.
+func TestExecParams(t *testing.T) {
+	s := newSite(t)
+	s.write("a.c", "int f0(void) {}\n")
+	s.write("a.h", "\n")
+	profile := writeV4(t, tinyProfile("/src/a.c"))
+	const param = "--param=max-early-inliner-iterations=10 "
+	for version, want := range map[string]string{"12.2.0": param, "13.3.0": param, "14.2.0": "", "16.1.0": ""} {
+		gcc := s.fakeGCC("bin/"+version+"/gcc", version)
+		run := func(args ...string) string {
+			return s.run(append([]string{"afdo", "exec", "--profile", profile}, args...)...)
+		}
+		assert.Equal(t, want+"-fauto-profile=a.o.afdo -O2 -c a.c\n", run("--", gcc, "-O2", "-c", "a.c"), version)
+		assert.Equal(t, want+"-fauto-profile=a.o.afdo -O2 -c a.c\n", run("--", gcc, "-O2", "-c", "a.c"), "again, with the slice of the last run")
+		assert.Equal(t, "-fauto-profile=a.o.afdo -O2 -c a.c\n", run("--no-params", "--", gcc, "-O2", "-c", "a.c"), version)
+		assert.Equal(t, "-fauto-profile=a.o.afdo -O2 --param max-early-inliner-iterations=3 -c a.c\n",
+			run("--", gcc, "-O2", "--param", "max-early-inliner-iterations=3", "-c", "a.c"), version)
+		assert.Equal(t, "a.o -o a\n", run("--", gcc, "a.o", "-o", "a"), version)
+	}
+}
+
+// TestExecSpeaksUp: what makes a profile worthless is said once a build.
+func TestExecSpeaksUp(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "14.2.0")
+	s.write("a.c", "int f0(void) {}\n")
+	s.write("a.h", "\n")
+	profile := writeV4(t, tinyProfile("/src/a.c"))
+	run := func(args ...string) string {
+		return s.run(append([]string{"afdo", "exec", "--profile", profile, "--", gcc}, args...)...)
+	}
+	const warning = "afdo: a.c is compiled without optimisation, where a profile does nothing\n"
+	assert.Equal(t, warning+"-fauto-profile=a.o.afdo -O2 -O0 -c a.c\n", run("-O2", "-O0", "-c", "a.c"))
+	assert.Equal(t, "-fauto-profile=b.o.afdo -c a.c -o b.o\n", run("-c", "a.c", "-o", "b.o"), "it is said once")
+	s.write("a.c", "int renamed(void) {}\n")
+	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has functions of a.c, and none that is there now")
+}
+
+// TestExecFallback: a compiler that crashes with a profile compiles without, and one that fails for
+// another reason fails.
+func TestExecFallback(t *testing.T) {
+	s := newSite(t)
+	s.fakeGCC("real/gcc", "14.2.0")
+	s.write("gcc", `#!/bin/sh
+case "$*" in
+*--wrong*) echo "a.c:1: error: wrong" >&2; exit 3 ;;
+*-fauto-profile=*" -c "*) echo "during IPA pass: inline" >&2; echo "a.c:1:1: internal compiler error: in foo, at bar.cc:1" >&2; exit 1 ;;
+esac
+exec ./real/gcc "$@"
+`)
+	s.write("a.c", "int f0(void) {}\n")
+	s.write("a.h", "\n")
+	gcc, profile := s.path("gcc"), writeV4(t, tinyProfile("/src/a.c"))
+	out := s.run("afdo", "exec", "--fallback", "--profile", profile, "--", gcc, "-O2", "-c", "a.c")
+	assert.Equal(t, "afdo: the compiler crashes with the profile, so it goes on without: "+gcc+" -O2 -c a.c\n-O2 -c a.c\n", out)
+	assert.Contains(t, s.fails(1, "afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "internal compiler error")
+	assert.Equal(t, "a.c:1: error: wrong\n", s.fails(3, "afdo", "exec", "--fallback", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "--wrong"))
+
+	s.write("broken", "gcov, and then nothing of it")
+	out = s.run("afdo", "exec", "--fallback", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
+	assert.Contains(t, out, ": compiling without the profile\n-O2 -c a.c\n")
+	s.fails(cli.StatusFault, "afdo", "exec", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
+}
+
+// TestCreateSaysWhatReadsIt: no compiler reads version 4 yet.
+func TestCreateSaysWhatReadsIt(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	program := compileC(t, createdProgram, "-g")
+	in := sampled(t, program, "loop", 50, 7)
+	for format, said := range map[string]bool{"v4c": true, "v4": true, "v3": false, "v2": false} {
+		r := afdoRun("create", "--binary", program, "--profile", in, "--to", format, "-o", t.TempDir()+"/out")
+		assert.Equal(t, cli.StatusDone, r.status, r.err)
+		if said {
+			assert.Contains(t, r.err, "; no GCC reads "+format+" itself yet: compile behind afdo exec")
+		} else {
+			assert.NotContains(t, r.err, "reads")
+		}
+	}
+}

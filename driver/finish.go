@@ -1,0 +1,73 @@
+package driver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// earlyInliner is the parameter that GCC 12 and 13 need: before they read the counts of inlined
+// functions, they inline these, and only one call deep. Functions that were inlined deeper lose
+// their counts. GCC before 12 used 10 rounds with a profile.
+const earlyInliner = "max-early-inliner-iterations"
+
+// finish adds to a plan with a profile what the compiler needs besides, and how to do without. It
+// warns if the compiler makes nothing of it.
+func (p *preparation) finish(plan *Plan) {
+	if plan.Slice == "" {
+		return
+	}
+	if !p.command.Optimises() {
+		p.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", p.command.Sources[0])
+	}
+	plan.Without = p.command.WithProfile("")
+	if p.NoParams || !p.compiler.inlinesOnce() || p.command.mentions(earlyInliner) {
+		return
+	}
+	param := "--param=" + earlyInliner + "=10"
+	plan.Argv = slices.Insert(plan.Argv, len(p.command.Launcher)+1, param)
+	p.trace("%v gets %s", p.compiler, param)
+}
+
+// inlinesOnce reports whether the compiler is one that needs [earlyInliner].
+func (c *Compiler) inlinesOnce() bool {
+	first, _, _ := strings.Cut(c.Version, ".")
+	major, err := strconv.Atoi(first)
+	return err == nil && !c.Clang && major <= 13
+}
+
+// mentions reports whether an argument has a word in it.
+func (c *Command) mentions(text string) bool {
+	return slices.ContainsFunc(c.words, func(w word) bool { return strings.Contains(w.text+w.value, text) })
+}
+
+// sayNothing says that the profile has no function of the sources: those it has are others now, or
+// it has none.
+func (p *preparation) sayNothing() {
+	sources := strings.Join(p.command.Sources, ", ")
+	if !p.compiler.Clang && p.knowsSources() {
+		p.warnOf("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", sources)
+		return
+	}
+	p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", sources)
+}
+
+// knowsSources reports whether the profile has a unit for one of the sources.
+func (p *preparation) knowsSources() bool {
+	program, closeFile, err := p.openProgram()
+	if err != nil {
+		return false
+	}
+	defer closeFile()
+	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
+		if len(m.Units) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// WithoutProfile returns a command line without any profile, for one that fails with it.
+func WithoutProfile(argv []string, dir string) []string {
+	return ParseCommand(argv, dir).WithProfile("")
+}

@@ -1,0 +1,134 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// newTree writes files and returns options for them.
+func newTree(t *testing.T, files map[string]string) (Options, *strings.Builder) {
+	t.Helper()
+	tree := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(tree, name), []byte(text), 0o644))
+	}
+	var said strings.Builder
+	return Options{Tree: tree, Folder: filepath.Join(tree, "work"), Out: &said, Afdo: "/bin/false"}, &said
+}
+
+func TestCopyTree(t *testing.T) {
+	o, _ := newTree(t, map[string]string{"a/b.c": "1", "work/old": "2", ".git/config": "3"})
+	require.NoError(t, os.Symlink("b.c", filepath.Join(o.Tree, "a/link")))
+	require.NoError(t, os.Chmod(filepath.Join(o.Tree, "a/b.c"), 0o755))
+	past := time.Unix(1e9, 0)
+	require.NoError(t, os.Chtimes(filepath.Join(o.Tree, "a/b.c"), past, past))
+	to := filepath.Join(o.Folder, "copy")
+	require.NoError(t, copyTree(o.Tree, o.Folder, to))
+	info, err := os.Stat(filepath.Join(to, "a/b.c"))
+	require.NoError(t, err)
+	assert.True(t, info.ModTime().Equal(past), "make goes by times")
+	assert.Equal(t, os.FileMode(0o755), info.Mode())
+	link, err := os.Readlink(filepath.Join(to, "a/link"))
+	require.NoError(t, err)
+	assert.Equal(t, "b.c", link)
+	assert.NoDirExists(t, filepath.Join(to, "work"))
+	assert.NoDirExists(t, filepath.Join(to, ".git"))
+
+	before, err := fingerprint(o.Tree, o.Folder)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(o.Folder, "more"), nil, 0o644))
+	same, err := fingerprint(o.Tree, o.Folder)
+	require.NoError(t, err)
+	assert.Equal(t, before, same)
+	require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "a/b.c"), []byte("4"), 0o644))
+	other, err := fingerprint(o.Tree, o.Folder)
+	require.NoError(t, err)
+	assert.NotEqual(t, before, other)
+}
+
+// A step that fails says what it has printed, and what to do.
+func TestFailingSteps(t *testing.T) {
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Build = []string{"sh", "-c", "echo about to fail; exit 3"}
+	_, err := Run(context.Background(), o)
+	var failed *CommandError
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, err.Error(), "the build without a profile: ")
+	assert.Contains(t, err.Error(), "exit status 3\nabout to fail")
+
+	o.Build = []string{"true"}
+	_, err = Run(context.Background(), o)
+	require.ErrorIs(t, err, ErrNoCompiler)
+	assert.Contains(t, err.Error(), "clean it")
+
+	o.Build, o.Limit = []string{"sh", "-c", "sleep 60 & wait"}, 100*time.Millisecond
+	_, err = Run(context.Background(), o)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "the time limit of 100ms is over")
+
+	o.Folder = o.Tree
+	_, err = Run(context.Background(), o)
+	assert.Error(t, err)
+	assert.NoFileExists(t, filepath.Join(o.Tree, ".gitignore"))
+}
+
+// Compilers are found in PATH, by CC and by CXX, and a build that uses them is seen.
+func TestScripts(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, said := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	t.Setenv("CC", "ccache cc -pipe")
+	o.Build = []string{"sh", "-c", `$CC -c a.c && cc -o a a.o && echo "$CC" > used`}
+	_, err := Run(context.Background(), o)
+	var failed *CommandError
+	require.True(t, errors.As(err, &failed) || errors.Is(err, ErrNoRecorder), "%v", err) // there is no afdo here
+	used, err := os.ReadFile(filepath.Join(o.Folder, "base/used"))
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(o.Folder, "base.bin/cc")+" -pipe\n", string(used))
+	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(log), "\n"))
+	assert.NoFileExists(t, filepath.Join(o.Tree, "a"), "the tree stays as it is")
+	assert.Contains(t, said.String(), `base.bin:"$PATH"`)
+
+	said.Reset()
+	_, _ = Run(context.Background(), o)
+	assert.Contains(t, said.String(), "# base: done before")
+}
+
+func TestQuote(t *testing.T) {
+	assert.Equal(t, "a/b.c", quote("a/b.c"))
+	assert.Equal(t, "''", quote(""))
+	assert.Equal(t, `'it'\''s $x'`, quote("it's $x"))
+}
+
+func TestTail(t *testing.T) {
+	var said tail
+	line := strings.Repeat("x", 99) + "\n"
+	for range 1000 {
+		_, _ = said.Write([]byte(line))
+	}
+	_, _ = said.Write([]byte("the end\n"))
+	assert.LessOrEqual(t, len(said.String()), maxTail)
+	assert.True(t, strings.HasPrefix(said.String(), "x") && strings.HasSuffix(said.String(), "the end\n"))
+}
+
+func TestPerfCount(t *testing.T) {
+	n, ok := perfCount([]byte("# started on\n\n12345,,instructions:u,100,100.00,,\n"))
+	assert.True(t, ok)
+	assert.Equal(t, uint64(12345), n)
+	_, ok = perfCount([]byte("<not supported>,,instructions:u,0,100.00,,\n"))
+	assert.False(t, ok)
+}
