@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/driver/command"
 )
 
 // earlyInliner is the parameter that GCC 12 and 13 need: before they read the counts of inlined
@@ -21,7 +23,7 @@ func (p *preparation) finish(plan *Plan) {
 		p.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", p.command.Sources[0])
 	}
 	plan.Without = p.command.WithProfile("")
-	if p.NoParams || !p.compiler.inlinesOnce() || p.command.mentions(earlyInliner) {
+	if p.NoParams || !p.compiler.inlinesOnce() || p.command.Mentions(earlyInliner) {
 		return
 	}
 	param := "--param=" + earlyInliner + "=10"
@@ -34,11 +36,6 @@ func (c *Compiler) inlinesOnce() bool {
 	first, _, _ := strings.Cut(c.Version, ".")
 	major, err := strconv.Atoi(first)
 	return err == nil && !c.Clang && major <= 13
-}
-
-// mentions reports whether an argument has a word in it.
-func (c *Command) mentions(text string) bool {
-	return slices.ContainsFunc(c.words, func(w word) bool { return strings.Contains(w.text+w.value, text) })
 }
 
 // sayNothing says that the profile has no function of the sources: those it has are others now, or
@@ -69,5 +66,5 @@ func (p *preparation) knowsSources() bool {
 
 // WithoutProfile returns a command line without any profile, for one that fails with it.
 func WithoutProfile(argv []string, dir string) []string {
-	return ParseCommand(argv, dir).WithProfile("")
+	return command.Parse(argv, dir).WithProfile("")
 }

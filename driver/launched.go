@@ -26,10 +26,3 @@ func HasProfile(c *command.Line) bool {
 	_, err := os.Stat(c.Path(SlicePath(c.Object)))
 	return c.Object != "" && err == nil
 }
-
-// IsCompilerName reports whether a program of that name is a compiler of GCC or clang, maybe with a
-// target before it and a version behind it.
-func IsCompilerName(name string) bool { return hasCompilerName(name) || hasClangName(name) }
-
-// LookPath finds a compiler in a folder, or the one behind a launcher that goes by its name there.
-func LookPath(name, folder string) (string, error) { return lookPath(folder+"/"+name, folder) }

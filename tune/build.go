@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
 )
 
 // launcherSettings are settings that put something before the compilers, which then would not find
@@ -26,7 +27,7 @@ func withoutLaunchers(env []string) []string {
 
 // build copies the tree and builds there, with debug info, and with a profile if there is one.
 func (t *tuning) build(ctx context.Context, copied string, profile []string) error {
-	if err := copyTree(t.Tree, t.Folder, copied); err != nil {
+	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
 		return err
 	}
 	name := filepath.Base(copied)
@@ -44,7 +45,7 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 	for i, word := range t.Build {
 		argv[i] = t.inCopy(word, copied)
 	}
-	if _, err := t.do(ctx, command{argv: argv, dir: copied, env: env}); err != nil {
+	if _, err := t.do(ctx, task{argv: argv, dir: copied, env: env}); err != nil {
 		return err
 	}
 	if _, err := os.Stat(log); err != nil {
@@ -85,7 +86,7 @@ func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]str
 // debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does
 // not read clang's DWARF 5.
 func debugFlags(compiler string) []string {
-	if c, err := driver.FindCompiler(driver.ParseCommand([]string{compiler}, "/"), nil); err == nil && c.Clang {
+	if c, err := driver.FindCompiler(command.Parse([]string{compiler}, "/"), nil); err == nil && c.Clang {
 		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
 	}
 	return []string{"-g"}
@@ -98,16 +99,16 @@ func findCompilers() map[string]string {
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
 			name := e.Name()
-			if compilers[name] != "" || !driver.IsCompilerName(name) {
+			if compilers[name] != "" || !command.IsCompilerName(name) {
 				continue
 			}
-			if path, err := driver.LookPath(name, folder); err == nil {
+			if path, err := command.Parse([]string{filepath.Join(folder, name)}, folder).CompilerPath(); err == nil {
 				compilers[name] = path
 			}
 		}
 	}
 	for _, setting := range []string{"CC", "CXX"} {
-		if c := driver.ParseCommand(strings.Fields(os.Getenv(setting)), "/"); filepath.IsAbs(c.Compiler) {
+		if c := command.Parse(strings.Fields(os.Getenv(setting)), "/"); filepath.IsAbs(c.Compiler) {
 			compilers[filepath.Base(c.Compiler)] = c.Compiler
 		}
 	}
@@ -119,7 +120,7 @@ func findCompilers() map[string]string {
 func compilerSettings(bin string, compilers map[string]string) []string {
 	var settings []string
 	for _, name := range []string{"CC", "CXX"} {
-		c := driver.ParseCommand(strings.Fields(os.Getenv(name)), "/")
+		c := command.Parse(strings.Fields(os.Getenv(name)), "/")
 		if base := filepath.Base(c.Compiler); c.Compiler != "" && compilers[base] != "" {
 			words := append([]string{filepath.Join(bin, base)}, c.Args...)
 			settings = append(settings, name+"="+strings.Join(words, " "))

@@ -87,7 +87,7 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed uint64, err error) {
 	out := xxhash.New()
 	for _, line := range t.Measure {
-		u, err := t.quietly(ctx, command{argv: shell(t.inCopy(line, copied)), dir: copied, out: out})
+		u, err := t.quietly(ctx, task{argv: shell(t.inCopy(line, copied)), dir: copied, out: out})
 		if err != nil {
 			return sum, 0, err
 		}
@@ -177,7 +177,7 @@ func perfCount(out []byte) (uint64, bool) {
 func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uint64, error) {
 	out := t.in("perf.stat")
 	argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, shell(line)...)
-	if _, err := t.do(ctx, command{argv: argv, dir: copied}); err != nil {
+	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}
 	data, err := os.ReadFile(out)
@@ -200,7 +200,7 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 		return 0, err
 	}
 	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, shell(line)...)
-	if _, err := t.do(ctx, command{argv: argv, dir: copied}); err != nil {
+	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}
 	files, err := filepath.Glob(folder + "/*")

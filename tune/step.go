@@ -84,8 +84,8 @@ func (t *tuning) step(name string, do func() error) error {
 	return t.state.set(name, t.key)
 }
 
-// A command is one to run, in a folder and with settings of the environment.
-type command struct {
+// A task is a command to run, in a folder and with settings of the environment.
+type task struct {
 	argv []string
 	dir  string
 	env  []string  // settings besides those of all commands
@@ -99,13 +99,13 @@ func shell(line string) []string { return []string{"sh", "-c", line} }
 type usage struct{ wall, cpu time.Duration }
 
 // do prints and runs a command. Its processes end with the context.
-func (t *tuning) do(ctx context.Context, c command) (usage, error) {
+func (t *tuning) do(ctx context.Context, c task) (usage, error) {
 	t.say("(cd %s && %s)", quote(c.dir), strings.Join(append(quoteSettings(c.env), quoteAll(c.argv)...), " "))
 	return t.quietly(ctx, c)
 }
 
 // quietly runs a command without printing it.
-func (t *tuning) quietly(ctx context.Context, c command) (usage, error) {
+func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
 	var said tail

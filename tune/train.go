@@ -76,7 +76,7 @@ func (t *tuning) train(ctx context.Context, recorder Recorder) error {
 	for i, line := range t.Train {
 		out := filepath.Join(t.recordings(), strconv.Itoa(i+1))
 		argv := append(t.recording(recorder, out), shell(t.inCopy(line, t.base))...)
-		if _, err := t.do(ctx, command{argv: argv, dir: t.base}); err != nil {
+		if _, err := t.do(ctx, task{argv: argv, dir: t.base}); err != nil {
 			return err
 		}
 	}
@@ -111,12 +111,12 @@ func (t *tuning) createProfile(ctx context.Context) error {
 		for _, r := range recordings {
 			argv = append(argv, "--profile", r)
 		}
-		if _, err := t.do(ctx, command{argv: argv, dir: t.Folder}); err != nil {
+		if _, err := t.do(ctx, task{argv: argv, dir: t.Folder}); err != nil {
 			return err
 		}
 		merge = append(merge, made)
 	}
-	_, err = t.do(ctx, command{argv: merge, dir: t.Folder})
+	_, err = t.do(ctx, task{argv: merge, dir: t.Folder})
 	return err
 }
 
@@ -189,7 +189,7 @@ func addObjects(to map[string]uint64, recording, program string) error {
 // builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.
 func builtFiles(tree string) ([]string, error) {
 	var built []string
-	err := walk(tree, "", func(path, rel string, d fs.DirEntry) error {
+	err := walk(tree, nil, func(path, rel string, d fs.DirEntry) error {
 		if d.Type().IsRegular() && isProgram(path) {
 			built = append(built, rel)
 		}

@@ -6,18 +6,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 )
 
-// walk calls do for everything in a tree but the folder for copies and what git keeps.
-func walk(tree, folder string, do func(path, rel string, d fs.DirEntry) error) error {
+// walk calls do for everything in a tree but some paths and what git keeps.
+func walk(tree string, without []string, do func(path, rel string, d fs.DirEntry) error) error {
 	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (path == folder || d.Name() == ".git" && path != tree) {
+		leftOut := slices.Contains(without, path) || d.Name() == ".git" && path != tree
+		switch {
+		case leftOut && d.IsDir():
 			return filepath.SkipDir
+		case leftOut:
+			return nil
 		}
 		rel, err := filepath.Rel(tree, path)
 		if err != nil {
@@ -28,9 +33,9 @@ func walk(tree, folder string, do func(path, rel string, d fs.DirEntry) error) e
 }
 
 // fingerprint returns a key of the names, sizes and times of all files of a tree.
-func fingerprint(tree, folder string) (string, error) {
+func fingerprint(tree string, without []string) (string, error) {
 	h := xxhash.New()
-	err := walk(tree, folder, func(_, rel string, d fs.DirEntry) error {
+	err := walk(tree, without, func(_, rel string, d fs.DirEntry) error {
 		if d.IsDir() {
 			return nil
 		}
@@ -46,11 +51,11 @@ func fingerprint(tree, folder string) (string, error) {
 
 // copyTree copies a tree with the times of its files, by which make goes. What was at the target is
 // removed.
-func copyTree(tree, folder, to string) error {
+func copyTree(tree string, without []string, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	return walk(tree, folder, func(path, rel string, d fs.DirEntry) error {
+	return walk(tree, without, func(path, rel string, d fs.DirEntry) error {
 		target := filepath.Join(to, rel)
 		info, err := d.Info()
 		if err != nil {

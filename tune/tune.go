@@ -102,6 +102,11 @@ func newTuning(o Options) (*tuning, error) {
 	if o.Folder, err = filepath.Abs(o.Folder); err != nil {
 		return nil, err
 	}
+	if o.Profile != "" {
+		if o.Profile, err = filepath.Abs(o.Profile); err != nil {
+			return nil, err
+		}
+	}
 	if o.Rounds == 0 {
 		o.Rounds = DefaultRounds
 	}
@@ -123,6 +128,9 @@ func newTuning(o Options) (*tuning, error) {
 	return t, nil
 }
 
+// ours returns the paths of what this makes, which is no part of the tree.
+func (t *tuning) ours() []string { return []string{t.Folder, t.Profile} }
+
 // in returns the path of something in the folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
@@ -130,7 +138,7 @@ func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n
 
 func (t *tuning) run(ctx context.Context) (*Result, error) {
 	t.say("# everything is below %s; the tree %s stays as it is", t.Folder, t.Tree)
-	tree, err := fingerprint(t.Tree, t.Folder)
+	tree, err := fingerprint(t.Tree, t.ours())
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -132,11 +131,6 @@ func (e *env) tune(ctx context.Context, t *tuning) error {
 	}
 	if t.Out = e.Out; t.json {
 		t.Out = e.Err
-	}
-	if t.Profile != "" {
-		if t.Profile, err = filepath.Abs(t.Profile); err != nil {
-			return err
-		}
 	}
 	r, err := tune.Run(ctx, t.Options)
 	var failed *tune.CommandError

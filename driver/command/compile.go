@@ -24,3 +24,12 @@ func (c *Line) Optimises() bool {
 	}
 	return false
 }
+
+// Mentions reports whether an argument, or a word of a response file, has a text in it.
+func (c *Line) Mentions(text string) bool {
+	return slices.ContainsFunc(c.words, func(w word) bool { return strings.Contains(w.text+w.value, text) })
+}
+
+// IsCompilerName reports whether a program of that name is a compiler of GCC or clang, maybe with a
+// target before it and a version behind it.
+func IsCompilerName(name string) bool { return hasCompilerName(name) || hasClangName(name) }

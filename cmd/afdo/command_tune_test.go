@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/tune"
+)
+
+func TestTuneUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no command that builds":        {"--train", "x"},
+		"no --train":                    {"--", "make"},
+		`--recorder has no "x"`:         {"--train", "x", "--recorder", "x", "--", "make"},
+		"--rounds 0 measures nothing":   {"--train", "x", "--rounds", "0", "--", "make"},
+		`--env is NAME=VALUE, not "=x"`: {"--train", "x", "--env", "=x", "--", "make"},
+		"--time-limit -1s is over":      {"--train", "x", "--time-limit", "-1s", "--", "make"},
+	} {
+		r := afdoRun(append([]string{"tune"}, args...)...)
+		assert.Equal(t, cli.StatusUsage, r.status, args)
+		assert.Contains(t, r.err, want)
+	}
+}
+
+// TestTuneJSON goes all the way with a real compiler and callgrind.
+func TestTuneJSON(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	testenv.Tool(t, "valgrind")
+	testenv.Tool(t, "awk")
+	s := newSite(t)
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 200 > training.txt; awk -v seed=2 -f text.awk | head -n 200 > other.txt")
+	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
+	args := []string{
+		"afdo", "tune", "--recorder", "callgrind", "--rounds", "6", "-o", "words.afdo",
+		"--train", "./words < training.txt", "--measure", "./words < $INPUT", "--env", "INPUT=other.txt", "--json", "--", "sh", "build.sh",
+	}
+	cmd := s.command(args...)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	keepJSON(t, "tune", string(out))
+	var facts tuneFacts
+	require.NoError(t, json.Unmarshal(out, &facts))
+	assert.Contains(t, []tune.Verdict{tune.Faster, tune.Slower, tune.Same}, facts.Verdict)
+	assert.Equal(t, []string{"words"}, facts.Programs)
+	assert.Equal(t, tune.Callgrind, facts.Recorder)
+	assert.False(t, facts.Differs)
+	measures := make(map[string]tuneMeasure)
+	for _, m := range facts.Measures {
+		measures[m.What] = m
+	}
+	for _, what := range []string{"processor time", "time", "instructions", "code"} {
+		m, ok := measures[what]
+		require.True(t, ok, what)
+		assert.Positive(t, m.Before)
+		assert.Positive(t, m.After)
+		assert.NotNil(t, m.Low)
+	}
+	assert.Less(t, measures["instructions"].Change, -0.01, "it does less for the same text")
+	assert.NoFileExists(t, s.path("words"), "the tree has the profile and the folder, and nothing else that is new")
+
+	assert.Equal(t, cli.StatusDone, afdoRun("show", s.path("words.afdo")).status)
+	said := s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c"))
+	assert.Contains(t, said, "table_add", "units have the paths of the tree")
+
+	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
+	for _, step := range []string{"base", "train", "profile", "fast"} {
+		assert.Contains(t, again, "# "+step+": done before\n")
+	}
+	assert.Contains(t, again, "Verdict: ")
+
+	s.write("build.sh", "cc -O2 -o words words.c table.c && echo more >&2 && false\n")
+	failed := s.fails(cli.StatusFault, append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
+	assert.Contains(t, failed, "exit status 1\nmore\n")
+	assert.Contains(t, failed, "run the same command again")
+}
