@@ -25,12 +25,17 @@ func read(t *testing.T, path string) string {
 // blocks returns the fenced code blocks of a document that have an info string.
 func blocks(t *testing.T, path, info string) []string {
 	t.Helper()
+	found := blocksOf(read(t, path), info)
+	require.NotEmpty(t, found, "%s has no block of %q", path, info)
+	return found
+}
+
+func blocksOf(text, info string) []string {
 	re := regexp.MustCompile("(?ms)^```" + regexp.QuoteMeta(info) + "\n(.*?)^```$")
 	var found []string
-	for _, m := range re.FindAllStringSubmatch(read(t, path), -1) {
+	for _, m := range re.FindAllStringSubmatch(text, -1) {
 		found = append(found, m[1])
 	}
-	require.NotEmpty(t, found, "%s has no block of %q", path, info)
 	return found
 }
 
