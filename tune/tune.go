@@ -1,7 +1,9 @@
 // Package tune goes all the way from a program to a faster one: it builds the program, trains it
 // under a recorder, makes a profile, builds again with that, and measures whether it has paid.
 //
-//	result, err := tune.Run(ctx, tune.Options{Build: []string{"make"}, Train: []string{"./prog in"}, ...})
+//	result, err := tune.Run(ctx, tune.Options{
+//		Build: []string{"make"}, Train: []string{"./prog in"}, Measure: []string{"./prog in2"}, ...
+//	})
 //
 // It works in copies of the source tree, so the tree itself stays as it is, and runs compilers
 // through a folder of scripts in front of PATH, so the build need not know of it. Each step is a

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestExecParams: GCC 12 and 13 need a parameter, others do not, and nobody gets it twice or against
-// their will.
+// TestExecParams: GCC 12 and 13 need a parameter, others do not, and nobody gets it twice or
+// against their will.
 func TestExecParams(t *testing.T) {
 	s := newSite(t)
 	s.write("a.c", "int f0(void) {}\n")
