@@ -2,7 +2,7 @@
 // under a recorder, makes a profile, builds again with that, and measures whether it has paid.
 //
 //	result, err := tune.Run(ctx, tune.Options{
-//		Build: []string{"make"}, Train: []string{"./prog in"}, Measure: []string{"./prog in2"}, ...
+//		Build: []string{"make"}, Train: []string{"./prog in"}, Folder: "work", ...
 //	})
 //
 // It works in copies of the source tree, so the tree itself stays as it is, and runs compilers
