@@ -13,6 +13,8 @@ prepare() {
 	fi
 	echo '#define DEB_HOST_MULTIARCH "none"' >"$work/lua/lua5.4-deb-multiarch.h"
 	: >"$work/leveldb/port/port_config.h"
+	mkdir -p "$work/expat"
+	: >"$work/expat/expat_config.h"
 }
 
 # files PROGRAM prints the source files of a program, and flags NAME the flags they need.
@@ -23,6 +25,10 @@ files() {
 	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$work"/re2tables/*.cc "$here/programs/re2.cc" ;;
 	calc) echo "$here/programs/calc.c" ;;
 	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
+	tinyxml2) ls "$sources"/tinyxml2-*/tinyxml2.cpp "$here/programs/tinyxml2.cc" ;;
+	cjson) ls "$sources"/cjson-*/cJSON.c "$here/programs/cjson.c" ;;
+	expat) ls "$sources"/expat-*/expat/lib/xml{parse,role,tok}.c "$here/programs/expat.c" ;;
+	lz4) ls "$sources"/lz4-*/lib/lz4{,hc}.c "$here/programs/lz4.c" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
 	esac
@@ -34,6 +40,10 @@ flags() {
 	zstd) echo -DZSTD_DISABLE_ASM -I"$(echo "$sources"/libzstd-*/lib)" ;;
 	re2) echo -I"$(echo "$sources"/re2-*)" ;;
 	fmt) echo -I"$(echo "$sources"/fmtlib-*/include)" ;;
+	tinyxml2) echo -I"$(echo "$sources"/tinyxml2-*)" ;;
+	cjson) echo -I"$(echo "$sources"/cjson-*)" ;;
+	expat) echo -DXML_GE=1 -DXML_DTD=1 -DXML_NS=1 -DXML_CONTEXT_BYTES=1024 -DXML_DEV_URANDOM -DHAVE_GETRANDOM -I"$work/expat" -I"$(echo "$sources"/expat-*/expat/lib)" ;;
+	lz4) echo -I"$(echo "$sources"/lz4-*/lib)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
 		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
 	esac
@@ -41,7 +51,7 @@ flags() {
 
 # compiler PROGRAM SUFFIX prints how the compiler is called.
 compiler() {
-	case $1 in lua | zstd | calc) echo "gcc${2#plain}" ;; *) echo "g++${2#plain} -std=c++17" ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4) echo "gcc${2#plain}" ;; *) echo "g++${2#plain} -std=c++17" ;; esac
 }
 
 # compile PROGRAM SUFFIX FLAGS... compiles into the folder $out.o.

@@ -108,6 +108,7 @@ var verbs = [...]verb{
 	{"cache", newCacheCommand},
 	{"merge", newMergeCommand},
 	{"diff", newDiffCommand},
+	{"rebase", newRebaseCommand},
 }
 
 // verbsFor returns the verb that a command line begins with, which knows nothing of the

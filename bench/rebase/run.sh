@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What are profiles of older sources worth? Builds programs of two versions of their sources, profiles both, moves the
+# profile of the older one to the newer sources, and compares it with the newer one's:
+#
+#	bench/rebase/run.sh OLD NEW [PROGRAM...]
+#
+# OLD and NEW are folders with the sources of two versions, each as bench/pays/run.sh has it; besides its programs there
+# are tinyxml2, cjson, expat and lz4 (tinyxml2-*, cjson-*, expat-*, lz4-*). The table goes to standard output: the
+# overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by the texts alone and
+# rebased with the newer program's debug info; and with COUNT=1 the instructions of the newer program on the trained input, built with each profile, against those without any. COMPILER
+# is the suffix of the compiler, by default that of gcc itself, KEEP a folder for what is built, and what is there is
+# not built again.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pays" && pwd)
+root=$here/../..
+old=$(cd "$1" && pwd)
+new=$(cd "$2" && pwd)
+shift 2
+wanted=("$@")
+[ $# -gt 0 ] || wanted=(lua zstd fmt tinyxml2 cjson expat lz4)
+suffix=${COMPILER-plain}
+keep=${KEEP:-$(mktemp -d)}
+[ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
+declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4)
+
+mkdir -p "$keep"
+go build -C "$root" -o "$keep/afdo" ./cmd/afdo
+go build -C "$root/bench" -o "$keep/pays" ./pays
+
+# version STATE SOURCES PROGRAM builds and profiles one version.
+version() {
+	sources=$2 work=$keep/$1 programs=("$3")
+	mkdir -p "$work"
+	cp "$keep/afdo" "$work/afdo"
+	. "$here/programs.sh"
+	prepare
+	base=$work/$3$suffix
+	tree=$(echo "$2/${folders[$3]}"-*)
+	[ -e "$base" ] || build "$3" "$suffix" "$base"
+	[ -s "$base.train" ] || count "$3" "$base" train "$base.train" >/dev/null
+	"$keep/afdo" create --binary "$base" --profile "$base.train" --map-prefix "$tree=src" --map-prefix "$here=pays" \
+		--map-prefix "$work=work" -o "$base.afdo" --to v4c 2>"$base.log" || { cat "$base.log" >&2; return 1; }
+}
+
+overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | tr ',' '\n' | awk -F': ' '/"locations"/ {printf "%.3f", $2; exit}'; }
+
+# instructions PROFILE prints what the newer program takes with a profile, against none.
+instructions() {
+	local flag=
+	if [ -n "$1" ]; then
+		"$keep/afdo" convert "$1" --to "$([ "$suffix" = -16 ] && echo v3 || echo v2)" -o "$base.use" 2>/dev/null
+		flag=-fauto-profile=$base.use
+	fi
+	build "$program" "$suffix" "$base.with" $flag
+	count "$program" "$base.with" train
+}
+
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
+
+echo '| program | overlap: stale | rebased, by text | with debug info | instructions: fresh | stale | rebased |'
+echo '|---|--:|--:|--:|--:|--:|--:|'
+for program in "${wanted[@]}"; do
+	version old "$old" "$program"
+	stale=$base.afdo oldtree=$tree
+	version new "$new" "$program"
+	fresh=$base.afdo
+	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" -o "$base.text.afdo" >"$base.report"
+	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" --binary "$base" -o "$base.rebased.afdo" >"$base.report"
+	printf '| %s %s, %s | %s | %s | %s |' "$program" "$(basename "$oldtree" | sed 's/.*-\([0-9].*\)-.*/\1/')" "$(basename "$tree" | sed 's/.*-\([0-9].*\)-.*/\1/')" \
+		"$(overlap "$stale" "$fresh")" "$(overlap "$base.text.afdo" "$fresh")" "$(overlap "$base.rebased.afdo" "$fresh")"
+	if [ -n "${COUNT-}" ]; then
+		none=$(instructions "")
+		for p in "$fresh" "$stale" "$base.rebased.afdo"; do
+			printf ' %s |' "$(percent "$none" "$(instructions "$p")")"
+		done
+	fi
+	echo
+done

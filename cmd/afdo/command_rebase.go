@@ -1,0 +1,272 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/compdb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const rebaseHelp = `Move the counts of PROFILE to where their lines are in sources that were edited since.
+
+A count stands at a line that is counted from the declaration of its function, so
+whoever inserts a line moves all counts below it to the wrong ones. Each function is
+found in the old sources and in the new ones, and its lines are aligned. Counts of
+lines that are gone are left out. A function whose lines are the same keeps its
+records. docs/rebase.md says what is found.
+
+The old sources are those that the profiled program was built from:
+  --old-source DIR         a folder with them; may be several
+
+The new ones are what is to be compiled:
+  --source DIR             a folder with them; may be several
+  --compile-commands FILE  what the commands of a compilation database read
+  --binary NEW             a program that was built from them, whose debug info says
+                           exactly which function is where, and what it is called now
+
+The output has the format of PROFILE unless told otherwise. The report tells what has
+become of the functions; with --dry-run it is all that is made. With --json,
+standard output has it as JSON, with these members:
+
+  {"file", "samples", "kept", "outcomes": [{"outcome", "functions", "samples", "kept"},
+    ...], "functions": [{"name", "unit", "outcome", "new_name", "new_unit", "samples",
+    "kept"}, ...]}
+
+where "kept" are the samples whose line has been found, and an outcome is "unknown" for
+functions that the old sources do not have, which stay as they are, "unchanged", "moved"
+if some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed"
+or "lost".`
+
+// A rebasing is what the command line of "afdo rebase" asks for.
+type rebasing struct {
+	out                 outputFlags
+	oldSources, sources []string
+	binary, database    string
+	json, dry           bool
+	report              rebaseReport
+	old, new            rebase.Sources
+	progress            *progress.Line
+}
+
+func newRebaseCommand(e *env) *cobra.Command {
+	var r rebasing
+	cmd := &cobra.Command{
+		Use:   "rebase PROFILE -o OUT --old-source DIR... {--source DIR... | --compile-commands FILE} [--binary NEW]",
+		Short: "Move a profile to sources that were edited since",
+		Long:  rebaseHelp,
+		Args:  wantArgs("PROFILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(); err != nil {
+				return err
+			}
+			return e.rebase(cmd.Context(), args[0], &r)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.binary, "binary", "", "program that was built from the new sources, with debug info")
+	r.out.addFlags(e, cmd)
+	f.Lookup("output").DefValue = ""
+	r.out.path = ""
+	f.StringArrayVar(&r.oldSources, "old-source", nil, "folder with the sources that were profiled")
+	f.StringArrayVar(&r.sources, "source", nil, "folder with the sources to be compiled")
+	f.StringVar(&r.database, "compile-commands", "", "compilation database of the new sources, compile_commands.json")
+	f.BoolVar(&r.dry, "dry-run", false, "report what would be moved, and write nothing")
+	f.BoolVar(&r.json, "json", false, "report as JSON on standard output")
+	r.report.number = 25
+	f.VarP((*countFlag)(&r.report.number), "number", "n", "how many functions to print, 0 for all")
+	addDemangleFlags(cmd, &r.report.demangle, &r.report.plain)
+	return cmd
+}
+
+// check refuses what makes no sense, before any work is done.
+func (r *rebasing) check() error {
+	switch {
+	case r.dry && r.out.path != "":
+		return cli.Usagef("--dry-run writes no file: leave -o away")
+	case !r.dry && r.out.path == "":
+		return cli.Usagef("no -o OUT, and no --dry-run")
+	case r.json && r.out.path == cli.Stdio:
+		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
+	case len(r.oldSources) == 0:
+		return cli.Usagef("no --old-source: the profile does not say how its sources were")
+	case len(r.sources) == 0 && r.database == "" && r.binary == "":
+		return cli.Usagef("no --source, --compile-commands or --binary: where are the new sources?")
+	}
+	return nil
+}
+
+// rebase moves a profile and tells how that went.
+func (e *env) rebase(ctx context.Context, path string, r *rebasing) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	r.progress = progress.Start(e.Err)
+	defer r.progress.Stop()
+	if err := r.readSources(ctx, e); err != nil {
+		return err
+	}
+	return e.withFile(path, func(f *input.File, k kind.Kind) error {
+		r.progress.Say("rebasing %s", human.Name(path))
+		report, err := r.do(e, f, k)
+		r.progress.Stop()
+		if report == nil || err != nil && !errors.Is(err, rebase.ErrNothing) {
+			return err
+		}
+		r.report.path, r.report.Report = path, report
+		if tell := r.tell(e); tell != nil {
+			return tell
+		}
+		return err
+	})
+}
+
+func (r *rebasing) do(e *env, f *input.File, k kind.Kind) (report *rebase.Report, err error) {
+	ask := &kind.Rebase{Old: &r.old, New: &r.new}
+	if !r.dry {
+		ask.Output = func(format string) (kind.Output, kind.Kind, error) {
+			r.out.to.name = cmp.Or(r.out.to.name, format)
+			err := r.out.resolve(e)
+			return r.out.out, r.out.kind, err
+		}
+	}
+	err = dispatch(e, "rebase", k, func(own kind.CanRebase) error {
+		report, err = own.Rebase(&e.Env, f, ask)
+		return err
+	}, func(from kind.CanLoad) error {
+		report, err = kind.RebaseModel(&e.Env, from, f, ask)
+		return err
+	})
+	return report, err
+}
+
+// tell reports what has become of the functions.
+func (r *rebasing) tell(e *env) error {
+	switch {
+	case r.json:
+		return r.report.json(e.Out)
+	case r.out.path == cli.Stdio:
+		e.Warnf("%s", r.report.summary())
+		return nil
+	}
+	return r.report.text(e.Out)
+}
+
+// readSources reads the old and the new sources.
+func (r *rebasing) readSources(ctx context.Context, e *env) error {
+	for _, dir := range r.oldSources {
+		r.progress.Say("reading %s", human.Name(dir))
+		if err := r.old.AddFolder(dir); err != nil {
+			return err
+		}
+	}
+	for _, dir := range r.sources {
+		r.progress.Say("reading %s", human.Name(dir))
+		if err := r.new.AddFolder(dir); err != nil {
+			return err
+		}
+	}
+	if r.database != "" {
+		if err := r.readDatabase(e); err != nil {
+			return err
+		}
+	}
+	if r.binary != "" {
+		return r.readBinary(ctx)
+	}
+	return nil
+}
+
+// readBinary takes declarations from a program and, unless there are sources, the files that these
+// are in.
+func (r *rebasing) readBinary(ctx context.Context) error {
+	r.progress.Say("reading debug info of %s", human.Name(r.binary))
+	file, err := symbolize.Open(r.binary)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	declarations, err := rebase.Declarations(ctx, file)
+	if err != nil {
+		return err
+	}
+	if len(r.sources) == 0 && r.database == "" {
+		last, read := "", 0
+		for _, d := range declarations { // by file
+			if d.File == last {
+				continue
+			}
+			last = d.File
+			if text, err := os.ReadFile(d.File); err == nil {
+				r.new.AddFile(d.File, text)
+				read++
+			}
+		}
+		if read == 0 {
+			return fmt.Errorf("%s: none of the sources that debug info names can be read; --source tells where they are", human.Name(r.binary))
+		}
+	}
+	r.new.Declare(declarations)
+	return nil
+}
+
+// readDatabase reads the files that the commands of a compilation database read.
+func (r *rebasing) readDatabase(e *env) error {
+	data, err := os.ReadFile(r.database)
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs(filepath.Dir(r.database))
+	if err != nil {
+		return err
+	}
+	entries, err := compdb.Parse(data, root)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.database, err)
+	}
+	cache, err := driver.OpenCache()
+	if err != nil {
+		e.Warnf("%v", err)
+	}
+	seen := make(map[string]bool)
+	for i, entry := range entries {
+		r.progress.Say("reading what %d of %d commands read", i+1, len(entries))
+		c := command.Parse(withoutLauncher(entry.Args), entry.Directory)
+		if c.Reason != "" {
+			continue
+		}
+		files := c.Sources
+		if compiler, err := driver.FindCompiler(c, cache); err == nil {
+			if in, err := driver.FindInputs(c, compiler, cache); err == nil {
+				files = in.Files
+			} else {
+				e.Warnf("%s: %v: its headers are not looked at", c.Sources[0], err)
+			}
+		}
+		for _, name := range files {
+			path := c.Path(name)
+			if text, err := os.ReadFile(path); err == nil && !seen[path] {
+				seen[path] = true
+				r.new.AddFile(path, text)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return fmt.Errorf("%s: no source of its commands can be read", r.database)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+const rebaseOld = `int price(int net, int vat)
+{
+	int sum = net;
+	if (vat)
+		sum += sum * vat / 100;
+	return sum;
+}
+
+int total(const int *net, int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += price(net[i], 19);
+	return sum;
+}
+`
+
+const rebaseProfile = `total:900:0
+ 2: 100
+ 3: 300
+ 5: 100
+ 4: price:400
+  1: 0
+  2: 200
+  4: 150
+  5: 50
+gone:7:0
+ 1: 7
+`
+
+// rebaseFolders makes a folder with the old sources, one with the new ones, and a sample profile.
+func rebaseFolders(t *testing.T, edited string) (old, new, prof string) {
+	t.Helper()
+	dir := t.TempDir()
+	old, new, prof = filepath.Join(dir, "old"), filepath.Join(dir, "new"), filepath.Join(dir, "p.sampletext")
+	for folder, text := range map[string]string{old: rebaseOld, new: edited} {
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, "src"), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "src", "cart.c"), []byte(text), 0o666))
+	}
+	require.NoError(t, os.WriteFile(prof, []byte(rebaseProfile), 0o666))
+	return old, new, prof
+}
+
+var rebaseEdited = strings.NewReplacer("\tint sum = net;\n", "\tint sum = net;\n\n\tcheck(vat);\n", "\tfor", "\t/* all */\n\tfor").Replace(rebaseOld)
+
+// TestRebase moves a sample profile and the same in version 4, and tells of it.
+func TestRebase(t *testing.T) {
+	old, new, prof := rebaseFolders(t, rebaseEdited)
+	out := filepath.Join(t.TempDir(), "out")
+	r := afdoRun("rebase", prof, "--old-source", old, "--source", new, "-o", out)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	assert.Equal(t, `total:900:0
+ 2: 100
+ 4: 300
+ 6: 100
+ 5: price:400
+  1: 0
+  2: 200
+  6: 150
+  7: 50
+gone:7:0
+ 1: 7
+`, string(text))
+	assert.Equal(t, `Outcome  Functions  Samples  With a line
+unknown          1        7      100.00%
+moved            2      900      100.00%
+all              3      907      100.00%
+
+500  100.00%  moved  total
+400  100.00%  moved  price
+`, r.out)
+
+	four, moved := filepath.Join(t.TempDir(), "four"), filepath.Join(t.TempDir(), "moved")
+	require.Equal(t, cli.StatusDone, afdoRun("convert", prof, "--to", "v4", "-o", four).status)
+	r = afdoRun("rebase", four, "--old-source", old, "--source", new, "-o", moved, "--to", "text")
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	assert.Equal(t, cli.StatusDone, afdoRun("diff", "--exit-code", moved, out).status)
+}
+
+// TestRebaseSame changes no byte where the sources are the same.
+func TestRebaseSame(t *testing.T) {
+	old, _, prof := rebaseFolders(t, "")
+	for _, format := range []string{"v4", "v4c", "v3", "v2", "text", "extbinary", "sampletext"} {
+		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
+		require.Equal(t, cli.StatusDone, afdoRun("convert", prof, "--to", format, "-o", in).status)
+		r := afdoRun("rebase", in, "--old-source", old, "--source", old, "-o", out)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+		want, err := os.ReadFile(in)
+		require.NoError(t, err)
+		got, err := os.ReadFile(out)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(want, got), format)
+	}
+}
+
+func TestRebaseJSON(t *testing.T) {
+	old, new, prof := rebaseFolders(t, strings.ReplaceAll(rebaseEdited, "\tif (vat)\n", ""))
+	r := afdoRun("rebase", prof, "--old-source", old, "--source", new, "--dry-run", "--json")
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	keepJSON(t, "rebase", r.out)
+	var report struct {
+		Samples, Kept uint64
+		Functions     []struct {
+			Name, Outcome string
+			Samples, Kept uint64
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.out), &report))
+	assert.EqualValues(t, 907, report.Samples)
+	assert.EqualValues(t, 907, report.Kept)
+	assert.Equal(t, "total", report.Functions[0].Name)
+}
+
+// TestRebaseRefuses has what is no good: it must be said, and no file be written.
+func TestRebaseRefuses(t *testing.T) {
+	old, new, prof := rebaseFolders(t, "int other(void)\n{\n\treturn 1;\n}\n")
+	out := filepath.Join(t.TempDir(), "out")
+	probes := writeFile(t, "probes", []byte("main:10:0\n 1: 10\n !CFGChecksum: 12\n"))
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		said   string
+	}{
+		"nothing matches": {[]string{prof, "--old-source", old, "--source", new, "-o", out}, cli.StatusFault, "no function of the profile is in both sources"},
+		"no old sources":  {[]string{prof, "--source", new, "-o", out}, cli.StatusUsage, "no --old-source"},
+		"no new sources":  {[]string{prof, "--old-source", new, "-o", out}, cli.StatusUsage, "no --source"},
+		"no output":       {[]string{prof, "--old-source", old, "--source", new}, cli.StatusUsage, "no -o OUT"},
+		"two answers":     {[]string{prof, "--old-source", old, "--source", new, "-o", out, "--dry-run"}, cli.StatusUsage, "--dry-run"},
+		"no such folder":  {[]string{prof, "--old-source", old + "er", "--source", new, "-o", out}, cli.StatusFault, "no such file"},
+		"no such binary":  {[]string{prof, "--old-source", old, "--binary", prof, "-o", out}, cli.StatusFault, "ELF"},
+		"probes":          {[]string{probes, "--old-source", old, "--source", new, "-o", out}, cli.StatusFault, "pseudo-probes"},
+	} {
+		r := afdoRun(append([]string{"rebase"}, c.args...)...)
+		assert.Equal(t, c.status, r.status, name)
+		assert.Contains(t, r.err, c.said, name)
+		assert.NoFileExists(t, out, name)
+	}
+}
+
+// TestRebaseOfBuild finds the new sources by what a build compiles, and by what it has made.
+func TestRebaseOfBuild(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	old, new, prof := rebaseFolders(t, rebaseEdited+"int main(void) { int net[] = {1, 2}; return total(net, 2); }\n")
+	object := filepath.Join(t.TempDir(), "cart.o")
+	source := filepath.Join(new, "src", "cart.c")
+	out, err := exec.Command(gcc, "-Wno-implicit-function-declaration", "-g", "-O1", "-c", "-o", object, source).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	database, err := json.Marshal([]map[string]any{{
+		"directory": new, "file": "src/cart.c", "arguments": []string{gcc, "-O2", "-c", "src/cart.c", "-o", "cart.o"},
+	}})
+	require.NoError(t, err)
+	var moved []string
+	for name, args := range map[string][]string{
+		"sources":  {"--source", new},
+		"database": {"--compile-commands", writeFile(t, "compile_commands.json", database)},
+		"binary":   {"--binary", object},
+		"both":     {"--binary", object, "--source", new},
+	} {
+		path := filepath.Join(t.TempDir(), "out")
+		r := afdoRun(append([]string{"rebase", prof, "--old-source", old, "-o", path}, args...)...)
+		require.Equal(t, cli.StatusDone, r.status, "%s: %s", name, r.err)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), " 4: 300\n", name)
+		moved = append(moved, string(text))
+	}
+	assert.Len(t, slices.Compact(moved), 1)
+}

@@ -1,0 +1,87 @@
+package profile
+
+import "github.com/go-afdo/afdo/internal/stack"
+
+// A Relocation says where a symbol's records go.
+type Relocation struct {
+	Path, Name string // of the symbol from now on
+	Drop       bool   // the symbol's function goes, and what is inlined of it elsewhere
+
+	// Line returns the line to which the records of a line go, or that they go nowhere. Different
+	// lines go to different lines. Nil leaves all where they are.
+	Line func(line uint32) (uint32, bool)
+}
+
+// Relocate returns a profile whose records are at other lines, and whose symbols may have other
+// names. It asks once for each symbol. A body goes with the line that it is inlined at. Head counts
+// and timestamps stay, and so does the order of units and symbols; those that nothing refers to any
+// more are left out. There is no summary. p is not changed. It takes O(n log n).
+func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
+	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
+	for f := range p.NumFiles() {
+		r.to.AddFile(p.FilePath(FileRef(f)))
+	}
+	for s := range r.where {
+		r.where[s] = where(SymbolRef(s))
+		r.symbols[s] = r.to.AddSymbol(r.to.AddFile(r.where[s].Path), r.where[s].Name)
+	}
+	for s, f := range p.Functions() {
+		if !r.where[s].Drop {
+			r.to.AddFunction(r.symbols[s], Function{f.HeadCount, f.Timestamp, r.records(s, f.Records)})
+		}
+	}
+	return r.to.pruned()
+}
+
+// A relocator moves the records of one profile into another.
+type relocator struct {
+	from, to *Profile
+	symbols  []SymbolRef
+	where    []Relocation
+	body     Body
+	open     stack.Stack[openBody]
+}
+
+// An openBody is one whose records are being moved.
+type openBody struct {
+	end  int
+	line func(uint32) (uint32, bool)
+}
+
+func (r *relocator) records(s SymbolRef, records []Record) []Record {
+	r.body.Reset()
+	line := r.where[s].Line
+	for i := 0; i < len(records); i++ {
+		for !r.open.Empty() && r.open.Top().end == i {
+			r.leave(&line)
+		}
+		record := &records[i]
+		at, ok := record.Line, true
+		if line != nil {
+			at, ok = line(at)
+		}
+		switch {
+		case record.Kind == KindInlined && (!ok || r.where[record.Callee].Drop):
+			i += int(record.Count)
+		case !ok:
+		case record.Kind == KindCount:
+			r.body.Count(at, record.Discriminator, record.Count)
+		case record.Kind == KindCall:
+			r.body.Call(at, record.Discriminator, r.symbols[record.Callee], record.Count)
+		default:
+			r.body.Enter(at, record.Discriminator, r.symbols[record.Callee])
+			r.open.Push(openBody{i + 1 + int(record.Count), line})
+			line = r.where[record.Callee].Line
+		}
+	}
+	for !r.open.Empty() {
+		r.leave(&line)
+	}
+	return r.body.Records()
+}
+
+// leave closes the innermost body and goes back to the lines of the one around it.
+func (r *relocator) leave(line *func(uint32) (uint32, bool)) {
+	r.body.Leave()
+	*line = r.open.Pop().line
+}

@@ -1,0 +1,115 @@
+package outline
+
+import (
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A Line is a line of a function as far as it can be told from others.
+type Line struct {
+	Offset int32    // from the line of the function's declaration
+	Hash   uint64   // of its tokens; 0 if it has none
+	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted
+}
+
+// Lines returns the lines of a piece of text that have tokens, of which the first is numbered line
+// and the declaration is at decl. White space and comments make no difference. Where "#line" says
+// so, a line is numbered otherwise, and left out if it is of another file or comes too late.
+func Lines(text []byte, line, decl int) []Line {
+	r := lineReader{lexer: newLexer(text, line), decl: decl}
+	return r.read()
+}
+
+type lineReader struct {
+	lexer
+	decl   int
+	lines  []Line
+	words  []uint32
+	digest xxhash.Digest
+	tokens int
+	marks  marks
+}
+
+func (r *lineReader) read() []Line {
+	r.digest.Reset()
+	current := r.line
+	for {
+		t := r.next()
+		if t.kind == end || t.line != current {
+			r.flush(current)
+			current = t.line
+		}
+		if t.kind == end {
+			return r.lines
+		}
+		if t.kind == directive && r.marks.read(&r.lexer, t.line) {
+			continue
+		}
+		spelled := r.text[t.start:t.end]
+		if r.tokens > 0 {
+			r.digest.Write([]byte{' '})
+		}
+		r.digest.Write(spelled)
+		if t.kind == word || t.kind == literal {
+			r.words = append(r.words, wordHash(spelled))
+		}
+		r.tokens++
+	}
+}
+
+// flush ends a line.
+func (r *lineReader) flush(line int) {
+	number, own := r.marks.number(line)
+	offset := int32(number - r.decl)
+	if r.tokens > 0 && own && (len(r.lines) == 0 || offset > r.lines[len(r.lines)-1].Offset) {
+		slices.Sort(r.words)
+		r.lines = append(r.lines, Line{Offset: offset, Hash: max(1, r.digest.Sum64()), Words: append([]uint32{}, r.words...)})
+	}
+	r.words, r.tokens = r.words[:0], 0
+	r.digest.Reset()
+}
+
+func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
+
+// Word returns what Line.Words has for a token.
+func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
+
+// Parameters returns the words in the parentheses behind a name of a function, as [Line] has them.
+func (f *Function) Parameters(text []byte, n Name) []uint32 {
+	l := newLexer(text[n.Start:max(n.Start, f.End)], n.line)
+	l.fresh = false
+	var words []uint32
+	depth := 0
+	for t := l.next(); t.kind != end; t = l.next() {
+		switch spelled := l.text[t.start:t.end]; {
+		case spelled[0] == '(':
+			depth++
+		case spelled[0] == ')':
+			if depth--; depth <= 0 && len(words) > 0 || l.at(l.pos) != '(' {
+				slices.Sort(words)
+				return words
+			}
+		case spelled[0] == '{':
+			slices.Sort(words)
+			return words
+		case depth > 0 && t.kind == word:
+			words = append(words, wordHash(spelled))
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// Words returns the identifiers and numbers of a text, as [Line] has them. It is never nil.
+func Words(text []byte) []uint32 {
+	l := newLexer(text, 1)
+	words := []uint32{}
+	for t := l.next(); t.kind != end; t = l.next() {
+		if t.kind == word {
+			words = append(words, wordHash(text[t.start:t.end]))
+		}
+	}
+	slices.Sort(words)
+	return words
+}

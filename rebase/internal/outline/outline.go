@@ -1,0 +1,322 @@
+// Package outline finds the functions that a text of C or C++ defines, and tells their lines apart.
+//
+// It takes the text as it is, with macros and all branches of "#if". It knows no types, so it may
+// take something for a function that is none; what it finds are candidates.
+package outline
+
+import "bytes"
+
+// A Function is a piece of text that looks like the definition of a function.
+type Function struct {
+	Names []Name // it may have, at least one: macros around the declaration look like names
+	File  string // as "#line" says; empty without one
+	Scope string // classes and namespaces around it, such as "a::b"
+	End   int    // of the text, behind the body
+	mark  marks
+}
+
+// A Name is one that a function may have.
+type Name struct {
+	Text      string // unqualified: "run", "~Cart", "operator()", which a lambda has, too
+	Qualifier string // in front of it: "Cart" in "Cart::run"
+	Line      int    // as "#line" says
+	Start     int    // of the text
+	line      int    // physical
+}
+
+// Lines returns the lines of a function of a text, under one of its names.
+func (f *Function) Lines(text []byte, name int) []Line {
+	n := &f.Names[name]
+	if f.End < n.Start { // its end was not seen
+		return nil
+	}
+	r := lineReader{lexer: newLexer(text[n.Start:f.End], n.line), decl: n.Line, marks: f.mark}
+	r.lexer.fresh = false
+	return r.read()
+}
+
+// Functions returns the functions of a text in the order in which they begin. It takes time and
+// memory by the length of the text.
+func Functions(text []byte) []Function {
+	p := parser{lexer: newLexer(text, 1), frame: &frame{}}
+	for p.step() {
+	}
+	for f := p.frame; f != nil; f = f.parent {
+		p.ends(f)
+	}
+	return p.functions
+}
+
+// A frame is a brace that is open. Frames are never changed, so that a branch of "#if" can go back
+// to those that were open where it began.
+type frame struct {
+	parent   *frame
+	kind     frameKind
+	scope    string
+	function int // counted from 1
+	parens   int // open outside of it
+	lambdas  int // likewise, of those that are about to begin
+	depth    int // how many are open around it
+}
+
+type frameKind uint8
+
+const (
+	scope       frameKind = iota // its declarations are looked at
+	body                         // of a function, or a block in one
+	initializer                  // the declaration goes on behind it
+)
+
+// A branch is an "#if" that is open.
+type branch struct {
+	frame  *frame
+	parens int
+}
+
+type parser struct {
+	lexer
+	functions []Function
+	frame     *frame
+	branches  []branch
+	parens    int
+	decl      declaration
+	lambdas   []lambda
+	marks     marks
+	prev      token
+	before    token // the one before prev
+}
+
+// A lambda is one that may be about to begin.
+type lambda struct {
+	start, line int
+	parens      int
+	closed      bool // its ']' has come
+	squares     int
+}
+
+// More than this of a text that is none of C is not remembered.
+const (
+	maxNames    = 4
+	maxLambdas  = 1 << 6
+	maxBranches = 1 << 10
+)
+
+func (p *parser) step() bool {
+	t := p.next()
+	switch t.kind {
+	case end:
+		return false
+	case directive:
+		p.directive(t)
+		return true
+	case word:
+		p.word(t)
+	case punctuation:
+		p.punctuation(t)
+	}
+	p.before, p.prev = p.prev, t
+	return true
+}
+
+func (p *parser) text(t token) string { return string(p.lexer.text[t.start:t.end]) }
+
+// is reports whether a token is a character.
+func (p *parser) is(t token, c byte) bool {
+	return t.kind == punctuation && p.lexer.text[t.start] == c
+}
+
+// directive passes over a directive. Of the branches of "#if", each but the first begins with the
+// braces and parentheses that were open before it.
+func (p *parser) directive(hash token) {
+	if p.marks.read(&p.lexer, hash.line) {
+		return
+	}
+	t := p.next()
+	if t.kind == end || !p.inDirective {
+		p.pos, p.line, p.fresh = t.start, t.line, true
+		return
+	}
+	switch name := p.text(t); name {
+	case "if", "ifdef", "ifndef":
+		if len(p.branches) < maxBranches {
+			p.branches = append(p.branches, branch{frame: p.frame, parens: p.parens})
+		}
+	case "else", "elif", "elifdef", "elifndef":
+		if n := len(p.branches); n > 0 {
+			p.goBack(p.branches[n-1])
+		}
+	case "endif":
+		if n := len(p.branches); n > 0 {
+			p.branches = p.branches[:n-1]
+		}
+	}
+	for p.inDirective {
+		if t := p.next(); t.kind == end {
+			return
+		} else if !p.inDirective {
+			p.pos, p.line, p.fresh, p.inDirective = t.start, t.line, true, false
+		}
+	}
+}
+
+// goBack opens what was open where an "#if" began, if that has changed.
+func (p *parser) goBack(b branch) {
+	if p.frame == b.frame && p.parens == b.parens {
+		return
+	}
+	if p.frame != b.frame {
+		for f := p.frame; f != b.frame && f.depth >= b.frame.depth; f = f.parent {
+			p.ends(f)
+		}
+		p.lambdas = p.lambdas[:0]
+	}
+	p.frame, p.parens = b.frame, b.parens
+}
+
+// ends says that a function, if a frame is one, ends here, for all that is known.
+func (p *parser) ends(f *frame) {
+	if f.function > 0 {
+		p.functions[f.function-1].End = p.pos
+	}
+}
+
+func (p *parser) word(t token) {
+	if p.frame.kind == scope && p.parens == 0 {
+		p.decl.word(p, t)
+	}
+}
+
+func (p *parser) punctuation(t token) {
+	switch c := p.lexer.text[t.start]; c {
+	case '{':
+		p.open(t)
+	case '}':
+		p.close()
+	case '[':
+		p.square(t)
+	case ']':
+		p.endSquare()
+	case '(':
+		if p.frame.kind == scope && p.parens == 0 {
+			p.decl.paren(p)
+		}
+		p.parens++
+	case ')':
+		p.parens = max(p.parens-1, 0)
+		if p.frame.kind == scope && p.parens == 0 {
+			p.decl.endParen(p)
+		}
+	case ';':
+		if p.parens == 0 {
+			p.lambdas = p.lambdas[:p.frame.lambdas]
+		}
+		fallthrough
+	default:
+		if p.frame.kind == scope && p.parens == 0 {
+			p.decl.punctuation(p, c)
+		}
+	}
+}
+
+// square begins what may be a lambda, which does not follow what can be indexed.
+func (p *parser) square(t token) {
+	if n := len(p.lambdas); n > p.frame.lambdas && !p.lambdas[n-1].closed {
+		p.lambdas[n-1].squares++
+		return
+	}
+	if p.attribute() {
+		return
+	}
+	indexed := p.prev.kind == literal || p.prev.kind == word && !isKeyword(p.text(p.prev)) || p.is(p.prev, ')') || p.is(p.prev, ']')
+	if !indexed && len(p.lambdas) < maxLambdas {
+		p.lambdas = append(p.lambdas, lambda{start: t.start, line: t.line, parens: p.parens})
+	}
+}
+
+// attribute passes over one like [[nodiscard]], from the second bracket on.
+func (p *parser) attribute() bool {
+	const longest = 1 << 10
+	rest := p.lexer.text[p.pos:min(p.pos+longest, len(p.lexer.text))]
+	if len(rest) == 0 || rest[0] != '[' {
+		return false
+	}
+	stop := bytes.Index(rest, []byte("]]"))
+	if stop < 0 {
+		return false
+	}
+	p.skipTo("]]", 0)
+	return true
+}
+
+func (p *parser) endSquare() {
+	n := len(p.lambdas)
+	if n == p.frame.lambdas || p.lambdas[n-1].closed {
+		return
+	}
+	l := &p.lambdas[n-1]
+	if l.squares > 0 {
+		l.squares--
+		return
+	}
+	l.closed = true
+	ahead := p.lexer
+	if t := ahead.next(); t.kind != word && !p.is(t, '(') && !p.is(t, '{') && !p.is(t, '<') {
+		p.lambdas = p.lambdas[:n-1]
+	}
+}
+
+// open opens a brace.
+func (p *parser) open(t token) {
+	f := &frame{parent: p.frame, kind: body, scope: p.frame.scope, parens: p.parens, depth: p.frame.depth + 1}
+	for n := len(p.lambdas); n > p.frame.lambdas; n-- {
+		l := p.lambdas[n-1]
+		if l.closed && l.parens == p.parens {
+			p.lambdas = p.lambdas[:n-1]
+			f.function = p.define(f, []Name{p.name("operator()", "", l.start, l.line)})
+			break
+		}
+		if l.parens < p.parens {
+			break
+		}
+	}
+	if f.function == 0 && p.frame.kind == scope {
+		p.decl.open(p, f)
+	}
+	if f.kind == scope {
+		p.decl = declaration{}
+	}
+	if f.function > 0 {
+		n := &p.functions[f.function-1].Names[0]
+		f.scope = join(f.scope, join(n.Qualifier, n.Text))
+	}
+	f.lambdas = len(p.lambdas)
+	p.frame, p.parens = f, 0
+}
+
+// define adds a function and returns its number.
+func (p *parser) define(f *frame, names []Name) int {
+	p.functions = append(p.functions, Function{Names: names, File: p.marks.file, Scope: f.scope, mark: p.marks})
+	m := &p.functions[len(p.functions)-1].mark
+	m.own = m.file
+	return len(p.functions)
+}
+
+func (p *parser) name(text, qualifier string, start, line int) Name {
+	number, _ := p.marks.number(line)
+	return Name{Text: text, Qualifier: qualifier, Line: number, Start: start, line: line}
+}
+
+// close closes a brace.
+func (p *parser) close() {
+	f := p.frame
+	if f.parent == nil {
+		p.decl, p.parens = declaration{}, 0
+		return
+	}
+	p.ends(f)
+	p.frame, p.parens = f.parent, f.parens
+	p.lambdas = p.lambdas[:min(len(p.lambdas), f.lambdas)]
+	if f.kind != initializer && p.frame.kind == scope {
+		p.decl = declaration{}
+	}
+}

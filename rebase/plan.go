@@ -1,0 +1,279 @@
+package rebase
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// A state is what is known of the functions of one state of the sources.
+type state interface {
+	// find returns the functions that are the one of a symbol, for all that is known.
+	find(file, symbol string, spelled *spelling) []*function
+	// near returns functions that it may have become.
+	near(spelled *spelling) []*function
+	// all iterates over all functions, in any order; some may come twice.
+	all(yield func(*function) bool)
+}
+
+// A plan says for every symbol of a profile what becomes of it.
+type plan struct {
+	old, new state
+	changes  []*change
+	taken    map[taker]bool // new functions that are some old one
+}
+
+// A change is what becomes of one symbol.
+type change struct {
+	use
+	index    int // among all
+	spelled  spelling
+	outcome  Outcome // without Renamed
+	name     string  // of the symbol, with the new name if it was renamed
+	path     string  // of its unit
+	old, new *function
+	share    float64 // of the weight of the lines that have counts, that was found again
+	same     bool    // all offsets stay
+	first    int32   // offset of to[0]
+	to       []int32 // new offsets by old ones, none if there is none
+}
+
+// makePlan matches the functions of a profile.
+func makePlan(uses []use, old, new state) *plan {
+	p := &plan{old: old, new: new, taken: make(map[taker]bool)}
+	var open []*change
+	for i := range uses {
+		c := &change{use: uses[i], index: i, name: uses[i].symbol, path: uses[i].file, spelled: spell(uses[i].symbol)}
+		p.changes = append(p.changes, c)
+		if c.old = bestOld(c, old.find(c.file, c.symbol, &c.spelled)); c.old == nil {
+			c.same = true
+			continue
+		}
+		c.outcome = Lost
+		if f := p.best(c, new.find(c.file, c.symbol, &c.spelled)); f != nil {
+			p.take(c, f)
+			f.forget()
+		}
+		if c.old.forget(); c.share < leastShare {
+			open = append(open, c)
+		}
+	}
+	for _, c := range open {
+		if f := p.best(c, slices.DeleteFunc(slices.Clone(new.near(&c.spelled)), p.isTaken)); c.new == nil && f != nil {
+			p.take(c, f)
+		}
+	}
+	p.search(slices.DeleteFunc(open, func(c *change) bool { return c.share >= leastShare }))
+	p.movePaths()
+	return p
+}
+
+// take makes a symbol a function of the new sources.
+func (p *plan) take(c *change, f *function) {
+	c.new = f
+	p.taken[f.key()] = true
+	c.align()
+	c.name = c.renamed()
+}
+
+func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
+
+// best returns the function that a symbol has become. One in another file must have much of what it
+// was.
+func (p *plan) best(c *change, candidates []*function) *function {
+	return best(candidates, func(f *function) float64 {
+		same := common(c.old.Lines(), f.Lines())
+		f.forget()
+		if same < leastShare && path.Base(c.old.file) != path.Base(f.file) {
+			return -1
+		}
+		return c.kinship(f) + 6*same
+	})
+}
+
+// A taker is a new function that an old one can become. Functions of a template are different ones
+// in one place.
+type taker struct {
+	outline *outline.Function
+	symbol  string
+}
+
+func (f *function) key() taker { return taker{f.outline, f.symbol} }
+
+// leastShare is how much of a function must be found again under its name before it is not looked
+// for under another.
+const leastShare = 0.4
+
+// bestOld returns the function that a symbol was. Without a declaration it must be in the symbol's
+// file, if that is known, and have code where there are counts.
+func bestOld(c *change, candidates []*function) *function {
+	return best(candidates, func(f *function) float64 {
+		if f.symbol != "" {
+			return 0
+		}
+		fits := c.fits(f)
+		f.forget()
+		if fits < leastFit || c.file != "" && path.Base(c.file) != path.Base(f.file) {
+			return -1
+		}
+		return c.kinship(f) + 4*fits
+	})
+}
+
+// leastFit is the share of places with counts at which a function must have code to be the one that
+// was profiled.
+const leastFit = 0.5
+
+// maxCandidates bounds how many functions of a name are looked at.
+const maxCandidates = 1 << 9
+
+// best returns the candidate with the highest score, which must not be negative. Of several it is
+// the first.
+func best(candidates []*function, score func(*function) float64) *function {
+	candidates = candidates[:min(len(candidates), maxCandidates)]
+	var found *function
+	highest := 0.0
+	for _, f := range candidates {
+		if s := score(f); s >= highest && (found == nil || s > highest) {
+			found, highest = f, s
+		}
+	}
+	return found
+}
+
+// kinship says how well scope, file and parameters of a function are those of a symbol.
+func (c *change) kinship(f *function) float64 {
+	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
+	if c.spelled.known {
+		scopes := strings.Join(c.spelled.scope, "::")
+		inner := ""
+		if n := len(c.spelled.scope); n > 0 {
+			inner = c.spelled.scope[n-1]
+		}
+		if last := f.scope[strings.LastIndexByte(f.scope, ':')+1:]; last != inner && f.scope != "" {
+			score -= 100 // a function of another class
+		}
+		score += 2 * float64(commonEnd(scopes, f.scope, "::"))
+	}
+	if c.spelled.params != nil {
+		score += 2 * shareOf(c.spelled.params, f.parameters())
+	}
+	if f.symbol != "" {
+		score += 3 * sameEnds(c.symbol, f.symbol)
+	}
+	return score
+}
+
+// sameEnds returns the share of two names that is the same from their beginning and their end.
+func sameEnds(a, b string) float64 {
+	n, most := 0, min(len(a), len(b))
+	for n < most && a[n] == b[n] {
+		n++
+	}
+	for m := 1; n < most && a[len(a)-m] == b[len(b)-m]; m++ {
+		n++
+	}
+	return float64(n) / float64(max(len(a), len(b), 1))
+}
+
+// commonEnd returns how many parts at the ends of two paths are the same.
+func commonEnd(a, b, separator string) (n int) {
+	for a != "" && b != "" {
+		i, j := strings.LastIndex(a, separator), strings.LastIndex(b, separator)
+		lastA, lastB := a[max(i, 0):], b[max(j, 0):]
+		if strings.TrimPrefix(lastA, separator) != strings.TrimPrefix(lastB, separator) {
+			return n
+		}
+		n++
+		a, b = a[:max(i, 0)], b[:max(j, 0)]
+	}
+	return n
+}
+
+// parameters returns the words between the parentheses behind a function's name.
+func (f *function) parameters() []uint32 {
+	return f.outline.Parameters(f.text, f.name)
+}
+
+// shareOf returns the share of words that is among others. Both are sorted.
+func shareOf(words, others []uint32) float64 {
+	if len(words) == 0 {
+		if len(others) == 0 {
+			return 1
+		}
+		return 0
+	}
+	return 2 * float64(inCommon(words, others)) / float64(len(words)+len(others))
+}
+
+func inCommon(v, w []uint32) (n int) {
+	for i, j := 0, 0; i < len(v) && j < len(w); {
+		switch c := cmp.Compare(v[i], w[j]); {
+		case c == 0:
+			n++
+			i++
+			j++
+		case c < 0:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}
+
+// fits returns the share of offsets with counts at which a function has code, the names that are
+// called there included.
+func (c *change) fits(f *function) float64 {
+	lines := f.Lines()
+	found, all := 0, 0
+	for _, offset := range c.lines {
+		if offset >= 0 {
+			all++
+			if lineAt(lines, offset) >= 0 {
+				found++
+			}
+		}
+	}
+	for _, called := range c.callees {
+		if i := lineAt(lines, called.line); i >= 0 && lines[i].Words != nil {
+			all++
+			if _, ok := slices.BinarySearch(lines[i].Words, called.word); ok {
+				found++
+			}
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(found) / float64(all)
+}
+
+// lineAt returns the index of the line of an offset, none if there is none.
+func lineAt(lines []outline.Line, offset int32) int {
+	i, ok := slices.BinarySearchFunc(lines, offset, func(l outline.Line, offset int32) int { return cmp.Compare(l.Offset, offset) })
+	if !ok {
+		return none
+	}
+	return i
+}
+
+// common returns the share of the lines of two functions that are the same, wherever they are.
+func common(old, new []outline.Line) float64 {
+	times := make(map[uint64]int, len(old))
+	all := len(old) + len(new)
+	for i := range old {
+		times[old[i].Hash]++
+	}
+	same := 0
+	for i := range new {
+		if times[new[i].Hash] > 0 {
+			times[new[i].Hash]--
+			same += 2
+		}
+	}
+	return float64(same) / float64(max(all, 1))
+}

@@ -1,0 +1,94 @@
+package rebase
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Profile returns a profile of the new sources, with the counts of p, which is one of the old ones.
+// p is not changed, and is returned itself if nothing else is. Functions whose lines are the same
+// keep their records. The report is returned with [ErrNothing] as well.
+//
+// A function of n lines that becomes one of m takes O((n+m) log(n+m)), and a number of steps for
+// each line besides that is bounded whatever has changed. docs/rebase.md says what is found.
+func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
+	uses := make([]use, p.NumSymbols())
+	for s := range uses {
+		ref := profile.SymbolRef(s)
+		uses[s] = use{symbol: p.SymbolName(ref), file: p.FilePath(p.SymbolFile(ref))}
+	}
+	gather(uses, placesOf(p))
+	plan := makePlan(uses, old, new)
+	report, err := plan.report(placesOf(p))
+	if err != nil {
+		return nil, report, err
+	}
+	if plan.nothing() {
+		return p, report, nil
+	}
+	return p.Relocate(plan.relocation), report, nil
+}
+
+// nothing reports whether everything stays as it is.
+func (p *plan) nothing() bool {
+	return !slices.ContainsFunc(p.changes, func(c *change) bool {
+		return !c.same || c.outcome == Lost || c.name != c.symbol || c.path != c.file
+	})
+}
+
+// relocation says what becomes of a symbol.
+func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
+	c := p.changes[s]
+	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}
+	if !c.same {
+		r.Line = func(line uint32) (uint32, bool) {
+			to, ok := c.line(signed(line))
+			return unsigned(to), ok
+		}
+	}
+	return r
+}
+
+// signed returns the offset of a line. One before the declaration counts backwards from 2^16.
+func signed(line uint32) int32 {
+	if line >= 1<<15 && line < 1<<16 {
+		return int32(line) - 1<<16
+	}
+	return int32(line)
+}
+
+func unsigned(offset int32) uint32 {
+	if offset < 0 {
+		return uint32(offset) & (1<<16 - 1)
+	}
+	return uint32(offset)
+}
+
+// placesOf iterates over the records of a profile.
+func placesOf(p *profile.Profile) iter.Seq[place] {
+	return func(yield func(place) bool) {
+		var open []profile.SymbolRef
+		for s, f := range p.Functions() {
+			open = append(open[:0], s)
+			w := profile.Walk(f.Records)
+			for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+				open = open[:depth+1]
+				at := place{symbol: int(open[depth]), line: signed(r.Line), callee: none}
+				switch r.Kind {
+				case profile.KindCount:
+					at.count = r.Count
+				case profile.KindInlined:
+					open = append(open, r.Callee)
+					fallthrough
+				default:
+					at.callee = int(r.Callee)
+				}
+				if !yield(at) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package rebase
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// What makes a function of another name unmistakable: this many lines, of which this share is the
+// same as of the old one, and by so much more than of any other function.
+const (
+	leastLines  = 4
+	unmistaken  = 0.6
+	leastMargin = 0.15
+)
+
+// search looks for functions under other names. It takes time by the lines of all functions that no
+// symbol has taken.
+func (p *plan) search(open []*change) {
+	wanted := make(map[uint64][]*change) // by lines that few of them have
+	for _, c := range open {
+		for i := range c.old.Lines() {
+			l := &c.old.Lines()[i]
+			if list := wanted[l.Hash]; len(l.Words) > 1 && len(list) < maxSharing {
+				wanted[l.Hash] = append(list, c)
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	found := make(map[*change]*finding, len(open))
+	p.new.all(func(f *function) bool {
+		if !p.taken[f.key()] {
+			for _, c := range likeliest(wanted, f.Lines()) {
+				if found[c] == nil {
+					found[c] = &finding{}
+				}
+				found[c].add(f, common(c.old.Lines(), f.Lines()))
+			}
+			f.forget()
+		}
+		return true
+	})
+	for _, c := range open {
+		if best := found[c]; best != nil && best.unmistakable(c) && !p.taken[best.function.key()] {
+			p.take(c, best.function)
+		}
+	}
+}
+
+// likeliest returns the few changes with which some lines have the most in common.
+func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
+	votes := make(map[*change]int)
+	for i := range lines {
+		for _, c := range wanted[lines[i].Hash] {
+			votes[c]++
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(votes), func(c, d *change) int {
+		return cmp.Or(cmp.Compare(votes[d], votes[c]), cmp.Compare(c.index, d.index))
+	})
+	return list[:min(len(list), maxLikeliest)]
+}
+
+// maxSharing bounds how many functions one line is a sign of.
+const maxSharing = 8
+
+// maxLikeliest bounds how many functions one is compared with.
+const maxLikeliest = 4
+
+// A finding is the best function so far.
+type finding struct {
+	function *function
+	share    float64
+	second   float64 // share of another function
+}
+
+func (f *finding) add(g *function, share float64) {
+	switch {
+	case f.function != nil && f.function.outline == g.outline:
+	case share > f.share:
+		f.function, f.share, f.second = g, share, f.share
+	default:
+		f.second = max(f.second, share)
+	}
+}
+
+func (f *finding) unmistakable(c *change) bool {
+	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
+}
+
+// renamed returns the symbol of a function under its new name.
+func (c *change) renamed() string {
+	if c.new.symbol != "" {
+		if slices.Contains(structors(c.new.symbol), canonical.Name(c.symbol)) {
+			return c.symbol
+		}
+		return sameStructor(c.new.symbol, c.symbol)
+	}
+	from, to := c.spelled.name, c.new.name.Text
+	if c.spelled.known {
+		from, to = strconv.Itoa(len(from))+from, strconv.Itoa(len(to))+to
+	}
+	if i := strings.LastIndex(c.symbol, from); i >= 0 {
+		return c.symbol[:i] + to + c.symbol[i+len(from):]
+	}
+	return c.symbol
+}
+
+// sameStructor returns a symbol of debug info, which has one for all variants of a constructor or
+// destructor, as the variant that another symbol is.
+func sameStructor(symbol, like string) string {
+	for _, s := range structors(symbol)[1:] {
+		n := len(s)
+		for n > 0 && s[n-1] == symbol[n-1] {
+			n--
+		}
+		if strings.Contains(like, s[n-2:n]+"E") { // C1, C2, ...
+			return s
+		}
+	}
+	return symbol
+}

@@ -1,0 +1,152 @@
+package rebase
+
+import (
+	"io/fs"
+	"os"
+	pathpkg "path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// Sources are the texts of one state of a program's sources. The zero value has none. Texts are
+// kept in memory as long as the Sources are.
+type Sources struct {
+	files  []source
+	byName map[string][]*function // by unqualified name
+	base   map[string][]int       // files by the last part of their path
+
+	// If declarations are known:
+	declared  map[string][]*function // by symbol
+	overloads map[string][]*function // by unqualified name
+}
+
+// A source is one file.
+type source struct {
+	path   string
+	byLine map[int][]*function // by the line of the name
+}
+
+// A function is one of the sources. It may be there several times, under each name it may have.
+type function struct {
+	symbol  string // as profiles have it; empty if only the text is known
+	file    string
+	name    outline.Name
+	scope   string // classes and namespaces
+	outline *outline.Function
+	text    []byte
+	lines   []outline.Line // while they are looked at
+}
+
+// Lines returns the lines of a function. They are kept until [function.forget].
+func (f *function) Lines() []outline.Line {
+	if f.lines == nil {
+		f.lines = f.outline.Lines(f.text, slices.Index(f.outline.Names, f.name))
+	}
+	return f.lines
+}
+
+// forget frees the memory of a function's lines. They can be had again.
+func (f *function) forget() { f.lines = nil }
+
+// maxSource is the size up to which a file is read.
+const maxSource = 256 << 20
+
+// sourceNames are the ends of names of files with C and C++.
+var sourceNames = []string{
+	".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y", ".l", ".re", ".ixx", ".cppm",
+}
+
+// AddFolder reads all files of C and C++ in a folder and those below it. Folders whose name begins
+// with a dot are left out. Their paths are relative to the folder.
+func (s *Sources) AddFolder(dir string) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch name := strings.ToLower(entry.Name()); {
+		case entry.IsDir() && strings.HasPrefix(name, ".") && path != dir:
+			return filepath.SkipDir
+		case !entry.Type().IsRegular() || !slices.Contains(sourceNames, filepath.Ext(name)):
+			return nil
+		}
+		if info, err := entry.Info(); err != nil || info.Size() > maxSource {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		path, err = filepath.Rel(dir, path)
+		if err == nil {
+			s.AddFile(filepath.ToSlash(path), text)
+		}
+		return err
+	})
+}
+
+// AddFile adds a text, which must not change any more. Its path may be the end of the one that
+// profiles have.
+func (s *Sources) AddFile(path string, text []byte) {
+	if s.byName == nil {
+		s.byName = make(map[string][]*function)
+		s.base = make(map[string][]int)
+	}
+	byLine := make(map[int][]*function)
+	functions := outline.Functions(text)
+	for i := range functions {
+		f := &functions[i]
+		file := path
+		if f.File != "" {
+			file = f.File
+		}
+		for _, name := range f.Names {
+			g := &function{file: file, name: name, scope: join(f.Scope, name.Qualifier), outline: f, text: text}
+			s.byName[name.Text] = append(s.byName[name.Text], g)
+			byLine[name.Line] = append(byLine[name.Line], g)
+		}
+	}
+	base := pathpkg.Base(path)
+	s.base[base] = append(s.base[base], len(s.files))
+	s.files = append(s.files, source{path, byLine})
+}
+
+func join(outer, inner string) string {
+	if outer == "" || inner == "" {
+		return outer + inner
+	}
+	return outer + "::" + inner
+}
+
+// find returns the functions that are the one of a symbol.
+func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
+	if s.declared != nil {
+		return s.declared[symbol]
+	}
+	return s.byName[spelled.name]
+}
+
+// near returns functions of a symbol's unqualified name, which it may have become.
+func (s *Sources) near(spelled *spelling) []*function {
+	if list := s.overloads[spelled.name]; len(list) > 0 {
+		return list
+	}
+	return s.byName[spelled.name]
+}
+
+// all iterates over all functions, once under each name.
+func (s *Sources) all(yield func(*function) bool) {
+	for _, list := range s.byName {
+		for _, f := range list {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}

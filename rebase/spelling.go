@@ -1,0 +1,95 @@
+package rebase
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// A spelling is how the name of a symbol is written in sources.
+type spelling struct {
+	name   string   // unqualified
+	scope  []string // classes and namespaces, outermost first
+	params []uint32 // the words in the parameters' types, sorted; nil if the symbol does not tell
+	known  bool     // the scope is
+}
+
+func spell(symbol string) spelling {
+	cut := canonical.Name(symbol)
+	if !strings.HasPrefix(cut, "_Z") || len(cut) > mangled.MaxLen {
+		return spelling{name: cut}
+	}
+	tree, err := demangle.ToAST(cut)
+	if err != nil {
+		return spelling{name: cut}
+	}
+	s := spelling{known: true}
+	if t, ok := tree.(*demangle.Typed); ok {
+		if f, ok := t.Type.(*demangle.FunctionType); ok {
+			s.params = outline.Words([]byte(demangle.ASTToString(&demangle.FunctionType{Args: f.Args})))
+		}
+	}
+	s.name, s.scope = lastName(tree), scopesOf(tree)
+	return s
+}
+
+// lastName returns the unqualified name of a function.
+func lastName(tree demangle.AST) string {
+	prefix := ""
+	for {
+		switch t := mangled.Last(tree).(type) {
+		case *demangle.Constructor:
+			tree = t.Name
+		case *demangle.Destructor:
+			tree, prefix = t.Name, "~"
+		case *demangle.Operator:
+			return "operator" + strings.TrimSpace(t.Name)
+		case *demangle.Closure:
+			return "operator()"
+		default:
+			return prefix + demangle.ASTToString(t, demangle.NoTemplateParams)
+		}
+	}
+}
+
+// scopesOf returns the classes, namespaces and functions around a function, outermost first.
+func scopesOf(tree demangle.AST) []string {
+	var parts []string // innermost first, the function itself included
+	for tree != nil {
+		switch t := tree.(type) {
+		case *demangle.Typed:
+			tree = t.Name
+		case *demangle.Template:
+			tree = t.Name
+		case *demangle.MethodWithQualifiers:
+			tree = t.Method
+		case *demangle.Clone:
+			tree = t.Base
+		case *demangle.TaggedName:
+			tree = t.Name
+		case *demangle.Qualified:
+			parts = append(parts, scopeName(t.Name))
+			tree = t.Scope
+		default:
+			parts = append(parts, scopeName(t))
+			tree = nil
+		}
+	}
+	slices.Reverse(parts)
+	parts = parts[:len(parts)-1]
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+}
+
+// scopeName returns the name of a scope, empty if sources have none.
+func scopeName(tree demangle.AST) string {
+	name := demangle.ASTToString(mangled.Last(tree), demangle.NoTemplateParams)
+	if strings.HasPrefix(name, "{") || strings.HasPrefix(name, "(") {
+		return ""
+	}
+	return name
+}
