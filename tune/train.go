@@ -107,7 +107,7 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", "v4c"}
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
-		argv := []string{t.Afdo, "create", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "-o", made}
+		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "-o", made}
 		for _, r := range recordings {
 			argv = append(argv, "--profile", r)
 		}

@@ -145,6 +145,21 @@ func TestExplainBinaryJSON(t *testing.T) {
 	assert.Equal(t, explain.Edited, f.Reason)
 }
 
+// A report shows what explain has printed, and refuses what it has not.
+func TestReportExplained(t *testing.T) {
+	facts := writeFile(t, "facts.json", []byte(`{"counts": 1000, "found": 250, "found_share": 0.25, "reasons": {"found": 250, "edited": 750},
+		"functions": [{"name": "f", "demangled": "<f>", "file": "a.c", "line": 7, "counts": 800, "found": 50, "reason": "edited"},
+			{"name": "g", "demangled": "g", "counts": 200, "found": 200, "reason": "found"}]}`))
+	page := must(t, "report", example(".compact.afdo"), "-o", "-", "--explained", facts)
+	assert.Contains(t, page, `<th scope="row">&lt;f&gt;</th><td>800</td><td>50</td><td>edited</td><td>a.c:7</td>`)
+	assert.Contains(t, page, "Of 1,000 counts, 25.00% were found")
+	assert.NotContains(t, page, `<th scope="row">g</th>`)
+	assert.NotContains(t, must(t, "report", example(".compact.afdo"), "-o", "-"), `id="explained"`)
+	r := afdoRun("report", example(".compact.afdo"), "-o", "-", "--explained", example(".compact.afdo"))
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "not the JSON of afdo explain")
+}
+
 // Other compilers say other things of the same profile.
 func TestExplainCompilers(t *testing.T) {
 	testenv.NeedSweep(t)

@@ -34,6 +34,9 @@ debug info of the program tells where that is, and the page has the hottest line
 by their numbers and with their source, which is searched below --source as by
 "afdo annotate".
 
+With --explained, the page also says what compilers made of FILE, as the JSON of
+"afdo explain" has it.
+
 The page is one file and loads nothing. It shows what is hottest, and says how
 much is missing.
 
@@ -47,6 +50,7 @@ type reportOptions struct {
 	path            string // of the output
 	functions       uint   // how many to list at most, 0 for all
 	demangle, plain bool
+	explained       string // what "afdo explain --json" has printed
 	binary, source  string // the program with debug info, and the directory of its sources
 }
 
@@ -76,6 +80,7 @@ func newReportCommand(e *env) *cobra.Command {
 	addOutputFlag(cmd, &o.path)
 	cmd.Flags().VarP((*countFlag)(&o.functions), "number", "n", "how many functions to list at most, 0 for all")
 	cmd.Flags().StringVar(&o.source, "source", "", "directory that holds the sources")
+	cmd.Flags().StringVar(&o.explained, "explained", "", "JSON of afdo explain, to show as well")
 	addDemangleFlags(cmd, &o.demangle, &o.plain)
 	e.addKindFlags(cmd)
 	// To the kinds it tells units and names.
@@ -129,6 +134,12 @@ func (e *env) report(ctx context.Context, paths []string, o *reportOptions) erro
 		return cli.Usagef("--source is for profiles of samples, and %s is none", human.Name(last.file.Name))
 	case last.loaded != nil && o.binary != "":
 		options.Locate = (&sourceFinder{&e.Env, ctx, last.Profile, o.binary, o.source}).locate
+	}
+	if o.explained != "" {
+		var err error
+		if options.Explained, err = readExplained(o.explained); err != nil {
+			return err
+		}
 	}
 	options.Format, options.Note, options.Size, options.UnitBytes = last.Format, last.Note, last.Size, last.unitBytes
 	doing.Say("writing %s", human.Name(o.path))

@@ -39,6 +39,9 @@ type Options struct {
 	Before       *profile.Profile
 	BeforeSource string
 
+	// Explained is what compilers have made of the profile, nil if that is not known.
+	Explained *Explained
+
 	Functions int // how many functions to list at most, the hottest ones
 	Units     int // and units
 	Frames    int // and frames of the flame graph
@@ -49,6 +52,26 @@ type Options struct {
 	Locate func([]Line) error
 
 	Name func(string) string // how a symbol's name is to be shown; as it is if nil
+}
+
+// Explained is what "afdo explain" has found.
+type Explained struct {
+	Counts    uint64
+	Share     float64 // of the counts that were found
+	Reasons   []ReasonCounts
+	Functions []ExplainedFunction // those that lose most
+}
+
+// A ReasonCounts is how many counts something has become of.
+type ReasonCounts struct {
+	Reason string
+	Counts uint64
+}
+
+// An ExplainedFunction is what has become of a function.
+type ExplainedFunction struct {
+	Name, Reason, At string
+	Counts, Found    uint64
 }
 
 // Numbers that draw fast and are more than anybody looks at.
@@ -91,6 +114,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		"Units":       len(d.Units.Body) + int(d.Units.Left.Count),
 		"Functions":   p.NumFunctions(),
 		"Before":      d.Before,
+		"Explained":   o.Explained,
 		"BeforeTotal": d.beforeTotal(),
 		"Overlap":     overlap(o.Before, p),
 		"Style":       template.CSS(style),
