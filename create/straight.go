@@ -8,10 +8,18 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
+// An instruction is what matters of one: where code goes on behind it.
+type instruction struct {
+	size   uint64 // 0 for what is none
+	leaves bool   // code does not go on at the next one
+	jumps  bool   // it is a jump, not a call or a return
+	by     int64  // how far a direct jump leads from the next one, 0 if that is not known
+}
+
 // A decoder finds where code cannot run on. It knows x86 and AArch64.
 type decoder struct {
 	file *elf.File
-	next func(code []byte) (size int, leaves bool) // of one instruction; size is 0 for what is none
+	next func(code []byte) instruction
 
 	base uint64 // address of the code at hand
 	code []byte
@@ -22,9 +30,9 @@ func newDecoder(f *elf.File) *decoder {
 	d := &decoder{file: f}
 	switch f.Machine {
 	case elf.EM_X86_64:
-		d.next = func(code []byte) (int, bool) { return nextX86(code, 64) }
+		d.next = func(code []byte) instruction { return nextX86(code, 64) }
 	case elf.EM_386:
-		d.next = func(code []byte) (int, bool) { return nextX86(code, 32) }
+		d.next = func(code []byte) instruction { return nextX86(code, 32) }
 	case elf.EM_AARCH64:
 		d.next = nextARM64
 	default:
@@ -33,31 +41,50 @@ func newDecoder(f *elf.File) *decoder {
 	return d
 }
 
-func nextX86(code []byte, mode int) (size int, leaves bool) {
+func nextX86(code []byte, mode int) instruction {
 	in, err := x86asm.Decode(code, mode)
 	if err != nil {
-		return 0, false
+		return instruction{}
 	}
+	i := instruction{size: uint64(in.Len)}
 	switch in.Op {
-	case x86asm.JMP, x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.UD1, x86asm.UD2:
-		return in.Len, true
+	case x86asm.JMP:
+		i.leaves, i.jumps = true, true
+	case x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.UD1, x86asm.UD2:
+		i.leaves = true
+	case x86asm.CALL:
+		return i
 	}
-	return in.Len, false
+	if by, ok := in.Args[0].(x86asm.Rel); ok {
+		i.jumps, i.by = true, int64(by)
+	}
+	return i
 }
 
-func nextARM64(code []byte) (size int, leaves bool) {
+func nextARM64(code []byte) instruction {
 	in, err := arm64asm.Decode(code)
 	if err != nil {
-		return 0, false
+		return instruction{}
 	}
+	i := instruction{size: 4}
 	switch in.Op {
-	case arm64asm.RET, arm64asm.BR, arm64asm.ERET:
-		return 4, true
+	case arm64asm.RET, arm64asm.ERET:
+		i.leaves = true
+	case arm64asm.BR:
+		i.leaves, i.jumps = true, true
 	case arm64asm.B:
 		_, conditional := in.Args[0].(arm64asm.Cond)
-		return 4, !conditional
+		i.leaves = !conditional
+		fallthrough
+	case arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
+		i.jumps = true
+		for _, arg := range in.Args {
+			if by, ok := arg.(arm64asm.PCRel); ok {
+				i.by = int64(by) - 4
+			}
+		}
 	}
-	return 4, false
+	return i
 }
 
 // window is how much code is read at a time. No instruction is longer than maxInstruction.
@@ -97,11 +124,11 @@ func (d *decoder) crosses(begin, end uint64) bool {
 		return false
 	}
 	for begin < end {
-		size, leaves := d.next(d.at(begin))
-		if size == 0 || leaves {
-			return leaves
+		in := d.next(d.at(begin))
+		if in.size == 0 || in.leaves {
+			return in.leaves
 		}
-		begin += uint64(size)
+		begin += in.size
 	}
 	return false
 }

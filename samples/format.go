@@ -11,10 +11,13 @@ const (
 	Text              // address samples as text, see [Parse]
 	Pprof             // a CPU profile as protocol buffer
 	PerfScript        // the text of perf script
+
+	PreAggregated // the text that perf2bolt --pa takes
 )
 
 var formatNames = [...]string{
 	Unknown: "unknown", PerfData: "perf.data", Callgrind: "callgrind", Text: "address samples", Pprof: "pprof", PerfScript: "perf script",
+	PreAggregated: "pre-aggregated",
 }
 
 func (f Format) String() string { return formatNames[f] }

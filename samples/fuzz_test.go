@@ -41,6 +41,12 @@ func FuzzReadPerfData(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) { fuzzRead(t, in, b, samples.PerfData) })
 }
 
+func FuzzReadPreAggregated(f *testing.F) {
+	f.Add([]byte(preAggregated))
+	b := plain(f, "ours", elf.ET_EXEC)
+	f.Fuzz(func(t *testing.T, in []byte) { fuzzRead(t, in, b, samples.PreAggregated) })
+}
+
 func FuzzReadPerfScript(f *testing.F) {
 	f.Add([]byte("PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 fe:00 1 2]: r-xp /bin/ours\n 1020 0x1030/0x1010/P/-/-/1 0x1050/0x1020/P/-/-/2\n"))
 	f.Add([]byte("a 5 1.5: cpu-clock: \n\t  1020 f (/bin/ours)\n\t  1030 f (/bin/ours)\n\n"))

@@ -53,6 +53,8 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 		s, r, err = readPprof(in, c)
 	case PerfScript:
 		s, r, err = readPerfScript(in, c)
+	case PreAggregated:
+		s, r, err = readPreAggregated(in, c)
 	default:
 		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
 	}
@@ -105,6 +107,8 @@ func recognise(head []byte) Format {
 		return Callgrind
 	case digits > 0 && digits == len(line), bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
 		return Text
+	case isPreAggregated(line):
+		return PreAggregated
 	case bytes.IndexFunc(head, isControl) >= 0:
 		return Pprof
 	}

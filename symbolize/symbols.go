@@ -10,6 +10,7 @@ import (
 // A Symbol is a function as the symbol table of the binary has it: a stretch of code.
 type Symbol struct {
 	Low, High uint64   // addresses: the first byte's, and the one behind the last
+	Global    bool     // the first name is known to other files
 	Names     []string // the best first: the first global one in the order of the table, then the others in that order
 }
 
@@ -190,6 +191,7 @@ func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 		global := rows[i]
 		rows = slices.Insert(slices.Delete(rows, i, i+1), 0, global)
 	}
+	s.Global = rows[0].global
 	for _, row := range rows {
 		name, err := r.str(t.strings, uint64(row.name))
 		if err != nil {

@@ -25,9 +25,10 @@ const createHelp = `Make a profile of what a profiler has recorded of the progra
 IN is perf.data, with branch stacks (perf record -b) or without, also the folder that
 "perf record --threads" makes; the text of "perf script -F ip,brstack
 --show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
-CPU profile of pprof; or address samples, the text that --to samples writes. The format
-is recognised by content. Several recordings add up. Without --profile it is perf.data;
-"-" is standard input.
+CPU profile of pprof; address samples, the text that --to samples writes; or BOLT's
+pre-aggregated text, which --to preagg writes, as --to fdata writes what llvm-bolt -data
+takes. The format is recognised by content. Several recordings add up. Without
+--profile it is perf.data; "-" is standard input.
 
 BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
@@ -92,12 +93,16 @@ func (e *env) create(ctx context.Context, c *creating) error {
 		return err
 	}
 	defer file.Close()
-	set, facts, err := e.readSamples(c, file, doing)
+	binary, err := samples.NewBinary(file.ELF(), c.binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", human.Name(c.binary), err)
+	}
+	set, facts, err := e.readSamples(c, file, binary, doing)
 	if err != nil {
 		return err
 	}
-	if c.to.samples {
-		err = output.Write(e.Out, c.out.path, func(w io.Writer) error { return set.Write(w) })
+	if c.to.samples != nil {
+		err = output.Write(e.Out, c.out.path, func(w io.Writer) error { return c.to.samples(w, set, file, binary) })
 	} else {
 		err = e.createProfile(ctx, c, file, set, facts, doing)
 	}
@@ -167,11 +172,7 @@ func (c *creating) explain(err error, report *create.Report) error {
 }
 
 // readSamples reads and adds up all inputs.
-func (e *env) readSamples(c *creating, file *symbolize.File, doing *progress.Line) (*samples.Set, *createFacts, error) {
-	binary, err := samples.NewBinary(file.ELF(), c.binary)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", human.Name(c.binary), err)
-	}
+func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *createFacts, error) {
 	facts := newCreateFacts(c, file)
 	set := new(samples.Set)
 	for _, path := range c.profiles {

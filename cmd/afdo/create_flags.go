@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -31,17 +32,30 @@ type creating struct {
 	combine, suffixes        string
 }
 
-// A createFormat is the value of --to: a format of profiles, or that of address samples.
+// A createFormat is the value of --to: a format of profiles, or one of address samples.
 type createFormat struct {
 	*formatFlag
-	samples bool
+	samples writeSamples // nil for profiles
 }
 
-const samplesFormat = "samples"
+// A writeSamples writes address samples in some format.
+type writeSamples func(w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
+
+// samplesFormats are the formats of address samples: as text that "afdo create" takes again, and as
+// BOLT takes them, by addresses (perf2bolt --pa) and by symbols (llvm-bolt -data).
+var samplesFormats = map[string]writeSamples{
+	"samples": func(w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error { return set.Write(w) },
+	"preagg": func(w io.Writer, set *samples.Set, _ *symbolize.File, b *samples.Binary) error {
+		return set.WritePreAggregated(w, b)
+	},
+	"fdata": func(w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
+		return create.WriteFdata(w, f, set)
+	},
+}
 
 // Set takes the format of a name.
 func (f *createFormat) Set(name string) error {
-	if f.samples = name == samplesFormat; f.samples {
+	if f.samples = samplesFormats[name]; f.samples != nil {
 		return nil
 	}
 	return f.formatFlag.Set(name)
@@ -52,6 +66,7 @@ var (
 	createInputs = map[string]samples.Format{
 		"": samples.Unknown, "perf": samples.PerfData, "script": samples.PerfScript,
 		"callgrind": samples.Callgrind, "samples": samples.Text, "pprof": samples.Pprof,
+		"preagg": samples.PreAggregated,
 	}
 	createCombine  = map[string]create.Combine{"max": create.Max, "sum": create.Sum}
 	createSuffixes = map[string]create.Suffixes{
@@ -65,11 +80,11 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	c.to.formatFlag = &c.out.to
 	to := f.Lookup("to")
 	c.out.usual = "v4c"
-	to.Value, to.Usage = &c.to, to.Usage+`, else v4c; or samples, for address samples`
+	to.Value, to.Usage = &c.to, to.Usage+`, else v4c; or samples, preagg or fdata, for address samples`
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{"perf.data"}, `recording, "-" for standard input`)
-	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples or pprof (default: by content)")
+	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples, preagg or pprof (default: by content)")
 	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
 	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")
@@ -99,7 +114,7 @@ func (c *creating) check(e *env) (err error) {
 	case c.needBranches:
 		c.options.Ranges = create.NeedRanges
 	}
-	if !c.to.samples {
+	if c.to.samples == nil {
 		if err := c.out.resolve(e); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func newCreateFacts(c *creating, file *symbolize.File) *createFacts {
 		Binary: c.binary, BuildID: hex.EncodeToString(file.BuildID()),
 		Inputs: []createInput{}, Objects: []createObject{}, noBranches: c.noBranches,
 	}
-	if !c.to.samples {
+	if c.to.samples == nil {
 		f.DebugFile = file.DebugPath()
 	}
 	return f

@@ -1,0 +1,227 @@
+package samples
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
+)
+
+// BOLT's pre-aggregated text (perf2bolt --pa) has a record a line. Words are parted by blanks:
+//
+//	T BRANCH TO END COUNT [MISPREDICTED]   a branch, and code that ran from TO to END
+//	R BRANCH TO END COUNT [MISPREDICTED]   the same of a return
+//	B FROM TO COUNT MISPREDICTED           a branch
+//	F FROM TO COUNT                        code that ran; f and r if entered from outside
+//	S ADDRESS COUNT                        samples
+//	E EVENT                                the name of the event
+//
+// Addresses are the linker's, in hexadecimal digits, for position-independent files less that of
+// the first segment. A build ID and a colon may be before one, X and a colon are before one outside
+// of all files, and -1 is one that is not known.
+
+// preAggregatedMarks are the words that lines begin with.
+const preAggregatedMarks = "TRBFfrSE"
+
+// isPreAggregated reports whether a line may be one of the text.
+func isPreAggregated(line []byte) bool {
+	return len(line) > 2 && lines.IsBlank(line[1]) && strings.IndexByte(preAggregatedMarks, line[0]) >= 0
+}
+
+// readPreAggregated collects the samples of the binary.
+func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
+	r := &preAggregatedReader{
+		textInput: newTextInput(PreAggregated, src), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
+		others: make(map[string]uint64),
+	}
+	for {
+		err := r.next()
+		if err == io.EOF {
+			return r.set, r.finish(), nil
+		}
+		if err == nil && len(r.Line) > 0 && r.Line[0] != '#' {
+			err = r.record()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+type preAggregatedReader struct {
+	*textInput
+	choice choice
+	set    *Set
+	report *Report
+	others map[string]uint64 // samples of other files, by build ID
+}
+
+// A spot is an address of a record: an offset in the binary if ours.
+type spot struct {
+	offset  uint64
+	ours    bool
+	unknown bool
+	id      string // build ID of another file
+}
+
+// record reads a line.
+func (r *preAggregatedReader) record() error {
+	if !isPreAggregated(r.Line) {
+		return r.fail(0, afdo.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
+	}
+	c := columns{textInput: r.textInput, at: 1}
+	switch kind := r.Line[0]; kind {
+	case 'E':
+		return nil
+	case 'S':
+		at := r.spot(&c)
+		n := c.count()
+		r.sample(at, n)
+		if at.ours {
+			r.set.AddAddress(at.offset, n)
+		}
+	case 'B':
+		from, to := r.spot(&c), r.spot(&c)
+		r.branch(from, to, c.count())
+		c.count()
+	case 'T', 'R':
+		from, to, end := r.spot(&c), r.spot(&c), r.spot(&c)
+		n := c.count()
+		if c.blanks(); len(c.rest()) > 0 {
+			c.count()
+		}
+		r.branch(from, to, n)
+		r.ran(to, end, n)
+	default:
+		from, to := r.spot(&c), r.spot(&c)
+		n := c.count()
+		r.sample(from, n)
+		r.ran(from, to, n)
+	}
+	c.end()
+	return c.err
+}
+
+func (c *columns) count() uint64 {
+	c.blanks()
+	return c.number(10)
+}
+
+// spot reads an address.
+func (r *preAggregatedReader) spot(c *columns) spot {
+	c.blanks()
+	for _, unknown := range []string{"-1", "ffffffffffffffff"} {
+		if word, _, _ := bytes.Cut(c.rest(), []byte(" ")); string(word) == unknown {
+			c.at += len(unknown)
+			return spot{unknown: true}
+		}
+	}
+	s := spot{ours: true}
+	if end := bytes.IndexAny(c.rest(), ": \t"); end >= 0 && c.rest()[end] == ':' {
+		s.id = string(c.rest()[:end])
+		s.ours = sameBuildID(s.id, r.choice.buildID())
+		c.at += end + 1
+	}
+	address := c.hex()
+	if r.choice.binary.kind == elf.ET_DYN {
+		address += r.choice.binary.Layout.base
+	}
+	if s.ours {
+		s.offset, s.ours = r.choice.binary.Layout.Offset(address)
+	}
+	return s
+}
+
+// sample reports samples.
+func (r *preAggregatedReader) sample(at spot, n uint64) {
+	r.report.Samples = saturate(r.report.Samples, n)
+	switch {
+	case at.ours:
+		r.report.InBinary = saturate(r.report.InBinary, n)
+	default:
+		r.others[at.id] = saturate(r.others[at.id], n)
+	}
+}
+
+func (r *preAggregatedReader) branch(from, to spot, n uint64) {
+	r.sample(to, n)
+	switch {
+	case !to.ours || from.unknown:
+	case from.ours:
+		r.set.AddBranch(Branch{from.offset, to.offset}, n)
+	default:
+		r.set.AddEntry(to.offset, n)
+	}
+}
+
+func (r *preAggregatedReader) ran(from, to spot, n uint64) {
+	if from.ours && to.ours {
+		r.set.AddRange(Range{from.offset, to.offset}, n)
+	}
+}
+
+func (r *preAggregatedReader) finish() *Report {
+	for id, n := range r.others {
+		o := Object{Name: unknownName, BuildID: id, Samples: n}
+		if id == "X" {
+			o.BuildID = ""
+		}
+		r.report.Objects = append(r.report.Objects, o)
+	}
+	r.report.Objects = append(r.report.Objects, Object{Name: r.choice.binary.Path, BuildID: r.choice.buildID(), Samples: r.report.InBinary, Ours: true})
+	r.report.sortObjects()
+	return r.report
+}
+
+// WritePreAggregated writes the samples of a binary as BOLT's pre-aggregated text. Without ranges
+// and branches that is samples of addresses; BOLT does not take both.
+func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
+	w := preAggregatedWriter{bufio.NewWriter(out), b}
+	if s.NumRanges() == 0 {
+		fmt.Fprintln(w, "E cycles")
+		for offset, n := range s.Addresses() {
+			if at, ok := w.address(offset); ok && n > 0 {
+				fmt.Fprintf(w, "S %x %d\n", at, n)
+			}
+		}
+		return w.Flush()
+	}
+	for r, n := range s.Ranges() {
+		from, ok := w.address(r.Begin)
+		to, both := w.address(r.End)
+		if ok && both && from <= to {
+			fmt.Fprintf(w, "F %x %x %d\n", from, to, n)
+		}
+	}
+	for br, n := range s.Branches() {
+		from, ok := w.address(br.From)
+		if to, both := w.address(br.To); ok && both {
+			fmt.Fprintf(w, "B %x %x %d 0\n", from, to, n)
+		}
+	}
+	for offset, n := range s.Entries() {
+		if to, ok := w.address(offset); ok {
+			fmt.Fprintf(w, "B X:0 %x %d 0\n", to, n)
+		}
+	}
+	return w.Flush()
+}
+
+type preAggregatedWriter struct {
+	*bufio.Writer // keeps the first error
+	binary        *Binary
+}
+
+// address returns the address of a file offset as BOLT wants it.
+func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
+	at, ok := w.binary.Layout.address(offset)
+	if w.binary.kind == elf.ET_DYN {
+		at -= w.binary.Layout.base
+	}
+	return at, ok
+}
