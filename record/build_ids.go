@@ -3,12 +3,13 @@ package record
 import (
 	"cmp"
 	"debug/elf"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/perfdata"
-	"github.com/go-afdo/afdo/samples"
 )
 
 // buildIDs returns the build IDs of the files that were mapped, in the order of their paths. Those
@@ -43,5 +44,5 @@ func buildIDOf(root, path string) string {
 		return ""
 	}
 	defer f.Close()
-	return samples.BuildID(f)
+	return hex.EncodeToString(elfid.BuildID(f))
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/elfid"
 )
 
 // A Binary identifies the ELF file whose samples are wanted, as inputs do.
@@ -26,7 +28,7 @@ func NewBinary(f *elf.File, name string) (*Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Binary{Path: name, BuildID: BuildID(f), Layout: layout, kind: f.Type}
+	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type}
 	if s := f.Section(".text"); s != nil && f.Type == elf.ET_REL {
 		b.text = s.Offset
 	}
@@ -53,54 +55,6 @@ func kernelSymbols(f *elf.File) map[string]uint64 {
 		}
 	}
 	return found
-}
-
-const noteGNUBuildID = 3
-
-// BuildID returns the build ID of an ELF file in hexadecimal digits, "" if it has none.
-func BuildID(f *elf.File) string {
-	for _, s := range f.Sections {
-		if s.Type == elf.SHT_NOTE && s.Size <= maxNote {
-			if data, err := s.Data(); err == nil {
-				if id := noteBuildID(data, f); id != "" {
-					return id
-				}
-			}
-		}
-	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote {
-			data := make([]byte, p.Filesz)
-			if _, err := p.ReadAt(data, 0); err == nil {
-				if id := noteBuildID(data, f); id != "" {
-					return id
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// maxNote is the size of notes that are searched for a build ID.
-const maxNote = 1 << 20
-
-// noteBuildID finds the build ID in a list of notes: sizes of name and description, type, both
-// padded to 4.
-func noteBuildID(data []byte, f *elf.File) string {
-	pad := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
-	for len(data) >= 12 {
-		nameSize, size, kind := f.ByteOrder.Uint32(data), f.ByteOrder.Uint32(data[4:]), f.ByteOrder.Uint32(data[8:])
-		data = data[12:]
-		if pad(nameSize)+uint64(size) > uint64(len(data)) {
-			return ""
-		}
-		name, description := data[:nameSize], data[pad(nameSize):][:size]
-		if kind == noteGNUBuildID && string(name) == "GNU\x00" && size > 0 {
-			return hex.EncodeToString(description)
-		}
-		data = data[min(pad(nameSize)+pad(size), uint64(len(data))):]
-	}
-	return ""
 }
 
 // sameBuildID compares build IDs. Some tools fill them with zeros up to 20 bytes.

@@ -6,7 +6,7 @@ func SetKernelSymbol(b *Binary, name string, value uint64) {
 }
 
 // Address is [Layout.Offset] backwards.
-func Address(l *Layout, offset uint64) (uint64, bool) { return l.address(offset) }
+func Address(l *Layout, offset uint64) (uint64, bool) { return l.code.Address(offset) }
 
 // Recognise tells the format of an input by how it begins.
 func Recognise(head []byte) Format { return recognise(head) }

@@ -208,9 +208,9 @@ func (p *perfCollector) place(base uint64) {
 		ours = &object{Object: Object{Name: b.Path, BuildID: b.BuildID, Ours: true}}
 		p.maps.objects[objectKey{b.Path, b.BuildID}] = ours
 	}
-	for _, s := range b.Layout.segments {
-		start := s.address + base
-		p.maps.everywhere.insert(mapping{start, start + s.size, s.offset - start, ours})
+	for _, s := range b.Layout.code {
+		start := s.Address + base
+		p.maps.everywhere.insert(mapping{start, start + s.Size, s.Offset - start, ours})
 	}
 	p.maps.seen = true
 }

@@ -141,12 +141,7 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	if f.binary.elf.Type == elf.ET_REL {
 		return offset, offset < uint64(f.binary.size)
 	}
-	for _, p := range f.binary.elf.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= offset && offset-p.Off < p.Filesz {
-			addr, ok = offset-p.Off+p.Vaddr, true
-		}
-	}
-	return addr, ok
+	return f.binary.code.Address(offset)
 }
 
 // HasSymbols reports whether the binary has a symbol table with functions in it.

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
-	"strings"
 	"sync"
 
+	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/regular"
 )
 
@@ -19,6 +19,7 @@ type object struct {
 	size     int64
 	elf      *elf.File
 	order    binary.ByteOrder
+	code     elfid.Code
 	sections []*section // by ELF section index
 	byName   map[string]*section
 	layout   *object // of a relocatable debug file: the binary, whose sections tell the addresses
@@ -63,7 +64,7 @@ func openObject(path string) (o *object, err error) {
 	if err != nil {
 		return nil, fault(path, "", -1, ErrELF, "%v", err)
 	}
-	o = &object{path: path, file: file, size: info.Size(), elf: headers, order: headers.ByteOrder}
+	o = &object{path: path, file: file, size: info.Size(), elf: headers, order: headers.ByteOrder, code: elfid.CodeOf(headers)}
 	o.byName = make(map[string]*section, len(headers.Sections))
 	for i, h := range headers.Sections {
 		s := &section{file: path, name: h.Name, object: o, header: h.SectionHeader, index: i}
@@ -162,42 +163,8 @@ func (o *object) small(name string) []byte {
 	return data
 }
 
-const noteGNUBuildID = 3
-
 // buildID returns the build ID, nil if there is none.
-func (o *object) buildID() []byte {
-	for _, s := range o.sections {
-		if s.header.Type != elf.SHT_NOTE || s.header.FileSize > smallSection {
-			continue
-		}
-		if id := findBuildID(o.small(s.name), o.order); id != nil {
-			return id
-		}
-	}
-	return nil
-}
-
-// findBuildID finds the build ID among notes.
-func findBuildID(notes []byte, order binary.ByteOrder) []byte {
-	const header = 12
-	align := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
-	for len(notes) >= header {
-		nameSize, descSize, kind := order.Uint32(notes), order.Uint32(notes[4:]), order.Uint32(notes[8:])
-		name, desc := align(nameSize), align(descSize)
-		notes = notes[header:]
-		if name+uint64(descSize) > uint64(len(notes)) {
-			return nil
-		}
-		if kind == noteGNUBuildID && strings.TrimRight(string(notes[:nameSize]), "\x00") == "GNU" {
-			return notes[name : name+uint64(descSize)]
-		}
-		if name+desc > uint64(len(notes)) {
-			return nil
-		}
-		notes = notes[name+desc:]
-	}
-	return nil
-}
+func (o *object) buildID() []byte { return elfid.BuildID(o.elf) }
 
 // contents returns all bytes of a section. It is not for large ones.
 func (o *object) contents(s *section) ([]byte, error) {

@@ -107,7 +107,7 @@ func TestSampleCoversTheFlow(t *testing.T) {
 // wholeFile is a binary whose addresses are file offsets.
 func wholeFile(t *testing.T) *samples.Binary {
 	t.Helper()
-	segment := &elf.Prog{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X, Memsz: 1 << 20}}
+	segment := &elf.Prog{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X, Filesz: 1 << 20, Memsz: 1 << 20}}
 	b, err := samples.NewBinary(&elf.File{Progs: []*elf.Prog{segment}}, "prog")
 	require.NoError(t, err)
 	return b

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/elfid"
 )
 
 // A Correlation describes the functions of a program whose raw profiles do not: where the counters
@@ -61,7 +62,7 @@ func OpenCorrelation(path string) (*Correlation, error) {
 		return nil, fmt.Errorf("%s: %w: no section %s", path, ErrNoCorrelation, sectionCounts)
 	}
 	c.counters, c.end = counts.Addr, counts.Addr+counts.Size
-	c.buildID = buildID(file)
+	c.buildID = elfid.BuildID(file)
 	if file.Section(sectionData) != nil {
 		err = c.readSections(file)
 	} else {
@@ -92,20 +93,6 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 	f := fields{Buffer: decode.Buffer{Data: data, Part: SectionNames}}
 	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[nameHash(name)] = name })
 	return f.err()
-}
-
-// buildID returns the build ID of a program, nil if there is none.
-func buildID(file *elf.File) []byte {
-	s := file.Section(".note.gnu.build-id")
-	if s == nil {
-		return nil
-	}
-	note, err := s.Data()
-	const head = 16 // sizes of name and ID, type, "GNU"
-	if err != nil || len(note) <= head {
-		return nil
-	}
-	return note[head:]
 }
 
 // records returns the functions of a dump, data records being of the version of its header.
