@@ -66,8 +66,8 @@ func (r *reading) readAbbrevs(s *section, off uint64, e encoding, only uint64) (
 	var t *abbrevTable
 	err := r.decode(s, off, s.size, func(c *cursor) {
 		t = new(abbrevTable)
-		for c.err == nil {
-			code := c.uleb()
+		for c.Err == nil {
+			code := c.ULEB()
 			if code == 0 {
 				return
 			}
@@ -82,22 +82,22 @@ func (r *reading) readAbbrevs(s *section, off uint64, e encoding, only uint64) (
 }
 
 func (c *cursor) abbrev(e encoding) *abbrev {
-	tag := c.uleb()
+	tag := c.ULEB()
 	if tag > 0xffff {
 		c.fail(ErrAbbrev, "tag %#x", tag)
 	}
-	a := &abbrev{tag: dwarf.Tag(tag), children: c.u8() != 0}
+	a := &abbrev{tag: dwarf.Tag(tag), children: c.Uint8(aField) != 0}
 	a.wanted = wanted(a.tag)
 	pending := uint64(0) // bytes of known size
-	for c.err == nil {
-		at, f := c.uleb(), c.uleb()
+	for c.Err == nil {
+		at, f := c.ULEB(), c.ULEB()
 		if f > 0xffff || at > 0xffff {
 			c.fail(ErrAbbrev, "attribute %#x of form %#x", at, f)
 			return a
 		}
 		spec := attrSpec{slot: slotOf(dwarf.Attr(at)), form: form(f)}
 		if spec.form == formImplicitConst {
-			spec.const_ = c.sleb()
+			spec.const_ = c.SLEB()
 		}
 		if at == 0 && f == 0 {
 			break
@@ -131,10 +131,10 @@ func (a *abbrev) has(s slot) bool {
 // skipEntry skips the values of an entry.
 func (c *cursor) skipEntry(a *abbrev, e encoding) {
 	for i := 0; i+1 < len(a.steps); i += 2 {
-		c.skip(uint64(a.steps[i]))
+		c.Take(uint64(a.steps[i]), aField)
 		c.skipForm(form(a.steps[i+1]), e)
 	}
 	if a.fixed > 0 {
-		c.skip(uint64(a.fixed))
+		c.Take(uint64(a.fixed), aField)
 	}
 }

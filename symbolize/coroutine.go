@@ -75,7 +75,7 @@ func (w *worker) linked(u *unit) (map[string]*Function, error) {
 	}
 	var refs []dieRef
 	c := w.unitCursor()
-	c.pos = int(u.entries - u.span.off)
+	c.Pos = int(u.entries - u.span.off)
 	err := c.entries(u, func(off uint64, a *abbrev, _ uint64) {
 		if a.tag == dwarf.TagSubprogram && (a.has(slotDeclLine) || a.has(slotSpecification)) {
 			refs = append(refs, dieRef{u.data, off})

@@ -126,25 +126,25 @@ func (e encoding) offsetSize() uint8 {
 func (c *cursor) skipForm(f form, e encoding) {
 	switch f {
 	case formString:
-		c.str()
+		c.String("a string")
 	case formBlock1:
-		c.skip(uint64(c.u8()))
+		c.Take(uint64(c.Uint8(aField)), aField)
 	case formBlock2:
-		c.skip(uint64(c.u16()))
+		c.Take(uint64(c.Uint16(aField)), aField)
 	case formBlock4:
-		c.skip(uint64(c.u32()))
+		c.Take(uint64(c.Uint32(aField)), aField)
 	case formBlock, formExprloc:
-		c.skip(c.uleb())
+		c.Take(c.ULEB(), aField)
 	case formIndirect:
 		c.value(c.indirect(), e, 0)
 	default:
-		c.skipLEB()
+		c.SkipLEB()
 	}
 }
 
 // indirect returns the form that stands before the value.
 func (c *cursor) indirect() form {
-	f := form(c.uleb())
+	f := form(c.ULEB())
 	if f == formIndirect || f == formImplicitConst || !f.known() {
 		c.fail(ErrForm, "form %#x behind an indirect one", uint16(f))
 	}
@@ -162,7 +162,7 @@ type value struct {
 func (c *cursor) value(f form, e encoding, implicit int64) value {
 	switch f {
 	case formIndirect:
-		if f = c.indirect(); c.err != nil {
+		if f = c.indirect(); c.Err != nil {
 			return value{}
 		}
 		return c.value(f, e, 0)
@@ -171,7 +171,7 @@ func (c *cursor) value(f form, e encoding, implicit int64) value {
 	case formFlagPresent:
 		return value{f, 1}
 	case formSdata:
-		return value{f, uint64(c.sleb())}
+		return value{f, uint64(c.SLEB())}
 	case formString, formBlock, formBlock1, formBlock2, formBlock4, formExprloc:
 		v := value{f, c.offset()}
 		c.skipForm(f, e)
@@ -180,11 +180,11 @@ func (c *cursor) value(f form, e encoding, implicit int64) value {
 	n, variable := f.size(e)
 	switch {
 	case variable:
-		return value{f, c.uleb()}
+		return value{f, c.ULEB()}
 	case n == 3:
-		return value{f, uint64(c.u24())}
+		return value{f, uint64(c.Uint24(aField))}
 	case n == 16:
-		c.skip(16)
+		c.Take(16, aField)
 		return value{f, 0}
 	}
 	return value{f, c.uint(n)}

@@ -139,10 +139,10 @@ func (w *worker) entryAt(ref dieRef) (*unit, entry, error) {
 	}
 	e := entry{off: ref.off}
 	read := func(c *cursor) {
-		code := c.uleb()
+		code := c.ULEB()
 		a := u.table.lookup(code)
 		switch {
-		case c.err != nil:
+		case c.Err != nil:
 		case a == nil:
 			c.fail(ErrReference, "there is no entry here")
 		case !a.wanted:
@@ -153,9 +153,9 @@ func (w *worker) entryAt(ref dieRef) (*unit, entry, error) {
 	}
 	if u == w.current {
 		c := w.unitCursor()
-		c.pos = int(ref.off - u.span.off)
+		c.Pos = int(ref.off - u.span.off)
 		read(c)
-		return u, e, c.err
+		return u, e, c.err()
 	}
 	return u, e, w.decode(u.data.info, ref.off, u.span.end, read)
 }

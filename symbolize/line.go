@@ -89,29 +89,29 @@ func (w *worker) unitString(u *unit, s slot) (string, error) {
 }
 
 func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
-	h.version = c.u16()
-	if c.err == nil && (h.version < 2 || h.version > 5) {
+	h.version = c.Uint16(aField)
+	if c.Err == nil && (h.version < 2 || h.version > 5) {
 		c.fail(afdo.ErrVersion, "a line table of version %d, 2 to 5 are known", h.version)
 		return
 	}
 	h.addrSize = u.addrSize
 	if h.version >= 5 {
-		h.addrSize = c.u8()
-		c.u8() // segment selectors, which nobody has
+		h.addrSize = c.Uint8(aField)
+		c.Uint8(aField) // segment selectors, which nobody has
 	}
 	length := c.word(h.wide)
 	h.program = c.offset() + length
-	h.minInst, h.maxOps = uint64(c.u8()), 1
+	h.minInst, h.maxOps = uint64(c.Uint8(aField)), 1
 	if h.version >= 4 {
-		h.maxOps = max(1, uint64(c.u8()))
+		h.maxOps = max(1, uint64(c.Uint8(aField)))
 	}
-	c.u8() // whether rows are statements at first
-	h.lineBase, h.lineRange, h.opcodeBase = int64(int8(c.u8())), uint64(c.u8()), c.u8()
+	c.Uint8(aField) // whether rows are statements at first
+	h.lineBase, h.lineRange, h.opcodeBase = int64(int8(c.Uint8(aField))), uint64(c.Uint8(aField)), c.Uint8(aField)
 	if h.opcodeBase > 0 {
-		h.lengths = append([]uint8(nil), c.bytes(uint64(h.opcodeBase-1))...)
+		h.lengths = append([]uint8(nil), c.Take(uint64(h.opcodeBase-1), aField)...)
 	}
 	switch {
-	case c.err != nil:
+	case c.Err != nil:
 		return
 	case h.opcodeBase == 0 || h.lineRange == 0:
 		c.fail(ErrLine, "opcode base %d, line range %d", h.opcodeBase, h.lineRange)
@@ -126,16 +126,16 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 		return
 	}
 	h.dirs = []string{""}
-	for c.err == nil {
-		s := c.str()
+	for c.Err == nil {
+		s := c.String("a string")
 		if len(s) == 0 {
 			break
 		}
 		h.dirs = append(h.dirs, string(s))
 	}
 	h.files = []lineFile{{}}
-	for c.err == nil {
-		s := c.str()
+	for c.Err == nil {
+		s := c.String("a string")
 		if len(s) == 0 {
 			break
 		}
@@ -145,9 +145,9 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 
 // lineFile reads what follows a file's name before DWARF 5.
 func (c *cursor) lineFile(name []byte) lineFile {
-	f := lineFile{name: string(name), dir: c.uleb()}
-	c.skipLEB() // time
-	c.skipLEB() // size
+	f := lineFile{name: string(name), dir: c.ULEB()}
+	c.SkipLEB() // time
+	c.SkipLEB() // size
 	return f
 }
 
@@ -157,24 +157,22 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
 		content uint64
 		form    form
 	}
-	fields := make([]field, c.u8())
+	fields := make([]field, c.Uint8(aField))
 	for i := range fields {
-		fields[i] = field{c.uleb(), form(c.uleb())}
-		if c.err == nil && (!fields[i].form.known() || fields[i].form == formImplicitConst) {
+		fields[i] = field{c.ULEB(), form(c.ULEB())}
+		if c.Err == nil && (!fields[i].form.known() || fields[i].form == formImplicitConst) {
 			c.fail(ErrForm, "form %#x in a line table", uint16(fields[i].form))
 		}
 	}
-	n := c.uleb()
-	if left := uint64(len(c.data) - c.pos); c.err == nil && n > left {
-		c.truncated(n)
-	}
+	n := c.ULEB()
+	c.Has(n, "a list of files")
 	var files []lineFile
-	for ; n > 0 && c.err == nil; n-- {
+	for ; n > 0 && c.Err == nil; n-- {
 		var f lineFile
 		for _, field := range fields {
 			v := c.value(field.form, h.encoding, 0)
 			switch {
-			case c.err != nil:
+			case c.Err != nil:
 			case field.content == lineContentDirectory:
 				f.dir = v.v
 			case field.content == lineContentPath:
@@ -198,7 +196,7 @@ func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
 		s, err = w.attrString(w.file, u, v)
 	}
 	if err != nil {
-		c.err, c.pos = err, len(c.data)
+		c.Stop(err)
 	}
 	return string(s)
 }

@@ -48,7 +48,8 @@ func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 	}
 	found := make(map[uint64]uint64)
 	s := u.data.info
-	c := &cursor{data: data, pos: int(u.entries - u.span.off), base: u.span.off, order: s.object.order, sect: s}
+	c := newCursor(data, u.span.off, s)
+	c.Pos = int(u.entries - u.span.off)
 	err := c.entries(u, func(off uint64, a *abbrev, class uint64) {
 		if class != 0 && a.tag == dwarf.TagSubprogram && !a.has(slotDeclLine) && !a.has(slotSpecification) {
 			found[off] = class
@@ -66,9 +67,9 @@ func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 // of the class of which the entry is a direct child, 0 if there is none.
 func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) error {
 	within := []uint64{0}
-	for c.pos < len(c.data) {
+	for c.Pos < len(c.Data) {
 		off := c.offset()
-		code := c.uleb()
+		code := c.ULEB()
 		if code == 0 {
 			if len(within) > 1 {
 				within = within[:len(within)-1]
@@ -89,5 +90,5 @@ func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) e
 			within = append(within, class)
 		}
 	}
-	return c.err
+	return c.err()
 }

@@ -60,11 +60,11 @@ func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
 		w.lineBuf = data
 	}
 	m := lineMachine{header: h, file: w.file, targets: targets, sequence: w.sequence[:0]}
-	m.cursor = cursor{data: data, base: h.program, order: h.sect.object.order, sect: h.sect}
+	m.cursor = *newCursor(data, h.program, h.sect)
 	m.run()
 	w.sequence = m.sequence[:0]
-	if m.err != nil {
-		return nil, m.err
+	if m.Err != nil {
+		return nil, m.err()
 	}
 	slices.SortStableFunc(m.rows, func(a, b row) int { return cmp.Compare(a.low, b.low) })
 	return m.rows, nil
@@ -80,9 +80,9 @@ func (m *lineMachine) run() {
 	h := m.header
 	m.reset()
 	constAdd := uint64(255-h.opcodeBase) / h.lineRange
-	for m.pos < len(m.data) {
-		op := m.data[m.pos]
-		m.pos++
+	for m.Pos < len(m.Data) {
+		op := m.Data[m.Pos]
+		m.Pos++
 		switch {
 		case op >= h.opcodeBase:
 			op -= h.opcodeBase
@@ -94,24 +94,24 @@ func (m *lineMachine) run() {
 		case op == lnsCopy:
 			m.emit()
 		case op == lnsAdvancePC:
-			m.advance(m.uleb())
+			m.advance(m.ULEB())
 		case op == lnsAdvanceLine:
-			m.row.line += uint32(m.sleb())
+			m.row.line += uint32(m.SLEB())
 		case op == lnsSetFile:
-			m.row.file = uint32(min(m.uleb(), 1<<32-1))
+			m.row.file = uint32(min(m.ULEB(), 1<<32-1))
 		case op == lnsSetColumn && m.file.columns:
-			m.row.column = uint32(min(m.uleb(), 1<<32-1))
+			m.row.column = uint32(min(m.ULEB(), 1<<32-1))
 		case op == lnsSetColumn, op == lnsSetISA:
-			m.skipLEB()
+			m.SkipLEB()
 		case op == lnsNegateStmt, op == lnsSetBasicBlock, op == lnsSetPrologueEnd, op == lnsSetEpilogueBegin:
 		case op == lnsConstAddPC:
 			m.advance(constAdd)
 		case op == lnsFixedAdvancePC:
-			m.addr += uint64(m.u16())
+			m.addr += uint64(m.Uint16(aField))
 			m.opIndex = 0
 		default:
 			for range h.lengths[op-1] {
-				m.skipLEB()
+				m.SkipLEB()
 			}
 		}
 	}
@@ -135,12 +135,13 @@ func (m *lineMachine) emit() {
 }
 
 func (m *lineMachine) extended() {
-	n := m.uleb()
-	p := m.bytes(n)
-	if m.err != nil || n == 0 {
+	n := m.ULEB()
+	p := m.Take(n, aField)
+	if m.Err != nil || n == 0 {
 		return
 	}
-	args := cursor{data: p, pos: 1, base: m.offset() - n, order: m.order, sect: m.sect}
+	args := newCursor(p, m.offset()-n, m.sect)
+	args.Pos = 1
 	switch p[0] {
 	case lneEndSequence:
 		m.emit()
@@ -152,15 +153,13 @@ func (m *lineMachine) extended() {
 		}
 		m.addr, m.opIndex = args.uint(uint8(n-1)), 0
 	case lneDefineFile:
-		if name := args.str(); m.header.version < 5 {
+		if name := args.String("a string"); m.header.version < 5 {
 			m.header.files = append(m.header.files, args.lineFile(name))
 		}
 	case lneSetDiscriminator:
-		m.row.discrim = uint32(min(args.uleb(), 1<<32-1))
+		m.row.discrim = uint32(min(args.ULEB(), 1<<32-1))
 	}
-	if args.err != nil {
-		m.err, m.pos = args.err, len(m.data)
-	}
+	m.Stop(args.err())
 }
 
 // endSequence keeps the rows of the sequence that meet a target. Its last row is the end.

@@ -104,7 +104,7 @@ type listReader struct {
 // pairs decodes a list of .debug_ranges.
 func (l *listReader) pairs() {
 	top := ^uint64(0) >> (64 - 8*uint(l.unit.addrSize))
-	for l.err == nil {
+	for l.Err == nil {
 		low, high := l.uint(l.unit.addrSize), l.uint(l.unit.addrSize)
 		switch {
 		case low == 0 && high == 0:
@@ -119,8 +119,8 @@ func (l *listReader) pairs() {
 
 // entries decodes a list of .debug_rnglists.
 func (l *listReader) entries() {
-	for l.err == nil {
-		switch kind := l.u8(); kind {
+	for l.Err == nil {
+		switch kind := l.Uint8(aField); kind {
 		case rleEndOfList:
 			return
 		case rleBaseAddressx:
@@ -130,9 +130,9 @@ func (l *listReader) entries() {
 			l.add(low, l.addrx())
 		case rleStartxLength:
 			low := l.addrx()
-			l.add(low, low+l.uleb())
+			l.add(low, low+l.ULEB())
 		case rleOffsetPair:
-			low, high := l.uleb(), l.uleb()
+			low, high := l.ULEB(), l.ULEB()
 			if !l.file.discarded(l.base, l.unit.addrSize) || l.base == 0 {
 				l.add(l.base+low, l.base+high)
 			}
@@ -143,7 +143,7 @@ func (l *listReader) entries() {
 			l.add(low, l.uint(l.unit.addrSize))
 		case rleStartLength:
 			low := l.uint(l.unit.addrSize)
-			l.add(low, low+l.uleb())
+			l.add(low, low+l.ULEB())
 		default:
 			l.fail(ErrRange, "an entry of kind %d", kind)
 		}
@@ -151,23 +151,23 @@ func (l *listReader) entries() {
 }
 
 func (l *listReader) addrx() uint64 {
-	index := l.uleb()
-	if l.err != nil {
+	index := l.ULEB()
+	if l.Err != nil {
 		return 0
 	}
 	addr, err := l.reading.indexed(l.unit.addresses().addr, l.unit, l.unit.addrBase, index, l.unit.addrSize)
 	if err != nil {
-		l.err, l.pos = err, len(l.data)
+		l.Stop(err)
 	}
 	return addr
 }
 
 func (l *listReader) add(low, high uint64) {
-	if l.err != nil {
+	if l.Err != nil {
 		return
 	}
 	if err := l.reading.spend(rangeCost); err != nil {
-		l.err, l.pos = err, len(l.data)
+		l.Stop(err)
 		return
 	}
 	l.out = l.file.appendRange(l.unit, l.out, low, high)

@@ -91,8 +91,8 @@ func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, v
 	if err != nil {
 		return err
 	}
-	c := &cursor{data: data, order: s.object.order, sect: table}
-	for uint64(len(c.data)-c.pos) >= entry {
+	c := newCursor(data, 0, table)
+	for uint64(len(c.Data)-c.Pos) >= entry {
 		at := c.offset()
 		off, info := c.word(wide), c.word(wide)
 		symbol, kind := info>>8, uint32(info&0xff)

@@ -180,19 +180,21 @@ func openPackage(o *object) (*dwpFile, error) {
 		return nil, err
 	}
 	c := p.at(0)
-	version := c.u32()
-	if c.err == nil && version != 2 && version&0xffff != 5 && version>>16 != 5 {
+	version := c.Uint32(aField)
+	if c.Err == nil && version != 2 && version&0xffff != 5 && version>>16 != 5 {
 		c.fail(afdo.ErrVersion, "an index of version %d, 2 and 5 are known", version)
 	}
-	p.columns, p.units, p.slots = uint64(c.u32()), uint64(c.u32()), uint64(c.u32())
-	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.err == nil && (p.columns > dwpRnglists || need > uint64(len(c.data)-c.pos) || p.slots&(p.slots-1) != 0) {
+	p.columns, p.units, p.slots = uint64(c.Uint32(aField)), uint64(c.Uint32(aField)), uint64(c.Uint32(aField))
+	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.Err == nil && (p.columns > dwpRnglists || need > uint64(len(c.Data)-c.Pos) || p.slots&(p.slots-1) != 0) {
 		c.fail(afdo.ErrCount, "%d columns, %d units and %d slots", p.columns, p.units, p.slots)
 	}
-	return p, c.err
+	return p, c.err()
 }
 
 func (p *dwpFile) at(off uint64) *cursor {
-	return &cursor{data: p.raw, pos: int(off), order: p.index.object.order, sect: p.index}
+	c := newCursor(p.raw, 0, p.index)
+	c.Pos = int(off)
+	return c
 }
 
 // find returns where the tables of a unit are.
@@ -201,15 +203,15 @@ func (p *dwpFile) find(id uint64) (base contributions, found bool, err error) {
 	mask := p.slots - 1
 	slot, step := id&mask, id>>32&mask|1
 	for range p.slots {
-		if p.at(header+8*slot).u64() == id {
+		if p.at(header+8*slot).Uint64(aField) == id {
 			break
 		}
 		slot = (slot + step) & mask
 	}
-	if p.slots == 0 || p.at(header+8*slot).u64() != id {
+	if p.slots == 0 || p.at(header+8*slot).Uint64(aField) != id {
 		return base, false, nil
 	}
-	row := uint64(p.at(header + 8*p.slots + 4*slot).u32())
+	row := uint64(p.at(header + 8*p.slots + 4*slot).Uint32(aField))
 	if row == 0 {
 		return base, false, nil
 	}
@@ -218,8 +220,8 @@ func (p *dwpFile) find(id uint64) (base contributions, found bool, err error) {
 	}
 	table := header + 12*p.slots
 	for i := range p.columns {
-		off := uint64(p.at(table + 4*(row*p.columns+i)).u32())
-		switch p.at(table + 4*i).u32() {
+		off := uint64(p.at(table + 4*(row*p.columns+i)).Uint32(aField))
+		switch p.at(table + 4*i).Uint32(aField) {
 		case dwpInfo:
 			base.info = off
 		case dwpAbbrev:

@@ -104,8 +104,8 @@ func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) er
 		if err != nil {
 			return err
 		}
-		c := &cursor{data: data, base: off, order: o.order, sect: table}
-		for uint64(len(c.data)-c.pos) >= size {
+		c := newCursor(data, off, table)
+		for uint64(len(c.Data)-c.Pos) >= size {
 			if err := f(uint32(c.offset()/size), c.symbol(wide)); err != nil {
 				return err
 			}
@@ -117,13 +117,13 @@ func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) er
 
 // symbol reads an entry of a symbol table.
 func (c *cursor) symbol(wide bool) (s elf.Sym64) {
-	s.Name = c.u32()
+	s.Name = c.Uint32(aField)
 	if wide {
-		s.Info, s.Other, s.Shndx, s.Value, s.Size = c.u8(), c.u8(), c.u16(), c.u64(), c.u64()
+		s.Info, s.Other, s.Shndx, s.Value, s.Size = c.Uint8(aField), c.Uint8(aField), c.Uint16(aField), c.Uint64(aField), c.Uint64(aField)
 		return s
 	}
-	s.Value, s.Size = uint64(c.u32()), uint64(c.u32())
-	s.Info, s.Other, s.Shndx = c.u8(), c.u8(), c.u16()
+	s.Value, s.Size = uint64(c.Uint32(aField)), uint64(c.Uint32(aField))
+	s.Info, s.Other, s.Shndx = c.Uint8(aField), c.Uint8(aField), c.Uint16(aField)
 	return s
 }
 

@@ -77,7 +77,7 @@ func (d *debugData) unitSpans() ([]unitSpan, error) {
 func (c *cursor) unitSpan() unitSpan {
 	span := unitSpan{off: c.offset()}
 	n, _ := c.initialLength()
-	if c.err == nil && n > c.sect.size-c.offset() {
+	if c.Err == nil && n > c.sect.size-c.offset() {
 		c.fail(afdo.ErrTruncated, "a unit of %d bytes, the section has %d", n, c.sect.size)
 		return span
 	}
@@ -178,7 +178,7 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base con
 	}
 	u.abbrevs += base.abbrev
 	var code, at uint64
-	err = r.decode(d.info, u.entries, span.end, func(c *cursor) { code, at = c.uleb(), c.offset() })
+	err = r.decode(d.info, u.entries, span.end, func(c *cursor) { code, at = c.ULEB(), c.offset() })
 	if err != nil {
 		return nil, err
 	}
@@ -212,25 +212,25 @@ func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
 
 func (c *cursor) unitHeader(u *unit) {
 	_, u.wide = c.initialLength()
-	u.version = c.u16()
-	if c.err == nil && (u.version < 2 || u.version > 5) {
+	u.version = c.Uint16(aField)
+	if c.Err == nil && (u.version < 2 || u.version > 5) {
 		c.fail(afdo.ErrVersion, "DWARF version %d, 2 to 5 are known", u.version)
 		return
 	}
 	u.kind = unitCompile
 	if u.version >= 5 {
-		u.kind, u.addrSize, u.abbrevs = c.u8(), c.u8(), c.word(u.wide)
+		u.kind, u.addrSize, u.abbrevs = c.Uint8(aField), c.Uint8(aField), c.word(u.wide)
 	} else {
-		u.abbrevs, u.addrSize = c.word(u.wide), c.u8()
+		u.abbrevs, u.addrSize = c.word(u.wide), c.Uint8(aField)
 	}
 	switch u.kind {
 	case unitSkeleton, unitSplitCompile:
-		u.id = c.u64()
+		u.id = c.Uint64(aField)
 	case unitType, unitSplitType:
-		c.u64()
+		c.Uint64(aField)
 		c.word(u.wide)
 	}
-	if c.err == nil && u.addrSize != 4 && u.addrSize != 8 {
+	if c.Err == nil && u.addrSize != 4 && u.addrSize != 8 {
 		c.fail(ErrForm, "addresses of %d bytes", u.addrSize)
 	}
 	u.entries = c.offset()

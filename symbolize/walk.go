@@ -50,7 +50,7 @@ type worker struct {
 // unitCursor returns a cursor at the start of the current unit.
 func (w *worker) unitCursor() *cursor {
 	s := w.current.data.info
-	return &cursor{data: w.bytes, base: w.current.span.off, order: s.object.order, sect: s}
+	return newCursor(w.bytes, w.current.span.off, s)
 }
 
 // enter reads a unit into memory.
@@ -73,13 +73,13 @@ func (w *worker) enter(u *unit) (err error) {
 func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
-	c.pos = int(u.entries - u.span.off)
+	c.Pos = int(u.entries - u.span.off)
 	t := &tree{}
 	within := []int32{noNode} // for each level of entries, the node that they are in
 	var e entry
-	for c.pos < len(c.data) {
+	for c.Pos < len(c.Data) {
 		e.off = c.offset()
-		code := c.uleb()
+		code := c.ULEB()
 		if code == 0 {
 			if len(within) == 1 {
 				continue // padding at the end
@@ -89,16 +89,16 @@ func (w *worker) walk(targets []span) (*tree, error) {
 		}
 		a := u.table.lookup(code)
 		if a == nil {
-			if c.err == nil {
+			if c.Err == nil {
 				c.fail(ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 			}
-			return nil, c.err
+			return nil, c.err()
 		}
 		at := within[len(within)-1]
 		if a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine && at != noNode {
 			c.entry(&e, a, u.encoding)
-			if c.err != nil {
-				return nil, c.err
+			if c.Err != nil {
+				return nil, c.err()
 			}
 			next, err := w.node(t, &e, at, targets)
 			if err != nil {
@@ -113,7 +113,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 		}
 	}
 	slices.SortStableFunc(t.ranges, func(a, b nodeRange) int { return cmp.Compare(a.low, b.low) })
-	return t, c.err
+	return t, c.err()
 }
 
 // node adds a function or an inlined copy to the tree, if it has code that is asked for.

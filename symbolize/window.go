@@ -84,10 +84,10 @@ func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 		if err != nil {
 			return err
 		}
-		c := &cursor{data: data, base: off, order: s.object.order, sect: s}
+		c := newCursor(data, off, s)
 		f(c)
-		if c.err == nil || !c.short || n == limit-off {
-			return c.err
+		if c.Err == nil || !c.short() || n == limit-off {
+			return c.err()
 		}
 	}
 }
@@ -109,6 +109,6 @@ func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 // str returns the string at an offset of a section of strings, as bytes that are valid until the
 // next call.
 func (r *reading) str(s *section, off uint64) (str []byte, err error) {
-	err = r.decode(s, off, s.size, func(c *cursor) { str = c.str() })
+	err = r.decode(s, off, s.size, func(c *cursor) { str = c.String("a string") })
 	return str, err
 }

@@ -99,6 +99,18 @@ func (b *Buffer) Uint16(what string) uint16 {
 	return v
 }
 
+// Uint24 decodes three bytes.
+func (b *Buffer) Uint24(what string) uint32 {
+	p := b.Take(3, what)
+	switch {
+	case p == nil:
+		return 0
+	case b.Big:
+		return uint32(p[0])<<16 | uint32(p[1])<<8 | uint32(p[2])
+	}
+	return uint32(p[2])<<16 | uint32(p[1])<<8 | uint32(p[0])
+}
+
 // Uint32 decodes four bytes.
 func (b *Buffer) Uint32(what string) uint32 {
 	if b.Rest() < 4 {
