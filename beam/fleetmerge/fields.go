@@ -3,6 +3,8 @@ package fleetmerge
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // Elements of the pipeline are bytes, which no runner looks into: paths and names are bytes, too,
@@ -18,32 +20,19 @@ func (m *message) string(s string) {
 
 var errMessage = errors.New("an element of the pipeline is not as it was encoded")
 
-// fields are what is left of a message.
-type fields struct {
-	data []byte
-	err  error
+// fields are the fields of a message.
+type fields struct{ decode.Buffer }
+
+func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
+
+// err is errMessage if a message is not as it was encoded.
+func (f *fields) err() error {
+	return f.Error(func(*decode.Fault) error { return errMessage })
 }
 
-func (f *fields) uint() uint64 {
-	v, n := binary.Uvarint(f.data)
-	if n <= 0 {
-		f.data, f.err = nil, errMessage
-		return 0
-	}
-	f.data = f.data[n:]
-	return v
-}
+func (f *fields) uint() uint64 { return f.ULEB() }
 
 // bytes returns a string of the message, in its memory.
-func (f *fields) bytes() []byte {
-	n := f.uint()
-	if n > uint64(len(f.data)) {
-		f.data, f.err = nil, errMessage
-		return nil
-	}
-	s := f.data[:n]
-	f.data = f.data[n:]
-	return s
-}
+func (f *fields) bytes() []byte { return f.Take(f.ULEB(), "a string") }
 
 func (f *fields) string() string { return string(f.bytes()) }

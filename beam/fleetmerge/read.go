@@ -130,10 +130,10 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 // sum merges the inputs of a group, but for those that cannot be read. They also have to fit the
 // format if that is asked for. Of no inputs there is no sum.
 func (fn *readFn) sum(ctx context.Context, group []byte, fit bool) (host *profile.Profile, skipped [][]byte, err error) {
-	for f := (fields{data: group}); len(f.data) > 0; {
+	for f := fieldsOf(group); f.Rest() > 0; {
 		in := readInput(&f)
-		if f.err != nil {
-			return nil, nil, f.err
+		if f.Err != nil {
+			return nil, nil, f.err()
 		}
 		p, weight, err := fn.load(ctx, &in)
 		if err == nil && fit {

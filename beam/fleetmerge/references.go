@@ -47,15 +47,15 @@ func (r *reference) encode() []byte {
 // decodeReference reads all but the names, and hands out these one by one: they are in the memory
 // of the element.
 func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r reference, err error) {
-	f := fields{data: data}
+	f := fieldsOf(data)
 	r.from, r.own, r.functions, r.records = f.string(), f.uint() == 1, f.uint(), f.uint()
-	for len(f.data) > 0 {
+	for f.Rest() > 0 {
 		name, uses := f.bytes(), f.uint()
-		if f.err == nil {
+		if f.Err == nil {
 			symbol(name, uint32(uses))
 		}
 	}
-	return r, f.err
+	return r, f.err()
 }
 
 // A refersFn tells each unit what another one, or it itself, knows of its symbols.
@@ -163,12 +163,12 @@ func encodeUnit(u *builder.Unit) []byte {
 }
 
 func decodeUnit(data []byte) (builder.Unit, error) {
-	f := fields{data: data}
+	f := fieldsOf(data)
 	u := builder.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
-	for len(f.data) > 0 {
+	for f.Rest() > 0 {
 		u.Uses = append(u.Uses, uint32(f.uint()))
 	}
-	return u, f.err
+	return u, f.err()
 }
 
 // A numberFn tells every unit the IDs of the symbols that it knows of another one, and of all that
@@ -187,15 +187,15 @@ func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]b
 	var own message
 	own.string(string(path))
 	for data := []byte(nil); names(&data); {
-		f := fields{data: data}
-		for id := place.start; len(f.data) > 0; id++ {
+		f := fieldsOf(data)
+		for id := place.start; f.Rest() > 0; id++ {
 			name := f.string()
 			ids[name] = id
 			own.string(name)
 			own.uint(uint64(id))
 		}
-		if f.err != nil {
-			return f.err
+		if f.Err != nil {
+			return f.err()
 		}
 	}
 	emit(path, own)
@@ -238,11 +238,11 @@ func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
 	if !places(&data) {
 		return p, false, nil
 	}
-	f := fields{data: data}
+	f := fieldsOf(data)
 	start, section := f.uint(), f.uint()
 	p = place{uint32(start), uint32(section), f.uint(), f.uint()}
 	if start > math.MaxUint32 || section > math.MaxUint32 {
 		return p, false, errMessage
 	}
-	return p, f.err == nil, f.err
+	return p, f.Err == nil, f.err()
 }

@@ -149,12 +149,12 @@ type leastHotFn struct {
 func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit func([]byte)) error {
 	var all []profile.Heat
 	for data := []byte(nil); heats(&data); {
-		f := fields{data: data}
-		for len(f.data) > 0 {
+		f := fieldsOf(data)
+		for f.Rest() > 0 {
 			all = append(all, profile.Heat{f.uint(), f.uint()})
 		}
-		if f.err != nil {
-			return f.err
+		if f.Err != nil {
+			return f.err()
 		}
 	}
 	least := profile.LeastHot(all, fn.Share)
@@ -173,10 +173,10 @@ func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []b
 	if err != nil {
 		return err
 	}
-	f := fields{data: least}
+	f := fieldsOf(least)
 	p, _ = p.KeepHot(profile.Heat{f.uint(), f.uint()})
-	if f.err != nil {
-		return f.err
+	if f.Err != nil {
+		return f.err()
 	}
 	return emitTrimmed(path, p, emit)
 }

@@ -146,14 +146,14 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	unit := p.AddFile(string(path))
 	numbers := make(map[profile.SymbolRef]uint32)
 	for data := []byte(nil); ids(&data); {
-		f := fields{data: data}
+		f := fieldsOf(data)
 		file := p.AddFile(string(f.bytes()))
-		for len(f.data) > 0 {
+		for f.Rest() > 0 {
 			name := f.bytes()
 			numbers[p.AddSymbol(file, string(name))] = uint32(f.uint())
 		}
-		if f.err != nil {
-			return f.err
+		if f.Err != nil {
+			return f.err()
 		}
 	}
 	if len(numbers) != p.NumSymbols() {
@@ -191,15 +191,15 @@ func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func
 	}
 	var parts []part
 	for data := []byte(nil); units(&data); {
-		f := fields{data: slices.Clone(data)}
+		f := fieldsOf(slices.Clone(data))
 		p := part{index: f.uint()}
-		for n := f.uint(); n > 0 && f.err == nil; n-- {
+		for n := f.uint(); n > 0 && f.Err == nil; n-- {
 			p.sizes = append(p.sizes, f.uint())
 		}
-		if f.err != nil {
-			return f.err
+		if f.Err != nil {
+			return f.err()
 		}
-		p.data = f.data
+		p.data = f.Data[f.Pos:]
 		parts = append(parts, p)
 	}
 	slices.SortFunc(parts, func(a, b part) int { return int(a.index) - int(b.index) })
@@ -284,13 +284,13 @@ func (fn *joinFn) ProcessElement(ctx context.Context, _ []byte, sizes, shards, t
 func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
 	var all []shard
 	for data := []byte(nil); shards(&data); {
-		f := fields{data: data}
+		f := fieldsOf(data)
 		s := shard{number: f.uint(), path: f.string()}
-		for len(f.data) > 0 {
+		for f.Rest() > 0 {
 			s.sizes = append(s.sizes, f.uint())
 		}
-		if f.err != nil {
-			return nil, f.err
+		if f.Err != nil {
+			return nil, f.err()
 		}
 		all = append(all, s)
 	}

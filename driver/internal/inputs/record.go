@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -141,20 +142,20 @@ func (r *Record) encode() []byte {
 }
 
 func decodeRecord(data []byte) (*Record, bool) {
-	d := decoder{data: data}
-	if d.uint() != recordForm {
+	d := decoder{decode.Buffer{Data: data}}
+	if d.ULEB() != recordForm {
 		return nil, false
 	}
 	r := new(Record)
-	for n := d.count(); n > 0 && !d.failed; n-- {
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.inputs = append(r.inputs, d.input())
 	}
-	for n := d.count(); n > 0 && !d.failed; n-- {
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.watched = append(r.watched, watched{d.input(), d.strings()})
 	}
 	r.there = d.strings()
-	r.encoded = d.data
-	return r, !d.failed
+	r.encoded = d.Data[d.Pos:]
+	return r, d.Err == nil
 }
 
 type encoder struct{ data []byte }
@@ -178,40 +179,18 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// A decoder reads what an encoder wrote. Once failed, it reads zeros.
-type decoder struct {
-	data   []byte
-	failed bool
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.data)
-	if n <= 0 {
-		d.failed, d.data = true, nil
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
-}
+// A decoder reads what an encoder wrote.
+type decoder struct{ decode.Buffer }
 
 // count reads the number of things that take a byte at least.
 func (d *decoder) count() int {
-	n := d.uint()
-	if n > uint64(len(d.data)) {
-		d.failed = true
-		return 0
-	}
-	return int(n)
+	at := d.Pos
+	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-func (d *decoder) input() inputFile { return inputFile{d.string(), d.uint()} }
+func (d *decoder) input() inputFile { return inputFile{d.string(), d.ULEB()} }
 
-func (d *decoder) string() string {
-	n := d.count()
-	s := string(d.data[:n])
-	d.data = d.data[n:]
-	return s
-}
+func (d *decoder) string() string { return string(d.Take(d.ULEB(), "a string")) }
 
 func (d *decoder) strings() []string {
 	list := make([]string, 0, d.count())
