@@ -219,7 +219,7 @@ type preAggregatedWriter struct {
 
 // address returns the address of a file offset as BOLT wants it.
 func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
-	at, ok := w.binary.Layout.address(offset)
+	at, ok := w.binary.Layout.code.Address(offset)
 	if w.binary.kind == elf.ET_DYN {
 		at -= w.binary.Layout.base
 	}
