@@ -54,7 +54,7 @@ func TestOneFamilyOfErrors(t *testing.T) {
 			afdo.FormatError{Format: "afdo", Section: -1, Part: "header", Offset: 8}, "afdo: header at offset 8: bad header: ",
 		},
 		"version 3": {
-			func() error { _, err := gcov.Decode([]byte("adcg\x03")); return err }, afdo.ErrTruncated,
+			func() error { _, err := gcov.ParseBytes([]byte("adcg\x03")); return err }, afdo.ErrTruncated,
 			afdo.FormatError{Format: "gcov", Section: -1, Offset: 5}, "gcov: at offset 5: truncated section: ",
 		},
 		"text": {
@@ -66,7 +66,7 @@ func TestOneFamilyOfErrors(t *testing.T) {
 			afdo.FormatError{Format: "sampleprof", Section: -1, Part: "header"}, "sampleprof: header at offset 0: not a sample profile of LLVM: ",
 		},
 		"text of LLVM": {
-			func() error { _, err := sampleprof.ParseText([]byte("main:1:1\n 1: x\n")); return err }, afdo.ErrSyntax,
+			func() error { _, err := sampleprof.ParseTextBytes([]byte("main:1:1\n 1: x\n")); return err }, afdo.ErrSyntax,
 			afdo.FormatError{Format: "sampleprof", Section: -1, Offset: -1, Line: 2, Column: 5}, "sampleprof: line 2, column 5: bad syntax: ",
 		},
 		"instrumentation": {
@@ -78,7 +78,7 @@ func TestOneFamilyOfErrors(t *testing.T) {
 			afdo.FormatError{Format: "memprof", Section: -1, Part: "header", Offset: 116}, "memprof: header at offset 116: truncated section: ",
 		},
 		"YAML": {
-			func() error { _, err := memprof.ReadYAML(strings.NewReader("x")); return err }, afdo.ErrSyntax,
+			func() error { _, err := memprof.ParseYAML(strings.NewReader("x")); return err }, afdo.ErrSyntax,
 			afdo.FormatError{Format: "memprof", Section: -1, Offset: 1, Line: 1, Column: 2}, "memprof: line 1, column 2: bad syntax: ",
 		},
 		"perf.data": {
@@ -115,7 +115,7 @@ func TestOneErrorOfVersions(t *testing.T) {
 		want afdo.VersionError // without its detail
 	}{
 		"afdo": {func() error { _, err := afdo.OpenBytes([]byte("gcda\x00\x00\x00\x03")); return err }, afdo.VersionError{Kind: "gcda", Version: 3}},
-		"gcov": {func() error { _, err := gcov.Decode([]byte("adcg\x01\x00\x00\x00\x00\x00\x00\x00")); return err }, afdo.VersionError{Kind: "adcg", Version: 1}},
+		"gcov": {func() error { _, err := gcov.ParseBytes([]byte("adcg\x01\x00\x00\x00\x00\x00\x00\x00")); return err }, afdo.VersionError{Kind: "adcg", Version: 1}},
 		"sampleprof": {func() error {
 			_, err := sampleprof.OpenBytes(binary.AppendUvarint(binary.AppendUvarint(nil, 0x5350524f46343204), 104))
 			return err

@@ -213,7 +213,7 @@ func TestSample(t *testing.T) {
 }
 
 func sampleText(t *testing.T) *sampleprof.Profile {
-	p, err := sampleprof.ParseText([]byte("main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\n  2: deep:20\n   1: 20 f:2\n 4: 10\nf:17:17\n 0: 17\n"))
+	p, err := sampleprof.ParseTextBytes([]byte("main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\n  2: deep:20\n   1: 20 f:2\n 4: 10\nf:17:17\n 0: 17\n"))
 	require.NoError(t, err)
 	return p
 }
@@ -221,7 +221,7 @@ func sampleText(t *testing.T) *sampleprof.Profile {
 // The functions of a context-sensitive profile come with their contexts, and are all found by name.
 func TestContexts(t *testing.T) {
 	text := "[main:3.1 @ f:2 @ g]:7:2\n 1: 7\n[main]:5:1\n 1: 5\n[g]:9:1\n 1: 9\n"
-	p, err := sampleprof.ParseText([]byte(text))
+	p, err := sampleprof.ParseTextBytes([]byte(text))
 	require.NoError(t, err)
 	var ext bytes.Buffer
 	require.NoError(t, sampleprof.WriteExtBinary(&ext, p, sampleprof.WriteOptions{}))
@@ -263,7 +263,7 @@ func TestMismatch(t *testing.T) {
 }
 
 func memoryProfile(t *testing.T) *memprof.Profile {
-	p, err := memprof.ReadYAML(strings.NewReader(`---
+	p, err := memprof.ParseYAML(strings.NewReader(`---
 HeapProfileRecords:
   - GUID: main
     AllocSites:

@@ -77,10 +77,10 @@ func looksLikeText(head []byte) bool {
 }
 
 func detectSample(head []byte) Format {
-	switch {
-	case sampleprof.IsBinary(head):
+	switch sampleprof.Detect(head) {
+	case sampleprof.ExtBinary, sampleprof.Binary:
 		return ExtBinary
-	case sampleprof.IsText(head):
+	case sampleprof.Text:
 		return SampleText
 	}
 	return 0

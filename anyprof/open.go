@@ -111,7 +111,7 @@ func openV4(f *File, o *options) (*Profile, error) {
 }
 
 func openOld(f *File, _ *options) (*Profile, error) {
-	p, err := gcov.Read(f)
+	p, err := gcov.Parse(f)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func openSample(f *File, _ *options) (*Profile, error) {
 }
 
 func openSampleText(f *File, _ *options) (*Profile, error) {
-	p, err := sampleprof.ReadText(f)
+	p, err := sampleprof.ParseText(f)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func openRawMemory(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := memprof.OpenRaw(data)
+	r, err := memprof.OpenRawBytes(data)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func openRawMemory(f *File, _ *options) (*Profile, error) {
 }
 
 func openYAML(f *File, _ *options) (*Profile, error) {
-	p, err := memprof.ReadYAML(f)
+	p, err := memprof.ParseYAML(f)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func measured(name string) *corpus {
 		if err != nil {
 			tb.Skipf("no corpus: %v", err)
 		}
-		p, err := gcov.Decode(data)
+		p, err := gcov.ParseBytes(data)
 		require.NoError(tb, err)
 		return p
 	}}

@@ -22,13 +22,13 @@ var wholeOps = []struct {
 	do     func(tb testing.TB, c *corpus)
 }{
 	{"v3-read", "v3", func(tb testing.TB, c *corpus) {
-		_, err := gcov.Decode(c.data(tb, "v3"))
+		_, err := gcov.ParseBytes(c.data(tb, "v3"))
 		require.NoError(tb, err)
 	}},
 	{"v3-file-read", "v3", func(tb testing.TB, c *corpus) {
 		data, err := os.ReadFile(c.path(tb, "v3"))
 		require.NoError(tb, err)
-		_, err = gcov.Decode(data)
+		_, err = gcov.ParseBytes(data)
 		require.NoError(tb, err)
 	}},
 	{"v3-write", "v3", write("v3")},
@@ -48,7 +48,7 @@ var wholeOps = []struct {
 		require.NoError(tb, err)
 	}},
 	{"v3-to-v4c", "v3", func(tb testing.TB, c *corpus) {
-		p, err := gcov.Decode(c.data(tb, "v3"))
+		p, err := gcov.ParseBytes(c.data(tb, "v3"))
 		require.NoError(tb, err)
 		require.NoError(tb, builder.Write(io.Discard, p, builder.Options{Compact: true}))
 	}},

@@ -104,7 +104,7 @@ func TestTake(t *testing.T) {
 func TestTakeIsBestOnRealProfiles(t *testing.T) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2"} {
 		t.Run(name, func(t *testing.T) {
-			p, err := gcov.Decode(corpus(t, name+".v3"))
+			p, err := gcov.ParseBytes(corpus(t, name+".v3"))
 			require.NoError(t, err)
 			f, err := newFile(p)
 			require.NoError(t, err)

@@ -21,7 +21,7 @@ func profiles(b *testing.B, run func(b *testing.B, p *profile.Profile, v3 int)) 
 	for _, name := range []string{"libgui", "libart_arm", "keystore2"} {
 		b.Run(name, func(b *testing.B) {
 			data := corpus(b, name+".v3")
-			p, err := gcov.Decode(data)
+			p, err := gcov.ParseBytes(data)
 			require.NoError(b, err)
 			run(b, p, len(data))
 		})
@@ -198,7 +198,7 @@ func BenchmarkConvert(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := gcov.Decode(data)
+				p, err := gcov.ParseBytes(data)
 				require.NoError(b, err)
 				require.NoError(b, Write(io.Discard, p, Options{Compact: true}))
 			}

@@ -28,7 +28,7 @@ func File(data []byte, o Options) iter.Seq[afdo.Problem] {
 	case anyprof.ExtBinary:
 		return opened(sampleprof.OpenBytes(data))
 	case anyprof.SampleText:
-		_, err = sampleprof.ParseText(data)
+		_, err = sampleprof.ParseTextBytes(data)
 	case anyprof.ProfData:
 		return opened(instrprof.OpenBytes(data))
 	case anyprof.ProfRaw:
@@ -38,9 +38,9 @@ func File(data []byte, o Options) iter.Seq[afdo.Problem] {
 	case anyprof.MemProf:
 		return opened(indexedMemory(data))
 	case anyprof.MemProfRaw:
-		_, err = memprof.OpenRaw(data)
+		_, err = memprof.OpenRawBytes(data)
 	case anyprof.MemProfYAML:
-		_, err = memprof.ReadYAML(bytes.NewReader(data))
+		_, err = memprof.ParseYAML(bytes.NewReader(data))
 	}
 	return only(err)
 }

@@ -45,7 +45,7 @@ func TestFile(t *testing.T) {
 // LLVM's profiles are checked as well: one that is whole has no problems, one that is cut has.
 func TestFileLLVM(t *testing.T) {
 	sample := "main:10:1\n 1: 9\n 2: 1 f:1\n"
-	p, err := sampleprof.ParseText([]byte(sample))
+	p, err := sampleprof.ParseTextBytes([]byte(sample))
 	require.NoError(t, err)
 	var ext, old bytes.Buffer
 	require.NoError(t, sampleprof.WriteExtBinary(&ext, p, sampleprof.WriteOptions{}))

@@ -125,7 +125,7 @@ func TestDifferencesFromHead(t *testing.T) {
 			h.options.Suffixes, h.options.MinSamples = NoSuffixes, DefaultMinSamples
 			p, _, err := corpusCreate(t, h.binary, h.samples, h.options)
 			require.NoError(t, err)
-			q, err := gcov.Decode(corpus(t, h.head))
+			q, err := gcov.ParseBytes(corpus(t, h.head))
 			require.NoError(t, err)
 			got, want := flatten(p, false), flatten(q, false).silent()
 			want.raise(got)

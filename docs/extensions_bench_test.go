@@ -42,7 +42,7 @@ func measuredProfile(b *testing.B, name string) *profile.Profile {
 		b.Skip("the corpus of real profiles is not here; see AFDO_CORPUS")
 	}
 	require.NoError(b, err)
-	p, err := gcov.Decode(data)
+	p, err := gcov.ParseBytes(data)
 	require.NoError(b, err)
 	return p
 }

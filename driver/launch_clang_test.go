@@ -125,7 +125,7 @@ func inContexts(s *clangSite, p *sampleprof.Profile) *sampleprof.Profile {
 	for f := range p.Functions() {
 		writeContexts(&text, p, fmt.Sprint(p.Name(f.Name)), f.Total, f.Head, f.Records)
 	}
-	q, err := sampleprof.ReadText(&text)
+	q, err := sampleprof.ParseText(&text)
 	require.NoError(s, err)
 	return q
 }

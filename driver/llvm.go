@@ -30,12 +30,12 @@ const (
 // llvmFormatOf tells the format of a profile for clang.
 func llvmFormatOf(path string) (format llvmFormat, err error) {
 	err = withStream(path, func(f *unpack.Stream, plain bool) error {
-		switch {
+		switch sample := sampleprof.Detect(f.Head); {
 		case instrprof.Detect(f.Head) == instrprof.FormatIndexed && plain:
 			format = instrumented
-		case sampleprof.IsExtBinary(f.Head) && plain:
+		case sample == sampleprof.ExtBinary && plain:
 			format = extBinary
-		case sampleprof.IsBinary(f.Head), sampleprof.IsText(f.Head):
+		case sample != 0:
 			format = otherSample
 		}
 		return nil
@@ -232,10 +232,10 @@ func (p *preparation) extBinaryCopy() (string, error) {
 // copyExtBinary writes a sample profile as ExtBinary, with the summary that it has.
 func copyExtBinary(w io.Writer, path string) error {
 	return withStream(path, func(f *unpack.Stream, _ bool) error {
-		if sampleprof.IsBinary(f.Head) {
+		if sampleprof.Detect(f.Head) != sampleprof.Text {
 			return copyBinary(w, f)
 		}
-		p, err := sampleprof.ReadText(f)
+		p, err := sampleprof.ParseText(f)
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func copyBinary(w io.Writer, f io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if sampleprof.IsExtBinary(data) {
+	if sampleprof.Detect(data[:min(len(data), unpack.HeadLen)]) == sampleprof.ExtBinary {
 		_, err := w.Write(data)
 		return err
 	}

@@ -22,7 +22,7 @@ func TestProcessSettingsStay(t *testing.T) {
 	dir := t.TempDir()
 	text, binary := filepath.Join(dir, "text"), filepath.Join(dir, "extbinary")
 	require.NoError(t, os.WriteFile(text, []byte(sampleText), 0o666))
-	p, err := sampleprof.ReadText(strings.NewReader(sampleText))
+	p, err := sampleprof.ParseText(strings.NewReader(sampleText))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, sampleprof.WriteExtBinary(&file, p, sampleprof.WriteOptions{}))

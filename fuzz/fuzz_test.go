@@ -50,7 +50,7 @@ func old(name string, version uint32, order binary.ByteOrder) codec {
 		losses, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version, ByteOrder: order})
 		return file.Bytes(), losses == gcov.Losses{}, err
 	}
-	return codec{name, gcov.Decode, write, []error{afdo.ErrUnrepresentable}}
+	return codec{name, gcov.ParseBytes, write, []error{afdo.ErrUnrepresentable}}
 }
 
 func readV4(data []byte) (*profile.Profile, error) {
@@ -75,7 +75,7 @@ func readAny(data []byte) (*profile.Profile, error) {
 	case "gcov":
 		return readV4(data)
 	case "adcg", "gcda":
-		return gcov.Decode(data)
+		return gcov.ParseBytes(data)
 	}
 	return readText(data)
 }

@@ -12,7 +12,7 @@ import (
 func BenchmarkRead(b *testing.B) {
 	for _, corpus := range []string{"libgui", "libart_arm", "keystore2"} {
 		data := corpusFile(b, corpus)
-		p, err := Decode(data)
+		p, err := ParseBytes(data)
 		require.NoError(b, err)
 		for _, o := range allOptions {
 			var file bytes.Buffer
@@ -22,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 				b.SetBytes(int64(file.Len()))
 				b.ReportAllocs()
 				for b.Loop() {
-					_, err := Decode(file.Bytes())
+					_, err := ParseBytes(file.Bytes())
 					require.NoError(b, err)
 				}
 			})
@@ -32,7 +32,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkWrite(b *testing.B) {
 	for _, corpus := range []string{"libgui", "libart_arm", "keystore2"} {
-		p, err := Decode(corpusFile(b, corpus))
+		p, err := ParseBytes(corpusFile(b, corpus))
 		require.NoError(b, err)
 		for _, o := range allOptions {
 			var file bytes.Buffer

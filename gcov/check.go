@@ -15,13 +15,14 @@ import (
 var ErrNames = errors.New("bad name table")
 
 // Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. It
-// stops at the first fault that [Decode] finds: sections have no length that could be relied on to
-// find the next one, and the size of each function depends on all of its records. Of a file that it
-// decodes, the names and the summary are checked. A file of another version yields a fault of class
-// [afdo.ErrVersion]. It takes the time of Decode a few times, and memory by the size of the file.
+// stops at the first fault that [ParseBytes] finds: sections have no length that could be relied on
+// to find the next one, and the size of each function depends on all of its records. Of a file that
+// it decodes, the names and the summary are checked. A file of another version yields a fault of
+// class [afdo.ErrVersion]. It takes the time of ParseBytes a few times, and memory by the size of
+// the file.
 func Check(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
-		p, err := Decode(data)
+		p, err := ParseBytes(data)
 		if err != nil {
 			yield(afdo.Problem{Err: faultOf(err)})
 			return

@@ -54,7 +54,7 @@ func requireSameBytes(t testing.TB, want, got []byte) {
 
 func decoded(t testing.TB, data []byte) *profile.Profile {
 	t.Helper()
-	p, err := Decode(data)
+	p, err := ParseBytes(data)
 	require.NoError(t, err)
 	return p
 }

@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := gcov.Decode(data)
+	p, err := gcov.ParseBytes(data)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func FuzzGCOVReadWrite(f *testing.F) {
 		f.Add(randomFile(rand.New(rand.NewPCG(uint64(i), 6)), o))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Decode(data)
+		p, err := ParseBytes(data)
 		if err != nil {
 			assert.True(t, isFormatError(err), "%v", err)
 			return
@@ -75,10 +75,10 @@ func FuzzGCOVDecodeAgreesWithNaive(f *testing.F) {
 		if err == nil {
 			_, err = slow.Canonical()
 		}
-		p, fastErr := Decode(whole)
+		p, fastErr := ParseBytes(whole)
 		if err == nil && errors.Is(fastErr, afdo.ErrTruncated) { // the functions took the tail for theirs
 			whole = withTail(whole)
-			p, fastErr = Decode(whole)
+			p, fastErr = ParseBytes(whole)
 		}
 		if err == nil {
 			require.NoError(t, fastErr)

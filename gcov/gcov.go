@@ -54,16 +54,16 @@ const (
 	tagWorkingSet     = 0xaf000000
 )
 
-// Read reads a profile of version 2 or 3 to the end of r. See [Decode].
-func Read(r io.Reader) (*profile.Profile, error) {
+// Parse reads a profile of version 2 or 3 to the end of r. See [ParseBytes].
+func Parse(r io.Reader) (*profile.Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("gcov: %w", err)
 	}
-	return Decode(data)
+	return ParseBytes(data)
 }
 
-// Decode decodes a profile of version 2 or 3, in either byte order. The profile
+// ParseBytes decodes a profile of version 2 or 3, in either byte order. The profile
 // keeps nothing of data.
 //
 // Every name of the name table becomes a symbol, referred to or not, because its presence alone
@@ -73,7 +73,7 @@ func Read(r io.Reader) (*profile.Profile, error) {
 // timestamp and body says nothing and is not kept (format note 12). A position always becomes a
 // count, zero or not, and its targets calls.
 //
-// Decode trusts no count and no length: memory is bounded by a small multiple
+// ParseBytes trusts no count and no length: memory is bounded by a small multiple
 // of the input, depth is not bounded and takes no machine stack. Errors are a
 // [*afdo.FormatError], or a [*afdo.VersionError] for other versions. A file that has been
 // cut, at whatever byte, or that goes on after its last section is malformed.
@@ -82,7 +82,7 @@ func Read(r io.Reader) (*profile.Profile, error) {
 // its only NUL, and a missing module grouping or working set, which is what a
 // cut file looks like. The contents of the working set are passed over, and it
 // may be the empty one that scripts around perf write, a single zero.
-func Decode(data []byte) (*profile.Profile, error) {
+func ParseBytes(data []byte) (*profile.Profile, error) {
 	h, err := DecodeHeader(data)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func TestSample(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, Header(o), h)
 
-		p, err := Read(iotest.OneByteReader(bytes.NewReader(data)))
+		p, err := Parse(iotest.OneByteReader(bytes.NewReader(data)))
 		require.NoError(t, err)
 		require.NoError(t, profile.Compare(want, p))
 		assert.Equal(t, want.Summary, p.Summary)
@@ -190,7 +190,7 @@ func TestDecodeMalformed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			data := bytes.Clone(c.data)
 			binary.LittleEndian.PutUint32(data[c.at:], c.value)
-			_, err := Decode(data)
+			_, err := ParseBytes(data)
 			require.Error(t, err)
 			assert.ErrorIs(t, err, c.class)
 			assert.ErrorIs(t, err, afdo.ErrMalformed)
@@ -220,7 +220,7 @@ func TestDecodeShortWorkingSet(t *testing.T) {
 	} {
 		binary.LittleEndian.PutUint32(data[length:], c.length)
 		binary.LittleEndian.PutUint32(data[length+4:], c.value)
-		p, err := Decode(data)
+		p, err := ParseBytes(data)
 		if c.class == nil {
 			require.NoError(t, err)
 			require.NoError(t, profile.Compare(want, p))
@@ -249,7 +249,7 @@ func TestDecodeOtherVersions(t *testing.T) {
 		{"3 in the magic of 4", append([]byte("gcov\x00\x00\x00\x03"), make([]byte, 40)...), 3, "version 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Decode(c.data)
+			_, err := ParseBytes(c.data)
 			assert.ErrorIs(t, err, afdo.ErrVersion)
 			assert.NotErrorIs(t, err, afdo.ErrMalformed)
 			assert.ErrorContains(t, err, c.text)
@@ -264,7 +264,7 @@ func TestDecodeTruncated(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		data, _ := sample(o)
 		for n := range data {
-			_, err := Decode(data[:n])
+			_, err := ParseBytes(data[:n])
 			var fault *afdo.FormatError
 			require.ErrorAs(t, err, &fault, "%d of %d bytes", n, len(data))
 			require.LessOrEqual(t, fault.Offset, int64(n))
@@ -283,7 +283,7 @@ func TestDecodeAnyByteChanged(t *testing.T) {
 			for _, flip := range []byte{0x01, 0x80, 0xff} {
 				changed := bytes.Clone(data)
 				changed[i] ^= flip
-				p, err := Decode(changed)
+				p, err := ParseBytes(changed)
 				if err == nil {
 					back, _ := encode(t, p, o)
 					require.NoError(t, profile.Compare(p, decoded(t, back)), "byte %d", i)
@@ -303,7 +303,7 @@ func TestDecodeExplainsPadding(t *testing.T) {
 			f.bytes = append(append(f.bytes, name...), make([]byte, 4*words-len(name))...)
 		}
 		f.words(0xac000000, 1, 0).tail()
-		_, err := Decode(f.bytes)
+		_, err := ParseBytes(f.bytes)
 		assert.ErrorIs(t, err, afdo.ErrMalformed)
 		assert.ErrorContains(t, err, "padded to words")
 	}
@@ -319,7 +319,7 @@ func TestDecodeHugeCounts(t *testing.T) {
 			copy(changed[i:], huge)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Decode(changed)
+			_, err := ParseBytes(changed)
 			runtime.ReadMemStats(&after)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "offset %d: %v", i, err)
 		}
@@ -365,7 +365,7 @@ func TestDeepNesting(t *testing.T) {
 		require.NoError(t, profile.Compare(p, decoded(t, written)))
 
 		// Cut anywhere in the middle it is an error, no more.
-		_, err := Decode(f.bytes[:len(f.bytes)/2])
+		_, err := ParseBytes(f.bytes[:len(f.bytes)/2])
 		assert.ErrorIs(t, err, afdo.ErrMalformed)
 	}
 }
@@ -394,14 +394,14 @@ func TestRepeatedFunction(t *testing.T) {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
-	_, err := Read(iotest.ErrReader(broken))
+	_, err := Parse(iotest.ErrReader(broken))
 	assert.ErrorIs(t, err, broken)
 }
 
 func TestErrorText(t *testing.T) {
 	data, _ := sample(allOptions[2])
-	_, err := Decode(data[:1000])
+	_, err := ParseBytes(data[:1000])
 	assert.EqualError(t, err, "gcov: at offset 409: truncated section: the working set takes 1536 bytes, 591 are left")
-	_, err = Decode([]byte(strings.Repeat("x", 100)))
+	_, err = ParseBytes([]byte(strings.Repeat("x", 100)))
 	assert.EqualError(t, err, "gcov: at offset 0: not a GCOV profile: the file does not begin with adcg or gcda")
 }

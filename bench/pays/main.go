@@ -61,7 +61,7 @@ func vary(what, from, to string) error {
 	if err != nil {
 		return err
 	}
-	p, err := gcov.Decode(data)
+	p, err := gcov.ParseBytes(data)
 	if err != nil {
 		return err
 	}

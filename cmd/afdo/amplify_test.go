@@ -148,7 +148,7 @@ func namedAlike(n, name int) []byte {
 
 // samplesOf makes a file of LLVM's extensible binary format of a text.
 func samplesOf(t *testing.T, text string, o sampleprof.WriteOptions) []byte {
-	p, err := sampleprof.ParseText([]byte(text))
+	p, err := sampleprof.ParseTextBytes([]byte(text))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, sampleprof.WriteExtBinary(&file, p, o))

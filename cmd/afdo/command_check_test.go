@@ -162,7 +162,7 @@ func oldExample(t *testing.T, old, new string) []byte {
 func TestCheckOldFormats(t *testing.T) {
 	data, err := os.ReadFile(example(".v3.afdo"))
 	require.NoError(t, err)
-	p, err := gcov.Decode(data)
+	p, err := gcov.ParseBytes(data)
 	require.NoError(t, err)
 	total := binary.LittleEndian.AppendUint64(nil, p.Summary.TotalCount)
 	entry := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(nil, p.Summary.Entries[2].Cutoff), p.Summary.Entries[2].MinCount)

@@ -94,7 +94,7 @@ func TestCreate(t *testing.T) {
 
 	data, err := os.ReadFile(out)
 	require.NoError(t, err)
-	p, err := gcov.Decode(data)
+	p, err := gcov.ParseBytes(data)
 	require.NoError(t, err)
 	require.Equal(t, 1, p.NumFunctions())
 	for s, f := range p.Functions() {

@@ -2,7 +2,6 @@ package instrprof
 
 import (
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/decode"
 )
 
 // The first word of a raw file, in the byte order of the machine that wrote it.
@@ -134,14 +133,4 @@ func (h *RawHeader) correlated() bool {
 // does; LLVM 22 takes the counters of several functions for one there.
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
-}
-
-// DecodeRawHeader decodes the header of a raw file from its first bytes, 152 or more.
-func DecodeRawHeader(head []byte) (RawHeader, error) {
-	f := fields{Buffer: decode.Buffer{Data: head, Part: SectionHeader}}
-	h := f.rawHeader()
-	if f.Err != nil {
-		return RawHeader{}, f.err()
-	}
-	return *h, nil
 }

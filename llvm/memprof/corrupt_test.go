@@ -229,7 +229,7 @@ func TestManyFrames(t *testing.T) {
 	err = memprof.WriteYAML(io.Discard, r)
 	require.ErrorIs(t, err, afdo.ErrLimit)
 	require.NotErrorIs(t, err, afdo.ErrMalformed)
-	require.ErrorIs(t, new(memprof.Profile).Add(r), afdo.ErrLimit)
+	require.ErrorIs(t, new(memprof.Profile).Merge(r, 1), afdo.ErrLimit)
 	r, err = memprof.OpenBytes(data, fuzzOffset)
 	require.NoError(t, err)
 	require.NoError(t, memprof.WriteYAML(io.Discard, r))
@@ -243,7 +243,7 @@ func TestUnrepresentable(t *testing.T) {
 		rec, err := q.Record(1)
 		require.NoError(t, err)
 		rec.Allocs[0].Block[memprof.AllocCount] = math.MaxUint32
-		require.NoError(t, p.Add(q))
+		require.NoError(t, p.Merge(q, 1))
 	}
 	rec, err := p.Record(1)
 	require.NoError(t, err)
@@ -284,7 +284,7 @@ func TestCorruptTexts(t *testing.T) {
 		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1 } ] }":                     {1, 59, afdo.ErrSyntax},
 		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1, Symbol: a, Hash: 1 } ] }": {1, 79, afdo.ErrSyntax},
 	} {
-		_, err := memprof.ReadYAML(strings.NewReader(text))
+		_, err := memprof.ParseYAML(strings.NewReader(text))
 		var fault *afdo.FormatError
 		require.ErrorAs(t, err, &fault, "%q", text)
 		require.ErrorIs(t, err, want.class, "%q", text)

@@ -10,7 +10,7 @@ import (
 
 // What one function has allocated, by call stack.
 func Example() {
-	p, err := memprof.ReadYAML(strings.NewReader(`HeapProfileRecords:
+	p, err := memprof.ParseYAML(strings.NewReader(`HeapProfileRecords:
   - GUID:            load
     AllocSites:
       - Callstack:

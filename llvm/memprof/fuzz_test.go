@@ -39,7 +39,7 @@ func samples(t testing.TB) (sections [][]byte) {
 			}
 		}
 	}
-	read, err := memprof.ReadYAML(strings.NewReader(smallText))
+	read, err := memprof.ParseYAML(strings.NewReader(smallText))
 	require.NoError(t, err)
 	return append(sections, sectionOf(t, read, 4))
 }
@@ -118,7 +118,7 @@ func FuzzMemProfSection(f *testing.F) {
 		_, err = r.DataAccess()
 		isFault(t, err, data)
 		var p memprof.Profile
-		if err := p.Add(r); err != nil {
+		if err := p.Merge(r, 1); err != nil {
 			isFault(t, err, data)
 			return
 		}
@@ -152,7 +152,7 @@ func FuzzMemProfYAML(f *testing.F) {
 		f.Add(yaml(f, r))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := memprof.ReadYAML(strings.NewReader(text))
+		p, err := memprof.ParseYAML(strings.NewReader(text))
 		if err != nil {
 			isFault(t, err, []byte(text))
 			return
@@ -162,7 +162,7 @@ func FuzzMemProfYAML(f *testing.F) {
 			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 			return
 		}
-		again, err := memprof.ReadYAML(bytes.NewReader(once.Bytes()))
+		again, err := memprof.ParseYAML(bytes.NewReader(once.Bytes()))
 		require.NoError(t, err, once.String())
 		require.Equal(t, once.String(), yaml(t, again))
 	})
@@ -175,7 +175,7 @@ func FuzzMemProfDump(f *testing.F) {
 		f.Add(append(rawFile(version), rawFile(version)...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := memprof.OpenRaw(data)
+		r, err := memprof.OpenRawBytes(data)
 		if err != nil {
 			isFault(t, err, data)
 			return

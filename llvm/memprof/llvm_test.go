@@ -130,7 +130,7 @@ func TestProgramAsLLVM(t *testing.T) {
 func sameAsWritten(t *testing.T, r *memprof.Reader) {
 	t.Helper()
 	var p memprof.Profile
-	require.NoError(t, p.Add(r))
+	require.NoError(t, p.Merge(r, 1))
 	for _, version := range []int{2, 3, 4} {
 		data := file(t, &p, version)
 		again := open(t, data)

@@ -9,18 +9,15 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Add adds another profile, such as that of another run of the program. What has
-// been allocated at one call stack is added up as [Block.Add] says; calls and callees
-// are those of either. Fields that only one of the profiles has are 0 for the other.
-// Accesses to data are added up, and what is cold must be so in both.
+// Merge adds another profile, such as that of another run of the program, as if that had run so
+// many times in the same way: counts and totals are multiplied, minima and maxima stay. What has
+// been allocated at one call stack is added up as [Block.Add] says; calls and callees are those of
+// either. Fields that only one of the profiles has are 0 for the other. Accesses to data are added
+// up, and what is cold must be so in both.
 //
 // The sum does not depend on the order but for the fields of the last allocation
 // and the order of records. After an error the profile is of no use.
-func (p *Profile) Add(src Source) error { return p.AddTimes(src, 1) }
-
-// AddTimes adds another profile as if the program had run that many times in the same way: counts
-// and totals are multiplied, minima and maxima stay.
-func (p *Profile) AddTimes(src Source, times uint64) error {
+func (p *Profile) Merge(src Source, times uint64) error {
 	if err := p.addRecords(src, src.Records(), times); err != nil {
 		return err
 	}
@@ -32,7 +29,7 @@ func (p *Profile) AddTimes(src Source, times uint64) error {
 	return nil
 }
 
-// AddRecords adds some records of another profile and nothing else. See [Profile.Add].
+// AddRecords adds some records of another profile and nothing else. See [Profile.Merge].
 func (p *Profile) AddRecords(src Source, records iter.Seq2[Record, error]) error {
 	return p.addRecords(src, records, 1)
 }

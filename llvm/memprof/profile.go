@@ -95,7 +95,7 @@ func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
 func (p *Profile) maxFrames() int64 { return math.MaxInt64 }
 
 // AddRecord adds the record of a function. Its stacks are those of the profile (see
-// [Profile.Stack]); it takes over the slices. See [Profile.Add].
+// [Profile.Stack]); it takes over the slices. See [Profile.Merge].
 func (p *Profile) AddRecord(schema Schema, rec Record) {
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)

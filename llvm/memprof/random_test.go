@@ -71,7 +71,7 @@ func TestRandomAsLLVM(t *testing.T) {
 			text := yaml(t, p)
 			path := filepath.Join(t.TempDir(), "in.yaml")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			read, err := memprof.ReadYAML(bytes.NewReader([]byte(text)))
+			read, err := memprof.ParseYAML(bytes.NewReader([]byte(text)))
 			require.NoError(t, err)
 			require.Equal(t, text, yaml(t, read))
 			for version := 2; version <= 4; version++ {
@@ -110,7 +110,7 @@ func TestDataAccessAsLLVM(t *testing.T) {
 	data := merged(t, "--memprof-version=4", path)
 	want := shown(t, data)
 	require.Equal(t, want, yaml(t, open(t, data)))
-	p, err := memprof.ReadYAML(bytes.NewReader([]byte(text)))
+	p, err := memprof.ParseYAML(bytes.NewReader([]byte(text)))
 	require.NoError(t, err)
 	require.Equal(t, want, yaml(t, p))
 	again := file(t, p, 4)

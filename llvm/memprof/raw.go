@@ -53,10 +53,10 @@ type RawBlock struct {
 	Histogram []uint64 // of accesses, by granule; only if the program was built for it
 }
 
-// OpenRaw reads a raw profile of version 3, 4 or 5 that a 64-bit program wrote. It may consist of
-// several dumps, one after another: what they have of the same stack is added up. The bytes must
+// OpenRawBytes reads a raw profile of version 3, 4 or 5 that a 64-bit program wrote. It may consist
+// of several dumps, one after another: what they have of the same stack is added up. The bytes must
 // not change while the Raw is in use. Errors are [afdo.FormatError] and [afdo.VersionError].
-func OpenRaw(data []byte) (*Raw, error) {
+func OpenRawBytes(data []byte) (*Raw, error) {
 	r := &Raw{byStack: make(map[uint64]int), stacks: make(map[uint64][]byte)}
 	for at := 0; at < len(data) || at == 0; {
 		n, err := r.dump(decoder{Buffer: decode.Buffer{Data: data[at:], Part: HeaderPart}, base: int64(at)})

@@ -85,15 +85,15 @@ func TestRawAsLLVM(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "raw")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		var want memprof.Profile
-		require.NoError(t, want.Add(open(t, merged(t, "--memprof-full-schema", path, "--profiled-binary="+binary))))
-		r, err := memprof.OpenRaw(data)
+		require.NoError(t, want.Merge(open(t, merged(t, "--memprof-full-schema", path, "--profiled-binary="+binary)), 1))
+		r, err := memprof.OpenRawBytes(data)
 		require.NoError(t, err)
 		require.Equal(t, 5, r.Version())
 		got, losses, err := r.Profile(symbols)
 		require.NoError(t, err)
 		require.NotZero(t, losses.Stacks)
 		var sum memprof.Profile
-		require.NoError(t, sum.Add(got))
+		require.NoError(t, sum.Merge(got, 1))
 		require.Equal(t, plain(t, &want), plain(t, &sum), "%d dumps", times)
 	}
 }
@@ -104,7 +104,7 @@ func TestHistogramsAsLLVM(t *testing.T) {
 	binary, raw := trained(t, "-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks=true")
 	data, err := os.ReadFile(raw)
 	require.NoError(t, err)
-	r, err := memprof.OpenRaw(data)
+	r, err := memprof.OpenRawBytes(data)
 	require.NoError(t, err)
 	var got []string
 	for _, b := range r.Blocks() {
@@ -185,7 +185,7 @@ func (id fixed) Locate(addresses []uint64, each func(uint64, []memprof.Location)
 func TestRawVersions(t *testing.T) {
 	for version := uint64(3); version <= 5; version++ {
 		data := rawFile(version)
-		r, err := memprof.OpenRaw(data)
+		r, err := memprof.OpenRawBytes(data)
 		require.NoError(t, err)
 		require.Len(t, r.Blocks(), 1)
 		b := r.Blocks()[0]
@@ -227,7 +227,7 @@ func TestRawDamaged(t *testing.T) {
 	for version := uint64(3); version <= 5; version++ {
 		data := rawFile(version)
 		for n := range data {
-			_, err := memprof.OpenRaw(data[:n])
+			_, err := memprof.OpenRawBytes(data[:n])
 			require.ErrorIs(t, err, afdo.ErrMalformed, "%d bytes", n)
 			require.ErrorIs(t, err, afdo.ErrTruncated, "%d bytes", n)
 		}
@@ -235,7 +235,7 @@ func TestRawDamaged(t *testing.T) {
 			for _, v := range []byte{0, 1, 0x7f, 0xff} {
 				bad := slices.Clone(data)
 				bad[i] = v
-				if r, err := memprof.OpenRaw(bad); err == nil {
+				if r, err := memprof.OpenRawBytes(bad); err == nil {
 					_, _, err = r.Profile(fixed{1, 2, 3, 4})
 					_ = err
 				} else if !errors.Is(err, afdo.ErrVersion) {

@@ -59,7 +59,7 @@ func BenchmarkWrite(b *testing.B) {
 		{"op=write-extbinary", func() { extBinary(b, p, WriteOptions{}) }},
 		{"op=write-text", func() { textOf(b, p) }},
 		{"op=parse-text", func() {
-			_, err := ParseText(text)
+			_, err := ParseTextBytes(text)
 			require.NoError(b, err)
 		}},
 	} {

@@ -64,7 +64,7 @@ var badTexts = []struct {
 
 func TestBadTexts(t *testing.T) {
 	for _, bad := range badTexts {
-		_, err := ParseText([]byte(bad.text))
+		_, err := ParseTextBytes([]byte(bad.text))
 		var syntax *afdo.FormatError
 		require.ErrorAs(t, err, &syntax, "%q", bad.text)
 		assert.Equal(t, afdo.FormatError{

@@ -2,7 +2,7 @@
 // as of LLVM 22.
 //
 // A [Reader] reads a binary file lazily: one function of it takes reading the names, the function
-// offsets and that function. [Read], [ReadText] and [Profile.Add] read whole profiles into a
+// offsets and that function. [Read], [ParseText] and [Profile.Merge] read whole profiles into a
 // [Profile], which [WriteText], [WriteExtBinary] and [WriteBinary] write. What comes out is byte
 // for byte what llvm-profdata makes of the same profile.
 //

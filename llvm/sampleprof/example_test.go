@@ -11,7 +11,7 @@ import (
 
 // A text becomes an ExtBinary file, of which one function is read.
 func Example() {
-	p, err := sampleprof.ReadText(strings.NewReader(`main:1500:0
+	p, err := sampleprof.ParseText(strings.NewReader(`main:1500:0
  4: 300
  4.1: 500 work:480
  7: swap:700

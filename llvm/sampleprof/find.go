@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // A Source is a profile of which functions are looked up and added to another: a [Reader] or a
@@ -19,6 +20,7 @@ type Source interface {
 
 	flags() *Profile
 	numNames() int
+	mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error)
 }
 
 func (p *Profile) flags() *Profile { return p }

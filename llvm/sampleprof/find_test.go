@@ -18,7 +18,7 @@ func TestFindInMemory(t *testing.T) {
 		"main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\nf:17:17\n 0: 17\n",
 		"[main:3.1 @ f:2 @ g]:7:2\n 1: 7\n[main]:5:1\n 1: 5\n 2: 3 g:3\n[g]:9:1\n 1: 9\n[main:4 @ g]:11:1\n 1: 11\n",
 	} {
-		p, err := ParseText([]byte(text))
+		p, err := ParseTextBytes([]byte(text))
 		require.NoError(t, err)
 		var file bytes.Buffer
 		require.NoError(t, WriteExtBinary(&file, p, WriteOptions{}))

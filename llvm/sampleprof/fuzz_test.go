@@ -182,7 +182,7 @@ func FuzzSampleText(f *testing.F) {
 		if len(data) > 1<<13 {
 			return
 		}
-		p, err := ParseText(data)
+		p, err := ParseTextBytes(data)
 		if err != nil {
 			var syntax *afdo.FormatError
 			require.ErrorAs(t, err, &syntax)
@@ -190,7 +190,7 @@ func FuzzSampleText(f *testing.F) {
 			require.Positive(t, syntax.Column)
 			return
 		}
-		require.True(t, IsText(data), "%q", data)
+		require.True(t, isText(data), "%q", data)
 		require.NotZero(t, p.NumFunctions())
 		var text strings.Builder
 		if _, err := WriteText(&text, p); err != nil {

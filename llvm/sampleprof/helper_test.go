@@ -89,7 +89,7 @@ var androidProfiles = []string{"keystore2.afdo", "libsqlite.afdo", "lmkd.afdo"}
 
 func parse(t testing.TB, text string) *Profile {
 	t.Helper()
-	p, err := ParseText([]byte(text))
+	p, err := ParseTextBytes([]byte(text))
 	require.NoError(t, err, "%s", text)
 	return p
 }

@@ -238,7 +238,7 @@ func TestDeep(t *testing.T) {
 	for _, o := range []WriteOptions{{}, {SplitLayout: true}} {
 		q := decoded(t, extBinary(t, p, o))
 		require.True(t, slices.Equal(p.functions[0].Records, q.functions[0].Records))
-		_, err := q.AddProfile(p, one)
+		_, err := q.Merge(p, one)
 		require.NoError(t, err)
 		require.Equal(t, uint64(2), q.functions[0].Records[depth-1].Count)
 	}

@@ -218,7 +218,7 @@ func TestSymbolListAsLLVM(t *testing.T) {
 	p.SymbolList = []string{"beta", "main"}
 	merged := decoded(t, l.merge([]string{"--extbinary"}, theirs, extBinary(t, p, WriteOptions{})))
 	assert.Equal(t, []string{"alpha", "beta", "main", "zeta"}, merged.SymbolList)
-	_, err := back.AddProfile(p, one)
+	_, err := back.Merge(p, one)
 	require.NoError(t, err)
 	assert.Equal(t, merged.SymbolList, back.SymbolList)
 	assert.Equal(t, textOf(t, merged), textOf(t, back))
@@ -235,7 +235,7 @@ func TestMergeAsLLVM(t *testing.T) {
 				a, b := textOf(t, randomProfile(rng, s)), textOf(t, randomProfile(rng, s))
 				want := string(l.merge([]string{"--text"}, []byte(a), []byte(b)))
 				p := parse(t, a)
-				_, err := p.AddProfile(parse(t, b), one)
+				_, err := p.Merge(parse(t, b), one)
 				require.NoError(t, err)
 				require.Equal(t, want, textOf(t, p), "%s\nand\n%s", a, b)
 			}
@@ -263,20 +263,20 @@ func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 	} {
 		want := string(l.merge([]string{"--text"}, []byte(c.a), []byte(c.b)))
 		p := parse(t, c.a)
-		_, err := p.AddProfile(parse(t, c.b), one)
+		_, err := p.Merge(parse(t, c.b), one)
 		require.NoError(t, err)
 		assert.Equal(t, want, textOf(t, p), "%s\nand\n%s", c.a, c.b)
 		q := decoded(t, extBinary(t, parse(t, c.a), WriteOptions{}))
 		r, err := OpenBytes(extBinary(t, parse(t, c.b), WriteOptions{}))
 		require.NoError(t, err)
-		_, err = q.Add(r, one)
+		_, err = q.Merge(r, one)
 		require.NoError(t, err)
 		assert.Equal(t, want, textOf(t, q))
 	}
 	large := "main:18446744073709551000:3\n 1: 5 f:9223372036854775807\n 2: 9223372036854775807\n"
 	want := string(l.merge([]string{"--text", "--weighted-input=3," + l.file([]byte(large))}))
 	p := new(Profile)
-	_, err := p.AddProfile(parse(t, large), profile.Ratio{Num: 3, Den: 1})
+	_, err := p.Merge(parse(t, large), profile.Ratio{Num: 3, Den: 1})
 	require.NoError(t, err)
 	require.Equal(t, want, textOf(t, p))
 }
@@ -288,6 +288,6 @@ func TestMixedKindsAsLLVM(t *testing.T) {
 	_, _, err := l.tryMerge([]string{"--text"}, []byte(plain), []byte(probes))
 	require.Error(t, err)
 	p := parse(t, plain)
-	_, err = p.AddProfile(parse(t, probes), one)
+	_, err = p.Merge(parse(t, probes), one)
 	require.ErrorIs(t, err, ErrMixed)
 }

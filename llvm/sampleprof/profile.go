@@ -176,22 +176,26 @@ func (p *Profile) kindName() string {
 // Read reads a whole file into memory.
 func Read(r *Reader) (*Profile, error) {
 	p := new(Profile)
-	_, err := p.Add(r, profile.Ratio{Num: 1, Den: 1})
+	_, err := p.Merge(r, profile.Ratio{Num: 1, Den: 1})
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Add adds a whole file, every count, total and head count multiplied by weight, rounded to the
-// nearest and saturating. It returns how many bodies were dropped since their checksum is different
-// from that of the same function before, as LLVM drops them. While it reads, it holds no more of
-// the file than the sections and one function. After an error the profile holds a part of the file
-// and is of no use.
+// Merge adds a whole profile or file, every count, total and head count multiplied by weight,
+// rounded to the nearest and saturating. It returns how many bodies were dropped since their
+// checksum is different from that of the same function before, as LLVM drops them. While it reads a
+// file, it holds no more of it than the sections and one function. After an error the profile holds
+// a part of the file and is of no use.
 //
-// A profile that is empty takes over the kind of the first file; others must be of that kind, or
-// Add returns [ErrMixed].
-func (p *Profile) Add(r *Reader, weight profile.Ratio) (dropped int, err error) {
+// A profile that is empty takes over the kind of the first source; others must be of that kind, or
+// Merge returns [ErrMixed].
+func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
+	return src.mergeInto(p, weight)
+}
+
+func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
 	if err := p.setKind(r.flags()); err != nil {
 		return 0, err
 	}
@@ -228,9 +232,9 @@ func (r *Reader) flags() *Profile {
 	}
 }
 
-// AddFrom adds a function of src, as [Profile.Add] adds all of them, with its names as rename makes
-// them, or as they are if that is nil. Each call takes time and memory for all names of src, so use
-// it for a few functions only.
+// AddFrom adds a function of src, as [Profile.Merge] adds all of them, with its names as rename
+// makes them, or as they are if that is nil. Each call takes time and memory for all names of src,
+// so use it for a few functions only.
 func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(src.flags()); err != nil {
 		return err
@@ -250,8 +254,7 @@ func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error
 // functionSize is about what a function takes besides its records.
 const functionSize = 150
 
-// AddProfile adds another profile, as [Profile.Add] adds a file.
-func (p *Profile) AddProfile(q *Profile, weight profile.Ratio) (dropped int, err error) {
+func (q *Profile) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
 	if err := p.setKind(q); err != nil {
 		return 0, err
 	}

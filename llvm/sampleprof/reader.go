@@ -183,16 +183,19 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 	return f.Pos, nil
 }
 
-// IsBinary tells whether a file begins like one that a [Reader] reads. Ten bytes are enough.
-func IsBinary(head []byte) bool {
-	magic, n := binary.Uvarint(head)
-	return n > 0 && (magic == magicExtBinary || magic == magicBinary)
-}
-
-// IsExtBinary tells whether a file begins like one in the ExtBinary format. Ten bytes are enough.
-func IsExtBinary(head []byte) bool {
-	magic, n := binary.Uvarint(head)
-	return n > 0 && magic == magicExtBinary
+// Detect tells the format of a file by its first bytes, 0 if it is none of these. Ten bytes tell
+// the binary formats. A text is told by the first line that is neither empty nor a comment, which
+// is the header of a function; one that head does not hold to its end counts if it may become one.
+func Detect(head []byte) Format {
+	switch magic, n := binary.Uvarint(head); {
+	case n > 0 && magic == magicExtBinary:
+		return ExtBinary
+	case n > 0 && magic == magicBinary:
+		return Binary
+	case isText(head):
+		return Text
+	}
+	return 0
 }
 
 // putHeader appends magic and version.

@@ -11,22 +11,22 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// ReadText reads a profile from text. Errors of the text are a [afdo.FormatError].
+// ParseText reads a profile from text. Errors of the text are a [afdo.FormatError].
 //
 // It accepts what LLVM accepts, except lines that LLVM reads as something else than is written
 // there, and those from which it would write a file that it cannot read: a line offset of more than
 // 16 bits, a location and a count that are not separated by a colon and one space, a context with a
 // frame that is none, a NUL.
-func ReadText(r io.Reader) (*Profile, error) {
+func ParseText(r io.Reader) (*Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
-	return ParseText(data)
+	return ParseTextBytes(data)
 }
 
-// ParseText is [ReadText] of a text in memory, of which it keeps nothing.
-func ParseText(data []byte) (*Profile, error) {
+// ParseTextBytes is [ParseText] of a text in memory, of which it keeps nothing.
+func ParseTextBytes(data []byte) (*Profile, error) {
 	t := textReader{p: new(Profile), data: data}
 	t.arranger.compare = t.p.compare
 	t.merger = merger{compare: t.p.compare, metadata: true}
@@ -46,10 +46,8 @@ func ParseText(data []byte) (*Profile, error) {
 	return t.p, t.finish()
 }
 
-// IsText tells whether a file begins like a text: whether the first line that is neither empty nor
-// a comment is the header of a function. A line that head does not hold to its end counts if it may
-// become one.
-func IsText(head []byte) bool {
+// isText tells whether a file begins like a text.
+func isText(head []byte) bool {
 	t := textReader{data: head}
 	for t.nextLine() {
 		if t.skip() {

@@ -127,7 +127,7 @@ func TestCorpusHeaders(t *testing.T) {
 	for _, name := range []string{"libgui.v3", "libart_arm.v3"} {
 		data, err := os.ReadFile(testenv.Corpus(t, name))
 		require.NoError(t, err)
-		p, err := gcov.Decode(data)
+		p, err := gcov.ParseBytes(data)
 		require.NoError(t, err)
 		t.Run(name, func(t *testing.T) { testHeaders(t, p) })
 	}

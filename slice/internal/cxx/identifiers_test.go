@@ -106,7 +106,7 @@ func lengthOf(word string) string {
 // TestIdentifiersCorpus compares on the names of real profiles.
 func TestIdentifiersCorpus(t *testing.T) {
 	for _, file := range []string{"libgui.v3", "libart_arm.v3"}[:testenv.Rounds(1, 2)] {
-		p, err := gcov.Decode(testenv.CorpusData(t, file))
+		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))
 		require.NoError(t, err)
 		quick, all := 0, 0
 		for s := range p.NumSymbols() {

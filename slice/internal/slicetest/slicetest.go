@@ -143,7 +143,7 @@ func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
 
 // Corpus returns a real profile, or skips the test where there are none.
 func Corpus(t testing.TB, name string) *profile.Profile {
-	p, err := gcov.Decode(testenv.CorpusData(t, name))
+	p, err := gcov.ParseBytes(testenv.CorpusData(t, name))
 	require.NoError(t, err)
 	return p
 }

@@ -113,7 +113,7 @@ func corpus(t *testing.T, name string) (*profile.Profile, string) {
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	p, err := gcov.Read(f)
+	p, err := gcov.Parse(f)
 	require.NoError(t, err)
 	return p, path
 }

@@ -159,7 +159,7 @@ func TestCorpus(t *testing.T) {
 			f, err := os.Open(testenv.Corpus(t, name))
 			require.NoError(t, err)
 			defer f.Close()
-			p, err := gcov.Read(f)
+			p, err := gcov.Parse(f)
 			require.NoError(t, err)
 			requireSame(t, newSlow(canonical), p)
 		})

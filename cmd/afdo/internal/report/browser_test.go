@@ -371,7 +371,7 @@ func TestCorpus(t *testing.T) {
 	for _, name := range []string{"libart_arm.v3", "libgui.v3", "keystore2.v3"} {
 		f, err := os.Open(testenv.Corpus(t, name))
 		require.NoError(t, err)
-		p, err := gcov.Read(f)
+		p, err := gcov.Parse(f)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 		path := writeFile(t, p, usual(p, name))

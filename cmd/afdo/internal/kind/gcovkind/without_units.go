@@ -15,5 +15,5 @@ func WithoutUnits(p *profile.Profile) (*profile.Profile, error) {
 	if _, err := gcov.Write(&file, p, gcov.WriteOptions{Version: 2, ByteOrder: binary.LittleEndian}); err != nil {
 		return nil, err
 	}
-	return gcov.Decode(file.Bytes())
+	return gcov.ParseBytes(file.Bytes())
 }

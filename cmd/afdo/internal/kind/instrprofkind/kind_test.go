@@ -321,7 +321,7 @@ const allocations = `HeapProfileRecords:
 
 // A file that is a memory profile, too, stays one: llvm-profdata drops what it says of memory.
 func TestMemoryProfilesAreKept(t *testing.T) {
-	memory, err := memprof.ReadYAML(strings.NewReader(allocations))
+	memory, err := memprof.ParseYAML(strings.NewReader(allocations))
 	require.NoError(t, err)
 	section, err := memory.Section(3)
 	require.NoError(t, err)

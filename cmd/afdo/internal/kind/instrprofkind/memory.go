@@ -31,7 +31,7 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 		return err
 	}
 	m.n++
-	return m.sum.AddTimes(src, times)
+	return m.sum.Merge(src, times)
 }
 
 // section returns the section to write: of version 3, unless only 4 can hold all.

@@ -35,7 +35,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 		return writeYAML(e, out, src)
 	}
 	p := new(memprof.Profile)
-	if err := p.Add(src); err != nil {
+	if err := p.Merge(src, 1); err != nil {
 		return err
 	}
 	return k.write(e, out, p, l.ids)

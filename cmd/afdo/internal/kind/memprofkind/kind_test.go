@@ -98,7 +98,7 @@ func (d *desk) shown(name string) string {
 // parsed is the YAML of what llvm-profdata shows.
 func (d *desk) parsed(name string) *memprof.Profile {
 	d.Helper()
-	p, err := memprof.ReadYAML(strings.NewReader(d.shown(name)))
+	p, err := memprof.ParseYAML(strings.NewReader(d.shown(name)))
 	require.NoError(d, err)
 	return p
 }
@@ -127,7 +127,7 @@ func TestVerbs(t *testing.T) {
 	require.NoError(t, d.merge("sum", "llvm", "raw", "llvm.yaml"))
 	var want memprof.Profile
 	for range 3 {
-		require.NoError(t, want.Add(d.parsed("llvm")))
+		require.NoError(t, want.Merge(d.parsed("llvm"), 1))
 	}
 	require.Equal(t, spelled(t, &want), spelled(t, d.parsed("sum")))
 
@@ -190,7 +190,7 @@ func TestVerbs(t *testing.T) {
 	require.Equal(t, total, sum)
 
 	require.NoError(t, d.kind.Lookup(d.env(), d.open("sum"), &kind.LookupOptions{HasSymbol: true, Symbol: "_Z2mki"}))
-	one, err := memprof.ReadYAML(&d.out)
+	one, err := memprof.ParseYAML(&d.out)
 	require.NoError(t, err)
 	require.Equal(t, 1, one.NumRecords())
 	require.Error(t, d.kind.Lookup(d.env(), d.open("sum"), &kind.LookupOptions{HasSymbol: true, Symbol: "nowhere"}))

@@ -96,7 +96,7 @@ func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string
 		}
 	}
 	p := new(memprof.Profile)
-	return p, names, p.Add(src)
+	return p, names, p.Merge(src, 1)
 }
 
 // nameOf returns the name of a function, its GUID if that is not known.

@@ -44,5 +44,5 @@ func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, p *memprof.Profile, times u
 	if err != nil {
 		return nil, f.Wrap(err)
 	}
-	return l.ids, f.Wrap(p.AddTimes(src, times))
+	return l.ids, f.Wrap(p.Merge(src, times))
 }

@@ -100,7 +100,7 @@ func (s *facts) block(b *memprof.Block) {
 // source adds up stacks after functions are known: what differs in addresses only is one then.
 func (s *facts) source(src memprof.Source) error {
 	var p memprof.Profile
-	if err := p.Add(src); err != nil {
+	if err := p.Merge(src, 1); err != nil {
 		return err
 	}
 	for _, f := range src.Schema() {

@@ -47,7 +47,7 @@ func trained(t testing.TB, flags ...string) string {
 func spelled(t testing.TB, src memprof.Source) []string {
 	t.Helper()
 	var sum memprof.Profile
-	require.NoError(t, sum.Add(src))
+	require.NoError(t, sum.Merge(src, 1))
 	var b bytes.Buffer
 	require.NoError(t, memprof.WriteYAML(&b, &sum))
 	records := strings.Split(strings.TrimSuffix(b.String(), "...\n"), "  - GUID:")[1:]
@@ -72,11 +72,11 @@ func TestSymbols(t *testing.T) {
 			dir := trained(t, flags...)
 			run(t, dir, "llvm-profdata-22", "merge", "--memprof-version=4", "--memprof-full-schema", "--profiled-binary=program", "raw", "-o", "out")
 			text := run(t, dir, "llvm-profdata-22", "show", "--memory", "out")
-			want, err := memprof.ReadYAML(bytes.NewReader(text))
+			want, err := memprof.ParseYAML(bytes.NewReader(text))
 			require.NoError(t, err)
 			data, err := os.ReadFile(filepath.Join(dir, "raw"))
 			require.NoError(t, err)
-			raw, err := memprof.OpenRaw(data)
+			raw, err := memprof.OpenRawBytes(data)
 			require.NoError(t, err)
 			s, err := openSymbols(filepath.Join(dir, "program"))
 			require.NoError(t, err)

@@ -64,11 +64,7 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile
 	if err != nil {
 		return 0, f.Wrap(err)
 	}
-	if o.text != nil {
-		dropped, err = sum.AddProfile(o.text, weight)
-	} else {
-		dropped, err = sum.Add(o.reader, weight)
-	}
+	dropped, err = sum.Merge(o.source(), weight)
 	return dropped, f.Wrap(err)
 }
 
