@@ -13,7 +13,7 @@ import (
 
 func sampleText(t *testing.T, text string, old, new *Sources) string {
 	t.Helper()
-	p, err := sampleprof.ParseText([]byte(text))
+	p, err := sampleprof.ParseTextBytes([]byte(text))
 	require.NoError(t, err)
 	q, _, err := Sample(p, old, new)
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestSampleContext(t *testing.T) {
 }
 
 func TestSampleProbes(t *testing.T) {
-	p, err := sampleprof.ParseText([]byte("main:10:0\n 1: 10\n !CFGChecksum: 12\n"))
+	p, err := sampleprof.ParseTextBytes([]byte("main:10:0\n 1: 10\n !CFGChecksum: 12\n"))
 	require.NoError(t, err)
 	_, _, err = Sample(p, sources("a.c", sampleOld), sources("a.c", sampleOld))
 	assert.ErrorIs(t, err, ErrProbes)
