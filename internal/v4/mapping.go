@@ -144,3 +144,14 @@ func guardedRead(r io.ReaderAt, p []byte, off int64) (err error) {
 	}()
 	return readFull(r, p, off)
 }
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

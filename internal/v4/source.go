@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/internal/arriving"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -32,22 +33,21 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 			return p, nil
 		}
 	}
-	p := make([]byte, n)
-	if err := s.read(p, off); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return s.read(off, n)
 }
 
-// read fills p from off.
-func (s *source) read(p []byte, off int64) error {
-	var err error
+// read returns a copy of n bytes at off. That there are so many may be a server's word only.
+func (s *source) read(off int64, n int) (p []byte, err error) {
 	if s.mapped != nil {
+		p = make([]byte, n)
 		err = s.mapped.read(p, off, !s.opening)
 	} else {
-		err = readFull(s.at, p, off)
+		p, err = arriving.ReadAt(s.at, nil, off, n)
 	}
-	return readError(off, len(p), err)
+	if err != nil {
+		return nil, readError(off, n, err)
+	}
+	return p, nil
 }
 
 // opened ends the opening of a file, and finds out whether the file has changed meanwhile.
@@ -74,15 +74,4 @@ func (s *source) close() error {
 		return s.mapped.close()
 	}
 	return nil
-}
-
-func readFull(r io.ReaderAt, p []byte, off int64) error {
-	n, err := r.ReadAt(p, off)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

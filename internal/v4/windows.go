@@ -1,6 +1,7 @@
 package v4
 
 import (
+	"math"
 	"sync"
 )
 
@@ -74,8 +75,10 @@ func (s *source) ahead(off, n int64) {
 	if !s.remote() || n <= 0 || s.closed.Load() || s.windows.find(off, n) != nil {
 		return
 	}
-	data := make([]byte, n)
-	if s.read(data, off) == nil {
+	if n > math.MaxInt {
+		return
+	}
+	if data, err := s.read(off, int(n)); err == nil {
 		s.windows.add(window{off, data})
 	}
 }

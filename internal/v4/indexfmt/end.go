@@ -115,8 +115,8 @@ func (x *Index) CheckEndBlock(want *End) error {
 	if f.Err != nil || !bytes.Equal(got.Head, want.Head) || got.Summary != want.Summary || got.FileNames != want.FileNames {
 		return x.fault(off, "the end of the index is not that of this file")
 	}
-	head := make([]byte, x.blocks[0].Off)
-	if err := x.read(head, 0); err != nil {
+	head, err := x.content(0, x.blocks[0].Off)
+	if err != nil {
 		return err
 	}
 	if size := len(data); size < endSize(want, head) || !bytes.Equal(data, appendEnd(nil, want, head, size, x.sectionSize)) {

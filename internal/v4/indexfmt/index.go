@@ -139,8 +139,7 @@ func (x *Index) All(kind Kind) ([]byte, error) {
 	if b.Size == 0 {
 		return nil, nil
 	}
-	data := make([]byte, b.Size)
-	return data, x.read(data, b.Off)
+	return x.content(b.Off, b.Size)
 }
 
 // Scheme returns the name of the scheme with which a block begins, empty if there is no such block.

@@ -36,8 +36,8 @@ func (x *Index) Inlined(unit int) ([]uint32, error) {
 	if from > to || int64(to) > b.Off+b.Size-lists {
 		return nil, x.fault(lists, "the list of unit %d from %d to %d", unit, from, to)
 	}
-	data := make([]byte, to-from)
-	if err := x.read(data, lists+int64(from)); err != nil {
+	data, err := x.content(lists+int64(from), int64(to-from))
+	if err != nil {
 		return nil, err
 	}
 	ids, ok := ascending(data)

@@ -74,16 +74,35 @@ func (x *Index) page(i int64) (*page, error) {
 
 // read copies content from off on, which is within the index.
 func (x *Index) read(dst []byte, off int64) error {
-	if from, to := span(off, int64(len(dst))); to-from > pageSize {
+	return x.pieces(off, int64(len(dst)), func(p []byte) { dst = dst[copy(dst, p):] })
+}
+
+// believed is how many bytes of content an index takes memory for before it has read them.
+const believed = 4 << 20
+
+// content returns size bytes from off on, which are within the index as it says itself. Memory for
+// them is taken as they are read.
+func (x *Index) content(off, size int64) ([]byte, error) {
+	data := make([]byte, 0, min(size, believed))
+	if err := x.pieces(off, size, func(p []byte) { data = append(data, p...) }); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// pieces hands out size bytes of content from off on, page by page.
+func (x *Index) pieces(off, size int64, yield func([]byte)) error {
+	if from, to := span(off, size); to-from > pageSize {
 		x.src.Ahead(from, min(to, x.sectionSize)-from)
 	}
-	for len(dst) > 0 {
+	for size > 0 {
 		p, err := x.page(off / pageContent)
 		if err != nil {
 			return err
 		}
-		n := copy(dst, p[off%pageContent:pageContent])
-		dst, off = dst[n:], off+int64(n)
+		piece := p[off%pageContent : min(off%pageContent+size, pageContent)]
+		yield(piece)
+		off, size = off+int64(len(piece)), size-int64(len(piece))
 	}
 	return nil
 }
@@ -102,8 +121,9 @@ func (x *Index) fields(off int64, n int) (wire.Fields, error) {
 		}
 		return f, err
 	}
-	f.Data = make([]byte, size)
-	return f, x.read(f.Data, off)
+	data, err := x.content(off, size)
+	f.Data = data
+	return f, err
 }
 
 // paginate returns content in pages, each with its checksum.

@@ -43,10 +43,11 @@ func (x *Index) Run(unit int) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := wire.Fields{Data: make([]byte, b.Size), Compact: true}
-	if err := x.read(f.Data, b.Off); err != nil {
+	data, err := x.content(b.Off, b.Size)
+	if err != nil {
 		return nil, err
 	}
+	f := wire.Fields{Data: data, Compact: true}
 	r := decodeRun(&f)
 	if f.Err != nil {
 		return nil, x.misread(b.Off, &f)
