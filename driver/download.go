@@ -30,6 +30,9 @@ func (p *preparation) download(url string) (name, path string, err error) {
 	if f.Tag() == "" {
 		return "", "", fmt.Errorf("%s: the server tells neither an ETag nor a time, so that a copy cannot be kept", f.Name())
 	}
+	if p.Cache != nil && f.Size() > p.Cache.maxSize {
+		return "", "", fmt.Errorf("%s: a file of %d bytes is not downloaded, as the cache holds at most %d, see AFDO_CACHE_SIZE", f.Name(), f.Size(), p.Cache.maxSize)
+	}
 	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
 	if err != nil {
 		return "", "", fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)

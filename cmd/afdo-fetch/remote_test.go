@@ -227,3 +227,53 @@ func TestServers(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, out, "neither an ETag nor a time")
 }
+
+// A server that claims more than there is, and sends the file alone or nulls behind it, makes no verb
+// panic or take memory or room for what it claims.
+func TestClaims(t *testing.T) {
+	c := newCommand(t)
+	file := encode(t, synth.New(synth.Medium), false)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int a(void) { return 1; }\n"), 0o666))
+	for _, size := range []int64{5 << 30, 1 << 62} {
+		for _, nulls := range []int64{0, 1 << 20} {
+			claims := claiming(t, file, size, nulls)
+			for _, args := range [][]string{
+				{"show", claims}, {"lookup", claims, "--unit", "x.c"}, {"convert", claims, "--to", "v3", "-o", "out"},
+				{"exec", "--profile", claims, "--", "gcc", "-O2", "-c", "a.c"},
+			} {
+				t.Run(fmt.Sprint(args[0], size, nulls), func(t *testing.T) {
+					defer os.Remove(filepath.Join(c.dir, "out"))
+					out, err := c.afdo(args...)
+					require.NotContains(t, out, "goroutine")
+					require.NotContains(t, out, "out of memory")
+					if nulls == 0 || args[0] == "exec" {
+						require.Error(t, err, out)
+						require.NoFileExists(t, filepath.Join(c.dir, "out"))
+					}
+					if nulls > 0 && args[0] == "exec" {
+						require.Contains(t, out, "see AFDO_CACHE_SIZE")
+					}
+				})
+			}
+		}
+	}
+}
+
+// claiming returns the URL of a file whose server claims another size, and sends at most so many
+// nulls for what is not there.
+func claiming(t *testing.T, file []byte, size, nulls int64) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var from, to int64
+		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n == 1 {
+			from, to = size+from, size-1
+		}
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, size))
+		w.WriteHeader(http.StatusPartialContent)
+		there := file[min(from, int64(len(file))):min(to+1, int64(len(file)))]
+		_, _ = w.Write(there)
+		_, _ = w.Write(make([]byte, min(nulls, to+1-from-int64(len(there)))))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
