@@ -228,8 +228,8 @@ func TestServers(t *testing.T) {
 	require.Contains(t, out, "neither an ETag nor a time")
 }
 
-// A server that claims more than there is, and sends the file alone or nulls behind it, makes no verb
-// panic or take memory or room for what it claims.
+// A server that claims more than there is, and sends the file alone or nulls behind it, makes no
+// verb panic or take memory or room for what it claims.
 func TestClaims(t *testing.T) {
 	c := newCommand(t)
 	file := encode(t, synth.New(synth.Medium), false)
