@@ -60,7 +60,7 @@ func (c *checker) payload() bool {
 		if !w.next() {
 			break
 		}
-		bucket := w.hash & (t.buckets - 1)
+		bucket := t.Bucket(w.hash)
 		if chain {
 			c.chains[bucket] = start
 		} else if _, ok := c.chains[bucket]; !ok {
@@ -99,12 +99,12 @@ func (c *checker) records(w *tableWalk) {
 // buckets compares the table with the chains that were found.
 func (c *checker) buckets(whole bool) {
 	t := &c.r.table
-	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.buckets))
+	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.Buckets))
 	if err != nil {
 		c.report(err)
 		return
 	}
-	for b := range t.buckets {
+	for b := range t.Buckets {
 		off := int64(get64(data[8*b:], false))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
 			c.fault(SectionHashTable, t.at+tableHeadSize+8*int64(b), afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
@@ -144,7 +144,7 @@ func (c *checker) summarize(cs bool) *Summary {
 // tail reads the sections after the table.
 func (c *checker) tail() {
 	h := &c.r.header
-	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.buckets)
+	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.Buckets)
 	first := c.r.src.Size()
 	for _, o := range h.offsets() {
 		if *o.at > h.HashTable {

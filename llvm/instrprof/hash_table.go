@@ -1,28 +1,27 @@
 package instrprof
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// hashTable is the hash table of an indexed file: u64 number of buckets, a power of two; u64 number
-// of entries; for each bucket the u64 offset of its chain, or 0. The chains stand before the table.
-// A chain is u16 number of items; an item u64 hash, u64 length of the key, u64 length of the data,
-// key and data.
+// hashTable is the hash table of an indexed file.
 type hashTable struct {
+	hashtable.Head
 	payload int64 // where the chains begin
 	at      int64 // where the table begins, and the chains end
-	buckets uint64
-	entries int
 }
 
+// tableFormat is that of the hash table: keys are names.
+var tableFormat hashtable.Format
+
 const (
-	tableHeadSize  = 16
-	chainHeadSize  = 2
+	tableHeadSize  = hashtable.HeadSize
+	chainHeadSize  = hashtable.ChainHeadSize
 	itemHeadSize   = 24
 	maxTablePad    = 7
 	firstChainRead = 1024 // more than most chains take
@@ -39,19 +38,7 @@ func (r *Reader) openTable() error {
 		return err
 	}
 	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHashTable}, base: t.at}
-	t.buckets = f.Uint64("the number of buckets")
-	entries := f.Uint64("the number of entries")
-	left := uint64(r.src.Size()-t.at-size) / 8
-	switch {
-	case f.Err != nil:
-	case t.buckets == 0 || t.buckets&(t.buckets-1) != 0:
-		f.Fail(0, afdo.ErrHashTable, "%d buckets, which is no power of two", t.buckets)
-	case t.buckets > left:
-		f.Fail(0, afdo.ErrCount, "%d buckets, there is room for %d", t.buckets, left)
-	case entries > uint64(t.at-t.payload)/(itemHeadSize):
-		f.Fail(8, afdo.ErrCount, "%d entries in a payload of %d bytes", entries, t.at-t.payload)
-	}
-	t.entries = int(entries)
+	t.Head = tableFormat.ReadHead(&f.Buffer, uint64(t.at-t.payload), uint64(r.src.Size()-t.at-size))
 	return f.err()
 }
 
@@ -96,7 +83,7 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 
 // chain returns the offset of the chain of a hash, or 0.
 func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
-	bucket := t.at + tableHeadSize + 8*int64(hash&(t.buckets-1))
+	bucket := t.at + tableHeadSize + 8*int64(t.Bucket(hash))
 	p, err := src.View(bucket, 8)
 	if err != nil {
 		return 0, err
@@ -176,17 +163,17 @@ func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
 // item reads the head of an item.
 func (c *chainReader) item() {
 	start := c.pos
-	head := c.take(itemHeadSize)
-	c.hash = binary.LittleEndian.Uint64(head)
-	c.keyLen = binary.LittleEndian.Uint64(head[8:])
-	c.dataLen = binary.LittleEndian.Uint64(head[16:])
-	left := uint64(c.end - c.pos)
-	switch {
-	case c.err != nil:
-	case c.keyLen > left || c.dataLen > left-c.keyLen:
-		c.fail(start+8, afdo.ErrTruncated, "a key of %d bytes and data of %d, %d are left", c.keyLen, c.dataLen, left)
-	case c.dataLen == 0:
-		c.fail(start+16, afdo.ErrHashTable, "an item without data")
+	b := decode.Buffer{Data: c.take(itemHeadSize)}
+	if c.err != nil {
+		return
+	}
+	i := tableFormat.ReadItem(&b, uint64(c.end-c.pos))
+	c.hash, c.keyLen, c.dataLen = i.Hash, i.KeySize, i.DataSize
+	if b.Err == nil && c.dataLen == 0 {
+		b.Fail(16, afdo.ErrHashTable, "an item without data")
+	}
+	if b.Err != nil {
+		c.fail(start+int64(b.Err.Pos), b.Err.Class, "%s", b.Err.Detail)
 	}
 }
 
@@ -201,7 +188,7 @@ type tableWalk struct {
 	chainReader
 	part   part              // whose items it stops at
 	wanted func([]byte) bool // of these, those with names that are wanted; nil for all
-	left   int               // entries
+	left   uint64            // entries
 	items  int               // of the chain
 	key    []byte
 	f      fields
@@ -211,7 +198,7 @@ func (t *hashTable) walk(src *source.Source, reuse bool, of part) *tableWalk {
 	return &tableWalk{
 		chainReader: chainReader{src: src, reuse: reuse, pos: t.payload, end: t.at, size: windowSize},
 		part:        of,
-		left:        t.entries,
+		left:        t.Entries,
 	}
 }
 

@@ -147,7 +147,7 @@ func (r *Reader) Summary() *Summary { return r.summary }
 func (r *Reader) CSSummary() *Summary { return r.cs }
 
 // NumFunctions returns the number of function names.
-func (r *Reader) NumFunctions() int { return r.table.entries }
+func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
 
 // Function returns all records of a name, as many as it has hashes. It reads a bucket of the hash
 // table and its chain. Without any the error is [afdo.ErrNotFound].

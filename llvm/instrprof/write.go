@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
@@ -218,23 +219,10 @@ func (t *tableLayout) build(p *Profile, start uint64) error {
 		}
 		t.insert(int32(i))
 	}
-	if n := finalBuckets(len(t.items)); n != len(t.heads) {
+	if n := hashtable.NumBuckets(len(t.items)); n != len(t.heads) {
 		t.resize(n)
 	}
 	return t.place(start)
-}
-
-// finalBuckets returns the number of buckets for a number of items: the next power of two above
-// four thirds of it.
-func finalBuckets(items int) int {
-	if items <= 2 {
-		return 1
-	}
-	n := 1
-	for n <= items*4/3 {
-		n *= 2
-	}
-	return n
 }
 
 // resize gives the table another number of buckets, and inserts what was in it again, chain by
@@ -317,7 +305,7 @@ func (t *tableLayout) length(first int32) uint16 {
 
 func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	name := t.name(i)
-	p = append64(p, t.items[i].hash, uint64(len(name)), t.dataSize(i))
+	p = tableFormat.AppendItem(p, hashtable.Item{Hash: t.items[i].hash, KeySize: uint64(len(name)), DataSize: t.dataSize(i)})
 	p = append(p, name...)
 	for _, f := range t.functions(i) {
 		p = f.append(p)

@@ -59,13 +59,13 @@ func (r *Reader) openTables(end int) (err error) {
 		return err
 	}
 	r.recordPayload = uint64(d.base) + uint64(end)
-	if r.records, err = d.in(RecordsPart).openTable(end, at[0], at[0], false); err != nil {
+	if r.records, err = d.in(RecordsPart).openTable(end, at[0], at[0], tableFormat); err != nil {
 		return err
 	}
-	if r.frameItems, err = d.in(FramesPart).openTable(at[1], at[2], at[2], false); err != nil {
+	if r.frameItems, err = d.in(FramesPart).openTable(at[1], at[2], at[2], tableFormat); err != nil {
 		return err
 	}
-	r.stackItems, err = d.in(CallStacksPart).openTable(at[3], at[4], at[4], true)
+	r.stackItems, err = d.in(CallStacksPart).openTable(at[3], at[4], at[4], leanFormat)
 	return err
 }
 
@@ -87,7 +87,7 @@ func (r *Reader) openArrays(end int) (err error) {
 			return array.of.err()
 		}
 	}
-	r.records, err = d.in(RecordsPart).openTable(at[1], at[2], at[2], false)
+	r.records, err = d.in(RecordsPart).openTable(at[1], at[2], at[2], tableFormat)
 	return err
 }
 
@@ -124,12 +124,12 @@ func (r *Reader) Size() int { return len(r.section.Data) }
 func (r *Reader) Schema() Schema { return r.header.schema }
 
 // NumRecords returns how many functions have a record.
-func (r *Reader) NumRecords() int { return int(r.records.entries) }
+func (r *Reader) NumRecords() int { return int(r.records.Entries) }
 
 // Record returns the record of a function. It touches a bucket and a chain, and
 // returns afdo.ErrNotFound if there is none.
 func (r *Reader) Record(function uint64) (Record, error) {
-	if r.records.entries == 0 { // as in a Reader that was never opened
+	if r.records.Entries == 0 { // as in a Reader that was never opened
 		return Record{}, afdo.ErrNotFound
 	}
 	found, err := r.records.lookup(function)

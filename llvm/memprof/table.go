@@ -4,20 +4,20 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"math/bits"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 )
 
 // A table is a chained hash table: a payload of chains, back to back, and buckets that say
 // where each chain begins. Keys are numbers and their own hashes.
 type table struct {
+	hashtable.Head
+	format  hashtable.Format
 	payload decoder // at the start of the payload
 	buckets []byte  // a word each: the offset of the chain in the file, 0 if the bucket is empty
 	where   int64   // offset of buckets in the file
-	entries uint64
-	lean    bool // items have no key length
 }
 
 // An item is a key and its data.
@@ -29,33 +29,20 @@ type item struct {
 
 const keySize = 8
 
-// itemSize returns what an item takes beside its data.
-func (t *table) itemSize() int {
-	if t.lean {
-		return 24
-	}
-	return 32
-}
+// The format of tables, and that of those without key lengths.
+var (
+	tableFormat = hashtable.Format{KeySize: keySize}
+	leanFormat  = hashtable.Format{KeySize: keySize, Lean: true}
+)
 
 // openTable reads the head of the table at pos whose payload is [from, to) of the section.
-func (d decoder) openTable(from, to, pos int, lean bool) (table, error) {
-	t := table{lean: lean}
+func (d decoder) openTable(from, to, pos int, format hashtable.Format) (table, error) {
+	t := table{format: format}
 	t.payload = decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
 	d.Pos = pos
-	buckets := d.Uint64("number of buckets")
-	t.entries = d.Uint64("number of entries")
+	t.Head = format.ReadHead(&d.Buffer, uint64(to-from), uint64(max(d.Rest()-hashtable.HeadSize, 0)))
 	t.where = d.base + int64(d.Pos)
-	switch {
-	case d.Err != nil:
-	case bits.OnesCount64(buckets) != 1:
-		d.Fail(pos, afdo.ErrHashTable, "%d buckets, which is no power of two", buckets)
-	case buckets > uint64(d.Rest()/8):
-		d.Fail(pos, afdo.ErrCount, "%d buckets of 8 bytes, %d bytes are left", buckets, d.Rest())
-	case t.entries > uint64((to-from)/t.itemSize()):
-		d.Fail(pos+8, afdo.ErrCount, "%d entries of at least %d bytes, the payload has %d", t.entries, t.itemSize(), to-from)
-	default:
-		t.buckets = d.Take(buckets*8, "buckets")
-	}
+	t.buckets = d.Take(8*t.Buckets, "buckets")
 	return t, d.err()
 }
 
@@ -74,7 +61,7 @@ func (t *table) chain(i uint64) (int, error) {
 
 // lookup finds the data of a key.
 func (t *table) lookup(key uint64) (item, error) {
-	at, err := t.chain(key & (uint64(len(t.buckets)/8) - 1))
+	at, err := t.chain(t.Bucket(key))
 	if err != nil {
 		return item{}, err
 	}
@@ -96,23 +83,13 @@ func (t *table) lookup(key uint64) (item, error) {
 
 func (t *table) item(d *decoder) item {
 	at := d.Pos
-	hash := d.Uint64("hash of a key")
-	if !t.lean {
-		if n := d.Uint64("length of a key"); d.Err == nil && n != keySize {
-			d.Fail(d.Pos-8, afdo.ErrHashTable, "a key of %d bytes instead of %d", n, keySize)
-		}
-	}
-	sizeAt := d.Pos
-	size := d.Uint64("length of the data")
+	head := t.format.ReadItem(&d.Buffer, uint64(max(d.Rest()-t.format.ItemHeadSize(), 0)))
 	key := d.Uint64("key")
-	if d.Err == nil && hash != key {
-		d.Fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, hash)
-	}
-	if d.Err == nil && size > uint64(d.Rest()) {
-		d.Fail(sizeAt, afdo.ErrTruncated, "data takes %d bytes, %d are left", size, d.Rest())
+	if d.Err == nil && head.Hash != key {
+		d.Fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, head.Hash)
 	}
 	from := d.Pos
-	return item{key: key, at: from, data: d.Take(size, "data")}
+	return item{key: key, at: from, data: d.Take(head.DataSize, "data")}
 }
 
 // within returns a decoder of the data of an item.
@@ -124,7 +101,7 @@ func (t *table) within(i item) decoder {
 func (t *table) items() iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		d := t.payload
-		for left := t.entries; left > 0; {
+		for left := t.Entries; left > 0; {
 			at := d.Pos
 			n := uint64(d.Uint16("length of a chain"))
 			if d.Err == nil && (n == 0 || n > left) {
@@ -148,19 +125,11 @@ func (t *table) items() iter.Seq2[item, error] {
 	}
 }
 
-// numBuckets returns how many buckets a table of so many entries has.
-func numBuckets(entries int) int {
-	if entries <= 2 {
-		return 1
-	}
-	return 1 << bits.Len64(uint64(entries)*4/3)
-}
-
 // table appends a table of the keys, whose data write appends, and returns where the
 // payload and the buckets are. Keys that share a bucket keep their order.
-func (e *encoder) table(keys []uint64, lean bool, write func(i int) error) (payload, buckets uint64, err error) {
+func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int) error) (payload, buckets uint64, err error) {
 	payload = e.offset()
-	chains := make([][]int32, numBuckets(len(keys)))
+	chains := make([][]int32, hashtable.NumBuckets(len(keys)))
 	for i, key := range keys {
 		b := key & uint64(len(chains)-1)
 		chains[b] = append(chains[b], int32(i))
@@ -176,7 +145,7 @@ func (e *encoder) table(keys []uint64, lean bool, write func(i int) error) (payl
 		offsets[b] = e.offset()
 		e.u16(uint16(len(chain)))
 		for _, i := range chain {
-			if err := e.item(keys[i], lean, func() error { return write(int(i)) }); err != nil {
+			if err := e.item(keys[i], format, func() error { return write(int(i)) }); err != nil {
 				return 0, 0, err
 			}
 		}
@@ -192,13 +161,9 @@ func (e *encoder) table(keys []uint64, lean bool, write func(i int) error) (payl
 }
 
 // item appends an item whose data write appends.
-func (e *encoder) item(key uint64, lean bool, write func() error) error {
-	e.u64(key)
-	if !lean {
-		e.u64(keySize)
-	}
-	size := len(e.data)
-	e.u64(0)
+func (e *encoder) item(key uint64, format hashtable.Format, write func() error) error {
+	e.data = format.AppendItem(e.data, hashtable.Item{Hash: key, KeySize: keySize})
+	size := len(e.data) - 8
 	e.u64(key)
 	from := len(e.data)
 	if err := write(); err != nil {

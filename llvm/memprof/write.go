@@ -99,7 +99,7 @@ func (w *writer) tables() (err error) {
 	if _, w.head.recordTable, err = w.recordTable(func(id StackID) StackID { return id }); err != nil {
 		return err
 	}
-	w.head.framePayload, w.head.frameTable, err = w.table(numbers(len(t.frames)), false, func(i int) error {
+	w.head.framePayload, w.head.frameTable, err = w.table(numbers(len(t.frames)), tableFormat, func(i int) error {
 		w.frame(t.frames[i])
 		return nil
 	})
@@ -111,7 +111,7 @@ func (w *writer) tables() (err error) {
 		stacks = append(stacks, uint64(node))
 	}
 	slices.Sort(stacks)
-	w.head.stackPayload, w.head.stackTable, err = w.table(stacks, true, func(i int) error {
+	w.head.stackPayload, w.head.stackTable, err = w.table(stacks, leanFormat, func(i int) error {
 		for node := uint32(stacks[i]); node != 0; node = t.nodes[node].parent {
 			w.u64(uint64(t.nodes[node].frame))
 		}
@@ -156,7 +156,7 @@ func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64
 	for i := range records {
 		keys[i] = records[i].Function
 	}
-	return w.table(keys, false, func(i int) error {
+	return w.table(keys, tableFormat, func(i int) error {
 		rec := records[i]
 		rec.Allocs, rec.Calls = slices.Clone(rec.Allocs), slices.Clone(rec.Calls)
 		for i := range rec.Allocs {
