@@ -1,10 +1,10 @@
 // Package hashtable knows how LLVM's chained hash tables lie in a file.
 //
-// The table is the number of buckets, a power of two, the number of entries, and for each bucket the
-// offset of its chain in the file, or 0: words of 64 bits. The chains stand before it, one behind
-// the other. A chain is 16 bits of its number of items, and the items. An item is its hash, the
-// length of its key and of its data, 64 bits each, the key and the data. The bucket of an item is
-// its hash modulo the number of buckets. All is little-endian.
+// The table is the number of buckets, a power of two, the number of entries, and for each bucket
+// the offset of its chain in the file, or 0: words of 64 bits. The chains stand before it, one
+// behind the other. A chain is 16 bits of its number of items, and the items. An item is its hash,
+// the length of its key and of its data, 64 bits each, the key and the data. The bucket of an item
+// is its hash modulo the number of buckets. All is little-endian.
 //
 // In lean tables all keys have one length, which the items do not tell.
 package hashtable
