@@ -1,13 +1,14 @@
 package rebase
 
 import (
+	"io"
 	"io/fs"
-	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -76,19 +77,33 @@ func (s *Sources) AddFolder(dir string) error {
 		case !entry.Type().IsRegular() || !slices.Contains(sourceNames, filepath.Ext(name)):
 			return nil
 		}
-		if info, err := entry.Info(); err != nil || info.Size() > maxSource {
-			return err
-		}
-		text, err := os.ReadFile(path)
+		relative, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err
 		}
-		path, err = filepath.Rel(dir, path)
-		if err == nil {
-			s.AddFile(filepath.ToSlash(path), text)
-		}
-		return err
+		return s.read(path, filepath.ToSlash(relative))
 	})
+}
+
+// ReadFile reads a regular file. Its path is the one that it is read from. One of more than 256 MB
+// is left out.
+func (s *Sources) ReadFile(path string) error { return s.read(path, filepath.ToSlash(path)) }
+
+// read reads a file that is to have another path.
+func (s *Sources) read(path, as string) error {
+	f, info, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info.Size() > maxSource {
+		return nil
+	}
+	text, err := io.ReadAll(f)
+	if err == nil {
+		s.AddFile(as, text)
+	}
+	return err
 }
 
 // AddFile adds a text, which must not change any more. Its path may be the end of the one that

@@ -7,9 +7,9 @@
 # OLD and NEW are folders with the sources of two versions, each as bench/pays/run.sh has it; besides its programs there
 # are tinyxml2, cjson, expat and lz4 (tinyxml2-*, cjson-*, expat-*, lz4-*). The table goes to standard output: the
 # overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by the texts alone and
-# rebased with the newer program's debug info; and with COUNT=1 the instructions of the newer program on the trained input, built with each profile, against those without any. COMPILER
-# is the suffix of the compiler, by default that of gcc itself, KEEP a folder for what is built, and what is there is
-# not built again.
+# rebased with the newer program's debug info; and with COUNT=1 the instructions of the newer program on the trained
+# input, built with each profile, against those without any. COMPILER is the suffix of the compiler, by default that of
+# gcc itself, KEEP a folder for what is built, and what is there is not built again.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pays" && pwd)
 root=$here/../..
@@ -25,7 +25,6 @@ declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]
 
 mkdir -p "$keep"
 go build -C "$root" -o "$keep/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$keep/pays" ./pays
 
 # version STATE SOURCES PROGRAM builds and profiles one version.
 version() {
@@ -71,7 +70,8 @@ for program in "${wanted[@]}"; do
 	if [ -n "${COUNT-}" ]; then
 		none=$(instructions "")
 		for p in "$fresh" "$stale" "$base.rebased.afdo"; do
-			printf ' %s |' "$(percent "$none" "$(instructions "$p")")"
+			took=$(instructions "$p")
+			printf ' %s |' "$(percent "$none" "$took")"
 		done
 	fi
 	echo

@@ -211,8 +211,7 @@ func (r *rebasing) readBinary(ctx context.Context) error {
 				continue
 			}
 			last = d.File
-			if text, err := os.ReadFile(d.File); err == nil {
-				r.new.AddFile(d.File, text)
+			if r.new.ReadFile(d.File) == nil {
 				read++
 			}
 		}
@@ -258,10 +257,8 @@ func (r *rebasing) readDatabase(e *env) error {
 			}
 		}
 		for _, name := range files {
-			path := c.Path(name)
-			if text, err := os.ReadFile(path); err == nil && !seen[path] {
+			if path := c.Path(name); !seen[path] && r.new.ReadFile(path) == nil {
 				seen[path] = true
-				r.new.AddFile(path, text)
 			}
 		}
 	}
