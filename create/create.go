@@ -88,6 +88,9 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 	if err := CheckBuild(f, set); err != nil {
 		return nil, c.report, err
 	}
+	if err := EndRanges(f, set); err != nil {
+		return nil, c.report, err
+	}
 	if err := c.tally(set); err != nil {
 		return nil, c.report, err
 	}

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
 )
 
 // An instruction is what matters of one: where code goes on behind it.
@@ -13,6 +16,7 @@ type instruction struct {
 	size   uint64 // 0 for what is none
 	leaves bool   // code does not go on at the next one
 	jumps  bool   // it is a jump, not a call or a return
+	calls  bool
 	by     int64  // how far a direct jump leads from the next one, 0 if that is not known
 }
 
@@ -53,6 +57,7 @@ func nextX86(code []byte, mode int) instruction {
 	case x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.UD1, x86asm.UD2:
 		i.leaves = true
 	case x86asm.CALL:
+		i.calls = true
 		return i
 	}
 	if by, ok := in.Args[0].(x86asm.Rel); ok {
@@ -70,6 +75,8 @@ func nextARM64(code []byte) instruction {
 	switch in.Op {
 	case arm64asm.RET, arm64asm.ERET:
 		i.leaves = true
+	case arm64asm.BL, arm64asm.BLR:
+		i.calls = true
 	case arm64asm.BR:
 		i.leaves, i.jumps = true, true
 	case arm64asm.B:
@@ -131,4 +138,39 @@ func (d *decoder) crosses(begin, end uint64) bool {
 		begin += in.size
 	}
 	return false
+}
+
+// transfer returns the first instruction from an address on that may lead elsewhere, or the last
+// one before end or before what cannot be decoded.
+func (d *decoder) transfer(at, end uint64) uint64 {
+	last := at
+	for d != nil && at < end {
+		last = at
+		in := d.next(d.at(at))
+		if in.size == 0 || in.leaves || in.jumps || in.calls {
+			break
+		}
+		at += in.size
+	}
+	return last
+}
+
+// EndRanges gives their ends to ranges of which a recording tells only where they begin: where code
+// may lead elsewhere for the next time, but not behind the end of the function. [Profile] does that
+// by itself.
+func EndRanges(f *symbolize.File, set *samples.Set) error {
+	code := newDecoder(f.ELF())
+	for offset, n := range set.TakeLandings() {
+		addr, known := f.Address(offset)
+		s, ok, err := f.Symbol(addr)
+		if err != nil {
+			return err
+		}
+		end := addr
+		if known && ok {
+			end = code.transfer(addr, s.High)
+		}
+		set.AddRange(samples.Range{Begin: offset, End: offset + end - addr}, n)
+	}
+	return nil
 }

@@ -49,7 +49,12 @@ func (f *feed) next() (rawRecord, error) {
 		switch raw.kind {
 		case typeCompressed, typeCompressed2:
 			err = f.decompress(raw)
+		case typeAuxtraceInfo:
+			f.r.noteTrace(raw)
 		case typeAuxtrace:
+			if f.r.trace == NoTrace {
+				f.r.trace = OtherTrace
+			}
 			err = f.skipAuxtrace(raw)
 		case typeHeaderAttr:
 			err = f.r.addAttr(raw)

@@ -28,6 +28,7 @@ const (
 	typeHeaderAttr    = 64
 	typeHeaderBuildID = 67
 	typeFinishedRound = 68
+	typeAuxtraceInfo  = 70
 	typeAuxtrace      = 71
 	typeCompressed    = 81
 	typeCompressed2   = 83
@@ -49,6 +50,7 @@ type Reader struct {
 	comm   Comm
 	fork   Fork
 	exit   Exit
+	trace  Trace
 	lost   Lost
 	slow   Throttle
 	intern map[string]string // paths and names, of which there are few

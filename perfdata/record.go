@@ -68,6 +68,13 @@ func (f BranchFlags) Cycles() int { return int(f >> 4 & 0xffff) }
 // WrongPath reports whether the branch was speculation that turned out wrong: it never happened.
 func (f BranchFlags) WrongPath() bool { return f>>24&3 == 1 }
 
+// notTaken is a bit that the kernel does not use.
+const notTaken BranchFlags = 1 << 63
+
+// NotTaken reports whether the branch was conditional and not taken, so that code went on behind
+// it: To is the next instruction. Only the text of perf script tells, for Arm SPE.
+func (f BranchFlags) NotTaken() bool { return f&notTaken != 0 }
+
 // An Mmap tells that a process has mapped a file.
 type Mmap struct {
 	PID, TID   int32  // UnknownPID for the kernel

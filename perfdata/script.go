@@ -268,10 +268,15 @@ func parseFlags(text []byte) (f BranchFlags) {
 	for i := 0; len(text) > 0; i++ {
 		field, rest, _ := bytes.Cut(text, []byte("/"))
 		switch {
-		case i == 0 && bytes.HasPrefix(field, []byte("M")):
-			f |= 1
-		case i == 0 && bytes.HasPrefix(field, []byte("P")):
-			f |= 2
+		case i == 0:
+			if bytes.HasPrefix(field, []byte("M")) {
+				f |= 1
+			} else if bytes.HasPrefix(field, []byte("P")) {
+				f |= 2
+			}
+			if bytes.HasSuffix(field, []byte("N")) {
+				f |= notTaken
+			}
 		case i == 3:
 			cycles, _, _ := lines.Number(field, 10)
 			f |= BranchFlags(min(cycles, 0xffff) << 4)

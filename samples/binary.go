@@ -17,6 +17,7 @@ type Binary struct {
 	Layout  *Layout
 
 	kind    elf.Type
+	machine elf.Machine
 	text    uint64            // file offset of .text, of a relocatable object
 	symbols map[string]uint64 // that perf measures the kernel's addresses from
 }
@@ -28,7 +29,7 @@ func NewBinary(f *elf.File, name string) (*Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type}
+	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type, machine: f.Machine}
 	if s := f.Section(".text"); s != nil && f.Type == elf.ET_REL {
 		b.text = s.Offset
 	}

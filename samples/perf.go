@@ -41,7 +41,11 @@ func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 		p.maps.buildIDs[b.Path] = append(p.maps.buildIDs[b.Path], b.ID)
 	}
 	p.events = r.Events
-	return p.collect(r.Ordered())
+	set, report, err := p.collect(r.Ordered())
+	if err == nil {
+		report.Trace = r.Trace()
+	}
+	return set, report, err
 }
 
 // readPerfScript collects the samples of the text of perf script.
@@ -244,6 +248,10 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 		return
 	}
 	from, to := p.ours(process, stack[0].From), p.ours(process, stack[0].To)
+	if p.isSPE(stack) {
+		p.landed(stack[0], from, to)
+		return
+	}
 	if from.in != nil && to.in != nil {
 		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
 	}
@@ -268,6 +276,27 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 		if len(p.links) > n {
 			p.set.AddTime(to.offset, s.Time)
 		}
+	}
+}
+
+// isSPE reports whether a branch stack is a record of Arm's SPE, which perf script shows as a stack
+// of one entry: a branch, taken or not, and no other that tells how far code ran behind it.
+func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
+	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
+}
+
+// landed adds a record of SPE.
+func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
+	if to.in == nil {
+		return
+	}
+	p.set.AddLanding(to.offset, 1)
+	switch {
+	case b.Flags.NotTaken():
+	case from.in != nil:
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	default:
+		p.set.AddEntry(to.offset, 1)
 	}
 }
 

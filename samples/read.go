@@ -82,6 +82,8 @@ func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 // hint says what to do about an input that has no samples of the binary.
 func (c choice) hint(r *Report) string {
 	switch {
+	case r.Trace != perfdata.NoTrace:
+		return r.TraceHint()
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:

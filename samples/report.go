@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/perfdata"
 )
 
 // A Report tells what has become of an input's samples.
@@ -21,6 +22,9 @@ type Report struct {
 	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
 	Objects  []Object
+
+	// Trace is the trace of a processor that perf.data holds. It is not decoded.
+	Trace perfdata.Trace
 }
 
 // An Object is a file, or what takes the place of one, and how many samples it has.
@@ -41,6 +45,7 @@ func (r *Report) Add(other *Report) {
 	r.Outside = saturate(r.Outside, other.Outside)
 	r.Stacks = saturate(r.Stacks, other.Stacks)
 	r.Branches = saturate(r.Branches, other.Branches)
+	r.Trace = max(r.Trace, other.Trace)
 	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)
 	r.Skipped = saturate(r.Skipped, other.Skipped)
@@ -66,6 +71,19 @@ func (r *Report) sortObjects() {
 	slices.SortFunc(r.Objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name), cmp.Compare(a.BuildID, b.BuildID))
 	})
+}
+
+// TraceHint says how to make samples of a trace, "" if there is none.
+func (r *Report) TraceHint() string {
+	switch r.Trace {
+	case perfdata.NoTrace:
+		return ""
+	case perfdata.ArmSPE:
+		return "it has " + r.Trace.String() + ", which perf makes text of: perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
+	case perfdata.CoreSightETM:
+		return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject -i IN -o OUT"
+	}
+	return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT"
 }
 
 // A NoSamplesError says that an input has no samples of the binary, and which objects it has

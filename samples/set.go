@@ -39,6 +39,7 @@ type Set struct {
 	addresses map[uint64]uint64
 	branches  map[Branch]uint64
 	entries   map[uint64]uint64
+	landings  map[uint64]uint64
 	times     map[uint64]uint64
 	names     map[uint64]string
 }
@@ -55,6 +56,18 @@ func (s *Set) AddBranch(b Branch, n uint64) { add(&s.branches, b, n) }
 
 // AddEntry adds n branches from another file, such as a call by the C library, to a file offset.
 func (s *Set) AddEntry(offset, n uint64) { add(&s.entries, offset, n) }
+
+// AddLanding adds n executions of straight-line code from a file offset on, to an end that the
+// recording does not tell: create.EndRanges finds it.
+func (s *Set) AddLanding(offset, n uint64) { add(&s.landings, offset, n) }
+
+// TakeLandings yields the file offsets of [Set.AddLanding] and how often, in ascending order, and
+// forgets them.
+func (s *Set) TakeLandings() iter.Seq2[uint64, uint64] {
+	landings := s.landings
+	s.landings = nil
+	return sorted(landings, cmp.Compare)
+}
 
 // AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
 // The earliest one stays; 0 stands for an unknown time and is not noted.
@@ -125,7 +138,7 @@ func (s *Set) NumAddresses() int { return len(s.addresses) }
 func (s *Set) NumBranches() int { return len(s.branches) }
 
 // Empty reports whether nothing has been added.
-func (s *Set) Empty() bool { return len(s.ranges)+len(s.addresses)+len(s.branches) == 0 }
+func (s *Set) Empty() bool { return len(s.ranges)+len(s.addresses)+len(s.branches)+len(s.landings) == 0 }
 
 // Merge adds the samples of other, which stays as it is, without its names: they tell whether one
 // recording is of the binary. The sum is exact if both parts are, of which an empty one does not
@@ -149,6 +162,9 @@ func (s *Set) Merge(other *Set) {
 	}
 	for a, n := range other.entries {
 		s.AddEntry(a, n)
+	}
+	for a, n := range other.landings {
+		s.AddLanding(a, n)
 	}
 	for a, t := range other.times {
 		s.AddTime(a, t)

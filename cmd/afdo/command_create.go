@@ -195,6 +195,12 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 		}
 		set.Merge(part)
 		facts.read(path, report)
+		if hint := report.TraceHint(); hint != "" {
+			e.Warnf("%s: %s; that is not used", human.Name(path), hint)
+		}
+	}
+	if err := create.EndRanges(file, set); err != nil {
+		return nil, nil, err
 	}
 	if set.Empty() {
 		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
