@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// An oldTool is a program in whose place a link of its name to this command is put. Scripts call it
+// as they did: its options become those of a verb.
+type oldTool struct {
+	verb      []string             // of this command, with flags that are always given
+	options   map[string]oldOption // by name, without dashes
+	defaults  [][2]string          // options that are taken as given if they are not, and their values
+	arguments bool                 // it takes files that are no values of options
+}
+
+// An oldOption says what becomes of an option: one of the fields is set, or none if the option does
+// nothing here.
+type oldOption struct {
+	flag   string              // it becomes the flag of this name, with the same value
+	values map[string][]string // it has one of these values, each of which becomes arguments
+	switches
+}
+
+// switches say what an option that is on or off becomes.
+type switches struct {
+	toggle  bool
+	on, off []string
+}
+
+// ofBinary stands for a regular expression of the name of the file that --binary names.
+const ofBinary = "{binary}"
+
+var (
+	ignored      = oldOption{}
+	toggle       = oldOption{switches: switches{toggle: true}}
+	branchStacks = oldOption{switches: switches{toggle: true, off: []string{"--no-branches"}}}
+	anyBuildID   = oldOption{switches: switches{toggle: true, on: []string{"--name", ofBinary}}}
+	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "text": {"--input", "samples"}}}
+	gcovVersions = oldOption{values: map[string][]string{"2": {"--to", "v2"}, "3": {"--to", "v3"}}}
+	llvmFormats  = oldOption{values: map[string][]string{
+		"text": {"--to", "sampletext"}, "binary": {"--to", "binary"}, "extbinary": {"--to", "extbinary"},
+	}}
+)
+
+// oldTools are the tools by their names. docs/create.md has them as a table.
+var oldTools = map[string]oldTool{
+	"create_gcov": {
+		verb: []string{"create"},
+		options: map[string]oldOption{
+			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "gcov": {flag: "-o"}, "gcov_version": gcovVersions,
+			"profiler": profilers, "use_lbr": branchStacks, "ignore_build_id": anyBuildID, "debug_binary": {flag: "--debug-file"},
+			"logtostderr": toggle, "v": ignored,
+		},
+		defaults: [][2]string{{"gcov", "fbdata.afdo"}, {"gcov_version", "2"}},
+	},
+	"create_llvm_prof": {
+		verb: []string{"create"},
+		options: map[string]oldOption{
+			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "out": {flag: "-o"}, "format": llvmFormats,
+			"profiler": profilers, "use_lbr": branchStacks, "ignore_build_id": anyBuildID, "debug_binary": {flag: "--debug-file"},
+			"use_discriminator_encoding": toggle, "use_fs_discriminator": toggle, "logtostderr": toggle, "v": ignored,
+		},
+		defaults: [][2]string{{"out", "code.prof"}, {"format", "binary"}},
+	},
+	"profile_merger": {
+		verb:      []string{"merge"},
+		arguments: true,
+		options: map[string]oldOption{
+			"is_llvm":     {switches: switches{toggle: true, on: []string{"--to", "binary"}}},
+			"output_file": {flag: "-o"}, "gcov_version": gcovVersions, "format": llvmFormats,
+			"logtostderr": toggle, "v": ignored,
+		},
+		defaults: [][2]string{{"gcov_version", "2"}, {"output_file", "fbdata.afdo"}},
+	},
+	"dump_gcov": {
+		verb:      []string{"convert", "--to", "text"},
+		arguments: true,
+		options:   map[string]oldOption{"gcov_version": ignored, "logtostderr": toggle, "v": ignored},
+	},
+	"llvm-profgen": {
+		verb: []string{"create"},
+		options: map[string]oldOption{
+			"binary": {flag: "--binary"}, "perfdata": {flag: "--profile"}, "pd": {flag: "--profile"},
+			"perfscript": {flag: "--profile"}, "ps": {flag: "--profile"},
+			"unsymbolized-profile": {flag: "--profile"}, "up": {flag: "--profile"},
+			"output": {flag: "-o"}, "o": {flag: "-o"}, "format": llvmFormats, "pid": {flag: "--pid"}, "debug-binary": {flag: "--debug-file"},
+			"kernel": toggle, "use-dwarf-correlation": toggle, "update-total-samples": toggle, "ignore-stack-samples": toggle,
+		},
+		defaults: [][2]string{{"format", "extbinary"}},
+	},
+}
+
+// runAs runs the command under the name that it was called by.
+func (e *env) runAs(program string, args []string) int {
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	tool, ok := oldTools[name]
+	if !ok {
+		return e.run(args)
+	}
+	translated, err := tool.translate(args)
+	if err != nil {
+		fmt.Fprintf(e.Err, "%s: %s\n", name, cli.Message(err))
+		fmt.Fprintf(e.Err, "This is afdo by the name of %s. Try 'afdo %s --help'.\n", name, tool.verb[0])
+		return cli.StatusUsage
+	}
+	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, strings.Join(quoted(translated), " "))
+	return e.run(translated)
+}
+
+// quoted returns words as a shell takes them.
+func quoted(words []string) []string {
+	var list []string
+	for _, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?[]{}~#`!") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+// translate returns the command line of this command. Of an option that is given twice, the last
+// one counts.
+func (t *oldTool) translate(args []string) ([]string, error) {
+	given := make(map[string]string)
+	var order, files []string
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "-" || !strings.HasPrefix(arg, "-") {
+			files = append(files, arg)
+			continue
+		}
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		name, option, value, err := t.find(name, value, hasValue)
+		if err != nil {
+			return nil, err
+		}
+		if !option.toggle && !hasValue {
+			if len(args) == 0 {
+				return nil, cli.Usagef("%s has no value", arg)
+			}
+			value, args = args[0], args[1:]
+		}
+		if _, ok := given[name]; !ok {
+			order = append(order, name)
+		}
+		given[name] = value
+	}
+	if len(files) > 0 && !t.arguments {
+		return nil, cli.Usagef("unexpected argument %q", files[0])
+	}
+	var defaults []string
+	for _, d := range t.defaults {
+		if _, ok := given[d[0]]; !ok {
+			defaults = append(defaults, d[0])
+			given[d[0]] = d[1]
+		}
+	}
+	// Of flags that are given twice the last one counts, so what says less comes first.
+	slices.SortStableFunc(order, func(a, b string) int { return weight(t.options[a]) - weight(t.options[b]) })
+	return t.build(append(defaults, order...), given, files)
+}
+
+func weight(o oldOption) int {
+	if o.toggle {
+		return 0
+	}
+	return 1
+}
+
+// find returns the option of a name. One that is on or off may be given as noNAME, or have a value.
+func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, string, error) {
+	option, ok := t.options[name]
+	if !ok {
+		if positive := strings.TrimPrefix(name, "no"); t.options[positive].toggle && !hasValue {
+			return positive, t.options[positive], "false", nil
+		}
+		return "", option, "", cli.Usagef("the option %q is not known", name)
+	}
+	if option.toggle && !hasValue {
+		value = "true"
+	}
+	return name, option, value, nil
+}
+
+// build puts the command line together.
+func (t *oldTool) build(order []string, given map[string]string, files []string) ([]string, error) {
+	line := slices.Clone(t.verb)
+	for _, name := range order {
+		option, value := t.options[name], given[name]
+		switch {
+		case option.flag != "":
+			line = append(line, option.flag, value)
+		case option.values != nil:
+			words, ok := option.values[value]
+			if !ok {
+				return nil, cli.Usagef("--%s has no %q here", name, value)
+			}
+			line = append(line, words...)
+		case option.toggle:
+			words, err := option.switched(name, value)
+			if err != nil {
+				return nil, err
+			}
+			line = append(line, words...)
+		}
+	}
+	for i, word := range line {
+		if word == ofBinary {
+			line[i] = regexp.QuoteMeta(filepath.Base(given["binary"])) + "$"
+		}
+	}
+	return append(line, files...), nil
+}
+
+// switched returns what an option that is on or off becomes.
+func (s *switches) switched(name, value string) ([]string, error) {
+	switch strings.ToLower(value) {
+	case "true", "1", "t", "yes", "y":
+		return s.on, nil
+	case "false", "0", "f", "no", "n":
+		return s.off, nil
+	}
+	return nil, cli.Usagef("--%s is true or false, not %q", name, value)
+}
