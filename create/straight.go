@@ -17,7 +17,7 @@ type instruction struct {
 	leaves bool   // code does not go on at the next one
 	jumps  bool   // it is a jump, not a call or a return
 	calls  bool
-	by     int64  // how far a direct jump leads from the next one, 0 if that is not known
+	by     int64 // how far a direct jump leads from the next one, 0 if that is not known
 }
 
 // A decoder finds where code cannot run on. It knows x86 and AArch64.

@@ -138,7 +138,9 @@ func (s *Set) NumAddresses() int { return len(s.addresses) }
 func (s *Set) NumBranches() int { return len(s.branches) }
 
 // Empty reports whether nothing has been added.
-func (s *Set) Empty() bool { return len(s.ranges)+len(s.addresses)+len(s.branches)+len(s.landings) == 0 }
+func (s *Set) Empty() bool {
+	return len(s.ranges)+len(s.addresses)+len(s.branches)+len(s.landings) == 0
+}
 
 // Merge adds the samples of other, which stays as it is, without its names: they tell whether one
 // recording is of the binary. The sum is exact if both parts are, of which an empty one does not
