@@ -74,7 +74,7 @@ func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]str
 		for _, p := range profile {
 			argv = []string{t.Afdo, "exec", "--profile", p, "--fallback", "--", path}
 		}
-		script := fmt.Sprintf("#!/bin/sh\necho \"$PWD %s $*\" >> %s\nexec %s \"$@\" %s\n",
+		script := fmt.Sprintf("#!/bin/sh\necho \"%s $PWD $*\" >> %s\nexec %s \"$@\" %s\n",
 			name, quote(log), strings.Join(quoteAll(argv), " "), strings.Join(debugFlags(path), " "))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return nil, err
@@ -86,10 +86,34 @@ func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]str
 // debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does
 // not read clang's DWARF 5.
 func debugFlags(compiler string) []string {
-	if c, err := driver.FindCompiler(command.Parse([]string{compiler}, "/"), nil); err == nil && c.Clang {
+	if isClang(compiler) {
 		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
 	}
 	return []string{"-g"}
+}
+
+func isClang(compiler string) bool {
+	c, err := driver.FindCompiler(command.Parse([]string{compiler}, "/"), nil)
+	return err == nil && c.Clang
+}
+
+// format returns the format of profiles that the compilers of the build read, or have made for
+// them.
+func (t *tuning) format() (string, error) {
+	log, err := os.ReadFile(t.in("base.compiles"))
+	if err != nil {
+		return "", err
+	}
+	compilers := findCompilers()
+	seen := make(map[string]bool)
+	for line := range strings.Lines(string(log)) {
+		name, _, _ := strings.Cut(line, " ")
+		if !seen[name] && isClang(compilers[name]) {
+			return "extbinary", nil
+		}
+		seen[name] = true
+	}
+	return "v4c", nil
 }
 
 // findCompilers returns the paths of all compilers in PATH, by name.

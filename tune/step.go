@@ -109,7 +109,8 @@ func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
 	var said tail
-	cmd.Stdout, cmd.Stderr = &said, &said
+	notes := noteWriter{tail: &said, say: t.say}
+	cmd.Stdout, cmd.Stderr = &notes, &notes
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}
@@ -159,6 +160,30 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.data = append(t.data[:0], t.data[len(t.data)-maxTail:]...)
 	}
 	return len(p), nil
+}
+
+// A noteWriter passes on what this project's own command says in the course of a build, such as
+// that a file is compiled without the profile, and everything to a tail.
+type noteWriter struct {
+	*tail
+	say  func(format string, args ...any)
+	line []byte // the begin of one
+}
+
+func (n *noteWriter) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b != '\n' {
+			if len(n.line) < maxTail {
+				n.line = append(n.line, b)
+			}
+			continue
+		}
+		if bytes.HasPrefix(n.line, []byte("afdo: ")) {
+			n.say("# %s", n.line)
+		}
+		n.line = n.line[:0]
+	}
+	return n.tail.Write(p)
 }
 
 // String returns the last lines.

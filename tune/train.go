@@ -104,10 +104,14 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", "v4c"}
+	format, err := t.format()
+	if err != nil {
+		return err
+	}
+	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", format}
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
-		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "-o", made}
+		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
 		for _, r := range recordings {
 			argv = append(argv, "--profile", r)
 		}

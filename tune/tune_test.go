@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,16 @@ func TestTail(t *testing.T) {
 	_, _ = said.Write([]byte("the end\n"))
 	assert.LessOrEqual(t, len(said.String()), maxTail)
 	assert.True(t, strings.HasPrefix(said.String(), "x") && strings.HasSuffix(said.String(), "the end\n"))
+}
+
+func TestNotes(t *testing.T) {
+	var said []string
+	n := noteWriter{tail: new(tail), say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	for _, part := range []string{"cc a.c\naf", "do: crashed\nand afdo: not", " this\nafdo: no end"} {
+		_, _ = n.Write([]byte(part))
+	}
+	assert.Equal(t, []string{"# afdo: crashed"}, said)
+	assert.Contains(t, n.tail.String(), "cc a.c\nafdo: crashed\n")
 }
 
 func TestPerfCount(t *testing.T) {
