@@ -212,7 +212,7 @@ func hasFlowSensitive(p *sampleprof.Profile) bool {
 
 // hintBase says which flag helps where a format has no room for flow-sensitive discriminators.
 func hintBase(err error) error {
-	if errors.Is(err, afdo.ErrUnrepresentable) || errors.Is(err, afdo.ErrUnrepresentable) {
+	if errors.Is(err, afdo.ErrUnrepresentable) {
 		return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
 	}
 	return err
