@@ -32,14 +32,14 @@ func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 		return err
 	}
 	defer f.Close()
-	set, symbols, err := allCode(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
 	if c.defined == nil {
 		c.defined, c.declared = make(map[string]bool), make(map[string]Declaration)
 	}
-	if len(symbols) == 0 {
+	set, err := c.allCode(ctx, f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if set.Empty() {
 		c.debug = profile.New()
 		return nil
 	}
@@ -47,39 +47,42 @@ func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 		return err
 	}
 	eachCount(c.debug, func(frames []frame, r *profile.Record) { c.defined[frames[len(frames)-1].name] = true })
-	for code, err := range f.Code(ctx, symbols) {
-		if err != nil {
-			return err
-		}
-		c.declare(code)
-	}
 	return nil
 }
 
-// allCode returns a sample of each byte of each function.
-func allCode(f *symbolize.File) (*samples.Set, []symbolize.Symbol, error) {
+// allCode returns a sample of each stretch of code that comes from one place, and notes where the
+// functions are declared.
+func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, error) {
 	offset := func(addr uint64) (uint64, bool) { return addr, true }
 	if f.ELF().Type != elf.ET_REL {
 		layout, err := samples.NewLayout(f.ELF())
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		offset = layout.Offset
 	}
-	set := new(samples.Set)
 	var symbols []symbolize.Symbol
 	for s, err := range f.Symbols() {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		begin, ok := offset(s.Low)
-		if !ok || s.High <= s.Low {
-			continue
+		if _, ok := offset(s.Low); ok && s.High > s.Low {
+			symbols = append(symbols, s)
 		}
-		set.AddRange(samples.Range{Begin: begin, End: begin + s.High - s.Low - 1}, 1)
-		symbols = append(symbols, s)
 	}
-	return set, symbols, nil
+	set := new(samples.Set)
+	for code, err := range f.Code(ctx, symbols) {
+		if err != nil {
+			return nil, err
+		}
+		for _, span := range code.Spans {
+			if at, ok := offset(span.Low); ok {
+				set.AddAddress(at, 1)
+			}
+		}
+		c.declare(code)
+	}
+	return set, nil
 }
 
 // declare notes where the functions of a piece of code are declared.

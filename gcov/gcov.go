@@ -123,9 +123,11 @@ type WriteOptions struct {
 // zeros: no compiler reads it, and it would take the number of instructions at
 // each location, which profiles do not keep.
 //
-// Errors match [afdo.ErrUnrepresentable] and name the symbol or file: a line or
-// discriminator of more than 16 bits, a name or path with a NUL in it, and
-// whatever else is too large for its word. Nothing is ever cut to fit.
+// A line of more than 16 bits is written as its lowest 16, where compilers look
+// for it, or left out if it has no samples; [Losses] counts both. Errors match
+// [afdo.ErrUnrepresentable] and name the symbol or file: a discriminator of more
+// than 16 bits, a name or path with a NUL in it, and whatever else is too large
+// for its word.
 func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {
 	if o.Version != version2 && o.Version != version3 {
 		return Losses{}, fmt.Errorf("gcov: no version %d to write, only 2 and 3", o.Version)

@@ -59,8 +59,9 @@ func everyCode(t *testing.T, program string) string {
 	set := new(samples.Set)
 	for s, err := range f.Symbols() {
 		require.NoError(t, err)
-		if low, ok := layout.Offset(s.Low); ok {
-			set.AddRange(samples.Range{Begin: low, End: low + s.High - s.Low - 1}, 100)
+		low, ok := layout.Offset(s.Low)
+		for i := uint64(0); ok && i < s.High-s.Low; i++ {
+			set.AddAddress(low+i, 100)
 		}
 	}
 	var text bytes.Buffer

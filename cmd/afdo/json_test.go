@@ -30,8 +30,8 @@ func keepJSON(t *testing.T, verb, out string) {
 	require.NoError(t, file.Close())
 }
 
-// needProgram are the verbs that need a program: their own tests print JSON.
-var needProgram = map[string]bool{"create": true, "explain": true, "record": true, "tune": true}
+// needProgram are the verbs that need a program or its sources: their own tests print JSON.
+var needProgram = map[string]bool{"create": true, "explain": true, "rebase": true, "record": true, "tune": true}
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.
 func TestJSONOfVerbs(t *testing.T) {
