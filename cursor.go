@@ -259,8 +259,8 @@ func (c *Cursor) readAny() bool {
 	return l.Known()
 }
 
-// skipTargets passes over the targets that nobody asked for. As varints, their values are checked
-// nevertheless: whether a file is malformed must not depend on who reads it.
+// skipTargets passes over the call targets that the caller has not read. As varints, their values
+// are checked nevertheless: whether a file is malformed must not depend on who reads it.
 func (c *Cursor) skipTargets() {
 	for c.targets > 0 {
 		c.target()

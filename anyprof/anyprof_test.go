@@ -248,7 +248,7 @@ func TestInstr(t *testing.T) {
 	}
 }
 
-// Records that contradict each other are an error, unless somebody wants to hear of them.
+// Records that contradict each other are an error, unless the caller asks to be told of them.
 func TestMismatch(t *testing.T) {
 	text := []byte("f\n1\n2\n1\n2\n\nf\n1\n1\n5\n")
 	for way, open := range ways(t, text) {

@@ -18,8 +18,8 @@ type table struct {
 	faulty   bool
 }
 
-// extent is the place of a section. One that is not within the file keeps its place in the order
-// and has no bytes.
+// extent is the place of a section. A section that is not within the file keeps its place in the
+// order and has no bytes.
 type extent struct {
 	off, size int64
 	fixed     afdo.SectionType // of the two that the header has, 0 for others

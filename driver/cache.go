@@ -33,7 +33,7 @@ var ErrNoCache = store.ErrNone
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
 // what the system has for such things. The folder is made if need be. It must be the user's, and
-// nobody else may write to it.
+// other users must not be able to write to it.
 //
 // The limits are $AFDO_CACHE_SIZE, in bytes or with a K, M or G behind it, and $AFDO_CACHE_DAYS,
 // the days for which an unused file is kept.
@@ -86,7 +86,7 @@ func parseSize(text string, otherwise int64) (int64, error) {
 // Dir returns the path of the folder.
 func (c *Cache) Dir() string { return c.store.Dir() }
 
-// Limits returns how many bytes the cache holds at most, and for how long a file that nobody uses.
+// Limits returns how many bytes the cache holds at most, and for how long an unused file.
 func (c *Cache) Limits() (size int64, age time.Duration) { return c.maxSize, c.maxAge }
 
 // files returns where the files are, nil for a nil Cache.

@@ -16,8 +16,8 @@ import (
 // before a compiler, or in a program that runs compilers.
 type Launcher struct {
 	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC, of LLVM for
-	// clang. One that the command names comes before it, unless GCC reads that file itself. A file
-	// of a server is downloaded into Cache when it has changed.
+	// clang. A profile that the command names comes before it, unless GCC reads that file itself. A
+	// file of a server is downloaded into Cache when it has changed.
 	Profile string
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
@@ -89,7 +89,7 @@ func (l *Launcher) warn(format string, args ...any) {
 	}
 }
 
-// warnOf says something once in a build, whatever it is of.
+// warnOf says one thing of a kind in a build, for the first command that it is about.
 func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {
 	if l.Warn != nil && l.Cache.files().Once(string(what)) {
 		l.Warn(fmt.Sprintf(format, args...))

@@ -69,7 +69,7 @@ func writeText(p *profile.Profile) ([]byte, bool, error) {
 	return text.Bytes(), true, err
 }
 
-// readAny reads a profile of whatever format it begins like.
+// readAny reads a profile of the format that its first bytes tell.
 func readAny(data []byte) (*profile.Profile, error) {
 	switch string(data[:min(len(data), 4)]) {
 	case "gcov":

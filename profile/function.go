@@ -67,7 +67,7 @@ func (p *Profile) Functions() iter.Seq2[SymbolRef, *Function] {
 // Merging a piece into a function costs as much as the function is long. So
 // that a file that brings one in a million pieces does not take forever, pieces
 // that are small beside their function wait until together they are not, or
-// until somebody looks.
+// until the function is read.
 type functionTable struct {
 	rows    table[Function]
 	records recordArena

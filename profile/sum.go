@@ -63,7 +63,7 @@ type part struct {
 	err error
 }
 
-// start has all batches worked on, in order, as fast as somebody takes them.
+// start has all batches worked on, in order, as fast as their sums are taken.
 func (s *summing) start(parts chan<- chan part) {
 	defer close(parts)
 	for first := 0; first < s.n; first += s.batch {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A ratio of which nobody can say what it is makes no numbers up.
+// A ratio without a denominator makes no numbers up.
 func TestRatioWithoutDenominator(t *testing.T) {
 	q := New()
 	q.AddFunction(q.AddSymbol(UnknownFile, "f"), Function{HeadCount: 1})

@@ -7,7 +7,7 @@ import (
 )
 
 // A cache keeps the blocks that were used last. A block that is on its way is in it already, so
-// that nobody asks for it twice.
+// that it is not requested twice.
 type cache struct {
 	mu     sync.Mutex
 	limit  int

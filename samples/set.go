@@ -6,7 +6,7 @@
 // the file offset of an address that symbols and debug information use.
 //
 // [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger
-// exchange. [Read] makes a Set of whatever a profiler has written: perf.data, perf script,
+// exchange. [Read] makes a Set of what a profiler has written: perf.data, perf script,
 // callgrind.out, pprof or that text.
 package samples
 

@@ -14,8 +14,8 @@ type encoding struct {
 	wide     bool // offsets of 64 bits
 }
 
-// An abbrevTable is the abbreviations of a unit, compiled for its encoding: entries that nobody
-// asks about, which are nearly all, are skipped in a few steps or at once.
+// An abbrevTable is the abbreviations of a unit, compiled for its encoding: entries that are
+// not asked for, which are nearly all, are skipped in a few steps or at once.
 type abbrevTable struct {
 	dense  []*abbrev // of the codes 1, 2, 3...
 	sparse map[uint64]*abbrev

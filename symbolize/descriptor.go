@@ -13,8 +13,8 @@ type descriptors struct {
 	order   binary.ByteOrder
 }
 
-// readDescriptors reads the section, if there is one with contents. That of a relocatable file is
-// left alone: its entries have no addresses yet.
+// readDescriptors reads the section, if there is one with contents. The section of a
+// relocatable file is left alone: its entries have no addresses yet.
 func (o *object) readDescriptors() (d descriptors, err error) {
 	s := o.byName[".opd"]
 	if o.elf.Machine != elf.EM_PPC64 || o.elf.Type == elf.ET_REL || s == nil || s.header.Type == elf.SHT_NOBITS {

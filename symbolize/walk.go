@@ -29,7 +29,7 @@ type nodeRange struct {
 	node      int32
 }
 
-// noNode stands for code that nobody asks for.
+// noNode stands for code that is not asked for.
 const noNode = -1
 
 // A worker answers for one unit after the other.

@@ -6,7 +6,7 @@
 // is a complete text of its own.
 //
 // The text names each symbol in a header, at top level or where it is inlined.
-// One that is only called, and so would have no header, is written as a symbol
+// A symbol that is only called, and so would have no header, is written as a symbol
 // with an empty body, which reads back as a symbol without info (format notes
 // 12 and 21). Symbol IDs in a text are labels and need not be contiguous in a
 // unit (format note 20).

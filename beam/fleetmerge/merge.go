@@ -68,8 +68,8 @@ func Merge(s beam.Scope, o Options) error {
 	return nil
 }
 
-// A deadLetterFn writes the list of the inputs that could not be read. One that is there from
-// before is removed.
+// A deadLetterFn writes the list of the inputs that could not be read. A list from an earlier
+// run is removed.
 type deadLetterFn struct {
 	Path string
 }

@@ -59,7 +59,7 @@ func (m *merging) gatherList(e *env, path string) error {
 	return err
 }
 
-// weigh finds out what the inputs count for. One that is skipped has the weight 1.
+// weigh finds out what the inputs count for. An input that is skipped has the weight 1.
 func (m *merging) weigh() error {
 	m.weights = make([]profile.Ratio, len(m.inputs))
 	for i := range m.inputs {

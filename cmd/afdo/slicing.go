@@ -97,7 +97,7 @@ func (q *quantum) Set(text string) error {
 
 func (q *quantum) Type() string { return "BITS" }
 
-// openProgram opens the profile of an input for slices. One that stays in
+// openProgram opens the profile of an input for slices. A profile in
 // memory serves many slices better, a lazy one a single slice.
 func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	if in.Format.V4() && !many {
@@ -165,7 +165,7 @@ func readDepfiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// matchUnits finds the units that were asked for. One that the profile does
+// matchUnits finds the units that were asked for. A unit that the profile does
 // not have is no error: the compiler has nothing of it in the whole profile either.
 func (e *env) matchUnits(program *slice.Program, paths []string, dir string) ([]string, error) {
 	var units []string

@@ -1,5 +1,5 @@
-// Package arriving reads bytes of which somebody else says how many there are. Memory for them is
-// taken as they arrive, so that a claim alone allocates little.
+// Package arriving reads bytes whose number is a claim of the file. Memory for them is taken as
+// they arrive, so that a claim alone allocates little.
 package arriving
 
 import "io"

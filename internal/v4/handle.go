@@ -1,7 +1,7 @@
 package v4
 
 // A Handle is what a Reader of package afdo embeds. It lets packages of this module have the [File]
-// of the Reader, and nobody else: they alone can name this package, and it exports nothing else.
+// of the Reader: they alone can name this package, and it exports nothing else.
 type Handle struct {
 	file   *File
 	public func(error) error

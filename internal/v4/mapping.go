@@ -89,8 +89,8 @@ func (m *mapping) read(p []byte, off int64, compare bool) error {
 	return m.unchanged()
 }
 
-// release lets go of the mapping. If that lets it be unmapped after Close, a failure to unmap has
-// nobody left to be told.
+// release lets go of the mapping. If that lets it be unmapped after Close, a failure to unmap can
+// be told to no caller.
 func (m *mapping) release() {
 	m.mu.Lock()
 	m.users--

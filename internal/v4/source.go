@@ -16,7 +16,7 @@ type source struct {
 	at      io.ReaderAt // of NewReader: read into fresh memory
 	windows windows     // and ahead of what is asked for
 	mapped  *mapping    // of Open: copied out under a guard
-	opening bool        // nobody has the File yet: whether the file changes is found out at the end
+	opening bool        // no caller has the File yet: whether the file changes is found out at the end
 	closed  atomic.Bool
 }
 

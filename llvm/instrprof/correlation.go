@@ -203,8 +203,8 @@ func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 // tagAnnotation is LLVM's tag of a name and a value.
 const tagAnnotation dwarf.Tag = 0x6000
 
-// probe reads the annotations of the counters of a function. One that lacks any is passed over, as
-// LLVM does.
+// probe reads the annotations of the counters of a function. A function that lacks any is passed
+// over, as LLVM does.
 func (w *probeWalk) probe(variable *dwarf.Entry) error {
 	address, ok := w.address(variable)
 	function, count := "", int64(0)

@@ -49,7 +49,7 @@ func versionWord(w uint64) (version uint32, flags Flags) { return uint32(w), Fla
 
 func (f Flags) word(version uint32) uint64 { return uint64(f)<<32 | uint64(version) }
 
-// knownFlags are all flags that change how a file is read. What an unknown one does, nobody can
-// tell.
+// knownFlags are all flags that change how a file is read. A file with any other
+// flag is refused, as it cannot be known what that changes.
 const knownFlags = LoopEntries | IRLevel | ContextSensitive | EntryFirst | Correlated | SingleByteCounter |
 	FunctionEntryOnly | HasMemProf | TemporalTraces

@@ -109,7 +109,7 @@ func (p *Profile) AddFunction(f Function) (dropped int) {
 	return m.dropped
 }
 
-// add adds a function of canonical records. They are copied unless they are owned by nobody else.
+// add adds a function of canonical records. They are copied unless owned is set.
 func (p *Profile) add(f *Function, m *merger, owned bool) {
 	p.used = true
 	if row := p.row(f.Name, f.Context); row != 0 {

@@ -52,7 +52,7 @@ func readMarkers(text []byte) markers {
 	return m
 }
 
-// parseMarker reads a line marker. That of no file, such as <command-line>, is none.
+// parseMarker reads a line marker of a file. A marker of <command-line> and the like is none.
 func parseMarker(line []byte) (name string, flags []byte, ok bool) {
 	if len(line) < len(`# 1 "x"`) || line[0] != '#' || line[1] != ' ' || !isDigit(line[2]) {
 		return "", nil, false

@@ -43,7 +43,7 @@ func (c *Store) files() ([]cacheFile, error) {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !info.Mode().IsRegular() {
-				continue // somebody else has removed it
+				continue // another process has removed it
 			}
 			files = append(files, cacheFile{filepath.Join(c.dir, kind, e.Name()), info.Size(), info.ModTime()})
 		}
@@ -72,7 +72,7 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 	})
 	now := time.Now()
 	for _, f := range files {
-		fresh := strings.HasPrefix(filepath.Base(f.path), TempPrefix) && now.Sub(f.used) < usedWithin // somebody is writing it
+		fresh := strings.HasPrefix(filepath.Base(f.path), TempPrefix) && now.Sub(f.used) < usedWithin // a process is writing it
 		if fresh || size > 0 && f.size <= size && now.Sub(f.used) <= age {
 			size -= f.size
 			continue
@@ -108,7 +108,7 @@ func (c *Store) DueForTrim() bool {
 const sameBuild = 5 * time.Minute
 
 // Once reports whether something is to be said: it has not been since the build began, that is,
-// there have been some minutes in which nobody wanted to say it. Without a cache it is said every
+// no process has wanted to say it for some minutes. Without a cache it is said every
 // time.
 func (c *Store) Once(what string) bool {
 	path, err := c.Path(Said, what)
@@ -121,7 +121,7 @@ func (c *Store) Once(what string) bool {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return false // somebody else is saying it
+		return false // another process is saying it
 	}
 	now := time.Now()
 	if now.Sub(info.ModTime()) > sameBuild {

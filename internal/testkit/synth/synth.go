@@ -44,8 +44,8 @@ func Profile(o Options) *profile.Profile {
 	return cached.(func() *profile.Profile)()
 }
 
-// New makes a profile for the caller to keep and change. That of [Bootstrap] takes about a second
-// and 120 MB. It has no summary, which is so that writers compute one.
+// New makes a profile for the caller to keep and change. The profile of [Bootstrap] takes about a
+// second and 120 MB. It has no summary, which is so that writers compute one.
 func New(o Options) *profile.Profile {
 	g := &generator{
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),

@@ -122,7 +122,7 @@ func (t *Table) row(i uint64) (uint64, error) {
 }
 
 // search returns the first entry from start to end whose remainder is not below the one given. They
-// ascend: a bucket into which somebody has made thousands of names fall is no slower than another.
+// ascend: a bucket into which a hostile file has thousands of names fall is no slower.
 func (t *Table) search(start, end, remainder uint64) (uint64, error) {
 	for start < end {
 		middle := (start + end) / 2

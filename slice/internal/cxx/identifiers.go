@@ -65,7 +65,7 @@ type nameReader struct {
 	last  string // the last component of the function's name so far, empty if that is not simple
 	named bool   // that name is complete, and its parameters follow
 
-	scopes *scopeList // nil if nobody asks for them
+	scopes *scopeList // nil if they are not wanted
 }
 
 // quickLast returns the last component of the names that most functions have: an identifier, an

@@ -107,7 +107,7 @@ func of(name string, f *anyprof.File) *File {
 	return opened
 }
 
-// unpacked allows memory for what is unpacked: nobody knows how much it will be.
+// unpacked allows memory for what is unpacked: it is not known how much that will be.
 func (f *File) unpacked(n int) {
 	if f.unpaid += int64(n); f.unpaid >= allowEvery {
 		allowMemory(f.unpaid)

@@ -22,7 +22,7 @@ func (t Table) Format(name string) (Format, Kind, bool) {
 	return t.find(func(f Format) bool { return f.Name == name })
 }
 
-// FormatOfPath returns the format that the extension of a path means. That of x.v3.afdo is .v3.
+// FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo is .v3.
 func (t Table) FormatOfPath(path string) (Format, Kind, bool) {
 	path = strings.TrimSuffix(path, ".afdo")
 	return t.find(func(f Format) bool {

@@ -1,4 +1,4 @@
-// Package near finds what somebody may have meant by a name that is not there.
+// Package near finds what may have been meant by a name that is not there.
 package near
 
 import (

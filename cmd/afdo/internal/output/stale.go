@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// StaleAfter is how old a temporary file has to be to be taken for one that nobody writes any more.
+// StaleAfter is how old a temporary file has to be to be taken for one that is not being written
+// any more.
 const StaleAfter = time.Hour
 
 const maxFolderRun = 4096 // names of a folder that are looked at
@@ -19,7 +20,7 @@ var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // removeStale removes the temporary files that runs before this one left in a
 // folder. A run that fails or gets a signal takes its own away; one that is
 // killed outright cannot, and without this its files would pile up. Files
-// that were written to within the hour may still be somebody's. Of a folder of
+// that were written to within the hour may still be in use. Of a folder of
 // many thousand names only some are looked at, and a failure is no reason not to go on.
 func removeStale(folder string) {
 	d, err := os.Open(folder)

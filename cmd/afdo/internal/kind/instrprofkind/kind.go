@@ -106,7 +106,7 @@ func hint(err error) error {
 // A loaded is a whole profile in memory.
 type loaded struct {
 	*instrprof.Profile
-	file *anyprof.Profile // what it is of
+	file *anyprof.Profile // from which it was read
 }
 
 // load reads a whole file, and says of records that were dropped.
