@@ -61,29 +61,31 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 		"same":      func(uint64) string { return "a.c" },
 		"colliding": collidingPath,
 	} {
-		h := gen.NewHandmade(true)
-		for i, n := uint64(0), 0; n < units; i++ {
-			if p := path(i); !strings.Contains(p, "\x00") {
-				h.Unit(p, 0, 0, 0, 0)
-				n++
+		t.Run(name, func(t *testing.T) {
+			h := gen.NewHandmade(true)
+			for i, n := uint64(0), 0; n < units; i++ {
+				if p := path(i); !strings.Contains(p, "\x00") {
+					h.Unit(p, 0, 0, 0, 0)
+					n++
+				}
 			}
-		}
-		h.Unit("b.c", 0, 0, 0, 0)
-		r, err := afdo.OpenBytes(h.Bytes())
-		require.NoError(t, err)
-		for range 10 {
-			u, err := r.Unit("b.c")
-			require.NoError(t, err, name)
-			require.Equal(t, units, u.Index())
-			_, err = r.Unit("c.c")
-			require.ErrorIs(t, err, afdo.ErrNotFound, name)
-		}
-		_, err = r.Unit("a.c")
-		if name == "same" {
-			var ambiguous *afdo.AmbiguousError
-			require.ErrorAs(t, err, &ambiguous)
-			require.Len(t, ambiguous.Paths, units)
-		}
+			h.Unit("b.c", 0, 0, 0, 0)
+			r, err := afdo.OpenBytes(h.Bytes())
+			require.NoError(t, err)
+			for range 10 {
+				u, err := r.Unit("b.c")
+				require.NoError(t, err, name)
+				require.Equal(t, units, u.Index())
+				_, err = r.Unit("c.c")
+				require.ErrorIs(t, err, afdo.ErrNotFound, name)
+			}
+			_, err = r.Unit("a.c")
+			if name == "same" {
+				var ambiguous *afdo.AmbiguousError
+				require.ErrorAs(t, err, &ambiguous)
+				require.Len(t, ambiguous.Paths, units)
+			}
+		})
 	}
 }
 

@@ -76,8 +76,10 @@ func TestReadListErrors(t *testing.T) {
 		"a \x1b\tHost=x":               `Host of "a \x1b": no such column: want weight=, host=, time= or age=`,
 		strings.Repeat("x", maxLine+1): "bufio.Scanner: token too long",
 	} {
-		_, err := ReadList("list", strings.NewReader("good\n"+line), noon)
-		assert.EqualError(t, err, "list:2: "+want)
+		t.Run(line, func(t *testing.T) {
+			_, err := ReadList("list", strings.NewReader("good\n"+line), noon)
+			assert.EqualError(t, err, "list:2: "+want)
+		})
 	}
 }
 

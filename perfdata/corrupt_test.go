@@ -107,12 +107,14 @@ func TestCorruptFiles(t *testing.T) {
 		"compressed nothing":        {put32(sampleAt, 81), afdo.ErrCompressed, sampleAt},
 		"compressed of great size":  {put32(sampleAt, 83), afdo.ErrCount, sampleAt},
 	} {
-		f := smallFile(false)
-		data := f.Bytes()
-		require.Len(t, data, 532)
-		for kind, src := range map[string]io.Reader{"file": bytes.NewReader(c.change(slices.Clone(data))), "stream": io.MultiReader(bytes.NewReader(c.change(slices.Clone(data))))} {
-			requireFault(t, name+", "+kind, readAll(src), c.class, c.offset)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := smallFile(false)
+			data := f.Bytes()
+			require.Len(t, data, 532)
+			for kind, src := range map[string]io.Reader{"file": bytes.NewReader(c.change(slices.Clone(data))), "stream": io.MultiReader(bytes.NewReader(c.change(slices.Clone(data))))} {
+				requireFault(t, name+", "+kind, readAll(src), c.class, c.offset)
+			}
+		})
 	}
 }
 
@@ -191,7 +193,9 @@ func TestCorruptPipes(t *testing.T) {
 		"event in no attribute":  {put32(16+12, 4), ErrRecord, 16},
 		"build ID is very short": {put16(16+136+6, 20), afdo.ErrTruncated, 16 + 136},
 	} {
-		requireFault(t, name, readAll(bytes.NewReader(c.change(slices.Clone(data)))), c.class, c.offset)
+		t.Run(name, func(t *testing.T) {
+			requireFault(t, name, readAll(bytes.NewReader(c.change(slices.Clone(data)))), c.class, c.offset)
+		})
 	}
 }
 

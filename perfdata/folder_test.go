@@ -111,19 +111,21 @@ func TestCorruptFolders(t *testing.T) {
 		"sample too short": {func(d fstest.MapFS) { put64(32, 9)(d["data.1"].Data) }, afdo.ErrTruncated, "data.1", 8},
 		"compressed":       {func(d fstest.MapFS) { put32(0, 81)(d["data.1"].Data) }, afdo.ErrCompressed, "data.1", 0},
 	} {
-		f := smallFile(false)
-		f.Layout = layoutParts
-		f.Parts = [][]any{f.Records[:1], f.Records[1:2]}
-		dir := folder(&f)
-		_, err := readFolder(t, dir)
-		require.NoError(t, err)
-		c.change(dir)
-		_, err = readFolder(t, dir)
-		requireFault(t, name, err, c.class, c.offset)
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault)
-		require.Equal(t, c.file, fault.File, name)
-		require.Contains(t, err.Error(), c.file)
+		t.Run(name, func(t *testing.T) {
+			f := smallFile(false)
+			f.Layout = layoutParts
+			f.Parts = [][]any{f.Records[:1], f.Records[1:2]}
+			dir := folder(&f)
+			_, err := readFolder(t, dir)
+			require.NoError(t, err)
+			c.change(dir)
+			_, err = readFolder(t, dir)
+			requireFault(t, name, err, c.class, c.offset)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, c.file, fault.File, name)
+			require.Contains(t, err.Error(), c.file)
+		})
 	}
 
 	f := smallFile(false)

@@ -139,12 +139,14 @@ func TestScriptFaults(t *testing.T) {
 		"name":                {"PERF_RECORD_COMM: x", afdo.ErrSyntax, 1, 19},
 		"line":                {strings.Repeat(" ", 1<<20) + " 12", afdo.ErrLimit, 1, 1<<20 + 1},
 	} {
-		_, err := all(perfdata.NewScriptReader(strings.NewReader(c.in)).Records())
-		require.ErrorIs(t, err, c.class, name)
-		require.Equal(t, c.class != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed), name)
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault, name)
-		require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, err := all(perfdata.NewScriptReader(strings.NewReader(c.in)).Records())
+			require.ErrorIs(t, err, c.class, name)
+			require.Equal(t, c.class != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed), name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+		})
 	}
 	_, err := all(perfdata.NewScriptReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(script)))).Records())
 	require.ErrorIs(t, err, iotest.ErrTimeout)

@@ -167,14 +167,16 @@ func TestWriterRefuses(t *testing.T) {
 		"lost too short":    {record(2, 1, 2, 3, 4, 5, 6, 7, 8), afdo.ErrTruncated, 0},
 		"throttle is empty": {record(5), afdo.ErrTruncated, 0},
 	} {
-		var out bytes.Buffer
-		w, err := perfdata.NewWriter(&out, &whole.head)
-		require.NoError(t, err)
-		_, err = w.Copy(sample)
-		require.NoError(t, err)
-		_, err = w.Copy(c.record)
-		requireFault(t, name, err, c.class, int64(len(sample))+c.offset)
-		assert.Equal(t, sample, out.Bytes(), name)
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			w, err := perfdata.NewWriter(&out, &whole.head)
+			require.NoError(t, err)
+			_, err = w.Copy(sample)
+			require.NoError(t, err)
+			_, err = w.Copy(c.record)
+			requireFault(t, name, err, c.class, int64(len(sample))+c.offset)
+			assert.Equal(t, sample, out.Bytes(), name)
+		})
 	}
 	var out bytes.Buffer
 	w, err := perfdata.NewWriter(&out, &whole.head)
@@ -186,7 +188,9 @@ func TestWriterRefuses(t *testing.T) {
 		"long path":   &perfdata.Mmap{Path: strings.Repeat("x", 1<<16)},
 		"long name":   &perfdata.Comm{Name: strings.Repeat("x", 1<<16)},
 	} {
-		assert.Error(t, w.Write(r), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Error(t, w.Write(r), name)
+		})
 	}
 	assert.Empty(t, out.Bytes())
 }
@@ -195,11 +199,13 @@ func TestWriterRefuses(t *testing.T) {
 func TestHeadRefuses(t *testing.T) {
 	good := takeApart(t, (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{{SampleType: perfgen.IP}}}).Bytes()).head
 	for name, attr := range map[string][]byte{"none": nil, "cut": good.Attr[:60], "too long": append(bytes.Clone(good.Attr), 0)} {
-		head := perfdata.Head{Attr: attr}
-		_, err := perfdata.NewWriter(nil, &head)
-		assert.ErrorContains(t, err, "perf_event_attr", name)
-		assert.ErrorContains(t, head.WritePipe(nil), "perf_event_attr", name)
-		assert.ErrorContains(t, head.WriteFile(nil, nil, 0), "perf_event_attr", name)
+		t.Run(name, func(t *testing.T) {
+			head := perfdata.Head{Attr: attr}
+			_, err := perfdata.NewWriter(nil, &head)
+			assert.ErrorContains(t, err, "perf_event_attr", name)
+			assert.ErrorContains(t, head.WritePipe(nil), "perf_event_attr", name)
+			assert.ErrorContains(t, head.WriteFile(nil, nil, 0), "perf_event_attr", name)
+		})
 	}
 	var out bytes.Buffer
 	assert.Error(t, good.WriteFile(&out, strings.NewReader("1234567"), 8))

@@ -167,11 +167,13 @@ func TestBadRing(t *testing.T) {
 		"longer than it is":  {func(k *kernel) { k.put(record(16)) }, "a record of 16 bytes, where 8 are left"},
 		"head in a record":   {func(k *kernel) { k.put(record(16, 1, 2, 3, 4, 5, 6, 7)) }, "a record of 16 bytes, where 15 are left"},
 	} {
-		k := newKernel(64, 100)
-		c.change(k)
-		err := k.drain(func([]byte) error { return nil })
-		require.ErrorIs(t, err, ErrRing, name)
-		assert.ErrorContains(t, err, c.err, name)
+		t.Run(name, func(t *testing.T) {
+			k := newKernel(64, 100)
+			c.change(k)
+			err := k.drain(func([]byte) error { return nil })
+			require.ErrorIs(t, err, ErrRing, name)
+			assert.ErrorContains(t, err, c.err, name)
+		})
 	}
 	k := newKernel(64, 100)
 	require.True(t, k.put(record(8)))

@@ -133,11 +133,13 @@ func TestCallgrindFaults(t *testing.T) {
 		"call at the end":       {head + "calls=1 0x1000\n", afdo.ErrTruncated, 6, 1},
 		"jump at the end":       {head + "jump=1 0x1000\n", afdo.ErrTruncated, 6, 1},
 	} {
-		_, _, err := samples.Read(strings.NewReader(c.in), plain(t, "ours", elf.ET_DYN), samples.Options{})
-		require.ErrorIs(t, err, c.class, name)
-		require.ErrorIs(t, err, afdo.ErrMalformed, name)
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault, name)
-		require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, _, err := samples.Read(strings.NewReader(c.in), plain(t, "ours", elf.ET_DYN), samples.Options{})
+			require.ErrorIs(t, err, c.class, name)
+			require.ErrorIs(t, err, afdo.ErrMalformed, name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+		})
 	}
 }

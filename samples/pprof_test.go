@@ -80,12 +80,14 @@ func TestPprofFaults(t *testing.T) {
 		"string that is none": {"\x0a\x02\x08\x05\x32\x00", afdo.ErrSymbol, 6},
 		"number within":       {"\x0a\x02\x08\x80", afdo.ErrSyntax, 3},
 	} {
-		_, _, err := samples.Read(strings.NewReader(c.in), b, samples.Options{Format: samples.Pprof})
-		require.ErrorIs(t, err, c.class, name)
-		require.ErrorIs(t, err, afdo.ErrMalformed, name)
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault, name)
-		require.Equal(t, c.offset, fault.Offset, "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, _, err := samples.Read(strings.NewReader(c.in), b, samples.Options{Format: samples.Pprof})
+			require.ErrorIs(t, err, c.class, name)
+			require.ErrorIs(t, err, afdo.ErrMalformed, name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, c.offset, fault.Offset, "%s: %v", name, err)
+		})
 	}
 }
 

@@ -88,13 +88,15 @@ func TestTextFaults(t *testing.T) {
 		"cut in a line":      {"0\n0\n2\n1->2:3\n1->", afdo.ErrSyntax, 5, 4, 16},
 		"long line":          {"1\n" + long, afdo.ErrLimit, 2, 1<<20 + 1, 2 + 1<<20},
 	} {
-		s, err := samples.Parse(strings.NewReader(c.in))
-		require.Nil(t, s, name)
-		require.ErrorIs(t, err, c.class, name)
-		require.Equal(t, c.class != afdo.ErrLimit, errorIs(err, afdo.ErrMalformed), name)
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault, name)
-		require.Equal(t, []any{c.line, c.column, c.offset}, []any{fault.Line, fault.Column, fault.Offset}, "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			s, err := samples.Parse(strings.NewReader(c.in))
+			require.Nil(t, s, name)
+			require.ErrorIs(t, err, c.class, name)
+			require.Equal(t, c.class != afdo.ErrLimit, errorIs(err, afdo.ErrMalformed), name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, []any{c.line, c.column, c.offset}, []any{fault.Line, fault.Column, fault.Offset}, "%s: %v", name, err)
+		})
 	}
 }
 

@@ -105,9 +105,11 @@ func TestSliceHostile(t *testing.T) {
 		"trie":      gen.TrieChain(50_000, true),
 		"long name": gen.HugeNames(1<<16, 1000, true),
 	} {
-		err := sliceFile(data)
-		if err != nil {
-			assert.True(t, errors.Is(err, afdo.ErrMalformed) || errors.Is(err, afdo.ErrLimit), "%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := sliceFile(data)
+			if err != nil {
+				assert.True(t, errors.Is(err, afdo.ErrMalformed) || errors.Is(err, afdo.ErrLimit), "%s: %v", name, err)
+			}
+		})
 	}
 }

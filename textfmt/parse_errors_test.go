@@ -79,7 +79,9 @@ func TestParseHeadErrors(t *testing.T) {
 		{files + upTo + `num_detailed_entries = 1, detailed_entries = {{cutoff = 1, min_count = 2, num_counts = 3 ¦,`, `expected "}", found ","`, nil},
 		{files + upTo + `num_detailed_entries = 0, detailed_entries = {}¦, more = {}}`, `expected "}", found ","`, nil},
 	} {
-		checkSyntaxError(t, test.text, test.msg, test.class)
+		t.Run(test.text, func(t *testing.T) {
+			checkSyntaxError(t, test.text, test.msg, test.class)
+		})
 	}
 }
 
@@ -180,7 +182,9 @@ func TestParseSymbolErrors(t *testing.T) {
 		{sections + `inlined = {1 = "g":0(2) = {locations = {0 = 1}}¦`, `expected "," or "}", ` + endOfText, afdo.ErrTruncated},
 		{sections + `inlined = {1 = "g":0(2) = {}}}¦}`, `expected a symbol, found "}"`, nil},
 	} {
-		checkSyntaxError(t, head+test.text, test.msg, test.class)
+		t.Run(test.text, func(t *testing.T) {
+			checkSyntaxError(t, head+test.text, test.msg, test.class)
+		})
 	}
 }
 

@@ -333,22 +333,24 @@ func TestPrintReadErrors(t *testing.T) {
 	f.Units = slices.Insert(f.Units, 2, naive.Unit{Path: "c.c", Start: 13, End: 14, Symbols: []naive.Symbol{{ID: 13, Name: long}}})
 	data := gen.Encode(f, false)
 	for _, function := range []string{"Print", "PrintUnit", "PrintSymbol"} {
-		failures := 0
-		for n := 0; ; n++ {
-			src := &failingReaderAt{ReaderAt: bytes.NewReader(data)}
-			src.reads.Store(1000)
-			r, err := afdo.NewReader(src, int64(len(data)))
-			require.NoError(t, err)
-			call := prints(t, r)[function]
-			src.reads.Store(int64(n))
-			err = call(io.Discard)
-			if err == nil {
-				break
+		t.Run(function, func(t *testing.T) {
+			failures := 0
+			for n := 0; ; n++ {
+				src := &failingReaderAt{ReaderAt: bytes.NewReader(data)}
+				src.reads.Store(1000)
+				r, err := afdo.NewReader(src, int64(len(data)))
+				require.NoError(t, err)
+				call := prints(t, r)[function]
+				src.reads.Store(int64(n))
+				err = call(io.Discard)
+				if err == nil {
+					break
+				}
+				require.ErrorIs(t, err, errBroken, "%s, read %d", function, n)
+				failures++
 			}
-			require.ErrorIs(t, err, errBroken, "%s, read %d", function, n)
-			failures++
-		}
-		assert.NotZero(t, failures, function)
+			assert.NotZero(t, failures, function)
+		})
 	}
 }
 

@@ -151,9 +151,11 @@ func TestFingerprintErrors(t *testing.T) {
 		{[]string{path, "--unit", "a.c"}, cli.StatusFault, "unit a.c is ambiguous"},
 		{[]string{"missing"}, cli.StatusFault, "no such file"},
 	} {
-		r := afdoRun(append([]string{"fingerprint"}, c.args...)...)
-		assert.Equal(t, c.status, r.status, "%v", c.args)
-		assert.Contains(t, r.err, c.err, "%v", c.args)
+		t.Run(c.err, func(t *testing.T) {
+			r := afdoRun(append([]string{"fingerprint"}, c.args...)...)
+			assert.Equal(t, c.status, r.status, "%v", c.args)
+			assert.Contains(t, r.err, c.err, "%v", c.args)
+		})
 	}
 	r := afdoRun("fingerprint", path, "--unit", "x.c")
 	assert.Equal(t, cli.StatusFault, r.status)

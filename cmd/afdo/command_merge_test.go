@@ -248,11 +248,13 @@ func TestMergeErrors(t *testing.T) {
 		{[]string{shop, shop, bad, "no such file"}, cli.StatusFault, bad + `: not a profile: it begins with "no profile"`},
 		{[]string{"@" + list}, cli.StatusFault, list + `:2: weight of ` + shop + `: bad ratio "0": want more than 0`},
 	} {
-		r := afdoRun(append([]string{"merge", "--to", "v4", "-o", out}, c.args...)...)
-		assert.Equal(t, c.status, r.status, "%q", c.args)
-		first, _, _ := strings.Cut(r.err, "\n")
-		assert.Equal(t, "afdo: "+c.err, first, "%q", c.args)
-		clitest.RequireFile(t, out, "before")
+		t.Run(c.err, func(t *testing.T) {
+			r := afdoRun(append([]string{"merge", "--to", "v4", "-o", out}, c.args...)...)
+			assert.Equal(t, c.status, r.status, "%q", c.args)
+			first, _, _ := strings.Cut(r.err, "\n")
+			assert.Equal(t, "afdo: "+c.err, first, "%q", c.args)
+			clitest.RequireFile(t, out, "before")
+		})
 	}
 }
 

@@ -146,8 +146,10 @@ func TestRecordRefuses(t *testing.T) {
 		"duration":        {[]string{"--duration", "-1s", "-a"}, "no time to record"},
 		"json and stream": {[]string{"--json", "-o", "-", "--", "true"}, "--json writes to standard output"},
 	} {
-		r := afdoRun(append([]string{"record"}, c.args...)...)
-		assert.Equal(t, 2, r.status, name)
-		assert.Contains(t, r.err, c.err, name)
+		t.Run(name, func(t *testing.T) {
+			r := afdoRun(append([]string{"record"}, c.args...)...)
+			assert.Equal(t, 2, r.status, name)
+			assert.Contains(t, r.err, c.err, name)
+		})
 	}
 }

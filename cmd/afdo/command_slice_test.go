@@ -222,10 +222,12 @@ func TestSliceErrors(t *testing.T) {
 		{[]string{path, "--all", "-d", "x", "--compile-commands", "missing", "--to", "v2"}, cli.StatusFault, "missing: no such file"},
 		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, cli.StatusFault, "command 1, : the command is empty"},
 	} {
-		r := afdoRun(append([]string{"slice"}, c.args...)...)
-		assert.Equal(t, c.status, r.status, "%v", c.args)
-		assert.Contains(t, r.err, c.err, "%v", c.args)
-		assert.Empty(t, r.out, "%v", c.args)
+		t.Run(c.err, func(t *testing.T) {
+			r := afdoRun(append([]string{"slice"}, c.args...)...)
+			assert.Equal(t, c.status, r.status, "%v", c.args)
+			assert.Contains(t, r.err, c.err, "%v", c.args)
+			assert.Empty(t, r.out, "%v", c.args)
+		})
 	}
 }
 

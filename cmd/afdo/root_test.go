@@ -48,16 +48,18 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"--version"}, cli.StatusDone, ""},
 		{[]string{"completion", "bash"}, cli.StatusDone, ""},
 	} {
-		r := afdoRun(c.args...)
-		assert.Equal(t, c.status, r.status, "afdo %q", c.args)
-		first, rest, _ := strings.Cut(r.err, "\n")
-		assert.Equal(t, c.err, first, "afdo %q", c.args)
-		if c.status == cli.StatusUsage {
-			assert.Contains(t, rest, "Try 'afdo", "afdo %q", c.args)
-		} else {
-			assert.Empty(t, rest, "afdo %q", c.args)
-		}
-		assert.Equal(t, c.status == cli.StatusDone, r.out != "", "afdo %q: %s", c.args, r.out)
+		t.Run(c.err, func(t *testing.T) {
+			r := afdoRun(c.args...)
+			assert.Equal(t, c.status, r.status, "afdo %q", c.args)
+			first, rest, _ := strings.Cut(r.err, "\n")
+			assert.Equal(t, c.err, first, "afdo %q", c.args)
+			if c.status == cli.StatusUsage {
+				assert.Contains(t, rest, "Try 'afdo", "afdo %q", c.args)
+			} else {
+				assert.Empty(t, rest, "afdo %q", c.args)
+			}
+			assert.Equal(t, c.status == cli.StatusDone, r.out != "", "afdo %q: %s", c.args, r.out)
+		})
 	}
 }
 

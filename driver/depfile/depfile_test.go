@@ -54,9 +54,11 @@ func TestParseDepfileErrors(t *testing.T) {
 		"a.o: a.c : b.c":      "not a dependency file: line 1 has a colon without a target",
 		"\x7fELF\x02\x01\x00": "not a dependency file: a NUL at byte 6",
 	} {
-		_, err := Parse([]byte(text))
-		assert.EqualError(t, err, want, text)
-		assert.ErrorIs(t, err, ErrDepfile)
+		t.Run(text, func(t *testing.T) {
+			_, err := Parse([]byte(text))
+			assert.EqualError(t, err, want, text)
+			assert.ErrorIs(t, err, ErrDepfile)
+		})
 	}
 }
 

@@ -219,15 +219,17 @@ func TestCorruptText(t *testing.T) {
 		":temporal_prof_traces\n1\n1\n":   {4, 1, afdo.ErrTruncated},
 		"f\n1\n1\n1\n\x00\n":              {5, 1, afdo.ErrSyntax},
 	} {
-		r, err := instrprof.NewTextReader(strings.NewReader(text))
-		if err == nil {
-			err = (&instrprof.Profile{}).AddText(r, 1, nil)
-		}
-		var format *afdo.FormatError
-		require.ErrorAs(t, err, &format, "%q", text)
-		require.ErrorIs(t, err, c.class, "%q", text)
-		require.Empty(t, format.Part)
-		require.Equal(t, [2]int{c.line, c.column}, [2]int{format.Line, format.Column}, "%q: %v", text, err)
+		t.Run(text, func(t *testing.T) {
+			r, err := instrprof.NewTextReader(strings.NewReader(text))
+			if err == nil {
+				err = (&instrprof.Profile{}).AddText(r, 1, nil)
+			}
+			var format *afdo.FormatError
+			require.ErrorAs(t, err, &format, "%q", text)
+			require.ErrorIs(t, err, c.class, "%q", text)
+			require.Empty(t, format.Part)
+			require.Equal(t, [2]int{c.line, c.column}, [2]int{format.Line, format.Column}, "%q: %v", text, err)
+		})
 	}
 }
 

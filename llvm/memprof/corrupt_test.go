@@ -146,20 +146,22 @@ func TestCheck(t *testing.T) {
 		"no entries":             {4, tableV4 + 8, 0, afdo.ErrUnused},
 		"data access at the end": {4, 32, 1 << 30, memprof.ErrOffset},
 	} {
-		data := sectionOf(t, small(), c.version)
-		binary.LittleEndian.PutUint64(data[c.word:], c.value)
-		r, err := memprof.OpenBytes(data, fuzzOffset)
-		require.NoError(t, err, name)
-		faults := slices.Collect(r.Check())
-		if c.class == nil {
-			require.Empty(t, faults, name)
-			continue
-		}
-		require.Len(t, faults, 1, name)
-		require.ErrorIs(t, faults[0].Err, c.class, name)
-		for range r.Check() {
-			break
-		}
+		t.Run(name, func(t *testing.T) {
+			data := sectionOf(t, small(), c.version)
+			binary.LittleEndian.PutUint64(data[c.word:], c.value)
+			r, err := memprof.OpenBytes(data, fuzzOffset)
+			require.NoError(t, err, name)
+			faults := slices.Collect(r.Check())
+			if c.class == nil {
+				require.Empty(t, faults, name)
+				return
+			}
+			require.Len(t, faults, 1, name)
+			require.ErrorIs(t, faults[0].Err, c.class, name)
+			for range r.Check() {
+				break
+			}
+		})
 	}
 }
 
@@ -284,12 +286,14 @@ func TestCorruptTexts(t *testing.T) {
 		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1 } ] }":                     {1, 59, afdo.ErrSyntax},
 		"DataAccessProfiles: { SampledRecords: [ { AccessCount: 1, Symbol: a, Hash: 1 } ] }": {1, 79, afdo.ErrSyntax},
 	} {
-		_, err := memprof.ParseYAML(strings.NewReader(text))
-		var fault *afdo.FormatError
-		require.ErrorAs(t, err, &fault, "%q", text)
-		require.ErrorIs(t, err, want.class, "%q", text)
-		require.ErrorIs(t, err, afdo.ErrMalformed, "%q", text)
-		require.Equal(t, [2]int{want.line, want.column}, [2]int{fault.Line, fault.Column}, "%q: %v", text, err)
+		t.Run(text, func(t *testing.T) {
+			_, err := memprof.ParseYAML(strings.NewReader(text))
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, "%q", text)
+			require.ErrorIs(t, err, want.class, "%q", text)
+			require.ErrorIs(t, err, afdo.ErrMalformed, "%q", text)
+			require.Equal(t, [2]int{want.line, want.column}, [2]int{fault.Line, fault.Column}, "%q: %v", text, err)
+		})
 	}
 }
 

@@ -86,16 +86,18 @@ func TestBadULEBMD5s(t *testing.T) {
 		"too many":  {func(h []uint64) []byte { return binary.AppendUvarint(nil, 1<<40) }, afdo.ErrCount},
 		"left over": {func(h []uint64) []byte { return append(putULEBs(h), 1) }, afdo.ErrUnused},
 	} {
-		data := ulebMD5s(t, p, WriteOptions{}, c.encode)
-		r, err := OpenBytes(data)
-		if err == nil {
-			_, err = Read(r)
-		}
-		assert.ErrorIs(t, err, c.err, name)
-		var fault *afdo.FormatError
-		assert.ErrorAs(t, err, &fault, name)
-		_, said, err := l.tryMerge([]string{"--text"}, data)
-		assert.Error(t, err, "%s: %s", name, said)
+		t.Run(name, func(t *testing.T) {
+			data := ulebMD5s(t, p, WriteOptions{}, c.encode)
+			r, err := OpenBytes(data)
+			if err == nil {
+				_, err = Read(r)
+			}
+			assert.ErrorIs(t, err, c.err, name)
+			var fault *afdo.FormatError
+			assert.ErrorAs(t, err, &fault, name)
+			_, said, err := l.tryMerge([]string{"--text"}, data)
+			assert.Error(t, err, "%s: %s", name, said)
+		})
 	}
 	// The same name twice is one name, as for LLVM.
 	data := ulebMD5s(t, p, WriteOptions{}, func(h []uint64) []byte { return putULEBs([]uint64{h[0], h[0]}) })

@@ -68,11 +68,13 @@ func TestDecodeCorruptHeader(t *testing.T) {
 		{"file names of other type", file(func(l *gen.Layout) { l.Sections[1].Type = 0 }), "type 0, not 3"},
 		{"fixed sections exchanged", file(func(l *gen.Layout) { l.Summary, l.FileNames = 1, 0 }), "type 3, not 2"},
 	} {
-		for _, compact := range []bool{false, true} {
-			_, err := naive.Decode(c.data(compact))
-			require.ErrorIsf(t, err, naive.ErrMalformed, "%s, compact %v", c.name, compact)
-			require.ErrorContains(t, err, c.want, c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			for _, compact := range []bool{false, true} {
+				_, err := naive.Decode(c.data(compact))
+				require.ErrorIsf(t, err, naive.ErrMalformed, "%s, compact %v", c.name, compact)
+				require.ErrorContains(t, err, c.want, c.name)
+			}
+		})
 	}
 }
 
@@ -192,13 +194,15 @@ func TestDecodeCorruptSections(t *testing.T) {
 			e.U24(0)
 		}), "wanted"},
 	} {
-		for _, compact := range []bool{false, true} {
-			l := gen.Lay(small(), compact)
-			c.change(l)
-			_, err := naive.Decode(l.Bytes())
-			require.ErrorIsf(t, err, naive.ErrMalformed, "%s, compact %v", c.name, compact)
-			require.ErrorContains(t, err, c.want, c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			for _, compact := range []bool{false, true} {
+				l := gen.Lay(small(), compact)
+				c.change(l)
+				_, err := naive.Decode(l.Bytes())
+				require.ErrorIsf(t, err, naive.ErrMalformed, "%s, compact %v", c.name, compact)
+				require.ErrorContains(t, err, c.want, c.name)
+			}
+		})
 	}
 }
 
@@ -216,11 +220,13 @@ func TestDecodeCorruptTrie(t *testing.T) {
 		{"children missing", "8200 01 61 8001", "1 bytes wanted"},
 		{"label length above 65535", "8100 808004 61 8001", "does not fit 2 bytes"},
 	} {
-		l := gen.Lay(small(), true)
-		l.Sections[2].Data = append([]byte{2}, fromHex(t, c.trie)...)
-		_, err := naive.Decode(l.Bytes())
-		require.ErrorIs(t, err, naive.ErrMalformed, c.name)
-		require.ErrorContains(t, err, c.want, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			l := gen.Lay(small(), true)
+			l.Sections[2].Data = append([]byte{2}, fromHex(t, c.trie)...)
+			_, err := naive.Decode(l.Bytes())
+			require.ErrorIs(t, err, naive.ErrMalformed, c.name)
+			require.ErrorContains(t, err, c.want, c.name)
+		})
 	}
 
 	// What no note forbids: a leaf that is no terminal, one string twice, an empty label.
@@ -295,8 +301,10 @@ func TestDecodeVarints(t *testing.T) {
 		}
 	}
 	for _, last := range []string{"02", "7f", "80", "81"} {
-		_, err := decode(wide, fromHex(t, "ffffffffffffffffff", last))
-		require.ErrorContains(t, err, "longer than ten bytes or 64 bits")
+		t.Run(last, func(t *testing.T) {
+			_, err := decode(wide, fromHex(t, "ffffffffffffffffff", last))
+			require.ErrorContains(t, err, "longer than ten bytes or 64 bits")
+		})
 	}
 
 	// The number of sections is seven bytes wide.

@@ -216,9 +216,11 @@ func TestDecodeV3Corrupt(t *testing.T) {
 		{"more names than fit", word(append(start, 0xffffffff)...), "bytes wanted"},
 		{"name of a function", word(append(start, 0, 0xac000000, 0, 1, 0, 0, 0)...), "name index 0 of 0"},
 	} {
-		_, err := naive.DecodeV3(c.data)
-		require.ErrorIs(t, err, naive.ErrMalformed, c.name)
-		require.ErrorContains(t, err, c.want, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := naive.DecodeV3(c.data)
+			require.ErrorIs(t, err, naive.ErrMalformed, c.name)
+			require.ErrorContains(t, err, c.want, c.name)
+		})
 	}
 }
 

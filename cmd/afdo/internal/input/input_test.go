@@ -81,13 +81,15 @@ func TestOpen(t *testing.T) {
 func TestCorrupt(t *testing.T) {
 	data := noise(10_000)
 	for name, packed := range map[string][]byte{"gzip": gzipped(t, data), "zstd": zstandard(t, data)} {
-		for cut := 4; cut < len(packed); cut += 97 {
-			err := readAll(packed[:cut])
-			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s cut to %d bytes", name, cut)
-			require.ErrorContains(t, err, "in: "+name+" data: ")
-		}
-		packed[len(packed)/2] ^= 1
-		assert.ErrorContains(t, readAll(packed), "in: "+name+" data: ")
+		t.Run(name, func(t *testing.T) {
+			for cut := 4; cut < len(packed); cut += 97 {
+				err := readAll(packed[:cut])
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s cut to %d bytes", name, cut)
+				require.ErrorContains(t, err, "in: "+name+" data: ")
+			}
+			packed[len(packed)/2] ^= 1
+			assert.ErrorContains(t, readAll(packed), "in: "+name+" data: ")
+		})
 	}
 }
 

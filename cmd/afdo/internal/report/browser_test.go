@@ -290,22 +290,24 @@ func TestHostileNamesInBrowser(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	for _, source := range []string{hostileNames[0], hostileNames[4], hostileNames[7]} {
-		p := hostile()
-		path := writeFile(t, p, usual(p, source))
-		page := b.open(t, path, "light", 1280)
-		assert.Equal(t, clip(source)+" – profile", page.text(t, `document.title`))
-		assert.Equal(t, clip(source), page.text(t, `document.querySelector('h1').textContent`))
-		page.eval(t, `for (const b of document.querySelectorAll('.under button')) b.click()`, nil)
-		for _, name := range hostileNames[:8] {
-			page.search(t, name)
-			assert.NotEmpty(t, page.texts(t, rows("function-table", 1)))
-			page.eval(t, `for (const e of document.querySelectorAll('.tile, .frame')) e.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))`, nil)
-		}
-		page.eval(t, `document.querySelectorAll('.frame')[1].click()`, nil)
-		assert.Equal(t, clip(source)+" – profile", page.text(t, `document.title`))
-		assert.Equal(t, 0.0, page.number(t, `document.querySelectorAll('img, iframe, object, [onerror], [onmouseover], [onfocus]').length`))
-		assert.Equal(t, 2.0, page.number(t, `document.scripts.length`))
-		page.quiet(t, path)
+		t.Run(source, func(t *testing.T) {
+			p := hostile()
+			path := writeFile(t, p, usual(p, source))
+			page := b.open(t, path, "light", 1280)
+			assert.Equal(t, clip(source)+" – profile", page.text(t, `document.title`))
+			assert.Equal(t, clip(source), page.text(t, `document.querySelector('h1').textContent`))
+			page.eval(t, `for (const b of document.querySelectorAll('.under button')) b.click()`, nil)
+			for _, name := range hostileNames[:8] {
+				page.search(t, name)
+				assert.NotEmpty(t, page.texts(t, rows("function-table", 1)))
+				page.eval(t, `for (const e of document.querySelectorAll('.tile, .frame')) e.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))`, nil)
+			}
+			page.eval(t, `document.querySelectorAll('.frame')[1].click()`, nil)
+			assert.Equal(t, clip(source)+" – profile", page.text(t, `document.title`))
+			assert.Equal(t, 0.0, page.number(t, `document.querySelectorAll('img, iframe, object, [onerror], [onmouseover], [onfocus]').length`))
+			assert.Equal(t, 2.0, page.number(t, `document.scripts.length`))
+			page.quiet(t, path)
+		})
 	}
 }
 
