@@ -23,7 +23,7 @@ func TestGlossaryNamesCode(t *testing.T) {
 			continue
 		}
 		for _, m := range code.FindAllStringSubmatch(cells[3], -1) {
-			assert.Contains(t, declared, m[1])
+			assert.True(t, declared[m[1]], "nothing in the code is %s", m[1])
 			n++
 		}
 	}
