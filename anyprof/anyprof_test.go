@@ -33,7 +33,7 @@ var ctx = context.Background()
 // lines is all that a function says, in an order that does not depend on the format.
 func lines(t *testing.T, f *anyprof.Function) []string {
 	t.Helper()
-	head := fmt.Sprint(f.Unit, " ", f.Name, " ", f.Context, " ", f.Hash, " ", f.Calls)
+	head := fmt.Sprint(f.Unit, " ", f.Name, " ", f.Context, " ", f.Hash, " ", f.HeadCount)
 	all := []string{head}
 	var inlined []string
 	for r, err := range f.Records() {

@@ -18,11 +18,11 @@ type Name struct {
 // its records.
 type Function struct {
 	Name
-	Unit    string // path of the source file, empty if it is not known
-	Context string // of a context-sensitive profile, the calls on the way to the function, such as "main:3 @ f"
-	Hash    uint64 // of the control flow graph, 0 if the profile has none
-	Calls   uint64 // how often the function was called, 0 if the profile does not tell it
-	records iter.Seq2[Record, error]
+	Unit      string // path of the source file, empty if it is not known
+	Context   string // of a context-sensitive profile, the calls on the way to the function, such as "main:3 @ f"
+	Hash      uint64 // of the control flow graph, 0 if the profile has none
+	HeadCount uint64 // how often the function was called, 0 if the profile does not tell it
+	records   iter.Seq2[Record, error]
 }
 
 // Records iterates over the records of the function, with those of what is inlined in it. It ends

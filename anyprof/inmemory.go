@@ -15,9 +15,9 @@ type inMemory struct {
 
 func newInMemory(p *profile.Profile) *inMemory {
 	return &inMemory{p, sync.OnceValue(func() [][]profile.SymbolRef {
-		files := make([][]profile.SymbolRef, p.NumFiles())
+		files := make([][]profile.SymbolRef, p.NumUnits())
 		for s := range p.Functions() {
-			files[p.SymbolFile(s)] = append(files[p.SymbolFile(s)], s)
+			files[p.SymbolUnit(s)] = append(files[p.SymbolUnit(s)], s)
 		}
 		return files
 	})}
@@ -25,8 +25,8 @@ func newInMemory(p *profile.Profile) *inMemory {
 
 func (m *inMemory) units() iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
-		for i := range m.p.NumFiles() {
-			if !yield(m.unitOf(profile.FileRef(i)), nil) {
+		for i := range m.p.NumUnits() {
+			if !yield(m.unitOf(profile.UnitRef(i)), nil) {
 				return
 			}
 		}
@@ -34,15 +34,15 @@ func (m *inMemory) units() iter.Seq2[Unit, error] {
 }
 
 func (m *inMemory) unit(path string) (Unit, error) {
-	f, err := m.p.FileBySuffix(path)
+	f, err := m.p.UnitBySuffix(path)
 	if err != nil {
 		return Unit{}, err
 	}
 	return m.unitOf(f), nil
 }
 
-func (m *inMemory) unitOf(f profile.FileRef) Unit {
-	return Unit{Path: m.p.FilePath(f), functions: func(yield func(*Function, error) bool) {
+func (m *inMemory) unitOf(f profile.UnitRef) Unit {
+	return Unit{Path: m.p.UnitPath(f), functions: func(yield func(*Function, error) bool) {
 		for _, s := range m.files()[f] {
 			if !yield(m.function(s), nil) {
 				return
@@ -54,7 +54,7 @@ func (m *inMemory) unitOf(f profile.FileRef) Unit {
 func (m *inMemory) function(s profile.SymbolRef) *Function {
 	f := m.p.Function(s)
 	return &Function{
-		Name: Name{Text: m.p.SymbolName(s)}, Unit: m.p.FilePath(m.p.SymbolFile(s)), Calls: f.HeadCount,
+		Name: Name{Text: m.p.SymbolName(s)}, Unit: m.p.UnitPath(m.p.SymbolUnit(s)), HeadCount: f.HeadCount,
 		records: func(yield func(Record, error) bool) { m.walk(f.Records, yield) },
 	}
 }
@@ -83,8 +83,8 @@ func (m *inMemory) walk(records []profile.Record, yield func(Record, error) bool
 func (m *inMemory) lookup(names []string, ask asking) (map[string][]*Function, error) {
 	return ask(names, func(name string) ([]*Function, error) {
 		var found []*Function
-		for i := range m.p.NumFiles() {
-			if s, ok := m.p.FindSymbol(profile.FileRef(i), name); ok && m.p.Function(s) != nil {
+		for i := range m.p.NumUnits() {
+			if s, ok := m.p.FindSymbol(profile.UnitRef(i), name); ok && m.p.Function(s) != nil {
 				found = append(found, m.function(s))
 			}
 		}

@@ -77,7 +77,7 @@ type sampleNames interface {
 
 func sampleFunction(names sampleNames, f *sampleprof.Function, records []sampleprof.Record) *Function {
 	return &Function{
-		Name: sampleName(names, f.Name), Context: contextText(names, f.Context), Hash: f.Checksum(), Calls: f.Head,
+		Name: sampleName(names, f.Name), Context: contextText(names, f.Context), Hash: f.Checksum(), HeadCount: f.HeadCount,
 		records: func(yield func(Record, error) bool) { walkSample(names, records, yield) },
 	}
 }

@@ -75,7 +75,7 @@ func (v *v4) function(s afdo.Symbol, spent *budget.Budget) (*Function, error) {
 		return nil, fmt.Errorf("unit %.200q, symbol %.200q: %w", s.Unit().Path(), s.Name(), err)
 	}
 	return &Function{
-		Name: Name{Text: s.Name()}, Unit: s.Unit().Path(), Calls: info.HeadCount,
+		Name: Name{Text: s.Name()}, Unit: s.Unit().Path(), HeadCount: info.HeadCount,
 		records: v.records(info),
 	}, nil
 }

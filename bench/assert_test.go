@@ -141,7 +141,7 @@ func TestAverageUnitIsAverage(t *testing.T) {
 	path, name := small.averageUnit(t)
 	symbols, functions := 0, 0
 	for s := range p.NumSymbols() {
-		if p.FilePath(p.SymbolFile(profile.SymbolRef(s))) != path {
+		if p.UnitPath(p.SymbolUnit(profile.SymbolRef(s))) != path {
 			continue
 		}
 		symbols++
@@ -151,7 +151,7 @@ func TestAverageUnitIsAverage(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, functions)
-	assert.InEpsilon(t, p.NumSymbols()/p.NumFiles(), symbols, 0.2)
+	assert.InEpsilon(t, p.NumSymbols()/p.NumUnits(), symbols, 0.2)
 }
 
 func TestCFunction(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCFunction(t *testing.T) {
 
 func TestWriteLLVM(t *testing.T) {
 	p := profile.New()
-	f, g := p.AddSymbol(profile.UnknownFile, "f"), p.AddSymbol(profile.UnknownFile, "g")
+	f, g := p.AddSymbol(profile.UnknownUnit, "f"), p.AddSymbol(profile.UnknownUnit, "g")
 	var body profile.Body
 	body.Count(1, 0, 10)
 	body.Count(1, 2, 20)
@@ -207,11 +207,11 @@ func TestNamesOf(t *testing.T) {
 	}
 }
 
-func findSymbol(t *testing.T, p *profile.Profile, name string) (profile.FileRef, profile.SymbolRef) {
+func findSymbol(t *testing.T, p *profile.Profile, name string) (profile.UnitRef, profile.SymbolRef) {
 	t.Helper()
 	for s := range p.NumSymbols() {
 		if ref := profile.SymbolRef(s); p.SymbolName(ref) == name {
-			return p.SymbolFile(ref), ref
+			return p.SymbolUnit(ref), ref
 		}
 	}
 	t.Fatalf("no symbol %q", name)

@@ -28,7 +28,7 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 	for line := range uint32(6) {
 		body.Count(line, 0, 1_000)
 	}
-	p.AddFunction(p.AddSymbol(profile.UnknownFile, "busy"), profile.Function{HeadCount: 10, Records: body.Records()})
+	p.AddFunction(p.AddSymbol(profile.UnknownUnit, "busy"), profile.Function{HeadCount: 10, Records: body.Records()})
 	q, _ := sampleprof.FromGCOV(p)
 	var data bytes.Buffer
 	require.NoError(b, sampleprof.WriteExtBinary(&data, q, w))

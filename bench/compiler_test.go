@@ -29,16 +29,16 @@ int %s(int n) {
 // cFunction returns a function of the profile whose name can stand in a C
 // file, of the unit whose size is closest to the mean.
 func cFunction(tb testing.TB, p *profile.Profile) profile.SymbolRef {
-	sizes := make([]int, p.NumFiles())
+	sizes := make([]int, p.NumUnits())
 	for s := range p.NumSymbols() {
-		sizes[p.SymbolFile(profile.SymbolRef(s))]++
+		sizes[p.SymbolUnit(profile.SymbolRef(s))]++
 	}
 	best, least := profile.SymbolRef(0), -1.0
 	for s := range p.Functions() {
 		if name := p.SymbolName(s); strings.HasPrefix(name, "_Z") || strings.Contains(name, ".") {
 			continue
 		}
-		off := distance(sizes[p.SymbolFile(s)]*p.NumFiles(), p.NumSymbols())
+		off := distance(sizes[p.SymbolUnit(s)]*p.NumUnits(), p.NumSymbols())
 		if least < 0 || off < least {
 			best, least = s, off
 		}
@@ -59,7 +59,7 @@ func BenchmarkCompile(b *testing.B) {
 	file := filepath.Join(scratch, "one.c")
 	require.NoError(b, os.WriteFile(file, fmt.Appendf(nil, source, p.SymbolName(s)), 0o600))
 	var data bytes.Buffer
-	part, err := slice.FromProfile(p).Select(slice.Request{Units: []string{p.FilePath(p.SymbolFile(s))}, Target: slice.Version2})
+	part, err := slice.FromProfile(p).Select(slice.Request{Units: []string{p.UnitPath(p.SymbolUnit(s))}, Target: slice.Version2})
 	require.NoError(b, err)
 	require.NoError(b, writeGCOV(&data, part, 2))
 	sliced := filepath.Join(scratch, "one.v2")

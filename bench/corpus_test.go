@@ -124,40 +124,40 @@ func (c *corpus) path(tb testing.TB, format string) string {
 // middle function.
 func (c *corpus) averageUnit(tb testing.TB) (path, symbol string) {
 	p := c.profile(tb)
-	symbols, records := make([]int, p.NumFiles()), make([]int, p.NumFiles())
+	symbols, records := make([]int, p.NumUnits()), make([]int, p.NumUnits())
 	for s := range p.NumSymbols() {
-		symbols[p.SymbolFile(profile.SymbolRef(s))]++
+		symbols[p.SymbolUnit(profile.SymbolRef(s))]++
 	}
 	all := 0
-	functions := make([][]profile.SymbolRef, p.NumFiles())
+	functions := make([][]profile.SymbolRef, p.NumUnits())
 	for s, f := range p.Functions() {
-		file := p.SymbolFile(s)
+		file := p.SymbolUnit(s)
 		records[file] += len(f.Records)
 		all += len(f.Records)
 		functions[file] = append(functions[file], s)
 	}
 	best, least := 0, 0.0
 	for f := range symbols {
-		off := distance(symbols[f]*p.NumFiles(), p.NumSymbols()) + distance(records[f]*p.NumFiles(), all)
+		off := distance(symbols[f]*p.NumUnits(), p.NumSymbols()) + distance(records[f]*p.NumUnits(), all)
 		if len(functions[f]) > 0 && (least == 0 || off < least) {
 			best, least = f, off
 		}
 	}
 	require.NotZero(tb, least)
-	return p.FilePath(profile.FileRef(best)), p.SymbolName(functions[best][len(functions[best])/2])
+	return p.UnitPath(profile.UnitRef(best)), p.SymbolName(functions[best][len(functions[best])/2])
 }
 
 // largestUnit returns the unit with the most symbols.
 func (c *corpus) largestUnit(tb testing.TB) (path string) {
 	p := c.profile(tb)
-	symbols := make([]int, p.NumFiles())
+	symbols := make([]int, p.NumUnits())
 	for s := range p.NumSymbols() {
-		symbols[p.SymbolFile(profile.SymbolRef(s))]++
+		symbols[p.SymbolUnit(profile.SymbolRef(s))]++
 	}
 	most := 0
 	for f, n := range symbols {
 		if n > most {
-			most, path = n, p.FilePath(profile.FileRef(f))
+			most, path = n, p.UnitPath(profile.UnitRef(f))
 		}
 	}
 	return path

@@ -126,7 +126,7 @@ func (c *corpus) sample(tb testing.TB, n int) (units, symbols []string) {
 	seen := map[string]bool{}
 	var paths, names []string
 	for s := range p.Functions() {
-		if path := p.FilePath(p.SymbolFile(s)); !seen[path] {
+		if path := p.UnitPath(p.SymbolUnit(s)); !seen[path] {
 			seen[path] = true
 			paths = append(paths, path)
 		}

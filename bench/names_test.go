@@ -19,14 +19,14 @@ var nameSets = []int{10, 50, 500, 5_000, 150_000}
 // namesOf returns n names of as few units as possible, and others of the same profile.
 func namesOf(p *profile.Profile, n int) (in, out []string) {
 	all := make([]string, p.NumSymbols())
-	units := make([]int, p.NumFiles())
+	units := make([]int, p.NumUnits())
 	for s := range all {
 		all[s] = p.SymbolName(profile.SymbolRef(s))
-		units[p.SymbolFile(profile.SymbolRef(s))]++
+		units[p.SymbolUnit(profile.SymbolRef(s))]++
 	}
 	start, best := 0, len(all)
 	for first, s := 0, 0; s < len(all); first = s {
-		size := units[p.SymbolFile(profile.SymbolRef(s))]
+		size := units[p.SymbolUnit(profile.SymbolRef(s))]
 		if s += size; size >= n && size < best {
 			start, best = first, size
 		}

@@ -136,5 +136,5 @@ func (b *Builder) needFunction() {
 }
 
 func (b *Builder) ref(path, name string) profile.SymbolRef {
-	return b.profile.AddSymbol(b.profile.AddFile(path), name)
+	return b.profile.AddSymbol(b.profile.AddUnit(path), name)
 }

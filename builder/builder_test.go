@@ -83,9 +83,9 @@ func TestWriteNothing(t *testing.T) {
 func TestWriteKeepsUnitsWithoutSymbols(t *testing.T) {
 	p := profile.New()
 	for _, path := range []string{"z", "a", "m"} {
-		p.AddFile(path)
+		p.AddUnit(path)
 	}
-	p.AddSymbol(p.AddFile("m"), "f")
+	p.AddSymbol(p.AddUnit("m"), "f")
 	f := decode(t, write(t, p, Options{}), Options{})
 	var paths []string
 	for _, u := range f.Units {
@@ -101,7 +101,7 @@ func TestWriteKeepsTheSummary(t *testing.T) {
 			Entries: []naive.Entry{{Cutoff: 7, MinCount: 8, NumCounts: 9}, {Cutoff: math.MaxUint32, MinCount: math.MaxUint64, NumCounts: 0}},
 		}
 		p := profile.New()
-		p.AddFunction(p.AddSymbol(profile.UnknownFile, "f"), profile.Function{HeadCount: 1})
+		p.AddFunction(p.AddSymbol(profile.UnknownUnit, "f"), profile.Function{HeadCount: 1})
 		p.Summary = modelSummary(want)
 		assert.Equal(t, want, decode(t, write(t, p, o), o).Summary)
 	})
@@ -110,7 +110,7 @@ func TestWriteKeepsTheSummary(t *testing.T) {
 // one returns a profile of one function with the given records, in unit a.cc.
 func one(fill func(p *profile.Profile, b *profile.Body)) *profile.Profile {
 	p := profile.New()
-	s := p.AddSymbol(p.AddFile("a.cc"), "outer")
+	s := p.AddSymbol(p.AddUnit("a.cc"), "outer")
 	var b profile.Body
 	fill(p, &b)
 	p.AddFunction(s, profile.Function{HeadCount: 1, Records: b.Records()})
@@ -120,7 +120,7 @@ func one(fill func(p *profile.Profile, b *profile.Body)) *profile.Profile {
 func TestWriteRefuses(t *testing.T) {
 	path := func(path string) *profile.Profile {
 		p := profile.New()
-		p.AddFile(path)
+		p.AddUnit(path)
 		return p
 	}
 	record := func(add func(b *profile.Body)) *profile.Profile {
@@ -128,7 +128,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	nested := func(add func(b *profile.Body)) *profile.Profile {
 		return one(func(p *profile.Profile, b *profile.Body) {
-			inner := p.AddSymbol(profile.UnknownFile, "inner")
+			inner := p.AddSymbol(profile.UnknownUnit, "inner")
 			b.Enter(1, 0, inner)
 			b.Enter(2, 0, inner)
 			add(b)
@@ -165,7 +165,7 @@ func TestWriteRefuses(t *testing.T) {
 
 func TestWriteTakesTheLargest(t *testing.T) {
 	p := one(func(p *profile.Profile, b *profile.Body) {
-		s := p.AddSymbol(profile.UnknownFile, "f")
+		s := p.AddSymbol(profile.UnknownUnit, "f")
 		b.Count(1<<24-1, 1<<16-1, math.MaxUint64)
 		b.Call(1<<24-1, 1<<16-1, s, math.MaxUint64)
 		b.Enter(1<<24-1, 1<<16-1, s)
@@ -209,7 +209,7 @@ func TestWriteRecordsThatAreNotCanonical(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := profile.New()
-			p.AddFunction(p.AddSymbol(profile.UnknownFile, "f"), profile.Function{Records: records})
+			p.AddFunction(p.AddSymbol(profile.UnknownUnit, "f"), profile.Function{Records: records})
 			var b bytes.Buffer
 			err := Write(&b, p, Options{})
 			require.ErrorIs(t, err, errNotCanonical)
@@ -255,7 +255,7 @@ func TestHeaderLengths(t *testing.T) {
 		for n := test.from; n < test.to; n += testenv.Rounds(3, 1) {
 			p := profile.New()
 			for i := range n {
-				s := p.AddSymbol(p.AddFile("u"), fmt.Sprint(i))
+				s := p.AddSymbol(p.AddUnit("u"), fmt.Sprint(i))
 				p.AddFunction(s, profile.Function{HeadCount: uint64(i + 1)})
 			}
 			f := decode(t, write(t, p, o), o)
@@ -329,7 +329,7 @@ func TestWriteAllocations(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
 	for i := range 4000 {
-		s := p.AddSymbol(p.AddFile(fmt.Sprint(i%40)), strings.Repeat("n", i%50)+fmt.Sprint(i))
+		s := p.AddSymbol(p.AddUnit(fmt.Sprint(i%40)), strings.Repeat("n", i%50)+fmt.Sprint(i))
 		b.Reset()
 		for line := range uint32(40) {
 			b.Count(line, 0, 1<<20)

@@ -15,7 +15,7 @@ import (
 // A file is a profile on its way into a file: what stands where, under which numbers.
 type file struct {
 	profile *profile.Profile
-	units   []symbols // by FileRef, which is the number of the unit in the plan, too
+	units   []symbols // by UnitRef, which is the number of the unit in the plan, too
 	ids     []uint32  // symbol IDs by SymbolRef
 	plan    *Plan
 }
@@ -23,7 +23,7 @@ type file struct {
 // newFile sorts the symbols of each unit of a profile. IDs and the order of the sections are still
 // to be decided.
 func newFile(p *profile.Profile) (_ *file, err error) {
-	if err := checkTotals(uint64(p.NumFiles()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
+	if err := checkTotals(uint64(p.NumUnits()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
 	}
 	f := &file{profile: p, ids: make([]uint32, p.NumSymbols())}
@@ -134,10 +134,10 @@ type Sections struct {
 //
 // An error names the symbol that is at fault. It matches [afdo.ErrUnrepresentable] unless the
 // records are not canonical.
-func EncodeUnit(p *profile.Profile, unit profile.FileRef, ids []uint32, section uint32, compact bool) (Sections, error) {
+func EncodeUnit(p *profile.Profile, unit profile.UnitRef, ids []uint32, section uint32, compact bool) (Sections, error) {
 	var u symbols
 	for s := range p.NumSymbols() {
-		if ref := profile.SymbolRef(s); p.SymbolFile(ref) == unit {
+		if ref := profile.SymbolRef(s); p.SymbolUnit(ref) == unit {
 			u.byName = append(u.byName, ref)
 		}
 	}

@@ -98,7 +98,7 @@ type modeller struct {
 func (m *modeller) shuffle(n int, swap func(i, j int)) { m.r.Shuffle(n, swap) }
 
 func (m *modeller) ref(k naive.Key) profile.SymbolRef {
-	return m.p.AddSymbol(m.p.AddFile(k.Path), k.Name)
+	return m.p.AddSymbol(m.p.AddUnit(k.Path), k.Name)
 }
 
 func (m *modeller) symbols(truth *naive.Profile) {

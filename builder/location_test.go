@@ -85,7 +85,7 @@ func TestRecordBytes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := one(func(p *profile.Profile, b *profile.Body) {
-				f, g := p.AddSymbol(profile.UnknownFile, "f"), p.AddSymbol(profile.UnknownFile, "g")
+				f, g := p.AddSymbol(profile.UnknownUnit, "f"), p.AddSymbol(profile.UnknownUnit, "g")
 				test.fill(b, f, g)
 			})
 			assert.Equal(t, unhex(t, "0000000000000001 0000000000000000"+test.normal), infoBytes(t, p, Options{}))
@@ -143,7 +143,7 @@ func TestDeepBodies(t *testing.T) {
 			depth = testenv.Rounds(100_000, 1_000_000)
 		}
 		p := one(func(p *profile.Profile, b *profile.Body) {
-			inner := p.AddSymbol(profile.UnknownFile, "inner")
+			inner := p.AddSymbol(profile.UnknownUnit, "inner")
 			for range depth {
 				b.Count(1, 0, 1)
 				b.Enter(2, 0, inner)
@@ -169,8 +169,8 @@ func TestDeepBodies(t *testing.T) {
 func TestDeepBodiesToSort(t *testing.T) {
 	const depth = 100_000
 	p := one(func(p *profile.Profile, b *profile.Body) {
-		inner := p.AddSymbol(profile.UnknownFile, "inner")
-		other := p.AddSymbol(profile.UnknownFile, "a used more often")
+		inner := p.AddSymbol(profile.UnknownUnit, "inner")
+		other := p.AddSymbol(profile.UnknownUnit, "a used more often")
 		for range depth {
 			b.Enter(2, 0, other)
 			b.Call(7, 0, other, 1)
@@ -199,7 +199,7 @@ func TestManyInOnePlace(t *testing.T) {
 	n := testenv.Rounds(5_000, 50_000)
 	p := one(func(p *profile.Profile, b *profile.Body) {
 		for _, i := range rand.New(rand.NewPCG(1, 4)).Perm(n) {
-			s := p.AddSymbol(p.AddFile(fmt.Sprint(i%7)), fmt.Sprint(i))
+			s := p.AddSymbol(p.AddUnit(fmt.Sprint(i%7)), fmt.Sprint(i))
 			b.Enter(1, 0, s)
 			b.Count(uint32(i), 0, 1)
 			b.Leave()

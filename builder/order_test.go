@@ -22,7 +22,7 @@ func usesFile(t testing.TB, units [][]int) *file {
 	var b profile.Body
 	line := uint32(0)
 	for i, counts := range units {
-		unit := p.AddFile(fmt.Sprintf("unit %03d", i))
+		unit := p.AddUnit(fmt.Sprintf("unit %03d", i))
 		for j, n := range counts {
 			s := p.AddSymbol(unit, fmt.Sprintf("%d.%05d", i, j))
 			for range n {
@@ -31,7 +31,7 @@ func usesFile(t testing.TB, units [][]int) *file {
 			}
 		}
 	}
-	p.AddFunction(p.AddSymbol(profile.UnknownFile, "main"), profile.Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(profile.UnknownUnit, "main"), profile.Function{Records: b.Records()})
 	f, err := newFile(p)
 	require.NoError(t, err)
 	return f

@@ -23,24 +23,24 @@ type symbolName struct{ path, name string }
 func writeApart(t *testing.T, rng *rand.Rand, p *profile.Profile, compact bool) []byte {
 	t.Helper()
 	var parts []*profile.Profile
-	refs := map[string]profile.FileRef{}
+	refs := map[string]profile.UnitRef{}
 	uses := map[symbolName]uint32{}
 	for f, part := range p.Split() {
 		parts = append(parts, part)
-		refs[p.FilePath(f)] = f
+		refs[p.UnitPath(f)] = f
 		for s := range part.NumSymbols() {
 			ref := profile.SymbolRef(s)
-			uses[symbolName{part.FilePath(part.SymbolFile(ref)), part.SymbolName(ref)}] += 0
+			uses[symbolName{part.UnitPath(part.SymbolUnit(ref)), part.SymbolName(ref)}] += 0
 		}
 		for _, fn := range part.Functions() {
 			for _, r := range fn.Records {
 				if r.Kind != profile.KindCount {
-					uses[symbolName{part.FilePath(part.SymbolFile(r.Callee)), part.SymbolName(r.Callee)}]++
+					uses[symbolName{part.UnitPath(part.SymbolUnit(r.Callee)), part.SymbolName(r.Callee)}]++
 				}
 			}
 		}
 	}
-	units := make([]Unit, p.NumFiles())
+	units := make([]Unit, p.NumUnits())
 	places := map[symbolName]uint32{} // within the unit
 	for path, f := range refs {
 		u := &units[f]
@@ -86,10 +86,10 @@ func writeApart(t *testing.T, rng *rand.Rand, p *profile.Profile, compact bool) 
 		ids := make([]uint32, part.NumSymbols())
 		for s := range ids {
 			ref := profile.SymbolRef(s)
-			of := part.FilePath(part.SymbolFile(ref))
+			of := part.UnitPath(part.SymbolUnit(ref))
 			ids[s] = starts[of] + places[symbolName{of, part.SymbolName(ref)}]
 		}
-		sections, err := EncodeUnit(part, part.AddFile(path), ids, u.Section, compact)
+		sections, err := EncodeUnit(part, part.AddUnit(path), ids, u.Section, compact)
 		require.NoError(t, err)
 		sizes = append(sizes, sections.Sizes...)
 		data = append(data, sections.Data...)
@@ -128,7 +128,7 @@ func TestPlanErrors(t *testing.T) {
 
 func TestEncodeUnitErrors(t *testing.T) {
 	p := profile.New()
-	f := p.AddFile("a.c")
+	f := p.AddUnit("a.c")
 	var b profile.Body
 	b.Count(1<<24, 0, 1)
 	p.AddFunction(p.AddSymbol(f, "f"), profile.Function{Records: b.Records()})

@@ -34,7 +34,7 @@ func (e *encoder) symbolInfos(u *symbols) error {
 		e.section.Info(fn.HeadCount, fn.Timestamp)
 		if err := e.records(fn.Records); err != nil {
 			return fmt.Errorf("builder: unit %q, symbol %q: %w",
-				e.profile.FilePath(e.profile.SymbolFile(s)), e.profile.SymbolName(s), err)
+				e.profile.UnitPath(e.profile.SymbolUnit(s)), e.profile.SymbolName(s), err)
 		}
 		e.add(afdo.SectionSymbolInfo)
 	}

@@ -165,7 +165,7 @@ func TestStringTableOfRandomNames(t *testing.T) {
 func checkStringTable(t *testing.T, names []string, o Options) {
 	t.Helper()
 	p := profile.New()
-	unit := p.AddFile("unit")
+	unit := p.AddUnit("unit")
 	for _, name := range names {
 		p.AddSymbol(unit, name)
 	}

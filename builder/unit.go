@@ -21,10 +21,10 @@ type symbols struct {
 // units share.
 func (f *file) collectUnits() {
 	p := f.profile
-	f.units = make([]symbols, p.NumFiles())
-	sizes := make([]uint32, p.NumFiles())
+	f.units = make([]symbols, p.NumUnits())
+	sizes := make([]uint32, p.NumUnits())
 	for s := range p.NumSymbols() {
-		sizes[p.SymbolFile(profile.SymbolRef(s))]++
+		sizes[p.SymbolUnit(profile.SymbolRef(s))]++
 	}
 	names := make([]profile.SymbolRef, p.NumSymbols())
 	ids := make([]profile.SymbolRef, p.NumSymbols())
@@ -33,7 +33,7 @@ func (f *file) collectUnits() {
 		f.units[i].byID, ids = ids[:n:n], ids[n:]
 	}
 	for s := range p.NumSymbols() {
-		u := &f.units[p.SymbolFile(profile.SymbolRef(s))]
+		u := &f.units[p.SymbolUnit(profile.SymbolRef(s))]
 		u.byName = append(u.byName, profile.SymbolRef(s))
 	}
 	inParallel(len(f.units), func(numbers iter.Seq[int]) {
@@ -56,7 +56,7 @@ func (f *file) rankUnits() []Unit {
 	units := make([]Unit, len(f.units))
 	for i := range f.units {
 		s, u := &f.units[i], &units[i]
-		u.Path = p.FilePath(profile.FileRef(i))
+		u.Path = p.UnitPath(profile.UnitRef(i))
 		u.Uses = make([]uint32, 0, len(s.byName))
 		for _, ref := range s.byName {
 			u.Uses = append(u.Uses, uses[ref])

@@ -121,7 +121,7 @@ func modelled(p *profile.Profile) map[[2]string][3]uint64 {
 				sum += r.Count
 			}
 		}
-		counts[[2]string{p.FilePath(p.SymbolFile(s)), p.SymbolName(s)}] = [3]uint64{f.HeadCount, f.Timestamp, sum}
+		counts[[2]string{p.UnitPath(p.SymbolUnit(s)), p.SymbolName(s)}] = [3]uint64{f.HeadCount, f.Timestamp, sum}
 	}
 	return counts
 }

@@ -100,7 +100,7 @@ type assembly struct {
 }
 
 func (a *assembly) ref(s symbol) profile.SymbolRef {
-	return a.profile.AddSymbol(a.profile.AddFile(s.file), s.name)
+	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
 }
 
 // callee returns the symbol of a function that is called. A piece of a function is no function.

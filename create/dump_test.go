@@ -44,7 +44,7 @@ func flatten(p *profile.Profile, files bool) flat {
 	f := newFlat()
 	name := func(s profile.SymbolRef) string {
 		if files {
-			return p.SymbolName(s) + ":" + base(p.FilePath(p.SymbolFile(s)))
+			return p.SymbolName(s) + ":" + base(p.UnitPath(p.SymbolUnit(s)))
 		}
 		return p.SymbolName(s)
 	}

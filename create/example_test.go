@@ -31,7 +31,7 @@ func Example() {
 	}
 	fmt.Printf("%d functions, %.0f%% of the samples have a location\n", report.Functions, 100*report.PlacedShare())
 	for symbol, f := range p.Functions() {
-		fmt.Println(p.SymbolName(symbol), "of", path.Base(p.FilePath(p.SymbolFile(symbol))))
+		fmt.Println(p.SymbolName(symbol), "of", path.Base(p.UnitPath(p.SymbolUnit(symbol))))
 		lines := profile.Walk(f.Records)
 		for r, depth, ok := lines.Next(); ok; r, depth, ok = lines.Next() {
 			if r.Kind == profile.KindInlined {

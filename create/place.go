@@ -56,7 +56,7 @@ func (c *creation) place(ctx context.Context) error {
 		if code.Unit != nil && code.Unit.Missing != "" {
 			missing[code.Unit.Missing] = true
 		}
-		p := &placer{creation: c, function: wanted[code.Symbol.Low], sites: make(map[*symbolize.Instance]site)}
+		p := &mapper{creation: c, function: wanted[code.Symbol.Low], sites: make(map[*symbolize.Instance]site)}
 		if code.Unit != nil {
 			p.encoding = c.options.encodingOf(code.Unit.Producer, c.report.FlowSensitive)
 			p.clang = strings.Contains(code.Unit.Producer, "clang")
@@ -73,8 +73,8 @@ func (c *creation) place(ctx context.Context) error {
 	return nil
 }
 
-// A placer gives the samples of one function to its lines.
-type placer struct {
+// A mapper maps the samples of one function to its lines.
+type mapper struct {
 	*creation
 	function *function
 	encoding discriminators
@@ -90,7 +90,7 @@ type site struct {
 	copy   uint64 // tells apart the copies that the compiler made of the blocks around it
 }
 
-func (p *placer) place(code *symbolize.Code) {
+func (p *mapper) place(code *symbolize.Code) {
 	f := p.function
 	p.placed = &placed{unit: code.Unit}
 	f.placed = p.placed
@@ -123,7 +123,7 @@ func (c *creation) path(path string) string {
 }
 
 // counts counts the bytes of all spans.
-func (p *placer) counts(spans []symbolize.Span) {
+func (p *mapper) counts(spans []symbolize.Span) {
 	for _, s := range p.function.stretches() {
 		for len(spans) > 0 && spans[0].High <= s.low {
 			spans = spans[1:]
@@ -143,7 +143,7 @@ func (p *placer) counts(spans []symbolize.Span) {
 }
 
 // count counts some bytes of a span, which ran equally often.
-func (p *placer) count(span symbolize.Span, count, size uint64) {
+func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
 	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
 		p.report.NoLines = saturating.Add(p.report.NoLines, weight)
@@ -171,7 +171,7 @@ func (p *placer) count(span symbolize.Span, count, size uint64) {
 
 // isNowhere tells whether code belongs to no line. Clang gives line 0 to code that it has made of
 // several lines, and looks for its counts there when it reads a profile.
-func (p *placer) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
+func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
 // isUndeclared tells whether a function, or one that it is inlined in, has no line to count from.
 func isUndeclared(i *symbolize.Instance) bool {
@@ -190,7 +190,7 @@ func copyID(outer uint64, inner uint32) uint64 {
 
 // calls counts the branches that lead from the function to the start of one. An instruction that
 // calls ran at least as often as it was seen to.
-func (p *placer) calls(spans []symbolize.Span) {
+func (p *mapper) calls(spans []symbolize.Span) {
 	sum := uint64(0)
 	for n, c := range p.function.calls {
 		if n == 0 || p.function.calls[n-1].from != c.from {
@@ -213,7 +213,7 @@ func (p *placer) calls(spans []symbolize.Span) {
 }
 
 // leaf returns the place of a span's code.
-func (p *placer) leaf(span symbolize.Span) (site, where, discriminator) {
+func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
 	w, d, ok := p.where(span.Instance, span.Line)
 	if !ok {
 		return site{}, w, d
@@ -223,7 +223,7 @@ func (p *placer) leaf(span symbolize.Span) (site, where, discriminator) {
 
 // where returns the location of a line in a function. Lines before the declaration, of macros
 // and included bodies, count backwards from 2^16 (format note 25).
-func (p *placer) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
+func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
 	if start == 0 || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
@@ -237,7 +237,7 @@ func (p *placer) where(in *symbolize.Instance, line symbolize.Line) (w where, d 
 }
 
 // site returns where a copy of a function is, making the bodies around it if need be.
-func (p *placer) site(i *symbolize.Instance) site {
+func (p *mapper) site(i *symbolize.Instance) site {
 	var missing []*symbolize.Instance
 	s, ok := p.sites[i]
 	for !ok && i.Caller != nil {
@@ -259,7 +259,7 @@ func (p *placer) site(i *symbolize.Instance) site {
 }
 
 // inner returns the site of a function that is inlined in another.
-func (p *placer) inner(outer site, i *symbolize.Instance) site {
+func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.where(i.Caller, i.Call)
 	name := unifyConstructor(p.options.Suffixes.canonical(i.Function.Linkage()).name)
 	if !ok || name == "" || strings.ContainsRune(name, 0) {

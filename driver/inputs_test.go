@@ -57,7 +57,7 @@ func defines(t *testing.T, in *Inputs, names ...string) (defined []string) {
 	require.NoError(t, err)
 	whole := profile.New()
 	for _, name := range names {
-		whole.AddFunction(whole.AddSymbol(whole.AddFile("elsewhere.c"), name), profile.Function{HeadCount: 1})
+		whole.AddFunction(whole.AddSymbol(whole.AddUnit("elsewhere.c"), name), profile.Function{HeadCount: 1})
 	}
 	part, err := slice.FromProfile(whole).Select(slice.Request{Text: text, Target: slice.Version2})
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func spoil(p *profile.Profile, rng *rand.Rand) {
 		symbols = append(symbols, profile.SymbolRef(i))
 	}
 	for i := range 5 {
-		symbols = append(symbols, p.AddSymbol(p.AddFile("/other.cc"), fmt.Sprintf("_Z8foreign%dv", i)))
+		symbols = append(symbols, p.AddSymbol(p.AddUnit("/other.cc"), fmt.Sprintf("_Z8foreign%dv", i)))
 	}
 	any := func() profile.SymbolRef { return symbols[rng.IntN(len(symbols))] }
 	var body profile.Body
@@ -123,7 +123,7 @@ func spoil(p *profile.Profile, rng *rand.Rand) {
 func inContexts(s *clangSite, p *sampleprof.Profile) *sampleprof.Profile {
 	var text bytes.Buffer
 	for f := range p.Functions() {
-		writeContexts(&text, p, fmt.Sprint(p.Name(f.Name)), f.Total, f.Head, f.Records)
+		writeContexts(&text, p, fmt.Sprint(p.Name(f.Name)), f.Total, f.HeadCount, f.Records)
 	}
 	q, err := sampleprof.ParseText(&text)
 	require.NoError(s, err)

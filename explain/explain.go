@@ -212,7 +212,7 @@ func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) 
 	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: make(map[string]string)}
 	t.changed = changes(profiled, codes)
 	for s := range e.profile.Functions() {
-		t.files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.FilePath(e.profile.SymbolFile(s))
+		t.files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.UnitPath(e.profile.SymbolUnit(s))
 	}
 	eachCount(e.profile, func(frames []frame, r *profile.Record) {
 		if r.Kind == profile.KindCount {

@@ -97,7 +97,7 @@ func TestGroups(t *testing.T) {
 
 func TestCap(t *testing.T) {
 	p := profile.New()
-	f := p.AddSymbol(p.AddFile("a.c"), "f")
+	f := p.AddSymbol(p.AddUnit("a.c"), "f")
 	var b profile.Body
 	b.Count(1, 0, 60)
 	b.Call(1, 0, f, 1000)

@@ -153,7 +153,7 @@ func (f *rawFile) summarize(found uint64) *afdo.Summary {
 		}
 	}
 	p := profile.New()
-	p.AddFunction(p.AddSymbol(profile.UnknownFile, ""), profile.Function{HeadCount: head, Records: counts.Records()})
+	p.AddFunction(p.AddSymbol(profile.UnknownUnit, ""), profile.Function{HeadCount: head, Records: counts.Records()})
 	s := p.Summarize()
 	s.NumFunctions = uint64(functions)
 	if found < s.NumCounts && found >= s.NumCounts-doubtful {

@@ -145,17 +145,17 @@ func sample(o WriteOptions) ([]byte, *profile.Profile) {
 	f.tail()
 
 	p := profile.New()
-	a, b := profile.UnknownFile, profile.UnknownFile
+	a, b := profile.UnknownUnit, profile.UnknownUnit
 	timestamp := uint64(0)
 	if v3 {
-		a, b = p.AddFile("src/a.c"), p.AddFile("src/b.c")
+		a, b = p.AddUnit("src/a.c"), p.AddUnit("src/b.c")
 		timestamp = 1<<33 + 1
 		p.Summary = &afdo.Summary{
 			TotalCount: 1 << 40, MaxCount: 70, MaxFunctionCount: 60, NumCounts: 5, NumFunctions: 4,
 			Entries: []afdo.SummaryEntry{{Cutoff: 10000, MinCount: 70, NumCounts: 1}, {Cutoff: 999999, MinCount: 3, NumCounts: 5}},
 		}
 	}
-	x := p.AddSymbol(profile.UnknownFile, "x\xff") // not in the order of the names
+	x := p.AddSymbol(profile.UnknownUnit, "x\xff") // not in the order of the names
 	callee, in, run := p.AddSymbol(b, "callee"), p.AddSymbol(b, "in"), p.AddSymbol(a, "go")
 	p.AddFunction(callee, profile.Function{HeadCount: 60, Timestamp: timestamp})
 	var body profile.Body

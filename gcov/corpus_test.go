@@ -41,7 +41,7 @@ func TestCorpus(t *testing.T) {
 			require.NoError(t, err)
 			p := decoded(t, data)
 			require.NoError(t, profile.Compare(fromNaive(t, data), p))
-			assert.Equal(t, len(slow.Files)+1, p.NumFiles())
+			assert.Equal(t, len(slow.Files)+1, p.NumUnits())
 			assert.Equal(t, slow.Summary.TotalCount, p.Summary.TotalCount)
 			assert.Len(t, p.Summary.Entries, len(slow.Summary.Entries))
 			for _, o := range allOptions[2:] {
@@ -51,7 +51,7 @@ func TestCorpus(t *testing.T) {
 				back := decoded(t, written)
 				require.NoError(t, profile.Compare(p, back))
 				assert.Equal(t, p.Summary, back.Summary)
-				assert.Equal(t, p.NumFiles(), back.NumFiles())
+				assert.Equal(t, p.NumUnits(), back.NumUnits())
 			}
 			want, wantLosses := degrade(p, 2)
 			for _, o := range allOptions[:2] {

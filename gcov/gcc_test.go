@@ -45,7 +45,7 @@ int each(int (*f)(int), int n) {
 // each calls nothing but twice.
 func programProfile() *profile.Profile {
 	p := profile.New()
-	symbol := func(name string) profile.SymbolRef { return p.AddSymbol(profile.UnknownFile, name) }
+	symbol := func(name string) profile.SymbolRef { return p.AddSymbol(profile.UnknownUnit, name) }
 	var body profile.Body
 	hot := func(lines ...uint32) {
 		for _, line := range lines {

@@ -37,7 +37,7 @@ func TestSample(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, profile.Compare(want, p))
 		assert.Equal(t, want.Summary, p.Summary)
-		assert.Equal(t, want.NumFiles(), p.NumFiles())
+		assert.Equal(t, want.NumUnits(), p.NumUnits())
 
 		written, losses := encode(t, want, o)
 		requireSameBytes(t, data, written)
@@ -96,12 +96,12 @@ func TestDecodeTolerates(t *testing.T) {
 		f.words(0xae000000, 4, 0, 0xaf000000, 4, 0) // an empty working set
 
 		want := profile.New()
-		unit, timestamp := profile.UnknownFile, uint64(0)
+		unit, timestamp := profile.UnknownUnit, uint64(0)
 		if v3 {
-			unit, timestamp = want.AddFile("f"), 3
+			unit, timestamp = want.AddUnit("f"), 3
 		}
-		z, a, b := want.AddSymbol(unit, "z"), want.AddSymbol(profile.UnknownFile, "a"), want.AddSymbol(unit, "b")
-		empty := want.AddSymbol(profile.UnknownFile, "")
+		z, a, b := want.AddSymbol(unit, "z"), want.AddSymbol(profile.UnknownUnit, "a"), want.AddSymbol(unit, "b")
+		empty := want.AddSymbol(profile.UnknownUnit, "")
 		var body profile.Body
 		body.Enter(3, 0, a)
 		body.Leave()
@@ -125,8 +125,8 @@ func TestDecodeKeepsBareNamesAndFiles(t *testing.T) {
 	f.words(3).str("").words(0xffffffff).str("bare").words(0).str("").words(0)
 	f.words(0xac000000, 0, 1).counters(0, 0).words(0, 0, 0).tail() // which says nothing of the empty name
 	p := decoded(t, f.bytes)
-	require.Equal(t, 3, p.NumFiles())
-	assert.Equal(t, "unused", p.FilePath(2))
+	require.Equal(t, 3, p.NumUnits())
+	assert.Equal(t, "unused", p.UnitPath(2))
 	require.Equal(t, 2, p.NumSymbols())
 	for _, name := range []string{"bare", ""} {
 		_, ok := p.FindSymbol(1, name)

@@ -18,7 +18,7 @@ func fromNaive(t testing.TB, data []byte) *profile.Profile {
 	from, err := file.Canonical()
 	require.NoError(t, err)
 	p := profile.New()
-	symbol := func(k naive.Key) profile.SymbolRef { return p.AddSymbol(p.AddFile(k.Path), k.Name) }
+	symbol := func(k naive.Key) profile.SymbolRef { return p.AddSymbol(p.AddUnit(k.Path), k.Name) }
 	for k := range from.Symbols {
 		if k != (naive.Key{}) { // added below where something refers to it
 			symbol(k)

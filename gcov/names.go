@@ -23,7 +23,7 @@ const unreferenced = ^profile.SymbolRef(0)
 func (d *decoder) names() {
 	d.tag(tagNames, "the names")
 	d.Uint32("the length of the names")
-	var files []profile.FileRef
+	var files []profile.UnitRef
 	entrySize := minStringSize
 	if d.version >= version3 {
 		files = d.files()
@@ -46,7 +46,7 @@ func (d *decoder) names() {
 		if d.Err != nil {
 			return
 		}
-		if name == "" && file == profile.UnknownFile {
+		if name == "" && file == profile.UnknownUnit {
 			d.refs[i] = unreferenced
 			continue
 		}
@@ -54,12 +54,12 @@ func (d *decoder) names() {
 	}
 }
 
-func (d *decoder) files() []profile.FileRef {
+func (d *decoder) files() []profile.UnitRef {
 	n := d.words(minStringSize, "source files")
-	files := make([]profile.FileRef, n)
+	files := make([]profile.UnitRef, n)
 	for i := range files {
 		start, end := d.str("a source file")
-		files[i] = d.p.AddFile(string(d.Data[start:end]))
+		files[i] = d.p.AddUnit(string(d.Data[start:end]))
 	}
 	return files
 }
@@ -79,18 +79,18 @@ func (d *decoder) skipNames(n int) {
 }
 
 // file reads the file index of a name.
-func (d *decoder) file(files []profile.FileRef) profile.FileRef {
+func (d *decoder) file(files []profile.UnitRef) profile.UnitRef {
 	if d.version < version3 {
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	pos := d.Pos
 	i := d.Uint32("the file of a name")
 	if i == unknownFile {
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	if uint64(i) >= uint64(len(files)) {
 		d.Fail(pos, afdo.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	return files[i]
 }
@@ -98,7 +98,7 @@ func (d *decoder) file(files []profile.FileRef) profile.FileRef {
 // symbol returns the symbol of a name index that lies within the table.
 func (d *decoder) symbol(name uint32) profile.SymbolRef {
 	if d.refs[name] == unreferenced {
-		d.refs[name] = d.p.AddSymbol(profile.UnknownFile, "")
+		d.refs[name] = d.p.AddSymbol(profile.UnknownUnit, "")
 	}
 	return d.refs[name]
 }
@@ -129,7 +129,7 @@ func (e *encoder) names() {
 	if e.version >= version3 {
 		files = e.files()
 	} else {
-		e.losses.Files = e.p.NumFiles() - 1
+		e.losses.Files = e.p.NumUnits() - 1
 	}
 	n := e.numberNames()
 	e.word(e.fit(n, "the names"))
@@ -144,7 +144,7 @@ func (e *encoder) names() {
 			continue
 		}
 		file := uint32(unknownFile)
-		if f := e.p.SymbolFile(s); f != profile.UnknownFile && files != nil {
+		if f := e.p.SymbolUnit(s); f != profile.UnknownUnit && files != nil {
 			file = files[f]
 		}
 		words += e.name(e.p.SymbolName(s), file)
@@ -164,18 +164,18 @@ func (e *encoder) name(name string, file uint32) int {
 
 // files appends the source files by path and returns their numbers by unit.
 func (e *encoder) files() []uint32 {
-	byPath := make([]profile.FileRef, e.p.NumFiles()-1)
+	byPath := make([]profile.UnitRef, e.p.NumUnits()-1)
 	for i := range byPath {
-		byPath[i] = profile.FileRef(i + 1) // all but the unknown one
+		byPath[i] = profile.UnitRef(i + 1) // all but the unknown one
 	}
-	slices.SortFunc(byPath, func(f, g profile.FileRef) int {
-		return strings.Compare(e.p.FilePath(f), e.p.FilePath(g))
+	slices.SortFunc(byPath, func(f, g profile.UnitRef) int {
+		return strings.Compare(e.p.UnitPath(f), e.p.UnitPath(g))
 	})
-	numbers := make([]uint32, e.p.NumFiles())
+	numbers := make([]uint32, e.p.NumUnits())
 	e.word(e.fit(len(byPath), "the source files"))
 	for i, f := range byPath {
 		numbers[f] = uint32(i)
-		e.str(e.p.FilePath(f), "a path")
+		e.str(e.p.UnitPath(f), "a path")
 	}
 	return numbers
 }
@@ -208,12 +208,12 @@ func (e *encoder) numberNames() int {
 // compareFiles orders symbols of one name by how good a claim to it their files have.
 func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 	claim := func(s profile.SymbolRef) int {
-		switch f := e.p.SymbolFile(s); {
-		case e.p.Function(s) != nil && f != profile.UnknownFile:
+		switch f := e.p.SymbolUnit(s); {
+		case e.p.Function(s) != nil && f != profile.UnknownUnit:
 			return 0
 		case e.p.Function(s) != nil:
 			return 1
-		case f != profile.UnknownFile:
+		case f != profile.UnknownUnit:
 			return 2
 		}
 		return 3
@@ -221,5 +221,5 @@ func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 	if c := cmp.Compare(claim(s), claim(t)); c != 0 {
 		return c
 	}
-	return strings.Compare(e.p.FilePath(e.p.SymbolFile(s)), e.p.FilePath(e.p.SymbolFile(t)))
+	return strings.Compare(e.p.UnitPath(e.p.SymbolUnit(s)), e.p.UnitPath(e.p.SymbolUnit(t)))
 }

@@ -112,8 +112,8 @@ type encoder struct {
 // grows. It counts every record as a target, the largest thing that is one.
 func (e *encoder) grow() {
 	n := headerSize + workingSetEntries*workingSetEntrySize
-	for f := range e.p.NumFiles() {
-		n += minStringSize + len(e.p.FilePath(profile.FileRef(f)))
+	for f := range e.p.NumUnits() {
+		n += minStringSize + len(e.p.UnitPath(profile.UnitRef(f)))
 	}
 	for s := range e.p.NumSymbols() {
 		n += minStringSize + wordSize + len(e.p.SymbolName(profile.SymbolRef(s)))

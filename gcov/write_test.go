@@ -21,14 +21,14 @@ func randomProfile(rng *rand.Rand, clean bool) *profile.Profile {
 	p := profile.New()
 	for _, path := range []string{"", "a.c", "a.c/", "b\xff.c", "A.c"} {
 		if rng.IntN(4) > 0 {
-			p.AddFile(path)
+			p.AddUnit(path)
 		}
 	}
 	names := []string{"a", "aa", "ab", "b", "b.part.0", "_ZN1xC4Ev", "_ZN1xC2Ev", "\x01", "\xff\xfe", " ", "z\"", "main"}
 	var symbols []profile.SymbolRef
 	for range 1 + rng.IntN(30) {
 		i := rng.IntN(len(names))
-		symbols = append(symbols, p.AddSymbol(profile.FileRef(rng.IntN(p.NumFiles())), names[i]))
+		symbols = append(symbols, p.AddSymbol(profile.UnitRef(rng.IntN(p.NumUnits())), names[i]))
 		if clean {
 			names[i] += "'" // no name twice
 		}
@@ -61,7 +61,7 @@ func randomBody(rng *rand.Rand, p *profile.Profile, symbols []profile.SymbolRef,
 		callee := symbols[rng.IntN(len(symbols))]
 		kind := rng.IntN(6)
 		if rng.IntN(20) == 0 && 2 <= kind && kind <= 4 {
-			callee = p.AddSymbol(profile.UnknownFile, "")
+			callee = p.AddSymbol(profile.UnknownUnit, "")
 		}
 		switch kind {
 		case 0, 1:
@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 			if o.Version == 3 {
 				require.Zero(t, losses, "seed %d", seed)
 				require.NoError(t, profile.Compare(p, back), "seed %d", seed)
-				require.Equal(t, p.NumFiles(), back.NumFiles())
+				require.Equal(t, p.NumUnits(), back.NumUnits())
 				if p.Summary == nil {
 					require.Equal(t, p.Summarize(), back.Summary)
 				} else {
@@ -144,14 +144,14 @@ func degrade(p *profile.Profile, version uint32) (*profile.Profile, Losses) {
 			losses.Symbols++
 			continue
 		}
-		file := profile.UnknownFile
+		file := profile.UnknownUnit
 		if version == 3 {
-			file = q.AddFile(fileOfName(p, name))
+			file = q.AddUnit(fileOfName(p, name))
 		}
 		symbols[name] = q.AddSymbol(file, name)
 	}
 	if version == 2 {
-		losses.Files = p.NumFiles() - 1
+		losses.Files = p.NumUnits() - 1
 		losses.Summary = p.Summary != nil
 	}
 	stamped := make(map[string]bool)
@@ -196,7 +196,7 @@ func fileOfName(p *profile.Profile, name string) string {
 			if p.SymbolName(s) != name || mustHaveFunction && p.Function(s) == nil {
 				continue
 			}
-			path := p.FilePath(p.SymbolFile(s))
+			path := p.UnitPath(p.SymbolUnit(s))
 			if !found || best == "" || path != "" && path < best {
 				best, found = path, true
 			}
@@ -212,7 +212,7 @@ func fileOfName(p *profile.Profile, name string) string {
 func withZeroCounts(p *profile.Profile, added *int) *profile.Profile {
 	q := profile.New()
 	for s := range profile.SymbolRef(p.NumSymbols()) {
-		q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(s))), p.SymbolName(s)) // same numbers
+		q.AddSymbol(q.AddUnit(p.UnitPath(p.SymbolUnit(s))), p.SymbolName(s)) // same numbers
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
@@ -276,11 +276,11 @@ func TestWriteIsDeterministic(t *testing.T) {
 func shuffled(rng *rand.Rand, p *profile.Profile) *profile.Profile {
 	q := profile.New()
 	q.Summary = p.Summary
-	for _, f := range rng.Perm(p.NumFiles()) {
-		q.AddFile(p.FilePath(profile.FileRef(f)))
+	for _, f := range rng.Perm(p.NumUnits()) {
+		q.AddUnit(p.UnitPath(profile.UnitRef(f)))
 	}
 	for _, s := range rng.Perm(p.NumSymbols()) {
-		q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(profile.SymbolRef(s)))), p.SymbolName(profile.SymbolRef(s)))
+		q.AddSymbol(q.AddUnit(p.UnitPath(p.SymbolUnit(profile.SymbolRef(s)))), p.SymbolName(profile.SymbolRef(s)))
 	}
 	q.Merge(p)
 	q.Summary = p.Summary
@@ -290,12 +290,12 @@ func shuffled(rng *rand.Rand, p *profile.Profile) *profile.Profile {
 func TestWriteRefuses(t *testing.T) {
 	withRecord := func(r profile.Record) *profile.Profile {
 		p := profile.New()
-		p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "_Z3foov"), profile.Function{HeadCount: 1, Records: []profile.Record{r}})
+		p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "_Z3foov"), profile.Function{HeadCount: 1, Records: []profile.Record{r}})
 		return p
 	}
 	withName := func(path, name string) *profile.Profile {
 		p := profile.New()
-		p.AddSymbol(p.AddFile(path), name)
+		p.AddSymbol(p.AddUnit(path), name)
 		return p
 	}
 	nested := withRecord(profile.Record{Kind: profile.KindInlined})

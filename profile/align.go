@@ -33,9 +33,9 @@ func Align(first, second *Profile) Alignment {
 	a.samePaths()
 	a.sameRoots()
 	a.sameSymbols()
-	second.paths, second.files = a.paths, make(map[string]FileRef, len(a.paths))
+	second.paths, second.files = a.paths, make(map[string]UnitRef, len(a.paths))
 	for f, path := range a.paths {
-		second.files[path] = FileRef(f)
+		second.files[path] = UnitRef(f)
 	}
 	return a.done
 }
@@ -50,17 +50,17 @@ type aligner struct {
 // An alignSide is what one profile has.
 type alignSide struct {
 	symbols [][]string         // names by unit
-	open    map[string]FileRef // units that are not matched yet, by path
+	open    map[string]UnitRef // units that are not matched yet, by path
 }
 
 func newAlignSide(p *Profile) *alignSide {
-	s := &alignSide{symbols: make([][]string, p.NumFiles()), open: make(map[string]FileRef, p.NumFiles())}
+	s := &alignSide{symbols: make([][]string, p.NumUnits()), open: make(map[string]UnitRef, p.NumUnits())}
 	for i := range p.NumSymbols() {
-		f := p.SymbolFile(SymbolRef(i))
+		f := p.SymbolUnit(SymbolRef(i))
 		s.symbols[f] = append(s.symbols[f], p.SymbolName(SymbolRef(i)))
 	}
 	for i, path := range p.paths {
-		s.open[path] = FileRef(i)
+		s.open[path] = UnitRef(i)
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 func unitsOf(units map[string][]string) *Profile {
 	p := New()
 	for path, names := range units {
-		f := p.AddFile(path)
+		f := p.AddUnit(path)
 		for i, name := range names {
 			p.AddFunction(p.AddSymbol(f, name), Function{Records: []Record{{Count: uint64(10 + i)}}})
 		}
@@ -79,7 +79,7 @@ func TestAlign(t *testing.T) {
 					lost++
 					continue
 				}
-				assert.Equal(t, path, aligned.FilePath(f))
+				assert.Equal(t, path, aligned.UnitPath(f))
 				assert.NotEmpty(t, names)
 			}
 			assert.Equal(t, c.lost, lost)
@@ -97,7 +97,7 @@ func TestAlignDiff(t *testing.T) {
 			if p == second {
 				side += "/"
 			}
-			s := p.AddSymbol(p.AddFile(side+path), fmt.Sprint("f", i))
+			s := p.AddSymbol(p.AddUnit(side+path), fmt.Sprint("f", i))
 			count := uint64(i)
 			if p != first {
 				count *= uint64(i)

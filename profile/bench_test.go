@@ -16,7 +16,7 @@ func benchProfile(b *testing.B) *Profile {
 	s := shape{lines: 200, discriminators: 4, callees: 1000, siblings: 16, depth: 7}
 	p := New()
 	for i := range 1000 {
-		p.AddSymbol(UnknownFile, gen.BigName(0, i))
+		p.AddSymbol(UnknownUnit, gen.BigName(0, i))
 	}
 	var body Body
 	for i := 0; records(p) < 300_000; i++ {
@@ -148,7 +148,7 @@ func BenchmarkAddSymbol(b *testing.B) {
 	for b.Loop() {
 		p := New()
 		for _, name := range names {
-			p.AddSymbol(UnknownFile, name)
+			p.AddSymbol(UnknownUnit, name)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(names)), "ns/symbol")

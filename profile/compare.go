@@ -60,7 +60,7 @@ func find(a, b *Profile) (symbols []SymbolRef, lost bool) {
 	symbols = make([]SymbolRef, 0, a.NumSymbols())
 	for i := range a.symbols.rows.len {
 		row := a.symbols.rows.at(i)
-		f, ok := b.files[a.FilePath(row.file)]
+		f, ok := b.files[a.UnitPath(row.file)]
 		if !ok {
 			return symbols, true
 		}
@@ -75,8 +75,8 @@ func find(a, b *Profile) (symbols []SymbolRef, lost bool) {
 
 // describe names a symbol and its unit.
 func (p *Profile) describe(s SymbolRef) string {
-	if f := p.SymbolFile(s); f != UnknownFile {
-		return fmt.Sprintf("unit %q: symbol %q", p.FilePath(f), p.SymbolName(s))
+	if f := p.SymbolUnit(s); f != UnknownUnit {
+		return fmt.Sprintf("unit %q: symbol %q", p.UnitPath(f), p.SymbolName(s))
 	}
 	return fmt.Sprintf("unknown unit: symbol %q", p.SymbolName(s))
 }
@@ -159,8 +159,8 @@ func (p *Profile) record(r *Record) string {
 
 // callee names a symbol as the callee of a record.
 func (p *Profile) callee(s SymbolRef) string {
-	if f := p.SymbolFile(s); f != UnknownFile {
-		return fmt.Sprintf("%q of unit %q", p.SymbolName(s), p.FilePath(f))
+	if f := p.SymbolUnit(s); f != UnknownUnit {
+		return fmt.Sprintf("%q of unit %q", p.SymbolName(s), p.UnitPath(f))
 	}
 	return fmt.Sprintf("%q", p.SymbolName(s))
 }

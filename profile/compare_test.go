@@ -16,13 +16,13 @@ import (
 // shuffled returns the same profile with other numbers.
 func shuffled(rng *rand.Rand, p *Profile) *Profile {
 	q := New()
-	files := map[FileRef]FileRef{}
-	for _, f := range rng.Perm(p.NumFiles()) {
-		files[FileRef(f)] = q.AddFile(p.FilePath(FileRef(f)))
+	files := map[UnitRef]UnitRef{}
+	for _, f := range rng.Perm(p.NumUnits()) {
+		files[UnitRef(f)] = q.AddUnit(p.UnitPath(UnitRef(f)))
 	}
 	symbols := make([]SymbolRef, p.NumSymbols())
 	for _, s := range rng.Perm(p.NumSymbols()) {
-		symbols[s] = q.AddSymbol(files[p.SymbolFile(SymbolRef(s))], p.SymbolName(SymbolRef(s)))
+		symbols[s] = q.AddSymbol(files[p.SymbolUnit(SymbolRef(s))], p.SymbolName(SymbolRef(s)))
 	}
 	var b Body
 	for s, f := range p.Functions() {
@@ -36,7 +36,7 @@ func TestCompareIgnoresNumbersAndSummaries(t *testing.T) {
 	for range testenv.Rounds(100, 1000) {
 		p := randomProfile(rng)
 		q := shuffled(rng, p)
-		q.AddFile("empty")
+		q.AddUnit("empty")
 		q.Summary = &afdo.Summary{TotalCount: 1}
 		require.NoError(t, Compare(p, q))
 		require.NoError(t, Compare(q, p))
@@ -69,9 +69,9 @@ func change(rng *rand.Rand, p *Profile) {
 	s := SymbolRef(rng.IntN(p.NumSymbols()))
 	switch rng.IntN(6) {
 	case 0:
-		p.AddFile("z.c")
+		p.AddUnit("z.c")
 	case 1:
-		p.AddSymbol(UnknownFile, string(rune('a'+rng.IntN(6))))
+		p.AddSymbol(UnknownUnit, string(rune('a'+rng.IntN(6))))
 	case 2:
 		p.AddFunction(s, Function{HeadCount: rng.Uint64N(2)})
 	case 3:
@@ -93,11 +93,11 @@ func TestCompareSaysWhere(t *testing.T) {
 	const f, g, h, k = SymbolRef(0), SymbolRef(1), SymbolRef(2), SymbolRef(3)
 	build := func(change func(p *Profile, b *Body)) *Profile {
 		p := New()
-		a, b := p.AddFile("a.c"), p.AddFile("b.c")
+		a, b := p.AddUnit("a.c"), p.AddUnit("b.c")
 		p.AddSymbol(a, "f")
 		p.AddSymbol(a, "g")
 		p.AddSymbol(b, "h")
-		p.AddSymbol(UnknownFile, "k")
+		p.AddSymbol(UnknownUnit, "k")
 		var body Body
 		body.Count(1, 0, 5)
 		if change != nil {
@@ -134,14 +134,14 @@ func TestCompareSaysWhere(t *testing.T) {
 		},
 		{
 			name:  "symbol in a unit that the other has not",
-			first: func(p *Profile, _ *Body) { p.AddSymbol(p.AddFile("c.c"), "f") },
+			first: func(p *Profile, _ *Body) { p.AddSymbol(p.AddUnit("c.c"), "f") },
 			want:  `unit "c.c": symbol "f" is only in the first profile`,
 			back:  `unit "c.c": symbol "f" is only in the second profile`,
 		},
 		{
 			name:   "as many symbols, but others",
-			first:  func(p *Profile, _ *Body) { p.AddSymbol(UnknownFile, "x") },
-			second: func(p *Profile, _ *Body) { p.AddSymbol(UnknownFile, "y") },
+			first:  func(p *Profile, _ *Body) { p.AddSymbol(UnknownUnit, "x") },
+			second: func(p *Profile, _ *Body) { p.AddSymbol(UnknownUnit, "y") },
 			want:   `unknown unit: symbol "x" is only in the first profile`,
 			back:   `unknown unit: symbol "y" is only in the first profile`,
 		},
@@ -258,7 +258,7 @@ func TestCompareFindsEveryChange(t *testing.T) {
 		build := func(records []Record) *Profile {
 			p := New()
 			for i := range 5 {
-				p.AddSymbol(UnknownFile, fmt.Sprint(i))
+				p.AddSymbol(UnknownUnit, fmt.Sprint(i))
 			}
 			p.AddFunction(4, Function{HeadCount: 1, Records: records})
 			return p

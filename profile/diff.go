@@ -121,7 +121,7 @@ func (d *differ) match(first, second *Profile) {
 }
 
 func (d *differ) add(p *Profile, s SymbolRef, pair functionPair) {
-	pair.path, pair.name = p.FilePath(p.SymbolFile(s)), p.SymbolName(s)
+	pair.path, pair.name = p.UnitPath(p.SymbolUnit(s)), p.SymbolName(s)
 	pair.unit = d.units[pair.path]
 	if pair.unit == nil {
 		pair.unit = &unitPair{path: pair.path}
@@ -137,7 +137,7 @@ func numberLike(p, q *Profile) []SymbolRef {
 	for i := range symbols {
 		row := p.symbols.rows.at(i)
 		t, ok := SymbolRef(0), false
-		if f, known := q.files[p.FilePath(row.file)]; known {
+		if f, known := q.files[p.UnitPath(row.file)]; known {
 			t, ok = q.FindSymbol(f, row.name)
 		}
 		if !ok {

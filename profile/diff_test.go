@@ -324,7 +324,7 @@ func TestOverlapExactly(t *testing.T) {
 
 		other := New() // the same in other units
 		for s, f := range p.Functions() {
-			g := other.AddSymbol(other.AddFile("other "+p.FilePath(p.SymbolFile(s))), p.SymbolName(s))
+			g := other.AddSymbol(other.AddUnit("other "+p.UnitPath(p.SymbolUnit(s))), p.SymbolName(s))
 			other.AddFunction(g, Function{Records: []Record{{Line: 1, Count: f.HeadCount}}})
 		}
 		a, b := p.Summarize().TotalCount, other.Summarize().TotalCount
@@ -336,8 +336,8 @@ func TestOverlapExactly(t *testing.T) {
 
 func TestOverlapOfNothing(t *testing.T) {
 	empty, silent, loud := New(), New(), New()
-	silent.AddFunction(silent.AddSymbol(UnknownFile, "f"), Function{HeadCount: 5, Records: []Record{{Line: 1}}})
-	loud.AddFunction(loud.AddSymbol(UnknownFile, "f"), Function{Records: []Record{{Line: 1, Count: 1}}})
+	silent.AddFunction(silent.AddSymbol(UnknownUnit, "f"), Function{HeadCount: 5, Records: []Record{{Line: 1}}})
+	loud.AddFunction(loud.AddSymbol(UnknownUnit, "f"), Function{Records: []Record{{Line: 1, Count: 1}}})
 	same := Overlap{Similarity: 1, Functions: 1, Locations: 1, Counts: 1}
 	assert.Equal(t, same, NewDiff(empty, empty).Overlap)
 	assert.Equal(t, same, NewDiff(silent, silent).Overlap)

@@ -10,7 +10,7 @@ import (
 // A profile is made record by record, and its functions are walked.
 func Example() {
 	p := profile.New()
-	file := p.AddFile("src/main.c")
+	file := p.AddUnit("src/main.c")
 	main := p.AddSymbol(file, "main")
 	work := p.AddSymbol(file, "work")
 
@@ -23,7 +23,7 @@ func Example() {
 	p.AddFunction(main, profile.Function{HeadCount: 1, Records: b.Records()})
 
 	for symbol, f := range p.Functions() {
-		fmt.Println(p.SymbolName(symbol), "of", p.FilePath(p.SymbolFile(symbol)))
+		fmt.Println(p.SymbolName(symbol), "of", p.UnitPath(p.SymbolUnit(symbol)))
 		walker := profile.Walk(f.Records)
 		for r, depth, ok := walker.Next(); ok; r, depth, ok = walker.Next() {
 			switch at := fmt.Sprint(strings.Repeat("  ", depth+1), r.Line, ".", r.Discriminator); r.Kind {
@@ -50,7 +50,7 @@ func ExampleProfile_MergeScaled() {
 		p := profile.New()
 		var b profile.Body
 		b.Count(3, 0, samples)
-		main := p.AddSymbol(p.AddFile("src/main.c"), "main")
+		main := p.AddSymbol(p.AddUnit("src/main.c"), "main")
 		p.AddFunction(main, profile.Function{Records: b.Records()})
 		return p
 	}

@@ -122,7 +122,7 @@ func TestFoldInlinedKeepsSamples(t *testing.T) {
 		p := New()
 		var b Body
 		for i := range 6 {
-			p.AddSymbol(p.AddFile(fmt.Sprint(i%2)), fmt.Sprint(i))
+			p.AddSymbol(p.AddUnit(fmt.Sprint(i%2)), fmt.Sprint(i))
 		}
 		for i := range 6 {
 			b.Reset()
@@ -162,8 +162,8 @@ func TestFoldInlinedKeepsSamples(t *testing.T) {
 func TestFoldInlinedExample(t *testing.T) {
 	// f inlines g at line 3, and g inlines h at its first line, where it calls k as well.
 	p := New()
-	a, b := p.AddFile("a.c"), p.AddFile("b.h")
-	f, g, h, k := p.AddSymbol(a, "f"), p.AddSymbol(b, "g"), p.AddSymbol(b, "h"), p.AddSymbol(UnknownFile, "k")
+	a, b := p.AddUnit("a.c"), p.AddUnit("b.h")
+	f, g, h, k := p.AddSymbol(a, "f"), p.AddSymbol(b, "g"), p.AddSymbol(b, "h"), p.AddSymbol(UnknownUnit, "k")
 	var body Body
 	body.Count(1, 0, 10)
 	body.Enter(3, 0, g)
@@ -208,7 +208,7 @@ func TestFoldInlinedExample(t *testing.T) {
 // hours.
 func TestFoldInlinedDeep(t *testing.T) {
 	p := New()
-	f, g := p.AddSymbol(UnknownFile, "f"), p.AddSymbol(UnknownFile, "g")
+	f, g := p.AddSymbol(UnknownUnit, "f"), p.AddSymbol(UnknownUnit, "g")
 	var b Body
 	for range deep / 4 {
 		b.Enter(1, 0, g)
@@ -224,7 +224,7 @@ func TestFoldInlinedDeep(t *testing.T) {
 	q, folded = p.FoldInlined(0)
 	assert.Equal(t, deep/4, folded)
 	assert.Equal(t, uint64(1), q.Summarize().TotalCount)
-	g, _ = q.FindSymbol(UnknownFile, "g")
+	g, _ = q.FindSymbol(UnknownUnit, "g")
 	assert.Equal(t, &Function{
 		HeadCount: uint64(deep / 4),
 		Records:   []Record{{Line: 1, Count: 1}, {Line: 1, Kind: KindCall, Callee: g, Count: uint64(deep/4 - 1)}},

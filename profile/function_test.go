@@ -22,7 +22,7 @@ func TestAddFunctionAgainstNaive(t *testing.T) {
 				p := New()
 				naive := make([]*naiveBody, 5)
 				for i := range naive {
-					require.EqualValues(t, i, p.AddSymbol(UnknownFile, fmt.Sprint(i)))
+					require.EqualValues(t, i, p.AddSymbol(UnknownUnit, fmt.Sprint(i)))
 					naive[i] = newNaiveBody()
 				}
 				var b Body
@@ -77,7 +77,7 @@ func TestAddFunctionHeader(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := New()
-			s := p.AddSymbol(UnknownFile, "f")
+			s := p.AddSymbol(UnknownUnit, "f")
 			for _, f := range test.pieces {
 				p.AddFunction(s, f)
 			}
@@ -93,7 +93,7 @@ func TestAddFunctionHeader(t *testing.T) {
 
 func TestAddFunctionCopiesRecords(t *testing.T) {
 	p := New()
-	s := p.AddSymbol(UnknownFile, "f")
+	s := p.AddSymbol(UnknownUnit, "f")
 	records := []Record{{Line: 1, Count: 1}, {Line: 2, Count: 2}}
 	p.AddFunction(s, Function{Records: records})
 	records[0].Line = 7
@@ -109,7 +109,7 @@ func TestAddFunctionCopiesRecords(t *testing.T) {
 func TestAddFunctionInPieces(t *testing.T) {
 	n := testenv.Rounds(50_000, 500_000)
 	p := New()
-	s := p.AddSymbol(UnknownFile, "f")
+	s := p.AddSymbol(UnknownUnit, "f")
 	large := make([]Record, n)
 	for i := range large {
 		large[i] = Record{Line: uint32(2 * i), Count: 1}
@@ -142,7 +142,7 @@ func TestReadersSettleTogether(t *testing.T) {
 		large[i] = Record{Line: uint32(i), Count: 1}
 	}
 	for i := range 20 {
-		s := p.AddSymbol(UnknownFile, fmt.Sprint(i))
+		s := p.AddSymbol(UnknownUnit, fmt.Sprint(i))
 		p.AddFunction(s, Function{Records: large})
 		p.AddFunction(s, Function{Records: []Record{{Line: 5000}}})
 	}
@@ -160,7 +160,7 @@ func TestReadersSettleTogether(t *testing.T) {
 func TestFunctionsInOrder(t *testing.T) {
 	p := New()
 	for i := range 10 {
-		p.AddSymbol(UnknownFile, fmt.Sprint(i))
+		p.AddSymbol(UnknownUnit, fmt.Sprint(i))
 	}
 	for _, s := range []SymbolRef{7, 2, 9, 0} {
 		p.AddFunction(s, Function{HeadCount: uint64(s) + 1})
@@ -197,7 +197,7 @@ func TestMemoryOfRecords(t *testing.T) {
 			functions := testenv.Rounds(400_000, 1_000_000) / length
 			p := New()
 			for i := range functions {
-				p.AddSymbol(UnknownFile, fmt.Sprint(i))
+				p.AddSymbol(UnknownUnit, fmt.Sprint(i))
 			}
 			got := allocated(func() {
 				for i := range functions {
@@ -216,7 +216,7 @@ func TestMemoryOfMerging(t *testing.T) {
 	functions, rounds := testenv.Rounds(500, 2000), 20
 	p := New()
 	for i := range functions {
-		p.AddSymbol(UnknownFile, fmt.Sprint(i))
+		p.AddSymbol(UnknownUnit, fmt.Sprint(i))
 	}
 	for round := range rounds {
 		for i := range functions {
@@ -256,7 +256,7 @@ func TestMemoryOfSymbols(t *testing.T) {
 	add := func() {
 		p = New()
 		for _, name := range names {
-			p.AddSymbol(UnknownFile, name)
+			p.AddSymbol(UnknownUnit, name)
 		}
 	}
 	assert.Less(t, testing.AllocsPerRun(1, add), n/100.0)

@@ -57,11 +57,11 @@ func requireTrimmed(t *testing.T, p *Profile) {
 		}
 	}
 	require.Len(t, needed, p.NumSymbols())
-	files := map[FileRef]bool{UnknownFile: true}
+	files := map[UnitRef]bool{UnknownUnit: true}
 	for s := range needed {
-		files[p.SymbolFile(s)] = true
+		files[p.SymbolUnit(s)] = true
 	}
-	require.Len(t, files, p.NumFiles())
+	require.Len(t, files, p.NumUnits())
 }
 
 func TestKeepFunctionsAgainstNaive(t *testing.T) {
@@ -155,7 +155,7 @@ func TestKeepHottestExactly(t *testing.T) {
 	p := New()
 	f := make([]SymbolRef, 5)
 	for i := range f {
-		f[i] = p.AddSymbol(p.AddFile("a.c"), string(rune('a'+i)))
+		f[i] = p.AddSymbol(p.AddUnit("a.c"), string(rune('a'+i)))
 	}
 	p.AddFunction(f[0], Function{Records: []Record{{Count: 40}}})
 	p.AddFunction(f[1], Function{Records: []Record{{Count: 10}, {Line: 1, Count: 20}}})

@@ -51,7 +51,7 @@ func llvmBody(b *strings.Builder, p *Profile, records []Record, indent string) {
 func llvmProfile(rng *rand.Rand) *Profile {
 	p := New()
 	for i := range 6 {
-		p.AddSymbol(UnknownFile, fmt.Sprintf("function_%d", i))
+		p.AddSymbol(UnknownUnit, fmt.Sprintf("function_%d", i))
 	}
 	var b Body
 	var fill func(depth int)

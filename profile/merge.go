@@ -23,9 +23,9 @@ func (p *Profile) Merge(q *Profile) { p.MergeScaled(q, one) }
 // p.
 func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil
-	files := make([]FileRef, q.NumFiles())
+	files := make([]UnitRef, q.NumUnits())
 	for f := range files {
-		files[f] = p.AddFile(q.FilePath(FileRef(f)))
+		files[f] = p.AddUnit(q.UnitPath(UnitRef(f)))
 	}
 	symbols := make([]SymbolRef, q.NumSymbols())
 	for s := range symbols {

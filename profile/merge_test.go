@@ -42,7 +42,7 @@ func spell(p *Profile) naiveProfile {
 }
 
 func qualified(p *Profile, s SymbolRef) string {
-	return fmt.Sprintf("%q/%q", p.FilePath(p.SymbolFile(s)), p.SymbolName(s))
+	return fmt.Sprintf("%q/%q", p.UnitPath(p.SymbolUnit(s)), p.SymbolName(s))
 }
 
 func (n namedBody) addAll(p *Profile, path string, records []Record) {
@@ -94,10 +94,10 @@ func (n naiveProfile) merge(o naiveProfile) {
 func randomProfile(rng *rand.Rand) *Profile {
 	p := New()
 	for _, f := range rng.Perm(3) {
-		p.AddFile([]string{"a.c", "b.c", "only sometimes there"}[f])
+		p.AddUnit([]string{"a.c", "b.c", "only sometimes there"}[f])
 	}
 	for range 1 + rng.IntN(8) {
-		p.AddSymbol(FileRef(rng.IntN(p.NumFiles())), string(rune('a'+rng.IntN(4))))
+		p.AddSymbol(UnitRef(rng.IntN(p.NumUnits())), string(rune('a'+rng.IntN(4))))
 	}
 	kinds := []shape{
 		{lines: 3, discriminators: 2, callees: uint32(p.NumSymbols()), siblings: 4, depth: 4},
@@ -165,14 +165,14 @@ func TestMergeWithItself(t *testing.T) {
 // TestMergeKeepsUnits checks that units come along in order, those without symbols as well.
 func TestMergeKeepsUnits(t *testing.T) {
 	p, q := New(), New()
-	p.AddFile("b")
-	q.AddFile("c")
-	q.AddFile("b")
-	q.AddFile("a")
+	p.AddUnit("b")
+	q.AddUnit("c")
+	q.AddUnit("b")
+	q.AddUnit("a")
 	p.Merge(q)
 	var paths []string
-	for f := range p.NumFiles() {
-		paths = append(paths, p.FilePath(FileRef(f)))
+	for f := range p.NumUnits() {
+		paths = append(paths, p.UnitPath(UnitRef(f)))
 	}
 	assert.Equal(t, []string{"", "b", "c", "a"}, paths)
 }
@@ -180,7 +180,7 @@ func TestMergeKeepsUnits(t *testing.T) {
 func TestMergeDeep(t *testing.T) {
 	chainOf := func(line uint32) *Profile {
 		p := New()
-		s := p.AddSymbol(UnknownFile, "f")
+		s := p.AddSymbol(UnknownUnit, "f")
 		var b Body
 		for range deep / 4 {
 			b.Enter(2, 0, s)

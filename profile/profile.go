@@ -20,12 +20,12 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A FileRef names a source file (a translation unit) of one [Profile]. 0 is
+// A UnitRef names a unit, a source file, of one [Profile]. 0 is
 // the unit of symbols whose file is unknown and has the empty path.
-type FileRef uint32
+type UnitRef uint32
 
-// UnknownFile is the unit of symbols whose source file is not known (RFC 4.5, format note 8).
-const UnknownFile FileRef = 0
+// UnknownUnit is the unit of symbols whose source file is not known (RFC 4.5, format note 8).
+const UnknownUnit UnitRef = 0
 
 // A Profile holds the samples of a program by translation unit. [New] makes one.
 //
@@ -37,7 +37,7 @@ type Profile struct {
 	Summary *afdo.Summary
 
 	paths []string
-	files map[string]FileRef
+	files map[string]UnitRef
 
 	symbols symbolTable
 	bodies  functionTable
@@ -46,40 +46,40 @@ type Profile struct {
 // New returns an empty profile: the unknown-file unit and nothing in it.
 func New() *Profile {
 	return &Profile{
-		paths:   []string{UnknownFile: ""},
-		files:   map[string]FileRef{"": UnknownFile},
+		paths:   []string{UnknownUnit: ""},
+		files:   map[string]UnitRef{"": UnknownUnit},
 		symbols: newSymbolTable(),
 	}
 }
 
-// AddFile returns the unit of a path, adding it if need be. Paths are bytes,
+// AddUnit returns the unit of a path, adding it if need be. Paths are bytes,
 // not necessarily UTF-8. Units are numbered in the order in which they come.
 // The path is copied.
-func (p *Profile) AddFile(path string) FileRef {
+func (p *Profile) AddUnit(path string) UnitRef {
 	if f, ok := p.files[path]; ok {
 		return f
 	}
 	path = strings.Clone(path)
-	f := FileRef(len(p.paths))
+	f := UnitRef(len(p.paths))
 	p.paths = append(p.paths, path)
 	p.files[path] = f
 	return f
 }
 
-// NumFiles returns the number of units, the unknown-file unit included.
-func (p *Profile) NumFiles() int { return len(p.paths) }
+// NumUnits returns the number of units, the unknown-file unit included.
+func (p *Profile) NumUnits() int { return len(p.paths) }
 
-// FileBySuffix returns the unit whose path is suffix or ends in it at a '/', as
+// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/', as
 // [afdo.Reader.UnitBySuffix] does.
-func (p *Profile) FileBySuffix(suffix string) (FileRef, error) {
+func (p *Profile) UnitBySuffix(suffix string) (UnitRef, error) {
 	var paths []string
-	var found FileRef
+	var found UnitRef
 	for i, have := range p.paths {
 		switch {
 		case have == suffix:
-			return FileRef(i), nil
+			return UnitRef(i), nil
 		case suffix != "" && (strings.HasSuffix(have, "/"+suffix) || suffix[0] == '/' && strings.HasSuffix(have, suffix)):
-			paths, found = append(paths, have), FileRef(i)
+			paths, found = append(paths, have), UnitRef(i)
 		}
 	}
 	switch len(paths) {
@@ -91,5 +91,5 @@ func (p *Profile) FileBySuffix(suffix string) (FileRef, error) {
 	return 0, &afdo.AmbiguousError{Path: suffix, Paths: paths}
 }
 
-// FilePath returns the path of a unit, empty for [UnknownFile].
-func (p *Profile) FilePath(f FileRef) string { return p.paths[f] }
+// UnitPath returns the path of a unit, empty for [UnknownUnit].
+func (p *Profile) UnitPath(f UnitRef) string { return p.paths[f] }

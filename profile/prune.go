@@ -18,10 +18,10 @@ func (p *Profile) pruned() *Profile {
 		return p
 	}
 	q := New()
-	units := make([]FileRef, len(files))
+	units := make([]UnitRef, len(files))
 	for f, is := range files {
 		if is {
-			units[f] = q.AddFile(p.FilePath(FileRef(f)))
+			units[f] = q.AddUnit(p.UnitPath(UnitRef(f)))
 		}
 	}
 	symbols := make([]SymbolRef, len(used))
@@ -50,11 +50,11 @@ func (p *Profile) used() (symbols, files []bool) {
 			}
 		}
 	}
-	files = make([]bool, p.NumFiles())
-	files[UnknownFile] = true
+	files = make([]bool, p.NumUnits())
+	files[UnknownUnit] = true
 	for s, is := range symbols {
 		if is {
-			files[p.SymbolFile(SymbolRef(s))] = true
+			files[p.SymbolUnit(SymbolRef(s))] = true
 		}
 	}
 	return symbols, files

@@ -61,7 +61,7 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 			return nil, err
 		}
 		units = append(units, u)
-		f := l.profile.AddFile(u.Path())
+		f := l.profile.AddUnit(u.Path())
 		for s, err := range u.Symbols() {
 			if err != nil {
 				return nil, err

@@ -46,7 +46,7 @@ func meaning(p *Profile) *naive.Profile {
 }
 
 func keyOf(p *Profile, s SymbolRef) naive.Key {
-	return naive.Key{Path: p.FilePath(p.SymbolFile(s)), Name: p.SymbolName(s)}
+	return naive.Key{Path: p.UnitPath(p.SymbolUnit(s)), Name: p.SymbolName(s)}
 }
 
 func bodyOf(p *Profile, records []Record) *naive.Body {
@@ -123,15 +123,15 @@ func TestReadAgainstNaive(t *testing.T) {
 // requireUnits checks that units stand in the order of the file.
 func requireUnits(t *testing.T, truth *naive.File, p *Profile) {
 	t.Helper()
-	next := FileRef(1)
+	next := UnitRef(1)
 	for _, u := range truth.Units {
 		if u.Path == "" {
 			continue
 		}
-		require.Equal(t, u.Path, p.FilePath(next))
+		require.Equal(t, u.Path, p.UnitPath(next))
 		next++
 	}
-	require.EqualValues(t, next, p.NumFiles())
+	require.EqualValues(t, next, p.NumUnits())
 }
 
 func TestReadExample(t *testing.T) {

@@ -18,12 +18,12 @@ type Relocation struct {
 // more are left out. There is no summary. p is not changed. It takes O(n log n).
 func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
-	for f := range p.NumFiles() {
-		r.to.AddFile(p.FilePath(FileRef(f)))
+	for f := range p.NumUnits() {
+		r.to.AddUnit(p.UnitPath(UnitRef(f)))
 	}
 	for s := range r.where {
 		r.where[s] = where(SymbolRef(s))
-		r.symbols[s] = r.to.AddSymbol(r.to.AddFile(r.where[s].Path), r.where[s].Name)
+		r.symbols[s] = r.to.AddSymbol(r.to.AddUnit(r.where[s].Path), r.where[s].Name)
 	}
 	for s, f := range p.Functions() {
 		if !r.where[s].Drop {

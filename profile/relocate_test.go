@@ -58,7 +58,7 @@ func TestRelocate(t *testing.T) {
 		where := make([]Relocation, p.NumSymbols())
 		for s := range where {
 			r := &where[s]
-			r.Path, r.Name = p.FilePath(p.SymbolFile(SymbolRef(s))), p.SymbolName(SymbolRef(s))
+			r.Path, r.Name = p.UnitPath(p.SymbolUnit(SymbolRef(s))), p.SymbolName(SymbolRef(s))
 			switch rng.IntN(5) {
 			case 0:
 				r.Name, r.Path = r.Name+"_new", "other.c"
@@ -73,7 +73,7 @@ func TestRelocate(t *testing.T) {
 		want := New()
 		symbols := make([]SymbolRef, len(where))
 		for s, r := range where {
-			symbols[s] = want.AddSymbol(want.AddFile(r.Path), r.Name)
+			symbols[s] = want.AddSymbol(want.AddUnit(r.Path), r.Name)
 		}
 		for s, f := range p.Functions() {
 			if where[s].Drop {
@@ -91,7 +91,7 @@ func TestRelocate(t *testing.T) {
 func TestRelocateNothing(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 17)))
 	q := p.Relocate(func(s SymbolRef) Relocation {
-		return Relocation{Path: p.FilePath(p.SymbolFile(s)), Name: p.SymbolName(s)}
+		return Relocation{Path: p.UnitPath(p.SymbolUnit(s)), Name: p.SymbolName(s)}
 	})
 	assert.NoError(t, Compare(p, q))
 }

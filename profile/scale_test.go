@@ -54,8 +54,8 @@ func TestWholeWeightDistributes(t *testing.T) {
 
 func TestMergeScaledDropsWhatIsNothing(t *testing.T) {
 	p, q := New(), New()
-	f := q.AddSymbol(q.AddFile("a.c"), "f")
-	g := q.AddSymbol(UnknownFile, "g")
+	f := q.AddSymbol(q.AddUnit("a.c"), "f")
+	g := q.AddSymbol(UnknownUnit, "g")
 	q.AddFunction(f, Function{HeadCount: 1})
 	q.AddFunction(g, Function{HeadCount: math.MaxUint64, Timestamp: 5, Records: []Record{{Line: 1, Count: 1}}})
 	p.MergeScaled(q, Ratio{1, 3})

@@ -9,12 +9,12 @@ import "iter"
 //
 // Each step takes time and memory in proportion to what it returns. What is yielded is the
 // caller's; p must not change meanwhile.
-func (p *Profile) Split() iter.Seq2[FileRef, *Profile] {
-	return func(yield func(FileRef, *Profile) bool) {
+func (p *Profile) Split() iter.Seq2[UnitRef, *Profile] {
+	return func(yield func(UnitRef, *Profile) bool) {
 		symbols := p.symbolsByFile()
 		s := splitter{from: p, taken: make([]bool, p.NumSymbols()), refs: make([]SymbolRef, p.NumSymbols())}
 		for f := range p.paths {
-			if q := s.unit(FileRef(f), symbols[f]); !yield(FileRef(f), q) {
+			if q := s.unit(UnitRef(f), symbols[f]); !yield(UnitRef(f), q) {
 				return
 			}
 		}
@@ -23,9 +23,9 @@ func (p *Profile) Split() iter.Seq2[FileRef, *Profile] {
 
 // symbolsByFile returns the symbols of each unit.
 func (p *Profile) symbolsByFile() [][]SymbolRef {
-	symbols := make([][]SymbolRef, p.NumFiles())
+	symbols := make([][]SymbolRef, p.NumUnits())
 	for s := range p.NumSymbols() {
-		f := p.SymbolFile(SymbolRef(s))
+		f := p.SymbolUnit(SymbolRef(s))
 		symbols[f] = append(symbols[f], SymbolRef(s))
 	}
 	return symbols
@@ -41,9 +41,9 @@ type splitter struct {
 }
 
 // unit returns the profile of a unit that has these symbols.
-func (s *splitter) unit(f FileRef, symbols []SymbolRef) *Profile {
+func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 	q := New()
-	q.AddFile(s.from.FilePath(f))
+	q.AddUnit(s.from.UnitPath(f))
 	for _, symbol := range symbols {
 		s.take(q, symbol)
 	}
@@ -73,5 +73,5 @@ func (s *splitter) take(q *Profile, symbol SymbolRef) {
 	}
 	s.taken[symbol] = true
 	s.all = append(s.all, symbol)
-	s.refs[symbol] = q.AddSymbol(q.AddFile(s.from.FilePath(s.from.SymbolFile(symbol))), s.from.SymbolName(symbol))
+	s.refs[symbol] = q.AddSymbol(q.AddUnit(s.from.UnitPath(s.from.SymbolUnit(symbol))), s.from.SymbolName(symbol))
 }

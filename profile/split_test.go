@@ -15,18 +15,18 @@ func TestSplitAndMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	for range testenv.Rounds(30, 300) {
 		p := randomProfile(rng)
-		p.AddFile("nothing.c")
+		p.AddUnit("nothing.c")
 		want := spell(p)
 		var parts []*Profile
 		for f, part := range p.Split() {
 			require.Equal(t, len(parts), int(f))
-			require.Equal(t, p.FilePath(f), part.FilePath(part.AddFile(p.FilePath(f))))
+			require.Equal(t, p.UnitPath(f), part.UnitPath(part.AddUnit(p.UnitPath(f))))
 			for s := range part.Functions() {
-				require.Equal(t, p.FilePath(f), part.FilePath(part.SymbolFile(s)), "a function of another unit")
+				require.Equal(t, p.UnitPath(f), part.UnitPath(part.SymbolUnit(s)), "a function of another unit")
 			}
 			used, _ := part.used()
 			for s, is := range used {
-				require.True(t, is || part.FilePath(part.SymbolFile(SymbolRef(s))) == p.FilePath(f), "a symbol that is not needed")
+				require.True(t, is || part.UnitPath(part.SymbolUnit(SymbolRef(s))) == p.UnitPath(f), "a symbol that is not needed")
 			}
 			parts = append(parts, part)
 		}
@@ -38,14 +38,14 @@ func TestSplitAndMerge(t *testing.T) {
 		require.NoError(t, Compare(p, got))
 		require.Equal(t, want, spell(got))
 		require.Equal(t, p.NumSymbols(), got.NumSymbols())
-		require.Equal(t, p.NumFiles(), got.NumFiles())
+		require.Equal(t, p.NumUnits(), got.NumUnits())
 	}
 }
 
 func TestSplitStops(t *testing.T) {
 	p := New()
-	p.AddFile("a.c")
-	p.AddFile("b.c")
+	p.AddUnit("a.c")
+	p.AddUnit("b.c")
 	n := 0
 	for range p.Split() {
 		if n++; n == 2 {

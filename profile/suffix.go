@@ -21,8 +21,8 @@ var (
 // because another has their name. There is no summary. p is not changed. It takes O(n log n).
 func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	q = New()
-	for f := range p.NumFiles() {
-		q.AddFile(p.FilePath(FileRef(f)))
+	for f := range p.NumUnits() {
+		q.AddUnit(p.UnitPath(UnitRef(f)))
 	}
 	symbols := make([]SymbolRef, p.NumSymbols())
 	for s := range symbols {

@@ -59,10 +59,10 @@ func TestStripSuffixesAgainstNaive(t *testing.T) {
 		symbols, plain := make([]SymbolRef, p.NumSymbols()), make([]SymbolRef, p.NumSymbols())
 		renamed := 0
 		for s := range p.NumSymbols() {
-			path, name := p.FilePath(p.SymbolFile(SymbolRef(s))), string(rune('f'+rng.IntN(2)))
+			path, name := p.UnitPath(p.SymbolUnit(SymbolRef(s))), string(rune('f'+rng.IntN(2)))
 			suffix := suffixes[rng.IntN(len(suffixes))]
-			symbols[s] = suffixed.AddSymbol(suffixed.AddFile(path), name+suffix)
-			plain[s] = want.AddSymbol(want.AddFile(path), name)
+			symbols[s] = suffixed.AddSymbol(suffixed.AddUnit(path), name+suffix)
+			plain[s] = want.AddSymbol(want.AddUnit(path), name)
 		}
 		for s := range suffixed.NumSymbols() {
 			if withoutSuffixes(suffixed.SymbolName(SymbolRef(s))) != suffixed.SymbolName(SymbolRef(s)) {

@@ -17,18 +17,18 @@ import (
 // numbered is a profile with its numbers, to be compared by require.Equal.
 type numbered struct {
 	paths, names []string
-	files        []FileRef
+	files        []UnitRef
 	functions    map[SymbolRef]Function
 }
 
 func numbers(p *Profile) numbered {
 	n := numbered{functions: map[SymbolRef]Function{}}
-	for f := range p.NumFiles() {
-		n.paths = append(n.paths, p.FilePath(FileRef(f)))
+	for f := range p.NumUnits() {
+		n.paths = append(n.paths, p.UnitPath(UnitRef(f)))
 	}
 	for s := range p.NumSymbols() {
 		n.names = append(n.names, p.SymbolName(SymbolRef(s)))
-		n.files = append(n.files, p.SymbolFile(SymbolRef(s)))
+		n.files = append(n.files, p.SymbolUnit(SymbolRef(s)))
 	}
 	for s, f := range p.Functions() {
 		n.functions[s] = *f
@@ -157,7 +157,7 @@ func manyInputs() func(i int) (*Profile, Ratio, error) {
 	for i := range models {
 		p := New()
 		for s := range functions {
-			f := p.AddSymbol(p.AddFile(fmt.Sprint(s/10, ".c")), fmt.Sprint("function ", s))
+			f := p.AddSymbol(p.AddUnit(fmt.Sprint(s/10, ".c")), fmt.Sprint("function ", s))
 			b.Reset()
 			for line := range uint32(40) {
 				b.Count(line, 0, rng.Uint64N(100))

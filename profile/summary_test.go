@@ -16,8 +16,8 @@ import (
 // rfcExample is the profile of RFC 5.3.
 func rfcExample() *Profile {
 	p := New()
-	test := p.AddFile("/home/user/test.c")
-	stdio := p.AddFile("/usr/include/bits/stdio2.h")
+	test := p.AddUnit("/home/user/test.c")
+	stdio := p.AddUnit("/usr/include/bits/stdio2.h")
 	bubble := p.AddSymbol(test, "bubble_sort")
 	printf := p.AddSymbol(stdio, "printf")
 	sort := p.AddSymbol(test, "sort_array")
@@ -154,7 +154,7 @@ func TestSummarizeAgainstNaive(t *testing.T) {
 						b.Count(line, 0, draw())
 						b.Leave()
 					}
-					p.AddFunction(p.AddSymbol(UnknownFile, fmt.Sprint(f)), Function{HeadCount: draw(), Records: b.Records()})
+					p.AddFunction(p.AddSymbol(UnknownUnit, fmt.Sprint(f)), Function{HeadCount: draw(), Records: b.Records()})
 				}
 				require.Equal(t, naiveSummary(p), p.Summarize())
 			}
@@ -181,7 +181,7 @@ func TestSummarizeSmallTotals(t *testing.T) {
 			for line, c := range test.counts {
 				b.Count(uint32(line), 0, c)
 			}
-			p.AddFunction(p.AddSymbol(UnknownFile, "f"), Function{HeadCount: 1, Records: b.Records()})
+			p.AddFunction(p.AddSymbol(UnknownUnit, "f"), Function{HeadCount: 1, Records: b.Records()})
 			s := p.Summarize()
 			assert.Equal(t, test.want, s.Entries[0])
 			assert.Len(t, s.Entries, 16)

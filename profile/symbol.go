@@ -12,13 +12,13 @@ type SymbolRef uint32
 // A symbol without a function is one that is only referred to. The name is
 // copied, so it may be part of a large buffer; the copy is the caller's to
 // keep through [Profile.SymbolName] as long as it likes.
-func (p *Profile) AddSymbol(f FileRef, name string) SymbolRef {
+func (p *Profile) AddSymbol(f UnitRef, name string) SymbolRef {
 	_ = p.paths[f]
 	return p.symbols.add(f, name)
 }
 
 // FindSymbol returns the symbol of a name in a unit, if there is one.
-func (p *Profile) FindSymbol(f FileRef, name string) (SymbolRef, bool) {
+func (p *Profile) FindSymbol(f UnitRef, name string) (SymbolRef, bool) {
 	return p.symbols.find(f, name)
 }
 
@@ -28,13 +28,13 @@ func (p *Profile) NumSymbols() int { return p.symbols.rows.len }
 // SymbolName returns the name of a symbol.
 func (p *Profile) SymbolName(s SymbolRef) string { return p.symbols.rows.at(int(s)).name }
 
-// SymbolFile returns the unit of a symbol.
-func (p *Profile) SymbolFile(s SymbolRef) FileRef { return p.symbols.rows.at(int(s)).file }
+// SymbolUnit returns the unit of a symbol.
+func (p *Profile) SymbolUnit(s SymbolRef) UnitRef { return p.symbols.rows.at(int(s)).file }
 
 // A symbol is a row of the symbol table.
 type symbol struct {
 	name     string
-	file     FileRef
+	file     UnitRef
 	function uint32 // number of its function, counted from 1; 0 if it has none
 }
 
@@ -62,12 +62,12 @@ func newSymbolTable() symbolTable {
 
 // hash mixes the unit in with an odd factor: one name in many units, the common
 // case of a header's functions, never collides.
-func (t *symbolTable) hash(f FileRef, name string) uint32 {
+func (t *symbolTable) hash(f UnitRef, name string) uint32 {
 	return uint32(maphash.String(t.seed, name)) ^ uint32(f)*0x9E3779B1
 }
 
 // lookup returns the slot of a symbol, or the empty one where it belongs.
-func (t *symbolTable) lookup(f FileRef, name string, hash uint32) *slot {
+func (t *symbolTable) lookup(f UnitRef, name string, hash uint32) *slot {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]
@@ -82,7 +82,7 @@ func (t *symbolTable) lookup(f FileRef, name string, hash uint32) *slot {
 	}
 }
 
-func (t *symbolTable) find(f FileRef, name string) (SymbolRef, bool) {
+func (t *symbolTable) find(f UnitRef, name string) (SymbolRef, bool) {
 	s := t.lookup(f, name, t.hash(f, name))
 	if s.row == 0 {
 		return 0, false
@@ -90,7 +90,7 @@ func (t *symbolTable) find(f FileRef, name string) (SymbolRef, bool) {
 	return SymbolRef(s.row - 1), true
 }
 
-func (t *symbolTable) add(f FileRef, name string) SymbolRef {
+func (t *symbolTable) add(f UnitRef, name string) SymbolRef {
 	hash := t.hash(f, name)
 	s := t.lookup(f, name, hash)
 	if s.row == 0 {

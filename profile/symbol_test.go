@@ -13,30 +13,30 @@ import (
 
 func TestFiles(t *testing.T) {
 	p := New()
-	assert.Equal(t, 1, p.NumFiles())
-	assert.Equal(t, UnknownFile, p.AddFile(""))
-	assert.Equal(t, FileRef(1), p.AddFile("a.c"))
-	assert.Equal(t, FileRef(2), p.AddFile("b\xff.c"))
-	assert.Equal(t, FileRef(1), p.AddFile("a.c"))
-	assert.Equal(t, 3, p.NumFiles())
-	assert.Equal(t, []string{"", "a.c", "b\xff.c"}, []string{p.FilePath(0), p.FilePath(1), p.FilePath(2)})
+	assert.Equal(t, 1, p.NumUnits())
+	assert.Equal(t, UnknownUnit, p.AddUnit(""))
+	assert.Equal(t, UnitRef(1), p.AddUnit("a.c"))
+	assert.Equal(t, UnitRef(2), p.AddUnit("b\xff.c"))
+	assert.Equal(t, UnitRef(1), p.AddUnit("a.c"))
+	assert.Equal(t, 3, p.NumUnits())
+	assert.Equal(t, []string{"", "a.c", "b\xff.c"}, []string{p.UnitPath(0), p.UnitPath(1), p.UnitPath(2)})
 }
 
 // TestSymbolsAgainstMap adds names from a small and a large set, in several units.
 func TestSymbolsAgainstMap(t *testing.T) {
 	type key struct {
-		file FileRef
+		file UnitRef
 		name string
 	}
 	for _, distinct := range []int{5, 300, 100_000} {
 		rng := rand.New(rand.NewPCG(7, 8))
 		p := New()
 		for f := 1; f < 10; f++ {
-			p.AddFile(fmt.Sprint(f))
+			p.AddUnit(fmt.Sprint(f))
 		}
 		want := map[key]SymbolRef{}
 		for range 50_000 {
-			k := key{FileRef(rng.IntN(10)), strings.Repeat("n", rng.IntN(3)) + fmt.Sprint(rng.IntN(distinct))}
+			k := key{UnitRef(rng.IntN(10)), strings.Repeat("n", rng.IntN(3)) + fmt.Sprint(rng.IntN(distinct))}
 			ref, known := want[k]
 			got, ok := p.FindSymbol(k.file, k.name)
 			require.Equal(t, known, ok)
@@ -49,7 +49,7 @@ func TestSymbolsAgainstMap(t *testing.T) {
 		}
 		require.Equal(t, len(want), p.NumSymbols())
 		for k, s := range want {
-			require.Equal(t, k, key{p.SymbolFile(s), p.SymbolName(s)})
+			require.Equal(t, k, key{p.SymbolUnit(s), p.SymbolName(s)})
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestNamesAreCopied(t *testing.T) {
 	var want []string
 	for _, n := range []int{0, 1, 19, 1000, 1025, 8191, 8192, 8193, 65536, 65537, 190_000, 3} {
 		want = append(want, strings.Clone(text[:n]))
-		p.AddSymbol(UnknownFile, text[:n])
+		p.AddSymbol(UnknownUnit, text[:n])
 	}
 	clear(buffer)
 	for s, name := range want {
@@ -71,7 +71,7 @@ func TestNamesAreCopied(t *testing.T) {
 
 func TestUnknownReferencesPanic(t *testing.T) {
 	p := New()
-	assert.Panics(t, func() { p.FilePath(1) })
+	assert.Panics(t, func() { p.UnitPath(1) })
 	assert.Panics(t, func() { p.AddSymbol(1, "f") })
 	assert.Panics(t, func() { p.SymbolName(0) })
 	assert.Panics(t, func() { p.AddFunction(0, Function{HeadCount: 1}) })

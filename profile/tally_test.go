@@ -42,7 +42,7 @@ func TestTallyMemory(t *testing.T) {
 	for line := range uint32(5000) {
 		b.Count(line, 0, uint64(line%7))
 	}
-	p.AddFunction(p.AddSymbol(UnknownFile, "f"), Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(UnknownUnit, "f"), Function{Records: b.Records()})
 	for range 20 {
 		tally.Add(p)
 	}

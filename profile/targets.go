@@ -90,7 +90,7 @@ func (l *targetLimiter) hotter(a, b Record) int {
 	p := l.profile
 	return cmp.Or(
 		cmp.Compare(b.Count, a.Count),
-		strings.Compare(p.FilePath(p.SymbolFile(a.Callee)), p.FilePath(p.SymbolFile(b.Callee))),
+		strings.Compare(p.UnitPath(p.SymbolUnit(a.Callee)), p.UnitPath(p.SymbolUnit(b.Callee))),
 		strings.Compare(p.SymbolName(a.Callee), p.SymbolName(b.Callee)),
 	)
 }

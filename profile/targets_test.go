@@ -70,7 +70,7 @@ func TestLimitTargetsAgainstNaive(t *testing.T) {
 // TestLimitTargetsBetweenBodies has targets of one line in a row that are not of one body.
 func TestLimitTargetsBetweenBodies(t *testing.T) {
 	p := New()
-	f, g, h := p.AddSymbol(UnknownFile, "f"), p.AddSymbol(UnknownFile, "g"), p.AddSymbol(UnknownFile, "h")
+	f, g, h := p.AddSymbol(UnknownUnit, "f"), p.AddSymbol(UnknownUnit, "g"), p.AddSymbol(UnknownUnit, "h")
 	var b Body
 	b.Enter(1, 0, g)
 	b.Enter(1, 0, g)
@@ -86,6 +86,6 @@ func TestLimitTargetsBetweenBodies(t *testing.T) {
 	q, removed, calls := p.LimitTargets(0)
 	assert.Equal(t, 3, removed)
 	assert.Equal(t, uint64(4), calls)
-	_, found := q.FindSymbol(UnknownFile, "h")
+	_, found := q.FindSymbol(UnknownUnit, "h")
 	assert.False(t, found)
 }

@@ -11,7 +11,7 @@ import (
 // A ratio without a denominator makes no numbers up.
 func TestRatioWithoutDenominator(t *testing.T) {
 	q := New()
-	q.AddFunction(q.AddSymbol(UnknownFile, "f"), Function{HeadCount: 1})
+	q.AddFunction(q.AddSymbol(UnknownUnit, "f"), Function{HeadCount: 1})
 	assert.PanicsWithValue(t, "profile: the ratio 1/0", func() { New().MergeScaled(q, Ratio{1, 0}) })
 	assert.PanicsWithValue(t, "profile: the ratio 0/0", func() { Ratio{}.Of(1) })
 

@@ -17,7 +17,7 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {
 		ref := profile.SymbolRef(s)
-		uses[s] = use{symbol: p.SymbolName(ref), file: p.FilePath(p.SymbolFile(ref))}
+		uses[s] = use{symbol: p.SymbolName(ref), file: p.UnitPath(p.SymbolUnit(ref))}
 	}
 	gather(uses, placesOf(p))
 	plan := makePlan(uses, old, new)

@@ -53,11 +53,11 @@ func sources(name, text string) *Sources {
 // countsOf returns the counts of a symbol by line.
 func countsOf(p *profile.Profile, path, name string) map[int]int {
 	counts := make(map[int]int)
-	for f := range p.NumFiles() {
-		if p.FilePath(profile.FileRef(f)) != path {
+	for f := range p.NumUnits() {
+		if p.UnitPath(profile.UnitRef(f)) != path {
 			continue
 		}
-		if s, ok := p.FindSymbol(profile.FileRef(f), name); ok && p.Function(s) != nil {
+		if s, ok := p.FindSymbol(profile.UnitRef(f), name); ok && p.Function(s) != nil {
 			for _, r := range p.Function(s).Records {
 				counts[int(r.Line)] += int(r.Count)
 			}
@@ -148,7 +148,7 @@ func checkEdit(t *testing.T, edited *text, names map[string]string) {
 		return line
 	}
 	p := profile.New()
-	unit := p.AddFile("src/cart.c")
+	unit := p.AddUnit("src/cart.c")
 	for name, places := range functions {
 		var b profile.Body
 		for n := places[0]; n <= places[1]; n++ {
@@ -229,7 +229,7 @@ func checkRandom(t *testing.T, lines, edited []string, old, new *Sources) {
 		}
 	}
 	b.Count(0, 0, 1000)
-	p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "f"), profile.Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "f"), profile.Function{Records: b.Records()})
 	q, _, err := Profile(p, old, new)
 	require.NoError(t, err)
 	got := countsOf(q, "a.c", "f")
@@ -259,7 +259,7 @@ func checkRandom(t *testing.T, lines, edited []string, old, new *Sources) {
 func TestIdentity(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
-	unit := p.AddFile("cart.c")
+	unit := p.AddUnit("cart.c")
 	price := p.AddSymbol(unit, "price")
 	b.Count(65530, 7, 3) // before the declaration
 	b.Count(500, 7, 3)   // behind the end
@@ -282,20 +282,20 @@ func TestInlined(t *testing.T) {
 	const header = "static inline int twice(int a)\n{\n\tint b = add(a, a);\n\treturn b;\n}\n"
 	const unit = "int f(int a)\n{\n\tlog(a);\n\treturn twice(a);\n}\nint g(int a)\n{\n\treturn twice(a) + 1;\n}\n"
 	p := profile.New()
-	twice := p.AddSymbol(p.AddFile("/b/h.h"), "twice")
+	twice := p.AddSymbol(p.AddUnit("/b/h.h"), "twice")
 	var b profile.Body
 	b.Enter(3, 4, twice)
 	b.Count(2, 0, 10)
-	b.Call(2, 0, p.AddSymbol(profile.UnknownFile, "add"), 10)
+	b.Call(2, 0, p.AddSymbol(profile.UnknownUnit, "add"), 10)
 	b.Count(3, 1, 11)
 	b.Leave()
-	f := p.AddSymbol(p.AddFile("/b/u.c"), "f")
+	f := p.AddSymbol(p.AddUnit("/b/u.c"), "f")
 	p.AddFunction(f, profile.Function{Records: b.Records()})
 	b.Reset()
 	b.Enter(2, 0, twice)
 	b.Count(3, 1, 7)
 	b.Leave()
-	p.AddFunction(p.AddSymbol(p.AddFile("/b/u.c"), "g"), profile.Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit("/b/u.c"), "g"), profile.Function{Records: b.Records()})
 
 	old, new := sources("u.c", unit), sources("u.c", strings.NewReplacer("\tlog", "\tint c;\n\tlog", "twice(a) + 1", "other()").Replace(unit))
 	old.AddFile("h.h", []byte(header))
@@ -303,9 +303,9 @@ func TestInlined(t *testing.T) {
 	q, report, err := Profile(p, old, new)
 	require.NoError(t, err)
 
-	f, _ = q.FindSymbol(q.AddFile("/b/u.c"), "f")
-	twice, _ = q.FindSymbol(q.AddFile("/b/h.h"), "twice")
-	add, _ := q.FindSymbol(profile.UnknownFile, "add")
+	f, _ = q.FindSymbol(q.AddUnit("/b/u.c"), "f")
+	twice, _ = q.FindSymbol(q.AddUnit("/b/h.h"), "twice")
+	add, _ := q.FindSymbol(profile.UnknownUnit, "add")
 	b.Reset()
 	b.Enter(4, 4, twice)
 	b.Count(2, 0, 10)
@@ -332,7 +332,7 @@ int get(const char *s) {
 `
 	moved := "\n" + strings.Replace(old, "\treturn three", "\tlog(s);\n\treturn three", 1)
 	p := profile.New()
-	u := p.AddFile("a.cc")
+	u := p.AddUnit("a.cc")
 	for name, n := range map[string]uint64{"_ZN1A3getEi": 1, "_ZN1B3getEi": 2, "_ZN1B3getEPKc": 3} {
 		var b profile.Body
 		b.Count(1, 0, n)
@@ -352,7 +352,7 @@ func TestOtherFile(t *testing.T) {
 	new := sources("src/cart.c", newText(cart[:total]).source)
 	new.AddFile("src/total.c", []byte(newText(cart[total:]).source))
 	p := profile.New()
-	u := p.AddFile("/build/src/cart.c")
+	u := p.AddUnit("/build/src/cart.c")
 	for name, n := range map[string]uint64{"price": 1, "total": 2} {
 		var b profile.Body
 		b.Count(2, 0, n)
@@ -374,7 +374,7 @@ func TestDeclarations(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
 	b.Count(2, 0, 5)
-	p.AddFunction(p.AddSymbol(p.AddFile("/b/a.cc"), "_ZN1CIiE3getEi"), profile.Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit("/b/a.cc"), "_ZN1CIiE3getEi"), profile.Function{Records: b.Records()})
 	q, report, err := Profile(p, old, new)
 	require.NoError(t, err)
 	assert.Equal(t, map[int]int{3: 5}, countsOf(q, "/b/a.cc", "_ZN1CIiE3getEl"))
@@ -385,7 +385,7 @@ func TestNothing(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
 	b.Count(2, 0, 5)
-	p.AddFunction(p.AddSymbol(p.AddFile("cart.c"), "total"), profile.Function{Records: b.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit("cart.c"), "total"), profile.Function{Records: b.Records()})
 	noise := make([]byte, 1<<16)
 	for i := range noise {
 		noise[i] = byte(rand.Uint32())

@@ -108,7 +108,7 @@ func (r *sampleRebase) function(f *sampleprof.Function) {
 	if r.changes[f.Name].outcome == Lost {
 		return
 	}
-	g := sampleprof.Function{Name: r.name(f.Name), Total: f.Total, Head: f.Head}
+	g := sampleprof.Function{Name: r.name(f.Name), Total: f.Total, HeadCount: f.HeadCount}
 	for i := range f.Context {
 		frame := f.Context[i]
 		c := r.changes[frame.Name]

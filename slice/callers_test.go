@@ -15,8 +15,8 @@ import (
 func TestCallersDeep(t *testing.T) {
 	allocated := func(levels int) uint64 {
 		p := profile.New()
-		own := p.AddSymbol(p.AddFile("own.cc"), "own")
-		other := p.AddFile("other.cc")
+		own := p.AddSymbol(p.AddUnit("own.cc"), "own")
+		other := p.AddUnit("other.cc")
 		outer, middle := p.AddSymbol(other, "outer"), p.AddSymbol(other, "middle")
 		var b profile.Body
 		for range levels {

@@ -26,7 +26,7 @@ func newRefreshed(sources int, counts func(source int) uint64) refreshed {
 	for i := range sources {
 		fmt.Fprintf(header, "class Class%d;\n", i)
 	}
-	inlined := r.profile.AddSymbol(r.profile.AddFile("include/inline.h"), "_ZN6Shared3getEv")
+	inlined := r.profile.AddSymbol(r.profile.AddUnit("include/inline.h"), "_ZN6Shared3getEv")
 	for i := range sources {
 		next := (i + 1) % sources
 		text := header.String() + "class Shared { int get() { return 1; } };\n"
@@ -34,7 +34,7 @@ func newRefreshed(sources int, counts func(source int) uint64) refreshed {
 			text += fmt.Sprintf("class Class%d { Class%d(); int run(); void clear() { } };\n", class, class)
 		}
 		r.texts = append(r.texts, textOf(text+fmt.Sprintf("Class%d::Class%d() { }\nint Class%d::run() { }\nstatic int helper%d() { }\n", i, i, i, i)))
-		file := r.profile.AddFile(fmt.Sprintf("src/class%d.cc", i))
+		file := r.profile.AddUnit(fmt.Sprintf("src/class%d.cc", i))
 		for _, name := range []string{"C2", "3run", "5clear"} {
 			var body profile.Body
 			body.Count(1, 0, counts(i))

@@ -25,7 +25,7 @@ func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	refs := make(map[program.ID]profile.SymbolRef)
 	for _, s := range r.Perm(p.NumSymbols()) {
 		ref := profile.SymbolRef(s)
-		refs[program.ID(s)] = q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
+		refs[program.ID(s)] = q.AddSymbol(q.AddUnit(p.UnitPath(p.SymbolUnit(ref))), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
@@ -62,9 +62,9 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 		ref := profile.SymbolRef(s)
 		path := ""
 		if target != Version2 {
-			path = p.FilePath(p.SymbolFile(ref))
+			path = p.UnitPath(p.SymbolUnit(ref))
 		}
-		refs[program.ID(s)] = m.AddSymbol(m.AddFile(path), p.SymbolName(ref))
+		refs[program.ID(s)] = m.AddSymbol(m.AddUnit(path), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		var body profile.Body
@@ -97,7 +97,7 @@ func TestFingerprintMeaning(t *testing.T) {
 			body.Enter(1, 0, profile.SymbolRef(r.IntN(p.NumSymbols())))
 			body.Leave()
 		case 3:
-			changed.AddSymbol(changed.AddFile(randomPaths[r.IntN(len(randomPaths))]), randomName(r))
+			changed.AddSymbol(changed.AddUnit(randomPaths[r.IntN(len(randomPaths))]), randomName(r))
 		case 4:
 			changed.AddFunction(s, profile.Function{HeadCount: 1})
 		case 5:
@@ -114,7 +114,7 @@ func TestFingerprintMeaning(t *testing.T) {
 			y, err := b.Select(q)
 			require.NoError(t, err)
 			equal := profile.Compare(meaning(x, q.Target), meaning(y, q.Target)) == nil &&
-				(q.Target == Version2 || x.NumFiles() == y.NumFiles())
+				(q.Target == Version2 || x.NumUnits() == y.NumUnits())
 			if equal {
 				same++
 			} else {
@@ -179,7 +179,7 @@ func TestFingerprintsOfInlining(t *testing.T) {
 			return callees
 		})
 		for range r.IntN(n) { // names that are shared
-			p.AddFunction(p.AddSymbol(profile.FileRef(r.IntN(p.NumFiles())), randomName(r)), profile.Function{HeadCount: 1 + r.Uint64N(9)})
+			p.AddFunction(p.AddSymbol(profile.UnitRef(r.IntN(p.NumUnits())), randomName(r)), profile.Function{HeadCount: 1 + r.Uint64N(9)})
 		}
 		program := FromProfile(p)
 		keys, err := program.Fingerprints(Version2, 0)
@@ -216,13 +216,13 @@ func TestFingerprintSummary(t *testing.T) {
 func TestFingerprintStable(t *testing.T) {
 	p := profile.New()
 	var body profile.Body
-	callee := p.AddSymbol(p.AddFile("b.c"), "g.part.0")
+	callee := p.AddSymbol(p.AddUnit("b.c"), "g.part.0")
 	body.Count(1, 2, 3)
 	body.Call(1, 2, callee, 4)
 	body.Enter(5, 0, callee)
 	body.Count(6, 0, 7)
 	body.Leave()
-	p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "f"), profile.Function{HeadCount: 8, Timestamp: 9, Records: body.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "f"), profile.Function{HeadCount: 8, Timestamp: 9, Records: body.Records()})
 	for target, want := range map[Target]uint64{Version2: 0x4a5664d5b72429ea, Version3: 0xf3a367141f773f9d} {
 		got, err := FromProfile(p).Fingerprint(Request{Units: []string{"a.c"}, Target: target})
 		require.NoError(t, err)

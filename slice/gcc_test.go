@@ -111,11 +111,11 @@ func foreign(names ...string) func(p *profile.Profile) {
 			body.Reset()
 			for line := range uint32(40) {
 				body.Count(line, 0, uint64(line*line*line)%1009*uint64(i+1))
-				body.Enter(line, 0, p.AddSymbol(p.AddFile("/other/h.h"), "helper"))
+				body.Enter(line, 0, p.AddSymbol(p.AddUnit("/other/h.h"), "helper"))
 				body.Count(1+line%7, 0, uint64(line)*1000)
 				body.Leave()
 			}
-			file := p.AddFile([]string{"/other/a.c", "/other/draw.cc", ""}[i%3])
+			file := p.AddUnit([]string{"/other/a.c", "/other/draw.cc", ""}[i%3])
 			p.AddFunction(p.AddSymbol(file, name), profile.Function{HeadCount: 5, Records: body.Records()})
 		}
 	}
@@ -125,7 +125,7 @@ func foreign(names ...string) func(p *profile.Profile) {
 func mention(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		for _, name := range names {
-			p.AddSymbol(p.AddFile("/other/names.c"), name)
+			p.AddSymbol(p.AddUnit("/other/names.c"), name)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func mention(names ...string) func(p *profile.Profile) {
 func elsewhere(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		var body profile.Body
-		outer := p.AddSymbol(p.AddFile("/other/outer.c"), "outer")
+		outer := p.AddSymbol(p.AddUnit("/other/outer.c"), "outer")
 		refs := make(map[string]profile.SymbolRef)
 		for s := range p.NumSymbols() {
 			refs[p.SymbolName(profile.SymbolRef(s))] = profile.SymbolRef(s)
@@ -156,11 +156,11 @@ func elsewhere(names ...string) func(p *profile.Profile) {
 				body.Leave()
 				body.Leave()
 			}
-			caller := p.AddSymbol(p.AddFile("/other/far.c"), "far_"+name)
+			caller := p.AddSymbol(p.AddUnit("/other/far.c"), "far_"+name)
 			p.AddFunction(caller, profile.Function{HeadCount: 9, Timestamp: uint64(i), Records: body.Records()})
 		}
 		for _, path := range []string{"/aaa/walk.c", "/zzz/walk.c", "/zzz/draw.cc"} {
-			p.AddFunction(p.AddSymbol(p.AddFile(path), "in"+path), profile.Function{HeadCount: 1})
+			p.AddFunction(p.AddSymbol(p.AddUnit(path), "in"+path), profile.Function{HeadCount: 1})
 		}
 	}
 }

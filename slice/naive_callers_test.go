@@ -64,7 +64,7 @@ func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 
 func (n *naiveSlice) compare(a, b profile.SymbolRef) int {
 	return cmp.Or(strings.Compare(n.p.SymbolName(a), n.p.SymbolName(b)),
-		strings.Compare(n.p.FilePath(n.p.SymbolFile(a)), n.p.FilePath(n.p.SymbolFile(b))))
+		strings.Compare(n.p.UnitPath(n.p.SymbolUnit(a)), n.p.UnitPath(n.p.SymbolUnit(b))))
 }
 
 // A callsite is an inlined call and what is inside.

@@ -37,7 +37,7 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 		callers: make(map[profile.SymbolRef]bool),
 	}
 	for s := range n.all() {
-		path := p.FilePath(p.SymbolFile(s))
+		path := p.UnitPath(p.SymbolUnit(s))
 		if slices.Contains(q.Units, path) && path != "" {
 			n.own[s], n.follow[s] = true, q.Text == nil
 		}
@@ -226,7 +226,7 @@ func (n *naiveSlice) profile() *profile.Profile {
 	p := profile.New()
 	refs := make(map[program.ID]profile.SymbolRef)
 	for s := range n.names {
-		refs[program.ID(s)] = p.AddSymbol(p.AddFile(n.p.FilePath(n.p.SymbolFile(s))), n.p.SymbolName(s))
+		refs[program.ID(s)] = p.AddSymbol(p.AddUnit(n.p.UnitPath(n.p.SymbolUnit(s))), n.p.SymbolName(s))
 	}
 	for s := range n.names {
 		f := n.p.Function(s)

@@ -23,7 +23,7 @@ func collectAgain(p *profile.Profile, seed uint64) *profile.Profile {
 	q := profile.New()
 	for s := range p.NumSymbols() {
 		ref := profile.SymbolRef(s)
-		q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
+		q.AddSymbol(q.AddUnit(p.UnitPath(p.SymbolUnit(ref))), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		records := append([]profile.Record(nil), f.Records...)
@@ -61,11 +61,11 @@ func TestNoise(t *testing.T) {
 			}
 			a, b := FromProfile(collectAgain(p, 1)), FromProfile(collectAgain(p, 2))
 			var sampled []string
-			seen := make(map[profile.FileRef]bool)
+			seen := make(map[profile.UnitRef]bool)
 			for s := range p.Functions() {
-				if f := p.SymbolFile(s); f != profile.UnknownFile && !seen[f] {
+				if f := p.SymbolUnit(s); f != profile.UnknownUnit && !seen[f] {
 					seen[f] = true
-					sampled = append(sampled, p.FilePath(f))
+					sampled = append(sampled, p.UnitPath(f))
 				}
 			}
 			keep := func(bits int) (kept int) {

@@ -53,12 +53,12 @@ func randomProfile(seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 1))
 	unsorted, p := profile.New(), profile.New()
 	for range 1 + r.IntN(30) {
-		unsorted.AddSymbol(unsorted.AddFile(randomPaths[min(1, r.IntN(4))*r.IntN(len(randomPaths))]), randomName(r))
+		unsorted.AddSymbol(unsorted.AddUnit(randomPaths[min(1, r.IntN(4))*r.IntN(len(randomPaths))]), randomName(r))
 	}
 	addSortedFiles(p, unsorted)
 	for s := range unsorted.NumSymbols() {
 		ref := profile.SymbolRef(s)
-		p.AddSymbol(p.AddFile(unsorted.FilePath(unsorted.SymbolFile(ref))), unsorted.SymbolName(ref))
+		p.AddSymbol(p.AddUnit(unsorted.UnitPath(unsorted.SymbolUnit(ref))), unsorted.SymbolName(ref))
 	}
 	var body profile.Body
 	for s := range p.NumSymbols() {
@@ -77,12 +77,12 @@ func randomProfile(seed uint64) *profile.Profile {
 // addSortedFiles adds the files of p to q in the order of their paths.
 func addSortedFiles(q, p *profile.Profile) {
 	var paths []string
-	for f := range p.NumFiles() {
-		paths = append(paths, p.FilePath(profile.FileRef(f)))
+	for f := range p.NumUnits() {
+		paths = append(paths, p.UnitPath(profile.UnitRef(f)))
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
-		q.AddFile(path)
+		q.AddUnit(path)
 	}
 }
 
@@ -108,10 +108,10 @@ func randomBody(r *rand.Rand, b *profile.Body, symbols, depth int) {
 func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
 	r := rand.New(rand.NewPCG(seed, 2))
 	return func(yield func(Request) bool) {
-		for f := range p.NumFiles() {
-			q := Request{Units: []string{p.FilePath(profile.FileRef(f)), "missing.c"}}
+		for f := range p.NumUnits() {
+			q := Request{Units: []string{p.UnitPath(profile.UnitRef(f)), "missing.c"}}
 			if r.IntN(3) == 0 {
-				q.Units = append(q.Units, p.FilePath(profile.FileRef(r.IntN(p.NumFiles()))))
+				q.Units = append(q.Units, p.UnitPath(profile.UnitRef(r.IntN(p.NumUnits()))))
 			}
 			if r.IntN(2) == 0 {
 				q.Text = textOf([]string{
@@ -170,7 +170,7 @@ func TestReaderAndProfile(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, profile.Compare(want, got), "seed %d, %+v", seed, q)
 				require.Equal(t, want.Summary, got.Summary)
-				require.Equal(t, want.NumFiles(), got.NumFiles())
+				require.Equal(t, want.NumUnits(), got.NumUnits())
 				other, err := program.Fingerprint(q)
 				require.NoError(t, err)
 				require.Equal(t, key, other, "seed %d, %+v", seed, q)

@@ -419,11 +419,11 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 	}
 	p.Summary = quantize.Summary(summary, q.Bits)
 	for _, name := range s.files() {
-		p.AddFile(name)
+		p.AddUnit(name)
 	}
 	refs := make(map[program.ID]profile.SymbolRef, len(s.symbols))
 	for _, sym := range s.symbols {
-		refs[sym.ID] = p.AddSymbol(p.AddFile(s.Store.Path(sym.Unit)), sym.Name)
+		refs[sym.ID] = p.AddSymbol(p.AddUnit(s.Store.Path(sym.Unit)), sym.Name)
 	}
 	var body profile.Body
 	for _, sym := range s.symbols {

@@ -29,10 +29,10 @@ func TestUnusedNames(t *testing.T) {
 	} {
 		p := profile.New()
 		for name := range strings.FieldsSeq(c.sampled) {
-			p.AddFunction(p.AddSymbol(p.AddFile("a.cc"), name), profile.Function{HeadCount: 1})
+			p.AddFunction(p.AddSymbol(p.AddUnit("a.cc"), name), profile.Function{HeadCount: 1})
 		}
 		for name := range strings.FieldsSeq(c.others) {
-			p.AddSymbol(p.AddFile("b.cc"), name)
+			p.AddSymbol(p.AddUnit("b.cc"), name)
 		}
 		text := textOf(c.text + " int main() {}")
 		namesFor := func(target Target) (names []string) {

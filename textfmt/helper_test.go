@@ -50,7 +50,7 @@ func corpus(t testing.TB, name string) *afdo.Reader {
 // meaning returns what a profile says in the terms of package naive.
 func meaning(p *profile.Profile) *naive.Profile {
 	key := func(s profile.SymbolRef) naive.Key {
-		return naive.Key{Path: p.FilePath(p.SymbolFile(s)), Name: p.SymbolName(s)}
+		return naive.Key{Path: p.UnitPath(p.SymbolUnit(s)), Name: p.SymbolName(s)}
 	}
 	m := &naive.Profile{Symbols: map[naive.Key]bool{}, Functions: map[naive.Key]*naive.Function{}}
 	for s := range p.NumSymbols() {

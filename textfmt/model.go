@@ -52,7 +52,7 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 type model struct {
 	profile *profile.Profile
 	paths   []string            // by file ID
-	files   []int               // file IDs by FileRef
+	files   []int               // file IDs by UnitRef
 	order   []profile.SymbolRef // by rank
 	ranks   []profile.SymbolRef // by SymbolRef
 	inlined []bool              // by SymbolRef: has a header as an inlined function
@@ -73,7 +73,7 @@ func newModel(p *profile.Profile) *model {
 		m.order[i] = profile.SymbolRef(i)
 	}
 	slices.SortFunc(m.order, func(a, b profile.SymbolRef) int {
-		if c := cmp.Compare(m.files[p.SymbolFile(a)], m.files[p.SymbolFile(b)]); c != 0 {
+		if c := cmp.Compare(m.files[p.SymbolUnit(a)], m.files[p.SymbolUnit(b)]); c != 0 {
 			return c
 		}
 		return strings.Compare(p.SymbolName(a), p.SymbolName(b))
@@ -86,22 +86,22 @@ func newModel(p *profile.Profile) *model {
 
 // numberFiles gives file IDs by path to the units that have symbols.
 func (m *model) numberFiles() {
-	m.files = make([]int, m.profile.NumFiles())
-	var used []profile.FileRef
+	m.files = make([]int, m.profile.NumUnits())
+	var used []profile.UnitRef
 	for i := range m.order {
-		if f := m.profile.SymbolFile(profile.SymbolRef(i)); m.files[f] == 0 {
+		if f := m.profile.SymbolUnit(profile.SymbolRef(i)); m.files[f] == 0 {
 			m.files[f] = 1
 			used = append(used, f)
 		}
 	}
-	slices.SortFunc(used, func(a, b profile.FileRef) int {
-		return strings.Compare(m.profile.FilePath(a), m.profile.FilePath(b))
+	slices.SortFunc(used, func(a, b profile.UnitRef) int {
+		return strings.Compare(m.profile.UnitPath(a), m.profile.UnitPath(b))
 	})
-	m.files[profile.UnknownFile] = -1
+	m.files[profile.UnknownUnit] = -1
 	for _, f := range used {
-		if f != profile.UnknownFile {
+		if f != profile.UnknownUnit {
 			m.files[f] = len(m.paths)
-			m.paths = append(m.paths, m.profile.FilePath(f))
+			m.paths = append(m.paths, m.profile.UnitPath(f))
 		}
 	}
 }
@@ -187,5 +187,5 @@ func (m *model) id(rank profile.SymbolRef) uint32 { return uint32(rank) + 1 }
 
 func (m *model) header(rank profile.SymbolRef) (name string, file int, err error) {
 	ref := m.order[rank]
-	return m.profile.SymbolName(ref), m.files[m.profile.SymbolFile(ref)], nil
+	return m.profile.SymbolName(ref), m.files[m.profile.SymbolUnit(ref)], nil
 }

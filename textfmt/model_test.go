@@ -43,7 +43,7 @@ func TestPrintProfileLayout(t *testing.T) {
 		fn{name: "only named"},
 		fn{file: "a.c", name: "a", headCount: 1},
 	)
-	p.AddFile("without symbols")
+	p.AddUnit("without symbols")
 	p.Summary = &afdo.Summary{TotalCount: 1, MaxCount: 2, MaxFunctionCount: 3, NumCounts: 4, NumFunctions: 5, Entries: []afdo.SummaryEntry{{Cutoff: 6, MinCount: 7, NumCounts: 8}}}
 	assert.Equal(t, `filenames = {
   "a.c",
@@ -122,7 +122,7 @@ func TestPrintProfileRandom(t *testing.T) {
 		backwards := profile.New()
 		for s := p.NumSymbols() - 1; s >= 0; s-- {
 			ref := profile.SymbolRef(s)
-			backwards.AddSymbol(backwards.AddFile(p.FilePath(p.SymbolFile(ref))), p.SymbolName(ref))
+			backwards.AddSymbol(backwards.AddUnit(p.UnitPath(p.SymbolUnit(ref))), p.SymbolName(ref))
 		}
 		backwards.Merge(p)
 		backwards.Summary = p.Summary

@@ -53,7 +53,7 @@ func Parse(r io.Reader) (*profile.Profile, error) {
 type parser struct {
 	lexer
 	profile *profile.Profile
-	files   []profile.FileRef // by file ID
+	files   []profile.UnitRef // by file ID
 
 	slots   idTable // of symbol IDs: indices of labels
 	labels  []label
@@ -68,7 +68,7 @@ type parser struct {
 // A label is a symbol ID of the text and what it stands for.
 type label struct {
 	symbol profile.SymbolRef
-	file   profile.FileRef // of symbol
+	file   profile.UnitRef // of symbol
 	name   string          // of symbol
 	known  bool            // a header has told symbol
 	top    bool            // heads a symbol at top level
@@ -135,10 +135,10 @@ func (p *parser) filenames() {
 	if p.accept('}') {
 		return
 	}
-	seen := make(map[profile.FileRef]bool)
+	seen := make(map[profile.UnitRef]bool)
 	for {
 		_, at := p.peek()
-		file := p.profile.AddFile(string(p.quoted("file name")))
+		file := p.profile.AddUnit(string(p.quoted("file name")))
 		if seen[file] {
 			p.fail(at, afdo.ErrSyntax, "file name %.80q is a duplicate", p.text)
 		}
@@ -247,7 +247,7 @@ func (p *parser) symbol() {
 
 // symbolName parses the part of a header up to the opening parenthesis. The
 // name is valid until the next keyword or name.
-func (p *parser) symbolName() (profile.FileRef, []byte) {
+func (p *parser) symbolName() (profile.UnitRef, []byte) {
 	name := p.quoted("symbol name")
 	p.expect(':')
 	file := p.fileID()
@@ -255,7 +255,7 @@ func (p *parser) symbolName() (profile.FileRef, []byte) {
 	return file, name
 }
 
-func (p *parser) fileID() profile.FileRef {
+func (p *parser) fileID() profile.UnitRef {
 	const want = "file ID"
 	c, at := p.peek()
 	if c == '-' {
@@ -266,15 +266,15 @@ func (p *parser) fileID() profile.FileRef {
 		if id := p.number(widthCount, want); id != 1 {
 			p.fail(at, afdo.ErrSyntax, "file ID -%d is neither -1 nor an index of filenames", id)
 		}
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	id := p.number(widthCount, want)
 	if p.err != nil {
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	if id >= uint64(len(p.files)) {
 		p.fail(at, afdo.ErrSyntax, "file ID %d, but there are %d file names", id, len(p.files))
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	return p.files[id]
 }
@@ -297,7 +297,7 @@ func (p *parser) label(id uint32, at position) uint32 {
 }
 
 // define says what a symbol ID stands for.
-func (p *parser) define(id uint32, at position, file profile.FileRef, name []byte) (slot uint32) {
+func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byte) (slot uint32) {
 	if p.err != nil {
 		return 0
 	}

@@ -56,7 +56,7 @@ type composer struct {
 }
 
 func (c *composer) ref(file, name string) profile.SymbolRef {
-	return c.p.AddSymbol(c.p.AddFile(file), name)
+	return c.p.AddSymbol(c.p.AddUnit(file), name)
 }
 
 func compose(fns ...fn) *profile.Profile {
@@ -198,10 +198,10 @@ func TestParseGrammar(t *testing.T) {
 
 func TestParseSymbolWithoutInfo(t *testing.T) {
 	p := parse(t, head+`"f":0(7:0:0) = {} "g":0(8:0:0) = {locations = {0 = 0}}`)
-	f, ok := p.FindSymbol(p.AddFile("a.c"), "f")
+	f, ok := p.FindSymbol(p.AddUnit("a.c"), "f")
 	require.True(t, ok)
 	assert.Nil(t, p.Function(f))
-	g, ok := p.FindSymbol(p.AddFile("a.c"), "g")
+	g, ok := p.FindSymbol(p.AddUnit("a.c"), "g")
 	require.True(t, ok)
 	assert.NotNil(t, p.Function(g), "a count of 0 is a record")
 }
@@ -246,7 +246,7 @@ func TestParseDeepNesting(t *testing.T) {
 				strings.NewReader(`}} "h":0(5:0:0) = {}`))
 			p, err := Parse(text)
 			require.NoError(t, err)
-			f, _ := p.FindSymbol(p.AddFile("a.c"), "f")
+			f, _ := p.FindSymbol(p.AddUnit("a.c"), "f")
 			records := p.Function(f).Records
 			require.Len(t, records, depth+2)
 			assert.Equal(t, profile.KindInlined, records[depth].Kind)
@@ -284,7 +284,7 @@ of \xff two lines":-1(12345:678:9) = { locations = { 11.22 = 33 }, callsites = {
 		require.Equal(t, fault(position{16, 107}, afdo.ErrSyntax, "%s", `expected a symbol, found "!"`), err, "%d", pad)
 
 		p := parse(t, strings.TrimSuffix(text, "!"))
-		f, ok := p.FindSymbol(profile.UnknownFile, "name\nof \\xff two lines")
+		f, ok := p.FindSymbol(profile.UnknownUnit, "name\nof \\xff two lines")
 		require.True(t, ok)
 		require.Equal(t, &profile.Function{HeadCount: 678, Timestamp: 9, Records: []profile.Record{
 			{Line: 11, Discriminator: 22, Count: 33},

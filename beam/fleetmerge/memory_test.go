@@ -186,10 +186,10 @@ func wideFleet(t *testing.T, units int) (groups *bag) {
 	groups = newBag(t)
 	for host := range units / perHost {
 		p := profile.New()
-		hub := p.AddFile("hub.h")
+		hub := p.AddUnit("hub.h")
 		for i := range 2 * perHost {
 			n := (host*perHost + i) % units
-			file, next := p.AddFile(unitName(n)), p.AddFile(unitName((n+1)%units))
+			file, next := p.AddUnit(unitName(n)), p.AddUnit(unitName((n+1)%units))
 			for f := range 8 {
 				body := new(profile.Body)
 				for line := range uint32(10) {

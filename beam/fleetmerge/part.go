@@ -52,7 +52,7 @@ func encodeParts(p *profile.Profile) (paths, parts [][]byte, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		paths = append(paths, []byte(p.FilePath(f)))
+		paths = append(paths, []byte(p.UnitPath(f)))
 		parts = append(parts, data)
 	}
 	return paths, parts, nil

@@ -67,13 +67,13 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 		return err
 	}
 	from := string(path)
-	refs := make([]reference, p.NumFiles())
+	refs := make([]reference, p.NumUnits())
 	for f := range refs {
-		refs[f] = reference{from: from, own: p.FilePath(profile.FileRef(f)) == from}
+		refs[f] = reference{from: from, own: p.UnitPath(profile.UnitRef(f)) == from}
 	}
 	uses := make([]uint32, p.NumSymbols())
 	for s, fn := range p.Functions() {
-		r := &refs[p.SymbolFile(s)]
+		r := &refs[p.SymbolUnit(s)]
 		r.functions++
 		r.records += uint64(len(fn.Records))
 		for i := range fn.Records {
@@ -83,13 +83,13 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 		}
 	}
 	for s, n := range uses {
-		r := &refs[p.SymbolFile(profile.SymbolRef(s))]
+		r := &refs[p.SymbolUnit(profile.SymbolRef(s))]
 		r.names = append(r.names, p.SymbolName(profile.SymbolRef(s)))
 		r.uses = append(r.uses, n)
 	}
 	for f := range refs {
 		if r := &refs[f]; r.own || len(r.names) > 0 {
-			emit([]byte(p.FilePath(profile.FileRef(f))), r.encode())
+			emit([]byte(p.UnitPath(profile.UnitRef(f))), r.encode())
 		}
 	}
 	return nil

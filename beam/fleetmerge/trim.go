@@ -105,7 +105,7 @@ func (fn *trimFn) ProcessElement(path, part []byte, emit func(path, part []byte)
 // unit itself may be there no longer.
 func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) error {
 	for s := range p.Functions() {
-		if p.FilePath(p.SymbolFile(s)) == string(path) {
+		if p.UnitPath(p.SymbolUnit(s)) == string(path) {
 			continue
 		}
 		paths, parts, err := encodeParts(p)

@@ -143,11 +143,11 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	case !ok:
 		return fmt.Errorf("unit %q has no place in the plan", path)
 	}
-	unit := p.AddFile(string(path))
+	unit := p.AddUnit(string(path))
 	numbers := make(map[profile.SymbolRef]uint32)
 	for data := []byte(nil); ids(&data); {
 		f := fieldsOf(data)
-		file := p.AddFile(string(f.bytes()))
+		file := p.AddUnit(string(f.bytes()))
 		for f.Rest() > 0 {
 			name := f.bytes()
 			numbers[p.AddSymbol(file, string(name))] = uint32(f.uint())

@@ -42,7 +42,7 @@ func refresh(in, out string, paths []string) error {
 	changed := 0
 	for s := range p.Functions() {
 		for _, path := range paths {
-			if strings.HasSuffix(p.FilePath(p.SymbolFile(s)), path) {
+			if strings.HasSuffix(p.UnitPath(p.SymbolUnit(s)), path) {
 				p.AddFunction(s, profile.Function{HeadCount: 1})
 				changed++
 			}

@@ -22,7 +22,7 @@ type trie struct {
 func newTrie(names []string) (Table, error) {
 	p := profile.New()
 	for _, name := range names {
-		p.AddSymbol(profile.UnknownFile, name)
+		p.AddSymbol(profile.UnknownUnit, name)
 	}
 	var file bytes.Buffer
 	if err := builder.Write(&file, p, builder.Options{Compact: true}); err != nil {

@@ -75,7 +75,7 @@ func vary(what, from, to string) error {
 	}
 	q := profile.New()
 	symbol := func(s profile.SymbolRef) profile.SymbolRef {
-		return q.AddSymbol(q.AddFile(p.FilePath(p.SymbolFile(s))), p.SymbolName(s))
+		return q.AddSymbol(q.AddUnit(p.UnitPath(p.SymbolUnit(s))), p.SymbolName(s))
 	}
 	for s, f := range p.Functions() {
 		g := *f

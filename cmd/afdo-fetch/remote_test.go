@@ -112,10 +112,10 @@ func TestUnits(t *testing.T) {
 		path := filepath.Join(c.dir, "all.afdo")
 		require.NoError(t, os.WriteFile(path, data, 0o666))
 		o := newObject(t, data)
-		units := p.NumFiles()
+		units := p.NumUnits()
 		var most, mostBytes int64
 		for f := 1; f < units; f += units / 40 {
-			unit := p.FilePath(profile.FileRef(f))
+			unit := p.UnitPath(profile.UnitRef(f))
 			want, err := c.afdo("lookup", path, "--unit", unit)
 			require.NoError(t, err, want)
 			o.reset()
@@ -134,7 +134,7 @@ func TestReplaced(t *testing.T) {
 	c := newCommand(t)
 	p := synth.New(synth.Medium)
 	o := newObject(t, encode(t, p, false))
-	unit := p.FilePath(profile.FileRef(p.NumFiles() / 2))
+	unit := p.UnitPath(profile.UnitRef(p.NumUnits() / 2))
 	whole, err := c.afdo("lookup", o.URL, "--unit", unit)
 	require.NoError(t, err, whole)
 	requests := o.requests.Load()
@@ -156,7 +156,7 @@ func TestExec(t *testing.T) {
 		p := synth.New(synth.Small)
 		var body profile.Body
 		body.Count(1, 0, count)
-		p.AddFunction(p.AddSymbol(p.AddFile("a.c"), "only_here"), profile.Function{HeadCount: count, Records: body.Records()})
+		p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "only_here"), profile.Function{HeadCount: count, Records: body.Records()})
 		return encode(t, p, true)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int only_here(int x) { return x + 1; }\n"), 0o666))

@@ -99,7 +99,7 @@ func TestCreate(t *testing.T) {
 	require.Equal(t, 1, p.NumFunctions())
 	for s, f := range p.Functions() {
 		assert.Equal(t, "loop", p.SymbolName(s))
-		assert.Equal(t, filepath.Join(filepath.Dir(program), "prog.c"), p.FilePath(p.SymbolFile(s)))
+		assert.Equal(t, filepath.Join(filepath.Dir(program), "prog.c"), p.UnitPath(p.SymbolUnit(s)))
 		assert.Equal(t, uint64(7), f.HeadCount)
 		lines := make(map[uint32]uint64)
 		for _, r := range f.Records {

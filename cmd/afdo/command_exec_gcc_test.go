@@ -84,7 +84,7 @@ func TestExecCcache(t *testing.T) {
 	expect(1, 0, "with the same profile")
 	change(t, p, s.path("main.c"))
 	change(t, p, s.path("insert.c"))
-	p.AddFunction(p.AddSymbol(p.AddFile("/new.c"), "new_function"), profile.Function{HeadCount: 1 << 40})
+	p.AddFunction(p.AddSymbol(p.AddUnit("/new.c"), "new_function"), profile.Function{HeadCount: 1 << 40})
 	replaceV4(t, path, p)
 	expect(1, 0, "with a profile that leaves the unit alone")
 	assert.True(t, object == s.read("walk.o"))

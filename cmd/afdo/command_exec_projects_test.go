@@ -226,7 +226,7 @@ func onOtherPaths(p *profile.Profile) *profile.Profile {
 	refs := make([]profile.SymbolRef, p.NumSymbols())
 	for s := range refs {
 		ref := profile.SymbolRef(s)
-		refs[s] = q.AddSymbol(q.AddFile(names.Replace(p.FilePath(p.SymbolFile(ref)))), p.SymbolName(ref))
+		refs[s] = q.AddSymbol(q.AddUnit(names.Replace(p.UnitPath(p.SymbolUnit(ref)))), p.SymbolName(ref))
 	}
 	for s, f := range p.Functions() {
 		records := append([]profile.Record(nil), f.Records...)

@@ -36,7 +36,7 @@ func TestFingerprintEncodings(t *testing.T) {
 	path := writeV4(t, p)
 	for _, compiler := range []string{"gcc12", "gcc16"} {
 		want := keysOf(t, path, "--for", compiler)
-		assert.Len(t, want, p.NumFiles()-1)
+		assert.Len(t, want, p.NumUnits()-1)
 		for _, f := range []gcovkind.Format{gcovkind.V4Compact, gcovkind.V3, gcovkind.Text} {
 			other := filepath.Join(t.TempDir(), "other")
 			require.Equal(t, cli.StatusDone, afdoRun("convert", path, "-o", other, "--to", f.String()).status)
@@ -106,8 +106,8 @@ func TestFingerprintSlices(t *testing.T) {
 		same bool
 	}{
 		{"a sample of the unit", func() { change(t, p, source) }, false},
-		{"a name nobody looks for", func() { p.AddSymbol(p.AddFile("/new.c"), "unheard_of") }, true},
-		{"a name of unknown file", func() { p.AddSymbol(profile.UnknownFile, "unheard_of") }, false},
+		{"a name nobody looks for", func() { p.AddSymbol(p.AddUnit("/new.c"), "unheard_of") }, true},
+		{"a name of unknown file", func() { p.AddSymbol(profile.UnknownUnit, "unheard_of") }, false},
 	} {
 		args := []string{path, "--unit", source, "--quantize", "64"}
 		key, part := keysOf(t, args...), must(t, append([]string{"slice", "--to", "v2"}, args...)...)

@@ -67,7 +67,7 @@ func TestPprofNames(t *testing.T) {
 
 func TestPprofSaysWhatIsNestedTooDeep(t *testing.T) {
 	p := profile.New()
-	f := p.AddSymbol(profile.UnknownFile, "f")
+	f := p.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	for range 2 * pprofile.MaxDepth {
 		body.Enter(1, 0, f)

@@ -151,7 +151,7 @@ type reportSide struct {
 	kind.Drawing
 	file      *input.File
 	loaded    *kind.Loaded // nil for a kind that package profile does not hold
-	unitBytes []int64      // what its units take, by FileRef
+	unitBytes []int64      // what its units take, by UnitRef
 }
 
 // reportSide reads a profile. The caller closes its file.

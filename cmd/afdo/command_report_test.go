@@ -220,7 +220,7 @@ int main(int argc, char **argv) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	p := profile.New()
-	f := p.AddFile("src/hot.c")
+	f := p.AddUnit("src/hot.c")
 	var body profile.Body
 	body.Count(3, 0, 70)
 	body.Count(900, 0, 2)
@@ -230,7 +230,7 @@ int main(int argc, char **argv) {
 	body.Leave()
 	body.Count(1<<16-6, 0, 3)
 	p.AddFunction(p.AddSymbol(f, "main"), profile.Function{HeadCount: 1, Records: body.Records()})
-	other := p.AddSymbol(p.AddFile("src/gone.c"), "gone")
+	other := p.AddSymbol(p.AddUnit("src/gone.c"), "gone")
 	body.Reset()
 	body.Count(1, 0, 50)
 	p.AddFunction(other, profile.Function{Records: body.Records()})

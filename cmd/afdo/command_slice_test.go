@@ -41,8 +41,8 @@ func replaceV4(t testing.TB, path string, p *profile.Profile) {
 // small returns a profile of its own to change, and the path of one of its sources.
 func small() (p *profile.Profile, source string) {
 	p = synth.New(synth.Small)
-	for f := range p.NumFiles() {
-		if path := p.FilePath(profile.FileRef(f)); filepath.Ext(path) == ".cc" {
+	for f := range p.NumUnits() {
+		if path := p.UnitPath(profile.UnitRef(f)); filepath.Ext(path) == ".cc" {
 			return p, path
 		}
 	}
@@ -53,7 +53,7 @@ func small() (p *profile.Profile, source string) {
 func change(t testing.TB, p *profile.Profile, unit string) {
 	t.Helper()
 	for s := range p.Functions() {
-		if p.FilePath(p.SymbolFile(s)) == unit {
+		if p.UnitPath(p.SymbolUnit(s)) == unit {
 			p.AddFunction(s, profile.Function{HeadCount: 1})
 			return
 		}
@@ -131,7 +131,7 @@ func tinyProfile(units ...string) *profile.Profile {
 	for i, unit := range units {
 		var body profile.Body
 		body.Count(1, 0, uint64(i+1))
-		p.AddFunction(p.AddSymbol(p.AddFile(unit), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: 5, Records: body.Records()})
+		p.AddFunction(p.AddSymbol(p.AddUnit(unit), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: 5, Records: body.Records()})
 	}
 	return p
 }

@@ -174,7 +174,7 @@ func (o topOrder) sort(symbols []profile.SymbolRef, p *profile.Profile, r *rank.
 			cmp.Compare(count(y), count(x)),
 			cmp.Compare(y.Total, x.Total),
 			names,
-			strings.Compare(p.FilePath(p.SymbolFile(a)), p.FilePath(p.SymbolFile(b))),
+			strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b))),
 		)
 	})
 }

@@ -97,7 +97,7 @@ func TestTopRandom(t *testing.T) {
 		for i := range all.Functions {
 			f := &all.Functions[i]
 			k := f.key(t)
-			s, ok := p.FindSymbol(p.AddFile(k.Path), k.Name)
+			s, ok := p.FindSymbol(p.AddUnit(k.Path), k.Name)
 			require.True(t, ok)
 			want := r.Symbols[s]
 			assert.Equal(t, []uint64{want.Own, want.Total, want.Head}, []uint64{f.Own, f.Total, f.HeadCount})
@@ -125,8 +125,8 @@ func TestTopRandom(t *testing.T) {
 		total := uint64(0)
 		for i, c := range calls {
 			g := &got.Calls[i]
-			assert.Equal(t, naive.Key{Path: p.FilePath(p.SymbolFile(c.Caller)), Name: p.SymbolName(c.Caller)}, g.Caller.key(t))
-			assert.Equal(t, naive.Key{Path: p.FilePath(p.SymbolFile(c.Callee)), Name: p.SymbolName(c.Callee)}, g.Callee.key(t))
+			assert.Equal(t, naive.Key{Path: p.UnitPath(p.SymbolUnit(c.Caller)), Name: p.SymbolName(c.Caller)}, g.Caller.key(t))
+			assert.Equal(t, naive.Key{Path: p.UnitPath(p.SymbolUnit(c.Callee)), Name: p.SymbolName(c.Callee)}, g.Callee.key(t))
 			assert.Equal(t, []uint64{uint64(c.Line), uint64(c.Discriminator), c.Count}, []uint64{uint64(g.Line), uint64(g.Discriminator), g.Count})
 			total = saturating.Add(total, c.Count)
 		}
@@ -168,7 +168,7 @@ func TestTopUnitIsThatOfLookup(t *testing.T) {
 				continue
 			}
 			require.NoError(t, errHere)
-			require.Equal(t, u.Path(), p.FilePath(f), "%q", want)
+			require.Equal(t, u.Path(), p.UnitPath(f), "%q", want)
 		}
 	})
 	assert.NotZero(t, ambiguous)

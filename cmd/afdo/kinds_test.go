@@ -39,7 +39,7 @@ func (countKind) Load(f *input.File) (*kind.Loaded, error) {
 	p := profile.New()
 	var body profile.Body
 	body.Count(1, 0, n)
-	p.AddFunction(p.AddSymbol(profile.UnknownFile, "f"), profile.Function{Records: body.Records()})
+	p.AddFunction(p.AddSymbol(profile.UnknownUnit, "f"), profile.Function{Records: body.Records()})
 	return &kind.Loaded{Profile: p, Format: "count", Size: opened.Size()}, nil
 }
 

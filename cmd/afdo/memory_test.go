@@ -242,7 +242,7 @@ func sharedTable(units, prefix, n int) []byte {
 // nestedProfile returns a profile whose only function has bodies nested n deep.
 func nestedProfile(n int) *profile.Profile {
 	p := profile.New()
-	f := p.AddSymbol(p.AddFile(gen.HostilePath), "f")
+	f := p.AddSymbol(p.AddUnit(gen.HostilePath), "f")
 	var body profile.Body
 	for range n {
 		body.Enter(1, 0, f)

@@ -179,7 +179,7 @@ func profileOf(n int, of func(i int) (path, name string), body func(b *profile.B
 		if i > 0 {
 			path, name = of(i)
 		}
-		symbols[i] = p.AddSymbol(p.AddFile(path), name)
+		symbols[i] = p.AddSymbol(p.AddUnit(path), name)
 	}
 	var b profile.Body
 	for i, s := range symbols {

@@ -20,12 +20,12 @@ import (
 type topList struct {
 	*kind.TopOptions
 	profile *profile.Profile
-	file    profile.FileRef // what counts if HasUnit
+	file    profile.UnitRef // what counts if HasUnit
 }
 
 // wanted tells whether a symbol is of the unit that was asked for.
 func (l *topList) wanted(s profile.SymbolRef) bool {
-	return !l.HasUnit || l.profile.SymbolFile(s) == l.file
+	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }
 
 // shown returns how many of n lines are to be printed.
@@ -168,7 +168,7 @@ func (l *topList) name(s profile.SymbolRef) string {
 }
 
 func (l *topList) unitOf(s profile.SymbolRef) string {
-	return l.profile.FilePath(l.profile.SymbolFile(s))
+	return l.profile.UnitPath(l.profile.SymbolUnit(s))
 }
 
 // percentage returns which part of a total something is.

@@ -116,7 +116,7 @@ func (w *workspace) refresh(changed int) {
 			count = 1_000
 		}
 		body.Count(1, 0, count)
-		p.AddFunction(p.AddSymbol(p.AddFile(fmt.Sprintf("/elsewhere/a%d.c", i)), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: count, Records: body.Records()})
+		p.AddFunction(p.AddSymbol(p.AddUnit(fmt.Sprintf("/elsewhere/a%d.c", i)), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: count, Records: body.Records()})
 	}
 	var file bytes.Buffer
 	require.NoError(w, builder.Write(&file, p, builder.Options{}))

@@ -168,7 +168,7 @@ func (p *project) refresh(changed int) {
 		if i < changed {
 			count = 1_000
 		}
-		whole.AddFunction(whole.AddSymbol(whole.AddFile(source(i)), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: count, Records: body.Records()})
+		whole.AddFunction(whole.AddSymbol(whole.AddUnit(source(i)), fmt.Sprintf("f%d", i)), profile.Function{HeadCount: count, Records: body.Records()})
 	}
 	var v4, old bytes.Buffer
 	require.NoError(p, builder.Write(&v4, whole, builder.Options{}))

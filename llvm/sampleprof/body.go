@@ -33,7 +33,7 @@ const (
 // function reads a function with its head count and name. Its records are valid until the next
 // call.
 func (b *bodyReader) function() Function {
-	f := Function{Head: b.uint64()}
+	f := Function{HeadCount: b.uint64()}
 	f.Name, f.Context = b.functionRef()
 	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
 	f.Total = b.begin(-1)
@@ -138,7 +138,7 @@ func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 
 // function appends a function: the inverse of [bodyReader.function].
 func (w *bodyWriter) function(f *Function, ref uint32) {
-	w.put(f.Head)
+	w.put(f.HeadCount)
 	w.put(uint64(ref))
 	i := w.begin(f.Total, f.Records, 0, len(f.Records))
 	for len(w.ends) > 0 {

@@ -149,7 +149,7 @@ func (l *llvm) compareSlice(t *testing.T, flags []string, p *Profile) {
 	t.Helper()
 	for i := range 20 {
 		name := p.AddName(Name{Text: fmt.Sprintf("foreign%d", i)})
-		f := Function{Name: name, Total: 500, Head: 5, Records: []Record{{Kind: KindCount, Line: 1, Count: uint64(100 * i)}}}
+		f := Function{Name: name, Total: 500, HeadCount: 5, Records: []Record{{Kind: KindCount, Line: 1, Count: uint64(100 * i)}}}
 		if p.ContextSensitive {
 			f.Context = []Frame{{Name: name}}
 		}

@@ -3,11 +3,11 @@ package sampleprof
 // A Function is a top-level function: what was sampled in it where it was not inlined, or, in a
 // context-sensitive profile, where it was called in one context.
 type Function struct {
-	Name    NameRef
-	Context []Frame // outermost first, and the function itself last; nil unless the profile is context-sensitive
-	Total   uint64  // samples, inlined ones included, as stated, which need not be the sum of the records
-	Head    uint64  // calls of the function
-	Records []Record
+	Name      NameRef
+	Context   []Frame // outermost first, and the function itself last; nil unless the profile is context-sensitive
+	Total     uint64  // samples, inlined ones included, as stated, which need not be the sum of the records
+	HeadCount uint64  // calls of the function
+	Records   []Record
 }
 
 // Checksum returns the checksum of the function's control flow graph, 0 if there is none.

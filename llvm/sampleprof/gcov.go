@@ -49,16 +49,16 @@ type toGCOV struct {
 }
 
 func (c *toGCOV) symbol(ref NameRef) profile.SymbolRef {
-	name, file := c.p.Name(ref).Text, profile.UnknownFile
+	name, file := c.p.Name(ref).Text, profile.UnknownUnit
 	if c.file != nil {
-		file = c.q.AddFile(c.file(name))
+		file = c.q.AddUnit(c.file(name))
 	}
 	return c.q.AddSymbol(file, name)
 }
 
 func (c *toGCOV) function(f *Function) {
 	c.body.Reset()
-	outermost, head := f.Name, f.Head
+	outermost, head := f.Name, f.HeadCount
 	if len(f.Context) > 1 {
 		outermost, head = f.Context[0].Name, 0
 		c.losses.Contexts++
@@ -140,14 +140,14 @@ func FromGCOV(q *profile.Profile) (*Profile, Losses) {
 		if f.Timestamp != 0 {
 			losses.Timestamps++
 		}
-		if q.FilePath(q.SymbolFile(s)) != "" {
+		if q.UnitPath(q.SymbolUnit(s)) != "" {
 			losses.Units++
 		}
 		name := c.name(s)
 		if p.Find(name, nil) != nil {
 			losses.Symbols++
 		}
-		g := Function{Name: name, Head: f.HeadCount}
+		g := Function{Name: name, HeadCount: f.HeadCount}
 		g.Records, g.Total = c.records(c.folded(f.Records, &losses))
 		p.AddFunction(g)
 	}

@@ -48,7 +48,7 @@ func TestGCOVRoundTrip(t *testing.T) {
 				require.Empty(t, f.Records)
 				continue
 			}
-			require.Equal(t, f.Head, g.Head)
+			require.Equal(t, f.HeadCount, g.HeadCount)
 			require.Len(t, g.Records, len(f.Records))
 			for i, r := range f.Records {
 				s := g.Records[i]
@@ -119,13 +119,13 @@ func TestToGCOVContexts(t *testing.T) {
 func TestFromGCOVLosses(t *testing.T) {
 	q := profile.New()
 	var body profile.Body
-	body.Call(3, 1, q.AddSymbol(q.AddFile("b.c"), "f"), 5)
-	body.Enter(4, 0, q.AddSymbol(profile.UnknownFile, "g"))
+	body.Call(3, 1, q.AddSymbol(q.AddUnit("b.c"), "f"), 5)
+	body.Enter(4, 0, q.AddSymbol(profile.UnknownUnit, "g"))
 	body.Count(1, 0, 6)
-	body.Call(2, 0, q.AddSymbol(profile.UnknownFile, "f"), 5)
+	body.Call(2, 0, q.AddSymbol(profile.UnknownUnit, "f"), 5)
 	body.Leave()
-	q.AddFunction(q.AddSymbol(q.AddFile("a.c"), "main"), profile.Function{HeadCount: 1, Timestamp: 2, Records: body.Records()})
-	q.AddFunction(q.AddSymbol(q.AddFile("b.c"), "main"), profile.Function{HeadCount: 1, Records: body.Records()})
+	q.AddFunction(q.AddSymbol(q.AddUnit("a.c"), "main"), profile.Function{HeadCount: 1, Timestamp: 2, Records: body.Records()})
+	q.AddFunction(q.AddSymbol(q.AddUnit("b.c"), "main"), profile.Function{HeadCount: 1, Records: body.Records()})
 	p, losses := FromGCOV(q)
 	assert.Equal(t, Losses{Units: 2, Symbols: 1, Timestamps: 1}, losses)
 	assert.Equal(t, "main:12:2\n 3.1: 0 f:10\n 4: g:12\n  1: 12\n  2: 0 f:10\n", textOf(t, p))
@@ -133,15 +133,15 @@ func TestFromGCOVLosses(t *testing.T) {
 	body.Count(5, 0, 7)
 	body.Count(1<<16+5, 0, 1)
 	body.Count(1<<17, 0, 0)
-	body.Enter(1<<16+3, 1, q.AddSymbol(profile.UnknownFile, "g"))
+	body.Enter(1<<16+3, 1, q.AddSymbol(profile.UnknownUnit, "g"))
 	body.Count(1<<16, 0, 4)
 	body.Leave()
 	long := profile.New()
-	long.AddSymbol(profile.UnknownFile, "g") // of the number that the records have
+	long.AddSymbol(profile.UnknownUnit, "g") // of the number that the records have
 	for long.NumSymbols() < q.NumSymbols() {
-		long.AddSymbol(profile.UnknownFile, "g"+strconv.Itoa(long.NumSymbols()))
+		long.AddSymbol(profile.UnknownUnit, "g"+strconv.Itoa(long.NumSymbols()))
 	}
-	long.AddFunction(long.AddSymbol(profile.UnknownFile, "long"), profile.Function{Records: body.Records()})
+	long.AddFunction(long.AddSymbol(profile.UnknownUnit, "long"), profile.Function{Records: body.Records()})
 	p, losses = FromGCOV(long)
 	assert.Equal(t, Losses{SilentLines: 1, FoldedLines: 3}, losses)
 	assert.Regexp(t, "^long:12:0\\n 5: 8\\n 3.1: g[0-9]*:4\\n  0: 4\\n$", textOf(t, p))
@@ -156,8 +156,8 @@ func TestToGCOVFiles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, losses)
 	want := profile.New()
-	a, g := want.AddFile("a.c"), want.AddFile("g.h")
-	f := want.AddSymbol(profile.UnknownFile, "f")
+	a, g := want.AddUnit("a.c"), want.AddUnit("g.h")
+	f := want.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	body.Count(1, 0, 2)
 	body.Call(1, 0, f, 2)

@@ -158,7 +158,7 @@ var someNames = []string{
 func randomProfile(rng *rand.Rand, s shape) *Profile {
 	g := generator{shape: s, rng: rng, p: &Profile{ContextSensitive: s.contexts, Probes: s.probes, FS: s.fs}}
 	for range 1 + rng.IntN(7) {
-		f := Function{Total: g.number(), Head: g.number(), Name: g.name()}
+		f := Function{Total: g.number(), HeadCount: g.number(), Name: g.name()}
 		if s.contexts {
 			f.Context = g.context()
 			f.Name = f.Context[len(f.Context)-1].Name

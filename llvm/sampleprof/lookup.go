@@ -456,7 +456,7 @@ func (d *functionReader) join(whole **Function, f *Function) error {
 	}
 	m := merger{compare: d.merger.compare}
 	w := *whole
-	w.Head = m.add(w.Head, f.Head)
+	w.HeadCount = m.add(w.HeadCount, f.HeadCount)
 	w.Total = m.add(w.Total, f.Total)
 	w.Records = slices.Clone(m.merge(w.Records, f.Records))
 	return nil

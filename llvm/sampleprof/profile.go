@@ -119,7 +119,7 @@ func (p *Profile) add(f *Function, m *merger, owned bool) {
 			return
 		}
 		have.Total = m.add(have.Total, f.Total)
-		have.Head = m.add(have.Head, f.Head)
+		have.HeadCount = m.add(have.HeadCount, f.HeadCount)
 		sum := m.merge(have.Records, f.Records)
 		if len(sum) == len(have.Records) {
 			copy(have.Records, sum)
@@ -319,7 +319,7 @@ func scale(f *Function, weight profile.Ratio) {
 	if weight.Num == weight.Den {
 		return
 	}
-	f.Total, f.Head = weight.Of(f.Total), weight.Of(f.Head)
+	f.Total, f.HeadCount = weight.Of(f.Total), weight.Of(f.HeadCount)
 	for i := range f.Records {
 		if r := &f.Records[i]; r.Kind < KindChecksum {
 			r.Count = weight.Of(r.Count)

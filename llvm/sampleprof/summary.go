@@ -57,7 +57,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 	var counts []uint64
 	for _, f := range p.functions {
 		s.NumFunctions++
-		s.MaxFunctionCount = max(s.MaxFunctionCount, f.Head)
+		s.MaxFunctionCount = max(s.MaxFunctionCount, f.HeadCount)
 		for i := 0; i < len(f.Records); i++ {
 			switch r := &f.Records[i]; r.Kind {
 			case KindCount:

@@ -179,7 +179,7 @@ func (t *textReader) readHeader() {
 	}
 	t.headers++
 	t.header = t.line
-	t.function = Function{Total: total, Head: head}
+	t.function = Function{Total: total, HeadCount: head}
 	t.records, t.tangled = t.records[:0], false
 	t.open = append(t.open[:0], textBody{-1, -1, -1})
 	t.closed = 0

@@ -93,7 +93,7 @@ func (t *textWriter) function(f *Function) {
 		t.name(f.Name)
 	}
 	t.count(f.Total)
-	t.count(f.Head)
+	t.count(f.HeadCount)
 	t.out = append(t.out, '\n')
 	t.begin(f.Records, 0, len(f.Records))
 	for len(t.open) > 0 {

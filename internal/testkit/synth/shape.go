@@ -119,9 +119,9 @@ func (g *generator) size(n int) int {
 }
 
 // fileOf returns the file of a new symbol of unit u: the unit's, or none.
-func (g *generator) fileOf(u *unit) profile.FileRef {
+func (g *generator) fileOf(u *unit) profile.UnitRef {
 	if g.share(g.shape.UnknownFile) {
-		return profile.UnknownFile
+		return profile.UnknownUnit
 	}
 	return u.file
 }

@@ -33,17 +33,17 @@ type figures struct {
 
 func figuresOf(p *profile.Profile) figures {
 	of := func(part, whole int) float64 { return float64(part) / float64(whole) }
-	symbols := make([]int, p.NumFiles())
+	symbols := make([]int, p.NumUnits())
 	unqualified := make(map[string]int)
 	bytes := 0
 	for i := range p.NumSymbols() {
 		s := profile.SymbolRef(i)
-		symbols[p.SymbolFile(s)]++
+		symbols[p.SymbolUnit(s)]++
 		bytes += len(p.SymbolName(s))
 		unqualified[lastPart(p.SymbolName(s))]++
 	}
 	records, inlined, elsewhere, deep := 0, 0, 0, 0
-	bodies := make([]int, p.NumFiles())
+	bodies := make([]int, p.NumUnits())
 	for s, f := range p.Functions() {
 		deepest := 0
 		for w := profile.Walk(f.Records); ; {
@@ -55,8 +55,8 @@ func figuresOf(p *profile.Profile) figures {
 			deepest = max(deepest, depth)
 			if r.Kind == profile.KindInlined {
 				inlined++
-				bodies[p.SymbolFile(r.Callee)]++
-				if p.SymbolFile(r.Callee) != p.SymbolFile(s) {
+				bodies[p.SymbolUnit(r.Callee)]++
+				if p.SymbolUnit(r.Callee) != p.SymbolUnit(s) {
 					elsewhere++
 				}
 			}
@@ -160,7 +160,7 @@ func TestKnobs(t *testing.T) {
 	unknown, clones, widest := 0, 0, 0
 	p := with(Shape{UnknownFile: 300})
 	for s := range profile.SymbolRef(p.NumSymbols()) {
-		if p.SymbolFile(s) == profile.UnknownFile {
+		if p.SymbolUnit(s) == profile.UnknownUnit {
 			unknown++
 		}
 	}

@@ -74,7 +74,7 @@ func TestShape(t *testing.T) {
 			size := float64(len(version3(t, p)))
 			between(t, 0.98*test.megaByte, size/mega, 1.02*test.megaByte, "MB in version 3")
 			assert.Equal(t, test.options.Functions, p.NumFunctions())
-			assert.Equal(t, test.options.Units+1, p.NumFiles())
+			assert.Equal(t, test.options.Units+1, p.NumUnits())
 			t.Run("names", func(t *testing.T) { testNames(t, p) })
 			t.Run("units", func(t *testing.T) { testUnits(t, p) })
 			t.Run("records", func(t *testing.T) { testRecords(t, p) })
@@ -113,11 +113,11 @@ func testNames(t *testing.T, p *profile.Profile) {
 }
 
 func testUnits(t *testing.T, p *profile.Profile) {
-	sampled := make([]int, p.NumFiles())
+	sampled := make([]int, p.NumUnits())
 	for s := range p.Functions() {
-		sampled[p.SymbolFile(s)]++
+		sampled[p.SymbolUnit(s)]++
 	}
-	assert.Zero(t, sampled[profile.UnknownFile])
+	assert.Zero(t, sampled[profile.UnknownUnit])
 	sampled = sampled[1:]
 	slices.Sort(sampled)
 	mean := p.NumFunctions() / len(sampled)
@@ -155,7 +155,7 @@ func testRecords(t *testing.T, p *profile.Profile) {
 				calls++
 			case profile.KindInlined:
 				inlined++
-				if p.SymbolFile(r.Callee) != p.SymbolFile(s) {
+				if p.SymbolUnit(r.Callee) != p.SymbolUnit(s) {
 					elsewhere++
 				}
 			}

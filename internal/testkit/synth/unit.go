@@ -10,7 +10,7 @@ import (
 // unit is a source file and its symbols.
 type unit struct {
 	header   bool
-	file     profile.FileRef
+	file     profile.UnitRef
 	symbols  []profile.SymbolRef // the first of them have samples of their own
 	sampled  int                 // how many
 	includes []*unit             // headers, popular ones more likely
@@ -32,7 +32,7 @@ func (g *generator) units(o Options) {
 		if u.header {
 			g.headers = append(g.headers, u)
 		}
-		u.file = g.profile.AddFile(n.path(u.header))
+		u.file = g.profile.AddUnit(n.path(u.header))
 		scope := n.scope(u.header)
 		if u.header {
 			scopes = append(scopes, scope)

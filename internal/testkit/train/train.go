@@ -264,7 +264,7 @@ func (t *trainer) samples(s *scope, rows []row) {
 		}
 		t.row(bodies[name], s, r, t.heat(name))
 	}
-	file := t.profile.AddFile(s.file)
+	file := t.profile.AddUnit(s.file)
 	for _, name := range names {
 		t.profile.AddFunction(t.profile.AddSymbol(file, name), profile.Function{
 			HeadCount: 1 + t.random(name)%1000,
@@ -286,7 +286,7 @@ func (t *trainer) row(b *profile.Body, s *scope, r row, heat uint64) {
 		if !in.has(r.from) {
 			continue
 		}
-		callee := t.profile.AddSymbol(t.profile.AddFile(in.file), in.name)
+		callee := t.profile.AddSymbol(t.profile.AddUnit(in.file), in.name)
 		b.Enter(offset(int(in.call[0]), s.line), in.call[1], callee)
 		depth++
 		s, i = in, -1
@@ -325,7 +325,7 @@ func (t *trainer) find(name string) profile.SymbolRef {
 			return profile.SymbolRef(s)
 		}
 	}
-	return t.profile.AddSymbol(profile.UnknownFile, name)
+	return t.profile.AddSymbol(profile.UnknownUnit, name)
 }
 
 // offset returns a line as profiles have it, in 16 bits.

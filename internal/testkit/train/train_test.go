@@ -52,7 +52,7 @@ func TestAdd(t *testing.T) {
 
 	p := profile.New()
 	require.NoError(t, Add(p, filepath.Join(dir, "a"), Options{Indirect: []string{"target"}, Cold: []string{"main"}}))
-	unit := p.AddFile(path)
+	unit := p.AddUnit(path)
 	outer, ok := p.FindSymbol(unit, "outer")
 	require.True(t, ok)
 	inner, ok := p.FindSymbol(unit, "inner")

@@ -31,25 +31,25 @@ func NewMemory(p *profile.Profile) *Memory {
 
 // sortByUnit orders all symbols by their unit.
 func (s *Memory) sortByUnit() []profile.SymbolRef {
-	s.starts = make([]int, s.p.NumFiles()+1)
+	s.starts = make([]int, s.p.NumUnits()+1)
 	for i := range s.p.NumSymbols() {
-		s.starts[s.p.SymbolFile(profile.SymbolRef(i))+1]++
+		s.starts[s.p.SymbolUnit(profile.SymbolRef(i))+1]++
 	}
-	for i := range s.p.NumFiles() {
+	for i := range s.p.NumUnits() {
 		s.starts[i+1] += s.starts[i]
 	}
 	next := append([]int(nil), s.starts...)
 	sorted := make([]profile.SymbolRef, s.p.NumSymbols())
 	for i := range sorted {
-		at := &next[s.p.SymbolFile(profile.SymbolRef(i))]
+		at := &next[s.p.SymbolUnit(profile.SymbolRef(i))]
 		sorted[*at] = profile.SymbolRef(i)
 		*at++
 	}
 	return sorted
 }
 
-func (s *Memory) NumUnits() int        { return s.p.NumFiles() }
-func (s *Memory) Path(unit int) string { return s.p.FilePath(profile.FileRef(unit)) }
+func (s *Memory) NumUnits() int        { return s.p.NumUnits() }
+func (s *Memory) Path(unit int) string { return s.p.UnitPath(profile.UnitRef(unit)) }
 
 func (s *Memory) Symbols(unit int) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
@@ -65,7 +65,7 @@ func (s *Memory) Symbols(unit int) iter.Seq2[Symbol, error] {
 func (s *Memory) at(ref profile.SymbolRef) Symbol {
 	return Symbol{
 		ID:      ID(ref),
-		Unit:    int(s.p.SymbolFile(ref)),
+		Unit:    int(s.p.SymbolUnit(ref)),
 		Name:    s.p.SymbolName(ref),
 		HasInfo: s.p.Function(ref) != nil,
 	}

@@ -116,19 +116,19 @@ const WithoutChains = "at random, none in a circle"
 // addGrowing adds a function that has a function of a header inlined.
 func addGrowing(p *profile.Profile, path, name string) {
 	var body profile.Body
-	header := p.AddFile("include/h.h")
+	header := p.AddUnit("include/h.h")
 	body.Count(1, 0, 7)
 	body.Enter(2, 0, p.AddSymbol(header, "_Z6helperv"))
 	body.Call(3, 0, p.AddSymbol(header, "_Z6calledv"), 9)
 	body.Leave()
-	p.AddFunction(p.AddSymbol(p.AddFile(path), name), profile.Function{HeadCount: 5, Records: body.Records()})
+	p.AddFunction(p.AddSymbol(p.AddUnit(path), name), profile.Function{HeadCount: 5, Records: body.Records()})
 }
 
 // AddInlining adds functions, each in a file of its own, that have others inlined.
 func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
 	symbols := make([]profile.SymbolRef, n)
 	for i := range symbols {
-		symbols[i] = p.AddSymbol(p.AddFile(fmt.Sprintf("src/f%d.cc", i)), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+		symbols[i] = p.AddSymbol(p.AddUnit(fmt.Sprintf("src/f%d.cc", i)), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
 	}
 	for i, symbol := range symbols {
 		var body profile.Body

@@ -38,14 +38,14 @@ func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
 }
 
 // File is [Unit] for a profile in memory.
-func File(p *profile.Profile, path string) (profile.FileRef, error) {
-	f, err := p.FileBySuffix(path)
+func File(p *profile.Profile, path string) (profile.UnitRef, error) {
+	f, err := p.UnitBySuffix(path)
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
-		return profile.UnknownFile, nil
+		return profile.UnknownUnit, nil
 	}
 	return f, explain(err, path, func(yield func(string, error) bool) {
-		for i := range p.NumFiles() {
-			if !yield(p.FilePath(profile.FileRef(i)), nil) {
+		for i := range p.NumUnits() {
+			if !yield(p.UnitPath(profile.UnitRef(i)), nil) {
 				return
 			}
 		}

@@ -182,7 +182,7 @@ func (e *encoder) writeFunction(id uint64, s profile.SymbolRef) {
 		if e.options.Name != nil {
 			name = e.options.Name(systemName)
 		}
-		file = e.profile.FilePath(e.profile.SymbolFile(s))
+		file = e.profile.UnitPath(e.profile.SymbolUnit(s))
 	}
 	var function message
 	function.uint(functionID, id)

@@ -132,8 +132,8 @@ func TestCorpus(t *testing.T) {
 // inlining is a function of a.c with one of b.c inlined in it.
 func inlining() *profile.Profile {
 	p := profile.New()
-	outer := p.AddSymbol(p.AddFile("a.c"), "_Z5outerv")
-	inner := p.AddSymbol(p.AddFile("b.c"), "_Z5innerv")
+	outer := p.AddSymbol(p.AddUnit("a.c"), "_Z5outerv")
+	inner := p.AddSymbol(p.AddUnit("b.c"), "_Z5innerv")
 	var body profile.Body
 	body.Count(0, 0, 1)
 	body.Count(3, 0, 10)
@@ -188,7 +188,7 @@ func TestSameBytes(t *testing.T) {
 // nested is a function that is inlined in itself, with a count at each level.
 func nested(depth int) *profile.Profile {
 	p := profile.New()
-	f := p.AddSymbol(profile.UnknownFile, "f")
+	f := p.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	body.Count(0, 0, 1)
 	for range depth {
@@ -240,7 +240,7 @@ func TestDeepNestingIsFolded(t *testing.T) {
 // TestFoldingEndsWithTheBody has counts beside and after a body that is nested too deep.
 func TestFoldingEndsWithTheBody(t *testing.T) {
 	p := profile.New()
-	f := p.AddSymbol(profile.UnknownFile, "f")
+	f := p.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	for range MaxDepth - 1 {
 		body.Enter(1, 0, f)
@@ -272,7 +272,7 @@ func TestTooLarge(t *testing.T) {
 	for _, name := range []string{"f", "g"} {
 		var body profile.Body
 		body.Count(1, 0, 1<<62)
-		p.AddFunction(p.AddSymbol(profile.UnknownFile, name), profile.Function{Records: body.Records()})
+		p.AddFunction(p.AddSymbol(profile.UnknownUnit, name), profile.Function{Records: body.Records()})
 	}
 	var out bytes.Buffer
 	_, err := Write(&out, p, Options{})

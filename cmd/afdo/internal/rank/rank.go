@@ -50,7 +50,7 @@ type Unit struct {
 type Ranking struct {
 	Total   uint64   // of all counts
 	Symbols []Symbol // by SymbolRef
-	Units   []Unit   // by FileRef
+	Units   []Unit   // by UnitRef
 }
 
 // New adds up the samples of a profile. It takes one pass over its records, and
@@ -59,7 +59,7 @@ func New(p *profile.Profile) *Ranking {
 	t := &tally{
 		Ranking: &Ranking{
 			Symbols: make([]Symbol, p.NumSymbols()),
-			Units:   make([]Unit, p.NumFiles()),
+			Units:   make([]Unit, p.NumUnits()),
 		},
 		open: make([]uint32, p.NumSymbols()),
 	}
@@ -135,13 +135,13 @@ func (t *tally) leave(but int) {
 func (t *tally) units(p *profile.Profile) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
-		u := &t.Units[p.SymbolFile(profile.SymbolRef(i))]
+		u := &t.Units[p.SymbolUnit(profile.SymbolRef(i))]
 		u.Own = add(u.Own, s.Own)
 		u.Body = add(u.Body, s.Body)
 		u.Symbols++
 	}
 	for s := range p.Functions() {
-		t.Units[p.SymbolFile(s)].Functions++
+		t.Units[p.SymbolUnit(s)].Functions++
 	}
 }
 

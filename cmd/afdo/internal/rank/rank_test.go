@@ -88,7 +88,7 @@ func (s *slow) body(b *naive.Body, open []naive.Key) {
 func requireSame(t *testing.T, want *slow, p *profile.Profile) {
 	t.Helper()
 	key := func(s profile.SymbolRef) naive.Key {
-		return naive.Key{Path: p.FilePath(p.SymbolFile(s)), Name: p.SymbolName(s)}
+		return naive.Key{Path: p.UnitPath(p.SymbolUnit(s)), Name: p.SymbolName(s)}
 	}
 	r := New(p)
 	require.Equal(t, want.total, r.Total)
@@ -98,7 +98,7 @@ func requireSame(t *testing.T, want *slow, p *profile.Profile) {
 		require.Equal(t, *want.symbols[k], s, "%q", k)
 	}
 	for i, u := range r.Units {
-		if slowUnit := want.units[p.FilePath(profile.FileRef(i))]; slowUnit != nil {
+		if slowUnit := want.units[p.UnitPath(profile.UnitRef(i))]; slowUnit != nil {
 			require.Equal(t, *slowUnit, u)
 		} else {
 			require.Equal(t, Unit{}, u, "a unit without symbols")
@@ -169,7 +169,7 @@ func TestCorpus(t *testing.T) {
 // recursion is a function f of a.c that is inlined in itself, at first hand and by way of g of b.c.
 func recursion() (p *profile.Profile, f, g profile.SymbolRef) {
 	p = profile.New()
-	a, b := p.AddFile("a.c"), p.AddFile("b.c")
+	a, b := p.AddUnit("a.c"), p.AddUnit("b.c")
 	f, g = p.AddSymbol(a, "f"), p.AddSymbol(b, "g")
 	var body profile.Body
 	body.Count(1, 0, 1)
@@ -205,7 +205,7 @@ func TestRecursionCountsOnce(t *testing.T) {
 
 func TestSaturates(t *testing.T) {
 	p := profile.New()
-	f, g := p.AddSymbol(profile.UnknownFile, "f"), p.AddSymbol(profile.UnknownFile, "g")
+	f, g := p.AddSymbol(profile.UnknownUnit, "f"), p.AddSymbol(profile.UnknownUnit, "g")
 	var body profile.Body
 	body.Count(1, 0, math.MaxUint64-1)
 	body.Call(1, 0, f, math.MaxUint64-1)
@@ -219,7 +219,7 @@ func TestSaturates(t *testing.T) {
 	assert.Equal(t, uint64(math.MaxUint64), r.Total)
 	assert.Equal(t, Symbol{Own: math.MaxUint64, Total: math.MaxUint64, Body: math.MaxUint64, Head: 1, Places: 2}, r.Symbols[f])
 	assert.Equal(t, Symbol{Own: math.MaxUint64 - 1, Total: math.MaxUint64, Body: math.MaxUint64, Head: 1}, r.Symbols[g])
-	assert.Equal(t, Unit{Own: math.MaxUint64, Body: math.MaxUint64, Symbols: 2, Functions: 2}, r.Units[profile.UnknownFile])
+	assert.Equal(t, Unit{Own: math.MaxUint64, Body: math.MaxUint64, Symbols: 2, Functions: 2}, r.Units[profile.UnknownUnit])
 	assert.Equal(t, []Call{{Site{f, 1, 0, f}, math.MaxUint64}, {Site{g, 1, 0, f}, math.MaxUint64 - 1}}, Calls(p))
 }
 
@@ -227,7 +227,7 @@ func TestSaturates(t *testing.T) {
 func TestDeep(t *testing.T) {
 	const depth = 200_000
 	p := profile.New()
-	f := p.AddSymbol(profile.UnknownFile, "f")
+	f := p.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	for range depth {
 		body.Count(0, 0, 1)

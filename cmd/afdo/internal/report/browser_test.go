@@ -27,7 +27,7 @@ func writeFile(t *testing.T, p *profile.Profile, o Options) (path string) {
 // usual returns the options of the command, and sizes that are not those of any file.
 func usual(p *profile.Profile, source string) Options {
 	o := Options{
-		Source: source, Format: "v4", Size: 123456, UnitBytes: make([]int64, p.NumFiles()),
+		Source: source, Format: "v4", Size: 123456, UnitBytes: make([]int64, p.NumUnits()),
 		Functions: DefaultFunctions, Units: DefaultUnits, Frames: DefaultFrames,
 		Calls: DefaultCalls, Lines: DefaultLines,
 	}
@@ -50,7 +50,7 @@ func TestPage(t *testing.T) {
 			p := profile.New()
 			var body profile.Body
 			for i := range 60 {
-				f := p.AddFile(fmt.Sprintf("src/%c/file%02d.cc", 'a'+i%3, i))
+				f := p.AddUnit(fmt.Sprintf("src/%c/file%02d.cc", 'a'+i%3, i))
 				body.Reset()
 				body.Count(1, 0, uint64(1000-10*i))
 				body.Enter(2, 0, p.AddSymbol(f, fmt.Sprintf("helper%02d", i)))
@@ -233,7 +233,7 @@ func TestNamesAndWidths(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := profile.New()
-	f := p.AddFile("src/" + strings.Repeat("deep/", 80) + "a.cc")
+	f := p.AddUnit("src/" + strings.Repeat("deep/", 80) + "a.cc")
 	var body profile.Body
 	long := strings.Repeat("outer::inner<unsigned long, ", 25)
 	for i, name := range []string{long + "one>()", long + "two>()", "short()"} {
@@ -335,7 +335,7 @@ func TestSmallProfiles(t *testing.T) {
 	p := profile.New()
 	var body profile.Body
 	body.Count(1, 0, 1<<63+1)
-	p.AddFunction(p.AddSymbol(profile.UnknownFile, ""), profile.Function{Records: body.Records()})
+	p.AddFunction(p.AddSymbol(profile.UnknownUnit, ""), profile.Function{Records: body.Records()})
 	path = writeFile(t, p, usual(p, "large"))
 	page = b.open(t, path, "light", 400)
 	assert.Equal(t, []string{"(no name) 9,223,372,036,854,775,809"}, page.texts(t, rows("function-table", 1)))

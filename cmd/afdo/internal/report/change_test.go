@@ -26,7 +26,7 @@ func TestChangedFramesRandom(t *testing.T) {
 		now, was := map[string]node{}, map[string]node{}
 		var open []string
 		for _, s := range c.frameNodes() {
-			key := "\x00" + c.names.FilePath(c.names.SymbolFile(s.symbol)) + "\x01" + c.names.SymbolName(s.symbol)
+			key := "\x00" + c.names.UnitPath(c.names.SymbolUnit(s.symbol)) + "\x01" + c.names.SymbolName(s.symbol)
 			open = append(open[:s.depth], key)
 			key = strings.Join(open, "")
 			if s.total > 0 {
@@ -70,12 +70,12 @@ func totals(p *profile.Profile) map[string][2]uint64 {
 	for i, s := range r.Symbols {
 		ref := profile.SymbolRef(i)
 		if s.Total > 0 {
-			all[p.FilePath(p.SymbolFile(ref))+"\x00"+p.SymbolName(ref)] = [2]uint64{s.Own, s.Total}
+			all[p.UnitPath(p.SymbolUnit(ref))+"\x00"+p.SymbolName(ref)] = [2]uint64{s.Own, s.Total}
 		}
 	}
 	for i, u := range r.Units {
 		if u.Body > 0 {
-			all[p.FilePath(profile.FileRef(i))] = [2]uint64{u.Body}
+			all[p.UnitPath(profile.UnitRef(i))] = [2]uint64{u.Body}
 		}
 	}
 	return all
@@ -100,7 +100,7 @@ func TestChangedTablesRandom(t *testing.T) {
 			if row >= len(c.Symbols.Own) {
 				continue
 			}
-			key := c.names.FilePath(c.names.SymbolFile(ref)) + "\x00" + c.names.SymbolName(ref)
+			key := c.names.UnitPath(c.names.SymbolUnit(ref)) + "\x00" + c.names.SymbolName(ref)
 			put(now, key, [2]uint64{c.Symbols.Own[row], c.Symbols.Total[row]})
 			put(was, key, [2]uint64{c.Symbols.WasOwn[row], c.Symbols.WasTotal[row]})
 		}
@@ -108,7 +108,7 @@ func TestChangedTablesRandom(t *testing.T) {
 			if row >= len(c.Units.Body) {
 				continue
 			}
-			path := c.names.FilePath(f)
+			path := c.names.UnitPath(f)
 			put(now, path, [2]uint64{c.Units.Body[row]})
 			put(was, path, [2]uint64{c.Units.WasBody[row]})
 		}
@@ -128,7 +128,7 @@ func changed() (was, now *profile.Profile) {
 			slices.Reverse(names)
 		}
 		for _, name := range names {
-			f := p.AddFile("src/" + name + ".cc")
+			f := p.AddUnit("src/" + name + ".cc")
 			body.Reset()
 			body.Count(1, 0, own[name])
 			body.Enter(2, 0, p.AddSymbol(f, name+"_helper"))
@@ -147,7 +147,7 @@ func TestUnitBytesOfChange(t *testing.T) {
 	was, now := changed()
 	o := all()
 	o.Before = was
-	o.UnitBytes = make([]int64, now.NumFiles())
+	o.UnitBytes = make([]int64, now.NumUnits())
 	for i := range o.UnitBytes {
 		o.UnitBytes[i] = int64(100 * i)
 	}
@@ -155,8 +155,8 @@ func TestUnitBytesOfChange(t *testing.T) {
 	require.NoError(t, err)
 	for i, path := range d.Units.Path {
 		want := uint64(0)
-		for f := range now.NumFiles() {
-			if now.FilePath(profile.FileRef(f)) == path {
+		for f := range now.NumUnits() {
+			if now.UnitPath(profile.UnitRef(f)) == path {
 				want = uint64(100 * f)
 			}
 		}

@@ -107,7 +107,7 @@ type collector struct {
 	now     *side
 	was     *side // nil if nothing is compared
 	options Options
-	unitRow map[profile.FileRef]int
+	unitRow map[profile.UnitRef]int
 	row     map[profile.SymbolRef]int
 }
 
@@ -115,7 +115,7 @@ func newCollector(p *profile.Profile, o Options) *collector {
 	c := &collector{
 		names:   p,
 		options: o,
-		unitRow: make(map[profile.FileRef]int),
+		unitRow: make(map[profile.UnitRef]int),
 		row:     make(map[profile.SymbolRef]int),
 	}
 	if o.Before == nil {
@@ -164,20 +164,20 @@ func (c *collector) summary() {
 // units lists the units that have something, those with the most samples in their functions' bodies
 // first.
 func (c *collector) units() {
-	var files []profile.FileRef
-	for i := range c.names.NumFiles() {
-		if f := profile.FileRef(i); c.now.unit(f) != (rank.Unit{}) || c.was.unit(f) != (rank.Unit{}) || c.unitBytes(f) > 0 {
+	var files []profile.UnitRef
+	for i := range c.names.NumUnits() {
+		if f := profile.UnitRef(i); c.now.unit(f) != (rank.Unit{}) || c.was.unit(f) != (rank.Unit{}) || c.unitBytes(f) > 0 {
 			files = append(files, f)
 			c.Bytes.add(c.unitBytes(f))
 		}
 	}
-	slices.SortFunc(files, func(a, b profile.FileRef) int {
+	slices.SortFunc(files, func(a, b profile.UnitRef) int {
 		x, y := c.now.unit(a), c.now.unit(b)
 		return cmp.Or(
 			cmp.Compare(c.heat(y.Body, c.was.unit(b).Body), c.heat(x.Body, c.was.unit(a).Body)),
 			cmp.Compare(y.Body, x.Body),
 			cmp.Compare(c.unitBytes(b), c.unitBytes(a)),
-			strings.Compare(c.names.FilePath(a), c.names.FilePath(b)),
+			strings.Compare(c.names.UnitPath(a), c.names.UnitPath(b)),
 		)
 	})
 	rows := min(len(files), c.options.Units)
@@ -207,7 +207,7 @@ func (c *collector) units() {
 }
 
 // unitBytes returns the bytes of a unit, which are those of the profile that is drawn.
-func (c *collector) unitBytes(f profile.FileRef) uint64 {
+func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	own, ok := c.now.ownFile(f)
 	if !ok || int(own) >= len(c.options.UnitBytes) {
 		return 0
@@ -232,12 +232,12 @@ func share(n, total uint64) float64 {
 }
 
 // path returns the number of a unit's path, adding it if need be.
-func (c *collector) path(f profile.FileRef) uint64 {
+func (c *collector) path(f profile.UnitRef) uint64 {
 	i, ok := c.unitRow[f]
 	if !ok {
 		i = len(c.Units.Path)
 		c.unitRow[f] = i
-		c.Units.Path = append(c.Units.Path, clip(c.names.FilePath(f)))
+		c.Units.Path = append(c.Units.Path, clip(c.names.UnitPath(f)))
 	}
 	return uint64(i)
 }
@@ -304,7 +304,7 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 		}
 		s.Name = append(s.Name, clip(name))
 		s.Assembler = append(s.Assembler, clip(assembler))
-		s.Unit = append(s.Unit, c.path(c.names.SymbolFile(ref)))
+		s.Unit = append(s.Unit, c.path(c.names.SymbolUnit(ref)))
 	}
 	return uint64(i)
 }

@@ -121,7 +121,7 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	found := make([]Line, len(rows))
 	for i, h := range rows {
 		found[i] = Line{
-			Unit:     c.names.FilePath(c.names.SymbolFile(h.key.Symbol)),
+			Unit:     c.names.UnitPath(c.names.SymbolUnit(h.key.Symbol)),
 			Function: c.names.SymbolName(h.key.Symbol),
 			Offset:   c.Lines.Offset[i],
 		}

@@ -30,7 +30,7 @@ func TestHotRandom(t *testing.T) {
 			lines := func(p *profile.Profile, column []uint64, left count) (total count) {
 				all := map[string]uint64{}
 				for _, l := range rank.Lines(p) {
-					all[fmt.Sprint(clip(p.SymbolName(l.Symbol)), "\x00", clip(p.FilePath(p.SymbolFile(l.Symbol))), "\x00", l.Line.Line%(1<<16))] += l.Count
+					all[fmt.Sprint(clip(p.SymbolName(l.Symbol)), "\x00", clip(p.UnitPath(p.SymbolUnit(l.Symbol))), "\x00", l.Line.Line%(1<<16))] += l.Count
 					total.add(l.Count)
 				}
 				sum := left
@@ -71,7 +71,7 @@ func TestHotPage(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := profile.New()
-	f := p.AddFile("src/a.cc")
+	f := p.AddUnit("src/a.cc")
 	var body profile.Body
 	body.Count(2, 0, 100)
 	body.Call(2, 7, p.AddSymbol(f, "callee"), 60)

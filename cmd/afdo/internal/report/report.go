@@ -31,7 +31,7 @@ type Options struct {
 	Note   string // what a sample is, if it is none of a profiler's
 	Size   int64  // and how many bytes it takes
 
-	// UnitBytes is how many of them each unit takes, by FileRef.
+	// UnitBytes is how many of them each unit takes, by UnitRef.
 	UnitBytes []int64
 
 	// Before is what the profile is compared with, nil if it is drawn by itself, and BeforeSource

@@ -134,7 +134,7 @@ func TestFramesRandom(t *testing.T) {
 		got := map[string]node{}
 		var open []string
 		for i, s := range c.frameNodes() {
-			key := "\x00" + p.FilePath(p.SymbolFile(s.symbol)) + "\x01" + p.SymbolName(s.symbol)
+			key := "\x00" + p.UnitPath(p.SymbolUnit(s.symbol)) + "\x01" + p.SymbolName(s.symbol)
 			require.LessOrEqual(t, int(s.depth), len(open), "frame %d", i)
 			open = append(open[:s.depth], key)
 			key = strings.Join(open, "")
@@ -182,7 +182,7 @@ func TestTablesRandom(t *testing.T) {
 		p, _ := random(t, seed)
 		r := rank.New(p)
 		o := all()
-		o.UnitBytes = make([]int64, p.NumFiles())
+		o.UnitBytes = make([]int64, p.NumUnits())
 		var bytes uint64
 		for i := range o.UnitBytes {
 			o.UnitBytes[i] = int64(3 * i)
@@ -258,8 +258,8 @@ func TestWhatIsSaid(t *testing.T) {
 // example is a function with another inlined at two places.
 func example() *profile.Profile {
 	p := profile.New()
-	outer := p.AddSymbol(p.AddFile("src/a.cc"), "_Zouter")
-	inner := p.AddSymbol(p.AddFile("src/b.h"), "inner")
+	outer := p.AddSymbol(p.AddUnit("src/a.cc"), "_Zouter")
+	inner := p.AddSymbol(p.AddUnit("src/b.h"), "inner")
 	var body profile.Body
 	body.Count(1, 0, 10)
 	body.Count(2, 0, 100)
@@ -313,7 +313,7 @@ func hostile() *profile.Profile {
 	p := profile.New()
 	var body profile.Body
 	for i, path := range hostileNames {
-		f := p.AddFile(path)
+		f := p.AddUnit(path)
 		for j, name := range hostileNames {
 			body.Reset()
 			body.Count(1, 0, uint64(100*i+j))
@@ -392,7 +392,7 @@ func TestPolicy(t *testing.T) {
 func TestDeepNesting(t *testing.T) {
 	const depth = 200_000
 	p := profile.New()
-	f := p.AddSymbol(profile.UnknownFile, "f")
+	f := p.AddSymbol(profile.UnknownUnit, "f")
 	var body profile.Body
 	for range depth {
 		body.Count(0, 0, 1)

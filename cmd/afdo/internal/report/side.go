@@ -10,7 +10,7 @@ import (
 type side struct {
 	profile *profile.Profile
 	ranking *rank.Ranking
-	files   numbering[profile.FileRef]
+	files   numbering[profile.UnitRef]
 	symbols numbering[profile.SymbolRef]
 }
 
@@ -64,27 +64,27 @@ func together(now, was *profile.Profile) (names *profile.Profile, first, second 
 }
 
 func (s *side) number(names *profile.Profile) {
-	s.files.common = make([]profile.FileRef, s.profile.NumFiles())
+	s.files.common = make([]profile.UnitRef, s.profile.NumUnits())
 	for i := range s.files.common {
-		s.files.common[i] = names.AddFile(s.profile.FilePath(profile.FileRef(i)))
+		s.files.common[i] = names.AddUnit(s.profile.UnitPath(profile.UnitRef(i)))
 	}
 	s.symbols.common = make([]profile.SymbolRef, s.profile.NumSymbols())
 	for i := range s.symbols.common {
 		ref := profile.SymbolRef(i)
-		file := s.files.common[s.profile.SymbolFile(ref)]
+		file := s.files.common[s.profile.SymbolUnit(ref)]
 		s.symbols.common[i] = names.AddSymbol(file, s.profile.SymbolName(ref))
 	}
 }
 
 func (s *side) invert(names *profile.Profile) {
-	s.files.invert(names.NumFiles())
+	s.files.invert(names.NumUnits())
 	s.symbols.invert(names.NumSymbols())
 }
 
 // ownFile returns the number that the side itself has for a unit.
-func (s *side) ownFile(f profile.FileRef) (own profile.FileRef, ok bool) { return s.files.ownOf(f) }
+func (s *side) ownFile(f profile.UnitRef) (own profile.UnitRef, ok bool) { return s.files.ownOf(f) }
 
-func (s *side) unit(f profile.FileRef) rank.Unit {
+func (s *side) unit(f profile.UnitRef) rank.Unit {
 	if s != nil {
 		if own, ok := s.files.ownOf(f); ok {
 			return s.ranking.Units[own]

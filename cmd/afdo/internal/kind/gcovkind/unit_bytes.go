@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by FileRef of its
+// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by UnitRef of its
 // profile. Without a reader of such a file they are what one of the profile would have.
 func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 	if r == nil {
@@ -13,11 +13,11 @@ func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 			return nil, err
 		}
 	}
-	files := make(map[string]int, p.NumFiles())
-	for i := range p.NumFiles() {
-		files[p.FilePath(profile.FileRef(i))] = i
+	files := make(map[string]int, p.NumUnits())
+	for i := range p.NumUnits() {
+		files[p.UnitPath(profile.UnitRef(i))] = i
 	}
-	bytes := make([]int64, p.NumFiles())
+	bytes := make([]int64, p.NumUnits())
 	w := newWalker(r)
 	for u, err := range r.Units() {
 		if err != nil {

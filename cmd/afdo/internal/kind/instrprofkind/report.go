@@ -41,9 +41,9 @@ func asBodies(p *instrprof.Profile) *profile.Profile {
 		if r.Counters().Len() > 0 {
 			head = r.Counters().At(0)
 		}
-		name, file := r.Name(), profile.UnknownFile
+		name, file := r.Name(), profile.UnknownUnit
 		if i := strings.LastIndexAny(name, ";:"); i >= 0 {
-			file = q.AddFile(name[:i])
+			file = q.AddUnit(name[:i])
 		}
 		q.AddFunction(q.AddSymbol(file, instrprof.Symbol(name)), profile.Function{HeadCount: head, Records: body.Records()})
 	}

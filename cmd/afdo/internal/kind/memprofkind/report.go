@@ -39,7 +39,7 @@ func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, er
 	q := profile.New()
 	roots := make(map[profile.SymbolRef]*outermost)
 	symbol := func(f memprof.Frame) profile.SymbolRef {
-		return q.AddSymbol(profile.UnknownFile, nameOf(names, f.Function))
+		return q.AddSymbol(profile.UnknownUnit, nameOf(names, f.Function))
 	}
 	var stack []memprof.Frame
 	for a := range p.Allocs() {

@@ -56,7 +56,7 @@ func (j *functionJSON) function(f *sampleprof.Function) {
 		j.End()
 	}
 	j.Uint("total", f.Total)
-	j.Uint("head", f.Head)
+	j.Uint("head", f.HeadCount)
 	j.begin(f.Records, 0, len(f.Records))
 	for len(j.open) > 0 {
 		top := &j.open[len(j.open)-1]
