@@ -94,11 +94,11 @@ func sampleRandomly(b *testing.B, binary, debug string, functions int) (path str
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	var set samples.Set
 	for _, s := range all[:min(functions, len(all))] {
-		const ranges, longest = 6, 60
+		const ranges = 6
 		start, _ := layout.Offset(s.Low)
-		for range ranges {
-			begin := start + random.Uint64N(s.High-s.Low-longest)
-			set.AddRange(samples.Range{Begin: begin, End: begin + random.Uint64N(longest)}, 10+random.Uint64N(10_000))
+		for range ranges { // each of one instruction, or code might lead elsewhere within
+			at := start + random.Uint64N(s.High-s.Low)
+			set.AddRange(samples.Range{Begin: at, End: at}, 100+random.Uint64N(10_000))
 		}
 	}
 	path = filepath.Join(scratch, fmt.Sprintf("random-%d.samples", functions))

@@ -17,8 +17,17 @@ type encoding struct {
 // An abbrevTable is the abbreviations of a unit, compiled for its encoding: entries that are
 // not asked for, which are nearly all, are skipped in a few steps or at once.
 type abbrevTable struct {
-	dense  []*abbrev // of the codes 1, 2, 3...
+	dense  []abbrev // of the codes 1, 2, 3...
 	sparse map[uint64]*abbrev
+
+	attrs []attrSpec // of all abbreviations, one behind the other
+	steps []uint32
+}
+
+// reset empties the table and keeps its memory.
+func (t *abbrevTable) reset() {
+	t.dense, t.attrs, t.steps = t.dense[:0], t.attrs[:0], t.steps[:0]
+	t.sparse = nil
 }
 
 // An abbrev is the layout of an entry.
@@ -40,12 +49,12 @@ type attrSpec struct {
 
 func (t *abbrevTable) lookup(code uint64) *abbrev {
 	if i := code - 1; i < uint64(len(t.dense)) {
-		return t.dense[i]
+		return &t.dense[i]
 	}
 	return t.sparse[code]
 }
 
-func (t *abbrevTable) add(code uint64, a *abbrev) {
+func (t *abbrevTable) add(code uint64, a abbrev) {
 	if code == uint64(len(t.dense))+1 {
 		t.dense = append(t.dense, a)
 		return
@@ -54,25 +63,32 @@ func (t *abbrevTable) add(code uint64, a *abbrev) {
 		t.sparse = make(map[uint64]*abbrev)
 	}
 	if t.sparse[code] == nil {
-		t.sparse[code] = a
+		t.sparse[code] = &a
 	}
 }
 
-// readAbbrevs decodes the table at an offset. With a code other than 0 it stops behind that one.
-func (r *reading) readAbbrevs(s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
+// wholeTable is how much of a table of abbreviations is read at first if all of it is wanted: most
+// have less, and are decoded once then.
+const wholeTable = 16 << 10
+
+// readAbbrevs decodes the table at an offset into t. With a code other than 0 it stops behind that
+// one.
+func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
 	if s == nil {
 		return nil, nil
 	}
-	var t *abbrevTable
-	err := r.decode(s, off, s.size, func(c *cursor) {
-		t = new(abbrevTable)
+	first := uint64(firstDecoded)
+	if only == 0 {
+		first = wholeTable
+	}
+	err := r.decodeFrom(first, s, off, s.size, func(c *cursor) {
+		t.reset()
 		for c.Err == nil {
 			code := c.ULEB()
 			if code == 0 {
 				return
 			}
-			a := c.abbrev(e)
-			t.add(code, a)
+			t.add(code, c.abbrev(t, e))
 			if code == only {
 				return
 			}
@@ -81,12 +97,13 @@ func (r *reading) readAbbrevs(s *section, off uint64, e encoding, only uint64) (
 	return t, err
 }
 
-func (c *cursor) abbrev(e encoding) *abbrev {
+func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 	tag := c.ULEB()
 	if tag > 0xffff {
 		c.fail(ErrAbbrev, "tag %#x", tag)
 	}
-	a := &abbrev{tag: dwarf.Tag(tag), children: c.Uint8(aField) != 0}
+	a := abbrev{tag: dwarf.Tag(tag), children: c.Uint8(aField) != 0}
+	attrs, steps := len(t.attrs), len(t.steps)
 	a.wanted = wanted(a.tag)
 	pending := uint64(0) // bytes of known size
 	for c.Err == nil {
@@ -103,14 +120,14 @@ func (c *cursor) abbrev(e encoding) *abbrev {
 			break
 		}
 		if a.wanted {
-			a.attrs = append(a.attrs, spec)
+			t.attrs = append(t.attrs, spec)
 		}
 		size, variable := spec.form.size(e)
 		switch {
 		case !spec.form.known():
 			c.fail(ErrForm, "attribute %#x of form %#x", at, f)
 		case variable:
-			a.steps = append(a.steps, uint32(pending), uint32(spec.form))
+			t.steps = append(t.steps, uint32(pending), uint32(spec.form))
 			pending = 0
 		default:
 			pending += uint64(size)
@@ -120,6 +137,7 @@ func (c *cursor) abbrev(e encoding) *abbrev {
 		c.fail(afdo.ErrCount, "an abbreviation of %d bytes", pending)
 	}
 	a.fixed = uint32(pending)
+	a.attrs, a.steps = t.attrs[attrs:len(t.attrs):len(t.attrs)], t.steps[steps:len(t.steps):len(t.steps)]
 	return a
 }
 

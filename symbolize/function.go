@@ -177,7 +177,7 @@ func (w *worker) unitOf(ref dieRef) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.table, err = w.readAbbrevs(ref.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
+	if u.table, err = w.readAbbrevs(new(abbrevTable), ref.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
 		return nil, err
 	}
 	if ref.off < u.entries {

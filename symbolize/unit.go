@@ -199,7 +199,7 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base con
 
 // rootAbbrev returns the abbreviation of a unit's root entry, reading no more than it must.
 func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
-	t, err := r.readAbbrevs(u.data.abbrev, u.abbrevs, u.encoding, code)
+	t, err := r.readAbbrevs(&r.root, u.data.abbrev, u.abbrevs, u.encoding, code)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,9 @@ type worker struct {
 	units     map[dieRef]*unit     // others that entries refer to
 	functions map[dieRef]*Function // those found lately
 
-	current  *unit  // the unit that is walked
-	bytes    []byte // of current
+	current  *unit       // the unit that is walked
+	bytes    []byte      // of current
+	abbrevs  abbrevTable // of current
 	unitBuf  []byte
 	lineBuf  []byte
 	sequence []row
@@ -55,7 +56,7 @@ func (w *worker) unitCursor() *cursor {
 
 // enter reads a unit into memory.
 func (w *worker) enter(u *unit) (err error) {
-	if u.table, err = w.readAbbrevs(u.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
+	if u.table, err = w.readAbbrevs(&w.abbrevs, u.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
 		return err
 	}
 	w.bytes, err = w.copy(u.data.info, u.span.off, u.span.end-u.span.off, w.unitBuf)

@@ -46,6 +46,7 @@ func (w *window) peek(off, n uint64) ([]byte, error) {
 // A reading is what one goroutine needs to read sections: a window into each.
 type reading struct {
 	windows map[*section]*window
+	root    abbrevTable   // of the root of the unit that was read last
 	left    *atomic.Int64 // of the budget of a question, nil for as much as it takes
 }
 
@@ -74,11 +75,19 @@ func (r *reading) window(s *section) *window {
 // read: it is called again with more if what it got ends too early, so it must start anew.
 // limit is where the bytes that it may read end.
 func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
+	return r.decodeFrom(firstDecoded, s, off, limit, f)
+}
+
+// firstDecoded is how many bytes a decoder gets at first.
+const firstDecoded = 512
+
+// decodeFrom is decode with another number of bytes at first.
+func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {
 		return s.fault(off, afdo.ErrTruncated, "this offset lies behind the end, %d", limit)
 	}
-	for n := uint64(512); ; n *= 8 {
+	for n := first; ; n *= 8 {
 		n = min(n, limit-off)
 		data, err := r.window(s).peek(off, n)
 		if err != nil {
