@@ -113,7 +113,7 @@ func TestCountsAgreeWithLLVM(t *testing.T) {
 	if set.NumRanges() > 0 {
 		t.Skip("this compares counts of addresses")
 	}
-	made, _, err := Profile(context.Background(), f, set, Options{Suffixes: NoSuffixes, RawDiscriminators: true})
+	made, _, err := Profile(context.Background(), f, set, Options{Suffixes: NoSuffixes, RawDiscriminators: true, WideDiscriminators: true})
 	require.NoError(t, err)
 	flattened := flatten(made, false)
 	got, want := flattened.positions, llvmPositions(t, f, set, flattened.heads)
