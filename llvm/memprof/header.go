@@ -1,7 +1,6 @@
 package memprof
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -99,6 +98,3 @@ func (e *encoder) schema(s Schema) {
 		e.u64(uint64(f))
 	}
 }
-
-// detail formats what a FormatError tells.
-func detail(format string, args ...any) string { return fmt.Sprintf(format, args...) }
