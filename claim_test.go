@@ -44,7 +44,7 @@ func TestClaimedSize(t *testing.T) {
 						}
 					}
 					runtime.ReadMemStats(&after)
-					assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
+					assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<20))
 				})
 			}
 		}

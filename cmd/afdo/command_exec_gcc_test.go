@@ -54,7 +54,7 @@ func TestExecCode(t *testing.T) {
 			base := filepath.Base(source)
 			s.run(compiler, "-O2", "-S", base, "-o", "none.s")
 			s.run(compiler, "-O2", "-S", base, "-o", "whole.s", "-fauto-profile="+whole)
-			assert.Empty(t, s.run("afdo", "exec", "--profile", path, "--", compiler, "-O2", "-S", base, "-o", "slice.s"))
+			assert.Empty(t, s.run("afdo", "exec", "--no-params", "--profile", path, "--", compiler, "-O2", "-S", base, "-o", "slice.s"))
 			assert.True(t, s.read("whole.s") == s.read("slice.s"), base)
 			assert.False(t, s.read("none.s") == s.read("slice.s"), base)
 		}

@@ -289,7 +289,7 @@ func (s *site) compareCode(t *testing.T, p *project, compiler, whole string) {
 		}
 		ok := run(append(compile, "-o", base+".none")...) &&
 			run(append(compile, "-o", base+".whole", "-fauto-profile=whole."+format)...) &&
-			run(append(append([]string{"afdo", "exec", "--profile", whole, "--"}, compile...), "-o", base+".slice")...)
+			run(append(append([]string{"afdo", "exec", "--no-params", "--profile", whole, "--"}, compile...), "-o", base+".slice")...)
 		if !ok {
 			return
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -137,10 +138,13 @@ func flatProfile(n int) *profile.Profile {
 
 // unpackedSize returns how many bytes a file has, of a compressed one what it unpacks to.
 func unpackedSize(t *testing.T, path string) int64 {
-	f, err := input.Open(nil, path)
+	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	n, err := io.Copy(io.Discard, f)
+	s, err := unpack.New(f)
+	require.NoError(t, err)
+	defer s.Close()
+	n, err := io.Copy(io.Discard, s)
 	require.NoError(t, err)
 	return n
 }

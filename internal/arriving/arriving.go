@@ -5,10 +5,10 @@ package arriving
 import "io"
 
 // first is how many bytes are believed in without having seen any.
-const first = 4 << 20
+const first = 48 << 20
 
 // ReadAt returns n bytes at an offset, in buf if that is large enough. The error is
-// io.ErrUnexpectedEOF if there are fewer. Up to 4 MiB are one read; then each read is for as many
+// io.ErrUnexpectedEOF if there are fewer. Up to 48 MiB are one read; then each read is for as many
 // bytes as there are already.
 func ReadAt(r io.ReaderAt, buf []byte, off int64, n int) ([]byte, error) {
 	p := buf[:min(n, cap(buf))]

@@ -25,12 +25,12 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func TestReadAt(t *testing.T) {
-	data := make([]byte, 21<<20)
+	data := make([]byte, 60<<20)
 	for i := range data {
 		data[i] = byte(i * i >> 7)
 	}
 	for _, c := range []struct{ off, n, reads int }{
-		{0, 0, 1}, {5, 1, 1}, {5, 4 << 20, 1}, {5, 4<<20 + 1, 2}, {1 << 20, 20 << 20, 4}, {0, len(data), 4},
+		{0, 0, 1}, {5, 1, 1}, {5, 48 << 20, 1}, {5, 48<<20 + 1, 2}, {1 << 20, 50 << 20, 2}, {0, len(data), 2},
 	} {
 		r := &counted{ReaderAt: bytes.NewReader(data)}
 		got, err := arriving.ReadAt(r, nil, int64(c.off), c.n)
@@ -55,12 +55,12 @@ func TestBuffer(t *testing.T) {
 
 // What is claimed and is not there takes no memory.
 func TestClaim(t *testing.T) {
-	for _, n := range []int{1001, 5 << 20, math.MaxInt} {
+	for _, n := range []int{1001, 50 << 20, math.MaxInt} {
 		r := &counted{ReaderAt: bytes.NewReader(make([]byte, 1000))}
 		got, err := arriving.ReadAt(r, nil, 0, n)
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		assert.Nil(t, got)
-		assert.LessOrEqual(t, r.most, 4<<20)
+		assert.LessOrEqual(t, r.most, 48<<20)
 	}
 	failure := errors.New("a fault of the disk")
 	_, err := arriving.ReadAt(failing{failure}, nil, 0, 10)
