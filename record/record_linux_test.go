@@ -40,7 +40,7 @@ func run(t *testing.T, target Target, limit time.Duration) ([]byte, *Report) {
 }
 
 // spin is a command that takes processor time.
-func spin(rounds int) []string {
+func spin(rounds int64) []string {
 	return []string{"sh", "-c", fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done; exit 7", rounds)}
 }
 

@@ -21,13 +21,13 @@ func TestLimitMemory(t *testing.T) {
 		f.Close()
 		return debug.SetMemoryLimit(-1)
 	}
-	const before = 1 << 40
+	const before = int64(1 << 40)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(before))
 	defer limited.Store(false)
-	assert.EqualValues(t, before, limitAfter())
+	assert.Equal(t, before, limitAfter())
 	t.Setenv("GOMEMLIMIT", "1TiB")
 	LimitMemory()
-	assert.EqualValues(t, before, limitAfter())
+	assert.Equal(t, before, limitAfter())
 	t.Setenv("GOMEMLIMIT", "")
 	LimitMemory()
 	want := freeMemory + memoryPerByte*(opened.Load()+1000)
