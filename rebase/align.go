@@ -66,10 +66,10 @@ type region struct {
 // anchors aligns a region: lines at its ends that are the same, then those that are there once. It
 // returns what is left between them.
 func (a *alignment) anchors(r region) (rest []region) {
-	var todo stack.Stack[region]
-	todo.Push(r)
-	for !todo.Empty() {
-		r := a.trim(todo.Pop())
+	var pending stack.Stack[region]
+	pending.Push(r)
+	for !pending.Empty() {
+		r := a.trim(pending.Pop())
 		if r.low == r.high || r.newLow == r.newHigh {
 			continue
 		}
@@ -82,11 +82,11 @@ func (a *alignment) anchors(r region) (rest []region) {
 		for _, p := range pairs {
 			a.pair(int(p.i), int(p.j))
 			at.high, at.newHigh = int(p.i), int(p.j)
-			todo.Push(at)
+			pending.Push(at)
 			at.low, at.newLow = int(p.i)+1, int(p.j)+1
 		}
 		at.high, at.newHigh = r.high, r.newHigh
-		todo.Push(at)
+		pending.Push(at)
 	}
 	return rest
 }
