@@ -106,6 +106,7 @@ func TestExplainJSON(t *testing.T) {
 	s.editHash()
 	_, f = s.explain("hash", "--", "gcc", "-O2", "-c", "table.c")
 	assert.Equal(t, explain.Edited, f.Reason)
+	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "table.c"), "\nFunctions that were edited since have ")
 	facts, _ := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c")
 	assert.NotZero(t, facts.Elsewhere)
 	assert.Zero(t, facts.Reasons[explain.Nowhere])

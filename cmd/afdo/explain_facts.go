@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/explain"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // explainFacts is what "afdo explain" tells.
@@ -86,10 +87,25 @@ func (f *explainFacts) write(w io.Writer, most int) error {
 	if err := reasons.Write(w, 2); err != nil {
 		return err
 	}
+	if changed := f.changed(); changed > 0 {
+		fmt.Fprintf(w, "Functions that were edited since have %s of the counts: what was found of them may be of other lines.\n",
+			human.Percent(share(changed, f.Counts)))
+	}
 	if err := f.writeUnits(w, most); err != nil {
 		return err
 	}
 	return f.writeFunctions(w, most)
+}
+
+// changed returns the counts of functions whose lines are others by now.
+func (f *explainFacts) changed() uint64 {
+	sum := uint64(0)
+	for _, g := range f.Functions {
+		if g.Reason == explain.Edited || g.Reason == explain.Declared {
+			sum = saturating.Add(sum, g.Counts)
+		}
+	}
+	return sum
 }
 
 // writeUnits prints the units that lose most, if there is more than one.
