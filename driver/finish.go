@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/slice"
 )
 
 // earlyInliner is the parameter that GCC 12 and 13 need: before they read the counts of inlined
@@ -35,33 +36,24 @@ func (p *preparation) finish(plan *Plan) {
 func (c *Compiler) inlinesOnce() bool {
 	first, _, _ := strings.Cut(c.Version, ".")
 	major, err := strconv.Atoi(first)
-	return err == nil && !c.Clang && major <= 13
+	return err == nil && !c.Clang && (major == 12 || major == 13)
 }
 
-// sayNothing says that the profile has no function of the sources: those it has are others now, or
-// it has none.
-func (p *preparation) sayNothing() {
-	sources := strings.Join(p.command.Sources, ", ")
-	if !p.compiler.Clang && p.knowsSources() {
-		p.warnOf("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", sources)
-		return
-	}
-	p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", sources)
-}
-
-// knowsSources reports whether the profile has a unit for one of the sources.
-func (p *preparation) knowsSources() bool {
-	program, closeFile, err := p.openProgram()
-	if err != nil {
-		return false
-	}
-	defer closeFile()
+// sayNoneOf says that a slice of a program has no function: those that the profile has of the
+// sources are others now, or it has none.
+func (p *preparation) sayNoneOf(program *slice.Program) {
 	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
 		if len(m.Units) > 0 {
-			return true
+			p.warnOf("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", m.Path)
+			return
 		}
 	}
-	return false
+	p.sayNothing()
+}
+
+// sayNothing says that the profile has nothing of the sources.
+func (p *preparation) sayNothing() {
+	p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(p.command.Sources, ", "))
 }
 
 // WithoutProfile returns a command line without any profile, for one that fails with it.

@@ -216,9 +216,6 @@ func (p *preparation) slice() (*Plan, error) {
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
 	data, samples, err := p.take(in)
-	if err == nil && !samples {
-		p.sayNothing()
-	}
 	if errors.Is(err, ErrNoSlice) {
 		p.warnOf("no slice", "%v: files are compiled with the whole profile", err)
 		return p.whole()
@@ -277,14 +274,18 @@ func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error)
 	return plan, nil
 }
 
-// take takes the slice out of the profile, and reports whether it has samples.
+// take takes the slice out of the profile, and reports whether it has samples; if not, it says so.
 func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	text, err := in.Text()
 	if err != nil {
 		return nil, false, err
 	}
 	if p.compiler.Clang {
-		return p.takeLLVM(text)
+		data, samples, err = p.takeLLVM(text)
+		if err == nil && !samples {
+			p.sayNothing()
+		}
+		return data, samples, err
 	}
 	program, closeFile, err := p.openProgram()
 	if err != nil {
@@ -295,8 +296,11 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	if err != nil {
 		return nil, false, p.profile.wrap(err)
 	}
+	if samples = part.NumFunctions() > 0; !samples {
+		p.sayNoneOf(program)
+	}
 	data, err = encodeProfile(part, p.compiler)
-	return data, part.NumFunctions() > 0, err
+	return data, samples, err
 }
 
 // whole gives the command the whole profile, in the version that the compiler reads.
