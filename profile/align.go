@@ -200,9 +200,10 @@ func (a *aligner) areOpen(u MovedUnit) bool {
 	return first && second
 }
 
-// owners returns which unit that is not matched has a symbol, "" for what several have.
+// owners returns which unit that is not matched has a symbol, "" for what several have, and for
+// main, which every program has.
 func (s *alignSide) owners() map[string]string {
-	owners := make(map[string]string)
+	owners := map[string]string{"main": ""}
 	for path := range s.open {
 		for _, name := range s.named(path) {
 			owner := path

@@ -56,6 +56,12 @@ func TestAlign(t *testing.T) {
 			second: map[string][]string{"new.c": {"f", "g", "k"}, "a.c": {"x"}},
 			want:   Alignment{Same: 2, Moved: []MovedUnit{{"old.c", "new.c"}}},
 		},
+		"two programs": {
+			first:  map[string][]string{"old.c": {"main"}},
+			second: map[string][]string{"new.c": {"main"}},
+			want:   Alignment{Same: 1},
+			lost:   1,
+		},
 		"nothing in common": {
 			first:  map[string][]string{"x/a.c": {"f"}},
 			second: map[string][]string{"y/a.c": {"g"}, "y/b.c": {"h"}},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -34,13 +33,16 @@ compare shares of all samples, so the length of the runs does not matter.
               by the sum of the greater, LLVM's sample overlap.
   Only        the samples at locations that the other profile does not have.
 
+Functions that are counted have a body of their own; those that are only inlined
+have none. Units without such functions do not count here, as they do for "show".
+
 Units are the same in both if their paths are, or if these differ only in where
 they begin, as those of a program that was built in two folders; else, if they
 have the same functions. What was taken for the same is said, and the paths are
 those of the first profile.
 
-Functions are listed by how much their share of all samples has changed. Their
-overlap is that of their locations. --units lists units instead.
+Functions are listed by how much their share of all samples has changed, in
+points: from 6% to 8% are +2 points. Their overlap is that of their locations. --units lists units instead.
 
 Profiles may also differ in head counts, calls, timestamps and symbols without
 samples. The first difference of any kind is reported. Summaries and the numbering
@@ -76,6 +78,7 @@ func newDiffCommand(e *env) *cobra.Command {
 				return cli.Usagef("standard input can be read only once")
 			}
 			o.Demangle = o.Demangle && !plain
+			o.Width = cli.Width(e.Out)
 			differ, err := e.diff([2]string(args), &o)
 			if err == nil && differ && exitCode {
 				return cli.StatusError(cli.StatusFault)
@@ -224,11 +227,11 @@ func (r *diffReport) shown(n int) int {
 	return int(r.Number)
 }
 
-// name returns the name of a function for people.
-func (r *diffReport) name(f *profile.FunctionDiff) string {
+// name returns the name of a function for people, demangled in a form unless that is not wanted.
+func (r *diffReport) name(f *profile.FunctionDiff, form func(string) string) string {
 	name := f.Name
 	if r.Demangle {
-		name = demangled.Name(name)
+		name = form(name)
 	}
 	return human.Name(name)
 }

@@ -243,7 +243,7 @@ func TestDiffFlags(t *testing.T) {
 	assert.NotContains(t, text, "only the second")
 	text = must(t, "diff", example(".afdo"), keep, "--units", "--no-demangle")
 	assert.Contains(t, text, "\nUnits that have changed: 4\n")
-	assert.Regexp(t, `(?m)^ +0\.18% +none +-0\.18% +0\.000000 +0 +3  src/discount\.cc$`, text)
+	assert.Regexp(t, `(?m)^ +0\.18% +none +-0\.18 +0\.000000 +0 +3  src/discount\.cc$`, text)
 	assert.NotContains(t, text, "Functions that")
 
 	assert.Equal(t, cli.StatusUsage, afdoRun("diff", "-", "-").status)

@@ -37,6 +37,9 @@ discriminator if it has one, and the callee. Inlined calls do not count.
 With --unit, print only functions and callers of that unit; PATH may be the end of
 its path at a "/". Percentages are those of the whole profile.
 
+A terminal that is too narrow gets shorter names, and fewer columns and paths; the
+last line says which are missing. What is no terminal gets all.
+
 --sort name sorts by assembler names. JSON has these members:
 
   {"total", "functions": [{"name", "demangled", "unit", "own", "own_share",

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
@@ -41,7 +43,7 @@ func (r *diffReport) text(w io.Writer) error {
 // head says what is compared.
 func (r *diffReport) head() *table.Table {
 	t := &table.Table{Columns: "lrrrl"}
-	t.Row("", "Samples", "Functions", "Units", "File")
+	t.Row("", "Samples", "Functions", "In units", "File")
 	for i, p := range [2]profile.Portion{r.diff.First, r.diff.Second} {
 		t.Row([2]string{"First", "Second"}[i], human.Number(p.Samples), human.Number(p.Functions), human.Number(r.numUnits[i]), human.Name(r.paths[i]))
 	}
@@ -98,23 +100,27 @@ func (r *diffReport) overlaps() *table.Table {
 
 func (r *diffReport) functionList(w io.Writer, title string, functions []*profile.FunctionDiff) error {
 	shown := functions[:r.shown(len(functions))]
-	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: len(functions) - len(shown)}
-	l.Numbers.Row("First", "Second", "Change", "Overlap")
+	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: len(functions) - len(shown), Width: r.Width}
+	l.Numbers.Row("First", "Second", "Points", "Overlap")
+	l.Spare = []int{3}
 	for _, f := range shown {
 		l.Numbers.Row(shares(f.First, f.Second, f.Change(), f.Overlap)...)
 	}
-	l.About = func(i int) string { return r.name(shown[i]) + "  " + human.Unit(shown[i].Path) }
+	l.About = func(i int) (iter.Seq[string], string) {
+		return demangled.InForms(func(form func(string) string) string { return r.name(shown[i], form) }), human.Unit(shown[i].Path)
+	}
 	return writeList(w, title, len(functions), l)
 }
 
 func (r *diffReport) unitList(w io.Writer) error {
 	shown := r.units[:r.shown(len(r.units))]
-	l := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Unit", LeftOut: len(r.units) - len(shown)}
-	l.Numbers.Row("First", "Second", "Change", "Overlap", "Gained", "Lost")
+	l := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Unit", LeftOut: len(r.units) - len(shown), Width: r.Width}
+	l.Numbers.Row("First", "Second", "Points", "Overlap", "Gained", "Lost")
+	l.Spare = []int{5, 4, 3}
 	for _, u := range shown {
 		l.Numbers.Row(append(shares(u.First, u.Second, u.Change(), u.Overlap), human.Number(u.Gained), human.Number(u.Lost))...)
 	}
-	l.About = func(i int) string { return human.Unit(shown[i].Path) }
+	l.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Unit(shown[i].Path)) }
 	return writeList(w, "Units that have changed", len(r.units), l)
 }
 
@@ -126,7 +132,7 @@ func shares(first, second profile.Portion, change, overlap float64) []string {
 		}
 		return human.Percent(p.Share)
 	}
-	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f%%", 100*change), overlapText(overlap)}
+	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f", 100*change), overlapText(overlap)}
 }
 
 // writeList writes a list under a title that says how long it is. An empty list is not written.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -58,6 +59,7 @@ func (l *topList) functions() func(io.Writer) error {
 func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) error {
 	t := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Function", LeftOut: leftOut, Width: l.Width}
 	t.Numbers.Row("Own", "Own%", "Sum%", "Total", "Total%", "Head")
+	t.Spare = []int{5, 2, 3}
 	sum := uint64(0)
 	for _, s := range symbols {
 		f := &r.Symbols[s]
@@ -67,8 +69,8 @@ func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.
 			human.Number(f.Total), percentage(f.Total, r.Total), human.Number(f.Head),
 		)
 	}
-	t.About = func(i int) string {
-		return l.name(symbols[i]) + "  " + human.Unit(l.unitOf(symbols[i]))
+	t.About = func(i int) (iter.Seq[string], string) {
+		return demangled.InForms(func(form func(string) string) string { return l.name(symbols[i], form) }), human.Unit(l.unitOf(symbols[i]))
 	}
 	return t.Write(w, 0)
 }
@@ -122,13 +124,16 @@ func (l *topList) callsText(w io.Writer, total uint64, calls []rank.Call, leftOu
 		sum = saturating.Add(sum, c.Count)
 		t.Numbers.Row(human.Number(c.Count), percentage(c.Count, total), percentage(sum, total))
 	}
-	t.About = func(i int) string {
+	t.Spare = []int{2}
+	t.About = func(i int) (iter.Seq[string], string) {
 		c := calls[i]
 		at := strconv.FormatUint(uint64(c.Line), 10)
 		if c.Discriminator != 0 {
 			at += "." + strconv.FormatUint(uint64(c.Discriminator), 10)
 		}
-		return fmt.Sprintf("%s:%s -> %s  %s", l.name(c.Caller), at, l.name(c.Callee), human.Unit(l.unitOf(c.Caller)))
+		return demangled.InForms(func(form func(string) string) string {
+			return fmt.Sprintf("%s:%s -> %s", l.name(c.Caller, form), at, l.name(c.Callee, form))
+		}), human.Unit(l.unitOf(c.Caller))
 	}
 	return t.Write(w, 0)
 }
@@ -158,11 +163,11 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 	return j.complete(leftOut)
 }
 
-// name returns the name of a symbol for people.
-func (l *topList) name(s profile.SymbolRef) string {
+// name returns the name of a symbol for people, demangled in a form unless that is not wanted.
+func (l *topList) name(s profile.SymbolRef, form func(string) string) string {
 	name := l.profile.SymbolName(s)
 	if l.Demangle {
-		name = demangled.Name(name)
+		name = form(name)
 	}
 	return human.Name(name)
 }

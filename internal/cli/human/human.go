@@ -41,6 +41,23 @@ func Shorten(text string, columns int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(columns-1-head):])
 }
 
+// ShortenPath cuts a path to so many columns, "" if its last element does not fit. What is left out
+// is at the beginning.
+func ShortenPath(path string, columns int) string {
+	if utf8.RuneCountInString(path) <= columns {
+		return path
+	}
+	for {
+		_, rest, found := strings.Cut(path, "/")
+		if !found {
+			return ""
+		}
+		if path = rest; utf8.RuneCountInString("…/"+path) <= columns {
+			return "…/" + path
+		}
+	}
+}
+
 // UnknownUnit stands for the empty path of the unknown-file unit.
 const UnknownUnit = "(unknown)"
 

@@ -37,3 +37,17 @@ func TestShorten(t *testing.T) {
 		assert.Equal(t, c.want, Shorten(c.text, c.columns), c.text)
 	}
 }
+
+func TestShortenPath(t *testing.T) {
+	for _, c := range []struct {
+		path    string
+		columns int
+		want    string
+	}{
+		{"src/a.cc", 8, "src/a.cc"}, {"src/a.cc", 7, "…/a.cc"}, {"src/a.cc", 6, "…/a.cc"}, {"src/a.cc", 5, ""},
+		{"/usr/include/c++/12/bits/atomic_base.h", 24, "…/12/bits/atomic_base.h"}, {"", 3, ""}, {"größe/größe.c", 9, "…/größe.c"},
+		{"a.cc", 3, ""}, {"a/", 1, ""},
+	} {
+		assert.Equal(t, c.want, ShortenPath(c.path, c.columns), c.path)
+	}
+}

@@ -4,6 +4,8 @@ package demangled
 import (
 	"bytes"
 	"io"
+	"iter"
+	"regexp"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -14,11 +16,28 @@ import (
 // maxDemangledP bounds what comes out, a power of two: a few hundred bytes can spell gigabytes.
 const maxDemangledP = 16
 
-// Name returns a name as people write it, or as it is if it is not mangled. It has at most 64 KiB.
+// Name returns a name as people write it, or as it is if it is not mangled, without the numbers by
+// which clang tells static functions of different files apart. It has at most 64 KiB.
 func Name(name string) string { return with(name) }
 
 // Short is [Name] without the parameters.
 func Short(name string) string { return with(name, demangle.NoParams) }
+
+// Brief is [Short] without template arguments.
+func Brief(name string) string {
+	return with(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoABITags)
+}
+
+// InForms returns a text with names as [Name], [Short] and [Brief] write them, one after the other.
+func InForms(text func(form func(name string) string) string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, form := range []func(string) string{Name, Short, Brief} {
+			if !yield(text(form)) {
+				return
+			}
+		}
+	}
+}
 
 // maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell
 // more than anybody reads, and a profile has many names.
@@ -32,7 +51,12 @@ func Bounded(name string) string {
 	return name
 }
 
+// fileSuffix is what clang appends to the names of static functions: a number for their file by
+// -funique-internal-linkage-names, or for their module by ThinLTO.
+var fileSuffix = regexp.MustCompile(`\.(__uniq|llvm)\.[0-9]+\b`)
+
 func with(name string, options ...demangle.Option) string {
+	name = fileSuffix.ReplaceAllLiteralString(name, "")
 	if len(name) > mangled.MaxLen || !IsMangled(name) {
 		return name
 	}

@@ -1,6 +1,7 @@
 package demangled
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -24,6 +25,35 @@ func TestDemangled(t *testing.T) {
 		assert.Equal(t, want, Name(name))
 	}
 	assert.Equal(t, "shop::Cart::add", Short("_ZN4shop4Cart3addERKNS_4ItemE"))
+}
+
+func TestSuffixesOfFiles(t *testing.T) {
+	for name, want := range map[string]string{
+		"parse.llvm.1234":                                "parse",
+		"parse.__uniq.1234.llvm.5678":                    "parse",
+		"_ZL5parsei.__uniq.1234":                         "parse(int)",
+		"_ZL5parsei.__uniq.1234.part.0":                  "parse(int) [clone .part.0]",
+		"parse.part.0":                                   "parse.part.0",
+		"parse.llvm.ir":                                  "parse.llvm.ir",
+		"parse.llvm.1x":                                  "parse.llvm.1x",
+		"_ZN3foo3bar17h05af221e174051e9E.llvm.177700099": "foo::bar",
+	} {
+		assert.Equal(t, want, Name(name), name)
+	}
+}
+
+func TestForms(t *testing.T) {
+	const name = "_ZNSt6vectorIiSaIiEE12emplace_backIJiEEEvDpOT_"
+	forms := InForms(func(form func(string) string) string { return "in " + form(name) })
+	assert.Equal(t, []string{
+		"in void std::vector<int, std::allocator<int> >::emplace_back<int>(int&&)",
+		"in std::vector<int, std::allocator<int> >::emplace_back<int>",
+		"in std::vector::emplace_back",
+	}, slices.Collect(forms))
+	for first := range forms {
+		assert.Contains(t, first, "(int&&)")
+		break
+	}
 }
 
 func TestDemangledIsBounded(t *testing.T) {

@@ -161,6 +161,7 @@ type CanDiff interface {
 type DiffOptions struct {
 	Number   uint // how many lines of each list to print, 0 for all
 	ByUnit   bool
+	Width    int // columns of the terminal that is written to, 0 if it is none
 	JSON     bool
 	Demangle bool
 }

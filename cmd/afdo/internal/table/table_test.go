@@ -1,6 +1,8 @@
 package table
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -26,20 +28,42 @@ func TestTable(t *testing.T) {
 	assert.ErrorIs(t, tab.Write(clitest.FailingWriter{Err: assert.AnError}, 0), assert.AnError)
 }
 
-// A list is as wide as it may be: numbers stay, and the text behind them is cut in the middle.
+// A list is as wide as it may be. Numbers that can be spared give way to names, longer forms of
+// names to shorter ones, and places to names.
 func TestListWidth(t *testing.T) {
-	l := List{Numbers: Table{Columns: "r"}, Heading: "Function", About: func(int) string { return strings.Repeat("name", 20) + ".c" }, Width: 40}
-	l.Numbers.Row("Samples")
-	l.Numbers.Row("12")
+	names := []string{"std::vector<std::string>::at(unsigned long)", "std::vector<std::string>::at", "std::vector::at"}
+	l := List{
+		Numbers: Table{Columns: "rrr"}, Heading: "Function", Spare: []int{2, 1},
+		About: func(int) (iter.Seq[string], string) { return slices.Values(names), "src/include/vector.h" },
+	}
+	l.Numbers.Row("Samples", "Share", "Head")
+	l.Numbers.Row("12", "1%", "3")
+	for width, want := range map[int]string{
+		0:  "Samples  Share  Head  Function\n     12     1%     3  std::vector<std::string>::at(unsigned long)  src/include/vector.h\n",
+		87: "Samples  Share  Head  Function\n     12     1%     3  std::vector<std::string>::at(unsigned long)  src/include/vector.h\n",
+		86: "Samples  Share  Head  Function\n     12     1%     3  std::vector<std::string>::at(unsigned long)  …/include/vector.h\n",
+		70: "Samples  Share  Head  Function\n     12     1%     3  std::vector<std::string>::at(unsigned long)\n",
+		62: "Samples  Share  Head  Function\n     12     1%     3  std::vector<std::string>::at  …/vector.h\n",
+		60: "Samples  Share  Function\n     12     1%  std::vector<std::string>::at(unsigned long)\n",
+		40: "Samples  Function\n     12  std::vector<std::string>::at\n",
+		34: "Samples  Function\n     12  std::vector::at\n",
+		10: "Samples  Function\n     12  std::vector::at\n", // as little as is worth reading
+	} {
+		l.Width = width
+		var out strings.Builder
+		require.NoError(t, l.Write(&out, 0))
+		got, _, _ := strings.Cut(out.String(), "a wider")
+		assert.Equal(t, want, got, width)
+	}
+	l.Width, l.LeftOut = 30, 1200
 	var out strings.Builder
-	require.NoError(t, l.Write(&out, 0))
-	lines := strings.Split(out.String(), "\n")
-	assert.Equal(t, "Samples  Function", lines[0])
-	assert.Equal(t, 40, utf8.RuneCountInString(lines[1]))
-	assert.True(t, strings.HasSuffix(lines[1], "name.c"))
+	require.NoError(t, l.Write(&out, 2))
+	assert.Contains(t, out.String(), "\n  1,200 more; a wider terminal also shows Head, Share\n")
 
-	l.Width = 10 // as little as is worth reading
+	l.About = func(int) (iter.Seq[string], string) { return Named(strings.Repeat("name", 20) + ".c") }
 	out.Reset()
 	require.NoError(t, l.Write(&out, 0))
-	assert.Equal(t, 9+leastAbout, utf8.RuneCountInString(strings.Split(out.String(), "\n")[1]))
+	line := strings.Split(out.String(), "\n")[1]
+	assert.Equal(t, 9+leastAbout+1, utf8.RuneCountInString(line))
+	assert.True(t, strings.HasSuffix(line, "name.c"), "it is cut in the middle")
 }

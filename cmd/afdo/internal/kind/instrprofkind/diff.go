@@ -3,7 +3,9 @@ package instrprofkind
 import (
 	"fmt"
 	"io"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -29,6 +31,8 @@ type DiffFacts struct {
 	Changed    int            `json:"changed_records"`
 	Functions  []DeltaFacts   `json:"functions"` // those that differ most
 	LeftOut    int            `json:"left_out"`
+
+	width int // of the terminal
 }
 
 // OverlapFacts is the overlap of a kind of values.
@@ -74,7 +78,7 @@ func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (diff
 func newDiffFacts(c *instrprof.Comparison, o *kind.DiffOptions) *DiffFacts {
 	f := &DiffFacts{
 		Overlap: c.Counters.Value, Sums: c.Counters.Sums, Common: c.Common, Mismatched: c.Mismatched,
-		Values: []OverlapFacts{}, Functions: []DeltaFacts{},
+		Values: []OverlapFacts{}, Functions: []DeltaFacts{}, width: o.Width,
 	}
 	for i, v := range c.Values {
 		f.Values = append(f.Values, OverlapFacts{instrprof.ValueKind(i).String(), v.Value, v.Sums})
@@ -130,21 +134,23 @@ func (f *DiffFacts) print(w io.Writer, equal bool) error {
 	if err != nil {
 		return err
 	}
-	l := &table.List{Numbers: table.Table{Columns: "rr"}, Heading: "Function", LeftOut: f.LeftOut}
+	l := &table.List{Numbers: table.Table{Columns: "rr"}, Heading: "Function", LeftOut: f.LeftOut, Width: f.width}
 	l.Numbers.Row("First", "Second")
 	for _, d := range f.Functions {
 		l.Numbers.Row(side(d.Sums[0]), side(d.Sums[1]))
 	}
-	l.About = func(i int) string { return shown(f.Functions[i].Demangled, f.Functions[i].Name) }
+	l.About = func(i int) (iter.Seq[string], string) {
+		return shown(f.Functions[i].Demangled, f.Functions[i].Name), ""
+	}
 	return l.Write(w, 0)
 }
 
-// shown returns what people read of a name.
-func shown(plain, name string) string {
-	if plain != "" {
-		return human.Name(plain)
+// shown returns what people read of a name that may have been demangled, and shorter forms of it.
+func shown(plain, name string) iter.Seq[string] {
+	if plain == "" {
+		return slices.Values([]string{human.Name(name)})
 	}
-	return human.Name(name)
+	return demangled.InForms(func(form func(string) string) string { return human.Name(form(name)) })
 }
 
 func side(sum *float64) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -107,6 +108,9 @@ func (t *TopFacts) print(w io.Writer) error {
 	for _, h := range t.Functions {
 		l.Numbers.Row(human.Number(h.Sum), human.Percent(h.Share), human.Number(h.Max), human.Number(h.Entry))
 	}
-	l.About = func(i int) string { return shown(t.Functions[i].Demangled, t.Functions[i].Name) }
+	l.Spare = []int{2}
+	l.About = func(i int) (iter.Seq[string], string) {
+		return shown(t.Functions[i].Demangled, t.Functions[i].Name), ""
+	}
 	return l.Write(w, 0)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -30,6 +31,8 @@ type topFunction struct {
 	Allocations uint64 `json:"allocations"` // the same
 	ColdBytes   uint64 `json:"cold_bytes"`  // of Bytes
 	TotalBytes  uint64 `json:"total_bytes"` // with what it calls
+
+	symbol string // its mangled name, if that is demangled
 }
 
 // topFacts is the JSON of top.
@@ -63,7 +66,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	for i := range facts.Functions {
 		t := &facts.Functions[i]
 		if t.Name = names[uint64(t.GUID)]; o.Demangle && t.Name != "" {
-			t.Name = demangled.Name(t.Name)
+			t.symbol, t.Name = t.Name, demangled.Name(t.Name)
 		}
 	}
 	if o.JSON {
@@ -135,11 +138,18 @@ func (t *topFacts) print(w io.Writer) error {
 		}
 		list.Numbers.Row(human.Number(f.Bytes), human.Percent(share), human.Number(f.ColdBytes), human.Number(f.Allocations), human.Number(f.TotalBytes))
 	}
-	list.About = func(i int) string {
-		if name := t.Functions[i].Name; name != "" {
-			return human.Name(name)
-		}
-		return nameOf(nil, uint64(t.Functions[i].GUID))
-	}
+	list.Spare = []int{3, 2}
+	list.About = func(i int) (iter.Seq[string], string) { return t.Functions[i].names(), "" }
 	return list.Write(w, 0)
+}
+
+// names returns what people read of a function's name, and shorter forms of it.
+func (f *topFunction) names() iter.Seq[string] {
+	switch {
+	case f.symbol != "":
+		return demangled.InForms(func(form func(string) string) string { return human.Name(form(f.symbol)) })
+	case f.Name != "":
+		return slices.Values([]string{human.Name(f.Name)})
+	}
+	return slices.Values([]string{nameOf(nil, uint64(f.GUID))})
 }
