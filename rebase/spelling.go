@@ -60,26 +60,15 @@ func lastName(tree demangle.AST) string {
 // scopesOf returns the classes, namespaces and functions around a function, outermost first.
 func scopesOf(tree demangle.AST) []string {
 	var parts []string // innermost first, the function itself included
-	for tree != nil {
-		switch t := tree.(type) {
-		case *demangle.Typed:
-			tree = t.Name
-		case *demangle.Template:
-			tree = t.Name
-		case *demangle.MethodWithQualifiers:
-			tree = t.Method
-		case *demangle.Clone:
-			tree = t.Base
-		case *demangle.TaggedName:
-			tree = t.Name
-		case *demangle.Qualified:
-			parts = append(parts, scopeName(t.Name))
-			tree = t.Scope
-		default:
-			parts = append(parts, scopeName(t))
-			tree = nil
+	for {
+		q, ok := mangled.Bare(tree).(*demangle.Qualified)
+		if !ok {
+			break
 		}
+		parts = append(parts, scopeName(q.Name))
+		tree = q.Scope
 	}
+	parts = append(parts, scopeName(tree))
 	slices.Reverse(parts)
 	parts = parts[:len(parts)-1]
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })

@@ -251,7 +251,7 @@ func TestBranches(t *testing.T) {
 
 // Every event is described such that a file's reader understands it.
 func TestAttributes(t *testing.T) {
-	for _, s := range sources {
+	for _, s := range candidates {
 		o := Options{Frequency: 1000}
 		a := s.attr(&o, true)
 		b, err := encode(&a)

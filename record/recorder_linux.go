@@ -25,14 +25,14 @@ type Recorder struct {
 	options  Options
 	warnings []string
 
-	source source
-	attr   unix.PerfEventAttr
-	cpus   []int
-	events []int   // file descriptors, one for each thread and processor
-	rings  []*ring // one for each processor
-	owners []int   // events that have the rings, by processor; -1 if it is gone
-	maps   [][]byte
-	files  map[perfdata.BuildID]bool
+	candidate candidate
+	attr      unix.PerfEventAttr
+	cpus      []int
+	events    []int   // file descriptors, one for each thread and processor
+	rings     []*ring // one for each processor
+	owners    []int   // events that have the rings, by processor; -1 if it is gone
+	maps      [][]byte
+	files     map[perfdata.BuildID]bool
 }
 
 // Open prepares the recording of a target. Nothing is recorded before [Recorder.Run].
@@ -66,7 +66,7 @@ func (r *Recorder) Close() error {
 }
 
 // Event returns the event that is sampled.
-func (r *Recorder) Event() Event { return r.source.event }
+func (r *Recorder) Event() Event { return r.candidate.event }
 
 // Warnings returns what is not as good as it could be, a sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
@@ -78,7 +78,7 @@ func (r *Recorder) Head() *perfdata.Head {
 	if err != nil {
 		panic(err) // a struct of integers has an encoding
 	}
-	return &perfdata.Head{Name: r.source.name, Attr: attr, BuildIDs: buildIDs(r.files), Arch: arch()}
+	return &perfdata.Head{Name: r.candidate.name, Attr: attr, BuildIDs: buildIDs(r.files), Arch: arch()}
 }
 
 func arch() string {
@@ -130,7 +130,7 @@ func (r *Recorder) warnOfEvent() {
 		return
 	}
 	const costs = "calls and head counts will be estimates, and a profile takes many more samples"
-	switch r.source.event {
+	switch r.candidate.event {
 	case Cycles:
 		r.warnings = append(r.warnings, "this processor has no branch stacks, so cycles are sampled: "+costs)
 	case Clock:

@@ -97,3 +97,24 @@ func tolerated(err error) bool {
 	}
 	return false
 }
+
+// What verbs print of a profile of another GCOV format is what they print of it as version 4.
+func TestOneOutput(t *testing.T) {
+	for name, verb := range map[string][]string{
+		"units":       {"units", "--json"},
+		"unit":        {"lookup", "--unit", "cart.cc"},
+		"unit's JSON": {"lookup", "--unit", "cart.cc", "--json"},
+		"annotate":    {"annotate", "--unit", "cart.cc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, format := range []string{"v3", "text"} {
+				old, v4 := filepath.Join(t.TempDir(), "old"), filepath.Join(t.TempDir(), "v4")
+				require.Zero(t, afdoRun("convert", "../../testdata/shop.afdo", "--to", format, "-o", old).status)
+				require.Zero(t, afdoRun("convert", old, "--to", "v4", "-o", v4).status)
+				got, want := afdoRun(append(verb, old)...), afdoRun(append(verb, v4)...)
+				require.Zero(t, want.status, want.err)
+				assert.Equal(t, want, got, format)
+			}
+		})
+	}
+}

@@ -10,10 +10,21 @@ const MaxLen = 4 << 10
 // parameters: usually a name, a constructor, a destructor or an operator.
 func Last(tree demangle.AST) demangle.AST {
 	for {
+		tree = Bare(tree)
+		q, ok := tree.(*demangle.Qualified)
+		if !ok {
+			return tree
+		}
+		tree = q.Name
+	}
+}
+
+// Bare returns a demangled name with its scope, without template arguments, parameters and what
+// else is said about the function.
+func Bare(tree demangle.AST) demangle.AST {
+	for {
 		switch t := tree.(type) {
 		case *demangle.Typed:
-			tree = t.Name
-		case *demangle.Qualified:
 			tree = t.Name
 		case *demangle.Template:
 			tree = t.Name

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A source is an event that the kernel may be able to sample.
-type source struct {
+// A candidate is an event that the kernel may be able to sample.
+type candidate struct {
 	event     Event
 	name      string // as perf calls it
 	kind      uint32
@@ -26,10 +26,10 @@ type source struct {
 
 const brsEvent = "/sys/bus/event_source/devices/cpu/events/branch-brs"
 
-// sources are in the order of how good they are. Branches are what a branch stack is about:
+// candidates are in the order of how good they are. Branches are what a branch stack is about:
 // sampled by cycles, stacks have more of slow code than ran. AMD's Zen 3 has stacks with an event
 // of its own alone, at a fixed period.
-var sources = []source{
+var candidates = []candidate{
 	{event: Branches, name: "branches:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
 	{event: Branches, name: "cycles:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES},
 	{event: Branches, name: "branch-brs:u", kind: unix.PERF_TYPE_RAW, config: 0xc4, needsFile: brsEvent, period: 1_000_003},
@@ -40,19 +40,19 @@ var sources = []source{
 	{event: Clock, name: "cpu-clock:u", kind: unix.PERF_TYPE_SOFTWARE, config: unix.PERF_COUNT_SW_CPU_CLOCK},
 }
 
-// there reports whether the kernel may have the source.
-func (s *source) there() bool {
-	if s.needsFile == "" {
+// there reports whether the kernel may have the event.
+func (c *candidate) there() bool {
+	if c.needsFile == "" {
 		return true
 	}
-	_, err := os.Stat(s.needsFile)
+	_, err := os.Stat(c.needsFile)
 	return err == nil
 }
 
-// allowed returns the sources that the options allow.
-func (o *Options) allowed() []source {
-	return slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
-		return o.Event != Best && o.Event != s.event || !s.there()
+// allowed returns the candidates that the options allow.
+func (o *Options) allowed() []candidate {
+	return slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
+		return o.Event != Best && o.Event != c.event || !c.there()
 	})
 }
 
@@ -65,20 +65,20 @@ const (
 )
 
 // attr returns what the kernel is asked for.
-func (s *source) attr(o *Options, onExec bool) unix.PerfEventAttr {
+func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{
-		Type: s.kind, Config: s.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
+		Type: c.kind, Config: c.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
 		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_PERIOD,
 	}
 	a.Size = uint32(binary.Size(a))
-	if s.event == Branches {
+	if c.event == Branches {
 		a.Sample_type |= unix.PERF_SAMPLE_BRANCH_STACK
 		a.Branch_sample_type = unix.PERF_SAMPLE_BRANCH_ANY | unix.PERF_SAMPLE_BRANCH_USER
 	}
-	if s.precise&1 != 0 {
+	if c.precise&1 != 0 {
 		a.Bits |= unix.PerfBitPreciseIPBit1
 	}
-	if s.precise&2 != 0 {
+	if c.precise&2 != 0 {
 		a.Bits |= unix.PerfBitPreciseIPBit2
 	}
 	if onExec {
@@ -87,8 +87,8 @@ func (s *source) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	switch {
 	case o.Period != 0:
 		a.Sample = o.Period
-	case s.period != 0:
-		a.Sample = s.period
+	case c.period != 0:
+		a.Sample = c.period
 	default:
 		a.Sample = o.Frequency
 		a.Bits |= unix.PerfBitFreq
@@ -101,16 +101,16 @@ func encode(a *unix.PerfEventAttr) ([]byte, error) {
 	return binary.Append(nil, binary.NativeEndian, a)
 }
 
-// choose finds the best source that can be sampled of a thread, and what to ask for.
+// choose finds the best candidate that can be sampled of a thread, and what to ask for.
 func (r *Recorder) choose(thread, cpu int) error {
 	failure := error(unix.ENOENT)
-	for _, s := range r.options.allowed() {
-		a := s.attr(&r.options, len(r.target.Command) > 0)
+	for _, c := range r.options.allowed() {
+		a := c.attr(&r.options, len(r.target.Command) > 0)
 		for _, bits := range []uint64{a.Bits, a.Bits &^ withBuildIDs} {
 			a.Bits = bits
 			fd, err := open(&a, thread, cpu)
 			if err == nil {
-				r.source, r.attr = s, a
+				r.candidate, r.attr = c, a
 				return unix.Close(fd)
 			}
 			if !errors.Is(failure, unix.EACCES) && !errors.Is(failure, unix.EPERM) {
