@@ -20,6 +20,10 @@ const HeadLen = unpack.HeadLen
 // ErrUnknown: the file is in none of the formats.
 var ErrUnknown = errors.New("not a profile")
 
+// ErrEmpty, which matches [ErrUnknown]: the file has no bytes, or blanks alone. Programs of LLVM
+// leave such files behind if they are killed.
+var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
+
 // Detect tells the format of a file that is not compressed by its first [HeadLen] bytes, or all
 // there are. A file of a version that is not supported has the format of those that are. An
 // error matches [ErrUnknown] and says what the file is, if that is known.
@@ -31,6 +35,9 @@ func Detect(head []byte) (Format, error) {
 		if f := detect(head); f != 0 {
 			return f, nil
 		}
+	}
+	if strings.TrimSpace(string(head)) == "" {
+		return 0, ErrEmpty
 	}
 	return 0, fmt.Errorf("%w: %s", ErrUnknown, describe(head))
 }
@@ -152,9 +159,6 @@ var others = [...]struct{ magic, what string }{
 }
 
 func describe(head []byte) string {
-	if strings.TrimSpace(string(head)) == "" {
-		return "it is empty"
-	}
 	if isCoverage(head) {
 		return "it is a .gcda file of gcc --coverage or -fprofile-generate"
 	}

@@ -7,9 +7,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/fleet"
-	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/cli/weighing"
 	"github.com/go-afdo/afdo/profile"
@@ -25,6 +24,9 @@ number like 3, 0.5, 3/4 or 50%; products are rounded to nearest, halves up. The
 part after the last "=" of an argument is a weight if it consists of digits, ".",
 "/" and "%": write "a=1=1" for a file named "a=1".
 
+IN may be a folder, which stands for all files below it, and a pattern such as
+'runs/*.profraw', which stands for the files that match.
+
 @LIST and --input-list LIST stand for the inputs that the file LIST names, one a
 line. ` + weighing.Help + `
 
@@ -33,7 +35,13 @@ result, not on the number of inputs.
 
 An input that cannot be read stops the merge. With --keep-going it is reported
 on standard error and skipped, and the exit status is 3. If nothing is left, there
-is no output and the status is 1.
+is no output and the status is 1. Empty files are always skipped if the others are
+instrumentation or memory profiles: programs that were killed leave them.
+
+--max-lost SHARE writes nothing, with status 1, if more than this share of the
+counts is lost. An input that is skipped counts for as much as the others have on
+average. Counts of instrumentation profiles are also lost where records of one
+function do not fit each other.
 
 ` + trim.Help + `
 
@@ -60,6 +68,7 @@ func newMergeCommand(e *env) *cobra.Command {
 	m.weighing.AddTo(cmd)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file with a list of inputs, one a line")
 	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
+	cmd.Flags().Var(&m.maxLost, "max-lost", "write nothing if more than this share of the counts is lost, as in 5%")
 	return cmd
 }
 
@@ -70,6 +79,7 @@ type merging struct {
 	weighing  weighing.Flags
 	lists     []string
 	keepGoing bool
+	maxLost   shareFlag
 	inputs    []fleet.Input
 	weights   []profile.Ratio // of the inputs, by the rules
 
@@ -77,24 +87,23 @@ type merging struct {
 	first   *input.File // the first that can be opened, until it is asked for
 	firstAt int         // its number
 	skipped []error     // for each input, why it was left out
-}
 
-// skip leaves an input out because of an error, if that is what is wanted.
-func (m *merging) skip(i int, err error) bool {
-	if m.keepGoing {
-		m.skipped[i] = err
-	}
-	return m.keepGoing
+	lossText string // about the counts that the sum does not have
 }
 
 // openFirst opens the first input that can be opened. All others have to be of its kind.
-func (m *merging) openFirst(e *env) (err error) {
+func (m *merging) openFirst(e *env) error {
 	for i := range m.inputs {
 		if m.skipped[i] != nil {
 			continue
 		}
 		m.firstAt = i
-		if m.first, m.kind, err = e.openFile(m.inputs[i].Path); err == nil || !m.skip(i, err) {
+		first, kind, err := e.openFile(m.inputs[i].Path)
+		if err == nil {
+			m.first, m.kind = first, kind
+			return m.refuseEmpty()
+		}
+		if !m.skip(i, err) {
 			return err
 		}
 	}
@@ -119,25 +128,6 @@ func (m *merging) open(e *env, i int) (*input.File, error) {
 	return f, nil
 }
 
-// tellSkipped says which inputs were left out. The error is that all were.
-func (m *merging) tellSkipped(e *env) error {
-	n := 0
-	for _, err := range m.skipped {
-		if err != nil {
-			e.Warnf("skipped: %s", cli.Message(err))
-			n++
-		}
-	}
-	switch n {
-	case 0:
-		return nil
-	case len(m.inputs):
-		return fmt.Errorf("all of %s inputs were skipped", human.Number(n))
-	}
-	e.Warnf("inputs skipped: %s of %s", human.Number(n), human.Number(len(m.inputs)))
-	return cli.StatusError(cli.StatusPartial)
-}
-
 // merge finds out the kind of the inputs and has it add them up.
 func (e *env) merge(m *merging) error {
 	if err := m.weigh(); err != nil {
@@ -158,16 +148,29 @@ func (e *env) merge(m *merging) error {
 		if k != m.out.kind {
 			return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
 		}
-		if m.keepGoing || m.weighing.Rules.HostCap > 0 {
-			return fmt.Errorf("--keep-going and --host-cap are for profiles of samples, not for %ss", k.Name())
+		if m.weighing.Rules.HostCap > 0 {
+			return fmt.Errorf("--host-cap is for profiles of samples, not for %ss", k.Name())
 		}
-		return k.Merge(&e.Env, &kind.Merge{
-			Weights: m.weights,
-			Open:    func(i int) (*input.File, error) { return m.open(e, i) },
-			Say:     doing.Say,
-			Out:     m.out.out,
-			Trim:    &m.trim,
-		})
+		return e.mergeOwn(m, k, doing)
 	}
 	return dispatch(e, "merge", m.kind, own, func(k kind.CanLoad) error { return e.mergeModels(m, k, doing) })
+}
+
+// mergeOwn has a kind add up its profiles itself.
+func (e *env) mergeOwn(m *merging, k kind.CanMerge, doing *progress.Line) error {
+	err := k.Merge(&e.Env, &kind.Merge{
+		Weights:   m.weights,
+		Open:      func(i int) (*input.File, error) { return m.open(e, i) },
+		Say:       doing.Say,
+		Out:       m.out.out,
+		Trim:      &m.trim,
+		Skip:      m.skip,
+		KeepGoing: m.keepGoing,
+		Limit:     func(kept, dropped uint64) error { return m.limit(e, doing, kept, dropped) },
+	})
+	if err != nil {
+		return err
+	}
+	doing.Stop()
+	return m.tellSkipped(e)
 }

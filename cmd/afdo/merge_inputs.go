@@ -2,12 +2,16 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -33,6 +37,10 @@ func (m *merging) gather(e *env, args []string) error {
 			return err
 		}
 	}
+	var err error
+	if m.inputs, err = expanded(m.inputs); err != nil {
+		return err
+	}
 	switch {
 	case len(m.inputs) == 0:
 		return cli.Usagef("no IN")
@@ -41,6 +49,67 @@ func (m *merging) gather(e *env, args []string) error {
 	}
 	m.skipped = make([]error, len(m.inputs))
 	return nil
+}
+
+// expanded puts the files below a folder in its place, and those that match in the place of a
+// pattern, in the order of their names.
+func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
+	var all []fleet.Input
+	for _, in := range inputs {
+		paths, err := filesOf(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			in.Path = path
+			all = append(all, in)
+		}
+	}
+	return all, nil
+}
+
+// filesOf returns the files that a path stands for. One that is not there stands for itself.
+func filesOf(path string) ([]string, error) {
+	if _, isURL := fetch.Helper(path); isURL || path == cli.Stdio {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return filesBelow(path)
+	}
+	if err == nil || !strings.ContainsAny(path, "*?[") {
+		return []string{path}, nil
+	}
+	matches, err := filepath.Glob(path)
+	if err != nil || len(matches) == 0 {
+		return nil, cli.Usagef("no file matches %s", human.Name(path))
+	}
+	var all []string
+	for _, match := range matches {
+		if info, err := os.Stat(match); err == nil && info.IsDir() {
+			continue // a pattern is of files
+		}
+		all = append(all, match)
+	}
+	return all, nil
+}
+
+// filesBelow returns the files in a folder and the folders below it.
+func filesBelow(folder string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path) // what cannot be read is told when it is opened
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: a folder without files", human.Name(folder))
+	}
+	return files, err
 }
 
 // gatherList adds the inputs of a list.

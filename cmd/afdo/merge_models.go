@@ -35,9 +35,8 @@ func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) erro
 	if err != nil {
 		return err
 	}
-	if mm.bad == len(m.inputs) {
-		doing.Stop()
-		return m.tellSkipped(e)
+	if err := m.limit(e, doing, 0, 0); err != nil {
+		return err
 	}
 	doing.Say("writing %s", m.out.out.Format.Name)
 	p, notes := m.trim.Apply(p)

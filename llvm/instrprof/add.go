@@ -19,11 +19,40 @@ type adder struct {
 	part     part
 	weight   uint64
 	mismatch func(error) // or nil
+	dry      bool        // records are read and not added
+}
+
+// A droppedError is the error about a record that was dropped as a whole.
+type droppedError struct {
+	error
+	lost uint64 // the sum of its counters, times the weight
+}
+
+func (d *droppedError) Unwrap() error { return d.error }
+
+// dropped returns the error about a record that is not added.
+func dropped(r Record, weight uint64, err error) error {
+	sum := uint64(0)
+	if r.Pseudo() == 0 {
+		for c := range r.counters.All() {
+			sum = saturatingAdd(sum, saturatingMultiply(c, weight))
+		}
+	}
+	return &droppedError{err, sum}
+}
+
+// lostBy returns the counts that were lost by what an error is about.
+func lostBy(err error) uint64 {
+	var d *droppedError
+	if errors.As(err, &d) {
+		return d.lost
+	}
+	return 0
 }
 
 // one adds a record unless there is an error instead of one.
 func (a *adder) one(r Record, nameHash uint64, err error) error {
-	if err != nil {
+	if err != nil || a.dry {
 		return err
 	}
 	if err := a.p.add(nameHash, r, a.weight); err != nil && a.mismatch != nil {

@@ -41,6 +41,7 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 type Mismatch struct {
 	Input int // index of the file
 	Err   error
+	Lost  uint64 // the sum of the counters that were dropped, times the weight of the file
 }
 
 // MergeOptions are the options of [MergeFiles].
@@ -51,6 +52,12 @@ type MergeOptions struct {
 
 	// Correlation describes the functions of raw files that do not do so themselves.
 	Correlation *Correlation
+
+	// Skip, if it is not nil, is called for each file that cannot be read or is of another
+	// instrumentation than those before it, in order. If it returns true, the file is left out as a
+	// whole; otherwise that is the error of the merge. So that nothing of a bad file is added, each
+	// file is read once more before.
+	Skip func(input int, err error) bool
 
 	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one
 	// after the other.
@@ -66,6 +73,11 @@ func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)
 	m.workers = make([]mergeWorker, parts)
 	m.failed.Store(int64(len(inputs)))
+	if o.Skip != nil {
+		if err := m.survey(); err != nil {
+			return nil, nil, err
+		}
+	}
 	var all sync.WaitGroup
 	for i := range m.workers {
 		all.Go(func() { m.work(i) })
@@ -86,6 +98,7 @@ type merger struct {
 	o       MergeOptions
 	p       *Profile
 	workers []mergeWorker
+	skipped []bool       // by file; nil if none is to be
 	failed  atomic.Int64 // index of the first file that has an error, or the number of files
 }
 
@@ -103,8 +116,11 @@ func (m *merger) work(index int) {
 		if int64(i) > m.failed.Load() {
 			return
 		}
+		if m.skipped != nil && m.skipped[i] {
+			continue
+		}
 		a := adder{p: m.p, part: part{index, len(m.workers)}, weight: in.Weight}
-		a.mismatch = func(err error) { w.mismatches = append(w.mismatches, Mismatch{i, err}) }
+		a.mismatch = func(err error) { w.mismatches = append(w.mismatches, Mismatch{i, err, lostBy(err)}) }
 		if w.err = in.addTo(&a, &cache); w.err != nil {
 			w.failed = int64(i)
 			for f := m.failed.Load(); w.failed < f && !m.failed.CompareAndSwap(f, w.failed); f = m.failed.Load() {
@@ -115,6 +131,51 @@ func (m *merger) work(index int) {
 			m.o.Progress(i + 1)
 		}
 	}
+}
+
+// survey reads all files without adding them, and finds those that are to be left out.
+func (m *merger) survey() error {
+	m.skipped = make([]bool, len(m.inputs))
+	files := make([]surveyed, len(m.inputs))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range m.workers {
+		all.Go(func() {
+			var cache fileCache
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				files[i] = m.inputs[i].survey(&cache, m.o.Correlation)
+			}
+		})
+	}
+	all.Wait()
+	var kept Profile
+	for i, file := range files {
+		if file.err == nil && file.known {
+			file.err = kept.addFlags(file.flags)
+		}
+		if file.err == nil {
+			continue
+		}
+		if !m.o.Skip(i, file.err) {
+			return fmt.Errorf("%s: %w", m.inputs[i].Path, file.err)
+		}
+		m.skipped[i] = true
+	}
+	return nil
+}
+
+// surveyed is what is known of a file that was read.
+type surveyed struct {
+	flags Flags
+	known bool // the flags
+	err   error
+}
+
+// survey reads the file to the end.
+func (in *Input) survey(cache *fileCache, c *Correlation) surveyed {
+	p := Profile{correlation: c}
+	err := in.addTo(&adder{p: &p, weight: 1, dry: true}, cache)
+	return surveyed{p.Flags, p.known, err}
 }
 
 // mismatches returns those of all workers by file.

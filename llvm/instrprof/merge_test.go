@@ -235,3 +235,55 @@ func TestMergeOfManyRawFilesMemory(t *testing.T) {
 		}
 	}
 }
+
+// What is left out adds nothing, whatever is wrong with it and however many goroutines there are.
+func TestMergeFilesSkips(t *testing.T) {
+	dir := t.TempDir()
+	data := read(t, zooDir, "ir.profraw")
+	good := instrprof.Input{Path: filepath.Join(zooDir, "ir.profraw"), Weight: 2}
+	inputs := []instrprof.Input{good, {Path: filepath.Join(zooDir, "frontend.profraw"), Weight: 1}, {Path: "none", Weight: 1}}
+	for i := range 20 {
+		bad := filepath.Join(dir, fmt.Sprint(i))
+		require.NoError(t, os.WriteFile(bad, data[:len(data)*i/20], 0o666))
+		inputs = append(inputs, instrprof.Input{Path: bad, Weight: 1})
+	}
+	inputs = append(inputs, good)
+	want, _, err := instrprof.MergeFiles([]instrprof.Input{good, good}, instrprof.MergeOptions{})
+	require.NoError(t, err)
+	for _, goroutines := range []int{1, 2, 5} {
+		var skipped []int
+		got, _, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{
+			Goroutines: goroutines,
+			Skip: func(i int, err error) bool {
+				require.Error(t, err)
+				skipped = append(skipped, i)
+				return true
+			},
+		})
+		require.NoError(t, err)
+		require.Len(t, skipped, len(inputs)-2)
+		require.True(t, slices.IsSorted(skipped))
+		require.Equal(t, asText(t, want), asText(t, got))
+	}
+	_, _, err = instrprof.MergeFiles(inputs, instrprof.MergeOptions{Skip: func(i int, _ error) bool { return i == 1 }})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The counts of a record that is dropped are told, of one of which most fits none are lost.
+func TestMergeTellsLostCounts(t *testing.T) {
+	dir := t.TempDir()
+	var inputs []instrprof.Input
+	for i, records := range []string{"f\n1\n2\n3\n4\n", "f\n1\n3\n5\n6\n7\n", "f\n1\n1\n18446744073709551615\n", "f\n1\n2\n1\n1\n$1\n0x1\n"} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		require.NoError(t, os.WriteFile(path, []byte(records), 0o666))
+		inputs = append(inputs, instrprof.Input{Path: path, Weight: 10})
+	}
+	_, mismatches, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{})
+	require.NoError(t, err)
+	lost := map[int]uint64{}
+	for _, m := range mismatches {
+		require.ErrorIs(t, m.Err, instrprof.ErrMismatch)
+		lost[m.Input] = m.Lost
+	}
+	require.Equal(t, map[int]uint64{1: 180, 2: 0, 3: 0}, lost)
+}

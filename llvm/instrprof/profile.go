@@ -103,6 +103,21 @@ func (p *Profile) add(nameHash uint64, r Record, weight uint64) error {
 	return nil
 }
 
+// Sparse drops the functions that never ran, as llvm-profdata merge --sparse does: those of a name
+// none of whose records has a counter or a bitmap byte other than 0.
+func (p *Profile) Sparse() {
+	for i := range p.shards {
+		ran := map[string]bool{}
+		s := &p.shards[i]
+		for j := range s.count {
+			if f := s.at(int32(j)); f.ran() {
+				ran[f.name] = true
+			}
+		}
+		s.keep(func(f *function) bool { return ran[f.name] })
+	}
+}
+
 // Summary returns the summary of the records that are not context-sensitive, and CSSummary that of
 // the others. Each takes a pass over all counters.
 func (p *Profile) Summary() *Summary { return p.summarize(false) }

@@ -3,6 +3,7 @@ package instrprof
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/decode"
@@ -37,6 +38,11 @@ func (f *function) counters() Counters {
 }
 
 func (f *function) bitmap() []byte { return f.body[8*int(f.numCounters):] }
+
+// ran tells whether any counter or bitmap byte is not 0.
+func (f *function) ran() bool {
+	return slices.ContainsFunc(f.body, func(b byte) bool { return b != 0 })
+}
 
 func (f *function) record() Record {
 	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}}
@@ -74,17 +80,10 @@ func (s *shard) find(nameHash uint64, name []byte, hash uint64) *function {
 
 // insert adds a record of a new name or hash.
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
-	if s.count%functionChunk == 0 {
-		s.chunks = append(s.chunks, make([]function, functionChunk))
-	}
-	if s.byName == nil {
-		s.byName = map[uint64]int32{}
-	}
-	f := s.at(int32(s.count))
-	f.hash, f.next, f.numCounters = r.hash, -1, uint32(r.counters.Len())
-	if last, ok := s.byName[nameHash]; ok {
-		f.next = last
-		if before := s.at(last); before.name == string(r.name) {
+	f := s.place(nameHash)
+	f.hash, f.numCounters = r.hash, uint32(r.counters.Len())
+	if f.next >= 0 {
+		if before := s.at(f.next); before.name == string(r.name) {
 			f.name = before.name
 		}
 	}
@@ -100,8 +99,40 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 		sites.scale(weight)
 		s.setValues(f, sites)
 	}
+}
+
+// place returns the place of one more function, which leads to those of the same name hash.
+func (s *shard) place(nameHash uint64) *function {
+	if s.count%functionChunk == 0 {
+		s.chunks = append(s.chunks, make([]function, functionChunk))
+	}
+	if s.byName == nil {
+		s.byName = map[uint64]int32{}
+	}
+	f := s.at(int32(s.count))
+	f.next = -1
+	if last, ok := s.byName[nameHash]; ok {
+		f.next = last
+	}
 	s.byName[nameHash] = int32(s.count)
 	s.count++
+	return f
+}
+
+// keep drops the functions that are not wanted.
+func (s *shard) keep(wanted func(*function) bool) {
+	old := *s
+	s.chunks, s.count, s.byName = nil, 0, nil
+	for i := range old.count {
+		f := old.at(int32(i))
+		if !wanted(f) {
+			continue
+		}
+		to := s.place(NameHash(f.name))
+		next := to.next
+		*to = *f
+		to.next = next
+	}
 }
 
 // keepName returns a copy of a name.
@@ -137,14 +168,14 @@ func (s *shard) alloc(n int) []byte {
 func (s *shard) addTo(f *function, r Record, weight uint64) error {
 	counters, bitmap := f.counters(), f.bitmap()
 	if n := r.counters.Len(); n != counters.Len() {
-		return fmt.Errorf("instrprof: %v: %d counters beside %d: %w", r, n, counters.Len(), ErrMismatch)
+		return dropped(r, weight, fmt.Errorf("instrprof: %v: %d counters beside %d: %w", r, n, counters.Len(), ErrMismatch))
 	}
 	mine, other := counters.pseudo(), r.Pseudo()
 	switch {
 	case mine == 0 && other == 0:
 		addCounters(counters.data, r.counters, weight)
 	case mine == 0 || other == 0:
-		return fmt.Errorf("instrprof: %v: counts beside a pseudo count: %w", r, ErrMismatch)
+		return dropped(r, weight, fmt.Errorf("instrprof: %v: counts beside a pseudo count: %w", r, ErrMismatch))
 	default:
 		binary.LittleEndian.PutUint64(counters.data, max(mine, other))
 		return nil

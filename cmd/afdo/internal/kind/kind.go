@@ -122,6 +122,17 @@ type Merge struct {
 	Say     func(format string, args ...any) // tells what is being done
 	Out     Output
 	Trim    *trim.Flags
+
+	// Skip tells whether an input that cannot be read is to be left out, and notes that it is.
+	// Calls come one after the other.
+	Skip func(i int, err error) bool
+
+	// KeepGoing is set if Skip leaves out what is damaged further in, too.
+	KeepGoing bool
+
+	// Limit is asked before anything is written: the error is that more of the inputs was lost than
+	// is allowed. What is kept and what was dropped of inputs that were not left out is in counts.
+	Limit func(kept, dropped uint64) error
 }
 
 // CanShow is a Kind that the verb show takes.

@@ -23,6 +23,7 @@ import (
 type Kind struct {
 	version     uint            // --profdata-version
 	vtableNames bool            // --keep-vtable-symbols
+	sparse      bool            // --sparse
 	hash        string          // --hash
 	binary      string          // --binary
 	shared      []func() string // --binary of verbs where another kind has it already
@@ -67,6 +68,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	}
 	f.UintVar(&k.version, "profdata-version", newestVersion, "version of profdata to write: 12 for LLVM 20 and 21, 13")
 	f.BoolVar(&k.vtableNames, "keep-vtable-symbols", false, "keep the names of virtual tables in profdata and proftext")
+	f.BoolVar(&k.sparse, "sparse", false, "leave functions that never ran out of profdata and proftext")
 }
 
 // CheckFlags refuses flags that a format has no use for.
@@ -79,6 +81,9 @@ func (k *Kind) CheckFlags(format string) error {
 	}
 	if k.vtableNames && format != formatIndexed && format != formatText {
 		return cli.Usagef("--keep-vtable-symbols is for profdata and proftext, not for %s", format)
+	}
+	if k.sparse && format != formatIndexed && format != formatText {
+		return cli.Usagef("--sparse is for profdata and proftext, not for %s", format)
 	}
 	return nil
 }
@@ -173,6 +178,9 @@ func openAs[T any](f *input.File) (r T, err error) {
 
 // write writes a profile and what there is of memory profiles in a format of the kind.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
+	if k.sparse {
+		p.Sparse()
+	}
 	if p.NumRecords() == 0 {
 		return fmt.Errorf("the profile has no functions: %w", afdo.ErrUnrepresentable)
 	}

@@ -145,6 +145,8 @@ func TestMerge(t *testing.T) {
 		Say:     func(string, ...any) {},
 		Out:     to[formatIndexed],
 		Trim:    &trim.Flags{},
+		Skip:    func(int, error) bool { return false },
+		Limit:   func(uint64, uint64) error { return nil },
 	}
 	r := newRun()
 	require.NoError(t, r.Merge(&r.Env, &m))
@@ -367,6 +369,8 @@ func TestMemoryProfilesAreKept(t *testing.T) {
 		Say:     func(string, ...any) {},
 		Out:     to[formatIndexed],
 		Trim:    &trim.Flags{},
+		Skip:    func(int, error) bool { return false },
+		Limit:   func(uint64, uint64) error { return nil },
 	}
 	r = newRun()
 	require.NoError(t, r.Merge(&r.Env, &m))

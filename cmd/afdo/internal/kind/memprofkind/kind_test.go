@@ -73,7 +73,9 @@ func (d *desk) merge(to string, names ...string) error {
 	m := kind.Merge{
 		Open: func(i int) (*input.File, error) { return input.Open(nil, d.path(names[i])) },
 		Say:  func(string, ...any) {}, Trim: new(trim.Flags),
-		Out: kind.Output{Path: d.path(to), Format: kind.Format{Name: formatIndexed}},
+		Out:   kind.Output{Path: d.path(to), Format: kind.Format{Name: formatIndexed}},
+		Skip:  func(int, error) bool { return false },
+		Limit: func(uint64, uint64) error { return nil },
 	}
 	m.Weights = d.weights
 	for len(m.Weights) < len(names) {

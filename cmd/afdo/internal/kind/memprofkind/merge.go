@@ -13,36 +13,51 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err
 	}
-	p := new(memprof.Profile)
-	var ids []instrprof.BinaryID
+	sum := sum{Profile: new(memprof.Profile)}
 	for i, weight := range m.Weights {
 		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
 			return cli.Usagef("memory profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
 		}
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		more, err := k.add(e, m, i, p, weight.Num/weight.Den)
-		if err != nil {
+		if err := k.add(e, m, i, &sum, weight.Num/weight.Den); err != nil && !m.Skip(i, err) {
 			return err
 		}
-		ids = append(ids, more...)
 	}
-	return k.write(e, m.Out, p, ids)
+	if err := m.Limit(0, 0); err != nil {
+		return err
+	}
+	return k.write(e, m.Out, sum.Profile, sum.ids)
 }
 
-// add adds an input so many times and returns the IDs of its binaries.
-func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, p *memprof.Profile, times uint64) ([]instrprof.BinaryID, error) {
+// A sum is what inputs add up to, with the IDs of their binaries.
+type sum struct {
+	*memprof.Profile
+	ids []instrprof.BinaryID
+}
+
+// add adds an input so many times. If it goes on without bad inputs, it reads each by itself first,
+// so that nothing of a bad one is added.
+func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, to *sum, times uint64) error {
 	f, err := m.Open(i)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	l, err := load(f)
 	if err != nil {
-		return nil, f.Wrap(err)
+		return f.Wrap(err)
 	}
 	src, _, err := k.source(e, l)
 	if err != nil {
-		return nil, f.Wrap(err)
+		return f.Wrap(err)
 	}
-	return l.ids, f.Wrap(p.Merge(src, times))
+	if m.KeepGoing {
+		one := new(memprof.Profile)
+		if err := one.Merge(src, 1); err != nil {
+			return f.Wrap(err)
+		}
+		src = one
+	}
+	to.ids = append(to.ids, l.ids...)
+	return f.Wrap(to.Merge(src, times))
 }

@@ -1,0 +1,189 @@
+package instrprofkind
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+)
+
+// Merge writes the sum of files.
+func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
+	if m.Trim.Any() {
+		return errTrim
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	g := merging{Merge: m, k: k}
+	if err := g.gather(); err != nil {
+		return err
+	}
+	p, dropped, err := g.sum()
+	if err != nil {
+		return hint(err)
+	}
+	if err := m.Limit(g.counts(p, dropped)); err != nil {
+		return err
+	}
+	m.Say("writing %s", m.Out.Format.Name)
+	if err := k.write(e, m.Out, p, &g.memory); err != nil {
+		return err
+	}
+	g.tell(e, dropped)
+	return nil
+}
+
+// A merging is the inputs of a merge that can be opened.
+type merging struct {
+	*kind.Merge
+	k      *Kind
+	inputs []mergeInput
+	memory memorySections
+}
+
+// A mergeInput is an input that is opened more than once.
+type mergeInput struct {
+	instrprof.Input
+	number   int // among all inputs
+	indexed  bool
+	left     bool   // out
+	contents []byte // of standard input
+}
+
+// gather finds out how to open the inputs.
+func (g *merging) gather() error {
+	for i, weight := range g.Weights {
+		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
+			return cli.Usagef("instrumentation profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
+		}
+		in := mergeInput{number: i}
+		in.Weight = weight.Num / weight.Den
+		err := g.open(&in)
+		if err == nil {
+			g.inputs = append(g.inputs, in)
+		} else if !g.Skip(i, err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// open finds out how an input can be opened again. If it goes on without bad inputs, it reads what
+// the sum of counters does not, the MemProf section.
+func (g *merging) open(in *mergeInput) error {
+	f, err := g.Open(in.number)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in.indexed = f.Format() == anyprof.ProfData
+	in.Path = f.Name
+	if path := f.Path(); path != "" {
+		in.Path = path
+	} else {
+		if f.Name == input.StdinName {
+			if in.contents, err = io.ReadAll(f); err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+		}
+		from := *in
+		in.Open = func() (io.ReadCloser, error) {
+			again, err := from.again()
+			return closer{again}, err
+		}
+	}
+	if !in.indexed || !g.KeepGoing {
+		return nil
+	}
+	return in.addSection(new(memorySections))
+}
+
+// again opens an input once more.
+func (in *mergeInput) again() (*input.File, error) {
+	if in.contents != nil {
+		return input.New(in.Path, bytes.NewReader(in.contents))
+	}
+	return input.Open(nil, in.Path)
+}
+
+// addSection adds the MemProf section of the input, if it has one.
+func (in *mergeInput) addSection(to *memorySections) error {
+	f, err := in.again()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p, err := f.Profile()
+	if err == nil {
+		err = to.add(p, in.Weight)
+	}
+	return f.Wrap(err)
+}
+
+// sum adds the inputs up.
+func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
+	c, err := g.k.correlation()
+	if err != nil {
+		return nil, nil, err
+	}
+	o := instrprof.MergeOptions{
+		Correlation: c,
+		Progress:    func(n int) { g.Say("merging %d profiles, %d read", len(g.inputs), n) },
+	}
+	if g.KeepGoing {
+		o.Skip = func(i int, err error) bool {
+			in := &g.inputs[i]
+			in.left = true
+			return g.Skip(in.number, input.Wrap(in.Path, hint(err)))
+		}
+	}
+	inputs := make([]instrprof.Input, len(g.inputs))
+	for i, in := range g.inputs {
+		inputs[i] = in.Input
+	}
+	p, dropped, err := instrprof.MergeFiles(inputs, o)
+	for i := 0; i < len(g.inputs) && err == nil; i++ {
+		if in := &g.inputs[i]; in.indexed && !in.left {
+			err = in.addSection(&g.memory)
+		}
+	}
+	return p, dropped, err
+}
+
+// counts returns the counts of the sum, and those of records that were dropped.
+func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) (kept, dropped uint64) {
+	for _, d := range mismatches {
+		dropped = saturating.Add(dropped, d.Lost)
+	}
+	if dropped == 0 {
+		return 0, 0 // so that there is no need to add up what is kept
+	}
+	return saturating.Add(p.Summary().TotalCount, p.CSSummary().TotalCount), dropped
+}
+
+// tell says what was dropped, by file.
+func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
+	byFile := make([]mismatches, len(g.inputs))
+	for _, d := range dropped {
+		byFile[d.Input].add(d.Err)
+	}
+	for i, in := range g.inputs {
+		byFile[i].tell(e, in.Path)
+	}
+	g.memory.tell(e, g.Out.Format.Name)
+}
+
+// closer makes the Close of a file one that returns an error.
+type closer struct{ *input.File }
+
+// Close closes the file.
+func (c closer) Close() error {
+	c.File.Close()
+	return nil
+}
