@@ -86,6 +86,14 @@ func amplifying() []amplified {
 		{"llvm-contexts", func(*testing.T) []byte { return []byte(contexts(4_000, 20)) }, sampleLines},
 		{"instr-counters", func(*testing.T) []byte { return counters(1, 500_000) }, instrLines},
 		{"instr-functions", func(*testing.T) []byte { return counters(50_000, 1) }, instrLines},
+		{"instr-alike", func(*testing.T) []byte { return alike(200_000) }, instrLines},
+		{"raw-shared", func(*testing.T) []byte { return gen.SharedCounters(6_000, 40_000, 0) }, instrLines},
+		{"raw-shared-some", func(*testing.T) []byte { return gen.SharedCounters(9, 2_000_000, 0) }, instrLines},
+		{"raw-shared-bytes", func(*testing.T) []byte { return gen.SharedCounters(1, 1_500_000, 1<<60) }, instrLines},
+		{"raw-shared-bits", func(*testing.T) []byte { return gen.SharedBitmap(6_000, 300_000) }, instrLines},
+		{"raw-bits", func(*testing.T) []byte { return gen.SharedBitmap(1, 10_000_000) }, instrLines},
+		{"raw-functions", func(*testing.T) []byte { return gen.SharedCounters(100_000, 1, 0) }, instrLines},
+		{"raw-dumps", func(*testing.T) []byte { return bytes.Repeat(gen.SharedCounters(2, 64, 0), 10_000) }, instrLines},
 		{"mem-frames", func(t *testing.T) []byte { return sharedFrames(t, 2_000, 4_000) }, memLines},
 
 		{"callgrind", func(*testing.T) []byte { return callgrindLines(400_000) }, createLines},
@@ -195,6 +203,16 @@ func counters(functions, each int) []byte {
 	b.WriteString(":ir\n")
 	for i := range functions {
 		fmt.Fprintf(&b, "f%x\n1\n%d\n%s\n", i, each, strings.Repeat("1\n", each))
+	}
+	return b.Bytes()
+}
+
+// alike returns LLVM's text of functions of one name.
+func alike(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(":ir\n")
+	for i := range n {
+		fmt.Fprintf(&b, "f\n%d\n1\n1\n", i)
 	}
 	return b.Bytes()
 }

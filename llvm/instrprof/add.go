@@ -2,6 +2,10 @@ package instrprof
 
 import (
 	"errors"
+	"maps"
+	"slices"
+
+	"github.com/go-afdo/afdo"
 )
 
 // A part is the functions of a profile whose names have certain hashes: those of every parts-th
@@ -99,18 +103,43 @@ func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) erro
 }
 
 func (a *adder) raw(r *RawReader) error {
+	of := strays{vtables: map[string]struct{}{}, left: maxNames(r.Size())}
 	for d, err := range r.Dumps() {
 		if err == nil {
-			err = a.dump(d)
+			err = a.dump(d, &of)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	a.p.addBinaryIDs(of.ids)
+	a.p.addVTableNames(slices.Collect(maps.Keys(of.vtables)))
 	return nil
 }
 
-func (a *adder) dump(d *Dump) error {
+// strays are what the dumps of a file say that is not of a function, which is sorted once.
+type strays struct {
+	ids     []BinaryID
+	vtables map[string]struct{}
+	left    int64 // what names of virtual tables may still take
+}
+
+// add adds what a dump says.
+func (s *strays) add(ids []BinaryID, vtables []string) error {
+	s.ids = append(s.ids, ids...)
+	for _, name := range vtables {
+		if _, again := s.vtables[name]; again {
+			continue
+		}
+		s.vtables[name] = struct{}{}
+		if s.left -= int64(len(name)); s.left < 0 {
+			return nowhere(afdo.ErrLimit, "the names of virtual tables are too long for a file of its size")
+		}
+	}
+	return nil
+}
+
+func (a *adder) dump(d *Dump, of *strays) error {
 	if a.part.first() {
 		if err := a.p.addFlags(d.header.Flags); err != nil {
 			return err
@@ -131,9 +160,7 @@ func (a *adder) dump(d *Dump) error {
 		trace.Weight = a.weight
 		a.p.Traces.add(Traces{Seen: 1, Traces: []Trace{trace}})
 	}
-	a.p.addBinaryIDs(ids)
-	a.p.addVTableNames(names)
-	return errors.Join(traceErr, idsErr, namesErr)
+	return errors.Join(traceErr, idsErr, namesErr, of.add(ids, names))
 }
 
 // AddText adds a text, of which no record has been read. See [Profile.AddIndexed].

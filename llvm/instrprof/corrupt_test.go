@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
@@ -185,6 +187,28 @@ func TestCorruptRaw(t *testing.T) {
 	}
 }
 
+const singleByte = 1 << 60
+
+// Functions may share counters and bitmaps, but not so many that they take more than the file says.
+func TestSharedCounters(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"counters": gen.SharedCounters(3_000, 20_000, 0),
+		"bytes":    gen.SharedCounters(3, 20_000, singleByte),
+		"bitmap":   gen.SharedBitmap(3_000, 160_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := addRaw(data)
+			require.ErrorIs(t, err, afdo.ErrLimit)
+			var format *afdo.FormatError
+			require.ErrorAs(t, err, &format)
+			require.Equal(t, instrprof.SectionData, format.Part)
+		})
+	}
+	p, err := addRaw(gen.SharedCounters(9, 20_000, 0))
+	require.NoError(t, err)
+	require.Equal(t, 9, p.NumRecords())
+}
+
 func addRaw(data []byte) (*instrprof.Profile, error) {
 	r, err := instrprof.OpenRawBytes(data)
 	if err != nil {
@@ -192,6 +216,29 @@ func addRaw(data []byte) (*instrprof.Profile, error) {
 	}
 	p := &instrprof.Profile{}
 	return p, p.AddRaw(r, 1, nil)
+}
+
+// Functions of one name are told apart by their hashes.
+func TestAlike(t *testing.T) {
+	var text bytes.Buffer
+	const n = 500
+	for i := range n {
+		fmt.Fprintf(&text, "f\n%d\n1\n%d\ng\n%d\n1\n1\n", i, i, i)
+	}
+	var p instrprof.Profile
+	for range 2 {
+		r, err := instrprof.NewTextReader(bytes.NewReader(text.Bytes()))
+		require.NoError(t, err)
+		require.NoError(t, p.AddText(r, 1, nil))
+	}
+	require.Equal(t, 2*n, p.NumRecords())
+	for i := range uint64(n) {
+		rec, err := p.Record("f", i)
+		require.NoError(t, err)
+		require.Equal(t, 2*i, rec.Counters().At(0))
+	}
+	_, err := p.Record("f", n)
+	require.ErrorIs(t, err, afdo.ErrNotFound)
 }
 
 func TestCorruptText(t *testing.T) {

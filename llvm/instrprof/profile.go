@@ -150,13 +150,17 @@ func (p *Profile) addFlags(flags Flags) error {
 
 // addBinaryIDs unites the binary IDs.
 func (p *Profile) addBinaryIDs(ids []BinaryID) {
+	before := p.BinaryIDs
 	for _, id := range ids {
-		i, found := slices.BinarySearchFunc(p.BinaryIDs, id, func(a, b BinaryID) int { return bytes.Compare(a, b) })
-		if !found {
-			p.BinaryIDs = slices.Insert(p.BinaryIDs, i, bytes.Clone(id))
+		if _, found := slices.BinarySearchFunc(before, id, compareIDs); !found {
+			p.BinaryIDs = append(p.BinaryIDs, bytes.Clone(id))
 		}
 	}
+	slices.SortFunc(p.BinaryIDs, compareIDs)
+	p.BinaryIDs = slices.CompactFunc(p.BinaryIDs, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
 }
+
+func compareIDs(a, b BinaryID) int { return bytes.Compare(a, b) }
 
 func (p *Profile) addVTableNames(names []string) {
 	p.VTableNames = append(p.VTableNames, names...)

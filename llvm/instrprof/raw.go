@@ -135,9 +135,14 @@ func (d *Dump) sections(f *fields) {
 // next returns where the next dump begins, or the end of the file.
 func (d *Dump) next() (int, error) {
 	f := d.valueFields()
+	room := d.room()
 	for i := range int(d.header.NumFunctions) {
-		if d.record(i).hasValues {
+		r := d.record(i)
+		if r.hasValues {
 			f.values()
+		}
+		if err := d.take(&room, &r, i); err != nil {
+			return 0, err
 		}
 	}
 	if f.Err != nil {
@@ -148,6 +153,29 @@ func (d *Dump) next() (int, error) {
 		end++
 	}
 	return end, nil
+}
+
+// heldPerByte is how many times its size the counters and bitmaps of all functions of a dump may
+// take in memory. Functions may share them: those of a program of Windows do, which has a function
+// in many of its objects.
+const heldPerByte = 10
+
+// room returns what the counters and bitmaps of all functions may take in memory.
+func (d *Dump) room() int64 {
+	return heldPerByte * int64(len(d.data.Data)+len(d.counts.Data)+len(d.bitmap.Data))
+}
+
+// take takes what record i takes in memory, or will as it is written, from the room that is left:
+// counters and bytes of bitmaps have eight bytes there. What lies outside of its
+// section is another fault.
+func (d *Dump) take(room *int64, r *rawRecord, i int) error {
+	*room -= 8 * int64(min(uint64(r.numCounters), d.header.NumCounters)+min(uint64(r.bitmapBytes), d.header.NumBitmapBytes))
+	if *room >= 0 {
+		return nil
+	}
+	f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+	f.Fail(i*d.layout.size, afdo.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
+	return f.err()
 }
 
 // valueFields returns what the value data is read from: a block for each function with value sites.
@@ -201,11 +229,17 @@ func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint
 		yield(Record{}, 0, 0, err)
 		return
 	}
+	room := d.room()
 	for i, raw := range records {
-		if !of.has(raw.nameHash) {
+		err := d.take(&room, &raw, i)
+		if err == nil && !of.has(raw.nameHash) {
 			continue
 		}
-		r, stamp, err := d.view(&raw, i, c.names)
+		var r Record
+		var stamp uint64
+		if err == nil {
+			r, stamp, err = d.view(&raw, i, c.names)
+		}
 		if !yield(r, raw.nameHash, stamp, err) || err != nil {
 			return
 		}

@@ -17,11 +17,15 @@ const numShards = 8
 type shard struct {
 	chunks [][]function
 	count  int
-	byName map[uint64]int32 // name hash: the last function with it
+	byName map[uint64]int32 // name hash: the first function with it
+	alike  map[alike]int32  // functions whose name hash another one had before: the last of these
 	names  strings.Builder
 	words  []byte
 	size   int // of the chunk that words is the rest of
 }
+
+// alike is what functions share that no map tells apart: only names whose hashes collide do.
+type alike struct{ nameHash, hash uint64 }
 
 // A function is what a Profile holds of a name and a hash.
 type function struct {
@@ -29,7 +33,7 @@ type function struct {
 	hash        uint64
 	body        []byte // counters as in indexed files, and bitmap as in raw ones
 	numCounters uint32
-	next        int32 // the function of that name hash before this one, or -1
+	next        int32 // among those alike the one before this, or -1
 	values      *Values
 }
 
@@ -68,28 +72,30 @@ func (s *shard) at(i int32) *function { return &s.chunks[i/functionChunk][i%func
 // find returns a function, or nil.
 func (s *shard) find(nameHash uint64, name []byte, hash uint64) *function {
 	i, ok := s.byName[nameHash]
-	for ok && i >= 0 {
-		f := s.at(i)
-		if f.hash == hash && f.name == string(name) {
+	if !ok {
+		return nil
+	}
+	if f := s.at(i); f.is(name, hash) {
+		return f
+	}
+	i, ok = s.alike[alike{nameHash, hash}]
+	for ; ok && i >= 0; i = s.at(i).next {
+		if f := s.at(i); f.is(name, hash) {
 			return f
 		}
-		i = f.next
 	}
 	return nil
 }
 
+func (f *function) is(name []byte, hash uint64) bool {
+	return f.hash == hash && f.name == string(name)
+}
+
 // insert adds a record of a new name or hash.
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
-	f := s.place(nameHash)
-	f.hash, f.numCounters = r.hash, uint32(r.counters.Len())
-	if f.next >= 0 {
-		if before := s.at(f.next); before.name == string(r.name) {
-			f.name = before.name
-		}
-	}
-	if f.name == "" {
-		f.name = s.keepName(r.name)
-	}
+	name := s.name(nameHash, r.name)
+	f := s.place(nameHash, r.hash)
+	f.name, f.numCounters = name, uint32(r.counters.Len())
 	f.body = r.bitmap.append(r.counters.append(s.alloc(8*r.counters.Len() + r.bitmap.Len())))
 	if weight != 1 && r.Pseudo() == 0 {
 		scaleCounters(f.counters().data, weight)
@@ -101,38 +107,52 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	}
 }
 
-// place returns the place of one more function, which leads to those of the same name hash.
-func (s *shard) place(nameHash uint64) *function {
+// place returns the place of one more function, by whose hashes it is found from now on.
+func (s *shard) place(nameHash, hash uint64) *function {
 	if s.count%functionChunk == 0 {
 		s.chunks = append(s.chunks, make([]function, functionChunk))
 	}
 	if s.byName == nil {
-		s.byName = map[uint64]int32{}
+		s.byName, s.alike = map[uint64]int32{}, map[alike]int32{}
 	}
-	f := s.at(int32(s.count))
-	f.next = -1
-	if last, ok := s.byName[nameHash]; ok {
-		f.next = last
-	}
-	s.byName[nameHash] = int32(s.count)
+	i := int32(s.count)
+	f := s.at(i)
+	f.hash, f.next = hash, -1
 	s.count++
+	if _, ok := s.byName[nameHash]; !ok {
+		s.byName[nameHash] = i
+		return f
+	}
+	key := alike{nameHash, hash}
+	if before, ok := s.alike[key]; ok {
+		f.next = before
+	}
+	s.alike[key] = i
 	return f
 }
 
 // keep drops the functions that are not wanted.
 func (s *shard) keep(wanted func(*function) bool) {
 	old := *s
-	s.chunks, s.count, s.byName = nil, 0, nil
+	s.chunks, s.count, s.byName, s.alike = nil, 0, nil, nil
 	for i := range old.count {
 		f := old.at(int32(i))
 		if !wanted(f) {
 			continue
 		}
-		to := s.place(NameHash(f.name))
+		to := s.place(NameHash(f.name), f.hash)
 		next := to.next
 		*to = *f
 		to.next = next
 	}
+}
+
+// name returns a copy of a name, which functions that have it share.
+func (s *shard) name(nameHash uint64, name []byte) string {
+	if i, ok := s.byName[nameHash]; ok && s.at(i).name == string(name) {
+		return s.at(i).name
+	}
+	return s.keepName(name)
 }
 
 // keepName returns a copy of a name.
