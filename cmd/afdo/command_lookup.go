@@ -15,6 +15,10 @@ textual form of version 4.
 
 With --symbol but without --unit, list the units that have a symbol of that name.
 
+NAME may be the name as the assembler has it, or as the source has it, with or
+without parameters and template arguments, or the end of that from a "::" on if
+only one symbol has it: StrPair::GetStr for tinyxml2::StrPair::GetStr().
+
 The output of --demangle is for people: it may not parse. JSON has demangled names
 in addition to the others.`
 
@@ -37,7 +41,7 @@ func newLookupCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.VarP(&onceFlag{value: &l.Unit}, "unit", "u", "path of a unit, or the end of one")
-	f.VarP(&onceFlag{value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler has it")
+	f.VarP(&onceFlag{value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler or the source has it, or its end")
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
 	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as in the source")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)

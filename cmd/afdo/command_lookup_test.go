@@ -292,7 +292,7 @@ func TestLookupHostile(t *testing.T) {
 
 func TestLookupNearMatchesOfManySymbols(t *testing.T) {
 	path := testenv.Corpus(t, "libgui.v4c")
-	r := afdoRun("lookup", path, "--symbol", "android::Surface::disconnect")
+	r := afdoRun("lookup", path, "--symbol", "android::Surface::disconect")
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, `near: "_ZN7android7Surface10disconnectEiNS_22IGraphicBufferProducer14DisconnectModeE"`)
 	r = afdoRun("lookup", path, "--unit", "Surface.cpp")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
@@ -86,42 +85,5 @@ func ambiguous(several *afdo.AmbiguousError) error {
 	return fmt.Errorf("unit %q: %w, it may be%s", several.Path, afdo.ErrAmbiguous, list.String())
 }
 
-// Symbol returns the symbol of a name in a unit.
-func Symbol(u *afdo.Unit, name string) (afdo.Symbol, error) {
-	s, err := u.Symbol(name)
-	if errors.Is(err, afdo.ErrNotFound) {
-		return s, noSymbolIn(u, name)
-	}
-	return s, err
-}
-
 // base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// NoSymbol is the error for a symbol that none of some units has. The name may
-// have been meant as people write it rather than as the assembler does.
-func NoSymbol(units iter.Seq2[*afdo.Unit, error], name string) error {
-	n := near.New(name)
-	plain := !demangled.IsMangled(name)
-	for u, err := range units {
-		if err != nil {
-			return err
-		}
-		for s, err := range u.Symbols() {
-			if err != nil {
-				return err
-			}
-			key := s.Name()
-			if plain {
-				key = demangled.Short(key)
-			}
-			n.Add(s.Name(), key)
-		}
-	}
-	return near.NotFound("symbol", name, n.Best())
-}
-
-// noSymbolIn is noSymbol for a single unit.
-func noSymbolIn(u *afdo.Unit, name string) error {
-	return NoSymbol(func(yield func(*afdo.Unit, error) bool) { yield(u, nil) }, name)
-}

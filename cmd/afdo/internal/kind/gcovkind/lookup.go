@@ -89,15 +89,18 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 
 // search lists the units that have a symbol.
 func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
-	var symbols []afdo.Symbol
-	for s, err := range index.NewProgram(r).Named(l.Symbol) {
+	symbols, err := named(r, l.Symbol)
+	if err != nil {
+		return err
+	}
+	if len(symbols) == 0 {
+		name, err := find.Meant("symbol", l.Symbol, find.Names(r.Units()))
 		if err != nil {
 			return err
 		}
-		symbols = append(symbols, s)
-	}
-	if len(symbols) == 0 {
-		return find.NoSymbol(r.Units(), l.Symbol)
+		if symbols, err = named(r, name); err != nil {
+			return err
+		}
 	}
 	slices.SortStableFunc(symbols, func(a, b afdo.Symbol) int { return cmp.Compare(a.Unit().Index(), b.Unit().Index()) })
 	if l.JSON {
@@ -112,6 +115,17 @@ func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
 		}
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return t.Write(w, 0) })
+}
+
+// named returns the symbols of a name.
+func named(r *afdo.Reader, name string) (symbols []afdo.Symbol, err error) {
+	for s, err := range index.NewProgram(r).Named(name) {
+		if err != nil {
+			return nil, err
+		}
+		symbols = append(symbols, s)
+	}
+	return symbols, nil
 }
 
 func addMatch(t *table.Table, s afdo.Symbol, f *function) {

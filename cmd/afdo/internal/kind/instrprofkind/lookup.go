@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -29,7 +31,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 		return err
 	}
 	if o.JSON {
-		return output.JSON(e.Out, found.facts(o.Symbol))
+		return output.JSON(e.Out, found.facts())
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		if o.Demangle {
@@ -41,20 +43,18 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 
 // found is what there is of a function.
 type found struct {
+	symbol  string
 	flags   instrprof.Flags
 	records []instrprof.Record
 	name    func(nameHash uint64) (string, bool)
 }
 
 func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
-	find := k.findInModel
+	lookup := k.findInModel
 	if f.Format() == anyprof.ProfData {
-		find = findIndexed
+		lookup = findIndexed
 	}
-	found, err := find(e, f, symbol)
-	if errors.Is(err, afdo.ErrNotFound) {
-		return nil, fmt.Errorf("no function %q: %w", symbol, afdo.ErrNotFound)
-	}
+	found, err := lookup(e, f, symbol)
 	if err != nil || k.hash == "" {
 		return found, err
 	}
@@ -75,6 +75,12 @@ func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
 		return nil, err
 	}
 	records, err := r.Function(symbol)
+	if errors.Is(err, afdo.ErrNotFound) {
+		if symbol, err = meant(symbol, r.Records()); err != nil {
+			return nil, err
+		}
+		records, err = r.Function(symbol)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +92,7 @@ func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
 	for _, name := range names {
 		vtables[instrprof.NameHash(name)] = name
 	}
-	return &found{r.Header().Flags, records, func(hash uint64) (string, bool) {
+	return &found{symbol, r.Header().Flags, records, func(hash uint64) (string, bool) {
 		if name, err := r.Name(hash); err == nil {
 			return name, true
 		}
@@ -101,16 +107,44 @@ func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, er
 	if err != nil {
 		return nil, err
 	}
-	found := &found{flags: p.Flags, name: p.Name}
+	records := recordsOf(p.Profile, symbol)
+	if records == nil {
+		if symbol, err = meant(symbol, withoutErrors(p.Records())); err != nil {
+			return nil, err
+		}
+		records = recordsOf(p.Profile, symbol)
+	}
+	return &found{symbol, p.Flags, records, p.Name}, nil
+}
+
+func recordsOf(p *instrprof.Profile, name string) (records []instrprof.Record) {
 	for r := range p.Records() {
-		if r.Name() == symbol {
-			found.records = append(found.records, r)
+		if r.Name() == name {
+			records = append(records, r)
 		}
 	}
-	if len(found.records) == 0 {
-		return nil, afdo.ErrNotFound
+	return records
+}
+
+// meant returns the name of the function that is meant by a name that no record has.
+func meant(symbol string, records iter.Seq2[instrprof.Record, error]) (string, error) {
+	return find.Meant("function", symbol, func(yield func(string, error) bool) {
+		for r, err := range records {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(r.Name(), nil) {
+				return
+			}
+		}
+	})
+}
+
+func withoutErrors(records iter.Seq[instrprof.Record]) iter.Seq2[instrprof.Record, error] {
+	return func(yield func(instrprof.Record, error) bool) {
+		records(func(r instrprof.Record) bool { return yield(r, nil) })
 	}
-	return found, nil
 }
 
 // LookupFacts is what lookup prints as JSON.
@@ -134,8 +168,8 @@ type ValueFact struct {
 	Count uint64 `json:"count"`
 }
 
-func (l *found) facts(symbol string) *LookupFacts {
-	facts := &LookupFacts{Name: symbol}
+func (l *found) facts() *LookupFacts {
+	facts := &LookupFacts{Name: l.symbol}
 	for _, r := range l.records {
 		f := RecordFacts{Hash: fmt.Sprintf("%#x", r.Hash()), Counters: slices.Collect(r.Counters().All())}
 		for i := range r.Bitmap().Len() {

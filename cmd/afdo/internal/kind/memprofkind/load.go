@@ -90,13 +90,19 @@ func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string
 	if err != nil {
 		return nil, nil, err
 	}
-	if path := k.binaryPath(); names == nil && path != "" {
-		if names, err = namesOf(path); err != nil {
-			return nil, nil, err
-		}
+	if names, err = k.withBinary(names); err != nil {
+		return nil, nil, err
 	}
 	p := new(memprof.Profile)
 	return p, names, p.Merge(src, 1)
+}
+
+// withBinary returns the names of functions that a source knows, or else those of the binary.
+func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
+	if path := k.binaryPath(); names == nil && path != "" {
+		return namesOf(path)
+	}
+	return names, nil
 }
 
 // nameOf returns the name of a function, its GUID if that is not known.

@@ -2,12 +2,12 @@ package memprofkind
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"strconv"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -24,15 +24,23 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if err != nil {
 		return err
 	}
-	src, _, err := k.source(e, l)
+	src, names, err := k.source(e, l)
 	if err != nil {
 		return err
 	}
-	rec, err := src.(interface {
+	record := src.(interface {
 		Record(function uint64) (memprof.Record, error)
-	}).Record(guidOf(o.Symbol))
+	}).Record
+	rec, err := record(guidOf(o.Symbol))
 	if errors.Is(err, afdo.ErrNotFound) {
-		return fmt.Errorf("function %s: %w", o.Symbol, err)
+		if names, err = k.withBinary(names); err != nil {
+			return err
+		}
+		var name string
+		if name, err = meant(o.Symbol, names, record); err != nil {
+			return err
+		}
+		rec, err = record(memprof.GUID(name))
 	}
 	if err != nil {
 		return err
@@ -42,6 +50,21 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 		return err
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return memprof.WriteYAML(w, one) })
+}
+
+// meant returns the name of the function with a record that is meant by a name that has none.
+func meant(symbol string, names map[uint64]string, record func(function uint64) (memprof.Record, error)) (string, error) {
+	return find.Meant("function", symbol, func(yield func(string, error) bool) {
+		for guid, name := range names {
+			_, err := record(guid)
+			if errors.Is(err, afdo.ErrNotFound) {
+				continue
+			}
+			if !yield(name, err) {
+				return
+			}
+		}
+	})
 }
 
 func single(rec memprof.Record) iter.Seq2[memprof.Record, error] {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -49,23 +49,30 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 		}
 		return n
 	}
-	p := new(sampleprof.Profile)
-	for fn, err := range functions(src, o.Symbol) {
-		if errors.Is(err, afdo.ErrNotFound) {
-			return nil, from.notFound(o.Symbol)
+	p, err := collect(src, o.Symbol, rename)
+	if err == nil && p.NumFunctions() == 0 || errors.Is(err, afdo.ErrNotFound) {
+		var name string
+		if name, err = from.meant(o.Symbol); err != nil {
+			return nil, err
 		}
+		p, err = collect(src, name, rename)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, k.resolve(p)
+}
+
+// collect returns a profile of the functions of a symbol.
+func collect(src sampleprof.Source, symbol string, rename func(sampleprof.Name) sampleprof.Name) (*sampleprof.Profile, error) {
+	p := new(sampleprof.Profile)
+	for fn, err := range functions(src, symbol) {
 		if err != nil {
 			return nil, err
 		}
 		if err := p.AddFrom(src, fn, rename); err != nil {
 			return nil, err
 		}
-	}
-	if err := k.resolve(p); err != nil {
-		return nil, err
-	}
-	if p.NumFunctions() == 0 {
-		return nil, from.notFound(o.Symbol)
 	}
 	return p, nil
 }
@@ -84,17 +91,17 @@ func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Funct
 	return func(yield func(*sampleprof.Function, error) bool) { yield(src.Function(symbol)) }
 }
 
-// notFound names functions that may have been meant.
-func (o *opened) notFound(symbol string) error {
+// meant returns the name of the function that is meant by a name that is not there.
+func (o *opened) meant(symbol string) (string, error) {
 	p, err := o.whole()
 	if err != nil {
-		return err
+		return "", err
 	}
-	names := near.New(symbol)
-	for f := range p.Functions() {
-		if n := p.Name(f.Name); !n.Hashed {
-			names.Add(n.Text, n.Text)
+	return find.Meant("function", symbol, func(yield func(string, error) bool) {
+		for f := range p.Functions() {
+			if n := p.Name(f.Name); !n.Hashed && !yield(n.Text, nil) {
+				return
+			}
 		}
-	}
-	return near.NotFound("function", symbol, names.Best())
+	})
 }
