@@ -277,3 +277,30 @@ func claiming(t *testing.T, file []byte, size, nulls int64) string {
 	t.Cleanup(server.Close)
 	return server.URL
 }
+
+// A verb that goes through all of a file fetches each byte of it once, in few requests.
+func TestWholeFile(t *testing.T) {
+	c := newCommand(t)
+	for _, indexed := range []bool{false, true} {
+		p := synth.New(synth.Medium)
+		data := encode(t, p, indexed)
+		path := filepath.Join(c.dir, "all.afdo")
+		require.NoError(t, os.WriteFile(path, data, 0o666))
+		o := newObject(t, data)
+		for _, verb := range [][]string{
+			{"top"}, {"units"}, {"fingerprint"}, {"check"}, {"convert", "--to", "v3", "-o", "-"}, {"slice", "--to", "v2", "-o", "-", "--unit", p.UnitPath(1)},
+		} {
+			t.Run(fmt.Sprintf("%s indexed=%v", verb[0], indexed), func(t *testing.T) {
+				want, err := c.afdo(append(verb, path)...)
+				require.NoError(t, err, want)
+				o.reset()
+				got, err := c.afdo(append(verb, o.URL)...)
+				require.NoError(t, err, got)
+				require.Equal(t, want, strings.ReplaceAll(got, o.URL, path))
+				require.LessOrEqual(t, o.requests.Load(), int64(5))
+				require.LessOrEqual(t, o.bytes.Load(), int64(len(data)+len(data)/100))
+				t.Logf("%d of %d bytes in %d requests", o.bytes.Load(), len(data), o.requests.Load())
+			})
+		}
+	}
+}

@@ -54,7 +54,7 @@ func newAnnotateCommand(e *env) *cobra.Command {
 			case a.color != "auto" && a.color != "always" && a.color != "never":
 				return cli.Usagef("--color is %q, want auto, always or never", a.color)
 			}
-			return e.withInput("annotate", args[0], func(in *gcovkind.Input) error { return e.annotate(cmd.Context(), in, &a) })
+			return e.withInputParts("annotate", args[0], func(in *gcovkind.Input) error { return e.annotate(cmd.Context(), in, &a) })
 		},
 	}
 	f := cmd.Flags()

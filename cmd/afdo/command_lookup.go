@@ -34,7 +34,7 @@ func newLookupCommand(e *env) *cobra.Command {
 			if !l.HasUnit && !l.HasSymbol {
 				return cli.Usagef("--unit or --symbol is required")
 			}
-			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
+			return e.withParts(args[0], func(f *input.File, k kind.Kind) error {
 				return dispatch(e, "lookup", k, func(k kind.CanLookup) error { return k.Lookup(&e.Env, f, &l) }, nil)
 			})
 		},

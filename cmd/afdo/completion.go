@@ -62,7 +62,7 @@ func (e *env) complete(args []string, begun string, names func(context.Context, 
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var offered []string
-	err := e.withFile(args[0], func(f *input.File, _ kind.Kind) error {
+	err := e.withParts(args[0], func(f *input.File, _ kind.Kind) error {
 		p, err := f.Profile()
 		if err != nil {
 			return err

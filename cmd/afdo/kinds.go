@@ -51,17 +51,38 @@ func (e *env) openFile(path string) (*input.File, kind.Kind, error) {
 // withFile opens the file of a path, calls use with its kind, and closes it. Errors that say
 // nothing of a file get its name.
 func (e *env) withFile(path string, use func(*input.File, kind.Kind) error) error {
-	f, k, err := e.openFile(path)
+	f, err := input.Open(e.In, path)
+	return e.with(f, err, use)
+}
+
+// withParts is withFile for verbs that read some of a file.
+func (e *env) withParts(path string, use func(*input.File, kind.Kind) error) error {
+	f, err := input.OpenParts(e.In, path)
+	return e.with(f, err, use)
+}
+
+// with has a file used that was opened, unless err says why it was not, and closes it.
+func (e *env) with(f *input.File, err error, use func(*input.File, kind.Kind) error) error {
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return f.Wrap(use(f, k))
+	return f.Wrap(use(f, e.kinds.Of(f.Format())))
 }
 
 // withInput is withFile for verbs that know GCOV profiles only.
 func (e *env) withInput(verb, path string, use func(*gcovkind.Input) error) error {
-	return e.withFile(path, func(f *input.File, k kind.Kind) error {
+	return e.withFile(path, e.asInput(verb, use))
+}
+
+// withInputParts is withInput for verbs that read some of a file.
+func (e *env) withInputParts(verb, path string, use func(*gcovkind.Input) error) error {
+	return e.withParts(path, e.asInput(verb, use))
+}
+
+// asInput opens a GCOV profile for a verb, and refuses others.
+func (e *env) asInput(verb string, use func(*gcovkind.Input) error) func(*input.File, kind.Kind) error {
+	return func(f *input.File, k kind.Kind) error {
 		if _, ok := k.(*gcovkind.Kind); !ok {
 			return e.kinds.Refuse(verb, k, isGCOV)
 		}
@@ -70,7 +91,7 @@ func (e *env) withInput(verb, path string, use func(*gcovkind.Input) error) erro
 			return err
 		}
 		return use(in)
-	})
+	}
 }
 
 func isGCOV(k kind.Kind) bool {

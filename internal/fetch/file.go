@@ -111,7 +111,7 @@ func (f *File) Size() int64 { return f.size }
 const maxQuestion = 32 << 20
 
 // Who makes so many reads, and one for so many bytes of the file, goes through all of it. Then it
-// takes less time to have it as a whole, unless that is more than memory should hold.
+// takes less time to have it as a whole.
 const (
 	manyReads = 32
 	readShare = 1 << 20
@@ -127,8 +127,8 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	if short {
 		p = p[:f.size-off]
 	}
-	if many := max(manyReads, f.size/readShare); f.reads.Add(1) > many && f.size <= maxWhole {
-		f.once.Do(f.readAll)
+	if f.reads.Add(1) > max(manyReads, f.size/readShare) {
+		f.Keep()
 	}
 	if all := f.all.Load(); all != nil && !f.isClosed() {
 		n = copy(p, (*all)[off:])
@@ -141,7 +141,14 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// readAll reads the whole file. Where that fails, the reads that follow tell why.
+// Keep reads the whole file into memory, as those do who go through all of it, unless that is more
+// than memory should hold. Where that fails, the reads that follow tell why.
+func (f *File) Keep() {
+	if f.size <= maxWhole {
+		f.once.Do(f.readAll)
+	}
+}
+
 func (f *File) readAll() {
 	if data, err := arriving.ReadAt(asking{f}, nil, 0, int(f.size)); err == nil {
 		f.all.Store(&data)

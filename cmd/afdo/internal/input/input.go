@@ -26,14 +26,19 @@ type File struct {
 // StdinName is the name of standard input in messages.
 const StdinName = "standard input"
 
-// Open opens the file of a path or of a URL, or standard input for [cli.Stdio]. The error of what
-// is no profile matches [anyprof.ErrUnknown].
-func Open(stdin io.Reader, path string) (*File, error) {
+// Open opens the file of a path or of a URL, or standard input for [cli.Stdio], for a verb that
+// goes through all of it. The error of what is no profile matches [anyprof.ErrUnknown].
+func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchAll) }
+
+// OpenParts is [Open] for a verb that reads some of a file.
+func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchParts) }
+
+func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, error)) (*File, error) {
 	if path == cli.Stdio {
 		return New(StdinName, stdin)
 	}
 	if _, ok := fetch.Helper(path); ok {
-		return openURL(path)
+		return openURL(path, fetched)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -74,9 +79,21 @@ func openStream(path string) (*File, error) {
 	return f, nil
 }
 
+// fetchAll opens a file of a server and reads it as a whole.
+func fetchAll(url string) (*fetch.File, error) {
+	f, err := fetch.Open(url, fetch.Whole)
+	if err == nil {
+		f.Keep()
+	}
+	return f, err
+}
+
+// fetchParts opens a file of a server, of which parts are read as they are needed.
+func fetchParts(url string) (*fetch.File, error) { return fetch.Open(url) }
+
 // openURL opens a file of a server.
-func openURL(url string) (*File, error) {
-	r, err := fetch.Open(url)
+func openURL(url string, fetched func(url string) (*fetch.File, error)) (*File, error) {
+	r, err := fetched(url)
 	if err != nil {
 		return nil, err
 	}
