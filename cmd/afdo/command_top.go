@@ -125,14 +125,16 @@ func (e *env) top(f *input.File, k kind.CanLoad, t *kind.TopOptions) error {
 }
 
 // topOrders are the orders of --sort. The largest number comes first.
-var topOrders = [...]struct {
-	name  string
-	count func(s *rank.Symbol) uint64 // nil for the order of names
-}{
+var topOrders = [...]topOrderOf{
 	{"own", func(s *rank.Symbol) uint64 { return s.Own }},
 	{"total", func(s *rank.Symbol) uint64 { return s.Total }},
 	{"head", func(s *rank.Symbol) uint64 { return s.Head }},
 	{"name", nil},
+}
+
+type topOrderOf struct {
+	name  string
+	count func(s *rank.Symbol) uint64 // nil for the order of names
 }
 
 // topOrder is the value of --sort.
@@ -158,26 +160,33 @@ func topOrderNames() []string {
 	return names
 }
 
-// sort puts symbols in order. Those that compare as equal come by total, name and unit.
-func (o topOrder) sort(symbols []profile.SymbolRef, p *profile.Profile, r *rank.Ranking) {
-	count := func(*rank.Symbol) uint64 { return 0 }
-	for _, known := range topOrders {
-		if known.name == string(o) && known.count != nil {
-			count = known.count
-		}
+// compare returns the order of symbols. Those that are equal in it come by total, name and unit.
+func (o topOrder) compare(p *profile.Profile, r *rank.Ranking) func(a, b profile.SymbolRef) int {
+	byCount := func(a, b profile.SymbolRef) int {
+		return cmp.Compare(r.Symbols[b].Total, r.Symbols[a].Total)
 	}
-	byName := o == "name"
-	slices.SortFunc(symbols, func(a, b profile.SymbolRef) int {
-		x, y := &r.Symbols[a], &r.Symbols[b]
-		names := strings.Compare(p.SymbolName(a), p.SymbolName(b))
-		if byName && names != 0 {
-			return names
+	byName := func(a, b profile.SymbolRef) int { return strings.Compare(p.SymbolName(a), p.SymbolName(b)) }
+	byUnit := func(a, b profile.SymbolRef) int {
+		return strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b)))
+	}
+	if o == "name" {
+		return oneAfterTheOther(byName, byCount, byUnit)
+	}
+	i := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == string(o) })
+	count := topOrders[i].count
+	return oneAfterTheOther(func(a, b profile.SymbolRef) int {
+		return cmp.Compare(count(&r.Symbols[b]), count(&r.Symbols[a]))
+	}, byCount, byName, byUnit)
+}
+
+// oneAfterTheOther compares by the first order in which two differ, and asks no other.
+func oneAfterTheOther[T any](orders ...func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
 		}
-		return cmp.Or(
-			cmp.Compare(count(y), count(x)),
-			cmp.Compare(y.Total, x.Total),
-			names,
-			strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b))),
-		)
-	})
+		return 0
+	}
 }

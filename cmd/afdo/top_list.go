@@ -46,8 +46,7 @@ func (l *topList) functions() func(io.Writer) error {
 			symbols = append(symbols, s)
 		}
 	}
-	topOrder(l.Order).sort(symbols, l.profile, r)
-	shown := symbols[:l.shown(len(symbols))]
+	shown := rank.First(symbols, l.shown(len(symbols)), topOrder(l.Order).compare(l.profile, r))
 	return func(w io.Writer) error {
 		if l.JSON {
 			return l.functionsJSON(w, r, shown, len(symbols)-len(shown))
