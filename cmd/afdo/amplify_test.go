@@ -54,6 +54,11 @@ var (
 		"show FILE", "lookup FILE -s f", "convert FILE --to yaml -o OUT", "convert FILE --to memprof -o OUT",
 		"check FILE", "top FILE", "pprof FILE -o OUT", "merge FILE FILE --to memprof -o OUT",
 	}
+	memRawLines = []string{
+		"show FILE", "check FILE", "lookup FILE -s f --binary ../../symbolize/testdata/tiny5.so",
+		"convert FILE --to yaml -o OUT --binary ../../symbolize/testdata/tiny5.so",
+		"merge FILE FILE --to memprof -o OUT --binary ../../symbolize/testdata/tiny5.so",
+	}
 	createLines = []string{
 		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --to v4 -o OUT",
 		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --profile FILE --to samples -o OUT",
@@ -94,6 +99,8 @@ func amplifying() []amplified {
 		{"raw-bits", func(*testing.T) []byte { return gen.SharedBitmap(1, 10_000_000) }, instrLines},
 		{"raw-functions", func(*testing.T) []byte { return gen.SharedCounters(100_000, 1, 0) }, instrLines},
 		{"raw-dumps", func(*testing.T) []byte { return bytes.Repeat(gen.SharedCounters(2, 64, 0), 10_000) }, instrLines},
+		{"mem-raw-segments", func(*testing.T) []byte { return gen.RawMemory(1, 1, 200_000, 1) }, memRawLines},
+		{"mem-raw-stacks", func(*testing.T) []byte { return gen.RawMemory(20_000, 20, 1, 1) }, memRawLines},
 		{"mem-frames", func(t *testing.T) []byte { return sharedFrames(t, 2_000, 4_000) }, memLines},
 
 		{"callgrind", func(*testing.T) []byte { return callgrindLines(400_000) }, createLines},

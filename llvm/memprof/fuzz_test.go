@@ -197,9 +197,11 @@ type everything []byte
 
 func (id everything) BuildID() []byte { return id }
 
-func (id everything) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+func (id everything) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	for _, a := range addresses {
-		each(a, []memprof.Location{{Function: "f", Line: uint32(a)}})
+		if err := each(a, []memprof.Location{{Function: "f", Line: uint32(a)}}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

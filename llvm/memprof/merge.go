@@ -39,6 +39,7 @@ func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times
 	if r, ok := src.(*Reader); ok {
 		in.nodes = int64(len(p.stacks.nodes)) + 1<<18 + int64(r.Size())/2
 	}
+	p.limit = p.limitWith(src)
 	schema := src.Schema()
 	for rec, err := range records {
 		if err == nil {
@@ -50,12 +51,20 @@ func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times
 		for i := range rec.Allocs {
 			rec.Allocs[i].Block.scale(times)
 		}
-		p.AddRecord(schema, rec)
+		p.addRecord(schema, rec)
 	}
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)
 	}
 	return nil
+}
+
+// limitWith returns how many frames a walk may meet once the records of src have been added.
+func (p *Profile) limitWith(src Source) int64 {
+	if len(p.records) == 0 {
+		return src.maxFrames()
+	}
+	return int64(min(math.MaxInt64, uint64(p.maxFrames())+uint64(src.maxFrames())))
 }
 
 // An importer puts the stacks of records into the tree of a profile.

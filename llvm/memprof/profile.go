@@ -16,6 +16,7 @@ type Profile struct {
 	byGUID  map[uint64]int
 	stacks  stackTree
 	access  *DataAccess
+	limit   int64 // of the frames that a walk through all records may meet, 0 for none
 }
 
 // Schema returns the fields that blocks have: those of all that has been added.
@@ -92,11 +93,21 @@ func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
 // DataAccess returns the data access profile, nil if there is none. It must not be changed.
 func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
 
-func (p *Profile) maxFrames() int64 { return math.MaxInt64 }
+func (p *Profile) maxFrames() int64 {
+	if p.limit == 0 {
+		return math.MaxInt64
+	}
+	return p.limit
+}
 
 // AddRecord adds the record of a function. Its stacks are those of the profile (see
 // [Profile.Stack]); it takes over the slices. See [Profile.Merge].
 func (p *Profile) AddRecord(schema Schema, rec Record) {
+	p.limit = 0
+	p.addRecord(schema, rec)
+}
+
+func (p *Profile) addRecord(schema Schema, rec Record) {
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)
 	} else if !slices.Equal(p.schema, schema) {

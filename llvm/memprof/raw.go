@@ -32,8 +32,10 @@ const (
 // A Raw is what a program built with -fmemory-profile has written: addresses, which
 // only its binary turns into functions. Its methods may be called from many goroutines.
 type Raw struct {
+	size     int64
 	version  uint64
 	segments []Segment
+	seen     map[segmentKey]struct{}
 	blocks   []RawBlock
 	byStack  map[uint64]int    // of blocks
 	stacks   map[uint64][]byte // the addresses of each, in the bytes of the profile
@@ -57,7 +59,10 @@ type RawBlock struct {
 // of several dumps, one after another: what they have of the same stack is added up. The bytes must
 // not change while the Raw is in use. Errors are [afdo.FormatError] and [afdo.VersionError].
 func OpenRawBytes(data []byte) (*Raw, error) {
-	r := &Raw{byStack: make(map[uint64]int), stacks: make(map[uint64][]byte)}
+	r := &Raw{
+		size: int64(len(data)), seen: make(map[segmentKey]struct{}),
+		byStack: make(map[uint64]int), stacks: make(map[uint64][]byte),
+	}
 	for at := 0; at < len(data) || at == 0; {
 		n, err := r.dump(decoder{Buffer: decode.Buffer{Data: data[at:], Part: HeaderPart}, base: int64(at)})
 		if err != nil {
@@ -134,14 +139,18 @@ func (r *Raw) readSegments(d *decoder) {
 			return
 		}
 		s.BuildID = id[:n]
-		if !slices.ContainsFunc(r.segments, s.same) {
+		key := segmentKey{s.Start, s.End, s.Base, string(s.BuildID)}
+		if _, again := r.seen[key]; !again {
+			r.seen[key] = struct{}{}
 			r.segments = append(r.segments, s)
 		}
 	}
 }
 
-func (s Segment) same(t Segment) bool {
-	return s.Start == t.Start && s.End == t.End && s.Base == t.Base && string(s.BuildID) == string(t.BuildID)
+// segmentKey is a segment, to be compared.
+type segmentKey struct {
+	start, end, base uint64
+	buildID          string
 }
 
 // rawFields returns the fields that a block has, in order.

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
@@ -40,7 +43,7 @@ func newLLVMSymbolizer(t testing.TB, binary string) *llvmSymbolizer {
 
 func (s *llvmSymbolizer) BuildID() []byte { return s.id }
 
-func (s *llvmSymbolizer) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+func (s *llvmSymbolizer) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	cmd := exec.Command(s.tool, "--obj="+s.binary, "--inlines", "--no-demangle", "--output-style=JSON")
 	var in bytes.Buffer
 	for _, a := range addresses {
@@ -69,7 +72,9 @@ func (s *llvmSymbolizer) Locate(addresses []uint64, each func(uint64, []memprof.
 				calls = append(calls, memprof.Location{Function: f.FunctionName, File: f.FileName, Line: f.Line, Start: f.StartLine, Column: f.Column})
 			}
 		}
-		each(a, calls)
+		if err := each(a, calls); err != nil {
+			return err
+		}
 	}
 	return err
 }
@@ -173,12 +178,11 @@ type fixed []byte
 
 func (id fixed) BuildID() []byte { return id }
 
-func (id fixed) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+func (id fixed) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	if !slices.Equal(addresses, []uint64{0xc10, 0xc20}) {
 		return fmt.Errorf("asked for %#x", addresses)
 	}
-	each(0xc10, []memprof.Location{{Function: "f", File: "a.c", Line: 12, Start: 10, Column: 3}, {Function: "g.llvm.1", File: "a.c", Line: 7, Start: 8}})
-	return nil
+	return each(0xc10, []memprof.Location{{Function: "f", File: "a.c", Line: 12, Start: 10, Column: 3}, {Function: "g.llvm.1", File: "a.c", Line: 7, Start: 8}})
 }
 
 // All versions of raw profiles, laid out by hand, since no compiler here writes the older ones.
@@ -220,6 +224,75 @@ func TestRawVersions(t *testing.T) {
 		_, _, err = r.Profile(fixed{})
 		require.ErrorIs(t, err, memprof.ErrBinary)
 	}
+}
+
+// deep knows so many functions, one inlined in the other, at each address.
+type deep int
+
+func (deep) BuildID() []byte { return []byte{1, 2, 3, 4} }
+
+func (n deep) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
+	calls := make([]memprof.Location, n)
+	for i := range calls {
+		calls[i] = memprof.Location{Function: fmt.Sprint("f", i), Line: uint32(i)}
+	}
+	for _, a := range addresses {
+		calls[0].Line = uint32(a)
+		if err := each(a, calls); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A few addresses may stand for many inlined calls, but a profile has a limit for what comes of
+// that: in memory, and spelled out.
+func TestRawLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		data  []byte
+		depth deep
+	}{
+		"long chains at many addresses": {gen.RawMemory(1, 20_000, 1, 1), 1_000},
+		"many allocations in a chain":   {gen.RawMemory(2_000, 20, 1, 1), 2_000},
+		"many calls in long chains":     {gen.RawMemory(500, 50, 1, 1), 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r, err := memprof.OpenRawBytes(c.data)
+			require.NoError(t, err)
+			_, _, err = r.Profile(c.depth)
+			runtime.ReadMemStats(&after)
+			require.ErrorIs(t, err, afdo.ErrLimit)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20+50*len(c.data)))
+		})
+	}
+}
+
+// What is made of a raw profile keeps its limit when it is merged and printed.
+func TestRawLimitIsKept(t *testing.T) {
+	r, err := memprof.OpenRawBytes(gen.RawMemory(300, 60, 1, 1))
+	require.NoError(t, err)
+	p, _, err := r.Profile(deep(40))
+	require.NoError(t, err)
+	var sum memprof.Profile
+	require.NoError(t, sum.Merge(p, 1))
+	for _, p := range []*memprof.Profile{p, &sum} {
+		require.ErrorIs(t, memprof.WriteYAML(io.Discard, p), afdo.ErrLimit)
+	}
+}
+
+// However many segments there are, the same ones count once.
+func TestRawSegments(t *testing.T) {
+	const n = 100
+	data := gen.RawMemory(1, 1, n, 2)
+	r, err := memprof.OpenRawBytes(append(data, data...))
+	require.NoError(t, err)
+	require.Len(t, r.Segments(), n)
+	p, losses, err := r.Profile(deep(1))
+	require.NoError(t, err)
+	require.Zero(t, losses)
+	require.Equal(t, 1, p.NumRecords())
 }
 
 // Wherever a raw profile is cut, the error says so; no byte of it can be changed into a panic.

@@ -13,6 +13,7 @@ import (
 type symbols struct {
 	*symbolize.File
 	names map[uint64]string // by GUID
+	met   map[string]struct{}
 }
 
 func openSymbols(path string) (*symbols, error) {
@@ -20,11 +21,11 @@ func openSymbols(path string) (*symbols, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &symbols{f, make(map[uint64]string)}, nil
+	return &symbols{f, make(map[uint64]string), make(map[string]struct{})}, nil
 }
 
 // Locate is that of [memprof.Symbolizer]. Only units that hold one of the addresses are read.
-func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location)) error {
+func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	var functions []symbolize.Symbol
 	for _, a := range addresses {
 		if n := len(functions); n > 0 && a < functions[n-1].High {
@@ -48,7 +49,9 @@ func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Locatio
 				break
 			}
 			if calls := s.at(code, a); calls != nil {
-				each(a, calls)
+				if err := each(a, calls); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -69,7 +72,10 @@ func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Loca
 	line := code.Spans[i].Line
 	for in := code.Spans[i].Instance; in != nil; in = in.Caller {
 		name := in.Function.Linkage()
-		s.names[memprof.GUID(name)] = name
+		if _, known := s.met[name]; !known {
+			s.met[name] = struct{}{}
+			s.names[memprof.GUID(name)] = name
+		}
 		calls = append(calls, memprof.Location{Function: name, File: line.File, Line: line.Line, Start: in.Function.Line, Column: line.Column})
 		line = in.Call
 	}
