@@ -18,8 +18,8 @@ var ErrNoCounters = errors.New("function without counters")
 // find, chains and buckets that do not lead to each other, keys under hashes that are not theirs,
 // summaries that are not those of the counters, functions without counters, bytes that nothing
 // refers to. What LLVM itself writes though it cannot make use of it is a remark: functions without
-// counters, and the summary of a file that has some. It takes memory for the hash table and for the
-// distinct counts.
+// counters, the summary of a file that has some, and functions that no summary counts. It takes
+// memory for the hash table and for the distinct counts.
 func (r *Reader) Check() iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
 		c := checker{r: r, yield: yield, chains: map[uint64]int64{}}
@@ -38,11 +38,13 @@ type checker struct {
 	stopped    bool             // by the caller
 	chains     map[uint64]int64 // bucket: offset of the chain
 	noCounters bool             // which makes a summary that means nothing
+	records    int
+	marked     int // of them, those whose hashes have the bit of context-sensitive ones
 }
 
 func (c *checker) report(err error) {
 	c.noCounters = c.noCounters || errors.Is(err, ErrNoCounters)
-	remark := errors.Is(err, ErrNoCounters) || c.noCounters && errors.Is(err, afdo.ErrSummary)
+	remark := errors.Is(err, ErrNoCounters) || errors.Is(err, errLeftOut) || c.noCounters && errors.Is(err, afdo.ErrSummary)
 	c.stopped = c.stopped || !c.yield(afdo.Problem{Err: err, Remark: remark})
 }
 
@@ -66,7 +68,7 @@ func (c *checker) payload() bool {
 		} else if _, ok := c.chains[bucket]; !ok {
 			c.fault(SectionPayload, start, afdo.ErrHashTable, "%q is in the chain of another bucket", w.key)
 		}
-		c.records(w)
+		c.walked(w)
 	}
 	if w.err != nil {
 		c.report(w.err)
@@ -78,14 +80,18 @@ func (c *checker) payload() bool {
 	return true
 }
 
-// records reads the records of an item.
-func (c *checker) records(w *tableWalk) {
+// walked reads the records of an item.
+func (c *checker) walked(w *tableWalk) {
 	f := &w.f
 	for f.Err == nil && f.Rest() > 0 {
 		start := f.base + int64(f.Pos)
 		r := f.record(c.r.header.Version, w.key)
 		if f.Err != nil {
 			break
+		}
+		c.records++
+		if marked(r.hash) {
+			c.marked++
 		}
 		if r.counters.Len() == 0 {
 			c.fault(SectionPayload, start, ErrNoCounters, "%v", r)
@@ -117,29 +123,24 @@ func (c *checker) summaries() {
 	for _, s := range []struct {
 		section string
 		found   *Summary
-		cs      bool
-	}{{SectionSummary, c.r.summary, false}, {SectionCSSummary, c.r.cs, true}} {
+		in      func(hash uint64) bool
+	}{{SectionSummary, c.r.summary, notMarked}, {SectionCSSummary, c.r.cs, marked}} {
 		if s.found == nil {
 			continue
 		}
-		if want := c.summarize(s.cs); !reflect.DeepEqual(want, s.found) {
+		var walked error // which has been reported
+		if want := c.r.summarize(s.in, &walked); !reflect.DeepEqual(want, s.found) {
 			size := int64(len(h.append(nil)))
 			c.fault(s.section, size, afdo.ErrSummary, "%+v, the counters make %+v", *s.found, *want)
 		}
 	}
+	if c.marked > 0 && c.r.summary != nil && h.Flags&ContextSensitive == 0 {
+		c.report(nowhere(errLeftOut, "bit 60 of their hashes is set, which the hashes of a front end may have: %d of %d", c.marked, c.records))
+	}
 }
 
-// summarize returns the summary that the file should have.
-func (c *checker) summarize(cs bool) *Summary {
-	return summarize(func(count func(Counters)) {
-		c.r.walk(true, part{}, func(r Record, _ uint64, err error) bool {
-			if err == nil && r.ContextSensitive() == cs { // errors have been reported
-				count(r.counters)
-			}
-			return true
-		})
-	})
-}
+// errLeftOut is the class of a summary that LLVM itself has written so.
+var errLeftOut = errors.New("functions that the summary leaves out as if they were context-sensitive")
 
 // tail reads the sections after the table.
 func (c *checker) tail() {

@@ -3,6 +3,7 @@ package instrprof_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -41,6 +42,33 @@ func TestClangTakesOurProfiles(t *testing.T) {
 			same := bytes.Equal(want, compile("ours.o", flag+"ours"))
 			require.Equal(t, version == 13 || name == "ir", same, "%s, version %d", name, version)
 			require.Equal(t, asText(t, p), llvmText(t, dir, "ours"))
+		}
+	}
+}
+
+// A clang of any age makes the same object code with a profile of its version that we have made of
+// the raw file of its own program as with that of its own tool.
+func TestOldClangsTakeOurProfiles(t *testing.T) {
+	testenv.NeedSweep(t)
+	for llvm, version := range map[string]uint32{"14": 7, "16": 9, "19": 12} {
+		clang, profdata := testenv.Tool(t, "clang-"+llvm), testenv.Tool(t, "llvm-profdata-"+llvm)
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "branches.c"), read(t, zooDir, "branches.c"), 0o666))
+		for make, use := range map[string]string{"-fprofile-generate": "-fprofile-use=", "-fprofile-instr-generate": "-fprofile-instr-use="} {
+			run(t, dir, clang, make, "-O2", "-w", "branches.c", "-o", "program")
+			cmd := exec.Command(filepath.Join(dir, "program"), "5")
+			cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(dir, "raw"))
+			require.NoError(t, cmd.Run())
+			run(t, dir, profdata, "merge", "-o", "theirs", "raw")
+			p, err := instrprof.Load(filepath.Join(dir, "raw"))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "ours"), asVersion(t, p, version), 0o666))
+			var objects [2][]byte
+			for i, profile := range []string{"theirs", "ours"} {
+				run(t, dir, clang, use+profile, "-O2", "-w", "-Werror=profile-instr-out-of-date", "-c", "branches.c", "-o", "out.o")
+				objects[i] = read(t, dir, "out.o")
+			}
+			require.Equal(t, objects[0], objects[1], "LLVM %s, %s", llvm, use)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package instrprof reads and writes LLVM's instrumentation profiles: the indexed files that
 // compilers use (.profdata), the raw files that instrumented programs write (.profraw), and the
-// text form (.proftext). It follows LLVM 22: indexed files of version 4 to 13, raw files of version
-// 8 to 11 in either byte order and pointer size.
+// text form (.proftext). It follows LLVM 22: indexed files of version 1 to 13, raw files of version
+// 4 to 11 in either byte order and pointer size.
 //
 // A [Reader] answers questions about an indexed file without reading it: the records of one
 // function cost the header, a bucket of the hash table and its chain, wherever they stand. A

@@ -44,6 +44,15 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
+// contextSensitive tells whether a record with a hash is context-sensitive. The hashes of the front
+// end, of Rust for one, have all bits.
+func (f Flags) contextSensitive(hash uint64) bool { return f&ContextSensitive != 0 && marked(hash) }
+
+// marked tells whether a hash has the bit of context-sensitive records.
+func marked(hash uint64) bool { return hash&csHash != 0 }
+
+func notMarked(hash uint64) bool { return !marked(hash) }
+
 // versionWord splits the word that holds version and flags.
 func versionWord(w uint64) (version uint32, flags Flags) { return uint32(w), Flags(w >> 32) }
 
@@ -53,3 +62,24 @@ func (f Flags) word(version uint32) uint64 { return uint64(f)<<32 | uint64(versi
 // flag is refused, as it cannot be known what that changes.
 const knownFlags = LoopEntries | IRLevel | ContextSensitive | EntryFirst | Correlated | SingleByteCounter |
 	FunctionEntryOnly | HasMemProf | TemporalTraces
+
+// writtenSince are flags that readers of earlier versions do not know, or that say what these
+// versions cannot hold.
+var writtenSince = [...]struct {
+	flag    Flags
+	version uint32
+}{
+	{HasMemProf, versionVTables}, // the sections that are written are those of LLVM 19 and later
+	{TemporalTraces, versionTraces},
+	{LoopEntries, versionVTables},
+}
+
+// in returns the flags that a version can have.
+func (f Flags) in(version uint32) Flags {
+	for _, w := range writtenSince {
+		if version < w.version {
+			f &^= w.flag
+		}
+	}
+	return f
+}

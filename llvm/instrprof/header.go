@@ -8,12 +8,17 @@ import (
 const Magic = "\xfflprofi\x81"
 
 const (
-	minIndexed = 4
+	minIndexed = 1
 	maxIndexed = 13
+
+	minWritten = 5 // the oldest version that is written
 )
 
 // Versions of indexed files from which on they have something.
 const (
+	versionCounts    = 2 // a number of counters in each record
+	versionValues    = 3
+	versionSummary   = 4
 	versionMemProf   = 8
 	versionBinaryIDs = 9
 	versionTraces    = 10
@@ -52,9 +57,6 @@ func (h *Header) offsets() [5]struct {
 		{&h.VTableNames, versionVTables, "vtable names"},
 	}
 }
-
-// headerSize is that of the largest header.
-const maxHeaderSize = 72
 
 // header reads the header of a file of some size.
 func (f *fields) header(size int64) Header {

@@ -119,16 +119,18 @@ func (p *Profile) Sparse() {
 }
 
 // Summary returns the summary of the records that are not context-sensitive, and CSSummary that of
-// the others. Each takes a pass over all counters.
-func (p *Profile) Summary() *Summary { return p.summarize(false) }
+// the others, which only a profile with that flag has. Each takes a pass over all counters.
+func (p *Profile) Summary() *Summary {
+	return p.summarize(func(hash uint64) bool { return !p.Flags.contextSensitive(hash) })
+}
 
 // CSSummary is like [Profile.Summary] for the context-sensitive records.
-func (p *Profile) CSSummary() *Summary { return p.summarize(true) }
+func (p *Profile) CSSummary() *Summary { return p.summarize(p.Flags.contextSensitive) }
 
-func (p *Profile) summarize(cs bool) *Summary {
+func (p *Profile) summarize(in func(hash uint64) bool) *Summary {
 	return summarize(func(count func(Counters)) {
 		for f := range p.all() {
-			if (f.hash&csHash != 0) == cs {
+			if in(f.hash) {
 				count(f.counters())
 			}
 		}

@@ -11,15 +11,18 @@ const (
 )
 
 const (
-	minRaw = 8
+	minRaw = 4 // LLVM 9
 	maxRaw = 11
 )
 
 // Versions of raw files from which on they have something.
 const (
-	rawVersionBitmap  = 9
-	rawVersionVTables = 10
-	rawVersionUniform = 11
+	rawVersionPadding   = 5
+	rawVersionBinaryIDs = 6
+	rawVersionRelative  = 8 // the addresses of counters are relative to the record
+	rawVersionBitmap    = 9
+	rawVersionVTables   = 10
+	rawVersionUniform   = 11
 )
 
 // A RawHeader is what the header of a dump says, but for padding.
@@ -35,7 +38,7 @@ type RawHeader struct {
 	NumBitmapBytes  uint64
 	NumUniform      uint64 // uniform counters, which are passed over
 	NamesSize       uint64
-	CountersDelta   uint64 // from the first data record to the counters, in the memory of the process
+	CountersDelta   uint64 // from the first data record to the counters in the memory of the process; before version 8 their address
 	BitmapDelta     uint64
 	NumVTables      uint64
 	VTableNamesSize uint64
@@ -44,32 +47,33 @@ type RawHeader struct {
 	uniformDelta, namesDelta, lastKind                       uint64 // nothing to read a file by
 }
 
+// A rawField is a word of the header, in versions from since on, before until unless that is 0.
+type rawField struct {
+	at           *uint64
+	since, until uint32
+}
+
 // rawFields lists the words after magic and version, in order.
-func (h *RawHeader) rawFields() [17]struct {
-	at    *uint64
-	since uint32
-} {
-	return [...]struct {
-		at    *uint64
-		since uint32
-	}{
-		{&h.BinaryIDsSize, 0},
-		{&h.NumFunctions, 0},
-		{&h.beforeCounters, 0},
-		{&h.NumCounters, 0},
-		{&h.afterCounters, 0},
-		{&h.NumBitmapBytes, rawVersionBitmap},
-		{&h.afterBitmap, rawVersionBitmap},
-		{&h.NumUniform, rawVersionUniform},
-		{&h.afterUniform, rawVersionUniform},
-		{&h.uniformDelta, rawVersionUniform},
-		{&h.NamesSize, 0},
-		{&h.CountersDelta, 0},
-		{&h.BitmapDelta, rawVersionBitmap},
-		{&h.namesDelta, 0},
-		{&h.NumVTables, rawVersionVTables},
-		{&h.VTableNamesSize, rawVersionVTables},
-		{&h.lastKind, 0},
+func (h *RawHeader) rawFields() [18]rawField {
+	return [...]rawField{
+		{at: &h.BinaryIDsSize, since: rawVersionBinaryIDs + 1},
+		{at: &h.NumFunctions},
+		{at: &h.beforeCounters, since: rawVersionPadding},
+		{at: &h.NumCounters},
+		{at: &h.afterCounters, since: rawVersionPadding},
+		{at: &h.NumBitmapBytes, since: rawVersionBitmap},
+		{at: &h.afterBitmap, since: rawVersionBitmap},
+		{at: &h.NumUniform, since: rawVersionUniform},
+		{at: &h.afterUniform, since: rawVersionUniform},
+		{at: &h.uniformDelta, since: rawVersionUniform},
+		{at: &h.NamesSize},
+		{at: &h.CountersDelta},
+		{at: &h.BitmapDelta, since: rawVersionBitmap},
+		{at: &h.namesDelta},
+		{at: &h.NumVTables, since: rawVersionVTables},
+		{at: &h.VTableNamesSize, since: rawVersionVTables},
+		{at: &h.lastKind},
+		{at: &h.BinaryIDsSize, since: rawVersionBinaryIDs, until: rawVersionBinaryIDs + 1},
 	}
 }
 
@@ -108,7 +112,7 @@ func (f *fields) rawHeader() *RawHeader {
 		f.Fail(f.Pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
 	}
 	for _, field := range h.rawFields() {
-		if h.Version >= field.since {
+		if h.Version >= field.since && (field.until == 0 || h.Version < field.until) {
 			*field.at = f.Uint64("a field of the header")
 		}
 	}

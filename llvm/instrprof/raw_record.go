@@ -24,11 +24,12 @@ type rawLayout struct {
 	counters, bitmap, function, numCounters, sites, bytes int
 	kinds                                                 int
 	size                                                  int
+	absolute                                              bool // addresses
 }
 
 func (h *RawHeader) layout() rawLayout {
 	p := h.PointerSize
-	l := rawLayout{pointer: p, kinds: 2, counters: 16}
+	l := rawLayout{pointer: p, kinds: 2, counters: 16, absolute: h.Version < rawVersionRelative}
 	at := 16 + p
 	if h.Version >= rawVersionUniform {
 		at += p
@@ -78,10 +79,14 @@ func (l *rawLayout) address(p []byte, big bool) uint64 {
 	return get64(p, big)
 }
 
-// distance returns how far the data of record i is behind the start of its section: the record
-// tells its address, and delta how far the section was from the record array in the process.
+// distance returns how far the data of record i is behind the start of its section. The record
+// tells its address, and delta that of the section. From version 8 on, the address is relative to
+// the record, and delta to the array of records.
 func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
-	d := address - (delta - uint64(i)*uint64(l.size))
+	d := address - delta
+	if !l.absolute {
+		d += uint64(i) * uint64(l.size)
+	}
 	if l.pointer == 4 {
 		return uint64(uint32(d))
 	}

@@ -105,7 +105,10 @@ func (w *rawWriter) record(p []byte, i, size int, counters, bitmap uint64) []byt
 	f := w.funcs[i]
 	start := len(p)
 	p = w.u64(p, nameHash(f.name), f.hash)
-	p = w.ptr(p, counters+w.countersDelta()-uint64(i*size))
+	if w.version >= 8 {
+		counters -= uint64(i * size)
+	}
+	p = w.ptr(p, counters+w.countersDelta())
 	if w.version >= 11 {
 		p = w.ptr(p, 0x5555)
 	}
@@ -168,7 +171,7 @@ func (w *rawWriter) values(p []byte) []byte {
 }
 
 func (w *rawWriter) bytes() []byte {
-	size := map[[2]int]int{{8, 8}: 48, {8, 4}: 40, {9, 8}: 64, {9, 4}: 48, {10, 8}: 64, {10, 4}: 48, {11, 8}: 72, {11, 4}: 56}[[2]int{int(w.version), w.pointer}]
+	size := map[[2]int]int{{8, 8}: 48, {8, 4}: 40, {7, 8}: 48, {7, 4}: 40, {6, 8}: 48, {6, 4}: 40, {5, 8}: 48, {5, 4}: 40, {4, 8}: 48, {4, 4}: 40, {9, 8}: 64, {9, 4}: 48, {10, 8}: 64, {10, 4}: 48, {11, 8}: 72, {11, 4}: 56}[[2]int{int(w.version), w.pointer}]
 	var ids, data, counters, bitmap, vtables []byte
 	var names, vtableNames []string
 	for _, id := range w.ids {
@@ -199,7 +202,15 @@ func (w *rawWriter) bytes() []byte {
 	if w.pointer == 4 {
 		magic = 0xff6c70726f665281
 	}
-	p := w.u64(nil, magic, w.flags|uint64(w.version), uint64(len(ids)), uint64(len(w.funcs)), 0, uint64(numCounters), uint64(padCounters))
+	p := w.u64(nil, magic, w.flags|uint64(w.version))
+	if w.version >= 7 {
+		p = w.u64(p, uint64(len(ids)))
+	}
+	if w.version >= 5 {
+		p = w.u64(p, uint64(len(w.funcs)), 0, uint64(numCounters), uint64(padCounters))
+	} else {
+		p = w.u64(p, uint64(len(w.funcs)), uint64(numCounters))
+	}
 	if w.version >= 9 {
 		p = w.u64(p, uint64(len(bitmap)), uint64(padBitmap))
 	}
@@ -215,6 +226,9 @@ func (w *rawWriter) bytes() []byte {
 		p = w.u64(p, uint64(len(w.vtables)), uint64(len(vtableBytes)))
 	}
 	p = w.u64(p, 2)
+	if w.version == 6 {
+		p = w.u64(p, uint64(len(ids)))
+	}
 	p = aligned(append(append(append(p, ids...), data...), counters...), 8)
 	if w.version >= 9 {
 		p = aligned(append(p, bitmap...), 8)
@@ -237,7 +251,9 @@ func (w *rawWriter) example() {
 		}
 		return site
 	}
-	w.ids = []string{"0123456789", "abc"}
+	if w.version >= 6 {
+		w.ids = []string{"0123456789", "abc"}
+	}
 	w.funcs = []rawFunc{
 		{name: "main", hash: 77, counters: []uint64{1, 2, 1 << 40}, address: 0x1000},
 		{name: "a.c;static", hash: 1 << 59, counters: []uint64{9}, address: 0x2000},
@@ -297,10 +313,13 @@ func (w *rawWriter) want() (list []plain) {
 // Raw files of every version, pointer size and byte order read the same; those of its version LLVM
 // reads the same, too.
 func TestRawVersions(t *testing.T) {
-	for version := uint32(8); version <= 11; version++ {
+	for version := uint32(4); version <= 11; version++ {
 		for _, pointer := range []int{8, 4} {
 			for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 				for _, flags := range []uint64{1 << 56, 1<<56 | 1<<60} {
+					if version < 5 && flags>>60 != 0 {
+						continue // these counters end at any byte, and there is no padding after them
+					}
 					name := fmt.Sprintf("%d, %d, %v, %#x", version, pointer, order, flags)
 					w := rawWriter{version: version, pointer: pointer, order: order, flags: flags}
 					w.example()
@@ -320,7 +339,10 @@ func TestRawVersions(t *testing.T) {
 							require.Equal(t, w.want(), got, name)
 							ids, err := d.BinaryIDs()
 							require.NoError(t, err)
-							require.Equal(t, []instrprof.BinaryID{[]byte("0123456789"), []byte("abc")}, ids)
+							require.Len(t, ids, len(w.ids))
+							for i, id := range ids {
+								require.Equal(t, w.ids[i], string(id))
+							}
 							dumps++
 						}
 						require.Equal(t, len(file)/len(data), dumps)

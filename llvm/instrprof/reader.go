@@ -77,13 +77,24 @@ func newReader(src *source.Source) (*Reader, error) {
 func (r *Reader) open(head []byte) error {
 	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHeader}}
 	r.header = f.header(r.src.Size())
-	if r.header.HashTable > int64(len(head)) && f.Err == nil {
+	if r.header.Version >= versionSummary && f.Err == nil {
+		if err := r.openSummaries(f); err != nil {
+			return err
+		}
+	}
+	r.table.payload = int64(f.Pos)
+	return f.err()
+}
+
+// openSummaries reads the summaries, which stand between header and payload.
+func (r *Reader) openSummaries(f *fields) error {
+	if r.header.HashTable > int64(len(f.Data)) {
 		head, err := r.longerHead(f)
 		if err != nil {
 			return err
 		}
 		f.Data = head
-	} else if f.Err == nil {
+	} else {
 		f.Data = f.Data[:max(r.header.HashTable, int64(f.Pos))]
 	}
 	f.Part = SectionSummary
@@ -92,8 +103,7 @@ func (r *Reader) open(head []byte) error {
 		f.Part = SectionCSSummary
 		r.cs = f.summary()
 	}
-	r.table.payload = int64(f.Pos)
-	return f.err()
+	return nil
 }
 
 // longerHead returns as much of the file as the summaries take according to the numbers that they
@@ -138,13 +148,41 @@ func (r *Reader) Header() Header { return r.header }
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.Size() }
 
-// Summary returns the summary of the records that are not context-sensitive. It must not be
-// changed.
+// Summary returns the summary of the records that are not context-sensitive as the file has it, or
+// nil before version 4. It must not be changed.
 func (r *Reader) Summary() *Summary { return r.summary }
 
 // CSSummary returns the summary of the context-sensitive records, or nil if the file has none. It
 // must not be changed.
 func (r *Reader) CSSummary() *Summary { return r.cs }
+
+// Summarize adds up the counters of all records, for a summary of those that are not
+// context-sensitive and for one of the others, nil if the file has none. Other than the summary
+// that LLVM writes, it counts the functions of front ends whose hash has the bit by which
+// context-sensitive records are told. It takes one pass over the file, or two if there are many
+// counters.
+func (r *Reader) Summarize() (plain, cs *Summary, err error) {
+	flags := r.header.Flags
+	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)
+	if flags&ContextSensitive != 0 {
+		cs = r.summarize(flags.contextSensitive, &err)
+	}
+	return plain, cs, err
+}
+
+// summarize adds up the counters of the records whose hashes are in a summary.
+func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
+	return summarize(func(count func(Counters)) {
+		r.walk(true, part{}, func(rec Record, _ uint64, err error) bool {
+			if err != nil {
+				*fault = err
+			} else if in(rec.hash) {
+				count(rec.counters)
+			}
+			return true
+		})
+	})
+}
 
 // NumFunctions returns the number of function names.
 func (r *Reader) NumFunctions() int { return int(r.table.Entries) }

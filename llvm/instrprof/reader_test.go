@@ -196,9 +196,14 @@ func corpus(t testing.TB) string {
 // Older versions differ in their header and by what a record lacks; the rest is the same.
 func TestOlderVersions(t *testing.T) {
 	data := read(t, zooDir, "ir.profdata")
-	want, err := walked(t, data)
-	require.NoError(t, err)
-	for version := uint64(4); version <= 13; version++ {
+	for version := uint64(1); version <= 13; version++ {
+		if version == 3 { // before, there are no values
+			data = read(t, zooDir, "ir.profdata")
+		} else if version == 1 {
+			data = withoutValues(t, data)
+		}
+		want, err := walked(t, data)
+		require.NoError(t, err)
 		old := older(t, data, version)
 		r, err := instrprof.OpenBytes(old)
 		require.NoError(t, err)
@@ -210,6 +215,20 @@ func TestOlderVersions(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, sortPlain(want), sortPlain(got))
 	}
+}
+
+// withoutValues returns an indexed file without value profiles.
+func withoutValues(t testing.TB, data []byte) []byte {
+	t.Helper()
+	list, err := naiveIndexed(data)
+	require.NoError(t, err)
+	p := new(instrprof.Profile)
+	for _, f := range list {
+		rec, err := instrprof.NewRecord(f.Name, f.Hash, f.Counters, f.Bitmap, instrprof.ValueSites{})
+		require.NoError(t, err)
+		require.NoError(t, p.Add(rec, 1))
+	}
+	return asIndexed(t, p)
 }
 
 // older writes the functions of a file as an earlier version does, in one bucket.
@@ -226,7 +245,9 @@ func older(t testing.TB, data []byte, version uint64) []byte {
 	le := binary.LittleEndian
 	out := append([]byte(nil), data[:size]...)
 	le.PutUint64(out[8:], uint64(r.Header().Flags)<<32|version)
-	out = append(out, data[72:72+64+16*24]...) // the summary
+	if version >= 4 {
+		out = append(out, data[72:72+64+16*24]...) // the summary
+	}
 	start := len(out)
 	out = le.AppendUint16(out, uint16(r.NumFunctions()))
 	list, err := naiveIndexed(data)
@@ -234,14 +255,19 @@ func older(t testing.TB, data []byte, version uint64) []byte {
 	for _, p := range list {
 		rec, err := instrprof.NewRecord(p.Name, p.Hash, p.Counters, p.Bitmap, p.Values)
 		require.NoError(t, err)
-		body := le.AppendUint64(le.AppendUint64(nil, p.Hash), uint64(len(p.Counters)))
+		body := le.AppendUint64(nil, p.Hash)
+		if version >= 2 {
+			body = le.AppendUint64(body, uint64(len(p.Counters)))
+		}
 		for _, c := range p.Counters {
 			body = le.AppendUint64(body, c)
 		}
 		if version >= 11 {
 			body = le.AppendUint64(body, 0)
 		}
-		body = append(body, instrprof.EncodedValues(rec)...)
+		if version >= 3 {
+			body = append(body, instrprof.EncodedValues(rec)...)
+		}
 		for _, w := range []uint64{nameHash(p.Name), uint64(len(p.Name)), uint64(len(body))} {
 			out = le.AppendUint64(out, w)
 		}

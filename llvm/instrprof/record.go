@@ -39,8 +39,8 @@ func (r Record) Name() string { return string(r.name) }
 func (r Record) Hash() uint64 { return r.hash }
 
 // ContextSensitive reports whether the counters were taken after inlining, by a second
-// instrumentation.
-func (r Record) ContextSensitive() bool { return r.hash&csHash != 0 }
+// instrumentation. It says something only of the records of a profile with that flag.
+func (r Record) ContextSensitive() bool { return marked(r.hash) }
 
 // Counters returns the counters: how often blocks or edges ran.
 func (r Record) Counters() Counters { return r.counters }
@@ -57,42 +57,74 @@ func (r Record) Pseudo() uint64 { return r.counters.pseudo() }
 // String says which record it is.
 func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.hash) }
 
-// Records of an indexed file: u64 hash; u64 number of counters and the counters; from version 11
-// u64 number of bitmap bytes and a u64 for each; from 3 value data.
+// Records of an indexed file: u64 hash; from version 2 u64 number of counters, before it they take
+// the rest; the counters; from 11 u64 number of bitmap bytes and a u64 for each; from 3 value data.
 
 // record reads a record of an indexed file.
 func (f *fields) record(version uint32, name []byte) Record {
 	r := Record{name: name, hash: f.Uint64("the hash of a function")}
-	n := f.count(8, "the number of counters")
+	n := f.Rest() / 8
+	if version >= versionCounts {
+		n = f.count(8, "the number of counters")
+	}
 	r.counters = Counters{data: f.Take(8*uint64(n), "the counters"), width: 8}
 	r.bitmap.stride = 8
-	if version >= 11 {
-		m := f.count(8, "the number of bitmap bytes")
-		pos := f.Pos
-		r.bitmap.data = f.Take(8*uint64(m), "the bitmap")
-		for i := range r.bitmap.Len() {
-			if b := get64(r.bitmap.data[8*i:], false); b > 255 {
-				f.Fail(pos+8*i, afdo.ErrCount, "%d in the place of a byte of a bitmap", b)
-			}
-		}
+	if version >= versionBitmap {
+		r.bitmap.data = f.bitmap()
 	}
-	r.values = f.values()
+	if version >= versionValues {
+		r.values = f.values()
+	}
 	return r
 }
 
+// bitmap reads a bitmap, in which a word stands for each byte.
+func (f *fields) bitmap() []byte {
+	m := f.count(8, "the number of bitmap bytes")
+	pos := f.Pos
+	data := f.Take(8*uint64(m), "the bitmap")
+	for i := 0; i < len(data); i += 8 {
+		if b := get64(data[i:], false); b > 255 {
+			f.Fail(pos+i, afdo.ErrCount, "%d in the place of a byte of a bitmap", b)
+		}
+	}
+	return data
+}
+
 // append is the mirror image of fields.record.
-func (f *function) append(p []byte) []byte {
+func (f *function) append(p []byte, version uint32) []byte {
 	p = append64(p, f.hash, uint64(f.numCounters))
 	p = append(p, f.counters().data...)
-	bitmap := f.bitmap()
-	p = append64(p, uint64(len(bitmap)))
-	for _, b := range bitmap {
-		p = append64(p, uint64(b))
+	if version >= versionBitmap {
+		bitmap := f.bitmap()
+		p = append64(p, uint64(len(bitmap)))
+		for _, b := range bitmap {
+			p = append64(p, uint64(b))
+		}
 	}
-	if f.values == nil {
-		return append(p, valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0)
+	return append(p, f.encodedValues(version)...)
+}
+
+// encodedSize returns how many bytes append appends.
+func (f *function) encodedSize(version uint32) uint64 {
+	size := 16 + len(f.counters().data) + len(f.encodedValues(version))
+	if version >= versionBitmap {
+		size += 8 + 8*len(f.bitmap())
 	}
-	return append(p, f.values.data...)
+	return uint64(size)
+}
+
+var noValues = []byte{valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0}
+
+// encodedValues returns the value data. Those of virtual tables are known since version 12.
+func (f *function) encodedValues(version uint32) []byte {
+	switch {
+	case f.values == nil:
+		return noValues
+	case version < versionVTables && f.values.NumSites(VTableTarget) > 0:
+		return f.values.without(VTableTarget)
+	}
+	return f.values.data
 }
 
 func sameValue(_ ValueKind, v uint64) uint64 { return v }

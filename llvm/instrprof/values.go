@@ -171,6 +171,12 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
+// without returns value data as indexed files hold it, but for a kind.
+func (v Values) without(kind ValueKind) []byte {
+	v.at[kind] = 0
+	return v.append(nil, sameValue)
+}
+
 // append appends value data as indexed files hold it, with each value replaced by what translate
 // makes of it. The kinds come in their order. Nothing at all is appended as the header alone.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {

@@ -15,15 +15,17 @@ import (
 
 // IndexedOptions says what [Profile.WriteIndexed] writes.
 type IndexedOptions struct {
-	// Version is 13, which 0 stands for, or 12. By it clang knows how the hashes of functions were
-	// computed that its front end has instrumented: those of LLVM 20 and 21 need 12, those of 22
-	// need 13. At IR level it makes no difference.
+	// Version is 5 to 13, which 0 stands for. LLVM 13 and 14 read versions up to 7, LLVM 15, 16,
+	// 17 and 18 up to 8, 9, 10 and 11, LLVM 19 to 21 up to 12. By it clang knows how the hashes of
+	// functions were computed that its front end has instrumented, which depends on the LLVM of
+	// the program that ran: those of LLVM 20 and 21 need 12, those of 22 need 13. At IR level it
+	// makes no difference. See [Profile.IndexedLosses] for what old versions lack.
 	Version uint32
 
 	// VTableNames keeps the names of virtual tables, which LLVM does not unless it is told to.
 	VTableNames bool
 
-	// MemProf is the MemProf section, if there is to be one.
+	// MemProf is the MemProf section, if there is to be one: from version 12 on.
 	MemProf Payload
 }
 
@@ -36,23 +38,64 @@ type Payload interface {
 	WriteSection(w io.Writer, offset int64) error
 }
 
-// WriteIndexed writes the profile as an indexed file, which LLVM from 20 (version 12) or 22
-// (version 13) on takes. The bytes are those that llvm-profdata merge writes, apart from the order
-// of several hashes of one name, which come in ascending order here. It takes memory for 24 bytes a
+// WriteIndexed writes the profile as an indexed file. The bytes are those that llvm-profdata merge
+// writes, apart from the order of several hashes of one name, which come in ascending order here;
+// up to LLVM 16, the tools have the functions in another order, too. It takes memory for 24 bytes a
 // name beside a buffer, and makes a pass over the counters for the summary. Errors are those of w,
 // or match [afdo.ErrUnrepresentable].
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
 	}
-	if o.Version != maxIndexed && o.Version != maxIndexed-1 {
-		return fmt.Errorf("instrprof: no version %d to write, only %d and %d", o.Version, maxIndexed-1, maxIndexed)
+	if o.Version < minWritten || o.Version > maxIndexed {
+		return fmt.Errorf("instrprof: no version %d to write, only %d to %d", o.Version, minWritten, maxIndexed)
 	}
-	summaries := [2]*Summary{p.Summary(), nil}
+	if o.MemProf != nil && HasMemProf.in(o.Version) == 0 {
+		return fmt.Errorf("instrprof: version %d with a MemProf section: %w", o.Version, afdo.ErrUnrepresentable)
+	}
+	// As LLVM has it, a record whose hash has the bit of context-sensitive ones is not in the first
+	// summary, even if there is no second one.
+	summaries := [2]*Summary{p.summarize(notMarked), nil}
 	if p.Flags&ContextSensitive != 0 {
-		summaries[1] = p.CSSummary()
+		summaries[1] = p.summarize(marked)
 	}
 	return newIndexedWriter(p, o, summaries).writeTo(w)
+}
+
+// IndexedLosses is what of a profile an indexed file of some version has no room for.
+type IndexedLosses struct {
+	Bitmaps     int  // functions with MC/DC bitmaps, before version 11
+	VTableSites int  // sites of virtual tables, before version 12
+	VTableNames int  // before version 12
+	Traces      int  // temporal traces, before version 10
+	BinaryIDs   int  // before version 9
+	LoopEntries bool // the flag of loop entries, before version 12
+}
+
+// IndexedLosses tells what [Profile.WriteIndexed] leaves out of a file of a version. It makes a
+// pass over the records.
+func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
+	var l IndexedLosses
+	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0
+	if version < versionBinaryIDs {
+		l.BinaryIDs = len(p.BinaryIDs)
+	}
+	if version < versionTraces {
+		l.Traces = len(p.Traces.Traces)
+	}
+	if version >= versionVTables {
+		return l
+	}
+	l.VTableNames = len(p.VTableNames)
+	for f := range p.all() {
+		if version < versionBitmap && len(f.bitmap()) > 0 {
+			l.Bitmaps++
+		}
+		if f.values != nil {
+			l.VTableSites += f.values.NumSites(VTableTarget)
+		}
+	}
+	return l
 }
 
 // writeTo writes what has been laid out.
@@ -84,7 +127,7 @@ type indexedWriter struct {
 // newIndexedWriter lays out a file with a summary, and one of context-sensitive records if it has
 // any.
 func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
-	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags}}
+	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
 	for _, s := range summaries {
 		if s != nil {
 			x.summaries = s.append(x.summaries)
@@ -94,22 +137,27 @@ func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *inde
 		x.header.Flags |= HasMemProf
 	}
 	x.tailSections(o.VTableNames)
-	at := uint64(maxHeaderSize + len(x.summaries))
-	x.err = x.table.build(p, at)
+	x.table.version = o.Version
+	x.err = x.table.build(p, uint64(len(x.header.append(nil))+len(x.summaries)))
 	x.offsets()
 	return x
 }
 
-// tailSections encodes the sections after the table.
+// tailSections encodes the sections after the table that the version has.
 func (x *indexedWriter) tailSections(vtables bool) {
+	if x.header.Version < versionBinaryIDs {
+		return
+	}
 	ids := appendBinaryIDs(nil, sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
 	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
-	var vtableNames []byte
-	if vtables {
-		vtableNames = names.Append(nil, x.p.VTableNames, true)
+	if x.header.Version >= versionVTables {
+		var vtableNames []byte
+		if vtables {
+			vtableNames = names.Append(nil, x.p.VTableNames, true)
+		}
+		x.tail[1] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
 	}
-	x.tail[1] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
-	if x.p.Flags&TemporalTraces != 0 {
+	if x.header.Flags&TemporalTraces != 0 {
 		x.tail[2] = x.p.Traces.append(nil)
 	}
 }
@@ -127,7 +175,7 @@ func (x *indexedWriter) offsets() {
 	at += int64(len(x.tail[0]))
 	h.VTableNames = at
 	at += int64(len(x.tail[1]))
-	if x.p.Flags&TemporalTraces != 0 {
+	if h.Flags&TemporalTraces != 0 {
 		h.Traces = at
 	}
 }
@@ -183,12 +231,13 @@ func (x *indexedWriter) chains() error {
 
 // A tableLayout is a hash table that is to be written.
 type tableLayout struct {
-	order  []*function // by name and hash
-	items  []item      // by name
-	heads  []int32     // by bucket: the first item, or -1
-	chains []uint64    // by bucket: offset, or 0
-	end    uint64      // of the last chain
-	at     uint64      // of the table
+	version uint32
+	order   []*function // by name and hash
+	items   []item      // by name
+	heads   []int32     // by bucket: the first item, or -1
+	chains  []uint64    // by bucket: offset, or 0
+	end     uint64      // of the last chain
+	at      uint64      // of the table
 }
 
 // An item is a name of the table.
@@ -281,18 +330,9 @@ func (t *tableLayout) functions(i int32) []*function {
 func (t *tableLayout) dataSize(i int32) uint64 {
 	size := uint64(0)
 	for _, f := range t.functions(i) {
-		size += f.encodedSize()
+		size += f.encodedSize(t.version)
 	}
 	return size
-}
-
-// encodedSize returns what Record.append appends.
-func (f *function) encodedSize() uint64 {
-	size := 24 + len(f.counters().data) + 8*len(f.bitmap())
-	if f.values == nil {
-		return uint64(size + valuesHeaderSize)
-	}
-	return uint64(size + len(f.values.data))
 }
 
 func (t *tableLayout) length(first int32) uint16 {
@@ -308,7 +348,7 @@ func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	p = tableFormat.AppendItem(p, hashtable.Item{Hash: t.items[i].hash, KeySize: uint64(len(name)), DataSize: t.dataSize(i)})
 	p = append(p, name...)
 	for _, f := range t.functions(i) {
-		p = f.append(p)
+		p = f.append(p, t.version)
 	}
 	return p
 }

@@ -59,6 +59,14 @@ type HasFlags interface {
 	CheckFlags(format string) error
 }
 
+// IndexedVersionFlag is the flag for the version of the indexed files of LLVM, which hold
+// instrumentation profiles and memory profiles. IndexedMemory is the first version for which there
+// are memory profiles of the versions that are written.
+const (
+	IndexedVersionFlag = "indexed-version"
+	IndexedMemory      = 12
+)
+
 // CanLoad is a Kind whose profiles package profile can hold.
 type CanLoad interface {
 	Kind

@@ -38,6 +38,6 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 		return err
 	}
 	doing.Stop()
-	memory.tell(e, out.Format.Name)
+	memory.tell(e, out.Format.Name, k.version)
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 // Kind is instrumentation profiles: indexed, raw and text.
 type Kind struct {
-	version     uint            // --profdata-version
+	version     uint32          // --indexed-version
 	vtableNames bool            // --keep-vtable-symbols
 	sparse      bool            // --sparse
 	hash        string          // --hash
@@ -47,12 +47,16 @@ func (k *Kind) Formats() []kind.Format {
 const (
 	formatIndexed = "profdata"
 	formatText    = "proftext"
+	formatMemory  = "memprof" // of memory profiles, which are indexed files, too
 )
 
-const newestVersion = 13
+const (
+	oldestVersion = 5
+	newestVersion = 13
+)
 
-// AddFlags adds --hash to lookup, and --profdata-version and --keep-vtable-symbols to verbs that
-// write profiles.
+// AddFlags adds --hash to lookup, and --indexed-version, --keep-vtable-symbols and --sparse to
+// verbs that write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	if verb.Name() == "lookup" {
@@ -66,18 +70,18 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if f.Lookup("to") == nil {
 		return
 	}
-	f.UintVar(&k.version, "profdata-version", newestVersion, "version of profdata to write: 12 for LLVM 20 and 21, 13")
+	f.Uint32Var(&k.version, kind.IndexedVersionFlag, newestVersion, "version of profdata and memprof to write: 7 for LLVM up to 14, 8 to 11 for 15 to 18, 12 for 19 to 21, 13")
 	f.BoolVar(&k.vtableNames, "keep-vtable-symbols", false, "keep the names of virtual tables in profdata and proftext")
 	f.BoolVar(&k.sparse, "sparse", false, "leave functions that never ran out of profdata and proftext")
 }
 
 // CheckFlags refuses flags that a format has no use for.
 func (k *Kind) CheckFlags(format string) error {
-	if k.version != newestVersion && format != formatIndexed {
-		return cli.Usagef("--profdata-version is for profdata, not for %s", format)
+	if k.version != newestVersion && format != formatIndexed && format != formatMemory {
+		return cli.Usagef("--%s is for profdata and memprof, not for %s", kind.IndexedVersionFlag, format)
 	}
-	if k.version != newestVersion && k.version != newestVersion-1 {
-		return cli.Usagef("--profdata-version is %d or %d", newestVersion-1, newestVersion)
+	if k.version < oldestVersion || k.version > newestVersion {
+		return cli.Usagef("--%s is %d to %d", kind.IndexedVersionFlag, oldestVersion, newestVersion)
 	}
 	if k.vtableNames && format != formatIndexed && format != formatText {
 		return cli.Usagef("--keep-vtable-symbols is for profdata and proftext, not for %s", format)
@@ -190,13 +194,37 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 		}
 		return output.Write(e.Out, out.Path, p.WriteText)
 	}
-	o := instrprof.IndexedOptions{Version: uint32(k.version), VTableNames: k.vtableNames}
-	if memory.n > 0 {
+	o := instrprof.IndexedOptions{Version: k.version, VTableNames: k.vtableNames}
+	if memory.n > 0 && k.version >= kind.IndexedMemory {
 		section, err := memory.section()
 		if err != nil {
 			return err
 		}
 		o.MemProf = section
 	}
-	return output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) })
+	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) }); err != nil {
+		return err
+	}
+	k.tellLosses(e, p.IndexedLosses(k.version))
+	return nil
+}
+
+// tellLosses says what the version that was written could not hold.
+func (k *Kind) tellLosses(e *cli.Env, l instrprof.IndexedLosses) {
+	for _, c := range []struct {
+		what string
+		n    int
+	}{
+		{"MC/DC bitmaps", l.Bitmaps},
+		{"sites of virtual tables", l.VTableSites},
+		{"temporal traces", l.Traces},
+		{"binary IDs", l.BinaryIDs},
+	} {
+		if c.n > 0 {
+			e.Warnf("profdata of version %d cannot hold everything: %s that were left out: %d", k.version, c.what, c.n)
+		}
+	}
+	if l.LoopEntries {
+		e.Warnf("profdata of version %d cannot tell that the entries of loops are instrumented", k.version)
+	}
 }

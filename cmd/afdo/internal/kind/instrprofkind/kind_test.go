@@ -117,7 +117,9 @@ func TestFlags(t *testing.T) {
 		format string
 	}{
 		{func(k *Kind) { k.version = 12 }, formatText},
-		{func(k *Kind) { k.version = 11 }, formatIndexed},
+		{func(k *Kind) { k.version = 4 }, formatIndexed},
+		{func(k *Kind) { k.version = 14 }, formatIndexed},
+		{func(k *Kind) { k.sparse = true }, "v4"},
 		{func(k *Kind) { k.vtableNames = true }, "v4"},
 	} {
 		r := newRun()
@@ -375,4 +377,50 @@ func TestMemoryProfilesAreKept(t *testing.T) {
 	r = newRun()
 	require.NoError(t, r.Merge(&r.Env, &m))
 	require.Equal(t, uint64(6), allocs(r.out.Bytes()))
+}
+
+// Rust and other front ends have hashes of all bits. What LLVM takes for context-sensitive records
+// show counts, and check tells that the summary does not.
+func TestHashesOfAllBits(t *testing.T) {
+	text := "f\n1\n2\n30\n40\n\ng\n1152921504606846977\n1\n1000\n"
+	path := filepath.Join(t.TempDir(), "rust.profdata")
+	from := filepath.Join(t.TempDir(), "rust.proftext")
+	require.NoError(t, os.WriteFile(from, []byte(text), 0o666))
+	r := newRun()
+	require.NoError(t, r.Convert(&r.Env, open(t, from), to[formatIndexed], &trim.Flags{}))
+	require.NoError(t, os.WriteFile(path, r.out.Bytes(), 0o666))
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	require.NoError(t, exec.Command(llvmProfdata(t), "merge", "-o", theirs, from).Run())
+	require.Equal(t, read(t, theirs), r.out.Bytes(), "the summary of the file is LLVM's")
+	for _, file := range []string{path, from} {
+		r := newRun()
+		require.NoError(t, r.Show(&r.Env, open(t, file), &kind.ShowOptions{JSON: true}))
+		var facts ShowFacts
+		require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
+		require.Equal(t, uint64(2), facts.Summary.NumFunctions)
+		require.Equal(t, uint64(1070), facts.Summary.TotalCount)
+		require.Equal(t, uint64(1000), facts.Summary.MaxFunctionCount)
+		require.Nil(t, facts.CS)
+	}
+	file, err := instrprof.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	var problems []afdo.Problem
+	for p := range file.Check() {
+		problems = append(problems, p)
+	}
+	require.Len(t, problems, 1)
+	require.True(t, problems[0].Remark)
+	require.ErrorContains(t, problems[0].Err, "as if they were context-sensitive: bit 60 of their hashes is set, which the hashes of a front end may have: 1 of 2")
+}
+
+// Versions are those of the LLVM that is to read them, and what they lack is said.
+func TestIndexedVersion(t *testing.T) {
+	r := newRun()
+	r.version = 8
+	require.NoError(t, r.Convert(&r.Env, open(t, filepath.Join(zoo, "temporal.profraw")), to[formatIndexed], &trim.Flags{}))
+	require.Contains(t, r.err.String(), "profdata of version 8 cannot hold everything: temporal traces that were left out: 1\n")
+	reader, err := instrprof.OpenBytes(r.out.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, uint32(8), reader.Header().Version)
 }

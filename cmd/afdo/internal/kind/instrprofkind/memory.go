@@ -2,9 +2,11 @@ package instrprofkind
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
@@ -44,8 +46,11 @@ func (m *memorySections) section() (instrprof.Payload, error) {
 }
 
 // tell says what a format could not hold.
-func (m *memorySections) tell(e *cli.Env, format string) {
-	if m.n > 0 && format == formatText {
-		e.Warnf("%s cannot hold everything: MemProf sections that were left out: %d", format, m.n)
+func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
+	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {
+		format = fmt.Sprintf("%s of version %d", format, version)
+	} else if m.n == 0 || format != formatText {
+		return
 	}
+	e.Warnf("%s cannot hold everything: MemProf sections that were left out: %d", format, m.n)
 }

@@ -176,7 +176,7 @@ func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	for i, in := range g.inputs {
 		byFile[i].tell(e, in.Path)
 	}
-	g.memory.tell(e, g.Out.Format.Name)
+	g.memory.tell(e, g.Out.Format.Name, g.k.version)
 }
 
 // closer makes the Close of a file one that returns an error.

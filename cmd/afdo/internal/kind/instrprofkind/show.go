@@ -87,7 +87,8 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	return output.Write(e.Out, cli.Stdio, facts.print)
 }
 
-// indexed fills in the facts of an indexed file: the summaries are its own, the rest is counted.
+// indexed fills in the facts of an indexed file: the summaries are its own unless it has none or
+// they leave functions out; the rest is counted.
 func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
 	r, err := openAs[*instrprof.Reader](f)
 	if err != nil {
@@ -97,13 +98,20 @@ func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
 	s.Version, s.Size = h.Version, r.Size()
 	s.About = fmt.Sprintf("indexed, version %d", h.Version)
 	s.setFlags(h.Flags)
-	s.Summary, s.CS = newSummaryFacts(r.Summary()), newSummaryFacts(r.CSSummary())
+	summary, cs, leftOut := r.Summary(), r.CSSummary(), false
 	for rec, err := range r.Records() {
 		if err != nil {
 			return err
 		}
 		s.records.add(rec)
+		leftOut = leftOut || rec.ContextSensitive() && h.Flags&instrprof.ContextSensitive == 0
 	}
+	if summary == nil || leftOut {
+		if summary, cs, err = r.Summarize(); err != nil {
+			return err
+		}
+	}
+	s.Summary, s.CS = newSummaryFacts(summary), newSummaryFacts(cs)
 	ids, idsErr := r.BinaryIDs()
 	names, namesErr := r.VTableNames()
 	traces, tracesErr := r.Traces()

@@ -69,7 +69,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 	}
 	file := instrprof.Profile{BinaryIDs: slices.Clone(ids)}
 	err = output.Write(e.Out, out.Path, func(w io.Writer) error {
-		return file.WriteIndexed(w, instrprof.IndexedOptions{MemProf: section})
+		return file.WriteIndexed(w, instrprof.IndexedOptions{Version: k.indexed(), MemProf: section})
 	})
 	if err != nil {
 		return err

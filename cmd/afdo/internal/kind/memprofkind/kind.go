@@ -4,6 +4,7 @@ package memprofkind
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -14,6 +15,7 @@ import (
 type Kind struct {
 	version int             // --memprof-version
 	full    bool            // --memprof-full-schema
+	flags   *pflag.FlagSet  // of the verb
 	binary  string          // --binary
 	shared  []func() string // --binary of verbs where another kind has it already
 }
@@ -52,6 +54,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
 	}
 	if f.Lookup("to") != nil {
+		k.flags = f
 		f.IntVar(&k.version, "memprof-version", 0, "version of memprof to write: 2, 3 or 4 (default: 3 if that can hold everything)")
 		f.BoolVar(&k.full, "memprof-full-schema", false, "write all fields of a raw memory profile, not only those that the compiler reads")
 	}
@@ -64,10 +67,21 @@ func (k *Kind) CheckFlags(format string) error {
 		return cli.Usagef("--memprof-version is for memprof: %s has none", format)
 	case k.version != 0 && (k.version < 2 || k.version > 4):
 		return cli.Usagef("--memprof-version is 2, 3 or 4")
+	case format == formatIndexed && k.indexed() != 0 && k.indexed() < kind.IndexedMemory:
+		return cli.Usagef("--%s is at least %d for memprof: earlier LLVM reads none that is written", kind.IndexedVersionFlag, kind.IndexedMemory)
 	case k.full && format != formatIndexed && format != formatYAML:
 		return cli.Usagef("--memprof-full-schema is for memprof and yaml: %s has no schema", format)
 	}
 	return nil
+}
+
+// indexed returns the version of indexed files to write, 0 for the newest.
+func (k *Kind) indexed() uint32 {
+	if k.flags == nil || k.flags.Lookup(kind.IndexedVersionFlag) == nil {
+		return 0 // of a verb that has no instrumentation profiles
+	}
+	version, _ := k.flags.GetUint32(kind.IndexedVersionFlag)
+	return version
 }
 
 // binaryPath returns the value of --binary.
