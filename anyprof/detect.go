@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/go-afdo/afdo"
@@ -154,8 +155,21 @@ func detectInstr(head []byte) Format {
 var others = [...]struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is compressed with xz"},
 	{"BZh", "it is compressed with bzip2"},
-	{"PERFILE2", `it is a recording of perf, from which "afdo create" makes profiles`},
+	{"PERFILE2", "it is a recording of perf" + fromRecording},
 	{"\x7fELF", "it is an ELF file"},
+}
+
+const fromRecording = `, from which "afdo create" makes profiles`
+
+// recordings are how texts of samples begin.
+var recordings = [...]struct {
+	begin *regexp.Regexp
+	what  string
+}{
+	{regexp.MustCompile(`^# callgrind format|^(version: \d+\n)?creator: callgrind`), "it is a recording of callgrind"},
+	{regexp.MustCompile(`^(\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: +)?PERF_RECORD_[A-Z]`), "it is text of perf script"},
+	{regexp.MustCompile(`^ *\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: `), "it is text of perf script"},
+	{regexp.MustCompile(`^(\d+\n)+([0-9a-f]+-[0-9a-f]+|[0-9a-f]+(->[0-9a-f]+)?):\d+\n`), "it is a text of address samples"},
 }
 
 func describe(head []byte) string {
@@ -165,6 +179,11 @@ func describe(head []byte) string {
 	for _, k := range others {
 		if hasMagic(head, k.magic) {
 			return k.what
+		}
+	}
+	for _, r := range recordings {
+		if r.begin.Match(head) {
+			return r.what + fromRecording
 		}
 	}
 	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])

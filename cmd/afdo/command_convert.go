@@ -21,6 +21,7 @@ OUT appears whole or not at all.`
 func newConvertCommand(e *env) *cobra.Command {
 	var out outputFlags
 	var trimming trim.Flags
+	var json bool
 	cmd := &cobra.Command{
 		Use:   "convert IN -o OUT [--to FORMAT]",
 		Short: "Convert a profile to another format",
@@ -30,17 +31,24 @@ func newConvertCommand(e *env) *cobra.Command {
 			if err := out.resolve(e); err != nil {
 				return err
 			}
-			return e.withFile(args[0], func(f *input.File, k kind.Kind) error { return e.convert(f, k, &out, &trimming) })
+			return e.tellWritten(json, out.path, func() error {
+				return e.withFile(args[0], func(f *input.File, k kind.Kind) error { return e.convert(f, k, &out, &trimming) })
+			}, func(f *writtenFacts) { f.Format = out.out.Format.Name })
 		},
 	}
+	out.usual = usualFormat
 	out.addFlags(e, cmd)
 	trimming.AddTo(cmd)
+	addWrittenFlag(cmd, &json)
 	return cmd
 }
 
 // convert has a kind convert between its own formats, and goes through memory between those of two
 // kinds.
 func (e *env) convert(f *input.File, k kind.Kind, out *outputFlags, trimming *trim.Flags) error {
+	if err := out.suits(k); err != nil {
+		return err
+	}
 	if own, ok := k.(kind.CanConvert); ok && k == out.kind {
 		return own.Convert(&e.Env, f, out.out, trimming)
 	}

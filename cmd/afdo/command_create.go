@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -185,7 +186,7 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 			continue
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", human.Name(path), err)
+			return nil, nil, input.Wrap(human.Name(path), err)
 		}
 		if err := c.checkTimes(path, report); err != nil {
 			return nil, nil, err
@@ -232,7 +233,7 @@ func (e *env) readSampleFile(c *creating, path string, binary *samples.Binary) (
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, errors.Unwrap(err)
+		return nil, nil, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {

@@ -63,6 +63,10 @@ func TestCreateForClang(t *testing.T) {
   "`+filepath.Join(dir, "prog.c")+`"
 }`)
 	assert.Contains(t, r.out, `"loop":0(`)
+	assert.Regexp(t, `(?m)^ +\d+ +\d+ +[\d,]+  `+regexp.QuoteMeta(filepath.Join(dir, "prog.c"))+`$`, must(t, "units", made, "--binary", program))
+	r = afdoRun("units", made)
+	assert.Equal(t, 2, r.status)
+	assert.Contains(t, r.err, "name the program with --binary")
 	r = afdoRun("convert", made, "--to", "text", "-o", "-")
 	require.Zero(t, r.status, r.err)
 	assert.Contains(t, r.out, `"loop":-1(`)

@@ -91,7 +91,7 @@ func TestExecFailures(t *testing.T) {
 	}{
 		{2, "--profile p", "afdo: no COMPILER\n"},
 		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
-		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: stat "},
+		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
 		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a profile: it begins with"},
 		{1, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},

@@ -45,6 +45,7 @@ type indexing struct {
 	buildID       string
 	without       []string
 	skipChecksums bool
+	json          bool
 }
 
 func newIndexCommand(e *env) *cobra.Command {
@@ -61,7 +62,7 @@ func newIndexCommand(e *env) *cobra.Command {
 			if err := x.check(e); err != nil {
 				return err
 			}
-			return input.Wrap(args[0], e.index(args[0], &x))
+			return e.tellWritten(x.json, x.output, func() error { return input.Wrap(args[0], e.index(args[0], &x)) }, func(*writtenFacts) {})
 		},
 	}
 	f := cmd.Flags()
@@ -70,6 +71,7 @@ func newIndexCommand(e *env) *cobra.Command {
 	f.StringVar(&x.buildID, "build-id", "", "build ID of the program that was profiled, in hexadecimal digits; that of the old index if not given")
 	f.StringSliceVar(&x.without, "without", nil, "leave out "+strings.Join(indexParts, ", ")+"; may be several")
 	f.BoolVar(&x.skipChecksums, "skip-checksums", false, "do not compare the file with the checksums that it has")
+	addWrittenFlag(cmd, &x.json)
 	_ = cmd.RegisterFlagCompletionFunc("without", cobra.FixedCompletions(indexParts, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/cli/weighing"
 	"github.com/go-afdo/afdo/profile"
@@ -50,7 +51,7 @@ OUT appears whole or not at all.`
 func newMergeCommand(e *env) *cobra.Command {
 	var m merging
 	cmd := &cobra.Command{
-		Use:   "merge -o OUT --to FORMAT IN[=WEIGHT]...",
+		Use:   "merge -o OUT [--to FORMAT] IN[=WEIGHT]...",
 		Short: "Write the sum of profiles",
 		Long:  mergeHelp,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -60,12 +61,14 @@ func newMergeCommand(e *env) *cobra.Command {
 			if err := m.gather(e, args); err != nil {
 				return err
 			}
-			return e.merge(&m)
+			return e.tellWritten(m.json, m.out.path, func() error { return e.merge(&m) }, m.facts)
 		},
 	}
+	m.out.usual = usualFormat
 	m.out.addFlags(e, cmd)
 	m.trim.AddTo(cmd)
 	m.weighing.AddTo(cmd)
+	addWrittenFlag(cmd, &m.json)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file with a list of inputs, one a line")
 	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
 	cmd.Flags().Var(&m.maxLost, "max-lost", "write nothing if more than this share of the counts is lost, as in 5%")
@@ -79,6 +82,7 @@ type merging struct {
 	weighing  weighing.Flags
 	lists     []string
 	keepGoing bool
+	json      bool
 	maxLost   shareFlag
 	inputs    []fleet.Input
 	weights   []profile.Ratio // of the inputs, by the rules
@@ -89,6 +93,16 @@ type merging struct {
 	skipped []error     // for each input, why it was left out
 
 	lossText string // about the counts that the sum does not have
+}
+
+// facts adds what --json says of the inputs.
+func (m *merging) facts(f *writtenFacts) {
+	f.Format, f.Inputs = m.out.out.Format.Name, len(m.inputs)
+	for i, err := range m.skipped {
+		if err != nil {
+			f.Skipped = append(f.Skipped, skippedFacts{m.inputs[i].Path, cli.Message(err)})
+		}
+	}
 }
 
 // openFirst opens the first input that can be opened. All others have to be of its kind.
@@ -141,6 +155,9 @@ func (e *env) merge(m *merging) error {
 			m.first.Close()
 		}
 	}()
+	if err := m.out.suits(m.kind); err != nil {
+		return err
+	}
 	doing := m.out.out.Progress(&e.Env)
 	defer doing.Stop()
 	doing.Say("merging %d profiles", len(m.inputs))

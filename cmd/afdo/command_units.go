@@ -5,30 +5,85 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 const unitsHelp = `Print a line for each unit of FILE: the number of symbols, the number of functions
 with samples of their own, the sum of all counts in these functions including
 inlined bodies, and the path. Symbols with an unknown
-source file make the unit "(unknown)", in JSON "".`
+source file make the unit "(unknown)", in JSON "".
+
+LLVM's sample profiles do not say which function is in which source file: --binary
+names the program that does.`
+
+// listing is what the flags of units ask for.
+type listing struct {
+	order  gcovkind.UnitOrder
+	number uint
+	json   bool
+}
 
 func newUnitsCommand(e *env) *cobra.Command {
-	var asJSON bool
-	order := gcovkind.UnitOrder("file")
+	l := listing{order: "file"}
 	cmd := &cobra.Command{
 		Use:   "units FILE",
 		Short: "List the units of a profile with their symbols and samples",
 		Long:  unitsHelp,
 		Args:  wantArgs("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return e.withInput("units", args[0], func(in *gcovkind.Input) error { return gcovkind.ListUnits(&e.Env, in, order, asJSON) })
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if l.number > 0 && !cmd.Flags().Changed("sort") {
+				l.order = "samples"
+			}
+			return e.withFile(args[0], func(f *input.File, k kind.Kind) error { return e.units(f, k, &l) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().Var(&order, "sort", "order of the lines: "+strings.Join(gcovkind.UnitOrderNames(), ", "))
+	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
+	cmd.Flags().Var(&l.order, "sort", "order of the lines: "+strings.Join(gcovkind.UnitOrderNames(), ", ")+"; samples with -n")
+	cmd.Flags().VarP((*countFlag)(&l.number), "number", "n", "how many lines to print, 0 for all")
 	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return gcovkind.UnitOrderNames(), cobra.ShellCompDirectiveNoFileComp
 	})
+	e.addKindFlags(cmd)
 	return cmd
+}
+
+func (e *env) units(f *input.File, k kind.Kind, l *listing) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(f.Name))
+	defer doing.Stop()
+	units, err := e.unitsOf(f, k)
+	if err != nil {
+		return err
+	}
+	doing.Stop()
+	return gcovkind.ListUnits(&e.Env, units, l.order, l.number, l.json)
+}
+
+// unitsOf reads the units of a file: one after the other of a GCOV profile, of which it keeps
+// nothing else, all at once of another.
+func (e *env) unitsOf(f *input.File, k kind.Kind) ([]gcovkind.UnitFacts, error) {
+	if isGCOV(k) {
+		in, err := gcovkind.Open(f)
+		if err != nil {
+			return nil, err
+		}
+		return gcovkind.Units(in)
+	}
+	from, ok := k.(kind.CanLoad)
+	if !ok {
+		return nil, e.kinds.Refuse("units", k, can[kind.CanLoad])
+	}
+	loaded, err := from.Load(f)
+	if err != nil {
+		return nil, err
+	}
+	if loaded.NoUnits {
+		return nil, cli.Usagef("an %s does not say which function is in which unit: name the program with --binary", k.Name())
+	}
+	return gcovkind.UnitsOf(loaded.Profile), nil
 }

@@ -76,11 +76,11 @@ var (
 
 func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
+	c.out.usual = usualFormat
 	c.out.addFlags(e, cmd)
 	c.to.formatFlag = &c.out.to
 	to := f.Lookup("to")
-	c.out.usual = "v4c"
-	to.Value, to.Usage = &c.to, to.Usage+`, else v4c; or samples, preagg or fdata, for address samples`
+	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples`
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{"perf.data"}, `recording, "-" for standard input`)

@@ -43,6 +43,7 @@ func TestJSONOfVerbs(t *testing.T) {
 	plain := writeFile(t, "plain", []byte("main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\n"))
 	heap := writeFile(t, "heap", []byte(heapYAML))
 	raw := writeFile(t, "raw", []byte(memprof.RawMagic))
+	made := filepath.Join(t.TempDir(), "made")
 	seen := make(map[string]bool)
 	for _, args := range [][]string{
 		{"show", shop}, {"show", indexed}, {"show", example(".v2.afdo")}, {"show", counters}, {"show", zoo + "context-sensitive.proftext"}, {"show", zoo + "ir.profraw"}, {"show", samples}, {"show", plain}, {"show", heap},
@@ -55,6 +56,7 @@ func TestJSONOfVerbs(t *testing.T) {
 		{"fingerprint", shop},
 		{"diff", shop, example(".v3.afdo")}, {"diff", shop, indexed, "--units"}, {"diff", shop, plain}, {"diff", counters, zoo + "frontend.profdata"}, {"diff", counters, zoo + "ir-cpp.profdata"},
 		{"cache"},
+		{"convert", shop, "-o", made}, {"merge", shop, shop, "-o", made}, {"merge", shop, plain, "--keep-going", "-o", made}, {"index", shop, "-o", made},
 	} {
 		r := afdoRun(append(args, "--json")...)
 		require.NotEmpty(t, r.out, "%v: %s", args, r.err)

@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 	assert.Equal(t, result{out: countText(42)}, run("show", count))
 	assert.Contains(t, run("top", count).out, "42  100.00%")
 	assert.Contains(t, run("diff", count, count).out, "The profiles say the same.")
-	for _, verb := range []string{"pprof", "report"} {
+	for _, verb := range []string{"pprof", "report", "units"} {
 		assert.NotEmpty(t, run(verb, count).out, verb)
 	}
 	require.Equal(t, result{}, run("convert", count, "-o", v4))
@@ -100,7 +100,6 @@ func TestKinds(t *testing.T) {
 
 	for _, c := range []struct{ args, err string }{
 		{"lookup FILE --symbol f", "FILE: afdo lookup does not take count profiles, only GCOV profiles"},
-		{"units FILE", "FILE: afdo units does not take count profiles, only GCOV profiles"},
 		{"slice FILE --unit a --to v4", "FILE: afdo slice does not take count profiles, only GCOV profiles"},
 		{"merge FILE " + v4 + " --to v4", v4 + ": afdo merge takes one kind of profile: no GCOV profiles after count profiles"},
 		{"convert FILE --to bare", "FILE: bare cannot hold count profiles"},
@@ -110,7 +109,7 @@ func TestKinds(t *testing.T) {
 		assert.Equal(t, cli.StatusFault, r.status, c.args)
 		assert.True(t, strings.HasPrefix(r.err, "afdo: "+strings.ReplaceAll(c.err, "FILE", count)), "%s: %s", c.args, r.err)
 	}
-	for _, args := range []string{"show FILE", "top FILE", "pprof FILE", "report FILE", "diff FILE FILE", "merge FILE --to v4", "convert FILE --to v4"} {
+	for _, args := range []string{"show FILE", "top FILE", "pprof FILE", "report FILE", "units FILE", "diff FILE FILE", "merge FILE --to v4", "convert FILE --to v4"} {
 		r := run(strings.Fields(strings.ReplaceAll(args, "FILE", bare))...)
 		assert.Equal(t, cli.StatusFault, r.status, args)
 		assert.Contains(t, r.err, "bare", args)

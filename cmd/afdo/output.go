@@ -21,17 +21,25 @@ type outputFlags struct {
 	usual string // format if neither --to nor the name of the output tells, "" for none
 
 	// Once they are resolved:
-	out    kind.Output
-	kind   kind.Kind       // of the format
-	format gcovkind.Format // 0 for the format of another kind
+	out     kind.Output
+	kind    kind.Kind       // of the format
+	format  gcovkind.Format // 0 for the format of another kind
+	assumed bool            // the format is the usual one
 }
+
+// usualFormat is what verbs that make whole GCOV profiles write if nothing tells another format.
+const usualFormat = "v4c"
 
 // addFlags gives a verb the flags -o and --to, and those that kinds have for output.
 func (o *outputFlags) addFlags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.to.kinds = e.kinds
 	f.StringVarP(&o.path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
-	f.Var(&o.to, "to", "format to write: "+strings.Join(e.kinds.FormatNames(), ", ")+"; that of OUT's extension if not given")
+	usage := "format to write: " + strings.Join(e.kinds.FormatNames(), ", ") + "; that of OUT's extension if not given"
+	if o.usual != "" {
+		usage += ", else " + o.usual + " for GCOV profiles"
+	}
+	f.Var(&o.to, "to", usage)
 	e.addKindFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 }
@@ -43,9 +51,10 @@ func (o *outputFlags) resolve(e *env) error {
 		format, k, ok = e.kinds.FormatOfPath(o.path)
 		if !ok {
 			format, k, ok = e.kinds.Format(o.usual)
+			o.assumed = ok
 		}
 		if !ok {
-			return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
+			return errNoFormat()
 		}
 	}
 	o.out, o.kind = kind.Output{Path: o.path, Format: format}, k
@@ -61,6 +70,19 @@ func (o *outputFlags) resolve(e *env) error {
 	}
 	if !format.Text && o.out.OnTerminal(&e.Env) {
 		return cli.Usagef("%s is not for a terminal: use -o FILE", format.Name)
+	}
+	return nil
+}
+
+// errNoFormat is the error of a command line that does not tell what to write.
+func errNoFormat() error {
+	return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
+}
+
+// suits refuses to write profiles of a kind in the usual format, which is for GCOV profiles.
+func (o *outputFlags) suits(k kind.Kind) error {
+	if o.assumed && !isGCOV(k) {
+		return errNoFormat()
 	}
 	return nil
 }
@@ -85,10 +107,11 @@ func (f *formatFlag) String() string { return f.name }
 
 // Set takes the format of a name.
 func (f *formatFlag) Set(name string) error {
-	if _, _, ok := f.kinds.Format(name); !ok {
+	format, _, ok := f.kinds.Format(name)
+	if !ok {
 		return fmt.Errorf("want one of %s", strings.Join(f.kinds.FormatNames(), ", "))
 	}
-	f.name = name
+	f.name = format.Name
 	return nil
 }
 

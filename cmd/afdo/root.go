@@ -69,46 +69,60 @@ gzip or zstd; "-" is standard input. The formats are called:
 
   v4     GCOV version 4
   v4c    GCOV version 4 in compact encoding
-  v3     GCOV version 3
-  v2     GCOV version 2
+  v3     GCOV version 3, for GCC 16
+  v2     GCOV version 2, for GCC 12 to 15
   text   the textual form of version 4
 
   extbinary, binary, sampletext   LLVM's sample profiles
   profdata, proftext              LLVM's instrumentation profiles
   memprof, yaml                   LLVM's memory profiles
 
+--to takes these names, and gcc12 to gcc16 and clang for what these compilers read.
+
 Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage,
 3 done but for inputs that were skipped.`
 
+// A group is verbs that are for one thing, under one heading of the help.
+type group string
+
+const (
+	making      group = "Make profiles:"
+	inspecting  group = "Inspect them:"
+	compiling   group = "Compile with them:"
+	maintaining group = "Maintain them, and afdo:"
+)
+
 // A verb makes a command of a name. None has another, an alias.
 type verb struct {
-	name string
-	make func(*env) *cobra.Command
+	name  string
+	group group
+	make  func(*env) *cobra.Command
 }
 
-// verbs are in the order of the help.
+// verbs are all that the help lists, in the order in which they are mostly used.
 var verbs = [...]verb{
-	{"record", newRecordCommand},
-	{"create", newCreateCommand},
-	{"show", newShowCommand},
-	{"units", newUnitsCommand},
-	{"lookup", newLookupCommand},
-	{"convert", newConvertCommand},
-	{"index", newIndexCommand},
-	{"check", newCheckCommand},
-	{"top", newTopCommand},
-	{"annotate", newAnnotateCommand},
-	{"pprof", newPprofCommand},
-	{"report", newReportCommand},
-	{"slice", newSliceCommand},
-	{"fingerprint", newFingerprintCommand},
-	{"explain", newExplainCommand},
-	{"tune", newTuneCommand},
-	{"exec", newExecCommand},
-	{"cache", newCacheCommand},
-	{"merge", newMergeCommand},
-	{"diff", newDiffCommand},
-	{"rebase", newRebaseCommand},
+	{"record", making, newRecordCommand},
+	{"create", making, newCreateCommand},
+	{"merge", making, newMergeCommand},
+	{"convert", making, newConvertCommand},
+	{"rebase", making, newRebaseCommand},
+	{"top", inspecting, newTopCommand},
+	{"report", inspecting, newReportCommand},
+	{"diff", inspecting, newDiffCommand},
+	{"annotate", inspecting, newAnnotateCommand},
+	{"show", inspecting, newShowCommand},
+	{"units", inspecting, newUnitsCommand},
+	{"lookup", inspecting, newLookupCommand},
+	{"pprof", inspecting, newPprofCommand},
+	{"tune", compiling, newTuneCommand},
+	{"exec", compiling, newExecCommand},
+	{"explain", compiling, newExplainCommand},
+	{"slice", compiling, newSliceCommand},
+	{"fingerprint", compiling, newFingerprintCommand},
+	{"check", maintaining, newCheckCommand},
+	{"index", maintaining, newIndexCommand},
+	{"cache", maintaining, newCacheCommand},
+	{"version", maintaining, newVersionCommand},
 }
 
 // verbsFor returns the verb that a command line begins with, which knows nothing of the
@@ -132,20 +146,26 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE: func(*cobra.Command, []string) error {
-			if !version {
-				return cli.Usagef("no verb")
+		RunE: func(root *cobra.Command, _ []string) error {
+			if version {
+				return e.printVersion()
 			}
-			_, err := fmt.Fprintln(e.Out, versionLine())
-			return err
+			return root.Help()
 		},
 	}
 	root.SetIn(e.In)
 	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
 	root.SetHelpCommand(newHelpCommand())
+	for _, g := range []group{making, inspecting, compiling, maintaining} {
+		root.AddGroup(&cobra.Group{ID: string(g), Title: string(g)})
+	}
+	root.SetHelpCommandGroupID(string(maintaining))
+	root.SetCompletionCommandGroupID(string(maintaining))
 	for _, v := range verbs {
-		root.AddCommand(v.make(e))
+		cmd := v.make(e)
+		cmd.GroupID = string(v.group)
+		root.AddCommand(cmd)
 	}
 	if len(verbs) > 1 {
 		root.AddCommand(newManCommand(e)) // which wants them all
@@ -212,6 +232,20 @@ func programVersion() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+func newVersionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of afdo",
+		Args:  wantArgs(),
+		RunE:  func(*cobra.Command, []string) error { return e.printVersion() },
+	}
+}
+
+func (e *env) printVersion() error {
+	_, err := fmt.Fprintln(e.Out, versionLine())
+	return err
 }
 
 func versionLine() string {

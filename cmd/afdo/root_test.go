@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,7 +18,6 @@ func TestStatusAndError(t *testing.T) {
 		status int
 		err    string // the first line of standard error
 	}{
-		{[]string{}, cli.StatusUsage, "afdo: no verb"},
 		{[]string{"--nonsense"}, cli.StatusUsage, "afdo: unknown flag: --nonsense"},
 		{[]string{"shwo", shop}, cli.StatusUsage, `afdo: unknown command "shwo" for "afdo"`},
 		{[]string{"show"}, cli.StatusUsage, "afdo: no FILE"},
@@ -34,7 +34,6 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"help", "nope"}, cli.StatusUsage, `afdo: unknown verb "nope"`},
 		{[]string{"help", "show", "more"}, cli.StatusUsage, `afdo: unknown verb "show more"`},
 		{[]string{"convert", shop, "-o", "nodir/x", "--to", "v4"}, cli.StatusFault, "afdo: create nodir/x: no such file or directory"},
-		{[]string{"convert", shop}, cli.StatusUsage, "afdo: --to FORMAT is required: the name of the output does not tell"},
 		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of ` + strings.Join(newKinds().FormatNames(), ", ")},
 		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
 		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
@@ -45,7 +44,12 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"show", "--help"}, cli.StatusDone, ""},
 		{[]string{"help", "show"}, cli.StatusDone, ""},
 		{[]string{"help"}, cli.StatusDone, ""},
+		{[]string{}, cli.StatusDone, ""},
 		{[]string{"--version"}, cli.StatusDone, ""},
+		{[]string{"version"}, cli.StatusDone, ""},
+		{[]string{"version", "3"}, cli.StatusUsage, `afdo: unexpected argument "3"`},
+		{[]string{"index", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
+		{[]string{"create", "--binary", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
 		{[]string{"completion", "bash"}, cli.StatusDone, ""},
 	} {
 		t.Run(c.err, func(t *testing.T) {
@@ -65,6 +69,39 @@ func TestStatusAndError(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	assert.Regexp(t, `^afdo \S+( \(commit [0-9a-f]{12} of \S+(, modified)?\))?, GCOV format version 4, go\S+ \w+/\w+\n$`, must(t, "--version"))
+}
+
+func TestVersionVerb(t *testing.T) { assert.Equal(t, must(t, "--version"), must(t, "version")) }
+
+func TestFormatNames(t *testing.T) {
+	for name, want := range map[string]string{"V3": "v3", "gcc12": "v2", "GCC15": "v2", "gcc16": "v3", "clang": "extbinary", "ExtBinary": "extbinary"} {
+		format, _, ok := newKinds().Format(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, want, format.Name, name)
+	}
+	for _, name := range []string{"", "gcc", "gcc11", "v5"} {
+		_, _, ok := newKinds().Format(name)
+		assert.False(t, ok, name)
+	}
+}
+
+// TestUsualFormat: a name that tells no format means the same to all verbs that make a profile.
+func TestUsualFormat(t *testing.T) {
+	shop, dir := example(".v3.afdo"), t.TempDir()
+	for _, verb := range []string{"convert", "merge"} {
+		for _, name := range []string{"x.afdo", "x"} {
+			out := filepath.Join(dir, name)
+			must(t, verb, shop, "-o", out)
+			assert.Contains(t, must(t, "show", out), "Format  v4c: ", verb)
+		}
+	}
+	llvm := filepath.Join(dir, "x.extbinary")
+	assert.Equal(t, cli.StatusDone, afdoRun("convert", shop, "-o", llvm).status)
+	for _, verb := range []string{"convert", "merge"} {
+		r := afdoRun(verb, llvm, "-o", filepath.Join(dir, "y.afdo"))
+		assert.Equal(t, cli.StatusUsage, r.status)
+		assert.Contains(t, r.err, "afdo: --to FORMAT is required: the name of the output does not tell\n")
+	}
 }
 
 func TestHelpNamesEveryVerb(t *testing.T) {

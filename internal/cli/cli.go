@@ -19,10 +19,15 @@ type Env struct {
 	In  io.Reader // standard input
 	Out io.Writer // standard output
 	Err io.Writer // standard error
+
+	Notes *[]string // unless nil, also has what Warnf says
 }
 
 // Warnf says something on standard error that is no reason to stop.
 func (e *Env) Warnf(format string, args ...any) {
+	if e.Notes != nil {
+		*e.Notes = append(*e.Notes, fmt.Sprintf(format, args...))
+	}
 	fmt.Fprintf(e.Err, "afdo: "+format+"\n", args...)
 }
 

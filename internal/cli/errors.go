@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -42,6 +44,11 @@ var packagePrefixes = []string{
 // is speaking once, in front.
 func Message(err error) string {
 	text := err.Error()
+	// A file that is missing is told in one way, whatever was tried first.
+	var missing *fs.PathError
+	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) && missing.Op == "stat" {
+		text = strings.Replace(text, missing.Error(), (&fs.PathError{Op: "open", Path: missing.Path, Err: missing.Err}).Error(), 1)
+	}
 	for _, prefix := range packagePrefixes {
 		text = strings.TrimPrefix(text, prefix)
 		text = strings.ReplaceAll(text, ": "+prefix, ": ")

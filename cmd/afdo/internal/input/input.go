@@ -42,7 +42,7 @@ func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, e
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, openError(err)
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return openStream(path)
@@ -53,15 +53,6 @@ func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, e
 	}
 	allowMemory(info.Size())
 	return of(path, f), nil
-}
-
-// openError is the error of a file that is not there as os.Open has it.
-func openError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return &fs.PathError{Op: "open", Path: path.Path, Err: path.Err}
-	}
-	return err
 }
 
 // openStream opens what can be read only once, such as a pipe.

@@ -44,6 +44,7 @@ type Kind interface {
 // A Format is one that can be written.
 type Format struct {
 	Name       string   // such as "v4c"
+	Aliases    []string // names of the compilers that read it, such as "gcc12"
 	About      string   // what it is, for the help
 	Extensions []string // of file names that mean it, such as ".txt"
 	Text       bool     // it may be printed on a terminal

@@ -17,9 +17,10 @@ func (t Table) Of(f anyprof.Format) Kind {
 	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }
 
-// Format returns the format of a name and its kind.
+// Format returns the format of a name, in upper or lower case, or of a compiler, and its kind.
 func (t Table) Format(name string) (Format, Kind, bool) {
-	return t.find(func(f Format) bool { return f.Name == name })
+	same := func(other string) bool { return strings.EqualFold(name, other) }
+	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
 }
 
 // FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo is .v3.

@@ -39,8 +39,8 @@ func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
 		{Name: "v4", About: "GCOV version 4", Extensions: []string{".v4"}},
 		{Name: "v4c", About: "GCOV version 4 in compact encoding", Extensions: []string{".v4c"}},
-		{Name: "v3", About: "GCOV version 3", Extensions: []string{".v3"}},
-		{Name: "v2", About: "GCOV version 2", Extensions: []string{".v2"}},
+		{Name: "v3", About: "GCOV version 3, for GCC 16", Aliases: []string{"gcc16"}, Extensions: []string{".v3"}},
+		{Name: "v2", About: "GCOV version 2, for GCC 12 to 15", Aliases: []string{"gcc12", "gcc13", "gcc14", "gcc15"}, Extensions: []string{".v2"}},
 		{Name: "text", About: "the textual form of version 4", Extensions: []string{".txt", ".text"}, Text: true},
 	}
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // UnitFacts is what is printed of a unit, in the form of its JSON.
@@ -74,25 +75,51 @@ func (o UnitOrder) sort(units []UnitFacts) {
 	}
 }
 
-// ListUnits prints a line or a JSON object a unit.
-func ListUnits(e *cli.Env, in *Input, order UnitOrder, asJSON bool) error {
-	doing := progress.Start(e.Err)
-	doing.Say("reading %s", human.Name(in.Name))
-	defer doing.Stop()
+// Units returns the units of a file in its order.
+func Units(in *Input) ([]UnitFacts, error) {
 	r, err := in.Reader()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	units, err := unitsOf(r)
-	if err != nil {
-		return err
+	return unitsOf(r)
+}
+
+// UnitsOf returns the units of a profile in memory.
+func UnitsOf(p *profile.Profile) []UnitFacts {
+	units := []UnitFacts{}
+	for i, u := range rank.New(p).Units {
+		f := newUnitFacts(p.UnitPath(profile.UnitRef(i)))
+		f.Symbols, f.Functions, f.Samples = uint64(u.Symbols), uint64(u.Functions), u.Body
+		units = append(units, f)
 	}
+	return units
+}
+
+func newUnitFacts(path string) UnitFacts {
+	f := UnitFacts{Unit: path}
+	if !utf8.ValidString(path) {
+		f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(path))
+	}
+	return f
+}
+
+// ListUnits prints a line or a JSON object a unit, of at most so many units if number is not 0.
+func ListUnits(e *cli.Env, units []UnitFacts, order UnitOrder, number uint, asJSON bool) error {
 	order.sort(units)
-	doing.Stop()
-	if asJSON {
-		return output.JSON(e.Out, units)
+	shown := units
+	if number > 0 && uint(len(units)) > number {
+		shown = units[:number]
 	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return unitTable(units).Write(w, 0) })
+	if asJSON {
+		return output.JSON(e.Out, shown)
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		if err := unitTable(shown).Write(w, 0); err != nil || len(shown) == len(units) {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s more\n", human.Number(len(units)-len(shown)))
+		return err
+	})
 }
 
 // unitsOf returns the units in the order of the file.
@@ -103,10 +130,7 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := UnitFacts{Unit: u.Path()}
-		if !utf8.ValidString(f.Unit) {
-			f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(f.Unit))
-		}
+		f := newUnitFacts(u.Path())
 		err := w.symbols(u, func(_ afdo.Symbol, body *function) error {
 			f.Symbols++
 			if body != nil {

@@ -48,7 +48,7 @@ func (k *Kind) Takes(f anyprof.Format) bool { return f.Sample() }
 // Formats are extbinary, sampletext and binary.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
-		{Name: extBinary, About: "LLVM sample profile, what clang reads fastest", Extensions: []string{".extbinary"}},
+		{Name: extBinary, About: "LLVM sample profile, what clang reads fastest", Aliases: []string{"clang"}, Extensions: []string{".extbinary"}},
 		{Name: sampleText, About: "LLVM sample profile as text", Extensions: []string{".sampletext"}, Text: true},
 		{Name: binary, About: "LLVM sample profile in the older binary format"},
 	}
