@@ -46,21 +46,27 @@ func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 // Meant returns which of some names is meant by what people type instead of it: the name in the
 // source, with or without parameters and template arguments, or the end of that at a "::". It has
 // to fit one name alone. The error of a name that is not there names others that may have been
-// meant; what says of what they are the names. It takes the time to demangle all names.
+// meant; what says of what they are the names. It takes the time to read all names and to demangle
+// few.
 func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	m := meaning{typed: compact(typed)}
 	others := near.New(typed)
 	plain := !demangled.IsMangled(typed)
+	sieve := newSieve(typed)
 	for name, err := range names {
 		if err != nil {
 			return "", err
 		}
-		m.add(name)
-		key := name
-		if plain {
-			key = demangled.Short(key)
+		if sieve.mayMean(name) {
+			m.add(name)
 		}
-		others.Add(name, key)
+		if sieve.mayBeLike(name) {
+			key := name
+			if plain {
+				key = demangled.Short(key)
+			}
+			others.Add(name, key)
+		}
 	}
 	switch len(m.names) {
 	case 0:

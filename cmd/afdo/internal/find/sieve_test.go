@@ -1,0 +1,41 @@
+package find
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// However much of a name is typed, the name passes.
+func TestSieve(t *testing.T) {
+	for _, name := range []string{"_ZNSsC1Ev", "_ZNSaIcED2Ev", "_ZN1aplERKS_", "_Z1fDn", "_ZN3fooclEv", "_ZZ4mainENKUlvE_clEv", "_ZTV3foo", "_RNvC7mycrate4part"} {
+		passes(t, name)
+	}
+}
+
+// The same for real names of C++ and Rust.
+func TestSieveCorpus(t *testing.T) {
+	for _, file := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
+		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))
+		require.NoError(t, err)
+		require.NotZero(t, p.NumSymbols())
+		for s := 0; s < p.NumSymbols(); s += 7 { // which is enough to find a word that is missing
+			passes(t, p.SymbolName(profile.SymbolRef(s)))
+		}
+	}
+}
+
+// passes tries the forms of a name and their ends.
+func passes(t *testing.T, name string) {
+	for form := range demangled.InForms(func(form func(string) string) string { return form(name) }) {
+		for end, found := form, true; found; _, end, found = strings.Cut(end, "::") {
+			require.True(t, newSieve(compact(end)).mayMean(name), "%s: %s", name, end)
+		}
+	}
+}
