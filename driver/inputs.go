@@ -44,7 +44,7 @@ func ReadText(files []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
 	for _, name := range files {
-		t.Add(inputs.ReadSource(c.Path(name)))
+		t.Add(inputs.Marked(name, inputs.ReadSource(c.Path(name))))
 	}
 	return t
 }

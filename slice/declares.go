@@ -22,6 +22,9 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 		return true
 	}
 	if cxx.IsMangled(cut) {
+		if cxx.AllocationOf(cut) != "" && !t.has("new") && !t.has("delete") {
+			return false
+		}
 		return cxx.Identifiers(cut, t.hasOrClang)
 	}
 	_, builtin := t.words[wordHash("__builtin_"+cut)]

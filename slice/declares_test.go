@@ -31,7 +31,7 @@ func TestMayHave(t *testing.T) {
 		"_Z6taggedB3newv":              false,
 		"_Z4mainPU3AS1i":               true,
 		"_Z4mainP13__va_list_tag":      true,
-		"_Znwm":                        true,
+		"_Znwm":                        false,
 		"__cxx_global_var_init.2":      true,
 		"_GLOBAL__sub_I_my_file.cc":    true,
 		"_GLOBAL__sub_I_my_other.cc":   false,
@@ -46,4 +46,6 @@ func TestMayHave(t *testing.T) {
 	} {
 		assert.Equal(t, want, text.MayHave(name, sources), name)
 	}
+	text.Add([]byte("int *p = new int;"))
+	assert.True(t, text.MayHave("_Znwm", sources))
 }

@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"debug/dwarf"
 	"debug/elf"
 	"os/exec"
 	"path/filepath"
@@ -30,8 +31,8 @@ func TestEmitted(t *testing.T) {
 				text.Add(outputOf(t, compiler, "-std=c++20", "-E", filepath.Join("testdata", source)))
 				assert.False(t, text.anyScope)
 				object := filepath.Join(t.TempDir(), "o.o")
-				outputOf(t, compiler, "-std=c++20", "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
-				functions := functionsIn(t, object)
+				outputOf(t, compiler, "-std=c++20", "-g", "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-c", "-o", object, filepath.Join("testdata", source))
+				functions := append(functionsIn(t, object), templatesIn(t, object)...)
 				assert.Greater(t, len(functions), 20)
 				names := make(map[string]bool)
 				for _, name := range text.names() {
@@ -69,4 +70,26 @@ func functionsIn(t *testing.T, path string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// templatesIn returns the names of functions of templates, defined or declared, as the debug
+// information of an object has them.
+func templatesIn(t *testing.T, path string) (names []string) {
+	file, err := elf.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	data, err := file.DWARF()
+	require.NoError(t, err)
+	r := data.Reader()
+	for {
+		e, err := r.Next()
+		require.NoError(t, err)
+		if e == nil {
+			return names
+		}
+		name, _ := e.Val(dwarf.AttrName).(string)
+		if e.Tag == dwarf.TagSubprogram && strings.IndexByte(name, '<') > len("~") {
+			names = append(names, name)
+		}
+	}
 }

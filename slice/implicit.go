@@ -3,6 +3,7 @@ package slice
 import (
 	"sync"
 
+	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
@@ -23,11 +24,12 @@ type implicitFunctions struct {
 	all  []requirements
 }
 
-// requirements are the words and scopes that a text must have to define a symbol.
+// requirements are the words, scopes and functions that a text must have to define a symbol.
 type requirements struct {
 	program.Symbol
-	words  []uint32 // by hash, as a Text has them
-	scopes []uint32
+	words     []uint32 // by hash, as a Text has them
+	scopes    []uint32
+	functions []string
 }
 
 // in calls yield for the symbols that a text may define. The first call takes all of them apart.
@@ -47,18 +49,29 @@ func anyName(string) bool { return true }
 
 func requirementsOf(sym program.Symbol) requirements {
 	r := requirements{Symbol: sym}
-	needs(sym.Name, func(word string) bool {
-		r.words = append(r.words, wordHash(word))
+	hashed := func(to *[]uint32) func(string) bool {
+		return func(word string) bool {
+			*to = append(*to, wordHash(word))
+			return true
+		}
+	}
+	needs(sym.Name, requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
+		r.functions = append(r.functions, name)
 		return true
-	}, func(scope string) bool {
-		r.scopes = append(r.scopes, wordHash(scope))
-		return true
-	})
+	}})
 	return r
 }
 
-// satisfies reports whether the words and scopes are in the text.
+// satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
+	if len(t.labels) > 0 && t.isLabel(canonical.Name(r.Name)) {
+		return true
+	}
+	for _, function := range r.functions {
+		if !t.defines(function) {
+			return false
+		}
+	}
 	for _, word := range r.words {
 		if _, ok := t.words[word]; !ok {
 			return false

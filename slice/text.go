@@ -16,7 +16,8 @@ import (
 // made of these.
 //
 // A Text of preprocessed sources leaves out nothing; where macros have
-// not been expanded, functions are missed whose names only a macro puts together.
+// not been expanded, functions are missed whose names only a macro puts together. Line markers, such
+// as # 1 "a.cc", tell the names of files, after which the functions are called that initialize them.
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {
@@ -33,15 +34,21 @@ func (t *Text) Add(text []byte) {
 	}
 	cxx.Definitions(text, cxx.Notes{
 		Function: func(name []byte) { addBytes(t.defined, name) },
-		Word: func(word []byte) {
-			if h := wordHash(word); !t.words[h] {
-				t.words[h] = false
-			}
-		},
+		Word:     t.addWord,
 		Label:    func(name []byte) { addBytes(t.labels, name) },
 		Scope:    func(word []byte) { t.words[wordHash(word)] = true },
 		AnyScope: func() { t.anyScope = true },
 	})
+}
+
+// addWord adds a word, and the form that it has in names of initializers.
+func (t *Text) addWord(word []byte) {
+	if h := wordHash(word); !t.words[h] {
+		t.words[h] = false
+	}
+	if slices.ContainsFunc(word, func(c byte) bool { return c >= 0x80 }) {
+		t.addWord([]byte(cxx.Cleaned(string(word))))
+	}
 }
 
 func newText() *Text {
@@ -73,7 +80,9 @@ func (t *Text) names() []string {
 }
 
 // mayDefine reports whether a function that has one of the names may have that symbol.
-func (t *Text) mayDefine(symbol string) bool { return needs(symbol, t.has, t.hasScope) }
+func (t *Text) mayDefine(symbol string) bool {
+	return t.isLabel(canonical.Name(symbol)) || needs(symbol, requirement{t.has, t.hasScope, t.defines})
+}
 
 // has reports whether a word stands in the text.
 func (t *Text) has(word string) bool {
@@ -85,23 +94,48 @@ func (t *Text) has(word string) bool {
 // open such a namespace.
 func (t *Text) hasScope(name string) bool { return t.anyScope || t.words[wordHash(name)] }
 
+// defines reports whether the text may define a function of an unqualified name.
+func (t *Text) defines(name string) bool {
+	_, ok := t.defined[name]
+	return ok || name == cxx.Placement && t.defines(cxx.Allocation)
+}
+
 // isLabel reports whether a function is given that name for the assembler.
 func (t *Text) isLabel(name string) bool {
 	_, ok := t.labels[name]
 	return ok
 }
 
-// needs calls word for the words that have to stand in a text which defines a symbol, and scope for
-// the classes and namespaces that it has to define, until one returns false, and reports whether
-// none did. Words of the compiler's own, such as __va_list_tag, need not be there.
-func needs(symbol string, word, scope func(string) bool) bool {
+// A requirement is asked for what a text must have that defines a symbol: words that stand in it,
+// classes and namespaces that it defines, and functions. Words of the compiler's own, such as
+// __va_list_tag, need not be there.
+type requirement struct {
+	word, scope, function func(string) bool
+}
+
+// needs asks for what a symbol needs until the answer is false, and reports whether it never was.
+func needs(symbol string, r requirement) bool {
 	name := canonical.Name(symbol)
-	if rest, ok := strings.CutPrefix(name, "_GLOBAL__sub_"); ok {
-		_, name, _ = strings.Cut(rest, "_")
+	if variable, ok := cxx.CleansUp(name); ok {
+		if variable == "" {
+			return r.word("~")
+		}
+		name = variable
+	} else if after, ok := cxx.InitializedBy(name); ok {
+		name = after
 	}
-	return !cxx.IsMangled(name) || cxx.Identifiers(name, func(w string) bool {
-		return strings.HasPrefix(w, "__") || slices.Contains(implicitNames, w) || word(w)
-	}) && cxx.Scopes(name, scope)
+	if name != canonical.Name(symbol) && !cxx.IsMangled(name) {
+		return r.word(name)
+	}
+	if !cxx.IsMangled(name) {
+		return cxx.TemplateWords(name, r.word)
+	}
+	if allocation := cxx.AllocationOf(name); allocation != "" && !r.function(allocation) {
+		return false
+	}
+	return cxx.Identifiers(name, func(w string) bool {
+		return strings.HasPrefix(w, "__") || slices.Contains(implicitNames, w) || r.word(w)
+	}) && cxx.Scopes(name, r.scope)
 }
 
 // Empty reports whether nothing has been added.

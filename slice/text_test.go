@@ -42,6 +42,34 @@ func TestOnlyMentioned(t *testing.T) {
 	}
 }
 
+// TestImplicit has functions that no text spells, and what has to stand in it instead.
+func TestImplicit(t *testing.T) {
+	placed := "void *operator new(unsigned long, void *p) { return p; }\n"
+	for symbol, texts := range map[string][2]string{ // one that defines it, and one that does not
+		"_Znwm":                        {"void *operator new(unsigned long n) { return f(n); }", placed},
+		"_ZdlPvm":                      {"void operator delete(void *p, unsigned long) { }", placed},
+		"_ZnwmPv":                      {placed, "void *operator new(unsigned long, void *p);"},
+		"_ZN1AdlEPvS1_":                {"struct A { void operator delete(void *, void *) { } };", "struct A { };"},
+		"_ZnwmRKSt9nothrow_t":          {"struct nothrow_t; void *operator new(size_t n, const nothrow_t &) { return f(n); }", "struct nothrow_t;" + placed},
+		"_ZnwmPvi":                     {"void *operator new(unsigned long, void *p, int) { return p; }", placed},
+		"_ZdaPvS_":                     {"extern void f(void) asm(\"_ZdaPvS_\");", "int x;"},
+		"_GLOBAL__sub_I_main":          {"int main() { }", "int f();"},
+		"_GLOBAL__sub_I_my_file.cc":    {"# 1 \"src/my-file.cc\"\n", "# 1 \"src/file.cc\"\n"},
+		"_GLOBAL__sub_I_na__ve":        {"int na\u00efve;", "int naive;"},
+		"_GLOBAL__sub_I__ZN1A1xE":      {"struct A { static int x; };", "struct B { static int x; };"},
+		"_GLOBAL__sub_I_00100_0_other": {"int x;", ""},
+		"__tcf_0":                      {"struct A { ~A(); };", "int x = ~y;"},
+		"__tcfkept":                    {"Kept kept[3];", "Kept others[3];"},
+		"__tcf_ZN1A4keptE":             {"struct A { static A kept[2]; };", "struct B { static B kept[2]; };"},
+		"get<N::Box<char, 3ul, 'x'> >": {"namespace N { template <class T> class Box; }", "namespace N { }"},
+	} {
+		assert.True(t, textOf(texts[0]).mayDefine(symbol), symbol)
+		if texts[1] != "" {
+			assert.False(t, textOf(texts[1]).mayDefine(symbol), symbol)
+		}
+	}
+}
+
 func TestTextCodes(t *testing.T) {
 	text := textOf("struct S; namespace A { struct T { int x; }; } int f(struct S *s) { return s->x; } int g() __asm__(\"h\");", "#define M")
 	assert.True(t, text.anyScope && text.isLabel("h") && text.words[wordHash("T")] && !text.words[wordHash("S")])

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,7 +81,7 @@ func (f *finder) preprocess() (*Record, error) {
 		if text == nil {
 			return nil, fmt.Errorf("%s cannot be read", source)
 		}
-		if err := f.addText(all, text); err != nil {
+		if err := f.addText(all, Marked(source, text)); err != nil {
 			return nil, err
 		}
 		m.files = append(m.files, source) // what it was made from is not read
@@ -194,4 +195,9 @@ func ReadSource(path string) []byte {
 		return nil
 	}
 	return text
+}
+
+// Marked returns the text of a file with a line marker before it, as preprocessed texts have one.
+func Marked(name string, text []byte) []byte {
+	return slices.Concat([]byte("# 1 "+strconv.Quote(name)+"\n"), text)
 }

@@ -2,6 +2,7 @@ package cxx
 
 import (
 	"bytes"
+	"path/filepath"
 
 	"github.com/go-afdo/afdo/internal/canonical"
 )
@@ -69,6 +70,7 @@ type scanner struct {
 // An openParen is a parenthesis that has not closed.
 type openParen struct {
 	name  []byte // before it
+	inner int    // where what is in it begins
 	base  int    // outside of it
 	outer int    // likewise
 }
@@ -134,7 +136,8 @@ func (d *scanner) directive() {
 	d.skipLines()
 	line := bytes.TrimLeft(d.text[start+1:d.pos], " \t")
 	if len(line) > 0 && isDigit(line[0]) {
-		return // the name of a file
+		d.file(line)
+		return
 	}
 	if !bytes.HasPrefix(line, []byte("pragma")) && !bytes.HasPrefix(line, []byte("line")) && !bytes.HasPrefix(line, []byte("ident")) {
 		d.notes.AnyScope()
@@ -145,6 +148,16 @@ func (d *scanner) directive() {
 		if names {
 			d.labelled(word)
 		}
+	}
+}
+
+// file takes note of the name of a file in a line marker: what initializes a file may be named after
+// that.
+func (d *scanner) file(marker []byte) {
+	_, name, _ := bytes.Cut(marker, []byte{'"'})
+	name = name[:max(bytes.LastIndexByte(name, '"'), 0)]
+	if base := Cleaned(canonical.Name(filepath.Base(string(name)))); isWord([]byte(base)) {
+		d.notes.Word([]byte(base))
 	}
 }
 
@@ -219,6 +232,9 @@ func (d *scanner) quoted(quote byte) {
 // by what it is made of, whose scopes need not be in the text.
 func (d *scanner) labelled(label []byte) {
 	name := canonical.Name(string(label))
+	if word := Cleaned(name); isWord([]byte(word)) {
+		d.notes.Word([]byte(word))
+	}
 	if !isWord([]byte(name)) {
 		return
 	}
@@ -444,7 +460,7 @@ func (d *scanner) enter() {
 		d.addInner()
 	}
 	d.assembler, d.label = d.prev == wordToken && isAsm(d.word), d.label[:0]
-	d.open = append(d.open, openParen{name, d.base, d.outer})
+	d.open = append(d.open, openParen{name, d.pos, d.base, d.outer})
 	d.base, d.outer = len(d.names), len(d.angles)
 }
 
@@ -486,6 +502,9 @@ func (d *scanner) leave() {
 	}
 	d.base, d.outer, d.angles = p.base, p.outer, d.angles[:min(d.outer, len(d.angles))]
 	if p.name != nil && !isKeyword(p.name) && len(d.names) < maxPending {
-		d.names = append(d.names, p.name)
+		d.names = append(d.names, placed(p.name, d.text[p.inner:d.pos-1]))
+		if p.name[0] == '~' {
+			d.notes.Word([]byte{'~'})
+		}
 	}
 }

@@ -52,7 +52,7 @@ const Initializing = "__static_initialization_and_destruction_"
 // KeyOf returns under which name a symbol is found: its unqualified one usually.
 func KeyOf(name string) string {
 	cut := canonical.Name(name)
-	if strings.HasPrefix(cut, "_GLOBAL__sub_") || strings.HasPrefix(cut, "__tcf_") {
+	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
 		return OddKey
 	}
 	key := unqualified(cut)
@@ -186,3 +186,91 @@ func followsScope(before string) bool {
 	}
 	return before[0] == '_' && strings.Contains(before, "N")
 }
+
+// initializes is what the name of a function begins with that runs before or after main for a file.
+const initializes = "_GLOBAL__sub_"
+
+// InitializedBy returns what a file has after whose name a function is called that runs for it before
+// or after main: its first global symbol, or itself, with '_' for all but letters, digits and '$'.
+// There is none for other functions, and for one with a priority, whose number cannot be told from
+// the name.
+func InitializedBy(name string) (after string, ok bool) {
+	rest, ok := strings.CutPrefix(name, initializes)
+	if !ok {
+		return "", false
+	}
+	_, after, _ = strings.Cut(rest, "_")
+	return after, after != "" && !isDigit(after[0])
+}
+
+// Cleaned returns a name as it is in that of such a function.
+func Cleaned(name string) string {
+	clean := []byte(name)
+	for i, c := range clean {
+		if c >= 0x80 || !wordBytes[c] {
+			clean[i] = '_'
+		}
+	}
+	return string(clean)
+}
+
+// What the names of functions begin with that destroy what is there to the end of the program, on
+// the machine and on those that it offloads to. GCC before 16 numbers them, later ones have the
+// variable's name.
+const (
+	cleansUp       = "__tcf"
+	cleansUpTarget = "__omp_tcf"
+)
+
+// CleansUp returns the assembler name of the variable that a function destroys, empty if the name
+// does not tell. It is not ok for other functions.
+func CleansUp(name string) (variable string, ok bool) {
+	if variable, ok = strings.CutPrefix(name, cleansUp); !ok {
+		variable, ok = strings.CutPrefix(name, cleansUpTarget)
+	}
+	if number, numbered := strings.CutPrefix(variable, "_"); numbered && strings.Trim(number, "0123456789") == "" {
+		return "", ok
+	}
+	return variable, ok
+}
+
+// TemplateWords calls yield for the identifiers among the template arguments of a name that is not
+// mangled, as debug information has it, until it returns false, and reports whether it never did.
+// Keywords and words of the compiler's own are not among them.
+func TemplateWords(name string, yield func(word string) bool) bool {
+	at := strings.IndexByte(name, '<')
+	if at <= 0 { // <constructor> of a class without a name
+		return true
+	}
+	d := scanner{text: []byte(name[at:])}
+	for d.pos < len(d.text) {
+		switch c := d.text[d.pos]; {
+		case isDigit(c):
+			d.number()
+		case wordBytes[c]:
+			if word := string(d.readWord()); !strings.HasPrefix(word, "_") && !unspelled[word] && !yield(word) {
+				return false
+			}
+		case c == '"', c == '\'':
+			d.skipQuoted(c)
+		default:
+			d.pos++
+		}
+	}
+	return true
+}
+
+// unspelled are words that GCC prints in names and that need not be in the text: keywords, and what
+// it calls things that have no name.
+var unspelled = func() map[string]bool {
+	words := make(map[string]bool)
+	for word := range strings.FieldsSeq(`
+		abi align_val_t alignof anonymous at auto bool char char16_t char32_t char8_t class complex const
+		const_cast constexpr decltype delete double dynamic_cast enum false float int lambda long new noexcept
+		nullptr nullptr_t operator reinterpret_cast requires restrict short signed sizeof static static_cast
+		std struct template this throw true type typedef typeid typename typeof union unnamed unsigned using
+		vector void volatile wchar_t with`) {
+		words[word] = true
+	}
+	return words
+}()

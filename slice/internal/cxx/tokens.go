@@ -51,25 +51,17 @@ func (d *scanner) operator() {
 	rest := bytes.TrimLeft(d.text[d.pos:], " \t\r\n")
 	from := len(d.text) - len(rest)
 	if n := wordLength(rest); n > 0 {
+		if d.allocation(rest[:n], from+n) {
+			return
+		}
 		if symbol, ok := operatorWords[string(rest[:n])]; ok {
 			d.named(symbol, from+n)
 		}
 		return
 	}
-	for _, pair := range [...]string{"()", "[]", "<::>"} {
-		half := len(pair) / 2
-		after, ok := bytes.CutPrefix(rest, []byte(pair[:half]))
-		if !ok {
-			continue
-		}
-		if after, ok = bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(pair[half:])); ok {
-			symbol := pair
-			if half > 1 {
-				symbol = "[]"
-			}
-			d.named(symbol, len(d.text)-len(after))
-			return
-		}
+	if symbol, after := bracketPair(rest); symbol != "" {
+		d.named(symbol, len(d.text)-len(after))
+		return
 	}
 	for _, symbol := range operatorSymbols {
 		if bytes.HasPrefix(rest, []byte(symbol)) {
@@ -77,6 +69,25 @@ func (d *scanner) operator() {
 			return
 		}
 	}
+}
+
+// bracketPair returns the pair of parentheses or brackets with which a text begins, and what is
+// behind it.
+func bracketPair(text []byte) (pair string, after []byte) {
+	for _, spelled := range [...]string{"()", "[]", "<::>"} {
+		half := len(spelled) / 2
+		after, ok := bytes.CutPrefix(text, []byte(spelled[:half]))
+		if !ok {
+			continue
+		}
+		if after, ok = bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(spelled[half:])); ok {
+			if half > 1 {
+				spelled = "[]"
+			}
+			return spelled, after
+		}
+	}
+	return "", nil
 }
 
 // named takes the name of an operator that ends at a position.

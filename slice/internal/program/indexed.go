@@ -7,7 +7,7 @@ import (
 )
 
 // Names is how an index that helps slices has the names of functions.
-var Names = fileindex.Scheme{Name: "afdo slice 4", Unqualified: cxx.KeyOf}
+var Names = fileindex.Scheme{Name: "afdo slice 5", Unqualified: cxx.KeyOf}
 
 // An indexed is the index that a version 4 file brings along.
 type indexed struct {

@@ -54,8 +54,18 @@ template <class T> int copied(T t)
 // The size of the array is part of the name, as a number.
 template <class T> __attribute__((noinline)) int sized(T (&a)[8], typename std::remove_reference<decltype(a[0])>::type x) { WORK(x); return a[x % 8]; }
 
+// What programs replace, and what runs before and after main.
+void* operator new(size_t n) { if (n > 100) WORK(int(n)); else if (n & 8) { WORK(int(n) + 1); WORK(sink); } return malloc(n); }
+void operator delete(void* p) noexcept { if (sink & 1) WORK(p != nullptr); else { WORK(sink); WORK(sink + 3); } free(p); }
+void operator delete(void* p, size_t n) noexcept { if (n > 64) WORK(int(n)); else { WORK(sink + 1); WORK(sink - 3); } free(p); }
+struct Place { };
+void* operator new(size_t n, Place*) { if (n > 3) WORK(int(n) + 7); else { WORK(sink); WORK(sink + 5); } return malloc(n); }
+struct Kept { std::string text; Kept() : text("x") { WORK(sink & 7); } ~Kept() { if (sink > 7) WORK(int(text.size()) + sink); else { WORK(sink); WORK(sink + 9); } } };
+Kept kept[3];
+
 int main(int argc, char** argv)
 {
+  new (static_cast<Place*>(nullptr)) int(argc);
   Number a(argc), b = a bitor Number(3), *p = new Number[1] { 4 };
   a += 3;
   int n[8] = { };
