@@ -15,9 +15,9 @@ import (
 // A profile has samples of a function of the compile only under names that are
 // made of these.
 //
-// A Text of preprocessed sources leaves out nothing; where macros have
-// not been expanded, functions are missed whose names only a macro puts together. Line markers, such
-// as # 1 "a.cc", tell the names of files, after which the functions are called that initialize them.
+// A Text of preprocessed sources leaves out nothing; where macros have not been expanded, functions
+// are missed whose names only a macro puts together. Line markers, such as # 1 "a.cc", tell the
+// names of files: the functions that initialize these are called after them.
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {

@@ -151,8 +151,8 @@ func (d *scanner) directive() {
 	}
 }
 
-// file takes note of the name of a file in a line marker: what initializes a file may be named after
-// that.
+// file takes note of the name of a file in a line marker: what initializes a file may be named
+// after that.
 func (d *scanner) file(marker []byte) {
 	_, name, _ := bytes.Cut(marker, []byte{'"'})
 	name = name[:max(bytes.LastIndexByte(name, '"'), 0)]

@@ -190,10 +190,10 @@ func followsScope(before string) bool {
 // initializes is what the name of a function begins with that runs before or after main for a file.
 const initializes = "_GLOBAL__sub_"
 
-// InitializedBy returns what a file has after whose name a function is called that runs for it before
-// or after main: its first global symbol, or itself, with '_' for all but letters, digits and '$'.
-// There is none for other functions, and for one with a priority, whose number cannot be told from
-// the name.
+// InitializedBy returns what a file has after whose name a function is called that runs for it
+// before or after main: its first global symbol, or itself, with '_' for all but letters, digits
+// and '$'. There is none for other functions, and for one with a priority, whose number cannot be
+// told from the name.
 func InitializedBy(name string) (after string, ok bool) {
 	rest, ok := strings.CutPrefix(name, initializes)
 	if !ok {
