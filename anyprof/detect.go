@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
@@ -163,13 +164,13 @@ const fromRecording = `, from which "afdo create" makes profiles`
 
 // recordings are how texts of samples begin.
 var recordings = [...]struct {
-	begin *regexp.Regexp
+	begin func() *regexp.Regexp
 	what  string
 }{
-	{regexp.MustCompile(`^# callgrind format|^(version: \d+\n)?creator: callgrind`), "it is a recording of callgrind"},
-	{regexp.MustCompile(`^(\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: +)?PERF_RECORD_[A-Z]`), "it is text of perf script"},
-	{regexp.MustCompile(`^ *\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: `), "it is text of perf script"},
-	{regexp.MustCompile(`^(\d+\n)+([0-9a-f]+-[0-9a-f]+|[0-9a-f]+(->[0-9a-f]+)?):\d+\n`), "it is a text of address samples"},
+	{pattern.Of(`^# callgrind format|^(version: \d+\n)?creator: callgrind`), "it is a recording of callgrind"},
+	{pattern.Of(`^(\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: +)?PERF_RECORD_[A-Z]`), "it is text of perf script"},
+	{pattern.Of(`^ *\S.{0,15} +-?\d+(/\d+)? +(\[\d+\] +)?\d+\.\d+: `), "it is text of perf script"},
+	{pattern.Of(`^(\d+\n)+([0-9a-f]+-[0-9a-f]+|[0-9a-f]+(->[0-9a-f]+)?):\d+\n`), "it is a text of address samples"},
 }
 
 func describe(head []byte) string {
@@ -182,7 +183,7 @@ func describe(head []byte) string {
 		}
 	}
 	for _, r := range recordings {
-		if r.begin.Match(head) {
+		if r.begin().Match(head) {
 			return r.what + fromRecording
 		}
 	}

@@ -3,14 +3,15 @@ package explain
 import (
 	"bufio"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 var (
-	remarkPlace = regexp.MustCompile(`^DebugLoc: +\{ File: '?([^',]+)'?, Line: (\d+)`)
-	remarkValue = regexp.MustCompile(`^  - (\w+): +'?([^']*)'?$`)
+	remarkPlace = pattern.Of(`^DebugLoc: +\{ File: '?([^',]+)'?, Line: (\d+)`)
+	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
 )
 
 // readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record): which
@@ -27,7 +28,7 @@ func (c *Code) readRemarks(r io.Reader) error {
 	for lines.Scan() {
 		text := lines.Text()
 		key, value, _ := strings.Cut(text, ":")
-		m := remarkPlace.FindStringSubmatch(text)
+		m := remarkPlace().FindStringSubmatch(text)
 		switch value = strings.TrimSpace(value); {
 		case strings.HasPrefix(text, "---"):
 			remark.applied, remark.at.discriminator = false, 0
@@ -43,7 +44,7 @@ func (c *Code) readRemarks(r io.Reader) error {
 				c.addLine(remark.function, remark.file, remark.at)
 			}
 		}
-		if m := remarkValue.FindStringSubmatch(text); m != nil && m[1] == "Discriminator" {
+		if m := remarkValue().FindStringSubmatch(text); m != nil && m[1] == "Discriminator" {
 			remark.at.discriminator, _ = strconv.Atoi(m[2])
 		}
 	}

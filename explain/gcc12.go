@@ -4,14 +4,15 @@ import (
 	"bufio"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 var (
-	dumpHeader = regexp.MustCompile(`^\S.* \(.*\)$`)
-	dumpSource = regexp.MustCompile(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
+	dumpHeader = pattern.Of(`^\S.* \(.*\)$`)
+	dumpSource = pattern.Of(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
 )
 
 // readLines reads what GCC 12 to 15 say with -fdump-ipa-afdo-lineno: the functions after the
@@ -24,14 +25,14 @@ func (c *Code) readLines(r io.Reader) error {
 	function := ""
 	for lines.Scan() {
 		text := lines.Text()
-		if dumpHeader.MatchString(text) {
+		if dumpHeader().MatchString(text) {
 			function = headerName(text)
 			continue
 		}
 		if strings.HasPrefix(text, ";;") {
 			continue
 		}
-		for _, m := range dumpSource.FindAllStringSubmatch(text, -1) {
+		for _, m := range dumpSource().FindAllStringSubmatch(text, -1) {
 			n, _ := strconv.Atoi(m[2])
 			d, _ := strconv.Atoi(m[3])
 			c.addLine(function, m[1], place{n, d})

@@ -3,8 +3,9 @@ package symbolize
 import (
 	"cmp"
 	"debug/elf"
-	"regexp"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // A Symbol is a function as the symbol table of the binary has it: a stretch of code.
@@ -30,7 +31,7 @@ type symbolRow struct {
 
 // partName matches the names of pieces of functions that need not be marked as functions. With
 // -fbasic-block-sections clang has landing pads in one with .eh behind its name.
-var partName = regexp.MustCompile(`\.cold$|\.eh$|\.__part\.\d+$`)
+var partName = pattern.Of(`\.cold$|\.eh$|\.__part\.\d+$`)
 
 // readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym. The
 // first object is the binary.
@@ -67,7 +68,7 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 		case elf.STT_FUNC:
 		case elf.STT_NOTYPE:
 			name, err := r.str(t.strings, uint64(s.Name))
-			if err != nil || !partName.Match(name) {
+			if err != nil || !partName().Match(name) {
 				return err
 			}
 		default:

@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // A Measure is one thing that was measured of both programs.
@@ -163,10 +164,10 @@ func perfCounts(ctx context.Context) bool {
 	return err == nil && counted
 }
 
-var perfLine = regexp.MustCompile(`(?m)^(\d+),[^,]*,instructions`)
+var perfLine = pattern.Of(`(?m)^(\d+),[^,]*,instructions`)
 
 func perfCount(out []byte) (uint64, bool) {
-	m := perfLine.FindSubmatch(out)
+	m := perfLine().FindSubmatch(out)
 	if m == nil {
 		return 0, false
 	}
@@ -188,7 +189,7 @@ func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uin
 	return n, err
 }
 
-var callgrindTotal = regexp.MustCompile(`(?m)^(?:summary|totals): (\d+)`)
+var callgrindTotal = pattern.Of(`(?m)^(?:summary|totals): (\d+)`)
 
 // callgrindInstructions counts those of all processes.
 func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string) (sum uint64, err error) {
@@ -209,7 +210,7 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 		if err != nil {
 			return 0, err
 		}
-		if m := callgrindTotal.FindSubmatch(data); m != nil {
+		if m := callgrindTotal().FindSubmatch(data); m != nil {
 			n, _ := strconv.ParseUint(string(m[1]), 10, 64)
 			sum += n
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
@@ -120,7 +120,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 }
 
 // crash is what compilers say of their own faults.
-var crash = regexp.MustCompile(`internal compiler error|PLEASE submit a bug report`)
+var crash = pattern.Of(`internal compiler error|PLEASE submit a bug report`)
 
 // runOrFallBack runs a compiler, and once more without the profile if it crashes.
 func (e *env) runOrFallBack(plan *driver.Plan, environment []string) error {
@@ -129,7 +129,7 @@ func (e *env) runOrFallBack(plan *driver.Plan, environment []string) error {
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, &said
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && crash.Match(said.Bytes()) {
+	if errors.As(err, &exit) && crash().Match(said.Bytes()) {
 		e.Warnf("the compiler crashes with the profile, so it goes on without: %s", strings.Join(plan.Without, " "))
 		return e.replaceProcess(plan.Without, environment)
 	}

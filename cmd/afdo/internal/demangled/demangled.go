@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"regexp"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // maxDemangledP bounds what comes out, a power of two: a few hundred bytes can spell gigabytes.
@@ -53,10 +53,10 @@ func Bounded(name string) string {
 
 // fileSuffix is what clang appends to the names of static functions: a number for their file by
 // -funique-internal-linkage-names, or for their module by ThinLTO.
-var fileSuffix = regexp.MustCompile(`\.(__uniq|llvm)\.[0-9]+\b`)
+var fileSuffix = pattern.Of(`\.(__uniq|llvm)\.[0-9]+\b`)
 
 func with(name string, options ...demangle.Option) string {
-	name = fileSuffix.ReplaceAllLiteralString(name, "")
+	name = fileSuffix().ReplaceAllLiteralString(name, "")
 	if len(name) > mangled.MaxLen || !IsMangled(name) {
 		return name
 	}

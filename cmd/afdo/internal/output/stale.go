@@ -3,9 +3,9 @@ package output
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 	"time"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // StaleAfter is how old a temporary file has to be to be taken for one that is not being written
@@ -15,7 +15,7 @@ const StaleAfter = time.Hour
 const maxFolderRun = 4096 // names of a folder that are looked at
 
 // tempName is what createBeside calls its files.
-var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.afdo-[0-9a-f]{16}\.tmp$`) })
+var tempName = pattern.Of(`^\.afdo-[0-9a-f]{16}\.tmp$`)
 
 // removeStale removes the temporary files that runs before this one left in a
 // folder. A run that fails or gets a signal takes its own away; one that is
