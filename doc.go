@@ -17,6 +17,10 @@
 // unit with its first symbol, the samples of a function when they are asked for. [Unit.Load] reads
 // all of a unit at once.
 //
+// [Open] reads version 4 alone. Package anyprof opens a profile of any format by its content:
+// versions 2 and 3, which compilers read today, text, and LLVM's profiles. Its examples make
+// version 4 of the older ones.
+//
 // Package index answers questions about the whole program, package check reports every fault of a
 // file, and package builder writes whole profiles from the model of package profile.
 //

@@ -188,6 +188,14 @@ func (e *AmbiguousError) Error() string {
 
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
+// elsewhere names the package that reads older versions.
+func elsewhere(e *v4.VersionError) string {
+	if e.Magic != "gcov" && (e.Version == 2 || e.Version == 3) {
+		return "; package anyprof reads both"
+	}
+	return ""
+}
+
 // public makes an error of the storage one of this package.
 func public(err error) error {
 	switch e := err.(type) {
@@ -198,7 +206,7 @@ func public(err error) error {
 	case *v4.VersionError:
 		return &VersionError{
 			Format: "afdo", Kind: e.Magic, Version: uint64(e.Version),
-			Detail: fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4", e.Magic, e.Version),
+			Detail: fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4%s", e.Magic, e.Version, elsewhere(e)),
 		}
 	}
 	return err

@@ -23,7 +23,7 @@ func newConvertCommand(e *env) *cobra.Command {
 	var trimming trim.Flags
 	var json bool
 	cmd := &cobra.Command{
-		Use:   "convert IN -o OUT [--to FORMAT]",
+		Use:   "convert IN [-o OUT] [--to FORMAT]",
 		Short: "Convert a profile to another format",
 		Long:  convertHelp,
 		Args:  wantArgs("IN"),

@@ -66,7 +66,7 @@ missing.`
 func newCreateCommand(e *env) *cobra.Command {
 	var c creating
 	cmd := &cobra.Command{
-		Use:   "create --binary BIN [--profile IN]... -o OUT [--to FORMAT]",
+		Use:   "create --binary BIN [--profile IN]... [-o OUT] [--to FORMAT]",
 		Short: "Make a profile of a recording and the program that ran",
 		Long:  createHelp,
 		Args:  wantArgs(),

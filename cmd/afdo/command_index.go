@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -51,7 +52,7 @@ type indexing struct {
 func newIndexCommand(e *env) *cobra.Command {
 	var x indexing
 	cmd := &cobra.Command{
-		Use:   "index FILE",
+		Use:   "index FILE [-o OUT]",
 		Short: "Add, renew or remove the index of a version 4 file",
 		Long:  indexHelp,
 		Args:  wantArgs("FILE"),
@@ -115,6 +116,9 @@ func (e *env) index(path string, x *indexing) error {
 
 func (e *env) reindex(w io.Writer, path string, x *indexing) error {
 	r, err := e.openToIndex(path, x.skipChecksums)
+	if errors.Is(err, afdo.ErrVersion) || errors.Is(err, afdo.ErrMagic) {
+		return fmt.Errorf("%w; \"afdo convert --to v4c --index\" makes a file of version 4 with an index", err)
+	}
 	if err != nil {
 		return err
 	}

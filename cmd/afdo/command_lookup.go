@@ -25,7 +25,7 @@ in addition to the others.`
 func newLookupCommand(e *env) *cobra.Command {
 	var l kind.LookupOptions
 	cmd := &cobra.Command{
-		Use:   "lookup FILE --unit PATH [--symbol NAME]",
+		Use:   "lookup FILE {--unit PATH [--symbol NAME] | --symbol NAME}",
 		Short: "Print one unit or symbol of a profile",
 		Long:  lookupHelp,
 		Args:  wantArgs("FILE"),

@@ -51,7 +51,7 @@ OUT appears whole or not at all.`
 func newMergeCommand(e *env) *cobra.Command {
 	var m merging
 	cmd := &cobra.Command{
-		Use:   "merge -o OUT [--to FORMAT] IN[=WEIGHT]...",
+		Use:   "merge [-o OUT] [--to FORMAT] IN[=WEIGHT]...",
 		Short: "Write the sum of profiles",
 		Long:  mergeHelp,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -38,7 +38,7 @@ OUT appears whole or not at all.`, pprofile.MaxDepth, pprofile.Folded)
 func newPprofCommand(e *env) *cobra.Command {
 	var o kind.PprofOptions
 	cmd := &cobra.Command{
-		Use:   "pprof FILE -o OUT.pb.gz",
+		Use:   "pprof FILE [-o OUT.pb.gz]",
 		Short: "Write a profile for go tool pprof",
 		Long:  pprofHelp,
 		Args:  wantArgs("FILE"),

@@ -57,7 +57,7 @@ type reportOptions struct {
 func newReportCommand(e *env) *cobra.Command {
 	o := reportOptions{functions: report.DefaultFunctions}
 	cmd := &cobra.Command{
-		Use:   "report [A] FILE -o OUT.html",
+		Use:   "report [A] FILE [-o OUT.html]",
 		Short: "Write a profile, or what changed between two, as a page of HTML",
 		Long:  reportHelp,
 		Args:  wantOneOrTwo,
