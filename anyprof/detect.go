@@ -48,7 +48,7 @@ func detectGCOV(head []byte) Format {
 	switch {
 	case hasMagic(head, "gcov"):
 		return V4
-	case isCoverage(head):
+	case isCoverage(head), isOldSample(head):
 		return 0
 	case hasMagic(head, "adcg"), hasMagic(head, "gcda"):
 		if h, err := gcov.DecodeHeader(head); err == nil && h.Version == 2 {
@@ -69,6 +69,13 @@ func isCoverage(head []byte) bool {
 	_, err := gcov.DecodeHeader(head)
 	var version *afdo.VersionError
 	return errors.As(err, &version) && version.Version&0xff == '*'
+}
+
+// isOldSample tells a sample profile in the format that LLVM once took over from GCC. It begins
+// like a .gcda file of GCC 4.7, whose fourth word is another one: here it begins the names.
+func isOldSample(head []byte) bool {
+	const namesTag = 0xaa000000
+	return hasMagic(head, "adcg*704") && len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == namesTag
 }
 
 // looksLikeText tells whether a file begins like the textual form: with a
@@ -174,6 +181,9 @@ var recordings = [...]struct {
 }
 
 func describe(head []byte) string {
+	if isOldSample(head) {
+		return `it is a sample profile in LLVM's old format "adcg*704": llvm-profdata merge --sample --extbinary makes one of it that is read`
+	}
 	if isCoverage(head) {
 		return "it is a .gcda file of gcc --coverage or -fprofile-generate"
 	}

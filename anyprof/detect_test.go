@@ -40,20 +40,22 @@ func TestDetect(t *testing.T) {
 		assert.Equal(t, want.String(), got.String(), "%q", head)
 	}
 	for head, want := range map[string]string{
-		"":                                   "it is empty",
-		"  \n":                               "it is empty",
-		"adcg*22B\x01\x02\x03\x04":           "it is a .gcda file of gcc --coverage or -fprofile-generate",
-		"\x7fELF\x02\x01":                    "it is an ELF file",
-		"PERFILE2....":                       `it is a recording of perf, from which "afdo create" makes profiles`,
-		"# callgrind format\nversion: 1\n":   `it is a recording of callgrind, from which "afdo create" makes profiles`,
-		"version: 1\ncreator: callgrind-3":   `it is a recording of callgrind, from which "afdo create" makes profiles`,
-		"0\n2\n1080:1\n108a:2\n":             `it is a text of address samples, from which "afdo create" makes profiles`,
-		"2\n8d0-8e3:8794\n":                  `it is a text of address samples, from which "afdo create" makes profiles`,
-		"PERF_RECORD_MMAP2 1/1: [0x5":        `it is text of perf script, from which "afdo create" makes profiles`,
-		" words 25932/25932 12.345678:  1 c": `it is text of perf script, from which "afdo create" makes profiles`,
-		" a b 25932 [002] 12.345678:  1 c":   `it is text of perf script, from which "afdo create" makes profiles`,
-		"12:30 no profile":                   `it begins with "12:30 no profile"`,
-		"no profile, and more of that":       `it begins with "no profile, and "`,
+		"":                                         "it is empty",
+		"  \n":                                     "it is empty",
+		"adcg*22B\x01\x02\x03\x04":                 "it is a .gcda file of gcc --coverage or -fprofile-generate",
+		"\x7fELF\x02\x01":                          "it is an ELF file",
+		"PERFILE2....":                             `it is a recording of perf, from which "afdo create" makes profiles`,
+		"# callgrind format\nversion: 1\n":         `it is a recording of callgrind, from which "afdo create" makes profiles`,
+		"version: 1\ncreator: callgrind-3":         `it is a recording of callgrind, from which "afdo create" makes profiles`,
+		"0\n2\n1080:1\n108a:2\n":                   `it is a text of address samples, from which "afdo create" makes profiles`,
+		"2\n8d0-8e3:8794\n":                        `it is a text of address samples, from which "afdo create" makes profiles`,
+		"PERF_RECORD_MMAP2 1/1: [0x5":              `it is text of perf script, from which "afdo create" makes profiles`,
+		" words 25932/25932 12.345678:  1 c":       `it is text of perf script, from which "afdo create" makes profiles`,
+		" a b 25932 [002] 12.345678:  1 c":         `it is text of perf script, from which "afdo create" makes profiles`,
+		"12:30 no profile":                         `it begins with "12:30 no profile"`,
+		"no profile, and more of that":             `it begins with "no profile, and "`,
+		"adcg*704\x00\x00\x00\x00\x00\x00\x00\xaa": `it is a sample profile in LLVM's old format "adcg*704": llvm-profdata merge --sample --extbinary makes one of it that is read`,
+		"adcg*704\x01\x02\x03\x04\x00\x00\x00\x01": "it is a .gcda file of gcc --coverage or -fprofile-generate",
 	} {
 		got, err := anyprof.Detect([]byte(head))
 		assert.Zero(t, got, "%q", head)

@@ -119,7 +119,11 @@ var corruptFiles = map[string]struct {
 	"names twice":             {assemble(part{SectionNames, 0, strs("a")}, part{SectionNames, 0, strs("a")}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 32},
 	"bodies without names":    {assemble(part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
 	"no contexts":             {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 64},
-	"typified":                {assemble(part{sectionTypifiedBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"composite":               {assemble(part{sectionComposite, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"unknown flag":            {assemble(part{SectionSummary, 1 << 35, numbers(0, 0, 0, 0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
+	"a tree in version 103":   {assemble(part{SectionNames, FlagMD5 | FlagEytzinger, numbers(0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
+	"MD5s of symbols":         {assemble(part{SectionSymbolList, FlagMD5, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
+	"many MD5s in a tree":     {patch(assemble(part{SectionNames, FlagMD5 | FlagFixedMD5 | FlagEytzinger, numbers(1, 1, 1, 0, 0)}, part{SectionMetadata, FlagProbes, numbers(0, 1)}), 9, 104), afdo.ErrCount, 0, SectionNames, 10 + 8 + 64},
 	"summary ends":            {assemble(part{SectionSummary, 0, numbers(0, 0)}), afdo.ErrTruncated, 0, SectionSummary, 10 + 8 + 32 + 2},
 	"summary goes on":         {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 0, 0)}), afdo.ErrUnused, 0, SectionSummary, 10 + 8 + 32 + 6},
 	"cutoff":                  {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 1, 1<<32, 0, 0)}), afdo.ErrVarint, 0, SectionSummary, 10 + 8 + 32 + 6},
@@ -178,9 +182,9 @@ func partName(section int, kind SectionType) string {
 }
 
 func TestVersion(t *testing.T) {
-	_, err := OpenBytes(numbers(magicExtBinary, 104))
+	_, err := OpenBytes(numbers(magicExtBinary, 106))
 	require.ErrorIs(t, err, afdo.ErrVersion)
-	require.EqualError(t, err, "sampleprof: unsupported profile version: 104, not 103")
+	require.EqualError(t, err, "sampleprof: unsupported profile version: 106, not 103 to 105")
 }
 
 // Function offsets that lie are found out.

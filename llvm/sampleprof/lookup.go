@@ -75,7 +75,9 @@ func (r *Reader) load() error {
 	for i := range r.sections {
 		switch s := &r.sections[i]; s.Type {
 		case SectionFuncOffsets:
-			offsets = s
+			if offsets = s; s.Flags&FlagParallel != 0 {
+				offsets = nil // an array beside the names, of which the bodies have no need
+			}
 		case SectionBodies:
 			if s.Size > 0 {
 				r.groups = append(r.groups, &bodies{section: s, offsets: offsets})

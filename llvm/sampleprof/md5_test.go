@@ -104,3 +104,56 @@ func TestBadULEBMD5s(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(textOf(t, decoded(t, data)), "\n 1: 30"))
 	assert.Equal(t, l.text(data), textOf(t, decoded(t, data)))
 }
+
+// Names of version 104 are three arrays, and function offsets an array beside them. No tool at hand
+// writes them, so they are laid out here: a name is its place in the arrays.
+func TestNamesInTrees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for name, layout := range layouts {
+		p := randomProfile(rng, shape{})
+		want := textOf(t, decoded(t, ulebMD5s(t, p, layout.options, putULEBs)))
+		f, err := newFileWriter(p, true)
+		require.NoError(t, err)
+		f.options = layout.options
+		f.options.MD5, f.options.Compress = true, false
+		f.layOut()
+		for i := range f.sections {
+			switch f.sections[i].Type {
+			case SectionNames:
+				f.sections[i].Flags |= FlagEytzinger
+				f.data[i] = spans(f.names)
+			case SectionFuncOffsets:
+				f.sections[i].Flags = f.sections[i].Flags&FlagFlat | FlagParallel
+				f.data[i] = []byte{1, 2, 3, 4}
+			}
+		}
+		f.place()
+		var file bytes.Buffer
+		require.NoError(t, f.write(&file))
+		for _, version := range []byte{104, 105} {
+			data := file.Bytes()
+			data[9] = version
+			got := decoded(t, data)
+			requireSame(t, want, textOf(t, got))
+			r, err := OpenBytes(data)
+			require.NoError(t, err)
+			for function := range got.Functions() {
+				_, err := r.FunctionByGUID(got.Name(function.Name).GUID())
+				require.NoError(t, err, name)
+			}
+		}
+	}
+}
+
+// spans writes names in three arrays.
+func spans(names []Name) []byte {
+	first, second := len(names)/3, len(names)/2
+	var b []byte
+	for _, n := range []int{first, second - first, len(names) - second} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for _, n := range names {
+		b = binary.LittleEndian.AppendUint64(b, n.GUID())
+	}
+	return b
+}

@@ -139,12 +139,13 @@ func naiveText(data []byte) (text string, err error) {
 	f := &naiveFile{data: data, functions: map[string]*naiveFunction{}, flags: map[uint64]uint64{}}
 	c := &naiveCursor{data}
 	magic := c.any()
-	if c.any() != 103 {
+	version := c.any()
+	if version < 103 || version > 105 || version > 103 && magic == 0x5350524f463432ff {
 		panic(errNaive)
 	}
 	switch magic {
 	case 0x5350524f46343204:
-		f.extBinary(c)
+		f.extBinary(c, version)
 	case 0x5350524f463432ff:
 		f.summary(c)
 		f.readNames(c, 0)
@@ -157,7 +158,10 @@ func naiveText(data []byte) (text string, err error) {
 
 type naiveSection struct{ kind, flags, offset, size uint64 }
 
-func (f *naiveFile) extBinary(c *naiveCursor) {
+// naiveFlags are the flags that a type of section can have, in the upper half of the word.
+var naiveFlags = map[uint64]uint64{1: 0b110111, 2: 0b111, 3: 0, 4: 0b1, 5: 0b11, 6: 0, 32: 0}
+
+func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 	var sections []naiveSection
 	n := c.fixed()
 	if n > uint64(len(c.data)) {
@@ -176,6 +180,16 @@ func (f *naiveFile) extBinary(c *naiveCursor) {
 			continue
 		}
 		if s.offset < first || s.offset > uint64(len(f.data)) || s.size > uint64(len(f.data))-s.offset {
+			panic(errNaive)
+		}
+		allowed, known := naiveFlags[s.kind]
+		if version > 103 && s.kind == 2 {
+			allowed |= 0b1000
+		}
+		if version > 103 && s.kind == 4 {
+			allowed |= 0b10
+		}
+		if known && s.flags&^(allowed<<32|3) != 0 {
 			panic(errNaive)
 		}
 		for _, o := range sections[:i] {
@@ -265,6 +279,16 @@ func (f *naiveFile) summary(c *naiveCursor) {
 }
 
 func (f *naiveFile) readNames(c *naiveCursor, flags uint64) {
+	if flags>>35&1 != 0 {
+		n := uint64(0)
+		for range 3 {
+			n = min(n+min(c.any(), 1<<32), 1<<32)
+		}
+		for range n {
+			f.names = append(f.names, naiveName{md5: c.fixed(), hash: true})
+		}
+		return
+	}
 	for range c.count() {
 		switch {
 		case flags>>33&1 != 0:

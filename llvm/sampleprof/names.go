@@ -87,12 +87,10 @@ func (f *fields) readNames() *names {
 		flags = f.section.Flags
 	}
 	switch {
+	case flags&FlagEytzinger != 0:
+		f.readSpans(n)
 	case flags&FlagFixedMD5 != 0:
-		n.md5 = make([]uint64, f.count(8, "MD5s"))
-		for i := range n.md5 {
-			n.md5[i] = binary.LittleEndian.Uint64(f.Data[f.Pos:])
-			f.Pos += 8
-		}
+		n.md5 = f.fixedMD5s(f.count(8, "MD5s"))
 	case flags&FlagMD5 != 0:
 		n.md5 = make([]uint64, f.count(1, "MD5s"))
 		for i := range n.md5 {
@@ -105,6 +103,34 @@ func (f *fields) readNames() *names {
 		n.settle()
 	}
 	return n
+}
+
+// fixedMD5s reads as many MD5s, for which there is room.
+func (f *fields) fixedMD5s(n int) []uint64 {
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = binary.LittleEndian.Uint64(f.Data[f.Pos:])
+		f.Pos += 8
+	}
+	return list
+}
+
+// readSpans reads names that are three arrays of MD5s: of functions that have inlined bodies, of
+// those that have none, and of those that are only inlined or called. Each array is a search tree
+// in breadth-first order. A name is told by its place in all of them.
+func (f *fields) readSpans(n *names) {
+	const spans = 3
+	total, pos := uint64(0), f.Pos
+	for range spans {
+		count := f.uint64()
+		total += count
+		if f.Err == nil && (count > math.MaxInt32 || total > uint64(f.Rest()/8)) {
+			f.Fail(pos, afdo.ErrCount, "%d MD5s in %d bytes", total, f.Rest())
+		}
+	}
+	if f.Err == nil {
+		n.md5 = f.fixedMD5s(int(total))
+	}
 }
 
 func (f *fields) readStrings(n *names) {

@@ -12,8 +12,11 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// Version is the version of the binary formats that this package reads and writes.
+// Version is the version of the binary formats that this package writes. It reads up to 105, which
+// tools of LLVM write only if they are told to: of 104 the names in the order of a search tree.
 const Version = 103
+
+const maxVersion = 105
 
 // The first number of a file, a ULEB128.
 const (
@@ -55,6 +58,7 @@ const maxHeader = 2 * binary.MaxVarintLen64
 type Reader struct {
 	src      *source.Source
 	format   Format
+	version  uint64
 	sections []Section
 	entries  int64 // where the entries of the section table begin
 	kind     kind
@@ -177,9 +181,10 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 	if f.Err != nil {
 		return 0, f.err()
 	}
-	if version != Version {
-		return 0, &afdo.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d", version, Version)}
+	if version < Version || version > maxVersion || r.format == Binary && version > Version {
+		return 0, &afdo.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d to %d", version, Version, maxVersion)}
 	}
+	r.version = version
 	return f.Pos, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
@@ -27,22 +28,22 @@ const (
 	SectionContexts    SectionType = 6
 	SectionBodies      SectionType = 32
 
-	// LLVM 23's. They hold functions, so a file that has one is refused rather than read as if it
-	// had none.
-	sectionTypifiedBodies  SectionType = 33
-	sectionTypifiedOffsets SectionType = 34
+	// Those of version 105. They hold functions, so a file that has one is refused rather than read
+	// as if it had none.
+	sectionComposite        SectionType = 33
+	sectionCompositeOffsets SectionType = 34
 )
 
 var sectionNames = map[SectionType]string{
-	SectionSummary:         "summary",
-	SectionNames:           "names",
-	SectionSymbolList:      "symbol list",
-	SectionFuncOffsets:     "function offsets",
-	SectionMetadata:        "metadata",
-	SectionContexts:        "contexts",
-	SectionBodies:          "bodies",
-	sectionTypifiedBodies:  "typified bodies",
-	sectionTypifiedOffsets: "typified function offsets",
+	SectionSummary:          "summary",
+	SectionNames:            "names",
+	SectionSymbolList:       "symbol list",
+	SectionFuncOffsets:      "function offsets",
+	SectionMetadata:         "metadata",
+	SectionContexts:         "contexts",
+	SectionBodies:           "bodies",
+	sectionComposite:        "composite profile",
+	sectionCompositeOffsets: "composite function offsets",
 }
 
 func (t SectionType) String() string {
@@ -69,15 +70,17 @@ const (
 	FlagMD5           SectionFlags = 1 << 32 // names
 	FlagFixedMD5      SectionFlags = 1 << 33 // names
 	FlagUniq          SectionFlags = 1 << 34 // names: some hold ".__uniq."
+	FlagEytzinger     SectionFlags = 1 << 35 // names: three arrays of MD5s, each a search tree
 	FlagOrdered       SectionFlags = 1 << 32 // function offsets: by context
+	FlagParallel      SectionFlags = 1 << 33 // function offsets: an array beside such names
 	FlagProbes        SectionFlags = 1 << 32 // metadata
 	FlagHasAttributes SectionFlags = 1 << 33 // metadata
 )
 
 var flagNames = map[SectionType][]string{
 	SectionSummary:     {"partial", "context", "fs-discriminator", "", "preInlined", "vtables"},
-	SectionNames:       {"md5", "fixlenmd5", "uniq"},
-	SectionFuncOffsets: {"ordered"},
+	SectionNames:       {"md5", "fixlenmd5", "uniq", "eytzinger"},
+	SectionFuncOffsets: {"ordered", "eytzinger"},
 	SectionMetadata:    {"probe", "attr"},
 }
 
@@ -110,6 +113,34 @@ func (s *Section) FlagNames() []string {
 	return names
 }
 
+// unknownFlags returns the flags of a section that its version does not have. Those of sections
+// that are skipped do not matter.
+func (s *Section) unknownFlags(version uint64) SectionFlags {
+	if _, known := sectionNames[s.Type]; !known {
+		return 0
+	}
+	left := s.Flags &^ (FlagCompressed | FlagFlat)
+	for i, name := range flagNames[s.Type] {
+		since104 := name == "eytzinger"
+		if name != "" && (!since104 || version > Version) {
+			left &^= 1 << (32 + i)
+		}
+	}
+	return left
+}
+
+// nameFlags names flags that are unknown.
+func (s *Section) nameFlags(unknown SectionFlags) string {
+	name := strings.Join((&Section{Type: s.Type, Flags: unknown}).FlagNames(), ",")
+	if s.Type == SectionSymbolList && unknown == FlagMD5 {
+		name = "md5" // of LLVM 23
+	}
+	if name == "" {
+		name = fmt.Sprintf("%#x", uint64(unknown))
+	}
+	return name
+}
+
 const (
 	tableEntrySize = 32
 	tableCountSize = 8
@@ -140,7 +171,7 @@ func (r *Reader) readTable(start int) error {
 	f.Pos = 0
 	r.sections = make([]Section, n)
 	for i := range r.sections {
-		f.tableEntry(i, &r.sections[i], r.src.Size())
+		f.tableEntry(i, &r.sections[i], r.src.Size(), r.version)
 	}
 	if f.Err != nil {
 		return f.err()
@@ -148,7 +179,7 @@ func (r *Reader) readTable(start int) error {
 	return f.checkOverlaps(r.sections)
 }
 
-func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
+func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
 	s.Index = i
 	s.Type = SectionType(f.Uint64("a number"))
 	s.Flags = SectionFlags(f.Uint64("a number"))
@@ -158,8 +189,13 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 		f.Fail(f.Pos-16, afdo.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
 		return
 	}
-	if size > 0 && (s.Type == sectionTypifiedBodies || s.Type == sectionTypifiedOffsets) {
-		f.Fail(f.Pos-tableEntrySize, afdo.ErrSection, "%s of LLVM 23 are not supported", s.Type)
+	if size > 0 && (s.Type == sectionComposite || s.Type == sectionCompositeOffsets) {
+		f.Fail(f.Pos-tableEntrySize, afdo.ErrSection, "a %s section of version 105 is not supported", s.Type)
+		return
+	}
+	if unknown := s.unknownFlags(version); size > 0 && unknown != 0 {
+		f.Fail(f.Pos-tableEntrySize+8, afdo.ErrSection, "unsupported flags of the %s section in version %d: %s",
+			s.Type, version, s.nameFlags(unknown))
 		return
 	}
 	s.Offset, s.Size = int64(off), int64(size)
