@@ -109,32 +109,37 @@ func (a *alignment) trim(r region) region {
 // A match is an old line and a new one.
 type match struct{ i, j int32 }
 
-// unique returns the lines that are once in either half of a region, by old line.
+// unique returns the lines that are once in either half of a region, by old line. If lines say
+// little, it is the lines around them, too, that have to be the same.
 func (a *alignment) unique(r region) []match {
+	bits := bitsOf(r.high-r.low, r.newHigh-r.newLow)
+	return pairsOf(rows(a.old, r.low, r.high, bits), rows(a.new, r.newLow, r.newHigh, bits), r.low, r.newLow)
+}
+
+// pairsOf returns the pairs of equal keys, of lines from two first ones on, that are there once in
+// either list.
+func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	type seen struct {
-		match
+		at              int32
 		times, newTimes uint8
 	}
-	lines := make(map[uint64]*seen)
-	for i := r.low; i < r.high; i++ {
-		s := lines[a.old[i].Hash]
+	lines := make(map[uint64]*seen, len(new))
+	for j, key := range new {
+		s := lines[key]
 		if s == nil {
-			s = &seen{}
-			lines[a.old[i].Hash] = s
+			s = &seen{at: int32(newFirst + j)}
+			lines[key] = s
 		}
-		s.i = int32(i)
-		s.times = min(s.times+1, 2)
+		s.newTimes = min(s.newTimes+1, 2)
 	}
-	for j := r.newLow; j < r.newHigh; j++ {
-		if s := lines[a.new[j].Hash]; s != nil {
-			s.j = int32(j)
-			s.newTimes = min(s.newTimes+1, 2)
+	for _, key := range old {
+		if s := lines[key]; s != nil {
+			s.times = min(s.times+1, 2)
 		}
 	}
-	var pairs []match
-	for i := r.low; i < r.high; i++ {
-		if s := lines[a.old[i].Hash]; s.times == 1 && s.newTimes == 1 {
-			pairs = append(pairs, s.match)
+	for i, key := range old {
+		if s := lines[key]; key != 0 && s != nil && s.times == 1 && s.newTimes == 1 {
+			pairs = append(pairs, match{int32(first + i), s.at})
 		}
 	}
 	return pairs
@@ -218,6 +223,12 @@ func (a *alignment) alike(i, j int) float32 {
 	if old.Hash == new.Hash {
 		return weight(new)
 	}
+	if old.Words == nil {
+		if old.Weight == 0 || new.Weight == 0 {
+			return 0
+		}
+		return 0.2 * weight(new)
+	}
 	share := similarity(old, new)
 	if share < leastSimilar {
 		return 0
@@ -227,7 +238,7 @@ func (a *alignment) alike(i, j int) float32 {
 
 // weight says how much a line matters: a brace little.
 func weight(l *outline.Line) float32 {
-	return 0.1 + float32(math.Sqrt(float64(len(l.Words))))
+	return 0.1 + float32(math.Sqrt(float64(l.Weight)))
 }
 
 // similarity returns the share of the tokens of two lines that is the same.
@@ -241,19 +252,24 @@ func similarity(old, new *outline.Line) float32 {
 
 // moved aligns what was moved past other lines: those that are left once in either function.
 func (a *alignment) moved() {
-	var old, new []int32
-	for i, j := range a.to {
-		if j == none && a.distinct(&a.old[i]) {
-			old = append(old, int32(i))
-		}
-	}
-	for j, i := range a.from {
-		if i == none && a.distinct(&a.new[j]) {
-			new = append(new, int32(j))
-		}
-	}
-	for _, p := range a.uniqueOf(old, new) {
+	bits := bitsOf(len(a.old), len(a.new)) + movedBits
+	old, new := rows(a.old, 0, len(a.old), bits), rows(a.new, 0, len(a.new), bits)
+	hide(old, a.old, a.to)
+	hide(new, a.new, a.from)
+	for _, p := range pairsOf(old, new, 0, 0) {
 		a.pair(int(p.i), int(p.j))
+	}
+}
+
+// movedBits is how many more bits lines must say that are where nobody would look for them.
+const movedBits = 8
+
+// hide clears the keys of lines that are aligned, or say too little to be known again elsewhere.
+func hide(keys []uint64, lines []outline.Line, to []int32) {
+	for i := range keys {
+		if to[i] != none || lines[i].Weight < 2 {
+			keys[i] = 0
+		}
 	}
 }
 
@@ -265,36 +281,6 @@ func (a *alignment) extendAll() {
 			a.extend(i, int(j), -1)
 		}
 	}
-}
-
-// distinct reports whether a line says enough to be known again elsewhere.
-func (a *alignment) distinct(l *outline.Line) bool { return len(l.Words) >= 2 }
-
-// uniqueOf returns the pairs of lines that are once in both lists.
-func (a *alignment) uniqueOf(old, new []int32) []match {
-	times := make(map[uint64][2]int32) // the line in new plus one, or none if there are several; how often in old
-	for _, j := range new {
-		t := times[a.new[j].Hash]
-		if t[0] == 0 {
-			t[0] = j + 1
-		} else {
-			t[0] = none
-		}
-		times[a.new[j].Hash] = t
-	}
-	for _, i := range old {
-		if t, ok := times[a.old[i].Hash]; ok {
-			t[1]++
-			times[a.old[i].Hash] = t
-		}
-	}
-	var pairs []match
-	for _, i := range old {
-		if t := times[a.old[i].Hash]; t[0] > 0 && t[1] == 1 {
-			pairs = append(pairs, match{i, t[0] - 1})
-		}
-	}
-	return pairs
 }
 
 // extend aligns the neighbours of a pair as long as they are the same and free.

@@ -68,9 +68,9 @@ func TestAlignLarge(t *testing.T) {
 	const n = 100_000
 	old, new, same := make([]outline.Line, n), make([]outline.Line, n), make([]outline.Line, n)
 	for i := range n {
-		old[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + 1, Words: []uint32{1, 2}}
-		new[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + n + 1, Words: []uint32{1, 2}}
-		same[i] = outline.Line{Offset: int32(i), Hash: 1, Words: []uint32{1, 2}}
+		old[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+		new[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + n + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+		same[i] = outline.Line{Offset: int32(i), Hash: 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
 	}
 	a := align(old, new)
 	assert.Equal(t, comparisons*2*n, a.left, "nothing is compared")

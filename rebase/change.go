@@ -8,7 +8,7 @@ import (
 
 // align finds the lines of the old function in the new one.
 func (c *change) align() {
-	old, new := c.old.Lines(), c.new.Lines()
+	old, new := c.old.Lines(), c.new.linesLike(c.old)
 	if sameLines(old, new) {
 		c.same, c.share, c.outcome = true, 1, Unchanged
 		return

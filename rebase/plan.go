@@ -85,7 +85,7 @@ func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.ke
 // was.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
-		same := common(c.old.Lines(), f.Lines())
+		same := common(c.old.Lines(), f.linesLike(c.old))
 		f.forget()
 		if same < leastShare && path.Base(c.old.file) != path.Base(f.file) {
 			return -1
@@ -111,13 +111,16 @@ const leastShare = 0.4
 // file, if that is known, and have code where there are counts.
 func bestOld(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
-		if f.symbol != "" {
+		if f.symbol != "" && f.marks == nil {
 			return 0
 		}
 		fits := c.fits(f)
 		f.forget()
 		if fits < leastFit || c.file != "" && path.Base(c.file) != path.Base(f.file) {
 			return -1
+		}
+		if f.marks != nil {
+			return fits
 		}
 		return c.kinship(f) + 4*fits
 	})
@@ -264,16 +267,18 @@ func lineAt(lines []outline.Line, offset int32) int {
 // common returns the share of the lines of two functions that are the same, wherever they are.
 func common(old, new []outline.Line) float64 {
 	times := make(map[uint64]int, len(old))
-	all := len(old) + len(new)
-	for i := range old {
-		times[old[i].Hash]++
+	for _, key := range rows(old, 0, len(old), commonBits) {
+		times[key]++
 	}
 	same := 0
-	for i := range new {
-		if times[new[i].Hash] > 0 {
-			times[new[i].Hash]--
+	for _, key := range rows(new, 0, len(new), commonBits) {
+		if times[key] > 0 {
+			times[key]--
 			same += 2
 		}
 	}
-	return float64(same) / float64(max(all, 1))
+	return float64(same) / float64(max(len(old)+len(new), 1))
 }
+
+// commonBits is how much lines must say that two functions have in common.
+const commonBits = 10

@@ -14,6 +14,10 @@ import (
 // A function of n lines that becomes one of m takes O((n+m) log(n+m)), and a number of steps for
 // each line besides that is bounded whatever has changed. docs/rebase.md says what is found.
 func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
+	return profileTo(p, old, new)
+}
+
+func profileTo(p *profile.Profile, old, new state) (*profile.Profile, *Report, error) {
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {
 		ref := profile.SymbolRef(s)

@@ -24,10 +24,10 @@ const (
 func (p *plan) search(open []*change) {
 	wanted := make(map[uint64][]*change) // by lines that few of them have
 	for _, c := range open {
-		for i := range c.old.Lines() {
-			l := &c.old.Lines()[i]
-			if list := wanted[l.Hash]; len(l.Words) > 1 && len(list) < maxSharing {
-				wanted[l.Hash] = append(list, c)
+		lines := c.old.Lines()
+		for i, key := range signs(lines) {
+			if list := wanted[key]; lines[i].Weight > 1 && len(list) < maxSharing {
+				wanted[key] = append(list, c)
 			}
 		}
 	}
@@ -37,11 +37,12 @@ func (p *plan) search(open []*change) {
 	found := make(map[*change]*finding, len(open))
 	p.new.all(func(f *function) bool {
 		if !p.taken[f.key()] {
-			for _, c := range likeliest(wanted, f.Lines()) {
+			lines := f.linesLike(open[0].old)
+			for _, c := range likeliest(wanted, lines) {
 				if found[c] == nil {
 					found[c] = &finding{}
 				}
-				found[c].add(f, common(c.old.Lines(), f.Lines()))
+				found[c].add(f, common(c.old.Lines(), lines))
 			}
 			f.forget()
 		}
@@ -57,8 +58,8 @@ func (p *plan) search(open []*change) {
 // likeliest returns the few changes with which some lines have the most in common.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
-	for i := range lines {
-		for _, c := range wanted[lines[i].Hash] {
+	for _, key := range signs(lines) {
+		for _, c := range wanted[key] {
 			votes[c]++
 		}
 	}
@@ -67,6 +68,12 @@ func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	})
 	return list[:min(len(list), maxLikeliest)]
 }
+
+// signBits is how much of a function's lines is a sign of it among all functions.
+const signBits = 24
+
+// signs returns a key for each line that few functions should have.
+func signs(lines []outline.Line) []uint64 { return rows(lines, 0, len(lines), signBits) }
 
 // maxSharing bounds how many functions one line is a sign of.
 const maxSharing = 8

@@ -38,15 +38,28 @@ type function struct {
 	scope   string // classes and namespaces
 	outline *outline.Function
 	text    []byte
+	marks   []outline.Mark // of the lines, if that is all that is known; then there is no outline
 	lines   []outline.Line // while they are looked at
 }
 
 // Lines returns the lines of a function. They are kept until [function.forget].
 func (f *function) Lines() []outline.Line {
-	if f.lines == nil {
+	switch {
+	case f.lines != nil:
+	case f.marks != nil:
+		f.lines = outline.Marked(f.marks)
+	default:
 		f.lines = f.outline.Lines(f.text, slices.Index(f.outline.Names, f.name))
 	}
 	return f.lines
+}
+
+// linesLike returns the lines of a function such that they can be compared with those of another.
+func (f *function) linesLike(other *function) []outline.Line {
+	if other.marks == nil || f.marks != nil {
+		return f.Lines()
+	}
+	return outline.Marked(outline.Marks(f.Lines()))
 }
 
 // forget frees the memory of a function's lines. They can be had again.

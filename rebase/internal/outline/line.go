@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -9,8 +10,10 @@ import (
 // A Line is a line of a function as far as it can be told from others.
 type Line struct {
 	Offset int32    // from the line of the function's declaration
-	Hash   uint64   // of its tokens; 0 if it has none
-	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted
+	Hash   uint64   // of its tokens
+	Bits   uint8    // how many of the hash say something
+	Weight uint8    // how many words it has, or would have if all that is left of it is a mark
+	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted; nil if they are not known
 }
 
 // Lines returns the lines of a piece of text that have tokens, of which the first is numbered line
@@ -64,11 +67,16 @@ func (r *lineReader) flush(line int) {
 	offset := int32(number - r.decl)
 	if r.tokens > 0 && own && (len(r.lines) == 0 || offset > r.lines[len(r.lines)-1].Offset) {
 		slices.Sort(r.words)
-		r.lines = append(r.lines, Line{Offset: offset, Hash: max(1, r.digest.Sum64()), Words: append([]uint32{}, r.words...)})
+		r.lines = append(r.lines, Line{
+			Offset: offset, Hash: r.digest.Sum64(), Bits: 64, Weight: uint8(min(len(r.words), math.MaxUint8)), Words: append([]uint32{}, r.words...),
+		})
 	}
 	r.words, r.tokens = r.words[:0], 0
 	r.digest.Reset()
 }
+
+// tokensHash returns the hash of a line of a single token.
+func tokensHash(token string) uint64 { return xxhash.Sum64String(token) }
 
 func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 
