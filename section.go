@@ -19,8 +19,11 @@ const (
 	SectionSymbolInfo  SectionType = wire.SymbolInfo  // 0x05: samples of a function
 )
 
-// SectionIndex is the type of the index section, an extension (docs/extensions.md).
-const SectionIndex SectionType = wire.Index // 0x7f
+// The section types of extensions (docs/extensions.md).
+const (
+	SectionSources SectionType = wire.Sources // 0x7e: what is remembered of the sources
+	SectionIndex   SectionType = wire.Index   // 0x7f
+)
 
 // String returns the name of the type, or "type 0x2a" for an unknown one.
 func (t SectionType) String() string { return wire.SectionTypeName(byte(t)) }

@@ -23,6 +23,9 @@ type Options struct {
 	// Compact makes varints of the integers of the header and of all sections (RFC 4.9).
 	Compact bool
 
+	// NoSources leaves out what the profile remembers of its sources, see [profile.Marks].
+	NoSources bool
+
 	// Index, unless nil, has the file end in an index, see [index.Write]. That takes the memory of
 	// the file a second time, and time to go through all of it.
 	Index *index.Options

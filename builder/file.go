@@ -55,7 +55,7 @@ func (f *file) write(w io.Writer, o Options) error {
 	for _, part := range parts {
 		sizes = append(sizes, part.Sizes...)
 	}
-	head, tail, err := f.plan.Frame(sizes, s, o.Compact)
+	head, tail, err := f.plan.frame(sizes, s, f.sources(o), o.Compact)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -132,8 +134,13 @@ func (p *Plan) place(order []int) {
 //
 // Header and section table come first, and the two sections about all units last, because only the
 // header refers to them: the indices and offsets before them stay smaller, which counts in a
-// compact file.
+// compact file. A sources section is not among them.
 func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail []byte, err error) {
+	return p.frame(sizes, s, nil, compact)
+}
+
+// frame is Frame with a sources section, unless that is nil.
+func (p *Plan) frame(sizes []uint64, s *afdo.Summary, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
 	want := uint64(0)
 	for i := range p.units {
 		want += unitSections + p.units[i].Functions
@@ -144,6 +151,11 @@ func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail 
 	e := newEncoder(nil, nil, compact)
 	e.fileNames(p)
 	e.summary(s)
+	if sources != nil {
+		sources.Names = indexfmt.Sum(e.data[:e.sizes[0]])
+		e.section.Data = sourcefmt.Append(e.section.Data, compact, sources, func(rank int) uint32 { return uint32(len(p.units[p.byPath[rank]].Uses)) })
+		e.add(afdo.SectionSources)
+	}
 	names := len(sizes)
 	head = wire.Head(compact, append(sizes[:names:names], e.sizes...), names+1, names)
 	return head, e.data, nil

@@ -46,9 +46,20 @@ type Options struct {
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 
+	// Declared is called for the functions of the profile, those that are inlined included, with
+	// where debug info says that they are declared; once for each that is elsewhere. It may be nil.
+	Declared func(Declaration)
+
 	// Progress is called from time to time with the number of functions done and of all, from one
 	// goroutine. It may be nil.
 	Progress func(done, all int)
+}
+
+// A Declaration says where a function of the profile is declared.
+type Declaration struct {
+	Unit, Symbol string // in the profile
+	File         string // as debug info has it
+	Line         uint32
 }
 
 // Ranges says whether ranges, the code between two branches, or addresses are counted. Branches
@@ -118,4 +129,5 @@ type creation struct {
 	sameUnit bool
 
 	functions []*function // by address
+	declared  map[Declaration]bool
 }

@@ -103,6 +103,7 @@ func (p *mapper) place(code *symbolize.Code) {
 				root = root.Caller
 			}
 			p.placed.symbol = symbol{p.path(root.Function.File), f.name.name}
+			p.declare(p.placed.symbol, root.Function)
 			break
 		}
 	}
@@ -112,6 +113,19 @@ func (p *mapper) place(code *symbolize.Code) {
 	p.counts(code.Spans)
 	p.calls(code.Spans)
 	p.placed.body.settle(p.options.Combine)
+}
+
+// declare says where a function of the profile is declared.
+func (c *creation) declare(s symbol, f *symbolize.Function) {
+	d := Declaration{s.file, s.name, f.File, uint32(f.Line)}
+	if c.options.Declared == nil || c.declared[d] {
+		return
+	}
+	if c.declared == nil {
+		c.declared = make(map[Declaration]bool)
+	}
+	c.declared[d] = true
+	c.options.Declared(d)
 }
 
 // path changes a path as the options say.
@@ -268,8 +282,10 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	if p.options.Suffixes != NoSuffixes && isPart(i, name, w) {
 		return outer
 	}
+	inlined := symbol{p.path(i.Function.File), name}
+	p.declare(inlined, i.Function)
 	return site{
-		body:   outer.body.inline(w, symbol{p.path(i.Function.File), name}),
+		body:   outer.body.inline(w, inlined),
 		factor: saturating.Mul(outer.factor, d.factor),
 		copy:   copyID(outer.copy, d.copy),
 	}

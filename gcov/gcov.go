@@ -134,6 +134,7 @@ func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {
 	}
 	e := encoder{big: o.ByteOrder == binary.BigEndian, version: o.Version, p: p}
 	e.grow()
+	e.losses.Sources = p.HasMarks()
 	e.header()
 	if e.version >= version3 {
 		e.summary()

@@ -13,6 +13,7 @@ type Losses struct {
 	Symbols    int  // symbols that became one with another of their name in another file
 	Timestamps int  // version 2: functions that lost their timestamp
 	Summary    bool // version 2: the profile had a summary
+	Sources    bool // the profile remembers its sources, see [profile.Marks]
 	ZeroCounts int  // locations with call targets and no count, which gained a count of 0
 
 	// Lines of more than 16 bits: those without samples are left out, the others are folded, as GCC
@@ -36,6 +37,9 @@ func (l Losses) String() string {
 	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
 	if l.Summary {
 		list = append(list, "summary dropped")
+	}
+	if l.Sources {
+		list = append(list, "what is remembered of the sources dropped")
 	}
 	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
 	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")

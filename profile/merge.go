@@ -8,7 +8,8 @@ import (
 
 // Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of
 // one name in different units stay apart. Head counts, counts and calls add up, saturating; of the
-// timestamps the smallest counts that is not 0. p's Summary becomes nil because it no longer holds.
+// timestamps the smallest counts that is not 0. What is remembered of the lines of a function stays if
+// it is the same in both, or only one of them has it. p's Summary becomes nil because it no longer holds.
 // q is not changed.
 //
 // What a sum of several profiles means depends neither on their order nor on
@@ -32,6 +33,7 @@ func (p *Profile) adopt(q *Profile) []SymbolRef {
 		row := q.symbols.rows.at(s)
 		symbols[s] = p.AddSymbol(files[row.file], row.name)
 	}
+	p.adoptMarks(q, symbols, files)
 	return symbols
 }
 

@@ -41,6 +41,7 @@ type Profile struct {
 
 	symbols symbolTable
 	bodies  functionTable
+	marks   marks
 }
 
 // New returns an empty profile: the unknown-file unit and nothing in it.

@@ -35,6 +35,16 @@ func (p *Profile) pruned() *Profile {
 	for s, f := range p.Functions() {
 		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&body, f.Records, symbols)})
 	}
+	for s, m := range p.marks.functions {
+		if used[s] {
+			q.SetMarks(symbols[s], m)
+		}
+	}
+	for f, sum := range p.marks.sums {
+		if files[f] {
+			q.SetUnitSum(units[f], sum)
+		}
+	}
 	return q
 }
 

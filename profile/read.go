@@ -34,6 +34,9 @@ func Read(r *afdo.Reader) (*Profile, error) {
 		}
 		units[i] = nil // what it has read is needed no longer
 	}
+	if err := l.readMarks(r); err != nil {
+		return nil, err
+	}
 	return l.profile, nil
 }
 

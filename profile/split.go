@@ -59,6 +59,12 @@ func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 		}
 		q.AddFunction(s.refs[symbol], Function{fn.HeadCount, fn.Timestamp, renumber(&s.body, fn.Records, s.refs)})
 	}
+	for _, symbol := range symbols {
+		q.SetMarks(s.refs[symbol], s.from.Marks(symbol))
+	}
+	if sum := s.from.UnitSum(f); sum != 0 {
+		q.SetUnitSum(q.AddUnit(s.from.UnitPath(f)), sum)
+	}
 	for _, symbol := range s.all {
 		s.taken[symbol] = false
 	}

@@ -1,10 +1,12 @@
 package rebase
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
 // Profile returns a profile of the new sources, with the counts of p, which is one of the old ones.
@@ -13,18 +15,19 @@ import (
 //
 // A function of n lines that becomes one of m takes O((n+m) log(n+m)), and a number of steps for
 // each line besides that is bounded whatever has changed. docs/rebase.md says what is found.
+//
+// Without old sources, nil, they are what the profile remembers of them, see [profile.Marks], and
+// the error is [ErrNoSources] if that is nothing. A profile that remembers its sources remembers
+// the new ones afterwards.
 func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
-	return profileTo(p, old, new)
-}
-
-func profileTo(p *profile.Profile, old, new state) (*profile.Profile, *Report, error) {
-	uses := make([]use, p.NumSymbols())
-	for s := range uses {
-		ref := profile.SymbolRef(s)
-		uses[s] = use{symbol: p.SymbolName(ref), file: p.UnitPath(p.SymbolUnit(ref))}
+	var from state = old
+	if old == nil {
+		if !p.HasMarks() {
+			return nil, nil, ErrNoSources
+		}
+		from = newMemory(p)
 	}
-	gather(uses, placesOf(p))
-	plan := makePlan(uses, old, new)
+	plan := makePlan(usesOf(p), from, new)
 	report, err := plan.report(placesOf(p))
 	if err != nil {
 		return nil, report, err
@@ -32,7 +35,40 @@ func profileTo(p *profile.Profile, old, new state) (*profile.Profile, *Report, e
 	if plan.nothing() {
 		return p, report, nil
 	}
-	return p.Relocate(plan.relocation), report, nil
+	q := p.Relocate(plan.relocation)
+	if p.HasMarks() {
+		plan.remember(p, q, new)
+	}
+	return q, report, nil
+}
+
+// ErrNoSources is returned for a profile that does not remember its sources.
+var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
+
+// remember has a profile that was moved remember the new sources.
+func (p *plan) remember(from, to *profile.Profile, new *Sources) {
+	units := make(map[string]profile.UnitRef, to.NumUnits())
+	for u := range to.NumUnits() {
+		units[to.UnitPath(profile.UnitRef(u))] = profile.UnitRef(u)
+	}
+	for s, c := range p.changes {
+		unit, ok := units[c.path]
+		if !ok || c.outcome == Lost {
+			continue
+		}
+		ref, ok := to.FindSymbol(unit, c.name)
+		switch {
+		case !ok:
+		case c.new == nil:
+			to.SetMarks(ref, from.Marks(profile.SymbolRef(s)))
+		default:
+			to.SetMarks(ref, outline.Marks(c.new.Lines()))
+			c.new.forget()
+			if file := new.fileOf(c.new.file); file != nil {
+				to.SetUnitSum(unit, file.sum())
+			}
+		}
+	}
 }
 
 // nothing reports whether everything stays as it is.

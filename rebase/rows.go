@@ -1,6 +1,7 @@
 package rebase
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/go-afdo/afdo/rebase/internal/outline"
@@ -18,6 +19,9 @@ const maxRadius = 12
 // bitsOf returns how much lines must say that are to be the only ones of so many that are the same.
 func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spareBits }
 
+// beyond stands for a line before the first or behind the last one.
+const beyond = math.MaxUint64
+
 // rows returns a key for each of some lines: of the shortest row with the line in the middle that
 // says so much. A row ends where the lines do.
 func rows(lines []outline.Line, low, high, enough int) []uint64 {
@@ -27,7 +31,7 @@ func rows(lines []outline.Line, low, high, enough int) []uint64 {
 		for radius := 1; known < enough && radius <= maxRadius; radius++ {
 			for _, at := range [...]int{i - radius, i + radius} {
 				if at < low || at >= high {
-					key = mix(key, uint64(outline.NumMarks))
+					key = mix(key, beyond)
 					continue
 				}
 				key = mix(key, lines[at].Hash)

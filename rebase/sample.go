@@ -14,10 +14,14 @@ import (
 var ErrProbes = errors.New("rebase: the profile is of pseudo-probes, which have no lines")
 
 // Sample is [Profile] for a sample profile of LLVM. Totals lose the samples of lines that are gone.
-// A calling context goes if the line of one of its calls does.
+// A calling context goes if the line of one of its calls does. There must be old sources: LLVM's
+// formats remember nothing of them, [ErrNoSources].
 func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Report, error) {
 	if p.Probes {
 		return nil, nil, ErrProbes
+	}
+	if old == nil {
+		return nil, nil, ErrNoSources
 	}
 	uses := make([]use, p.NumNames())
 	for n := range uses {

@@ -27,6 +27,7 @@ type Sources struct {
 // A source is one file.
 type source struct {
 	path   string
+	text   []byte
 	byLine map[int][]*function // by the line of the name
 }
 
@@ -142,7 +143,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 	}
 	base := pathpkg.Base(path)
 	s.base[base] = append(s.base[base], len(s.files))
-	s.files = append(s.files, source{path, byLine})
+	s.files = append(s.files, source{path, text, byLine})
 }
 
 func join(outer, inner string) string {

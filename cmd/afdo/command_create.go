@@ -44,6 +44,11 @@ With branch stacks, the code between two branches counts and calls are known. Wi
 them, a sample counts where it was taken, and head counts are estimates. The count of
 a line is the largest of its instructions' counts. docs/create.md has all rules.
 
+In v4 and v4c, the profile remembers a few bits of each line of its functions, so that
+"afdo rebase", "afdo slice" and "afdo exec" find the lines again once the sources were
+edited. The sources are read where debug info says, unless they are newer than BIN, or
+in the folders that --source names. --no-sources leaves that away.
+
 An empty profile is not written, nor one of so few samples that it would do harm, unless
 --allow-poor is given: docs/create.md says how many it takes. Standard error tells how many
 samples were used, and how good the profile is. With --json, standard output has this as
@@ -56,7 +61,8 @@ JSON, with these members:
     "placed_share", "without_lines_share", "estimated_heads", "functions",
     "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
     "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
-    "contradicted_share", "stack_depth", "lost", "record_longer"}, "objects": [{"name",
+    "contradicted_share", "stack_depth", "lost", "record_longer"}, "sources": {"functions",
+    "known", "unread": [...], "newer": [...]}, "objects": [{"name",
     "build_id", "samples"}, ...]}
 
 where a weight is samples times bytes of code if ranges were counted, and "objects" are
@@ -132,6 +138,10 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 	}
 	llvm, isLLVM := c.out.kind.(*samplekind.Kind)
 	options.WideDiscriminators = isLLVM
+	remembering := newRemembering(c.binary, c.sources)
+	if c.remembers() {
+		options.Declared = remembering.declare
+	}
 	doing.Say("reading debug info")
 	p, report, err := create.Profile(ctx, file, set, options)
 	if err != nil {
@@ -143,6 +153,12 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 	facts.take(report)
 	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
 		return err
+	}
+	if c.remembers() {
+		doing.Say("reading sources")
+		if facts.Sources, err = remembering.remember(p); err != nil {
+			return err
+		}
 	}
 	doing.Say("writing %s", human.Name(c.out.path))
 	return kind.Write(&e.Env, to, c.out.out, p)

@@ -30,7 +30,8 @@ found in the old sources and in the new ones, and its lines are aligned. Counts 
 lines that are gone are left out. A function whose lines are the same keeps its
 records. docs/rebase.md says what is found.
 
-The old sources are those that the profiled program was built from:
+The old sources are those that the profiled program was built from. A profile that
+"afdo create" made remembers enough of them, if it could read them. Otherwise:
   --old-source DIR         a folder with them; may be several
 
 The new ones are what is to be compiled:
@@ -66,7 +67,7 @@ type rebasing struct {
 func newRebaseCommand(e *env) *cobra.Command {
 	var r rebasing
 	cmd := &cobra.Command{
-		Use:   "rebase PROFILE -o OUT --old-source DIR... {--source DIR... | --compile-commands FILE} [--binary NEW]",
+		Use:   "rebase PROFILE -o OUT {--source DIR... | --compile-commands FILE | --binary NEW} [--old-source DIR...]",
 		Short: "Move a profile to sources that were edited since",
 		Long:  rebaseHelp,
 		Args:  wantArgs("PROFILE"),
@@ -82,7 +83,7 @@ func newRebaseCommand(e *env) *cobra.Command {
 	r.out.addFlags(e, cmd)
 	f.Lookup("output").DefValue = ""
 	r.out.path = ""
-	f.StringArrayVar(&r.oldSources, "old-source", nil, "folder with the sources that were profiled")
+	f.StringArrayVar(&r.oldSources, "old-source", nil, "folder with the sources that were profiled, if the profile does not remember them")
 	f.StringArrayVar(&r.sources, "source", nil, "folder with the sources to be compiled")
 	f.StringVar(&r.database, "compile-commands", "", "compilation database of the new sources, compile_commands.json")
 	f.BoolVar(&r.dry, "dry-run", false, "report what would be moved, and write nothing")
@@ -102,8 +103,6 @@ func (r *rebasing) check() error {
 		return cli.Usagef("no -o OUT, and no --dry-run")
 	case r.json && r.out.path == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
-	case len(r.oldSources) == 0:
-		return cli.Usagef("no --old-source: the profile does not say how its sources were")
 	case len(r.sources) == 0 && r.database == "" && r.binary == "":
 		return cli.Usagef("no --source, --compile-commands or --binary: where are the new sources?")
 	}
@@ -136,7 +135,10 @@ func (e *env) rebase(ctx context.Context, path string, r *rebasing) error {
 }
 
 func (r *rebasing) do(e *env, f *input.File, k kind.Kind) (report *rebase.Report, err error) {
-	ask := &kind.Rebase{Old: &r.old, New: &r.new}
+	ask := &kind.Rebase{New: &r.new}
+	if len(r.oldSources) > 0 {
+		ask.Old = &r.old
+	}
 	if !r.dry {
 		ask.Output = func(format string) (kind.Output, kind.Kind, error) {
 			r.out.to.name = cmp.Or(r.out.to.name, format)
@@ -151,6 +153,9 @@ func (r *rebasing) do(e *env, f *input.File, k kind.Kind) (report *rebase.Report
 		report, err = kind.RebaseModel(&e.Env, from, f, ask)
 		return err
 	})
+	if errors.Is(err, rebase.ErrNoSources) {
+		err = fmt.Errorf("%w: name them with --old-source", err)
+	}
 	return report, err
 }
 

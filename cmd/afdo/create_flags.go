@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/create"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/samples"
@@ -24,6 +25,7 @@ type creating struct {
 	input     samples.Options
 	options   create.Options
 	paths     pathChanges
+	sources   []string
 	json      bool
 	allowPoor bool
 
@@ -98,6 +100,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
 	f.StringArrayVar(&c.paths.strip, "strip-prefix", nil, "remove this folder from the front of source paths")
 	f.StringArrayVar(&c.paths.maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
+	f.StringArrayVar(&c.sources, "source", nil, "folder with the sources, if they are not where debug info says; may be several")
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
 	_ = cmd.MarkFlagRequired("binary")
 }
@@ -138,6 +141,12 @@ func (c *creating) check(e *env) (err error) {
 		return err
 	}
 	return c.checkInput()
+}
+
+// remembers reports whether the output has a place for what is remembered of the sources.
+func (c *creating) remembers() bool {
+	k, ok := c.out.kind.(*gcovkind.Kind)
+	return ok && !k.NoSources && c.out.format.V4()
 }
 
 // choice returns what a word of a flag stands for.

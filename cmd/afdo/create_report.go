@@ -66,6 +66,7 @@ type profileFacts struct {
 	MissingDebugFiles []string `json:"missing_debug_files"`
 
 	Quality *qualityFacts `json:"quality"`
+	Sources *sourcesFacts `json:"sources,omitempty"` // of formats that remember them
 }
 
 // maxObjects is how many other programs of a recording are listed.
@@ -138,6 +139,7 @@ func (f *createFacts) warn(e *env) {
 	}
 	f.warnOfBranches(e)
 	f.Quality.warn(e)
+	f.Sources.warn(e)
 	if f.PlacedShare >= lowShare {
 		return
 	}

@@ -74,6 +74,9 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 	return d, nil
 }
 
+// Data returns the bytes of the section, which must not be changed.
+func (d *Directory) Data() []byte { return d.data }
+
 // Len is the number of units.
 func (d *Directory) Len() int { return len(d.entries) }
 

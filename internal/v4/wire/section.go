@@ -2,14 +2,15 @@ package wire
 
 import "strconv"
 
-// The types of sections (RFC 4.2), and that of the index, which is this project's
-// (docs/extensions.md).
+// The types of sections (RFC 4.2), and those of the sources and the index, which are this
+// project's (docs/extensions.md).
 const (
 	StringTable = 0x01
 	SummaryInfo = 0x02
 	FileNames   = 0x03
 	SymbolNames = 0x04
 	SymbolInfo  = 0x05
+	Sources     = 0x7e
 	Index       = 0x7f
 )
 
@@ -33,6 +34,7 @@ var sectionTypeNames = [...]string{
 	FileNames:   "file names",
 	SymbolNames: "symbol names",
 	SymbolInfo:  "symbol info",
+	Sources:     "sources",
 	Index:       "index",
 }
 

@@ -1,22 +1,13 @@
 package outline
 
+import "github.com/go-afdo/afdo/internal/v4/sourcefmt"
+
 // A Mark is what is remembered of a line without its text: so few bits that the text cannot be told
 // from them, and that many lines have the same one.
-type Mark uint8
+type Mark = sourcefmt.Mark
 
-// The marks. Those of lines with words are hashes of their tokens.
-const (
-	NoTokens   Mark = iota // no line of code
-	CloseBrace             // a lone "}"
-	NoWords                // other punctuation
-	FirstWords             // the first of lines with words
-	NumMarks   = FirstWords + 1<<MarkBits
-)
-
-// MarkBits is how many bits of the hash of a line with words its mark has.
-const MarkBits = 4
-
-// What the words of a line that has only a mark count for, and how much marks say.
+// What the words of a line that has only a mark count for, and how much the mark of one without
+// words says.
 const (
 	markedWeight = 3
 	wordlessBits = 1
@@ -28,11 +19,11 @@ var closeBrace = tokensHash("}")
 func (l *Line) Mark() Mark {
 	switch {
 	case l.Weight > 0:
-		return FirstWords + Mark(l.Hash>>(64-MarkBits))
+		return sourcefmt.FirstWords + Mark(l.Hash>>(64-sourcefmt.WordBits))
 	case l.Hash == closeBrace:
-		return CloseBrace
+		return sourcefmt.CloseBrace
 	}
-	return NoWords
+	return sourcefmt.NoWords
 }
 
 // Marks returns the marks of lines, from that of the declaration on. Lines before it have none.
@@ -52,13 +43,13 @@ func Marks(lines []Line) []Mark {
 
 // Marked returns lines of which only the marks are known.
 func Marked(marks []Mark) []Line {
-	var lines []Line
+	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {
-		l := Line{Offset: int32(offset), Hash: uint64(m), Bits: MarkBits, Weight: markedWeight}
+		l := Line{Offset: int32(offset), Hash: uint64(m), Bits: sourcefmt.WordBits, Weight: markedWeight}
 		switch {
-		case m == NoTokens:
+		case m == sourcefmt.NoTokens:
 			continue
-		case m < FirstWords:
+		case m < sourcefmt.FirstWords:
 			l.Bits, l.Weight = wordlessBits, 0
 		}
 		lines = append(lines, l)

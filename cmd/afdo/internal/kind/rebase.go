@@ -18,7 +18,7 @@ type CanRebase interface {
 
 // A Rebase is what the verb rebase is asked for.
 type Rebase struct {
-	Old, New *rebase.Sources
+	Old, New *rebase.Sources // Old is nil if the profile has to remember them
 
 	// Output says what to write and which kind its format is of, for a profile that has a format.
 	// It is nil if nothing is to be written.

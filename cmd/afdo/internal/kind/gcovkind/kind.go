@@ -26,6 +26,7 @@ type Kind struct {
 
 	BigEndian bool // --big-endian
 	Index     bool // --index
+	NoSources bool // --no-sources
 }
 
 // Name is "GCOV profile".
@@ -45,7 +46,7 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// AddFlags adds --big-endian and --index to verbs that write profiles.
+// AddFlags adds --big-endian, --index and --no-sources to verbs that write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	if f.Lookup("to") == nil {
@@ -53,6 +54,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	}
 	f.BoolVar(&k.BigEndian, "big-endian", false, "write v2 or v3 in big-endian byte order")
 	f.BoolVar(&k.Index, "index", false, `write v4 or v4c with an index, see "afdo help index"`)
+	f.BoolVar(&k.NoSources, "no-sources", false, "write v4 or v4c without what it remembers of the sources")
 }
 
 // CheckFlags refuses flags that a format has no use for.
@@ -93,12 +95,12 @@ func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gco
 	case V3:
 		return gcov.Write(w, p, old)
 	default:
-		return gcov.Losses{}, textfmt.PrintProfile(w, p)
+		return gcov.Losses{Sources: p.HasMarks()}, textfmt.PrintProfile(w, p)
 	}
 }
 
 func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
-	options := builder.Options{Compact: format == V4Compact}
+	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources}
 	if k.Index {
 		if options.Index, err = k.IndexOptions(p); err != nil {
 			return err

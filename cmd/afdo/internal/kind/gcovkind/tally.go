@@ -6,6 +6,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // A tally is what a file consists of.
@@ -14,6 +15,7 @@ type tally struct {
 	gaps     extentTally
 	sections [128]sectionTally // by type
 	indexed  bool              // the section of the index's type is an index
+	sources  bool              // the one of that of sources remembers them
 
 	units, symbols, functions uint64
 	records                   [8]uint64 // by location type
@@ -37,6 +39,8 @@ func takeTally(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
 	_, err := index.Read(r)
 	t.indexed = !errors.Is(err, afdo.ErrNotFound)
+	_, err = profile.ReadSources(r)
+	t.sources = err == nil
 	if err := t.addSections(r); err != nil {
 		return nil, err
 	}
@@ -112,7 +116,7 @@ func (in *Input) losses() ([]kind.Loss, error) {
 	}, nil
 }
 
-// unknownSections counts the sections of types that are neither of the RFC nor an index.
+// unknownSections counts the sections of types that are neither of the RFC nor of an extension.
 func (t *tally) unknownSections() uint64 {
 	n := uint64(0)
 	for typ := range t.sections {
@@ -124,8 +128,11 @@ func (t *tally) unknownSections() uint64 {
 }
 
 func (t *tally) knownSection(typ afdo.SectionType) bool {
-	if typ == afdo.SectionIndex {
+	switch typ {
+	case afdo.SectionIndex:
 		return t.indexed
+	case afdo.SectionSources:
+		return t.sources
 	}
 	return typ >= afdo.SectionStringTable && typ <= afdo.SectionSymbolInfo
 }

@@ -1,0 +1,151 @@
+package sourcefmt
+
+import (
+	"encoding/binary"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+const (
+	magic   = "afds"
+	version = 1
+	sumSize = 4
+)
+
+// Bounds of the parameters of Rice codes.
+const (
+	maxLengthBits = 15
+	maxRunBits    = 7
+)
+
+// A Section is what a file remembers of its sources.
+type Section struct {
+	Names uint32 // the checksum of the file names section, whose units and symbol IDs are meant
+	Units []Unit // by rank in that section
+}
+
+// Append appends a section without its bitmask byte. ids is how many symbol IDs each unit has.
+func Append(dst []byte, compact bool, s *Section, ids func(rank int) uint32) []byte {
+	w := choose(s)
+	var body []byte
+	e := wire.Encoder{Data: dst, Compact: compact}
+	e.String(magic)
+	e.Byte(version)
+	e.Data = binary.BigEndian.AppendUint32(e.Data, s.Names)
+	e.Byte(w.length)
+	e.Byte(w.run)
+	e.Uint32(uint32(len(s.Units)))
+	for i := range s.Units {
+		u := &s.Units[i]
+		if len(u.Functions) == 0 {
+			e.Uint32(0)
+			continue
+		}
+		bits := bitWriter{data: binary.BigEndian.AppendUint32(nil, u.Sum)}
+		bits.unit(u, ids(i), w)
+		e.Uint32(uint32(len(bits.data)))
+		body = append(body, bits.data...)
+	}
+	return append(e.Data, body...)
+}
+
+// choose returns the parameters with which a section takes the fewest bytes.
+func choose(s *Section) widths {
+	var lengths [maxLengthBits + 1]int
+	var runs [maxRunBits + 1]int
+	for i := range s.Units {
+		for _, f := range s.Units[i].Functions {
+			for low := range lengths {
+				lengths[low] += riceSize(uint32(len(f.Marks)), uint8(low))
+			}
+			for marks := f.Marks; len(marks) > 0; {
+				n := wordsIn(marks)
+				for low := range runs {
+					runs[low] += riceSize(uint32(n), uint8(low))
+				}
+				marks = marks[min(n+1, len(marks)):]
+			}
+		}
+	}
+	return widths{least(lengths[:]), least(runs[:])}
+}
+
+// least returns the index of the smallest number.
+func least(sizes []int) (at uint8) {
+	for i := range sizes {
+		if sizes[i] < sizes[at] {
+			at = uint8(i)
+		}
+	}
+	return at
+}
+
+// A Table is a section whose units are decoded when they are asked for.
+type Table struct {
+	Names  uint32
+	data   []byte
+	widths widths
+	ends   []int // of the bytes of each unit
+	start  int   // of the first unit's
+}
+
+// Is reports whether a section, its bitmask byte included, begins like one of sources.
+func Is(data []byte) bool {
+	return len(data) > len(magic) && data[0]&wire.SectionTypeMask == wire.Sources && string(data[1:1+len(magic)]) == magic
+}
+
+// NewTable opens a section, its bitmask byte included, for which [Is] holds. The table is nil if
+// the section is of another version.
+func NewTable(data []byte) (*Table, *wire.Fault) {
+	f := wire.Fields{Data: data, Pos: 1 + len(magic), Compact: data[0]&wire.CompactFlag != 0}
+	if f.Byte() != version && f.Err == nil {
+		return nil, nil
+	}
+	t := &Table{data: data}
+	if sum := f.Take(sumSize, "a checksum"); f.Err == nil {
+		t.Names = binary.BigEndian.Uint32(sum)
+	}
+	at := f.Pos
+	t.widths = widths{f.Byte(), f.Byte()}
+	if t.widths.length > maxLengthBits || t.widths.run > maxRunBits {
+		f.Fail(at, wire.ErrLimit, "numbers with %d and %d low bits", t.widths.length, t.widths.run)
+	}
+	t.ends = make([]int, f.Count(uint64(f.Uint32()), 4, 1, "units"))
+	end := 0
+	for i := range t.ends {
+		at := f.Pos
+		size := f.Uint32()
+		if end += int(size); end > len(data) || size > 0 && size <= sumSize {
+			f.Fail(at, wire.ErrCount, "%d bytes of a unit", size)
+			return nil, f.Err
+		}
+		t.ends[i] = end
+	}
+	t.start = f.Pos
+	if f.Err == nil && end != f.Rest() {
+		f.Fail(f.Pos, wire.ErrCount, "units of %d bytes, %d left", end, f.Rest())
+	}
+	return t, f.Err
+}
+
+// NumUnits returns how many units there are.
+func (t *Table) NumUnits() int { return len(t.ends) }
+
+// Unit decodes what there is of a unit that has so many symbol IDs, and yields its functions. It
+// returns the unit's sum.
+func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, fault *wire.Fault) {
+	low, high := t.start, t.start+t.ends[rank]
+	if rank > 0 {
+		low += t.ends[rank-1]
+	}
+	if low == high {
+		return 0, nil
+	}
+	r := bitReader{data: t.data[low+sumSize : high]}
+	if r.unit(ids, t.widths, yield); r.over || r.left() >= 8 {
+		f := wire.Fields{Data: t.data}
+		f.Fail(low, wire.ErrCount, "the marks of a unit are not of its %d bytes", high-low)
+		return 0, f.Err
+	}
+	return binary.BigEndian.Uint32(t.data[low:]), nil
+}

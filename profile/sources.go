@@ -1,0 +1,122 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-afdo/afdo"
+	v4 "github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// Sources is the sources section of a version 4 file: what it remembers of the lines of functions.
+// All methods may be called from many goroutines.
+type Sources struct {
+	Section afdo.Section
+	table   *sourcefmt.Table
+}
+
+// ErrOtherSources is returned for a sources section that is of other units than those of its file:
+// a program that does not know the section has changed them.
+var ErrOtherSources = errors.New("the sources section is of other units")
+
+var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
+
+// ReadSources opens the sources section of a file: its last section, or the last one before the
+// index. The error is [afdo.ErrNotFound] if there is none or one of another version, and
+// [ErrOtherSources]; others are those of a malformed section. It reads that section and the file
+// names.
+func ReadSources(r *afdo.Reader) (*Sources, error) {
+	s, err := findSources(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.Data(s.Section.Index)
+	if err != nil {
+		return nil, err
+	}
+	if !sourcefmt.Is(data) {
+		return nil, errNoSources
+	}
+	table, fault := sourcefmt.NewTable(data)
+	switch {
+	case fault != nil:
+		return nil, s.fault(fault)
+	case table == nil:
+		return nil, errNoSources
+	}
+	d, err := v4.FileOf(r).Directory()
+	if err != nil {
+		return nil, v4.Public(r, err)
+	}
+	if table.Names != indexfmt.Sum(d.Data()) || table.NumUnits() != d.Len() {
+		return nil, ErrOtherSources
+	}
+	s.table = table
+	return s, nil
+}
+
+// findSources finds the section.
+func findSources(r *afdo.Reader) (*Sources, error) {
+	n := r.NumSections()
+	for i := n - 1; i >= max(0, n-2); i-- {
+		section, err := r.Section(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case section.Type == afdo.SectionSources:
+			return &Sources{Section: section}, nil
+		case section.Type != afdo.SectionIndex:
+			return nil, errNoSources
+		}
+	}
+	return nil, errNoSources
+}
+
+func (s *Sources) fault(f *wire.Fault) error {
+	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
+}
+
+// Unit calls yield for each function of a unit that is remembered, and returns the lower half of
+// the hash of the unit's file, 0 if that is not known.
+func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
+	start, end := u.IDs()
+	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
+		yield(start+afdo.SymbolID(f.ID), f.Marks)
+	})
+	if fault != nil {
+		return 0, s.fault(fault)
+	}
+	return sum, nil
+}
+
+// readMarks reads what the file remembers of its sources. A section of other units is passed over,
+// as is one of another version.
+func (l *loader) readMarks(r *afdo.Reader) error {
+	s, err := ReadSources(r)
+	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, ErrOtherSources) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		sum, err := s.Unit(u, func(id afdo.SymbolID, m Marks) {
+			if ref, ok := l.ids.find(id); ok {
+				l.profile.SetMarks(ref, m)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if sum != 0 {
+			l.profile.SetUnitSum(l.profile.AddUnit(u.Path()), sum)
+		}
+	}
+	return nil
+}

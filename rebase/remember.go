@@ -1,0 +1,86 @@
+package rebase
+
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// Remember has a profile remember the lines of its functions, those that are only inlined included,
+// as they are in the sources that it is of. declared tells where debug info says that a symbol's
+// function is declared. It returns how many functions have samples, and of how many of them the
+// lines are known: those of which the texts have a function of the name at that line, with code where
+// at least half of its samples are.
+func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string) (Declaration, bool)) (functions, known int) {
+	for i, u := range usesOf(p) {
+		if len(u.lines) == 0 {
+			continue
+		}
+		functions++
+		d, ok := declared(u.file, u.symbol)
+		if !ok {
+			continue
+		}
+		c := &change{use: u, spelled: spell(u.symbol)}
+		f := s.at(d, c.spelled.name)
+		if f == nil || f.name.Text != c.spelled.name || c.fits(f) < leastFit {
+			continue // a name that a macro makes would not be found in other sources
+		}
+		known++
+		ref := profile.SymbolRef(i)
+		p.SetMarks(ref, outline.Marks(f.Lines()))
+		p.SetUnitSum(p.SymbolUnit(ref), s.fileOf(d.File).sum())
+	}
+	return functions, known
+}
+
+// sum returns what a profile remembers of a whole file.
+func (s *source) sum() uint32 { return uint32(xxhash.Sum64(s.text)) }
+
+// usesOf returns how the symbols of a profile are used.
+func usesOf(p *profile.Profile) []use {
+	uses := make([]use, p.NumSymbols())
+	for s := range uses {
+		ref := profile.SymbolRef(s)
+		uses[s] = use{symbol: p.SymbolName(ref), file: p.UnitPath(p.SymbolUnit(ref))}
+	}
+	gather(uses, placesOf(p))
+	return uses
+}
+
+// memory is what a profile remembers of its sources.
+type memory map[symbol]*function
+
+// A symbol is one of a unit.
+type symbol struct{ unit, name string }
+
+// newMemory returns what a profile remembers.
+func newMemory(p *profile.Profile) memory {
+	m := make(memory)
+	for s := range p.NumSymbols() {
+		ref := profile.SymbolRef(s)
+		if marks := p.Marks(ref); len(marks) > 0 {
+			at := symbol{p.UnitPath(p.SymbolUnit(ref)), p.SymbolName(ref)}
+			m[at] = &function{symbol: at.name, file: at.unit, marks: marks}
+		}
+	}
+	return m
+}
+
+func (m memory) find(file, name string, _ *spelling) []*function {
+	if f := m[symbol{file, name}]; f != nil {
+		return []*function{f}
+	}
+	return nil
+}
+
+func (m memory) near(*spelling) []*function { return nil }
+
+func (m memory) all(yield func(*function) bool) {
+	for _, f := range m {
+		if !yield(f) {
+			return
+		}
+	}
+}
