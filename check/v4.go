@@ -20,7 +20,8 @@ import (
 // in a unit, of which a lookup finds the first. Where a section cannot be decoded any further, its
 // first fault is the last, and what the rest leads to is not checked.
 //
-// An index is compared with the rest of the file as [index.Check] says. A file without faults can
+// What the file remembers of its sources is decoded, and must be of its symbols and of lines at
+// which they have samples. An index is compared with the rest of the file as [index.Check] says. A file without faults can
 // be read to its end without an error.
 //
 // It looks at every byte once, whatever refers to it, and spells no names out, unless there is an
@@ -129,6 +130,9 @@ func (k *checker) run() {
 	}
 	if k.faults == 0 && !k.stopped && k.opts.Fingerprints != nil {
 		k.fault(k.fingerprints())
+	}
+	if k.faults == 0 && !k.stopped {
+		k.fault(k.sources())
 	}
 }
 

@@ -20,7 +20,7 @@ type Sources struct {
 
 // ErrOtherSources is returned for a sources section that is of other units than those of its file:
 // a program that does not know the section has changed them.
-var ErrOtherSources = errors.New("the sources section is of other units")
+var ErrOtherSources = errors.New("sources of other units")
 
 var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
 
@@ -52,7 +52,7 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 		return nil, v4.Public(r, err)
 	}
 	if table.Names != indexfmt.Sum(d.Data()) || table.NumUnits() != d.Len() {
-		return nil, ErrOtherSources
+		return nil, s.Section.ErrorAt(s.Section.Offset, ErrOtherSources, "the file has %d", d.Len())
 	}
 	s.table = table
 	return s, nil

@@ -22,6 +22,9 @@ const (
 // leastSimilar is how alike two lines must be to be the same after an edit.
 const leastSimilar = 0.5
 
+// replaced is how alike two lines are of which only different marks are known.
+const replaced = 0.2
+
 // An alignment says for each line of an old function which line of the new one it has become.
 type alignment struct {
 	old, new []outline.Line
@@ -223,11 +226,11 @@ func (a *alignment) alike(i, j int) float32 {
 	if old.Hash == new.Hash {
 		return weight(new)
 	}
-	if old.Words == nil {
+	if old.Words == nil { // there is no telling, so lines that were replaced go in their order
 		if old.Weight == 0 || new.Weight == 0 {
 			return 0
 		}
-		return 0.2 * weight(new)
+		return replaced * weight(new)
 	}
 	share := similarity(old, new)
 	if share < leastSimilar {

@@ -15,6 +15,8 @@ type state interface {
 	find(file, symbol string, spelled *spelling) []*function
 	// near returns functions that it may have become.
 	near(spelled *spelling) []*function
+	// has reports whether there is a file whose path ends like this one.
+	has(file string) bool
 	// all iterates over all functions, in any order; some may come twice.
 	all(yield func(*function) bool)
 }
@@ -66,7 +68,12 @@ func makePlan(uses []use, old, new state) *plan {
 			p.take(c, f)
 		}
 	}
-	p.search(slices.DeleteFunc(open, func(c *change) bool { return c.share >= leastShare }))
+	p.search(slices.DeleteFunc(slices.Clone(open), func(c *change) bool { return c.share >= leastShare }))
+	for _, c := range open {
+		if c.new == nil && !new.has(c.old.file) {
+			c.outcome, c.same = Unknown, true
+		}
+	}
 	p.movePaths()
 	return p
 }
@@ -85,14 +92,18 @@ func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.ke
 // was.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
-		same := common(c.old.Lines(), f.linesLike(c.old))
+		old, lines := c.old.Lines(), f.linesLike(c.old)
+		same := common(old, lines)
 		f.forget()
 		if same < leastShare && path.Base(c.old.file) != path.Base(f.file) {
 			return -1
 		}
-		return c.kinship(f) + 6*same
+		return c.kinship(f) + 6*same + alikeLong(len(old), len(lines))
 	})
 }
+
+// alikeLong says how near two lengths are, from 0 to 1.
+func alikeLong(n, m int) float64 { return float64(min(n, m)) / float64(max(n, m, 1)) }
 
 // A taker is a new function that an old one can become. Functions of a template are different ones
 // in one place.

@@ -14,7 +14,7 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Unknown   Outcome = iota // it is not in the old sources: it is left as it is
+	Unknown   Outcome = iota // the old sources do not have it, or the new ones not its file: it is left as it is
 	Unchanged                // all its lines are the same
 	Moved                    // all its counts have a line, some another one
 	Partly                   // some of its counts have no line any more

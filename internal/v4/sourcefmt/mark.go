@@ -3,7 +3,8 @@ package sourcefmt
 // A Mark is what is remembered of a line: so little that the text cannot be told from it.
 type Mark = byte
 
-// The marks. Those of lines with words are the highest bits of a hash, behind FirstWords.
+// The marks. Those of lines with words are the highest bits of the hash of the longest word, the
+// first one of several, behind FirstWords.
 const (
 	NoTokens   Mark = iota // no line of code
 	CloseBrace             // a lone "}"
@@ -12,5 +13,5 @@ const (
 	NumMarks = FirstWords + 1<<WordBits
 )
 
-// WordBits is how many bits of its hash the mark of a line with words has.
-const WordBits = 5
+// WordBits is how many bits that are.
+const WordBits = 4

@@ -71,10 +71,10 @@ func TestRoundTrip(t *testing.T) {
 // TestExample compares a small section with the bytes that the specification has.
 func TestExample(t *testing.T) {
 	s := &Section{Names: 0x01020304, Units: []Unit{{}, {Sum: 0xa0b0c0d0, Functions: []Function{
-		{ID: 1, Marks: []Mark{FirstWords + 17, NoWords, FirstWords + 3, FirstWords + 31, NoTokens, CloseBrace}},
+		{ID: 1, Marks: []Mark{FirstWords + 9, NoWords, FirstWords + 3, FirstWords + 15, NoTokens, CloseBrace}},
 	}}}}
 	assert.Equal(t, []byte{
-		0xfe, 'a', 'f', 'd', 's', 1, 1, 2, 3, 4, 2, 0, 2, 0, 9, 0xa0, 0xb0, 0xc0, 0xd0, 0x55, 0x47, 0xc3, 0xf9, 0,
+		0xfe, 'a', 'f', 'd', 's', 1, 1, 2, 3, 4, 2, 0, 2, 0, 8, 0xa0, 0xb0, 0xc0, 0xd0, 0x55, 0x4f, 0x8f, 0xc8,
 	}, encoded(s, []uint32{4, 3}, true))
 }
 

@@ -13,6 +13,7 @@ type Line struct {
 	Hash   uint64   // of its tokens
 	Bits   uint8    // how many of the hash say something
 	Weight uint8    // how many words it has, or would have if all that is left of it is a mark
+	Mark   Mark     // what is remembered of it without its text
 	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted; nil if they are not known
 }
 
@@ -26,12 +27,14 @@ func Lines(text []byte, line, decl int) []Line {
 
 type lineReader struct {
 	lexer
-	decl   int
-	lines  []Line
-	words  []uint32
-	digest xxhash.Digest
-	tokens int
-	marks  marks
+	decl    int
+	lines   []Line
+	words   []uint32
+	longest []byte // word, the first one of several
+	digest  xxhash.Digest
+	brace   bool // the first token is "}"
+	tokens  int
+	marks   marks
 }
 
 func (r *lineReader) read() []Line {
@@ -50,12 +53,17 @@ func (r *lineReader) read() []Line {
 			continue
 		}
 		spelled := r.text[t.start:t.end]
-		if r.tokens > 0 {
+		if r.tokens == 0 {
+			r.brace = spelled[0] == '}'
+		} else {
 			r.digest.Write([]byte{' '})
 		}
 		r.digest.Write(spelled)
 		if t.kind == word || t.kind == literal {
 			r.words = append(r.words, wordHash(spelled))
+			if len(spelled) > len(r.longest) {
+				r.longest = spelled
+			}
 		}
 		r.tokens++
 	}
@@ -68,15 +76,13 @@ func (r *lineReader) flush(line int) {
 	if r.tokens > 0 && own && (len(r.lines) == 0 || offset > r.lines[len(r.lines)-1].Offset) {
 		slices.Sort(r.words)
 		r.lines = append(r.lines, Line{
-			Offset: offset, Hash: r.digest.Sum64(), Bits: 64, Weight: uint8(min(len(r.words), math.MaxUint8)), Words: append([]uint32{}, r.words...),
+			Offset: offset, Hash: r.digest.Sum64(), Bits: 64, Weight: uint8(min(len(r.words), math.MaxUint8)),
+			Mark: r.mark(), Words: append([]uint32{}, r.words...),
 		})
 	}
-	r.words, r.tokens = r.words[:0], 0
+	r.words, r.longest, r.tokens = r.words[:0], nil, 0
 	r.digest.Reset()
 }
-
-// tokensHash returns the hash of a line of a single token.
-func tokensHash(token string) uint64 { return xxhash.Sum64String(token) }
 
 func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 

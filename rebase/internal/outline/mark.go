@@ -1,6 +1,10 @@
 package outline
 
-import "github.com/go-afdo/afdo/internal/v4/sourcefmt"
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
+)
 
 // A Mark is what is remembered of a line without its text: so few bits that the text cannot be told
 // from them, and that many lines have the same one.
@@ -13,14 +17,13 @@ const (
 	wordlessBits = 1
 )
 
-var closeBrace = tokensHash("}")
-
-// Mark returns the mark of a line.
-func (l *Line) Mark() Mark {
+// mark returns the mark of the line at hand: bits of the hash of its longest word, which changes
+// less often than the line.
+func (r *lineReader) mark() Mark {
 	switch {
-	case l.Weight > 0:
-		return sourcefmt.FirstWords + Mark(l.Hash>>(64-sourcefmt.WordBits))
-	case l.Hash == closeBrace:
+	case len(r.words) > 0:
+		return sourcefmt.FirstWords + Mark(xxhash.Sum64(r.longest)>>(64-sourcefmt.WordBits))
+	case r.tokens == 1 && r.brace:
 		return sourcefmt.CloseBrace
 	}
 	return sourcefmt.NoWords
@@ -35,7 +38,7 @@ func Marks(lines []Line) []Mark {
 	marks := make([]Mark, last+1)
 	for i := range lines {
 		if at := lines[i].Offset; at >= 0 {
-			marks[at] = lines[i].Mark()
+			marks[at] = lines[i].Mark
 		}
 	}
 	return marks
@@ -45,7 +48,7 @@ func Marks(lines []Line) []Mark {
 func Marked(marks []Mark) []Line {
 	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {
-		l := Line{Offset: int32(offset), Hash: uint64(m), Bits: sourcefmt.WordBits, Weight: markedWeight}
+		l := Line{Offset: int32(offset), Mark: m, Hash: uint64(m), Bits: sourcefmt.WordBits, Weight: markedWeight}
 		switch {
 		case m == sourcefmt.NoTokens:
 			continue

@@ -40,6 +40,9 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if facts.Index, err = newIndexFacts(r); err != nil {
 		return err
 	}
+	if facts.Sources, err = newSourcesFacts(r); err != nil {
+		return err
+	}
 	if o.JSON {
 		return output.JSON(e.Out, facts)
 	}
@@ -61,13 +64,14 @@ type ShowFacts struct {
 	Functions uint64            `json:"functions"` // symbols with info
 	Records   RecordFacts       `json:"records"`
 	Index     *IndexFacts       `json:"index,omitempty"` // of v4, if it has one
+	Sources   *SourcesFacts     `json:"sources,omitempty"`
 }
 
 // SizeFacts is how many bytes of a v4 file are of a kind.
 type SizeFacts struct {
 	Kind    string  `json:"kind"`           // a section type, "header" or "gap"
 	Type    *uint8  `json:"type,omitempty"` // of sections
-	Known   bool    `json:"known"`          // the type is of the RFC, or the section an index
+	Known   bool    `json:"known"`          // the type is of the RFC, or the section an extension that is known
 	Count   uint64  `json:"count"`
 	Compact uint64  `json:"compact"` // how many of them are in compact encoding
 	Bytes   int64   `json:"bytes"`
@@ -137,6 +141,7 @@ func (f *ShowFacts) print(w io.Writer) error {
 		table.Part{Heading: "Summary", Table: f.Summary.Table()},
 		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
 		table.Part{Heading: "Contents", Table: f.contentTable()},
+		table.Part{Heading: "Remembered of the sources", Table: f.Sources.table()},
 		table.Part{Heading: "Index", Table: f.Index.table()},
 	)
 }
