@@ -21,8 +21,8 @@ import (
 // first fault is the last, and what the rest leads to is not checked.
 //
 // What the file remembers of its sources is decoded, and must be of its symbols and of lines at
-// which they have samples. An index is compared with the rest of the file as [index.Check] says. A file without faults can
-// be read to its end without an error.
+// which they have samples. An index is compared with the rest of the file as [index.Check] says. A
+// file without faults can be read to its end without an error.
 //
 // It looks at every byte once, whatever refers to it, and spells no names out, unless there is an
 // index: it takes about as long as walking all records does, and keeps some bytes a symbol and a

@@ -20,6 +20,18 @@ func (in *Inputs) Text() (*slice.Text, error) { return in.record.Text() }
 // Sum returns a number that changes when the text means something else to slices.
 func (in *Inputs) Sum() uint64 { return in.record.Sum() }
 
+// State returns a number that changes when one of the files does.
+func (in *Inputs) State() uint64 { return in.record.State() }
+
+// Paths returns the paths of the files of a command that there are.
+func (in *Inputs) Paths(c *command.Line) []string {
+	paths := make([]string, len(in.Files))
+	for i, name := range in.Files {
+		paths[i] = c.Path(name)
+	}
+	return paths
+}
+
 // ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
 // determined from the text of its sources: it is Objective-C, or in a module that is imported, or
 // in a precompiled header without the header.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -22,6 +24,10 @@ type Launcher struct {
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
+
+	// NoRebase leaves counts where they are in sources that were edited since the profile was made.
+	// Otherwise they are moved, see [rebase.Slice], if the profile remembers its sources.
+	NoRebase bool
 
 	// NoParams adds no parameters to those of the command. Without it, GCC 12 and 13 get one
 	// without which they lose counts, unless the command sets it.
@@ -108,6 +114,8 @@ type preparation struct {
 	command  *command.Line
 	compiler *Compiler
 	profile  *profileFile
+
+	remembers bool // the slice remembers the lines of its functions, so it depends on them, too
 }
 
 // asItIs returns the command as it was given.
@@ -209,9 +217,9 @@ func (p *preparation) slice() (*Plan, error) {
 		found = "the last run"
 	}
 	p.trace("%d files, from %s", len(in.Files), found)
-	s := newStamp(p.profile, p.compiler, in, p.Bits)
+	s := newStamp(p.profile, p.compiler, in, p.Bits, p.NoRebase)
 	path := p.slicePath()
-	if path != "" && s.holds(p.Cache, c.Path(path)) {
+	if path != "" && s.holds(p.Cache, c.Path(path), in) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
@@ -223,7 +231,7 @@ func (p *preparation) slice() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := p.handOver(path, data, s)
+	plan, err := p.handOver(path, data, s, in)
 	if err == nil && !samples {
 		plan.Outcome = Nothing
 	}
@@ -246,13 +254,17 @@ func (p *preparation) slicePath() string {
 }
 
 // handOver writes a slice beside the object, or where that cannot be, into the cache.
-func (p *preparation) handOver(path string, data []byte, s stamp) (*Plan, error) {
+func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*Plan, error) {
 	c := p.command
 	changed, err := false, errors.New("it has no place there")
 	if path != "" {
 		changed, err = WriteSlice(c.Path(path), data)
 		if err == nil {
-			s.keep(p.Cache, c.Path(path), data)
+			lines := uint64(0)
+			if p.remembers {
+				lines = in.State()
+			}
+			s.keep(p.Cache, c.Path(path), data, lines)
 		}
 	}
 	if err != nil {
@@ -292,8 +304,11 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 		return nil, false, err
 	}
 	defer closeFile()
-	part, err := program.Select(slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits})
+	part, err := program.Select(slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits, Sources: !p.NoRebase})
 	if err != nil {
+		return nil, false, p.profile.wrap(err)
+	}
+	if part, err = p.rebase(part, in); err != nil {
 		return nil, false, p.profile.wrap(err)
 	}
 	if samples = part.NumFunctions() > 0; !samples {
@@ -301,6 +316,21 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	}
 	data, err = encodeProfile(part, p.compiler)
 	return data, samples, err
+}
+
+// rebase moves counts to where their lines are in the files of the command.
+func (p *preparation) rebase(part *profile.Profile, in *Inputs) (*profile.Profile, error) {
+	p.remembers = part.HasMarks()
+	part, report, err := rebase.Slice(part, in.Paths(p.command))
+	if report == nil {
+		return part, err
+	}
+	for _, f := range report.Functions {
+		if f.Outcome != rebase.Unchanged && f.Outcome != rebase.Unknown {
+			p.trace("%s of %s is %s since the profile was made", f.Symbol, f.Unit, f.Outcome)
+		}
+	}
+	return part, err
 }
 
 // whole gives the command the whole profile, in the version that the compiler reads.

@@ -147,7 +147,7 @@ func programOf(r *afdo.Reader) (*slice.Program, error) {
 // makes it, and the others wait.
 func (p *preparation) indexedCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s", file.path, file.state, slice.Names.Name))
+	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s\x00sources", file.path, file.state, slice.Names.Name))
 	if err != nil {
 		return "", cacheError{err}
 	}

@@ -118,9 +118,9 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 // without looking into the profile that it would make the same one.
 type stamp uint64
 
-func newStamp(p *profileFile, compiler *Compiler, in *Inputs, bits int) stamp {
+func newStamp(p *profileFile, compiler *Compiler, in *Inputs, bits int, noRebase bool) stamp {
 	h := xxhash.New()
-	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00%d\x00%d", p.path, p.state, compiler.Reads(), bits, in.Sum(), selfState())
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00%t\x00%d\x00%d", p.path, p.state, compiler.Reads(), bits, noRebase, in.Sum(), selfState())
 	return stamp(h.Sum64())
 }
 
@@ -137,10 +137,17 @@ func selfState() uint64 {
 	return filestate.Of(info)
 }
 
+// A slice is kept with its stamp, the hash of its bytes, and the state of the files that it was
+// made for, 0 if it does not depend on their lines.
+const keptSize = 3 * 8
+
 // holds reports whether the file of a slice is the one that was made out of the same.
-func (s stamp) holds(cache *Cache, path string) bool {
+func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
 	kept, ok := cache.files().Get(store.Stamps, path)
-	if !ok || len(kept) != 16 || binary.LittleEndian.Uint64(kept) != uint64(s) {
+	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {
+		return false
+	}
+	if lines := binary.LittleEndian.Uint64(kept[16:]); lines != 0 && lines != in.State() {
 		return false
 	}
 	info, err := os.Lstat(path)
@@ -152,9 +159,10 @@ func (s stamp) holds(cache *Cache, path string) bool {
 }
 
 // keep remembers out of what a slice was made.
-func (s stamp) keep(cache *Cache, path string, data []byte) {
+func (s stamp) keep(cache *Cache, path string, data []byte, lines uint64) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
-	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data)))
+	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))
+	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, lines))
 }
 
 // profileFile is the file of a profile, as it is now.

@@ -13,12 +13,13 @@ type Losses struct {
 	Symbols    int  // symbols that became one with another of their name in another file
 	Timestamps int  // version 2: functions that lost their timestamp
 	Summary    bool // version 2: the profile had a summary
-	Sources    bool // the profile remembers its sources, see [profile.Marks]
 	ZeroCounts int  // locations with call targets and no count, which gained a count of 0
 
 	// Lines of more than 16 bits: those without samples are left out, the others are folded, as GCC
 	// does when it looks for them.
 	SilentLines, FoldedLines int
+
+	Sources bool // the profile remembers its sources, see [profile.Marks]
 }
 
 // String lists the losses in words, separated by "; ". It is empty if there are none.
@@ -38,11 +39,11 @@ func (l Losses) String() string {
 	if l.Summary {
 		list = append(list, "summary dropped")
 	}
-	if l.Sources {
-		list = append(list, "what is remembered of the sources dropped")
-	}
 	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
 	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
 	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
+	if l.Sources {
+		list = append(list, "what is remembered of the sources dropped")
+	}
 	return strings.Join(list, "; ")
 }

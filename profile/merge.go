@@ -8,8 +8,9 @@ import (
 
 // Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of
 // one name in different units stay apart. Head counts, counts and calls add up, saturating; of the
-// timestamps the smallest counts that is not 0. What is remembered of the lines of a function stays if
-// it is the same in both, or only one of them has it. p's Summary becomes nil because it no longer holds.
+// timestamps the smallest counts that is not 0. What is remembered of the lines of a function stays
+// if it is the same in both, or only one of them has it. p's Summary becomes nil because it no
+// longer holds.
 // q is not changed.
 //
 // What a sum of several profiles means depends neither on their order nor on

@@ -10,8 +10,8 @@ import (
 // Remember has a profile remember the lines of its functions, those that are only inlined included,
 // as they are in the sources that it is of. declared tells where debug info says that a symbol's
 // function is declared. It returns how many functions have samples, and of how many of them the
-// lines are known: those of which the texts have a function of the name at that line, with code where
-// at least half of its samples are.
+// lines are known: those of which the texts have a function of the name at that line, with code
+// where at least half of its samples are.
 func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string) (Declaration, bool)) (functions, known int) {
 	for i, u := range usesOf(p) {
 		if len(u.lines) == 0 {
@@ -36,7 +36,9 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 }
 
 // sum returns what a profile remembers of a whole file.
-func (s *source) sum() uint32 { return uint32(xxhash.Sum64(s.text)) }
+func (s *source) sum() uint32 { return sumOf(s.text) }
+
+func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }
 
 // usesOf returns how the symbols of a profile are used.
 func usesOf(p *profile.Profile) []use {

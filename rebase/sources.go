@@ -1,14 +1,12 @@
 package rebase
 
 import (
-	"io"
 	"io/fs"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -105,16 +103,8 @@ func (s *Sources) ReadFile(path string) error { return s.read(path, filepath.ToS
 
 // read reads a file that is to have another path.
 func (s *Sources) read(path, as string) error {
-	f, info, err := regular.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if info.Size() > maxSource {
-		return nil
-	}
-	text, err := io.ReadAll(f)
-	if err == nil {
+	text, err := readSource(path)
+	if text != nil {
 		s.AddFile(as, text)
 	}
 	return err

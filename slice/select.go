@@ -36,6 +36,10 @@ type Request struct {
 
 	Target Target // must be one of those above
 
+	// Sources has the slice remember the lines of its functions as the profile does, see
+	// [profile.Marks].
+	Sources bool
+
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
 }
@@ -439,7 +443,43 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 			Records:   body.Records(),
 		})
 	}
+	if q.Sources {
+		return p, s.remember(p, refs)
+	}
 	return p, nil
+}
+
+// remember has a slice remember the lines of the functions that have samples in it.
+func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef) error {
+	used := make([]bool, p.NumSymbols())
+	for ref, f := range p.Functions() {
+		used[ref] = true
+		for i := range f.Records {
+			if r := &f.Records[i]; r.Kind == profile.KindInlined {
+				used[r.Callee] = true
+			}
+		}
+	}
+	for _, sym := range s.symbols {
+		ref := refs[sym.ID]
+		if !used[ref] {
+			continue
+		}
+		m, err := s.Store.Marks(sym)
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			continue
+		}
+		p.SetMarks(ref, m)
+		sum, err := s.Store.UnitSum(sym.Unit)
+		if err != nil {
+			return err
+		}
+		p.SetUnitSum(p.SymbolUnit(ref), sum)
+	}
+	return nil
 }
 
 // files returns the units and the files of the symbols in the profile's order, and with each

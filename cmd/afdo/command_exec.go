@@ -31,6 +31,10 @@ FILE may be a URL: the file is downloaded into the cache, and each compile asks 
 server whether it has changed. That takes the program afdo-fetch for http and https,
 and afdo-fetch-blob for s3, gs and azblob.
 
+If the profile remembers its sources, as "afdo create" makes it, counts are moved to
+where their lines are now in the files that the compile reads; see "afdo help rebase".
+With --no-rebase they stay where they are. LLVM's profiles remember nothing.
+
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any
 other file, and if it links, preprocesses, compiles no C or C++, or runs another
@@ -56,6 +60,7 @@ index, into the cache, which also keeps facts about compilers and headers: see
 type execOptions struct {
 	profile  string
 	bits     quantum
+	noRebase bool
 	noParams bool
 	fallback bool
 	verbose  bool
@@ -79,6 +84,7 @@ func newExecCommand(e *env) *cobra.Command {
 	f.SetInterspersed(false) // the compiler's flags are its own
 	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
 	o.bits.addFlag(cmd)
+	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
@@ -91,7 +97,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if err != nil {
 		return err
 	}
-	l := driver.Launcher{Profile: o.profile, Bits: int(o.bits), NoParams: o.noParams, Warn: func(text string) { e.Warnf("%s", text) }}
+	l := driver.Launcher{Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, NoParams: o.noParams, Warn: func(text string) { e.Warnf("%s", text) }}
 	if o.verbose {
 		l.Trace = l.Warn
 	}

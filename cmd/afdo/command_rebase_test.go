@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -143,7 +144,7 @@ func TestRebaseRefuses(t *testing.T) {
 		said   string
 	}{
 		"nothing matches": {[]string{prof, "--old-source", old, "--source", new, "-o", out}, cli.StatusFault, "no function of the profile is in both sources"},
-		"no old sources":  {[]string{prof, "--source", new, "-o", out}, cli.StatusUsage, "no --old-source"},
+		"no old sources":  {[]string{prof, "--source", new, "-o", out}, cli.StatusFault, "name them with --old-source"},
 		"no new sources":  {[]string{prof, "--old-source", new, "-o", out}, cli.StatusUsage, "no --source"},
 		"no output":       {[]string{prof, "--old-source", old, "--source", new}, cli.StatusUsage, "no -o OUT"},
 		"two answers":     {[]string{prof, "--old-source", old, "--source", new, "-o", out, "--dry-run"}, cli.StatusUsage, "--dry-run"},
@@ -187,4 +188,82 @@ func TestRebaseOfBuild(t *testing.T) {
 		moved = append(moved, string(text))
 	}
 	assert.Len(t, slices.Compact(moved), 1)
+}
+
+// TestRebaseOfCreated moves a profile that remembers its sources: the section goes from verb to
+// verb, and what is moved is what the old sources would say.
+func TestRebaseOfCreated(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	dir := filepath.Dir(program)
+	in := sampled(t, program, "loop", 50, 7)
+	prof := filepath.Join(t.TempDir(), "prof.v4c")
+	r := afdoRun("create", "--binary", program, "--profile", in, "-o", prof)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	assert.NotContains(t, r.err, "not remembered")
+	r = afdoRun("show", prof)
+	assert.Contains(t, r.out, "Remembered of the sources\n")
+	assert.NotContains(t, r.out, "unknown)")
+	assert.Equal(t, cli.StatusDone, afdoRun("check", prof).status)
+
+	new := t.TempDir()
+	edited := strings.NewReplacer("  int s = 0;\n", "  int s = 0;\n\n  if (n < 0) abort();\n", "return x / 2;", "/* half */\n  return x / 2;").Replace(createdProgram)
+	require.NoError(t, os.WriteFile(filepath.Join(new, "prog.c"), []byte(edited), 0o666))
+	want := mustCreate(t, "rebase", prof, "--old-source", dir, "--source", new, "--to", "text", "-o", "-")
+	assert.NotEqual(t, want, mustCreate(t, "convert", prof, "--to", "text"))
+
+	verbs := map[string][]string{
+		"convert": {"convert", prof, "--to", "v4"}, "index": {"convert", prof, "--to", "v4c", "--index"},
+		"merge": {"merge", prof, "--to", "v4"}, "slice": {"slice", prof, "--unit", "prog.c", "--to", "v4"},
+	}
+	for name, args := range verbs {
+		kept := filepath.Join(t.TempDir(), "kept")
+		r := afdoRun(append(args, "-o", kept)...)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+		assert.Equal(t, want, mustCreate(t, "rebase", kept, "--source", new, "--to", "text", "-o", "-"), name)
+		dropped := filepath.Join(t.TempDir(), "dropped")
+		r = afdoRun("convert", kept, "--no-sources", "--to", "v4", "-o", dropped)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+		r = afdoRun("rebase", dropped, "--source", new, "--dry-run")
+		assert.Equal(t, cli.StatusFault, r.status, name)
+		assert.Contains(t, r.err, "does not remember", name)
+	}
+	for _, format := range []string{"v3", "v2", "text"} {
+		r := afdoRun("convert", prof, "--to", format, "-o", filepath.Join(t.TempDir(), "x"))
+		assert.Contains(t, r.err, "what is remembered of the sources dropped", format)
+	}
+
+	moved, back := filepath.Join(t.TempDir(), "moved.v4c"), filepath.Join(t.TempDir(), "back.v4c")
+	require.Equal(t, cli.StatusDone, afdoRun("rebase", prof, "--source", new, "-o", moved).status)
+	assert.Equal(t, cli.StatusDone, afdoRun("check", moved).status)
+	require.Equal(t, cli.StatusDone, afdoRun("rebase", moved, "--source", dir, "-o", back).status)
+	assert.Equal(t, mustRead(t, prof), mustRead(t, back), "there and back again")
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return data
+}
+
+// TestCreateWithoutSources says which sources are not remembered, and why.
+func TestCreateWithoutSources(t *testing.T) {
+	program := compileC(t, createdProgram, "-g")
+	in := sampled(t, program, "loop", 50, 7)
+	source := filepath.Join(filepath.Dir(program), "prog.c")
+	out := filepath.Join(t.TempDir(), "out.v4c")
+	future := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(source, future, future))
+	r := afdoRun("create", "--binary", program, "--profile", in, "-o", out)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	assert.Contains(t, r.err, "; 1 file newer than the program, such as "+source)
+	moved := t.TempDir()
+	require.NoError(t, os.Rename(source, filepath.Join(moved, "prog.c")))
+	r = afdoRun("create", "--binary", program, "--profile", in, "-o", out)
+	assert.Contains(t, r.err, "; 1 file cannot be read, such as "+source)
+	r = afdoRun("create", "--binary", program, "--profile", in, "-o", out, "--source", moved, "--json")
+	assert.NotContains(t, r.err, "not remembered")
+	keepJSON(t, "create", r.out)
+	assert.Contains(t, r.out, `"known": 2`)
+	r = afdoRun("create", "--binary", program, "--profile", in, "-o", out, "--no-sources")
+	assert.NotContains(t, r.err, "not remembered")
 }

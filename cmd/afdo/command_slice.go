@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -28,6 +29,10 @@ preprocessed sources. The file of a slice that has not changed is not touched.
 
 Slices for clang, --to extbinary or profdata, need FILE in the same format and are
 selected by the identifiers in the sources: --unit needs --deps as well.
+
+If FILE remembers its sources, as "afdo create" makes it, counts are moved to where
+their lines are now in the files that --unit and --deps name or the compiles read; see
+"afdo help rebase". --no-rebase leaves them where they are.
 
 --quantize rounds counts, so that slices change less from one collection to the
 next. docs/slices.md has figures.`
@@ -60,6 +65,7 @@ func newSliceCommand(e *env) *cobra.Command {
 	}
 	out.addFlags(e, cmd)
 	s.addFlags(e, cmd)
+	cmd.Flags().BoolVar(&s.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	all.addFlags(cmd)
 	return cmd
 }
@@ -81,7 +87,11 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 		if err != nil {
 			return err
 		}
+		request.Sources = true
 		part, err := program.Select(request)
+		if err == nil && !s.noRebase {
+			part, err = s.rebase(part)
+		}
 		if err != nil {
 			return err
 		}
@@ -90,6 +100,16 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 			return err
 		})
 	})
+}
+
+// rebase moves the counts of a slice to where their lines are in the files that were named.
+func (s *slicing) rebase(part *profile.Profile) (*profile.Profile, error) {
+	files, err := readDepfiles(s.deps)
+	if err != nil {
+		return nil, err
+	}
+	part, _, err = rebase.Slice(part, append(files, s.units...))
+	return part, err
 }
 
 // encodeSlice returns a slice as a file.

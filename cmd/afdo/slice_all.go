@@ -19,6 +19,7 @@ import (
 	"github.com/go-afdo/afdo/driver/compdb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -68,7 +69,7 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 			if err != nil {
 				return err
 			}
-			return work(&gccCutter{program, target, int(s.bits), out})
+			return work(&gccCutter{program, target, int(s.bits), out, s.noRebase})
 		})
 	})
 }
@@ -76,7 +77,7 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 // A cutter takes slices of a profile.
 type cutter interface {
 	// cut returns a slice, and whether it has any function.
-	cut(text *slice.Text, c *command.Line) (data []byte, any bool, err error)
+	cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error)
 	whole() ([]byte, error)
 }
 
@@ -86,10 +87,15 @@ type gccCutter struct {
 	target  slice.Target
 	bits    int
 	out     outputFlags
+
+	noRebase bool
 }
 
-func (g *gccCutter) cut(text *slice.Text, _ *command.Line) (data []byte, any bool, err error) {
-	part, err := g.program.Select(slice.Request{Text: text, Target: g.target, Bits: g.bits})
+func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
+	part, err := g.program.Select(slice.Request{Text: text, Target: g.target, Bits: g.bits, Sources: true})
+	if err == nil && !g.noRebase {
+		part, _, err = rebase.Slice(part, in.Paths(c))
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -282,7 +288,7 @@ func (a *sliceAllState) encoded(c *command.Line) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, any, err := a.cut(text, c)
+	data, any, err := a.cut(text, in, c)
 	if err == nil && !any {
 		a.mu.Lock()
 		a.nothing = append(a.nothing, human.Name(c.Sources[0]))

@@ -76,7 +76,7 @@ type clangCutter struct {
 	path    string
 }
 
-func (c *clangCutter) cut(text *slice.Text, command *command.Line) (data []byte, any bool, err error) {
+func (c *clangCutter) cut(text *slice.Text, _ *driver.Inputs, command *command.Line) (data []byte, any bool, err error) {
 	var file bytes.Buffer
 	n, err := c.profile.WriteSlice(&file, text, command.Sources)
 	return file.Bytes(), n > 0, err

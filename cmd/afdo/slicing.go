@@ -25,6 +25,7 @@ type slicing struct {
 	deps     []string
 	compiler compilerName
 	bits     quantum
+	noRebase bool
 }
 
 func (s *slicing) addFlags(e *env, cmd *cobra.Command) {

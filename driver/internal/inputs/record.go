@@ -92,6 +92,15 @@ func (r *Record) Text() (*slice.Text, error) {
 // Sum returns a number that changes when the text means something else to slices.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
 
+// State returns a number that changes when one of the files does.
+func (r *Record) State() uint64 {
+	var e encoder
+	for _, in := range r.inputs {
+		e.input(in)
+	}
+	return xxhash.Sum64(e.data)
+}
+
 // holds reports whether a command still reads what it did. It renews the state of folders in which
 // other things have changed.
 func (f *finder) holds(r *Record) bool {

@@ -3,13 +3,12 @@ package sourcefmt
 import "math/bits"
 
 // How the marks of a unit lie in its bits: for each symbol ID of its range a bit that says whether
-// there are marks of a function. If so, 1 and the number of an earlier function of the unit that has
-// the same ones, in as many bits as the number of those before has, such as another function of the
-// same template; or 0 and
+// there are marks of a function. If so, 1 and the number of an earlier function of the unit that
+// has the same ones, such as another function of the same template; or 0 and
 //
 //	number of lines    Rice code of LENGTH_BITS
 //	then, until there are so many:
-//	  lines with words in a row    Rice code of RUN_BITS, and 5 bits for each
+//	  lines with words in a row    Rice code of RUN_BITS, and WordBits for each
 //	  a line without, unless the function ends here: 0 no tokens, 10 a lone "}", 11 others
 
 // A Unit is what is remembered of a unit.

@@ -18,7 +18,8 @@ type file struct {
 	units []*afdo.Unit
 	byID  []int // the units that have symbols, by ascending ID
 
-	budget *budget.Budget
+	budget  *budget.Budget
+	sources sources
 }
 
 func newFile(r *afdo.Reader) (*file, error) {

@@ -77,6 +77,12 @@ func (s *Memory) Function(sym Symbol, _ *Scratch) (profile.Function, error) {
 	return *s.p.Function(profile.SymbolRef(sym.ID)), nil
 }
 
+func (s *Memory) Marks(sym Symbol) (profile.Marks, error) {
+	return s.p.Marks(profile.SymbolRef(sym.ID)), nil
+}
+
+func (s *Memory) UnitSum(unit int) (uint32, error) { return s.p.UnitSum(profile.UnitRef(unit)), nil }
+
 func (s *Memory) Inlinings(yield func(ID, []ID)) error {
 	var callees []ID
 	for ref, f := range s.p.Functions() {

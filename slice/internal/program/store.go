@@ -34,6 +34,11 @@ type Store interface {
 	// inlined there, which may come twice and are the store's again when yield returns.
 	Inlinings(yield func(caller ID, callees []ID)) error
 
+	// Marks returns what is remembered of the lines of a symbol's function, nil if nothing is, and
+	// UnitSum what is of the file of a unit, 0 if nothing is.
+	Marks(s Symbol) (profile.Marks, error)
+	UnitSum(unit int) (uint32, error)
+
 	// Summary returns the summary of the whole profile, which the caller must not change.
 	Summary() (*afdo.Summary, error)
 }

@@ -141,5 +141,8 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 		return err
 	}
 	losses.Tell(e)
+	if _, err := profile.ReadSources(in.reader); err == nil {
+		e.Warnf("%s cannot hold everything: %s", out.Format.Name, gcov.Losses{Sources: true})
+	}
 	return nil
 }
