@@ -121,7 +121,7 @@ func (e *env) report(ctx context.Context, paths []string, o *reportOptions) erro
 		options.Functions = math.MaxInt32 // more than there are symbols
 	}
 	if o.demangle && !o.plain {
-		options.Name = demangled.Bounded
+		options.Name, options.Short = demangled.Bounded, demangled.Brief
 	}
 	if len(sides) == 2 {
 		if err := e.reportChange([2]*reportSide(sides)); err != nil {

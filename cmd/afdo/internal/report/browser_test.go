@@ -63,7 +63,9 @@ func TestPage(t *testing.T) {
 			page := b.open(t, path, colours, 1280)
 			testColours(t, page, colours)
 			testTables(t, page)
+			testHottest(t, page)
 			testSearch(t, page)
+			testHits(t, page)
 			testMap(t, page)
 			testFlame(t, page)
 			page.quiet(t, path)
@@ -152,6 +154,74 @@ func testSearch(t *testing.T, p *tab) {
 	p.eval(t, `document.getElementById('search').focus()`, nil)
 	p.key(t, "Escape")
 	p.wait(t, found+` === ''`)
+}
+
+// The page begins with the functions that have the most own samples.
+func testHottest(t *testing.T, p *tab) {
+	got := p.texts(t, `[...document.querySelectorAll('#hot-list li')].map(e => e.querySelector('.share').textContent + ' ' + e.querySelector('.name').textContent)`)
+	require.Len(t, got, 10)
+	assert.Equal(t, "1.75% ns::function00(int)", got[0])
+	assert.Equal(t, "1.59% ns::function09(int)", got[9])
+	assert.Equal(t, []string{"overview", "hottest", "inlining", "functions", "lines", "calls", "units", "counts"},
+		p.texts(t, `[...document.querySelectorAll('main > section')].map(e => e.id)`))
+}
+
+// Frames that are too thin to be told apart are one strip.
+func TestStrips(t *testing.T) {
+	b := startBrowser(t)
+	p := profile.New()
+	f := p.AddUnit("src/a.cc")
+	var body profile.Body
+	for i := range 2000 {
+		body.Reset()
+		body.Count(1, 0, uint64(10+100000*(i/1999)))
+		p.AddFunction(p.AddSymbol(f, fmt.Sprintf("f%d", i)), profile.Function{Records: body.Records()})
+	}
+	path := writeFile(t, p, usual(p, "thin.afdo"))
+	page := b.open(t, path, "light", 1280)
+	assert.Equal(t, []string{"All samples", "f1999"}, page.texts(t, `[...document.querySelectorAll('.frame')].map(e => e.frame.name)`))
+	assert.Equal(t, []string{"1,999 narrow frames, 16.7% of all samples"}, page.texts(t, `[...document.querySelectorAll('.strip')].map(e => e.title)`))
+	assert.True(t, boolean(t, page, `(() => {
+		const strip = document.querySelector('.strip').getBoundingClientRect(), frame = document.querySelectorAll('.frame')[1].getBoundingClientRect();
+		return Math.abs(strip.left - frame.right) < 0.1 && strip.top === frame.top;
+	})()`))
+	page.quiet(t, path)
+}
+
+// The search lists what it has found, and leads there.
+func testHits(t *testing.T, p *tab) {
+	hits := func() []string {
+		return p.texts(t, `document.getElementById('hits').hidden ? [] : [...document.querySelectorAll('#hits span')].map(e => e.textContent)`)
+	}
+	assert.Empty(t, hits())
+	p.search(t, "file07")
+	assert.Equal(t, []string{"ns::function07(int)", "helper07", "src/b/file07.cc"}, hits())
+	p.screenshot(t, "hits")
+	p.eval(t, `document.querySelectorAll('#hits button')[1].click()`, nil)
+	assert.Empty(t, hits())
+	assert.Equal(t, "helper07", p.text(t, `document.querySelector('#flame-detail b').textContent`))
+	p.wait(t, `Math.abs(document.getElementById('inlining').getBoundingClientRect().top) < innerHeight / 2`)
+	p.key(t, "Escape")
+	p.key(t, "Escape")
+	assert.Equal(t, "All samples", p.text(t, `document.querySelector('#flame-detail b').textContent`))
+
+	// With the keyboard: down and up, and Enter for the first.
+	p.eval(t, `document.getElementById('search').focus()`, nil)
+	assert.Len(t, hits(), 3)
+	p.key(t, "ArrowDown")
+	p.key(t, "ArrowDown")
+	assert.Equal(t, "helper07", p.text(t, `document.activeElement.firstChild.textContent`))
+	p.key(t, "ArrowUp")
+	p.key(t, "ArrowUp")
+	assert.Equal(t, "search", p.text(t, `document.activeElement.id`))
+	p.key(t, "Enter")
+	assert.Equal(t, "ns::function07(int)", p.text(t, `document.querySelector('#flame-detail b').textContent`))
+	p.key(t, "Escape")
+	p.eval(t, `document.getElementById('search').focus()`, nil)
+	p.key(t, "Escape")
+	p.wait(t, `document.getElementById('found').textContent === ''`)
+	assert.Empty(t, hits())
+	p.eval(t, `document.activeElement.blur(); scrollTo(0, 0)`, nil)
 }
 
 func testMap(t *testing.T, p *tab) {

@@ -78,6 +78,7 @@ type unitTail struct {
 // go on behind them with those of symbols that are not rows and that frames refer to.
 type symbols struct {
 	Name      []string   `json:"name"`
+	Short     []string   `json:"short"`     // for narrow places, empty if Name
 	Assembler []string   `json:"assembler"` // name there, empty if Name
 	Unit      counts     `json:"unit"`
 	Own       counts     `json:"own"`
@@ -128,7 +129,7 @@ func newCollector(p *profile.Profile, o Options) *collector {
 
 func newData(p *profile.Profile, o Options) (*data, error) {
 	c := newCollector(p, o)
-	c.Units.Path, c.Symbols.Name, c.Symbols.Assembler = []string{}, []string{}, []string{} // nil would be null
+	c.Units.Path, c.Symbols.Name, c.Symbols.Short, c.Symbols.Assembler = []string{}, []string{}, []string{}, []string{} // nil would be null
 	c.Source = clip(o.Source)
 	c.Total = count(c.now.ranking.Total)
 	if c.was != nil {
@@ -299,10 +300,18 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 		if c.options.Name != nil {
 			name = c.options.Name(assembler)
 		}
+		short := ""
+		if c.options.Short != nil {
+			short = c.options.Short(assembler)
+		}
+		if short == name {
+			short = ""
+		}
 		if name == assembler {
 			assembler = ""
 		}
 		s.Name = append(s.Name, clip(name))
+		s.Short = append(s.Short, clip(short))
 		s.Assembler = append(s.Assembler, clip(assembler))
 		s.Unit = append(s.Unit, c.path(c.names.SymbolUnit(ref)))
 	}

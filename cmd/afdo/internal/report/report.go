@@ -51,7 +51,8 @@ type Options struct {
 	// Locate, unless nil, fills in where in the source lines are, those of which it knows.
 	Locate func([]Line) error
 
-	Name func(string) string // how a symbol's name is to be shown; as it is if nil
+	Name  func(string) string // how a symbol's name is to be shown; as it is if nil
+	Short func(string) string // the same where there is little room; as Name if nil
 }
 
 // Explained is what "afdo explain" has found.
@@ -87,7 +88,7 @@ const (
 var assets embed.FS
 
 // scripts are the parts of the page's script in their order.
-var scripts = []string{"core.js", "names.js", "change.js", "curve.js", "table.js", "treemap.js", "flame.js", "address.js", "main.js"}
+var scripts = []string{"core.js", "names.js", "change.js", "hottest.js", "curve.js", "table.js", "treemap.js", "flame.js", "hits.js", "address.js", "main.js"}
 
 // Write writes the page of a profile, or of how it differs from the one before it. The size of the
 // page depends on the numbers in the options, not on that of the profile.

@@ -30,14 +30,14 @@ const unknown = '(unknown)'; // the unit of symbols whose file is not known
 const pathOf = unit => data.units.path[unit] || unknown;
 const nameOf = symbol => data.symbols.name[symbol] || '(no name)';
 
-// shortName leaves out of a name what a narrow place has no room for:
+// shortName leaves out of a symbol's name what a narrow place has no room for:
 // parameters, template arguments and the outer scopes.
 const shortNames = new Map();
-function shortName(name) {
-  let short = shortNames.get(name);
+function shortName(symbol) {
+  let short = shortNames.get(symbol);
   if (short === undefined) {
-    short = shorten(name);
-    shortNames.set(name, short);
+    short = shorten(data.symbols.short[symbol] || nameOf(symbol));
+    shortNames.set(symbol, short);
   }
   return short;
 }

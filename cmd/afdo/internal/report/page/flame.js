@@ -1,6 +1,6 @@
 // The flame graph: functions, and below each what is inlined in it.
 
-const frameHeight = 19, thinnest = 0.7; // pixels
+const frameHeight = 19, thinnest = 2; // pixels; what is thinner goes into one strip with others
 
 function flameGraph() {
   const element = at('flame'), detail = at('flame-detail'), reset = at('flame-reset');
@@ -28,9 +28,12 @@ function flameGraph() {
     while (open.length > 0) {
       const [f, from, level] = open.pop();
       let x = from;
-      for (const child of f.children) {
+      for (const [i, child] of f.children.entries()) {
         const w = child[width] / focus[width] * pixels;
-        if (!(w >= thinnest)) break; // and so are those behind it
+        if (!(w >= thinnest)) { // and so are those behind it
+          if (strip(fragment, f, f.children.slice(i), x, pixels, level)) lowest = Math.max(lowest, level + 1);
+          break;
+        }
         put(fragment, child, x, w, level, false);
         lowest = Math.max(lowest, level + 1);
         open.push([child, x, level + 1]);
@@ -50,12 +53,29 @@ function flameGraph() {
       'aria-label': `${f.name}: ${grouped(f.shownTotal)} samples, ${part(f.total, root.total)}` + changed(f),
     });
     Object.assign(e.style, {left: x + 'px', width: w + 'px', top: level * frameHeight + 'px'});
-    if (w < 4) e.style.borderRightWidth = '0';
     if (w < 12) e.style.padding = '0';
-    if (w > 30) e.textContent = f === root ? f.name : (before ? arrow(points(f.total, f.was)) : '') + shortName(f.name);
+    else e.textContent = label(f, w - 9);
     e.frame = f;
     drawn.set(f, e);
     parent.append(e);
+  }
+
+  // strip draws frames that are too thin to be told apart as one, which is no frame itself.
+  function strip(parent, f, frames, x, pixels, level) {
+    const sum = frames.reduce((sum, child) => sum + (child[width] || 0), 0), w = sum / focus[width] * pixels;
+    if (!(w >= 1)) return false;
+    const e = make('div', {class: 'strip', title: `${several(frames.length, 'narrow frame')}, ${part(sum, root[width])} of all samples`});
+    Object.assign(e.style, {left: x + 'px', width: w + 'px', top: level * frameHeight + 'px'});
+    e.onclick = () => zoom(f);
+    parent.append(e);
+    return true;
+  }
+
+  // label returns what there is room for of the name of a frame.
+  function label(f, pixels) {
+    if (f === root) return fitting([f.name], pixels);
+    const name = shortName(f.symbol), mark = before ? arrow(points(f.total, f.was)) : '';
+    return fitting([mark + name, mark + name.split('::').at(-1)], pixels);
   }
 
   const changed = f => before && f !== root ? `, ${change(f.shownTotal, f.shownWas)}` : '';
@@ -135,7 +155,7 @@ function flameGraph() {
   }
   if (before) changeLegend(at('flame-legend'));
   else legend(at('flame-legend'), 'Own lines: little', 'most of the samples', [1, 2, 3, 4, 5]);
-  at('flame-note').textContent = 'Frames too narrow to be seen are blank until you zoom in.' +
+  at('flame-note').textContent = 'Frames that are too narrow for this page are one hatched strip together; zoom in to see them.' +
     (Number(data.frames.left) > 0 ? ` ${grouped(data.frames.left)} frames with fewer samples are left out of this page.` : '');
   show(root);
   onWidth(element, draw);
@@ -146,6 +166,18 @@ function flameGraph() {
       focus = f;
       draw();
       show(f);
+    },
+    // goTo zooms in on the widest frame of a symbol, and reports whether there is one.
+    goTo(symbol) {
+      let widest;
+      const open = [...root.children];
+      while (open.length > 0) {
+        const f = open.pop();
+        if (f.symbol === symbol && f[width] > (widest?.[width] || 0)) widest = f;
+        open.push(...f.children);
+      }
+      if (widest) zoom(widest);
+      return widest !== undefined;
     },
     mark(symbols) {
       matches = symbols;

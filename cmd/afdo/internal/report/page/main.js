@@ -2,7 +2,9 @@
 
 onWidth(at('curve'), drawCurve);
 if (before) changeLists();
+else hottestList();
 const parts = {units: unitTable(), functions: functionTable(), calls: callTable(), lines: lineTable(), map: unitMap(), flame: flameGraph()};
+const hits = hitList(parts.flame);
 
 function search(text) {
   document.dispatchEvent(new CustomEvent('searched', {detail: text.trim()}));
@@ -14,6 +16,7 @@ function search(text) {
     parts.lines.filter(null);
     parts.map.mark(null);
     parts.flame.mark(null);
+    hits.clear();
     at('found').textContent = '';
     return;
   }
@@ -23,6 +26,7 @@ function search(text) {
   parts.lines.filter(data.lines.symbol.map(s => symbols[s]));
   parts.map.mark(units);
   parts.flame.mark(symbols);
+  hits.show(units, symbols);
   const share = parts.flame.covered(symbols);
   at('found').textContent = `${several(foundFunctions, 'function')}, ${several(foundUnits, 'unit')}` +
     (share > 0 ? `, ${part(share, 1)} of the samples` : '');

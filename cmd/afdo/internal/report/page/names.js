@@ -21,6 +21,27 @@ function characterWidth() {
   return characterPixels;
 }
 
+// textWidth returns how wide a text is in a frame of the flame graph.
+let pen;
+const textWidths = new Map();
+function textWidth(text) {
+  if (!pen) {
+    pen = document.createElement('canvas').getContext('2d');
+    pen.font = '12px ' + getComputedStyle(document.body).fontFamily;
+  }
+  if (!textWidths.has(text)) textWidths.set(text, pen.measureText(text).width);
+  return textWidths.get(text);
+}
+
+// fitting returns the first of some texts that fits a width, else the last one, which is cut where
+// it is shown, and nothing if too little of that could be read.
+function fitting(texts, width) {
+  const whole = texts.find(text => textWidth(text) <= width);
+  if (whole !== undefined) return whole;
+  const last = texts[texts.length - 1];
+  return textWidth([...last].slice(0, 3).join('') + '…') <= width ? last : '';
+}
+
 // fitNames cuts those names in an element that do not fit their so many lines.
 function fitNames(element, lines = 2) {
   const names = [...element.querySelectorAll('.name')];
