@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,10 +42,8 @@ if there are any. If no input is left, the pipeline fails.
 The rest are flags of Beam: --runner and what belongs to it.`
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "--worker=true" { // as a runner starts it, with Beam's flags alone
-		flag.Parse()
-	}
-	beam.Init() // which does not return on a worker
+	work(context.Background(), os.Args[1:])
+	beam.Init()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stderr))
 }
 
@@ -78,7 +77,7 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 			if err != nil {
 				return err
 			}
-			skipped, err := merge(ctx, options, stderr)
+			skipped, err := m.within(ctx, options, stderr)
 			if err == nil && skipped {
 				*status = cli.StatusPartial
 			} else if err == nil {
@@ -94,6 +93,7 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 	f.BoolVar(&m.output.Compact, "compact", false, "write compact encoding")
 	f.Uint64Var(&m.output.ShardBytes, "shard-bytes", fleetmerge.DefaultShardBytes, "size of the parts in which the file is written")
 	f.StringVar(&m.deadLetters, "dead-letters", "", "file for the names of the inputs that cannot be read; OUT.skipped if not given")
+	f.DurationVar(&m.timeout, "timeout", 6*time.Hour, "how long the pipeline may take, 0 for ever")
 	m.weighing.AddTo(cmd)
 	m.trim.AddTo(cmd)
 	f.AddGoFlagSet(flag.CommandLine)
@@ -105,8 +105,25 @@ type merging struct {
 	globs, lists []string
 	output       fleetmerge.Output
 	deadLetters  string
+	timeout      time.Duration
 	weighing     weighing.Flags
 	trim         trim.Flags
+}
+
+// within runs the pipeline for as long as the command line allows. A runner may wait for ever for a
+// worker that cannot start.
+func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
+	if m.timeout <= 0 {
+		return merge(ctx, o, stderr)
+	}
+	late := fmt.Errorf("the pipeline is not done after %v (--timeout): can its workers start? The log of the runner tells", m.timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, m.timeout, late)
+	defer cancel()
+	skipped, err = merge(ctx, o, stderr)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return skipped, err
 }
 
 // options returns what the pipeline is to do.
@@ -155,6 +172,9 @@ func local(path string) string {
 
 // merge runs the pipeline and tells whether inputs were skipped.
 func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
+	if err := workersAreThis(); err != nil {
+		return false, err
+	}
 	pipeline, scope := beam.NewPipelineWithRoot()
 	if err := fleetmerge.Merge(scope, o); err != nil {
 		return false, err

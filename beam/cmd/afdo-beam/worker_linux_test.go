@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -44,40 +48,96 @@ func manyInputs(t *testing.T, dir string, hosts int) (sum []byte) {
 	return file.Bytes()
 }
 
-// TestWorkerProcess runs the pipeline on a Prism that is a process of its own, so that the command
-// is the worker and nothing else, and tells how much memory both take.
-func TestWorkerProcess(t *testing.T) {
-	testenv.NeedSweep(t)
+// startPrism starts a Prism that is a process of its own, and returns what ends it. An address in
+// flags is where it is.
+func startPrism(t *testing.T) (flags []string, stop func() *exec.Cmd) {
+	t.Helper()
 	prism := filepath.Join(t.TempDir(), "prism")
 	if out, err := exec.Command("go", "build", "-o", prism, "github.com/apache/beam/sdks/v2/go/cmd/prism").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	listener.Close()
+	runner := exec.Command(prism, fmt.Sprint("--job_port=", address.Port), "--serve_http=false", "--log_level=error")
+	runner.Env = append(os.Environ(), "AFDO_BEAM_TEST=command") // of workers
+	if err := runner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second) // Beam's client waits for it, and longer if it has to ask again
+	stop = sync.OnceValue(func() *exec.Cmd {
+		_ = runner.Process.Kill()
+		_ = runner.Wait()
+		return runner
+	})
+	t.Cleanup(func() { stop() })
+	return []string{"--runner=prism", fmt.Sprint("--endpoint=localhost:", address.Port)}, stop
+}
+
+// TestWorkerMemoryOfProcess has the command be the worker and nothing else, and tells how much
+// memory it and a Prism take.
+func TestWorkerMemoryOfProcess(t *testing.T) {
+	testenv.NeedSweep(t)
 	for _, hosts := range []int{20, 100, 1000} {
 		dir := t.TempDir()
 		want := manyInputs(t, dir, hosts)
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := listener.Addr().(*net.TCPAddr)
-		listener.Close()
-		runner := exec.Command(prism, fmt.Sprint("--job_port=", address.Port), "--serve_http=false", "--log_level=error")
-		if err := runner.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second) // Beam's client waits for it, and longer if it has to ask again
+		flags, stop := startPrism(t)
 		out := filepath.Join(t.TempDir(), "out")
-		worker := exec.Command(os.Args[0], "merge", "--input", filepath.Join(dir, "*"), "--output", out,
-			"--runner=prism", fmt.Sprint("--endpoint=localhost:", address.Port), "--environment_type=LOOPBACK")
+		worker := exec.Command(os.Args[0], append([]string{"merge", "--input", filepath.Join(dir, "*"), "--output", out, "--environment_type=LOOPBACK"}, flags...)...)
 		worker.Env = append(os.Environ(), "AFDO_BEAM_TEST=command")
 		said, err := worker.CombinedOutput()
-		_ = runner.Process.Kill()
-		_ = runner.Wait()
 		if err != nil {
 			t.Fatalf("%v: %s", err, said)
 		}
 		requireBytes(t, want, out)
-		t.Logf("%d hosts, a file of %d bytes: worker %d kB, Prism %d kB", hosts, len(want), maxRSS(worker), maxRSS(runner))
+		t.Logf("%d hosts, a file of %d bytes: worker %d kB, Prism %d kB", hosts, len(want), maxRSS(worker), maxRSS(stop()))
+	}
+}
+
+// TestWorkerProcess has a Prism start workers as processes, for a command in a folder without
+// sources. One that is killed, and one that cannot start, end in an error and without output.
+func TestWorkerProcess(t *testing.T) {
+	testenv.NeedSweep(t)
+	dir := t.TempDir()
+	want := manyInputs(t, dir, 20)
+	flags, _ := startPrism(t)
+	run := func(more ...string) (out string, said []byte, err error) {
+		out = filepath.Join(t.TempDir(), "out")
+		cmd := exec.Command(os.Args[0], slices.Concat([]string{"merge"}, flags, []string{"--environment_type=PROCESS", "--input", filepath.Join(dir, "*"), "--output", out}, more)...)
+		cmd.Dir = t.TempDir()
+		cmd.Env = append(os.Environ(), "AFDO_BEAM_TEST=command")
+		said, err = cmd.CombinedOutput()
+		return out, said, err
+	}
+	out, said, err := run()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	requireBytes(t, want, out)
+
+	killed := filepath.Join(t.TempDir(), "killed")
+	write(t, killed, []byte("#!/bin/sh\n"+os.Args[0]+" \"$@\" & sleep 0.5; kill -9 $!; wait\n"))
+	if err := os.Chmod(killed, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ command, said string }{
+		"killed":    {killed, "worker"},
+		"not there": {filepath.Join(t.TempDir(), "none"), "is not done after 5s (--timeout): can its workers start?"},
+		"not a one": {"/bin/false", "is not done after 5s (--timeout): can its workers start?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, err := json.Marshal(map[string]string{"command": c.command})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, said, err := run("--timeout=5s", "--environment_config="+string(config))
+			if _, missing := os.Stat(out); err == nil || !os.IsNotExist(missing) || !strings.Contains(string(said), c.said) {
+				t.Errorf("%v, %v: %s", err, missing, said)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/container/tools"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+)
+
+// A runner starts workers in two ways. Beam's container has fetched this program, asked for what a
+// worker has to know, and says it with --worker=true and flags of Beam. A runner that starts a
+// process (PROCESS) says where to ask, and nothing has to be fetched: this is the program.
+const (
+	workerFlag    = "--worker=true"
+	provisionFlag = "--provision_endpoint="
+)
+
+// work is the life of a worker, if the arguments are those of one. It does not return then.
+func work(ctx context.Context, args []string) {
+	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
+		return
+	}
+	if args[0] != workerFlag {
+		if err := provision(ctx, args); err != nil {
+			fmt.Fprintf(os.Stderr, "afdo-beam: as a worker: %v\n", err)
+			os.Exit(1)
+		}
+	} else {
+		flag.Parse()
+	}
+	beam.Init() // which does not return on a worker
+}
+
+// provision asks the runner for what a worker has to know, and sets the flags and variables in
+// which Beam looks for it.
+func provision(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("worker", flag.ContinueOnError)
+	id := f.String("id", "", "name of the worker")
+	endpoint := f.String("provision_endpoint", "", "where to ask")
+	for _, unused := range []string{"control_endpoint", "logging_endpoint", "artifact_endpoint", "semi_persist_dir"} {
+		f.String(unused, "", "told by the other endpoint, or not needed")
+	}
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	*id = strings.Trim(*id, "'") // Prism quotes it, but not for a shell
+	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(ctx, *id), *endpoint)
+	if err != nil {
+		return err
+	}
+	if info.GetControlEndpoint().GetUrl() == "" || info.GetLoggingEndpoint().GetUrl() == "" {
+		return errors.New("the runner does not tell its endpoints")
+	}
+	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
+	if err != nil {
+		return err
+	}
+	if err := tools.MakePipelineOptionsFileAndEnvVar(options); err != nil {
+		return err
+	}
+	if err := os.Setenv("RUNNER_CAPABILITIES", strings.Join(info.GetRunnerCapabilities(), " ")); err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"worker": "true", "id": *id,
+		"control_endpoint": info.GetControlEndpoint().GetUrl(), "logging_endpoint": info.GetLoggingEndpoint().GetUrl(),
+	} {
+		if err := flag.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workersAreThis has runners start this program as a worker, unless flags say otherwise. Beam would
+// compile one out of the sources in the current folder. Workers in containers are of Linux.
+func workersAreThis() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" {
+		*jobopts.WorkerBinary = self
+	}
+	if strings.EqualFold(*jobopts.EnvironmentType, "PROCESS") && *jobopts.EnvironmentConfig == "" {
+		config, err := json.Marshal(map[string]string{"command": self})
+		if err != nil {
+			return err
+		}
+		*jobopts.EnvironmentConfig = string(config)
+	}
+	return nil
+}
