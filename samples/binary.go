@@ -18,18 +18,19 @@ type Binary struct {
 
 	kind    elf.Type
 	machine elf.Machine
+	progs   []*elf.Prog
 	text    uint64            // file offset of .text, of a relocatable object
 	symbols map[string]uint64 // that perf measures the kernel's addresses from
 }
 
-// NewBinary describes an ELF file. It must be the binary itself: a separate file of debug
-// information has other file offsets.
+// NewBinary describes an ELF file, which stays open as long as it is used. It must be the binary
+// itself: a separate file of debug information has other file offsets.
 func NewBinary(f *elf.File, name string) (*Binary, error) {
 	layout, err := NewLayout(f)
 	if err != nil {
 		return nil, err
 	}
-	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type, machine: f.Machine}
+	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type, machine: f.Machine, progs: f.Progs}
 	if s := f.Section(".text"); s != nil && f.Type == elf.ET_REL {
 		b.text = s.Offset
 	}

@@ -17,7 +17,11 @@ var ErrLayout = errors.New("the ELF file has neither an executable segment nor a
 type Layout struct {
 	code elfid.Code
 	base uint64 // address of the page that the first segment begins in, of code or not
+	text uint64 // address of the page that the first segment of code begins in, as llvm-profgen has it
 }
+
+// page is what llvm-profgen takes for the size of a page.
+const page = 4 << 10
 
 // NewLayout returns the layout of a file: of its executable segments, or of the section .text if it
 // is a relocatable object such as a kernel module. A file of debug information alone, split from
@@ -27,6 +31,9 @@ func NewLayout(f *elf.File) (*Layout, error) {
 	if i := slices.IndexFunc(f.Progs, isLoaded); i >= 0 {
 		first := f.Progs[i]
 		l.base = first.Vaddr - first.Vaddr%max(first.Align, 1)
+	}
+	if i := slices.IndexFunc(f.Progs, func(p *elf.Prog) bool { return isLoaded(p) && p.Flags&elf.PF_X != 0 }); i >= 0 {
+		l.text = f.Progs[i].Vaddr &^ (page - 1)
 	}
 	if s := f.Section(".text"); len(l.code) == 0 && s != nil && f.Type == elf.ET_REL {
 		l.code = elfid.Code{{Offset: s.Offset, Address: s.Addr, Size: s.Size}}
@@ -44,15 +51,65 @@ func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
 // segment that comes later in the table takes up the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(address) }
 
-// unlinked makes file offsets of a set's addresses, which are the linker's, or else counted from
-// where the first segment begins: some is before it then. What is in no code is left out.
-func (b *Binary) unlinked(linked *Set, report *Report) *Set {
-	l, base := b.Layout, uint64(0)
-	for r := range linked.ranges {
-		if r.Begin < l.base {
-			base = l.base
+// looked is at how many ranges it is looked whether they end in a branch.
+const looked = 1000
+
+// counted returns what addresses are counted from: llvm-profgen counts from the first segment of
+// code unless told otherwise, and others from the first segment or from 0. It is where most of the
+// ranges are in code, and end in a branch.
+func (b *Binary) counted(linked *Set) (base uint64) {
+	most := -1
+	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
+		fit, left := 0, looked
+		for r := range linked.Ranges() {
+			_, begins := b.Layout.Offset(r.Begin + candidate)
+			_, ends := b.Layout.Offset(r.End + candidate)
+			if !begins || !ends {
+				continue
+			}
+			if left--; left < 0 || b.mayBranch(r.End+candidate) {
+				fit++
+			}
+		}
+		if fit > most {
+			base, most = candidate, fit
 		}
 	}
+	return base
+}
+
+// mayBranch reports whether the instruction at an address may be a branch, by its first bytes. It
+// is true where that is not known, as for other machines than x86.
+func (b *Binary) mayBranch(address uint64) bool {
+	if b.machine != elf.EM_X86_64 && b.machine != elf.EM_386 {
+		return true
+	}
+	i := slices.IndexFunc(b.progs, func(p *elf.Prog) bool {
+		return isLoaded(p) && p.ReaderAt != nil && address >= p.Vaddr && address-p.Vaddr < p.Filesz
+	})
+	if i < 0 {
+		return true
+	}
+	var code [2]byte
+	if n, _ := b.progs[i].ReadAt(code[:], int64(address-b.progs[i].Vaddr)); n == 0 {
+		return true
+	}
+	switch c := code[0]; {
+	case c == 0x0f:
+		return code[1]&0xf0 == 0x80
+	case c&0xf0 == 0x70, c >= 0xe0 && c <= 0xeb, c == 0xc2, c == 0xc3, c == 0xff:
+		return true
+	}
+	return slices.Contains(branchPrefixes, code[0])
+}
+
+// branchPrefixes are the prefixes of x86 that branches have: bnd, rep, notrack, hints, REX.
+var branchPrefixes = []byte{0xf2, 0xf3, 0x3e, 0x2e, 0x41}
+
+// unlinked makes file offsets of a set's addresses, which are the linker's or counted from some
+// base. What is in no code is left out.
+func (b *Binary) unlinked(linked *Set, report *Report) *Set {
+	l, base := b.Layout, b.counted(linked)
 	set := new(Set)
 	for r, n := range linked.ranges {
 		begin, ok := l.Offset(r.Begin + base)

@@ -137,8 +137,8 @@ func TestTextOfSeveralBinaries(t *testing.T) {
 	require.Equal(t, lists, text(t, s))
 }
 
-// Perforator writes offsets with 0x, llvm-profgen --skip-symbolization addresses of the linker or
-// offsets from where the first segment begins, also in lists for each context.
+// Perforator writes offsets with 0x, llvm-profgen --skip-symbolization offsets from where the first
+// segment of code begins, or addresses of the linker, also in lists for each context.
 func TestTextOfOthers(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader("1\n0xa50-0xa50:13\n0\n1\n0x78ce->0x78b0:2\n"), plain(t, "a", elf.ET_DYN), samples.Options{})
 	require.NoError(t, err)
@@ -152,6 +152,7 @@ func TestTextOfOthers(t *testing.T) {
 	require.NoError(t, err)
 	for name, in := range map[string]string{
 		"addresses": "2\n402010-402018:3\n402020-402020:1\n3\n402018->402010:2\n1->402020:5\n402018->900000:1\n",
+		"code":      "2\n10-18:3\n20-20:1\n3\n18->10:2\nffffffffff->20:5\n18->500000:1\n",
 		"offsets":   "2\n2010-2018:3\n2020-2020:1\n3\n2018->2010:2\n1->2020:5\n2018->500000:1\n",
 		"contexts":  "[main:1 @ f]\n  1\n  402010-402018:3\n  1\n  402018->402010:2\n[main]\n  1\n  402020-402020:1\n  2\n  1->402020:5\n  402018->900000:1\n",
 	} {
