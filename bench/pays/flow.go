@@ -46,7 +46,7 @@ func readFlow(b *samples.Binary, f *elf.File, path string) (*flow, error) {
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	return &r.flow, r.flow.findReturns(b.Path)
+	return &r.flow, r.flow.findLeaving(b.Path)
 }
 
 type flowReader struct {
@@ -171,11 +171,16 @@ func (f *flow) take(from, to, n uint64) {
 	f.taken[from][to] += n
 }
 
-// findReturns marks the returns of x86 as instructions that do not go on.
-func (f *flow) findReturns(path string) error {
+// findLeaving marks the returns and jumps of x86 as instructions that do not go on. Callgrind takes
+// a jump to another file for a call.
+func (f *flow) findLeaving(path string) error {
 	code, err := os.ReadFile(path)
 	for at := range f.counts {
-		if at+1 < uint64(len(code)) && (code[at] == 0xc3 || code[at] == 0xf3 && code[at+1] == 0xc3 || code[at] == 0xc2) {
+		if at+1 >= uint64(len(code)) {
+			continue
+		}
+		switch c, next := code[at], code[at+1]; {
+		case c == 0xc2, c == 0xc3, c == 0xf3 && next == 0xc3, c == 0xe9, c == 0xeb, c == 0xff && next&0x30 == 0x20:
 			f.ends[at] = true
 		}
 	}
