@@ -14,25 +14,32 @@ import (
 type group struct {
 	symbol symbol
 	parts  []*function
+	wholes []*whole
 	weight uint64
+	head   uint64 // of all wholes
+	during uint64 // samples during calls of it
 }
 
 // assemble makes a profile of the bodies. The parts of a function add up: each has run by itself.
 func (c *creation) assemble() (*profile.Profile, error) {
 	groups := c.groups()
-	a := &assembly{creation: c, profile: profile.New(), written: make(map[symbol]bool)}
-	for _, g := range groups {
-		if g.weight > c.options.MinSamples {
-			a.written[g.symbol] = true
-		}
-	}
+	a := &assembly{creation: c, profile: profile.New()}
 	hottest := uint64(0)
 	for _, g := range groups {
-		if hottest = max(hottest, g.weight); !a.written[g.symbol] {
+		hottest = max(hottest, g.weight)
+		if g.weight > c.options.MinSamples {
+			g.wholes = c.wholes(g)
+		} else {
 			c.drop(g)
-			continue
 		}
-		a.add(g)
+	}
+	if c.report.Stacks {
+		estimateCalls(groups)
+	}
+	for _, g := range groups {
+		if g.weight > c.options.MinSamples {
+			a.add(g)
+		}
 	}
 	switch {
 	case c.report.Functions > 0:
@@ -95,7 +102,6 @@ func (c *creation) groups() []*group {
 type assembly struct {
 	*creation
 	profile *profile.Profile
-	written map[symbol]bool
 	body    profile.Body
 }
 
@@ -130,7 +136,7 @@ type whole struct {
 
 // wholes puts pieces together. Other copies of a function, such as clones and what a header brings
 // into several units, have run by themselves; a piece has not.
-func (a *assembly) wholes(g *group) []*whole {
+func (c *creation) wholes(g *group) []*whole {
 	type key struct {
 		unit *symbolize.Unit
 		copy string
@@ -161,25 +167,31 @@ func (a *assembly) wholes(g *group) []*whole {
 			w.head = saturating.Add(w.head, f.head)
 		}
 	}
+	for _, w := range all {
+		c.finish(w)
+	}
 	return all
+}
+
+// finish makes the body of a whole what it is in the profile.
+func (c *creation) finish(w *whole) {
+	if w.pieces > 1 {
+		w.body.settle(c.options.Combine)
+	}
+	w.body.total()
+	if c.report.Estimated {
+		w.head = min(w.body.entry(), w.weight)
+	}
 }
 
 // add adds a function to the profile.
 func (a *assembly) add(g *group) {
-	wholes := a.wholes(g)
-	for _, w := range wholes {
-		if w.pieces > 1 {
-			w.body.settle(a.options.Combine)
-		}
-		w.body.total()
-		if a.report.Estimated {
-			w.head = min(w.body.entry(), w.weight)
-		}
+	for _, w := range g.wholes {
 		a.body.Reset()
 		w.body.records(&a.body, a.ref, a.callee)
 		a.profile.AddFunction(a.ref(g.symbol), profile.Function{HeadCount: w.head, Timestamp: w.time, Records: a.body.Records()})
 	}
-	if len(wholes) > 0 {
+	if len(g.wholes) > 0 {
 		a.report.Functions++
 	} else {
 		a.report.Dropped++

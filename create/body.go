@@ -90,8 +90,12 @@ func (b *body) inline(w where, callee symbol) *body {
 	return inner
 }
 
-// add takes over what is counted in another body.
+// add takes over what is counted in another body, which is not used any more.
 func (b *body) add(other *body) {
+	if b.empty() {
+		*b = *other
+		return
+	}
 	b.counts = append(b.counts, other.counts...)
 	b.calls = append(b.calls, other.calls...)
 	b.inlined = append(b.inlined, other.inlined...)

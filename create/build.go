@@ -64,8 +64,9 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 		}
 		c.name = name
 		c.same = slices.ContainsFunc(c.symbol.Names, func(symbol string) bool {
-			// Not all tools see the pieces that are no functions by their type.
-			return sameName(name, symbol) || sameName(name, SelectedSuffixes.canonical(symbol).copy)
+			// Not all tools see the pieces that are no functions by their type, and callgrind stays
+			// in a piece when it jumps back.
+			return sameName(name, symbol) || sameName(wholeName(name), SelectedSuffixes.canonical(symbol).copy)
 		})
 	}
 	c.all = saturating.Add(c.all, n)
@@ -76,6 +77,13 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 		}
 	}
 	return nil
+}
+
+// wholeName returns the name of the function that a recording shows a piece of: "f.cold", or
+// "f() [clone .cold]" if it is demangled.
+func wholeName(shown string) string {
+	shown, _, _ = strings.Cut(shown, " [clone ")
+	return SelectedSuffixes.canonical(shown).copy
 }
 
 // sameName reports whether a name that a recording shows is that of a symbol. It may be the symbol,

@@ -117,7 +117,22 @@ func TestSameName(t *testing.T) {
 		{"_ZN3foo3barEi", "_ZN3foo3barEi", true}, {"std::sort<int*>(int*, int *)", "_ZSt4sortIPiEvT_S1_", true},
 		{"main::{lambda(int)#1}::operator()(int) const", lambda, true}, {"main", lambda, false},
 		{"fo::o::operator+()", "_ZN2fo1oplEv", true}, {"fo::o::operator-()", "_ZN2fo1oplEv", false},
+		{"f.cold", "f", true}, {"f() [clone .cold]", "_Z1fv", true}, {"foo::bar(int) [clone .cold]", "_ZN3foo3bazEi", false},
 	} {
-		assert.Equal(t, c.same, sameName(c.shown, c.symbol), "%s %s", c.shown, c.symbol)
+		assert.Equal(t, c.same, sameName(wholeName(c.shown), c.symbol), "%s %s", c.shown, c.symbol)
+	}
+}
+
+// Callgrind may go on with the name of a piece when the piece jumps back.
+func TestBuildWithColdPieces(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
+	f, b := p.open(t)
+	for name, same := range map[string]bool{"leaf.cold": true, "often.cold": false} {
+		set := new(samples.Set)
+		leaf := offsetOf(t, f, b, "leaf")
+		set.AddAddress(leaf, 100)
+		set.AddName(leaf, name)
+		err := CheckBuild(f, set)
+		assert.Equal(t, same, err == nil, "%s: %v", name, err)
 	}
 }

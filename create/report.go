@@ -22,6 +22,9 @@ var (
 	// a profile counts. Clang's -g1 leaves that out.
 	ErrNoDeclarations = errors.New("debug info has no lines of declarations")
 
+	// ErrNoProbes: no function that was sampled has pseudo probes.
+	ErrNoProbes = errors.New("no function that was sampled has pseudo probes")
+
 	// ErrNoLines: debug info has no lines for the code that was sampled.
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )
@@ -45,6 +48,7 @@ type Report struct {
 	Dropped   int  // sampled, and not written, for want of samples or of debug info
 	Ranges    bool // ranges were counted, not addresses
 	Estimated bool // there are no branches, so head counts are estimates
+	Stacks    bool // calls are of call stacks, and their counts are estimates
 
 	RangeRuns      uint64 // executions of ranges
 	BackwardRanges uint64 // those of ranges that end before they begin

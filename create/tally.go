@@ -19,6 +19,7 @@ type function struct {
 	counts  []step  // how often its bytes ran
 	calls   []call  // branches from it to the starts of functions
 	head    uint64  // branches to its start
+	during  uint64  // samples during calls of it
 	time    uint64  // when it was sampled first, 0 if unknown
 	written bool    // its samples are many enough, together with those of its other parts
 	placed  *placed // once debug info was read
@@ -61,6 +62,11 @@ func (c *creation) tally(set *samples.Set) error {
 	if err := t.branches(set); err != nil {
 		return err
 	}
+	if c.report.Estimated = set.NumBranches() == 0; c.report.Estimated {
+		if err := t.callers(set); err != nil {
+			return err
+		}
+	}
 	if err := t.times(set); err != nil {
 		return err
 	}
@@ -68,7 +74,6 @@ func (c *creation) tally(set *samples.Set) error {
 		c.functions = append(c.functions, f)
 	}
 	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
-	c.report.Estimated = set.NumBranches() == 0
 	if len(c.functions) == 0 {
 		return fmt.Errorf("create: %s: %w: %s", c.file.Path(), ErrNoCode, c.whyNoCode())
 	}
@@ -197,6 +202,31 @@ func (t *tallier) branches(set *samples.Set) error {
 		}
 		if to != nil && start == to.symbol.Low {
 			to.head = saturating.Add(to.head, n)
+		}
+	}
+	return nil
+}
+
+// callers takes from call stacks who calls a function, if no branches tell that.
+func (t *tallier) callers(set *samples.Set) error {
+	for stacked, n := range set.Calls() {
+		from, at, err := t.find(stacked.From)
+		if err != nil {
+			return err
+		}
+		saved := t.last
+		callee, _, err := t.find(stacked.In)
+		t.last = saved
+		if err != nil {
+			return err
+		}
+		if callee == nil {
+			continue
+		}
+		t.report.Stacks = true
+		callee.during = saturating.Add(callee.during, n)
+		if from != nil {
+			from.calls = append(from.calls, call{at, callee, n})
 		}
 	}
 	return nil

@@ -38,6 +38,10 @@ type Sample struct {
 	Raw      []byte   // what a tracepoint or a device has added
 	Branches []Branch // the branch stack, newest first
 
+	// Objects are the files that perf script names beside the addresses of Stack, "" where it does
+	// not. perf.data has none.
+	Objects []string
+
 	// Object is the file that perf script names beside the address. With call chains, perf prints
 	// offsets into that file for user code, not addresses.
 	Object string

@@ -22,11 +22,14 @@ import (
 type ScriptReader struct {
 	text   *lines.Reader
 	sample Sample
-	open   bool // sample has a line already, more of it may follow
+	open   bool              // sample has a line already, more of it may follow
+	intern map[string]string // files of call chains, of which there are few
 }
 
 // NewScriptReader returns a reader of the text of r, which it reads line by line.
-func NewScriptReader(r io.Reader) *ScriptReader { return &ScriptReader{text: lines.New(r)} }
+func NewScriptReader(r io.Reader) *ScriptReader {
+	return &ScriptReader{text: lines.New(r), intern: make(map[string]string)}
+}
 
 // Records yields the records in the order of the text. It can be used once. An error is the last
 // element: one of the input, or a [afdo.FormatError].
@@ -94,7 +97,7 @@ func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 // begin starts a sample.
 func (r *ScriptReader) begin() *Sample {
 	s := &r.sample
-	*s = Sample{PID: UnknownPID, TID: UnknownPID, Stack: s.Stack[:0], Branches: s.Branches[:0]}
+	*s = Sample{PID: UnknownPID, TID: UnknownPID, Stack: s.Stack[:0], Objects: s.Objects[:0], Branches: s.Branches[:0]}
 	r.open = true
 	return s
 }
@@ -155,14 +158,26 @@ func (r *ScriptReader) frame() error {
 		return r.fail(w.start, afdo.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
 	}
 	s := &r.sample
-	if s.Object == inlined {
-		s.Stack = s.Stack[:0] // of one address perf shows first what is inlined there
+	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
+		s.Stack, s.Objects = s.Stack[:last], s.Objects[:last] // of one address perf shows first what is inlined there
 	}
-	if s.Stack = append(s.Stack, address); len(s.Stack) > 1 {
+	s.Stack = append(s.Stack, address)
+	s.Objects = append(s.Objects, r.interned(object(bytes.TrimSpace(r.text.Line[w.end:]))))
+	if len(s.Stack) > 1 {
 		return nil
 	}
 	s.IP, s.Object, s.Symbol = address, "", ""
 	return r.rest(w)
+}
+
+// interned returns a text as a string, the same one for the same text.
+func (r *ScriptReader) interned(text []byte) string {
+	known, ok := r.intern[string(text)]
+	if !ok {
+		known = string(text)
+		r.intern[known] = known
+	}
+	return known
 }
 
 // rest reads what follows an address: symbol and file, branches.
@@ -185,7 +200,7 @@ func (r *ScriptReader) rest(w words) error {
 func (r *ScriptReader) names(text []byte) {
 	text = bytes.TrimSpace(text)
 	s := &r.sample
-	if s.Object = object(text); s.Object != "" || bytes.HasSuffix(text, []byte("()")) {
+	if s.Object = r.interned(object(text)); s.Object != "" || bytes.HasSuffix(text, []byte("()")) {
 		text = bytes.TrimSpace(text[:len(text)-len(s.Object)-len("()")])
 	}
 	if plus := bytes.LastIndex(text, []byte("+0x")); plus > 0 {
@@ -196,23 +211,23 @@ func (r *ScriptReader) names(text []byte) {
 	}
 }
 
-// object returns the file in brackets at the end of a line, "" if there is none. Symbols have
+// object returns the file in brackets at the end of a line, nothing if there is none. Symbols have
 // brackets, too, and so may files.
-func object(line []byte) string {
+func object(line []byte) []byte {
 	if len(line) == 0 || line[len(line)-1] != ')' {
-		return ""
+		return nil
 	}
 	if line[0] == '(' && bytes.IndexByte(line, ' ') < 0 {
-		return string(line[1 : len(line)-1])
+		return line[1 : len(line)-1]
 	}
 	open := max(bytes.LastIndex(line, []byte(" (/")), bytes.LastIndex(line, []byte(" ([")))
 	if open < 0 {
 		open = bytes.LastIndex(line, []byte(" ("))
 	}
 	if open < 0 {
-		return ""
+		return nil
 	}
-	return string(line[open+2 : len(line)-1])
+	return line[open+2 : len(line)-1]
 }
 
 // branches reads the branch stack that begins at an index of the line and fills the rest of it.

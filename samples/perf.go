@@ -174,6 +174,9 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 	process := p.maps.process(s.PID, s.TID)
 	p.address(s, process)
+	if len(s.Branches) == 0 {
+		p.chain(s, process)
+	}
 	p.branches(s, process)
 }
 
@@ -219,12 +222,6 @@ func (p *perfCollector) place(base uint64) {
 	p.maps.seen = true
 }
 
-// A place is an address in the binary. It is known to be none if in is nil.
-type place struct {
-	in     *mapping
-	offset uint64
-}
-
 // ours returns the place of an address.
 func (p *perfCollector) ours(process *space, address uint64) place {
 	at := p.maps.find(process, address)
@@ -235,7 +232,7 @@ func (p *perfCollector) ours(process *space, address uint64) place {
 	if !ok {
 		return place{}
 	}
-	return place{at, offset}
+	return place{true, offset}
 }
 
 // branches adds a branch stack, newest entry first. Between where an older branch led and where the
@@ -252,19 +249,19 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 		p.landed(stack[0], from, to)
 		return
 	}
-	if from.in != nil && to.in != nil {
+	if from.inside && to.inside {
 		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
 	}
 	for i, b := range stack[1:] {
 		newer := from
 		from, to = p.ours(process, b.From), p.ours(process, b.To)
-		if to.in == nil {
+		if !to.inside {
 			continue
 		}
 		if i == 0 && isTwin(b, stack[0]) && !s.Branches[0].Flags.WrongPath() && !s.Branches[1].Flags.WrongPath() {
 			continue
 		}
-		if newer.in == nil || newer.offset-to.offset != stack[i].From-b.To {
+		if !newer.inside || newer.offset-to.offset != stack[i].From-b.To {
 			continue
 		}
 		if newer.offset < to.offset || newer.offset-to.offset > maxRange {
@@ -272,7 +269,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 			continue
 		}
 		n := len(p.links)
-		p.links[link{from.offset, to.offset, newer.offset, from.in != nil}]++
+		p.links[link{from.offset, to.offset, newer.offset, from.inside}]++
 		if len(p.links) > n {
 			p.set.AddTime(to.offset, s.Time)
 		}
@@ -287,13 +284,13 @@ func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
 
 // landed adds a record of SPE.
 func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
-	if to.in == nil {
+	if !to.inside {
 		return
 	}
 	p.set.AddLanding(to.offset, 1)
 	switch {
 	case b.Flags.NotTaken():
-	case from.in != nil:
+	case from.inside:
 		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
 	default:
 		p.set.AddEntry(to.offset, 1)

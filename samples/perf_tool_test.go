@@ -3,6 +3,7 @@ package samples_test
 import (
 	"bytes"
 	"debug/elf"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,7 +129,9 @@ func TestPerfRecords(t *testing.T) {
 		fromText, fromReport, err := samples.Read(bytes.NewReader(printed), b, samples.Options{})
 		require.NoError(t, err, name)
 		require.Equal(t, text(t, s), text(t, fromText), name)
-		require.Equal(t, []uint64{r.Samples, r.InBinary}, []uint64{fromReport.Samples, fromReport.InBinary}, name)
+		require.Equal(t, []uint64{r.Samples, r.InBinary, r.Chains}, []uint64{fromReport.Samples, fromReport.InBinary, fromReport.Chains}, name)
+		require.Equal(t, maps.Collect(s.Calls()), maps.Collect(fromText.Calls()), name)
+		require.Equal(t, slices.Contains(c.record, "-g"), r.Chains > 0, name)
 		if !slices.Contains(c.record, "-g") {
 			require.Equal(t, uint64(strings.Count(string(perfScript(t, recording, "-F", "ip,dso")), "("+program+")")), r.InBinary, name)
 		}

@@ -28,8 +28,15 @@ const (
 	maxPprofFree  = 16 << 20
 )
 
-// readPprof collects the samples of a CPU profile: of each, the innermost address and the value
-// that counts samples. The messages may come in any order, so they are gone through several times.
+// A profile may have so many different calls, and one more for each callRatio bytes of it.
+const (
+	freeCalls = 1 << 19
+	callRatio = 8
+)
+
+// readPprof collects the samples of a CPU profile: of each, the innermost address, the calls around
+// it and the value that counts samples. The messages may come in any order, so they are gone
+// through several times.
 func readPprof(in *input, c choice) (*Set, *Report, error) {
 	if in.bounded != nil {
 		in.bounded.ratio, in.bounded.free = maxPprofRatio, maxPprofFree
@@ -41,6 +48,7 @@ func readPprof(in *input, c choice) (*Set, *Report, error) {
 	p := pprofReader{
 		data: data, choice: c, set: new(Set), report: &Report{Format: Pprof},
 		strings: make(map[uint64]string), mappings: make(map[uint64]*pprofMapping), leaves: make(map[uint64]uint64),
+		calls: make(map[pprofCall]uint64), places: make(map[uint64]place),
 	}
 	if err := p.read(); err != nil {
 		return nil, nil, err
@@ -58,6 +66,15 @@ type pprofReader struct {
 	strings  map[uint64]string // those that are needed
 	mappings map[uint64]*pprofMapping
 	leaves   map[uint64]uint64 // samples by innermost location
+	calls    map[pprofCall]uint64
+	places   map[uint64]place // in the binary, by location
+	stack    []uint64         // of the sample at hand
+}
+
+// A pprofCall is a call between two locations.
+type pprofCall struct {
+	from, in uint64
+	leaf     bool // in is the innermost location, not one that a function returns to
 }
 
 // A pprofMapping is a mapping. Its fields are in the order of the message's; name and buildID are
@@ -165,7 +182,7 @@ func (p *pprofReader) readStrings() error {
 	return nil
 }
 
-// readSamples adds up samples by innermost location.
+// readSamples adds up samples by innermost location, and by call.
 func (p *pprofReader) readSamples() error {
 	column := 0
 	for i, name := range p.types {
@@ -174,22 +191,45 @@ func (p *pprofReader) readSamples() error {
 			break
 		}
 	}
+	most := freeCalls + len(p.data)/callRatio
 	return p.each(profileSample, func(f field) error {
-		location, count, err := readSample(f, column)
-		if err == nil && int64(count) > 0 {
-			p.leaves[location] = saturate(p.leaves[location], count)
-			p.report.Samples = saturate(p.report.Samples, count)
+		count, err := p.readSample(f, column)
+		if err != nil || int64(count) <= 0 {
+			return err
 		}
-		return err
+		p.report.Samples = saturate(p.report.Samples, count)
+		p.addStack(count)
+		if len(p.calls) > most {
+			return pprofFault(f.offset, afdo.ErrLimit, "more than %d different calls", most)
+		}
+		return nil
 	})
 }
 
-// readSample returns the first location of a sample and the value of a column.
-func readSample(f field, column int) (location, count uint64, err error) {
-	located, values := false, 0
+// addStack adds the sample at hand. One without locations is at location 0, which is none.
+func (p *pprofReader) addStack(count uint64) {
+	leaf := uint64(0)
+	for i, location := range p.stack {
+		if i == 0 {
+			leaf = location
+			continue
+		}
+		c := pprofCall{location, p.stack[i-1], i == 1}
+		p.calls[c] = saturate(p.calls[c], count)
+	}
+	p.leaves[leaf] = saturate(p.leaves[leaf], count)
+	if len(p.stack) > 1 {
+		p.report.Chains = saturate(p.report.Chains, count)
+	}
+}
+
+// readSample reads the stack of a sample, and returns the value of a column.
+func (p *pprofReader) readSample(f field, column int) (count uint64, err error) {
+	p.stack = p.stack[:0]
+	values := 0
 	for part, err := range fields(f.bytes, f.offset) {
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		if part.number != sampleLocations && part.number != sampleValues {
 			continue
@@ -197,38 +237,66 @@ func readSample(f field, column int) (location, count uint64, err error) {
 		for n, err := range part.numbers() {
 			switch {
 			case err != nil:
-				return 0, 0, err
-			case part.number == sampleValues:
-				if values == column {
-					count = n
-				}
+				return 0, err
+			case part.number == sampleLocations:
+				p.stack = append(p.stack, n)
+			case values == column:
+				count = n
+				fallthrough
+			default:
 				values++
-			case !located:
-				location, located = n, true
 			}
 		}
 	}
-	return location, count, nil
+	return count, nil
 }
 
 // readLocations places the samples. What is placed is gone from leaves.
 func (p *pprofReader) readLocations() error {
-	return p.each(profileLocation, func(f field) error {
+	err := p.each(profileLocation, func(f field) error {
 		var id, mapping, address uint64
 		if err := f.scan(&id, &mapping, &address); err != nil {
 			return err
 		}
-		n := p.leaves[id]
 		m := p.mappings[mapping]
-		if n == 0 || m == nil || address < m.start || m.limit != 0 && address >= m.limit {
+		if m == nil || address < m.start || m.limit != 0 && address >= m.limit {
 			return nil
 		}
-		delete(p.leaves, id)
-		m.object.Samples = saturate(m.object.Samples, n)
+		offset := address - m.start + m.offset
 		if m.object.Ours {
-			p.report.InBinary = saturate(p.report.InBinary, n)
-			p.set.AddAddress(address-m.start+m.offset, n)
+			p.places[id] = place{true, offset}
 		}
+		p.sampled(id, m, offset)
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for c, n := range p.calls {
+		p.called(c, n)
+	}
+	return nil
+}
+
+// sampled places the samples whose innermost location is at a file offset of a mapping.
+func (p *pprofReader) sampled(location uint64, m *pprofMapping, offset uint64) {
+	n := p.leaves[location]
+	delete(p.leaves, location)
+	m.object.Samples = saturate(m.object.Samples, n)
+	if m.object.Ours && n > 0 {
+		p.report.InBinary = saturate(p.report.InBinary, n)
+		p.set.AddAddress(offset, n)
+	}
+}
+
+// called adds a call. Of a caller, some profilers tell the address that the function returns to,
+// and some one in the call, most often the byte before. The byte before either is in the call: no
+// call is shorter than two bytes.
+func (p *pprofReader) called(c pprofCall, n uint64) {
+	from, in := p.places[c.from], p.places[c.in]
+	from.offset--
+	if !c.leaf {
+		in.offset--
+	}
+	p.set.addCall(from, in, n)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
+	"maps"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func cpuProfile() *profile.Profile {
 		Mapping:    []*profile.Mapping{ours, renamed, other, golang},
 		Location:   l,
 		Sample: []*profile.Sample{
-			sample(3, l[0], l[1]), sample(4, l[0]), sample(5, l[1], l[0]), sample(7, l[2]), sample(11, l[3], l[0]), sample(13, l[4]), sample(17, l[5]), sample(0, l[1]), sample(-1, l[1]),
+			sample(3, l[0], l[1]), sample(4, l[0]), sample(5, l[1], l[0]), sample(7, l[2]), sample(11, l[3], l[0]), sample(13, l[4]), sample(17, l[5]), sample(0, l[1]), sample(-1, l[1]), sample(7, l[1], l[0], l[3]), sample(12, l[3], l[0], l[5]),
 		},
 	}
 }
@@ -52,8 +53,9 @@ func TestPprof(t *testing.T) {
 	for _, in := range [][]byte{data, raw.Bytes()} {
 		s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
 		require.NoError(t, err)
-		require.Equal(t, "0\n4\n4:13\n104:7\n1010:7\n1020:5\n0\n", text(t, s))
-		require.Equal(t, []any{samples.Pprof, uint64(60), uint64(32)}, []any{r.Format, r.Samples, r.InBinary})
+		require.Equal(t, "0\n4\n4:13\n104:7\n1010:7\n1020:12\n0\n", text(t, s))
+		require.Equal(t, map[samples.Call]uint64{{From: 0x101f, In: 0x1010}: 3, {From: 0x100f, In: 0x1020}: 12, {From: samples.Elsewhere, In: 0x100f}: 19}, maps.Collect(s.Calls()))
+		require.Equal(t, []any{samples.Pprof, uint64(79), uint64(39), uint64(38)}, []any{r.Format, r.Samples, r.InBinary, r.Chains})
 		sum := uint64(0)
 		for _, o := range r.Objects {
 			sum += o.Samples

@@ -18,6 +18,7 @@ type Report struct {
 	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
 	Stacks   uint64 // those of Samples that have a branch stack
 	Branches uint64 // entries of these stacks
+	Chains   uint64 // those of Samples that have a call stack of more than the address
 	Lost     uint64 // records that perf's buffers had no room for
 	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
@@ -45,6 +46,7 @@ func (r *Report) Add(other *Report) {
 	r.Outside = saturate(r.Outside, other.Outside)
 	r.Stacks = saturate(r.Stacks, other.Stacks)
 	r.Branches = saturate(r.Branches, other.Branches)
+	r.Chains = saturate(r.Chains, other.Chains)
 	r.Trace = max(r.Trace, other.Trace)
 	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)

@@ -25,6 +25,14 @@ type Range struct{ Begin, End uint64 }
 // A Branch is a branch that was taken, between two instructions by file offset.
 type Branch struct{ From, To uint64 }
 
+// A Call is what a call stack tells: the call instruction that holds the byte at From led to a
+// function, which was at In when the sample was taken. Both are file offsets. From is [Elsewhere]
+// if another file called.
+type Call struct{ From, In uint64 }
+
+// Elsewhere stands for code of another file.
+const Elsewhere = math.MaxUint64
+
 // A Set is the samples of one binary: how often each range, address and branch was seen. Counts
 // that would overflow stay at the greatest one. The zero Set is empty and ready for use.
 //
@@ -40,6 +48,7 @@ type Set struct {
 	branches  map[Branch]uint64
 	entries   map[uint64]uint64
 	landings  map[uint64]uint64
+	calls     map[Call]uint64
 	times     map[uint64]uint64
 	names     map[uint64]string
 }
@@ -68,6 +77,9 @@ func (s *Set) TakeLandings() iter.Seq2[uint64, uint64] {
 	s.landings = nil
 	return sorted(landings, cmp.Compare)
 }
+
+// AddCall adds n samples in whose call stack a call is.
+func (s *Set) AddCall(c Call, n uint64) { add(&s.calls, c, n) }
 
 // AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
 // The earliest one stays; 0 stands for an unknown time and is not noted.
@@ -119,6 +131,15 @@ func (s *Set) Branches() iter.Seq2[Branch, uint64] {
 // ascending order. The text form does not have them. It sorts them, at each call.
 func (s *Set) Entries() iter.Seq2[uint64, uint64] { return sorted(s.entries, cmp.Compare) }
 
+// Calls yields the calls of call stacks and how many samples were taken during each, by From, then
+// In. How often a call ran they do not tell. The text form does not have them. It sorts them, at
+// each call.
+func (s *Set) Calls() iter.Seq2[Call, uint64] {
+	return sorted(s.calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In))
+	})
+}
+
 // Times yields the file offsets whose first time is known, with it, in ascending order of the
 // offsets. Nanoseconds of the recording's clock: compare them with each other only. It sorts them,
 // at each call.
@@ -167,6 +188,9 @@ func (s *Set) Merge(other *Set) {
 	}
 	for a, n := range other.landings {
 		s.AddLanding(a, n)
+	}
+	for c, n := range other.calls {
+		s.AddCall(c, n)
 	}
 	for a, t := range other.times {
 		s.AddTime(a, t)

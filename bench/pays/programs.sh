@@ -49,22 +49,30 @@ flags() {
 	esac
 }
 
-# compiler PROGRAM SUFFIX prints how the compiler is called.
+# compiler PROGRAM SUFFIX prints how the compiler is called: GCC of that suffix, or the clang of that name.
 compiler() {
-	case $1 in lua | zstd | calc | cjson | expat | lz4) echo "gcc${2#plain}" ;; *) echo "g++${2#plain} -std=c++17" ;; esac
+	local c="gcc${2#plain}" cxx="g++${2#plain}"
+	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+}
+
+# debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.
+debug() {
+	case $1 in clang*) echo -gdwarf-4 -fdebug-info-for-profiling ;; *) echo -g ;; esac
 }
 
 # compile PROGRAM SUFFIX FLAGS... compiles into the folder $out.o.
 compile() {
-	local program=$1 cc
+	local program=$1 cc debug
 	cc=$(compiler "$1" "$2")
+	debug=$(debug "$2")
 	shift 2
 	rm -rf "$out.o"
 	mkdir "$out.o"
 	files "$program" | xargs -P "${JOBS:-2}" -I{} sh -c '
 		name=$(echo "$1" | tr / _)
 		shift
-		"$@" -c "$0" -o "$out.o/$name.o"' {} {} $cc "${OPT--O2}" -g -w $(flags "$program") "$@"
+		"$@" -c "$0" -o "$out.o/$name.o"' {} {} $cc "${OPT--O2}" $debug -w $(flags "$program") "$@"
 }
 
 # build PROGRAM SUFFIX OUT FLAGS... compiles and links.

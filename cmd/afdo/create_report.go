@@ -39,6 +39,7 @@ type createInput struct {
 	Samples      uint64 `json:"samples"`
 	InBinary     uint64 `json:"in_binary"`
 	BranchStacks uint64 `json:"branch_stacks"`
+	CallStacks   uint64 `json:"call_stacks"`
 	BogusRanges  uint64 `json:"bogus_ranges"`
 	OtherEvents  uint64 `json:"other_events"`
 }
@@ -61,6 +62,7 @@ type profileFacts struct {
 	PlacedShare       float64  `json:"placed_share"`
 	WithoutLinesShare float64  `json:"without_lines_share"`
 	EstimatedHeads    bool     `json:"estimated_heads"`
+	EstimatedCalls    bool     `json:"estimated_calls"`
 	Functions         int      `json:"functions"`
 	FunctionsLeftOut  int      `json:"functions_left_out"`
 	MissingDebugFiles []string `json:"missing_debug_files"`
@@ -87,7 +89,7 @@ func newCreateFacts(c *creating, file *symbolize.File) *createFacts {
 func (f *createFacts) read(path string, r *samples.Report) {
 	f.Inputs = append(f.Inputs, createInput{
 		File: path, Format: r.Format.String(), Samples: r.Samples, InBinary: r.InBinary,
-		BranchStacks: r.Stacks, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
+		BranchStacks: r.Stacks, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
 	})
 	f.all.Add(r)
 	f.Samples += r.Samples
@@ -108,7 +110,7 @@ func (f *createFacts) take(r *create.Report) {
 	f.hottest = r.Hottest
 	f.profileFacts = &profileFacts{
 		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
-		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated,
+		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated, EstimatedCalls: r.Stacks,
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
 		Quality: newQualityFacts(r, &f.all),
 	}
@@ -190,7 +192,10 @@ func (f *createFacts) tell(e *env, c *creating) {
 		return
 	}
 	heads := ""
-	if f.EstimatedHeads {
+	switch {
+	case f.EstimatedCalls:
+		heads = "; no branches, calls are of call stacks, and their counts estimates"
+	case f.EstimatedHeads:
 		heads = "; no branches, head counts are estimates"
 	}
 	bogus := ""
