@@ -12,11 +12,15 @@ import (
 // for it. Debug info has the name of the abstract function, _ZN1AC4Ev, which is no function's in
 // the compiler (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). There the one for whole
 // objects, C1, is another name of the one for base classes, C2, unless there are virtual bases.
-func unifyConstructor(name string) string {
+func unifyConstructor(name string) string { return baseStructor(name, "4") }
+
+// baseStructor gives a constructor or destructor of some kind the name of the one for base classes.
+// Other names stay.
+func baseStructor(name, of string) string {
 	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
 		return name
 	}
-	for _, kinds := range [...][2]string{{"C4", "D1"}, {"D4", "C1"}} {
+	for _, kinds := range [...][2]string{{"C" + of, "D1"}, {"D" + of, "C1"}} {
 		kind, opposite := kinds[0], kinds[1]
 		for i := strings.Index(name, kind); i >= 0; i = nextIndex(name, kind, i) {
 			// It is the function's own, not part of a word, a scope or a parameter, if the function

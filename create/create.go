@@ -96,16 +96,7 @@ const (
 // [ErrNoLines]. The report is returned with these six as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
-	if err := CheckBuild(f, set); err != nil {
-		return nil, c.report, err
-	}
-	if err := EndRanges(f, set); err != nil {
-		return nil, c.report, err
-	}
-	if err := c.tally(set); err != nil {
-		return nil, c.report, err
-	}
-	if err := c.applyThreshold(); err != nil {
+	if err := c.choose(set); err != nil {
 		return nil, c.report, err
 	}
 	if err := c.place(ctx); err != nil {
@@ -130,4 +121,19 @@ type creation struct {
 
 	functions []*function // by address
 	declared  map[Declaration]bool
+}
+
+// choose gives the samples to functions, and finds those that are over the threshold.
+func (c *creation) choose(set *samples.Set) error {
+	for _, step := range []func() error{
+		func() error { return CheckBuild(c.file, set) },
+		func() error { return EndRanges(c.file, set) },
+		func() error { return c.tally(set) },
+		c.applyThreshold,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/go-afdo/afdo/create"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -31,6 +33,9 @@ pre-aggregated text, which --to preagg writes, as --to fdata writes what llvm-bo
 takes. The format is recognised by content. Several recordings add up. Without
 --profile it is perf.data; "-" is standard input.
 
+Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;
+debug info is not needed then.
+
 BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
 that --debug-file names, else one for its build ID below /usr/lib/debug, else the one
@@ -41,8 +46,9 @@ build ID, otherwise those of files of its name. --name gives a regular expressio
 their paths instead.
 
 With branch stacks, the code between two branches counts and calls are known. Without
-them, a sample counts where it was taken, and head counts are estimates. The count of
-a line is the largest of its instructions' counts. docs/create.md has all rules.
+them, a sample counts where it was taken, calls are those of call stacks, and head counts
+and calls are estimates. The count of a line is the largest of its instructions' counts.
+docs/create.md has all rules.
 
 In v4 and v4c, the profile remembers a few bits of each line of its functions, so that
 "afdo rebase", "afdo slice" and "afdo exec" find the lines again once the sources were
@@ -55,10 +61,10 @@ samples were used, and how good the profile is. With --json, standard output has
 JSON, with these members:
 
   {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
-    "in_binary", "branch_stacks", "bogus_ranges", "other_events"}, ...],
+    "in_binary", "branch_stacks", "call_stacks", "bogus_ranges", "other_events"}, ...],
     "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
     "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
-    "placed_share", "without_lines_share", "estimated_heads", "functions",
+    "placed_share", "without_lines_share", "estimated_heads", "estimated_calls", "functions",
     "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
     "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
     "contradicted_share", "stack_depth", "lost", "record_longer"}, "sources": {"functions",
@@ -143,7 +149,19 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		options.Declared = remembering.declare
 	}
 	doing.Say("reading debug info")
-	p, report, err := create.Profile(ctx, file, set, options)
+	var report *create.Report
+	var err error
+	var encode func(io.Writer) (string, error)
+	format := c.out.out.Format.Name
+	if isLLVM && file.HasProbes() && !c.noProbes {
+		var p *sampleprof.Profile
+		p, report, err = create.ProbeProfile(ctx, file, set, options)
+		encode = func(w io.Writer) (string, error) { return llvm.EncodeSamples(w, format, p) }
+	} else {
+		var p *profile.Profile
+		p, report, err = create.Profile(ctx, file, set, options)
+		encode = func(w io.Writer) (string, error) { return to.Encode(w, format, p) }
+	}
 	if err != nil {
 		return c.explain(err, report)
 	}
@@ -161,7 +179,7 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		}
 	}
 	doing.Say("writing %s", human.Name(c.out.path))
-	return kind.Write(&e.Env, to, c.out.out, p)
+	return kind.WriteWith(&e.Env, c.out.out, encode)
 }
 
 // explain adds to an error what to do.
@@ -176,6 +194,8 @@ func (c *creating) explain(err error, report *create.Report) error {
 		do = "record longer, or lower --min-samples"
 	case errors.Is(err, create.ErrNoDeclarations):
 		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
+	case errors.Is(err, create.ErrNoProbes):
+		do = "compile with -fpseudo-probe-for-profiling, or go by debug info with --no-probes"
 	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:
 		do = "keep the .dwo files, or make BIN.dwp of them with dwp"
 	case errors.Is(err, create.ErrNoLines):

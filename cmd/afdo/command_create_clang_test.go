@@ -108,3 +108,24 @@ func TestCreateWithoutDeclarations(t *testing.T) {
 	toolOutput(t, dir, clang, "-O2", "-g1", "-fdebug-info-for-profiling", "prog.c", "-o", "prog")
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), "loop")
 }
+
+// Of a program with pseudo probes, LLVM's formats have these, and others lines.
+func TestCreateOfProbes(t *testing.T) {
+	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
+	dir := t.TempDir()
+	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(createdProgram), 0o600))
+	toolOutput(t, dir, clang, "-O2", "-g", "-fdebug-info-for-profiling", "-fpseudo-probe-for-profiling", "-fno-unique-internal-linkage-names", "prog.c", "-o", "prog")
+	in := sampled(t, program, "loop", 5_000, 70)
+	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "extbinary", "-o", made)
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, toolOutput(t, dir, profdata, "show", "--sample", "--show-sec-info-only", made), "probe")
+	assert.Equal(t, toolOutput(t, dir, profdata, "merge", "--sample", "--text", made, "-o", "-"), must(t, "convert", made, "--to", "sampletext"))
+
+	text := mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "sampletext")
+	assert.Contains(t, text, "!CFGChecksum: ")
+	assert.Contains(t, text, "loop:")
+	lines := mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "sampletext", "--no-probes")
+	assert.NotContains(t, lines, "!CFGChecksum: ")
+	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), `"loop"`)
+}

@@ -31,6 +31,7 @@ type creating struct {
 
 	kind, name, base         string
 	noBranches, needBranches bool
+	noProbes                 bool
 	combine, suffixes        string
 }
 
@@ -93,6 +94,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.StringVar(&c.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
 	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
+	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
 	f.StringVar(&c.combine, "combine", "max", "how the counts of a line's instructions become one: max or sum")
 	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
 	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")

@@ -60,7 +60,7 @@ var oldTools = map[string]oldTool{
 		defaults: [][2]string{{"gcov", "fbdata.afdo"}, {"gcov_version", "2"}},
 	},
 	"create_llvm_prof": {
-		verb: []string{"create"},
+		verb: []string{"create", "--no-probes"},
 		options: map[string]oldOption{
 			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "out": {flag: "-o"}, "format": llvmFormats,
 			"profiler": profilers, "use_lbr": branchStacks, "ignore_build_id": anyBuildID, "debug_binary": {flag: "--debug-file"},
@@ -90,7 +90,7 @@ var oldTools = map[string]oldTool{
 			"perfscript": {flag: "--profile"}, "ps": {flag: "--profile"},
 			"unsymbolized-profile": {flag: "--profile"}, "up": {flag: "--profile"},
 			"output": {flag: "-o"}, "o": {flag: "-o"}, "format": llvmFormats, "pid": {flag: "--pid"}, "debug-binary": {flag: "--debug-file"},
-			"kernel": toggle, "use-dwarf-correlation": toggle, "update-total-samples": toggle, "ignore-stack-samples": toggle,
+			"kernel": toggle, "use-dwarf-correlation": {switches: switches{toggle: true, on: []string{"--no-probes"}}}, "update-total-samples": toggle, "ignore-stack-samples": toggle,
 		},
 		defaults: [][2]string{{"format", "extbinary"}},
 	},

@@ -48,9 +48,14 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 
 // Write writes a profile and says on standard error what the format could not hold.
 func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
+	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
+}
+
+// WriteWith is Write with a function that encodes, and says what the format cannot hold.
+func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err error)) error {
 	var lost string
 	err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
-		lost, err = to.Encode(w, out.Format.Name, p)
+		lost, err = encode(w)
 		return err
 	})
 	if err == nil && lost != "" {

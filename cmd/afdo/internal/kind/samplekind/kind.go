@@ -253,11 +253,17 @@ func count(b bool) int {
 func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, error) {
 	q, losses := sampleprof.FromGCOV(p)
 	q.FS = k.FlowSensitive
-	if err := k.addSymbolList(q); err != nil {
+	more, err := k.EncodeSamples(w, format, q)
+	return join(losses.String(), more), err
+}
+
+// EncodeSamples writes a sample profile in one of the formats, and says what that cannot hold.
+func (k *Kind) EncodeSamples(w io.Writer, format string, p *sampleprof.Profile) (string, error) {
+	if err := k.addSymbolList(p); err != nil {
 		return "", err
 	}
-	more, err := k.encode(w, format, q)
-	return join(losses.String(), more.String()), err
+	losses, err := k.encode(w, format, p)
+	return losses.String(), err
 }
 
 func join(parts ...string) string {

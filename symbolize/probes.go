@@ -1,0 +1,381 @@
+package symbolize
+
+import (
+	"cmp"
+	"crypto/md5"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Clang's -fpseudo-probe-for-profiling numbers the blocks and calls of each function as they are in
+// the source, and notes in sections of their own where in the code each has come to lie. Source:
+// LLVM's MCPseudoProbe.h.
+const (
+	probeSection     = ".pseudo_probe"
+	probeDescSection = ".pseudo_probe_desc"
+)
+
+// ErrProbe is the class of an [afdo.FormatError] about pseudo probes.
+var ErrProbe = errors.New("bad pseudo probe")
+
+// A Probed is a function with pseudo probes.
+type Probed struct {
+	Name     string
+	GUID     uint64 // of the name
+	Checksum uint64 // of the control flow graph of the source
+}
+
+// A ProbedBody is the code of a function, or a copy of it that is inlined at a probe of Caller.
+type ProbedBody struct {
+	Function *Probed
+	Caller   *ProbedBody // nil if it is not inlined
+	Site     uint32      // number of the probe of the call
+}
+
+// A Probe is a place of the code that stands for a block or a call of the source. One block may
+// have several, as compilers copy code.
+type Probe struct {
+	Address       uint64 // of the instruction that it is before; of a call, the call
+	Body          *ProbedBody
+	Index         uint32 // number in the function, from 1; 1 is the entry
+	Discriminator uint32
+	Call          bool
+}
+
+// HasProbes reports whether the binary, or its file of debug info, has pseudo probes.
+func (f *File) HasProbes() bool { return f.probed() != nil }
+
+// probed returns the object that has the pseudo probes, nil if none has.
+func (f *File) probed() *object {
+	for _, o := range []*object{f.binary, f.debug} {
+		if o == nil {
+			continue
+		}
+		if s := o.byName[probeSection]; s != nil && o.byName[probeDescSection] != nil && s.header.Type != elf.SHT_NOBITS {
+			return o
+		}
+	}
+	return nil
+}
+
+// Probes returns the pseudo probes in the code of functions, in the order of their addresses. It
+// reads all of the sections that have them, and keeps what it returns.
+//
+// Where code of several copies was merged, clang may have lost in which function a probe is
+// inlined. Such probes are those of the function as if it were not inlined, and are left out unless
+// that is asked for as well.
+//
+// Functions of one name in several files cannot be told apart unless clang has given them names of
+// their own (-funique-internal-linkage-names); they are taken in the order of their addresses.
+func (f *File) Probes(functions []Symbol) ([]Probe, error) {
+	o := f.probed()
+	if o == nil {
+		return nil, nil
+	}
+	starts, err := f.probeStarts()
+	if err != nil {
+		return nil, err
+	}
+	d := probeDecoder{starts: starts, wanted: slices.Clone(functions), named: guids(functions), known: make(map[uint64]*Probed)}
+	slices.SortFunc(d.wanted, func(a, b Symbol) int { return cmp.Compare(a.Low, b.Low) })
+	if err := d.sections(o, probeSection, d.record); err != nil {
+		return nil, err
+	}
+	if err := d.sections(o, probeDescSection, d.describe); err != nil {
+		return nil, err
+	}
+	if err := d.check(o.byName[probeDescSection]); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(d.probes, func(a, b Probe) int { return cmp.Compare(a.Address, b.Address) })
+	return d.probes, nil
+}
+
+// guid returns the number that stands for a name.
+func guid(name []byte) uint64 {
+	sum := md5.Sum(name)
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// guids returns the GUIDs of the names of functions, with suffixes and without: the body of a
+// function that compilers have made another of has the name that the source has.
+func guids(functions []Symbol) map[uint64]bool {
+	all := make(map[uint64]bool)
+	for _, f := range functions {
+		for _, name := range f.Names {
+			for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '.') {
+				all[guid([]byte(name[:end]))] = true
+			}
+		}
+	}
+	return all
+}
+
+// A probeStart is where a function begins whose name has a GUID.
+type probeStart struct{ guid, address uint64 }
+
+// probeStarts are the begins of all functions, by GUID and address.
+type probeStarts struct {
+	list []probeStart
+	used map[uint64]int // how often a GUID was asked for
+}
+
+func (f *File) probeStarts() (*probeStarts, error) {
+	s := &probeStarts{used: make(map[uint64]int)}
+	var r reading
+	for _, row := range f.symbols.rows {
+		name, err := r.str(f.symbols.strings, uint64(row.name))
+		if err != nil {
+			return nil, err
+		}
+		s.list = append(s.list, probeStart{guid(name), row.low})
+	}
+	slices.SortFunc(s.list, func(a, b probeStart) int {
+		return cmp.Or(cmp.Compare(a.guid, b.guid), cmp.Compare(a.address, b.address))
+	})
+	s.list = slices.Compact(s.list)
+	return s, nil
+}
+
+// next returns where the function of a GUID begins; of several, the first one that has not been
+// asked for.
+func (s *probeStarts) next(guid uint64) (uint64, bool) {
+	i, ok := slices.BinarySearchFunc(s.list, guid, func(p probeStart, guid uint64) int { return cmp.Compare(p.guid, guid) })
+	if !ok {
+		return 0, false
+	}
+	n := s.used[guid]
+	if i+n+1 < len(s.list) && s.list[i+n+1].guid == guid {
+		s.used[guid] = n + 1
+	}
+	return s.list[i+n].address, true
+}
+
+// A probeDecoder decodes the sections of pseudo probes.
+type probeDecoder struct {
+	starts *probeStarts
+	wanted []Symbol        // by address
+	named  map[uint64]bool // GUIDs of their names
+	known  map[uint64]*Probed
+	probes []Probe
+
+	last  uint64 // address of the last probe, which the next one's is relative to
+	lost  bool   // it is not known
+	plain bool   // addresses are relative to the first probe, as of old, and not to the function
+	stack []probeLevel
+}
+
+// A probeLevel is a body that is being read.
+type probeLevel struct {
+	guid    uint64
+	site    uint32
+	probes  uint64      // that are left
+	inlined uint64      // bodies that are left
+	body    *ProbedBody // once a probe of it is kept
+}
+
+// probeChunk is how much of a section is decoded at a time.
+const probeChunk = 64 << 10
+
+// sections reads all sections of a name, record by record. A record that ends behind what is at
+// hand is read anew with more, so read must change nothing before it has all.
+func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) error {
+	for _, s := range o.sections {
+		if s.name != name {
+			continue
+		}
+		if err := s.load(); err != nil {
+			return err
+		}
+		w, size := window{sect: s}, uint64(probeChunk)
+		for off := uint64(0); off < s.size; {
+			data, err := w.peek(off, size)
+			if err != nil {
+				return err
+			}
+			n, err := records(newCursor(data, off, s), read)
+			if err != nil && off+uint64(len(data)) == s.size || n == 0 && err != nil && !errors.Is(err, afdo.ErrTruncated) {
+				return err
+			}
+			if off, size = off+n, probeChunk; n == 0 {
+				size = 8 * uint64(len(data))
+			}
+		}
+		if len(d.stack) > 0 {
+			return s.fault(s.size, afdo.ErrTruncated, "the section ends within a function")
+		}
+	}
+	return nil
+}
+
+// records reads records until what is at hand ends, and returns how many bytes they have.
+func records(c *cursor, read func(*cursor)) (n uint64, err error) {
+	for c.Rest() > 0 {
+		at := c.Pos
+		if read(c); c.Err != nil {
+			return uint64(at), c.err()
+		}
+	}
+	return uint64(c.Pos), nil
+}
+
+// record reads what begins a body, or a probe of it.
+func (d *probeDecoder) record(c *cursor) {
+	if n := len(d.stack); n == 0 || d.stack[n-1].probes == 0 {
+		d.begin(c)
+	} else {
+		d.probe(c, &d.stack[n-1])
+	}
+	if c.Err != nil {
+		return
+	}
+	for n := len(d.stack); n > 0 && d.stack[n-1].probes == 0 && d.stack[n-1].inlined == 0; n-- {
+		d.stack = d.stack[:n-1]
+	}
+}
+
+// begin reads what begins a body.
+func (d *probeDecoder) begin(c *cursor) {
+	outer := len(d.stack) - 1
+	l := probeLevel{}
+	if outer >= 0 {
+		l.site = d.number(c)
+	}
+	l.guid = c.Uint64("the GUID of a function")
+	l.probes, l.inlined = c.ULEB(), c.ULEB()
+	if c.Err != nil {
+		return
+	}
+	if outer >= 0 {
+		d.stack[outer].inlined--
+	} else if !d.plain {
+		d.relocate(l.guid)
+	}
+	d.stack = append(d.stack, l)
+}
+
+// relocate goes to the begin of a function.
+func (d *probeDecoder) relocate(guid uint64) {
+	if start, ok := d.starts.next(guid); ok {
+		d.last, d.lost = start, false
+	} else {
+		d.lost = true
+	}
+}
+
+// number reads a number of a probe or a discriminator.
+func (d *probeDecoder) number(c *cursor) uint32 {
+	at := c.Pos
+	n := c.ULEB()
+	if c.Err == nil && n > math.MaxUint32 {
+		c.Fail(at, ErrProbe, "the number %d, of more than 32 bits", n)
+	}
+	return uint32(n)
+}
+
+// Bits of what tells the kind of a probe.
+const (
+	probeKind          = 0x0f // 0 for a block, 1 for an indirect call, 2 for a direct one
+	probeSentinel      = 0x20 // it stands for a piece of the function, of another name
+	probeDiscriminated = 0x40
+	probeRelative      = 0x80
+)
+
+// probe reads a probe of a body.
+func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
+	index := d.number(c)
+	at := c.Pos
+	kind := c.Uint8(aField)
+	if c.Err == nil && kind&probeKind > 2 {
+		c.Fail(at, ErrProbe, "the kind %d", kind&probeKind)
+	}
+	var delta int64
+	var address uint64
+	if kind&probeRelative != 0 {
+		delta = c.SLEB()
+	} else {
+		address = c.Uint64("the address of a probe")
+	}
+	var discriminator uint32
+	if kind&probeDiscriminated != 0 {
+		discriminator = d.number(c)
+	}
+	if c.Err != nil {
+		return
+	}
+	l.probes--
+	switch {
+	case kind&probeRelative != 0:
+		d.last += uint64(delta)
+	case kind&probeSentinel != 0:
+		d.relocate(address)
+	default:
+		d.last, d.lost, d.plain = address, false, true
+	}
+	if kind&probeSentinel == 0 && !d.lost && d.named[d.stack[0].guid] && d.wants(d.last) {
+		d.probes = append(d.probes, Probe{
+			Address: d.last, Body: d.body(), Index: index, Discriminator: discriminator, Call: kind&probeKind != 0,
+		})
+	}
+}
+
+// wants tells whether an address is in one of the functions.
+func (d *probeDecoder) wants(address uint64) bool {
+	i, _ := slices.BinarySearchFunc(d.wanted, address, func(s Symbol, a uint64) int { return cmp.Compare(s.High, a+1) })
+	return i < len(d.wanted) && address >= d.wanted[i].Low
+}
+
+// body returns the body that is being read, with those around it.
+func (d *probeDecoder) body() *ProbedBody {
+	var caller *ProbedBody
+	for i := range d.stack {
+		l := &d.stack[i]
+		if l.body == nil {
+			l.body = &ProbedBody{Function: d.function(l.guid), Caller: caller, Site: l.site}
+		}
+		caller = l.body
+	}
+	return caller
+}
+
+func (d *probeDecoder) function(guid uint64) *Probed {
+	f := d.known[guid]
+	if f == nil {
+		f = &Probed{GUID: guid}
+		d.known[guid] = f
+	}
+	return f
+}
+
+// describe reads the description of a function.
+func (d *probeDecoder) describe(c *cursor) {
+	guid := c.Uint64("the GUID of a function")
+	checksum := c.Uint64("a checksum")
+	name := c.Take(c.ULEB(), "a name")
+	if c.Err != nil {
+		return
+	}
+	if f := d.known[guid]; f != nil && f.Name == "" {
+		f.Name, f.Checksum = string(name), checksum
+	}
+}
+
+// check makes sure that all functions are described.
+func (d *probeDecoder) check(s *section) error {
+	unknown := uint64(0)
+	for guid, f := range d.known {
+		if f.Name == "" {
+			unknown = max(unknown, guid)
+		}
+	}
+	if unknown != 0 {
+		return s.fault(s.size, ErrProbe, "the function of GUID %#x is not described", unknown)
+	}
+	return nil
+}
