@@ -17,8 +17,6 @@ import (
 	"github.com/go-afdo/afdo/create"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/llvm/sampleprof"
-	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -149,28 +147,21 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		options.Declared = remembering.declare
 	}
 	doing.Say("reading debug info")
-	var report *create.Report
-	var err error
-	var encode func(io.Writer) (string, error)
-	format := c.out.out.Format.Name
 	if isLLVM && file.HasProbes() && !c.noProbes {
-		var p *sampleprof.Profile
-		p, report, err = create.ProbeProfile(ctx, file, set, options)
-		encode = func(w io.Writer) (string, error) { return llvm.EncodeSamples(w, format, p) }
-	} else {
-		var p *profile.Profile
-		p, report, err = create.Profile(ctx, file, set, options)
-		encode = func(w io.Writer) (string, error) { return to.Encode(w, format, p) }
+		p, report, err := create.ProbeProfile(ctx, file, set, options)
+		if err := c.judge(err, report, facts); err != nil {
+			return err
+		}
+		return kind.WriteWith(&e.Env, c.out.out, func(w io.Writer) (string, error) {
+			return llvm.EncodeSamples(w, c.out.out.Format.Name, p)
+		})
 	}
-	if err != nil {
-		return c.explain(err, report)
+	p, report, err := create.Profile(ctx, file, set, options)
+	if err := c.judge(err, report, facts); err != nil {
+		return err
 	}
 	if isLLVM {
 		llvm.FlowSensitive = report.FlowSensitive
-	}
-	facts.take(report)
-	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
-		return err
 	}
 	if c.remembers() {
 		doing.Say("reading sources")
@@ -179,7 +170,19 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		}
 	}
 	doing.Say("writing %s", human.Name(c.out.path))
-	return kind.WriteWith(&e.Env, c.out.out, encode)
+	return kind.Write(&e.Env, to, c.out.out, p)
+}
+
+// judge takes what became of the samples, and refuses what is not worth writing.
+func (c *creating) judge(err error, report *create.Report, facts *createFacts) error {
+	if err != nil {
+		return c.explain(err, report)
+	}
+	facts.take(report)
+	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
+		return err
+	}
+	return nil
 }
 
 // explain adds to an error what to do.
