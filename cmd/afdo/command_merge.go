@@ -31,6 +31,11 @@ IN may be a folder, which stands for all files below it, and a pattern such as
 @LIST and --input-list LIST stand for the inputs that the file LIST names, one a
 line. ` + weighing.Help + `
 
+--align-units takes a unit for one of the first IN if their paths differ only in
+where they begin, as those of a program that was built in two folders, or if they
+have the same functions, as "afdo diff" does. Standard error tells how many. Units
+that the first IN does not have keep their paths. One more profile is in memory.
+
 One input for each processor is read at a time. Memory depends on the size of the
 result, not on the number of inputs.
 
@@ -70,6 +75,7 @@ func newMergeCommand(e *env) *cobra.Command {
 	m.weighing.AddTo(cmd)
 	addWrittenFlag(cmd, &m.json)
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file with a list of inputs, one a line")
+	cmd.Flags().BoolVar(&m.align, "align-units", false, "take units of other paths for those of the first IN, as diff does")
 	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
 	cmd.Flags().Var(&m.maxLost, "max-lost", "write nothing if more than this share of the counts is lost, as in 5%")
 	return cmd
@@ -82,6 +88,7 @@ type merging struct {
 	weighing  weighing.Flags
 	lists     []string
 	keepGoing bool
+	align     bool
 	json      bool
 	maxLost   shareFlag
 	inputs    []fleet.Input
@@ -164,6 +171,9 @@ func (e *env) merge(m *merging) error {
 	own := func(k kind.CanMerge) error {
 		if k != m.out.kind {
 			return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
+		}
+		if m.align {
+			return fmt.Errorf("--align-units is for profiles that have units, not for %ss", k.Name())
 		}
 		if m.weighing.Rules.HostCap > 0 {
 			return fmt.Errorf("--host-cap is for profiles of samples, not for %ss", k.Name())

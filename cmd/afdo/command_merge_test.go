@@ -282,3 +282,38 @@ func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 	}
 	assert.NotZero(t, said)
 }
+
+// TestMergeAlignUnits merges profiles of one program that was built in three folders.
+func TestMergeAlignUnits(t *testing.T) {
+	dir := t.TempDir()
+	build := func(name, folder string) string {
+		path := filepath.Join(dir, name)
+		text := `filenames = { "` + folder + `lib/a.c", "` + folder + `main.c" }
+summary = { total_count = 15, max_count = 10, max_fn_count = 3, num_counts = 2, num_functions = 2, num_detailed_entries = 0, detailed_entries = { } }
+"f":0(3:10:0) = { locations = { 1 = 10 } }
+"main":1(1:5:0) = { locations = { 1 = 5 } }
+`
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	one, two, three := build("one.txt", "/home/one/"), build("two.txt", "/build/two/"), build("three.txt", "")
+	units := func(args ...string) (string, string) {
+		out := filepath.Join(dir, "out.v4")
+		r := afdoRun(append([]string{"merge", "-o", out, one, two, three + "=3"}, args...)...)
+		require.Zero(t, r.status, r.err)
+		return must(t, "units", out, "--sort", "path"), r.err
+	}
+	apart, said := units()
+	assert.Equal(t, 7, strings.Count(apart, "\n")-1, apart)
+	assert.Empty(t, said)
+	together, said := units("--align-units")
+	assert.Contains(t, together, "50  /home/one/lib/a.c\n")
+	assert.Contains(t, together, "25  /home/one/main.c\n")
+	assert.Equal(t, 3, strings.Count(together, "\n")-1, together)
+	assert.Equal(t, "afdo: units of other paths that are units of "+one+": 4\n", said)
+
+	heap := writeFile(t, "heap", []byte(heapYAML))
+	r := afdoRun("merge", "--align-units", "--to", "yaml", heap, heap)
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "--align-units is for profiles that have units, not for memory profiles")
+}

@@ -23,6 +23,9 @@ type modelMerging struct {
 	done         int // inputs, those that were skipped included
 	bad          int // of them
 	withoutUnits int
+	aligned      int // units whose path became that of the first input
+
+	first *profile.Profile // whose units all others are taken for, nil to leave them as they are
 }
 
 func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) error {
@@ -31,6 +34,9 @@ func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) erro
 		return fmt.Errorf("%s cannot hold %ss", m.out.out.Format.Name, k.Name())
 	}
 	mm := modelMerging{merging: m, env: e, from: k, groups: m.weighing.Rules.Groups(m.inputs), doing: doing}
+	if err := mm.readFirst(); err != nil {
+		return err
+	}
 	p, err := profile.Sum(len(mm.groups), mm.group)
 	if err != nil {
 		return err
@@ -48,8 +54,41 @@ func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) erro
 	if mm.withoutUnits > 0 && mm.withoutUnits < mm.done-mm.bad {
 		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", mm.withoutUnits, mm.done-mm.bad)
 	}
+	if m.align {
+		e.Warnf("units of other paths that are units of %s: %s", human.Name(m.inputs[m.firstAt].Path), human.Number(mm.aligned))
+	}
 	mm.losses.Tell(&e.Env)
 	return m.tellSkipped(e)
+}
+
+// readFirst reads the first input by itself if the units of others are to be taken for its units.
+func (mm *modelMerging) readFirst() error {
+	if !mm.align {
+		return nil
+	}
+	f, _, err := mm.env.openFile(mm.inputs[mm.firstAt].Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	l, err := mm.from.Load(f)
+	if err != nil {
+		return f.Wrap(err)
+	}
+	mm.first = l.Profile
+	return nil
+}
+
+// alignUnits gives the units of an input the paths that the first one has for them.
+func (mm *modelMerging) alignUnits(p *profile.Profile) {
+	a := profile.Align(mm.first, p)
+	n := len(a.Moved)
+	for _, r := range a.Roots {
+		n += r.Units
+	}
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	mm.aligned += n
 }
 
 // group returns the inputs of a group as one profile, and what that is multiplied with.
@@ -84,6 +123,9 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 		return profile.New(), nil
 	}
 	mm.count(losses, one.NoUnits, false)
+	if mm.first != nil && i != mm.firstAt {
+		mm.alignUnits(one.Profile)
+	}
 	return one.Profile, nil
 }
 
