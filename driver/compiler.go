@@ -26,6 +26,10 @@ type Compiler struct {
 // from GCC 16 on, 0 for clang, which has its own formats.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
+// readsThreshold reports whether the compiler is known to read no more of a summary than
+// [slice.Steady] keeps: GCC 16 is.
+func (c *Compiler) readsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
+
 // ErrNotGCC is what the errors of [FindCompiler] match if a program is no
 // compiler of GCC, or one older than version 12.
 var ErrNotGCC = errors.New("not GCC 12 or later")

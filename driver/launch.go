@@ -29,6 +29,12 @@ type Launcher struct {
 	// Otherwise they are moved, see [rebase.Slice], if the profile remembers its sources.
 	NoRebase bool
 
+	// Slices for GCC 16 have the summary of [slice.Steady]: of the profile at the path Summary, or
+	// if that is empty, of Profile. With ExactSummary they have that of Profile as it is, which
+	// another recording changes.
+	Summary      string
+	ExactSummary bool
+
 	// NoParams adds no parameters to those of the command. Without it, GCC 12 and 13 get one
 	// without which they lose counts, unless the command sets it.
 	NoParams bool
@@ -217,7 +223,7 @@ func (p *preparation) slice() (*Plan, error) {
 		found = "the last run"
 	}
 	p.trace("%d files, from %s", len(in.Files), found)
-	s := newStamp(p.profile, p.compiler, in, p.Bits, p.NoRebase)
+	s := newStamp(p, in)
 	path := p.slicePath()
 	if path != "" && s.holds(p.Cache, c.Path(path), in) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)

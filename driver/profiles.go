@@ -66,9 +66,22 @@ func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	return anyprof.Read(ctx, file)
 }
 
-// openProgram opens the profile for slices: itself, if it has an index for that, and else a
-// copy of it in the cache that has one.
+// openProgram opens the profile for slices, with the summary that these have.
 func (p *preparation) openProgram() (*slice.Program, func(), error) {
+	program, closeFile, err := p.openWhole()
+	if err != nil {
+		return nil, nil, err
+	}
+	if program, err = p.withSummary(program); err != nil {
+		closeFile()
+		return nil, nil, err
+	}
+	return program, closeFile, nil
+}
+
+// openWhole opens the profile itself, if it has an index for slices, and else a copy of it in the
+// cache that has one.
+func (p *preparation) openWhole() (*slice.Program, func(), error) {
 	file := p.profile
 	if !file.info.Mode().IsRegular() { // it can be read once
 		whole, err := file.load()
@@ -192,7 +205,7 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 	if p.compiler.Clang {
 		return p.wholeLLVM()
 	}
-	if p.Bits == 0 && file.reads(version) {
+	if p.Bits == 0 && !p.steady() && file.reads(version) {
 		return file.path, 0, nil
 	}
 	encode := func() ([]byte, error) {
@@ -207,7 +220,7 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 		}
 		return encodeProfile(whole, p.compiler)
 	}
-	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%d", file.path, file.state, version, p.Bits))
+	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, p.summaryState(), p.Bits))
 	if err == nil {
 		err = p.makeOnce(path, func(w io.Writer) error {
 			data, err := encode()

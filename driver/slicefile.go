@@ -118,9 +118,9 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 // without looking into the profile that it would make the same one.
 type stamp uint64
 
-func newStamp(p *profileFile, compiler *Compiler, in *Inputs, bits int, noRebase bool) stamp {
+func newStamp(p *preparation, in *Inputs) stamp {
 	h := xxhash.New()
-	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00%t\x00%d\x00%d", p.path, p.state, compiler.Reads(), bits, noRebase, in.Sum(), selfState())
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", p.profile.path, p.profile.state, p.compiler.Reads(), p.summaryState(), p.Bits, p.NoRebase, in.Sum(), selfState())
 	return stamp(h.Sum64())
 }
 

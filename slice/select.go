@@ -64,7 +64,7 @@ func checkBits(bits int) error {
 // Select takes a slice. It has the functions that q asks for, what shares a
 // name with one of those in one of the ways in which the compiler looks names up, and
 // for [Version3] what was inlined of those functions in others. Its summary is
-// the whole profile's, computed if that has none.
+// that of [Program.Summary].
 //
 // Without a Text, what the units' files define beside the units' own functions can only be guessed:
 // it is all symbols whose file is unknown, and all functions that the units' inline.
@@ -417,7 +417,7 @@ func (s *selection) addNamesOf(sym program.Symbol) error {
 // profile makes a profile of the slice.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
-	summary, err := s.Store.Summary()
+	summary, err := s.Program.Summary()
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,11 @@ GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which
 lose the counts of functions that were inlined more than one call deep, unless the
 command sets it or --no-params is given.
 
+Of the summary of a profile, slices for GCC 16 keep what that reads, rounded to powers
+of two: the threshold of hot counts, and the largest one. So a new profile does not
+change them all. --summary takes that of another profile, such as the first of the year,
+and --exact-summary does not round.
+
 With --fallback a compile goes on without the profile, and says so, if the compiler
 crashes with it or a slice cannot be made. What the compiler says on standard error
 appears when it has ended.
@@ -61,6 +66,7 @@ type execOptions struct {
 	profile  string
 	bits     quantum
 	noRebase bool
+	summary  summaryFlags
 	noParams bool
 	fallback bool
 	verbose  bool
@@ -85,6 +91,7 @@ func newExecCommand(e *env) *cobra.Command {
 	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
 	o.bits.addFlag(cmd)
 	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
+	o.summary.addFlags(cmd)
 	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
@@ -97,7 +104,10 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if err != nil {
 		return err
 	}
-	l := driver.Launcher{Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, NoParams: o.noParams, Warn: func(text string) { e.Warnf("%s", text) }}
+	l := driver.Launcher{
+		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
+		Warn: func(text string) { e.Warnf("%s", text) },
+	}
 	if o.verbose {
 		l.Trace = l.Warn
 	}

@@ -63,7 +63,7 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(in.Name))
-	program, err := openProgram(in, len(s.units) == 0)
+	program, err := s.openProgram(in, len(s.units) == 0, target)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 		return cli.Usagef("no --unit: name a source file, or use --all")
 	}
 	return e.withInput("slice", path, func(in *gcovkind.Input) error {
-		program, err := openProgram(in, false)
+		program, err := s.openProgram(in, false, target)
 		if err != nil {
 			return err
 		}

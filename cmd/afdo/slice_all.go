@@ -65,7 +65,7 @@ func (e *env) sliceAll(path string, all *buildSlices, s *slicing, out outputFlag
 	}
 	return e.cutAll(path, all, func(work func(cutter) error) error {
 		return e.withInput("slice", path, func(in *gcovkind.Input) error {
-			program, err := openProgram(in, true)
+			program, err := s.openProgram(in, true, target)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/depfile"
@@ -26,6 +27,7 @@ type slicing struct {
 	compiler compilerName
 	bits     quantum
 	noRebase bool
+	summary  summaryFlags
 }
 
 func (s *slicing) addFlags(e *env, cmd *cobra.Command) {
@@ -34,6 +36,7 @@ func (s *slicing) addFlags(e *env, cmd *cobra.Command) {
 	f.StringArrayVar(&s.deps, "deps", nil, "dependency file with the headers that it includes; may be repeated")
 	f.Var(&s.compiler, "for", "compiler that reads the slice, such as gcc12 or gcc16")
 	s.bits.addFlag(cmd)
+	s.summary.addFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -98,8 +101,45 @@ func (q *quantum) Set(text string) error {
 
 func (q *quantum) Type() string { return "BITS" }
 
-// openProgram opens the profile of an input for slices. A profile in
+// summaryFlags say which summary slices for GCC 16 have.
+type summaryFlags struct {
+	file  string
+	exact bool
+}
+
+func (s *summaryFlags) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.file, "summary", "", "profile whose summary slices for GCC 16 have")
+	f.BoolVar(&s.exact, "exact-summary", false, "slices for GCC 16 have the summary as it is, not rounded to powers of two")
+	cmd.MarkFlagsMutuallyExclusive("summary", "exact-summary")
+}
+
+// apply gives a program the summary that its slices have.
+func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slice.Program, error) {
+	if target == slice.Version2 || s.exact {
+		return program, nil
+	}
+	read := program.Summary
+	if s.file != "" {
+		read = func() (*afdo.Summary, error) { return driver.ReadSummary(s.file) }
+	}
+	summary, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return program.WithSummary(slice.Steady(summary)), nil
+}
+
+// openProgram opens the profile of an input for slices for a target. A profile in
 // memory serves many slices better, a lazy one a single slice.
+func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target) (*slice.Program, error) {
+	program, err := openProgram(in, many)
+	if err != nil {
+		return nil, err
+	}
+	return s.summary.apply(program, target)
+}
+
 func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	if in.Format.V4() && !many {
 		r, err := in.Reader()

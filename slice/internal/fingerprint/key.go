@@ -78,7 +78,7 @@ const Form = "afdo slice 2"
 func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	data := append([]byte(Form), m.Version)
 	if m.Version != version2 {
-		s, err := m.Store.Summary()
+		s, err := m.Summary()
 		if err != nil {
 			return 0, err
 		}

@@ -17,6 +17,8 @@ type Program struct {
 	Store Store
 	Index Index
 
+	summary *afdo.Summary // instead of the store's, unless nil
+
 	unitsByPath func() map[string][]int
 	lastByBase  func() map[string]int
 }
@@ -56,6 +58,21 @@ func newProgram(s Store, x Index) *Program {
 		return last
 	})
 	return p
+}
+
+// WithSummary returns the same program with another summary.
+func (p *Program) WithSummary(s *afdo.Summary) *Program {
+	other := *p
+	other.summary = s
+	return &other
+}
+
+// Summary returns the summary of the whole profile, which the caller must not change.
+func (p *Program) Summary() (*afdo.Summary, error) {
+	if p.summary != nil {
+		return p.summary, nil
+	}
+	return p.Store.Summary()
 }
 
 // ByPath returns the units of each path.
