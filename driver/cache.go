@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,8 +29,12 @@ const (
 	defaultCacheDays = 30
 )
 
-// ErrNoCache is what the errors of [OpenCache] match.
-var ErrNoCache = store.ErrNone
+// ErrNoCache is what the errors of [OpenCache] match, and ErrCacheSetting those about a limit that
+// makes no sense.
+var (
+	ErrNoCache      = store.ErrNone
+	ErrCacheSetting = errors.New("no such limit")
+)
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
 // what the system has for such things. The folder is made if need be. It must be the user's, and
@@ -46,17 +51,26 @@ func OpenCache() (*Cache, error) {
 	}
 	c := new(Cache)
 	if c.maxSize, err = parseSize(os.Getenv("AFDO_CACHE_SIZE"), defaultCacheSize); err != nil {
-		return nil, fmt.Errorf("%w: AFDO_CACHE_SIZE: %w", ErrNoCache, err)
+		return nil, cacheSettingError{fmt.Errorf("AFDO_CACHE_SIZE: %w", err)}
 	}
 	days, err := parseSize(os.Getenv("AFDO_CACHE_DAYS"), defaultCacheDays)
 	if err != nil || days > 1<<16 {
-		return nil, fmt.Errorf("%w: AFDO_CACHE_DAYS: want a number of days", ErrNoCache)
+		return nil, cacheSettingError{fmt.Errorf("AFDO_CACHE_DAYS: %q: want a number of days", os.Getenv("AFDO_CACHE_DAYS"))}
 	}
 	c.maxAge = time.Duration(days) * 24 * time.Hour
 	if c.store, err = store.OpenStore(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
 	return c, nil
+}
+
+// A cacheSettingError is about a limit of the cache.
+type cacheSettingError struct{ error }
+
+func (e cacheSettingError) Error() string { return ErrNoCache.Error() + ": " + e.error.Error() }
+
+func (cacheSettingError) Is(target error) bool {
+	return target == ErrNoCache || target == ErrCacheSetting
 }
 
 // cacheDir returns the path of the cache's folder.

@@ -3,7 +3,9 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -82,6 +84,14 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	start := time.Now()
 	p := preparation{Launcher: l, command: command.Parse(argv, dir)}
 	plan, err := p.plan()
+	if p.replaced() { // maybe while it was being written: what was read of it may be of both
+		time.Sleep(settling)
+		p.trace("%s has been replaced meanwhile: once more", p.profile.name)
+		plan, err = p.plan()
+		if p.replaced() {
+			err = fmt.Errorf("%s is being replaced: move new profiles there, under another name first", p.profile.name)
+		}
+	}
 	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start)}
 	if err == nil {
 		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
@@ -91,6 +101,18 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	l.Cache.Record(count)
 	l.Cache.trimNowAndThen()
 	return plan, err
+}
+
+// settling is the time that a profile which is being replaced gets.
+const settling = 200 * time.Millisecond
+
+// replaced reports whether the profile is another file than when it was looked at.
+func (p *preparation) replaced() bool {
+	if p.profile == nil || !p.profile.info.Mode().IsRegular() {
+		return false
+	}
+	now, err := lookAtProfile(p.profile.name, p.profile.path)
+	return err != nil || now.state != p.profile.state
 }
 
 // warn says something once in a build.
@@ -138,8 +160,8 @@ func (p *preparation) plan() (*Plan, error) {
 	if c.Reason != "" {
 		return p.noCompile()
 	}
-	if launcher := parentLauncher(); launcher != "" {
-		p.warnOf("before", "%s runs before the launcher and does not see slices: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
+	if launcher := launcherBefore(c); launcher != "" {
+		p.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
 	}
 	if c.Clang {
 		return p.planClang()
@@ -155,6 +177,9 @@ func (p *preparation) plan() (*Plan, error) {
 	if errors.Is(err, ErrNotGCC) {
 		p.warnOf(OldGCC, "%v: it runs without the profile", err)
 		return p.asItIs(OldGCC, "%v", err)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return p.asItIs(NoCompiler, "%v", err) // to run it says so
 	}
 	if err != nil {
 		return nil, err
@@ -186,6 +211,9 @@ func (p *preparation) noCompile() (*Plan, error) {
 	if c.Profile != "" && c.LTO && isV4(c.Path(c.Profile)) {
 		p.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
 		return &Plan{Argv: c.WithProfile(""), Outcome: AsItIs, Reason: LTOLink}, nil
+	}
+	if c.Reason == command.ReadsStdin {
+		p.warnOf(c.Reason, "a source is standard input or a pipe, which can be read once: it is compiled without the profile")
 	}
 	if c.Reason == command.NoGCC && c.SeemsToCompile() {
 		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)

@@ -54,3 +54,24 @@ func parentLauncher() string {
 	}
 	return ""
 }
+
+// launcherBefore returns the name of a launcher that runs this process. One that does not know how
+// to cache a command, and no compiler behind another program does it know, becomes that command:
+// ccache leaves a setting, which then is none of the process that has run ccache.
+func launcherBefore(c *command.Line) string {
+	if launcher := parentLauncher(); launcher != "" {
+		return launcher
+	}
+	isCcache := func(word string) bool { return command.ProgramName(word) == "ccache" }
+	if os.Getenv(ccacheDisabled) != "1" || slices.ContainsFunc(c.Launcher, isCcache) {
+		return ""
+	}
+	parent, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/environ")
+	if err != nil || strings.Contains("\x00"+string(parent), "\x00"+ccacheDisabled+"=") {
+		return ""
+	}
+	return "ccache"
+}
+
+// ccacheDisabled is set by ccache for what it runs.
+const ccacheDisabled = "CCACHE_DISABLE"

@@ -8,5 +8,6 @@ const (
 	OwnProfile command.Reason = "the compiler reads its -fauto-profile itself"
 	OldClang   command.Reason = "its compiler is not clang 14 or later"
 	Unreadable command.Reason = "its sources cannot be preprocessed"
+	NoCompiler command.Reason = "its compiler is not there"
 	LTOLink    command.Reason = "an LTO link needs no profile"
 )

@@ -102,7 +102,8 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
 	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		e.Warnf("%v: the command runs without the profile", err)
+		return e.replaceProcess(argv, os.Environ())
 	}
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
@@ -114,7 +115,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if l.Profile == "" {
 		l.Profile = os.Getenv("AFDO_PROFILE")
 	}
-	if l.Cache, err = driver.OpenCache(); err != nil && o.verbose {
+	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, driver.ErrCacheSetting)) {
 		e.Warnf("%v", err)
 	}
 	plan, err := l.Prepare(argv, dir)

@@ -94,8 +94,9 @@ func TestExecFailures(t *testing.T) {
 		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
 		{1, "--profile a.c -- " + gcc + " -c a.c", "afdo: a.c: not a profile: it begins with"},
-		{1, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},
-		{1, "-- nosuch a b", "afdo: exec: \"nosuch\": executable file not found in $PATH\n"},
+		{127, "--profile missing -- ./nosuch-gcc -c a.c", "afdo: exec: "},
+		{126, "--profile missing -- ./a.c -o b", "afdo: exec "},
+		{127, "-- nosuch a b", "afdo: exec: \"nosuch\": executable file not found in $PATH\n"},
 		{7, "-- " + gcc + " --fail", ""},
 		{7, gcc + " --fail", ""},
 	} {

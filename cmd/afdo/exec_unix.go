@@ -3,18 +3,31 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 // replaceProcess turns this process into another program, whose exit status
-// and signals then are its own.
+// and signals then are its own. If that cannot be, the status is a shell's.
 func (e *env) replaceProcess(argv, environment []string) error {
 	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return err
+	if err == nil {
+		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, environment)}
 	}
-	err = syscall.Exec(path, argv, environment)
-	return &os.PathError{Op: "exec", Path: path, Err: err}
+	e.Warnf("%v", err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return cli.StatusError(statusNotFound)
+	}
+	return cli.StatusError(statusCannotRun)
 }
+
+// The exit statuses of shells for a program that is not there, and for one that cannot be run.
+const (
+	statusCannotRun = 126
+	statusNotFound  = 127
+)

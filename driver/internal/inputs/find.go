@@ -141,7 +141,7 @@ func (f *finder) run(args []string) (out, said []byte, err error) {
 	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = text, &errs
-	err = cmd.Run()
+	err = runUntilDeath(cmd)
 	return text.Bytes(), errs.Bytes(), err
 }
 

@@ -222,7 +222,7 @@ func (d *scanner) quoted(quote byte) {
 	switch {
 	case quote != '"':
 	case d.assembler && len(d.label) <= longestWord:
-		d.label = append(d.label, text...)
+		d.label = unescaped(d.label, text)
 	case isWord(text):
 		d.notes.Word(text)
 	}
@@ -282,8 +282,11 @@ func (d *scanner) rawString() {
 		d.quoted('"')
 		return
 	}
-	delimiter := string(d.text[d.pos+1 : d.pos+open])
+	delimiter, start := string(d.text[d.pos+1:d.pos+open]), d.pos+open+1
 	d.skipPast(")"+delimiter+`"`, open)
+	if end := d.pos - len(delimiter) - len(`)"`); d.assembler && end >= start && len(d.label) <= longestWord {
+		d.label = append(d.label, d.text[start:end]...)
+	}
 }
 
 func (d *scanner) identifier() {

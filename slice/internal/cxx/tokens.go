@@ -152,3 +152,55 @@ func runeOf(escape []byte) rune {
 	}
 	return rune(n)
 }
+
+// unescaped appends a string of C with what its escapes stand for. Of those only the ones of
+// letters, digits and other characters of names count; all others become something that is none.
+func unescaped(to, text []byte) []byte {
+	for len(text) > 0 {
+		if text[0] != '\\' || len(text) == 1 {
+			to, text = append(to, text[0]), text[1:]
+			continue
+		}
+		if n := escapedRune(text); n > 0 {
+			to, text = utf8.AppendRune(to, runeOf(text[:n])), text[n:]
+			continue
+		}
+		digits, base := text[1:], 8
+		switch text[1] {
+		case 'x':
+			digits, base = text[2:], 16
+		case 'o':
+			digits = text[2:]
+		}
+		braced := len(digits) > 0 && digits[0] == '{'
+		if braced {
+			digits = digits[1:]
+		}
+		n := digitsOf(digits, base)
+		if base == 8 {
+			n = min(n, 3)
+		}
+		v, err := strconv.ParseUint(string(digits[:n]), base, 8)
+		if err != nil { // no number, as of a line end
+			to, text = append(to, text[1]), text[2:]
+			continue
+		}
+		to, text = append(to, byte(v)), digits[n:]
+		if braced {
+			text = bytes.TrimPrefix(text, []byte{'}'})
+		}
+	}
+	return to
+}
+
+// digitsOf returns how many digits of a base a text begins with.
+func digitsOf(text []byte, base int) int {
+	n := 0
+	for n < len(text) {
+		if _, err := strconv.ParseUint(string(text[n:n+1]), base, 8); err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -37,11 +37,14 @@ int in_a_statement(int x)
 int labelled(int x) __asm__("joined" "_label");
 int labelled(int x) { WORK(x); return x; }
 
+int escaped_label(int x) __asm__("\x65sc\141ped_" R"x(in_two_ways)x");
+int escaped_label(int x) { WORK(x); if (x & 1) WORK(x + 3); else { WORK(x - 7); WORK(sink); } return x; }
+
 int \u00e9scaped(int x) { WORK(x); return x; }
 
 int main(int argc, char **argv)
 {
   int (*(*f)(int))(int) = returns_returning(argc, labelled);
   return after_digraphs(argc) + attribute_first(argc) + two_parentheses(argc) + (*returns_array(argc))[1] +
-    old_style(argc, labelled) + old_const(argc, "text") + in_a_statement(argc) + \u00e9scaped(argc) + (f ? f(3)(4) : 0) + !argv;
+    old_style(argc, labelled) + old_const(argc, "text") + in_a_statement(argc) + \u00e9scaped(argc) + (f ? f(3)(4) : 0) + escaped_label(argc) + !argv;
 }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package inputs
+
+import "os/exec"
+
+// runUntilDeath runs a command. No system but Linux ends it with this process.
+func runUntilDeath(cmd *exec.Cmd) error { return cmd.Run() }
