@@ -22,12 +22,27 @@ type abbrevTable struct {
 
 	attrs []attrSpec // of all abbreviations, one behind the other
 	steps []uint32
+
+	from  tableFrom // what has been decoded
+	whole bool      // to the end
+}
+
+// tableFrom says which table of abbreviations one is.
+type tableFrom struct {
+	sect *section
+	off  uint64
+	encoding
 }
 
 // reset empties the table and keeps its memory.
 func (t *abbrevTable) reset() {
 	t.dense, t.attrs, t.steps = t.dense[:0], t.attrs[:0], t.steps[:0]
-	t.sparse = nil
+	t.sparse, t.from, t.whole = nil, tableFrom{}, false
+}
+
+// holds tells whether the table is that one, as far as a code, or to the end if that is 0.
+func (t *abbrevTable) holds(from tableFrom, code uint64) bool {
+	return t.from == from && (t.whole || code != 0 && t.lookup(code) != nil)
 }
 
 // An abbrev is the layout of an entry.
@@ -71,11 +86,18 @@ func (t *abbrevTable) add(code uint64, a abbrev) {
 // have less, and are decoded once then.
 const wholeTable = 16 << 10
 
-// readAbbrevs decodes the table at an offset into t. With a code other than 0 it stops behind that
-// one.
+// abbrevCost is what an abbreviation counts, see reading.spend.
+const abbrevCost = 64
+
+// readAbbrevs decodes the table at an offset into t, unless it is there. With a code other than 0
+// it stops behind that one.
 func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
 	if s == nil {
 		return nil, nil
+	}
+	from := tableFrom{s, off, e}
+	if t.holds(from, only) {
+		return t, nil
 	}
 	first := uint64(firstDecoded)
 	if only == 0 {
@@ -86,14 +108,21 @@ func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding
 		for c.Err == nil {
 			code := c.ULEB()
 			if code == 0 {
+				t.whole = true
 				return
 			}
 			t.add(code, c.abbrev(t, e))
+			if err := r.spend(abbrevCost); err != nil {
+				c.Stop(err)
+			}
 			if code == only {
 				return
 			}
 		}
 	})
+	if err == nil {
+		t.from = from
+	}
 	return t, err
 }
 

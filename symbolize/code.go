@@ -111,24 +111,30 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 		if err := w.declareActors(span.Instance, target); err != nil {
 			return nil, 0, err
 		}
-		code.add(span)
+		if code.add(span) {
+			if err := w.hold(spanCost); err != nil {
+				return nil, 0, err
+			}
+		}
 		addr = next
 	}
 	return code, fit, nil
 }
 
-// add appends a span, or makes the last longer if it is of the same place.
-func (c *Code) add(s Span) {
+// add appends a span, or makes the last longer if it is of the same place. It tells whether there
+// is one more.
+func (c *Code) add(s Span) bool {
 	if s.Instance == nil && s.Line == (Line{}) {
-		return
+		return false
 	}
 	if n := len(c.Spans) - 1; n >= 0 {
 		if last := &c.Spans[n]; last.High == s.Low && last.Instance == s.Instance && last.Line == s.Line {
 			last.High = s.High
-			return
+			return false
 		}
 	}
 	c.Spans = append(c.Spans, s)
+	return true
 }
 
 // begin drops what lies before an address and takes in the ranges that begin before it.
@@ -175,10 +181,13 @@ func (s *sweep) step(addr, end uint64, top topChoice) (int32, uint64) {
 // A topChoice is which of several functions at one address is meant.
 type topChoice struct {
 	chosen int32
-	others []int32
+	others []int32 // sorted
 }
 
-func (t topChoice) excludes(top int32) bool { return slices.Contains(t.others, top) }
+func (t topChoice) excludes(top int32) bool {
+	_, found := slices.BinarySearch(t.others, top)
+	return found
+}
 
 // How well a unit fits a symbol.
 const (
@@ -205,6 +214,9 @@ func (w *worker) chooseTop(s *sweep, target Symbol) (choice topChoice, fit, name
 	for _, n := range tops {
 		f, err := w.function(dieRef{w.current.data, s.tree.nodes[n].entry}, 0)
 		if err != nil {
+			return choice, 0, 0, err
+		}
+		if err := w.spend(len(target.Names)); err != nil {
 			return choice, 0, 0, err
 		}
 		at := slices.IndexFunc(target.Names, func(name string) bool { return sameFunction(name, f) })

@@ -195,11 +195,12 @@ func (f *File) Defines(name string) (found bool, err error) {
 // Limits of what one question may read, see reading.spend
 const (
 	budgetPerByte = 16
-	budgetAtLeast = 64 << 20
+	budgetAtLeast = 24 << 20
 )
 
-func (f *File) newBudget() *atomic.Int64 {
+// newBudget returns the budget of files of a size.
+func newBudget(size int64) *atomic.Int64 {
 	left := new(atomic.Int64)
-	left.Store(budgetPerByte*f.size + budgetAtLeast)
+	left.Store(budgetPerByte*size + budgetAtLeast)
 	return left
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -192,6 +193,43 @@ func TestMemoryOfDamagedFiles(t *testing.T) {
 	require.True(t, typed(err))
 	require.Error(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+}
+
+// Debug info that says the same many times over is decoded once, or refused before it takes more
+// than its size allows.
+func TestShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		data  []byte
+		limit bool
+	}{
+		"abbreviations":       {gen.SharedAbbrevs(3_000, 20_000, false), false},
+		"abbreviations apart": {gen.SharedAbbrevs(3_000, 20_000, true), true},
+		"line programs":       {gen.SharedLines(2_000, 100_000), true},
+		"files":               {gen.SharedFiles(3_000, 20_000), false},
+		"rows":                {gen.ManyRows(500_000), true},
+		"vague units":         {gen.VagueUnits(3_000, 3_000), false},
+		"ranges":              {gen.SharedRanges(20_000, 10_000), true},
+		"names":               {gen.LongNames(5_000, 50_000, false), true},
+		"symbols":             {gen.LongNames(5_000, 50_000, true), true},
+		"folders":             {gen.LongFolder(5_000, 50_000), true},
+		"aliases":             {gen.Aliases(7_000), true},
+		"deep inlining":       {gen.DeepInlining(10_000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "shared")
+			require.NoError(t, os.WriteFile(path, c.data, 0o600))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := readAll(path)
+			runtime.ReadMemStats(&after)
+			if c.limit {
+				require.ErrorIs(t, err, afdo.ErrLimit)
+			} else {
+				require.NoError(t, err)
+			}
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20+50*len(c.data)))
+		})
+	}
 }
 
 // What is no ELF file is called by its name.

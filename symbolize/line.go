@@ -20,11 +20,26 @@ type lineHeader struct {
 	opcodeBase uint8
 	lengths    []uint8 // of the operands of standard opcodes, from opcode 1
 
-	compDir string
-	dirs    []string
-	files   []lineFile
-	paths   []string // of files, as far as they were asked for
+	dirs   []string
+	files  []lineFile
+	listed int      // how many of the files are in the header and not in the program
+	paths  []string // of files, as far as they were asked for
+
+	from lineFrom
 }
+
+// lineFrom says which line table one is, and what its names depend on.
+type lineFrom struct {
+	sect           *section
+	off            uint64
+	unit           *debugData
+	addrSize       uint8
+	strOffsetsBase uint64
+	compDir        string
+}
+
+// fileCost is what a file or a folder of a line table counts, see reading.spend.
+const fileCost = 48
 
 type lineFile struct {
 	name string
@@ -54,8 +69,19 @@ func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &lineHeader{sect: home.data.line, compDir: compDir}
-	err = w.decode(h.sect, at.v, h.sect.size, func(c *cursor) {
+	from := lineFrom{home.data.line, at.v, home.data, home.addrSize, home.strOffsetsBase, compDir}
+	if w.header == nil || w.header.from != from {
+		if w.header, err = w.readLineHeader(from, home); err != nil {
+			return nil, err
+		}
+	}
+	u.header = w.header
+	return u.header, nil
+}
+
+func (w *worker) readLineHeader(from lineFrom, home *unit) (*lineHeader, error) {
+	h := &lineHeader{sect: from.sect, from: from}
+	err := w.decode(h.sect, from.off, h.sect.size, func(c *cursor) {
 		span := c.unitSpan()
 		h.end = span.end
 		h.wide = c.offset()-span.off > 4
@@ -63,7 +89,7 @@ func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := at.v + 4
+	start := from.off + 4
 	if h.wide {
 		start += 8
 	}
@@ -74,7 +100,7 @@ func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.header = h
+	h.listed = len(h.files)
 	return h, nil
 }
 
@@ -131,6 +157,7 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 		if len(s) == 0 {
 			break
 		}
+		w.count(c, fileCost)
 		h.dirs = append(h.dirs, string(s))
 	}
 	h.files = []lineFile{{}}
@@ -139,7 +166,15 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 		if len(s) == 0 {
 			break
 		}
+		w.count(c, fileCost)
 		h.files = append(h.files, c.lineFile(s))
+	}
+}
+
+// count is spend for what is being decoded.
+func (r *reading) count(c *cursor, n int) {
+	if err := r.spend(n); err != nil {
+		c.Stop(err)
 	}
 }
 
@@ -179,6 +214,7 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
 				f.name = w.lineString(c, h, u, v)
 			}
 		}
+		w.count(c, fileCost)
 		files = append(files, f)
 	}
 	return files
@@ -217,7 +253,7 @@ func (w *worker) path(h *lineHeader, number uint64) (string, error) {
 	if f.dir < uint64(len(h.dirs)) {
 		dir = h.dirs[f.dir]
 	}
-	compDir := h.compDir
+	compDir := h.from.compDir
 	if h.version >= 5 && f.dir == 0 && dir != "" {
 		compDir = "" // directory 0 is the same, as the compiler wants it known
 	}

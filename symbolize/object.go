@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/regular"
@@ -24,6 +25,7 @@ type object struct {
 	byName   map[string]*section
 	layout   *object // of a relocatable debug file: the binary, whose sections tell the addresses
 
+	kept   atomic.Int64 // bytes of decompressed sections in memory
 	tempMu sync.Mutex
 	temps  []tempFile // spilled sections
 }

@@ -36,7 +36,7 @@ const (
 type lineMachine struct {
 	cursor
 	header  *lineHeader
-	file    *File
+	worker  *worker
 	targets []span // what is asked for, by address
 
 	addr, opIndex uint64
@@ -52,6 +52,9 @@ func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
 	if err != nil || h == nil {
 		return nil, err
 	}
+	if err := w.spend(int(h.end - h.program)); err != nil {
+		return nil, err
+	}
 	data, err := w.copy(h.sect, h.program, h.end-h.program, w.lineBuf)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,8 @@ func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
 	if h.sect.data == nil {
 		w.lineBuf = data
 	}
-	m := lineMachine{header: h, file: w.file, targets: targets, sequence: w.sequence[:0]}
+	h.files = h.files[:h.listed]
+	m := lineMachine{header: h, worker: w, targets: targets, sequence: w.sequence[:0]}
 	m.cursor = *newCursor(data, h.program, h.sect)
 	m.run()
 	w.sequence = m.sequence[:0]
@@ -80,7 +84,7 @@ func (m *lineMachine) run() {
 	h := m.header
 	m.reset()
 	constAdd := uint64(255-h.opcodeBase) / h.lineRange
-	for m.Pos < len(m.Data) {
+	for m.Pos < len(m.Data) && m.Err == nil {
 		op := m.Data[m.Pos]
 		m.Pos++
 		switch {
@@ -99,7 +103,7 @@ func (m *lineMachine) run() {
 			m.row.line += uint32(m.SLEB())
 		case op == lnsSetFile:
 			m.row.file = uint32(min(m.ULEB(), 1<<32-1))
-		case op == lnsSetColumn && m.file.columns:
+		case op == lnsSetColumn && m.worker.file.columns:
 			m.row.column = uint32(min(m.ULEB(), 1<<32-1))
 		case op == lnsSetColumn, op == lnsSetISA:
 			m.SkipLEB()
@@ -129,9 +133,22 @@ func (m *lineMachine) advance(n uint64) {
 }
 
 func (m *lineMachine) emit() {
+	if len(m.sequence)%rowsHeld == 0 {
+		m.worker.countHeld(&m.cursor, rowsHeld*rowCost)
+	}
 	m.row.low = m.addr
 	m.sequence = append(m.sequence, m.row)
 	m.row.discrim = 0
+}
+
+// rowsHeld is how many rows are counted at a time.
+const rowsHeld = 64
+
+// countHeld is hold for what is being decoded.
+func (w *worker) countHeld(c *cursor, n int) {
+	if err := w.hold(n); err != nil {
+		c.Stop(err)
+	}
 }
 
 func (m *lineMachine) extended() {
@@ -153,6 +170,7 @@ func (m *lineMachine) extended() {
 		}
 		m.addr, m.opIndex = args.uint(uint8(n-1)), 0
 	case lneDefineFile:
+		m.worker.count(args, fileCost)
 		if name := args.String("a string"); m.header.version < 5 {
 			m.header.files = append(m.header.files, args.lineFile(name))
 		}
@@ -170,7 +188,7 @@ func (m *lineMachine) endSequence() {
 	}
 	end := rows[len(rows)-1].low
 	low := rows[0].low
-	if m.file.discarded(low, m.header.addrSize) || !meets(m.targets, span{low, end}) {
+	if m.worker.file.discarded(low, m.header.addrSize) || !meets(m.targets, span{low, end}) {
 		return
 	}
 	for i, r := range rows[:len(rows)-1] {

@@ -28,7 +28,7 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 	return func(yield func(*Code, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		q := &question{file: f, left: f.newBudget(), out: make(chan *Code, 64), done: ctx.Done()}
+		q := &question{file: f, left: newBudget(f.size), out: make(chan *Code, 64), done: ctx.Done()}
 		failed := make(chan error, 1)
 		go func() {
 			defer close(q.out)
@@ -66,6 +66,7 @@ type question struct {
 	left    *atomic.Int64
 	symbols []Symbol // by address
 	spans   []span   // theirs
+	missing []span   // those of symbols that no unit says to hold
 	out     chan *Code
 	done    <-chan struct{}
 
@@ -87,6 +88,7 @@ type job struct {
 	unit    unitSpan
 	number  int
 	symbols []int32
+	vague   bool // what it holds is not known
 }
 
 func (q *question) run(ctx context.Context, symbols []Symbol) error {
@@ -112,13 +114,18 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		return err
 	}
 	// Old compilers do not say which addresses a unit covers.
-	if err := q.work(ctx, q.vagueJobs(vague)); err != nil {
-		return err
-	}
-	for i := range q.answer {
-		if a := &q.answer[i]; !a.known {
-			q.emit(&Code{Symbol: q.symbols[i]})
+	left := q.unanswered()
+	if len(left) > 0 {
+		if err := q.work(ctx, vague); err != nil {
+			return err
 		}
+	}
+	for _, i := range left {
+		code := q.answer[i].code
+		if code == nil {
+			code = &Code{Symbol: q.symbols[i]}
+		}
+		q.emit(code)
 	}
 	return ctx.Err()
 }
@@ -145,6 +152,7 @@ func (q *question) jobs(ctx context.Context) (jobs []job, vague []job, err error
 		_, hasRanges := u.root.get(slotRanges)
 		_, hasHigh := u.root.get(slotHighPC)
 		if _, hasLines := u.root.get(slotStmtList); !hasRanges && !hasHigh && hasLines {
+			j.vague = true
 			vague = append(vague, j)
 			continue
 		}
@@ -179,21 +187,35 @@ func (q *question) held(w *worker, u *unit) ([]int32, error) {
 	return slices.Compact(symbols), nil
 }
 
-// vagueJobs gives the units that do not say what they hold the symbols that no other has.
-func (q *question) vagueJobs(vague []job) []job {
-	var missing []int32
+// unanswered returns the symbols that no unit says to hold.
+func (q *question) unanswered() (left []int32) {
 	for i := range q.answer {
 		if !q.answer[i].known {
-			missing = append(missing, int32(i))
+			left = append(left, int32(i))
+			q.missing = append(q.missing, q.spans[i])
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	return left
+}
+
+// met returns the symbols that what is known of a unit meets, of those that no unit says to hold.
+func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
+	add := func(low, high uint64) {
+		i, _ := slices.BinarySearchFunc(q.missing, low, func(t span, low uint64) int { return cmp.Compare(t.high, low+1) })
+		for ; err == nil && i < len(q.missing) && q.missing[i].low < high; i++ {
+			err = w.spend(rangeCost)
+			k, _ := slices.BinarySearchFunc(q.spans, q.missing[i].low, func(t span, low uint64) int { return cmp.Compare(t.low, low) })
+			symbols = append(symbols, int32(k))
+		}
 	}
-	for i := range vague {
-		vague[i].symbols = missing
+	for _, r := range s.ranges {
+		add(r.low, r.high)
 	}
-	return vague
+	for _, r := range s.rows {
+		add(r.low, r.high)
+	}
+	slices.Sort(symbols)
+	return slices.Compact(symbols), err
 }
 
 // work has the jobs done, the largest first.
@@ -235,9 +257,12 @@ func (q *question) do(w *worker, j job) error {
 		return err
 	}
 	u.number = j.number
-	spans := make([]span, len(j.symbols))
-	for i, s := range j.symbols {
-		spans[i] = q.spans[s]
+	spans := q.missing
+	if !j.vague {
+		spans = make([]span, len(j.symbols))
+		for i, s := range j.symbols {
+			spans[i] = q.spans[s]
+		}
 	}
 	about := &Unit{}
 	if u.isSkeleton() {
@@ -267,7 +292,7 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 	if err := w.enter(u); err != nil {
 		return err
 	}
-	defer func() { w.current = nil }()
+	defer w.leave()
 	t, err := w.walk(spans)
 	if err != nil {
 		return err
@@ -277,6 +302,12 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 		return err
 	}
 	s := &sweep{tree: t, ranges: t.ranges, rows: rows}
+	if j.vague {
+		if j.symbols, err = q.met(w, s); err != nil {
+			return err
+		}
+		w.held = 0 // the answers stay in memory
+	}
 	for _, symbol := range j.symbols {
 		code, fit, err := w.code(s, q.symbols[symbol])
 		if err != nil {
@@ -314,7 +345,7 @@ func (q *question) report(symbol int32, code *Code, fit, unit int) {
 	if !a.known || fit > a.fit || fit == a.fit && unit < a.unit {
 		a.code, a.fit, a.unit, a.known = code, fit, unit, true
 	}
-	a.units--
+	a.units-- // below 0 for a unit that does not say what it holds: all of them have to answer
 	best := a.code
 	last := a.units == 0
 	if last {

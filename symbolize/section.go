@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// spillSize is how large a compressed section may be to be kept in memory when decompressed.
-	spillSize = 16 << 20
+	// What the sections of an object that are decompressed into memory may take together.
+	keptPerByte = 8
+	keptAtLeast = 8 << 20
 
 	// A compressed section may claim to be so many times larger than it is, and so much more.
 	maxExpansion = 50
@@ -115,7 +116,8 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 		return fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
 	}
 	s.size = size
-	if size > spillSize {
+	if s.object.kept.Add(int64(size)) > keptPerByte*s.object.size+keptAtLeast {
+		s.object.kept.Add(-int64(size))
 		return s.spill(in)
 	}
 	s.data = make([]byte, size)

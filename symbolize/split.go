@@ -31,7 +31,7 @@ func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 		return nil, nil, err
 	}
 	if pack != nil {
-		base, found, err := pack.find(skeleton.id)
+		base, found, err := pack.find(&w.reading, skeleton.id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -198,12 +198,15 @@ func (p *dwpFile) at(off uint64) *cursor {
 }
 
 // find returns where the tables of a unit are.
-func (p *dwpFile) find(id uint64) (base contributions, found bool, err error) {
+func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, err error) {
 	const header = 16
 	mask := p.slots - 1
 	slot, step := id&mask, id>>32&mask|1
 	for range p.slots {
-		if p.at(header+8*slot).Uint64(aField) == id {
+		if err := r.spend(unitCost); err != nil {
+			return base, false, err
+		}
+		if there := p.at(header + 8*slot).Uint64(aField); there == id || there == 0 {
 			break
 		}
 		slot = (slot + step) & mask

@@ -3,8 +3,11 @@ package symbolize
 import (
 	"cmp"
 	"debug/elf"
+	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
@@ -19,6 +22,10 @@ type Symbol struct {
 type symbolTable struct {
 	rows    []symbolRow
 	strings *section // their names
+
+	mu    sync.Mutex
+	named []bool // the rows whose names have been read, and counted
+	left  int64  // what the names of others may take
 }
 
 // A symbolRow is an entry of the ELF symbol table. Names stay in the file until they are asked for.
@@ -55,7 +62,7 @@ func readSymbols(objects []*object) (*symbolTable, error) {
 
 // functionSymbols reads the functions of a symbol table.
 func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, error) {
-	t := &symbolTable{strings: o.sections[table.header.Link]}
+	t := &symbolTable{strings: o.sections[table.header.Link], left: budgetPerByte*o.size + budgetAtLeast}
 	if err := t.strings.load(); err != nil {
 		return nil, err
 	}
@@ -85,7 +92,22 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 	slices.SortFunc(t.rows, func(a, b symbolRow) int {
 		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.index, b.index))
 	})
+	t.named = make([]bool, len(t.rows))
 	return t, err
+}
+
+// count counts the length of a name once.
+func (t *symbolTable) count(row, n int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.named[row] {
+		return nil
+	}
+	t.named[row] = true
+	if t.left -= int64(n); t.left < 0 {
+		return fmt.Errorf("symbolize: %w: the names of symbols take far more than the file", afdo.ErrLimit)
+	}
+	return nil
 }
 
 // eachSymbol calls f with the entries of a symbol table.
@@ -183,23 +205,30 @@ func (t *symbolTable) at(addr uint64) (first, end int) {
 
 // symbol returns the function of rows of one address.
 func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
-	rows := slices.Clone(t.rows[first:end])
-	s := Symbol{Low: rows[0].low, High: rows[0].high}
+	rows := make([]int, 0, end-first)
+	for i := first; i < end; i++ {
+		rows = append(rows, i)
+	}
+	s := Symbol{Low: t.rows[first].low, High: t.rows[first].high}
 	if end < len(t.rows) {
 		s.High = min(s.High, t.rows[end].low)
 	}
-	if i := slices.IndexFunc(rows, func(r symbolRow) bool { return r.global }); i > 0 {
-		global := rows[i]
-		rows = slices.Insert(slices.Delete(rows, i, i+1), 0, global)
+	if i := slices.IndexFunc(rows, func(i int) bool { return t.rows[i].global }); i > 0 {
+		rows = slices.Insert(slices.Delete(rows, i, i+1), 0, first+i)
 	}
-	s.Global = rows[0].global
-	for _, row := range rows {
-		name, err := r.str(t.strings, uint64(row.name))
+	s.Global = t.rows[rows[0]].global
+	seen := make(map[string]struct{}, len(rows)-1)
+	for _, i := range rows {
+		name, err := r.str(t.strings, uint64(t.rows[i].name))
+		if err == nil {
+			err = t.count(i, len(name))
+		}
 		if err != nil {
 			return Symbol{}, err
 		}
-		if !slices.Contains(s.Names, string(name)) {
+		if _, again := seen[string(name)]; !again {
 			s.Names = append(s.Names, string(name))
+			seen[s.Names[len(s.Names)-1]] = struct{}{}
 		}
 	}
 	return s, nil
@@ -218,8 +247,8 @@ func (o *object) defines(name string) (bool, error) {
 			return false, err
 		}
 		err := o.eachSymbol(s, func(_ uint32, e elf.Sym64) error {
-			other, err := r.str(strings, uint64(e.Name))
-			found = found || string(other) == name
+			same, err := r.isString(strings, uint64(e.Name), name)
+			found = found || same
 			return err
 		})
 		if err != nil {

@@ -24,6 +24,9 @@ type debugData struct {
 // A unitSpan is where a unit stands in the section.
 type unitSpan struct{ off, end uint64 }
 
+// unitSpanCost is what a unit counts among all units of a section, see reading.spend.
+const unitSpanCost = 64
+
 // openData finds the sections of debug info. suffix is ".dwo" for split units.
 func openData(o *object, suffix string) (*debugData, error) {
 	d := &debugData{object: o}
@@ -56,12 +59,15 @@ func (d *debugData) inSection(info *section) *debugData {
 // unitSpans returns where all units stand. It reads the length of each.
 func (d *debugData) unitSpans() ([]unitSpan, error) {
 	err := d.spans.do(func() error {
-		var r reading
+		r := reading{left: newBudget(d.object.size)}
 		for off := uint64(0); off < d.info.size; {
 			var span unitSpan
 			err := r.decode(d.info, off, d.info.size, func(c *cursor) {
 				span = c.unitSpan()
 			})
+			if err == nil {
+				err = r.spend(unitSpanCost)
+			}
 			if err != nil {
 				return err
 			}
@@ -169,9 +175,15 @@ func (c *cursor) entry(e *entry, a *abbrev, enc encoding) {
 // contributions are where a unit of a package of split units finds its tables.
 type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
 
+// unitCost is what a unit counts each time that it is read, see reading.spend.
+const unitCost = 16
+
 // readUnit reads a unit's header and root entry.
 func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base contributions) (*unit, error) {
 	u := &unit{data: d, span: span, skeleton: skeleton}
+	if err := r.spend(unitCost); err != nil {
+		return nil, err
+	}
 	err := r.decode(d.info, span.off, span.end, func(c *cursor) { c.unitHeader(u) })
 	if err != nil {
 		return nil, err

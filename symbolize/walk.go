@@ -39,6 +39,8 @@ type worker struct {
 	units     map[dieRef]*unit     // others that entries refer to
 	functions map[dieRef]*Function // those found lately
 
+	header   *lineHeader // the one that was read last
+	held     int         // what the current unit counts for what is in memory of it
 	current  *unit       // the unit that is walked
 	bytes    []byte      // of current
 	abbrevs  abbrevTable // of current
@@ -68,6 +70,27 @@ func (w *worker) enter(u *unit) (err error) {
 	}
 	w.current = u
 	return nil
+}
+
+// What things of a unit count as long as they are in memory: those that follow from few bytes of
+// it.
+const (
+	nodeCost      = 128 // of which an Instance is a part
+	nodeRangeCost = 64
+	rowCost       = 128
+	spanCost      = 96
+)
+
+// hold counts what is in memory until the unit is done.
+func (w *worker) hold(n int) error {
+	w.held += n
+	return w.spend(n)
+}
+
+// leave gives back what the unit held.
+func (w *worker) leave() {
+	_ = w.spend(-w.held)
+	w.held, w.current = 0, nil
 }
 
 // walk goes through all entries of the current unit once.
@@ -129,6 +152,9 @@ func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, e
 		if !slices.ContainsFunc(w.spans, func(s span) bool { return meets(targets, s) }) {
 			return noNode, nil
 		}
+	}
+	if err := w.hold(nodeCost + nodeRangeCost*len(w.spans)); err != nil {
+		return noNode, err
 	}
 	n := int32(len(t.nodes))
 	top := n

@@ -50,11 +50,11 @@ type reading struct {
 	left    *atomic.Int64 // of the budget of a question, nil for as much as it takes
 }
 
-// spend counts bytes of names and address ranges that are read. A few bytes may refer to
-// megabytes of them, thousands of times, so there is a limit.
+// spend counts what is read and held of a few bytes: names, address ranges, tables, rows. A few
+// bytes may refer to megabytes of them, thousands of times, so there is a limit.
 func (r *reading) spend(n int) error {
 	if r.left != nil && r.left.Add(-int64(n)) < 0 {
-		return fmt.Errorf("symbolize: %w: names and address ranges take far more than the file", afdo.ErrLimit)
+		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more than the file", afdo.ErrLimit)
 	}
 	return nil
 }
@@ -120,4 +120,10 @@ func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 func (r *reading) str(s *section, off uint64) (str []byte, err error) {
 	err = r.decode(s, off, s.size, func(c *cursor) { str = c.String("a string") })
 	return str, err
+}
+
+// isString tells whether the string at an offset of a section of strings is that one.
+func (r *reading) isString(s *section, off uint64, want string) (bool, error) {
+	data, err := r.window(s).peek(off, uint64(len(want))+1)
+	return len(data) == len(want)+1 && string(data[:len(want)]) == want && data[len(want)] == 0, err
 }

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -59,6 +61,11 @@ var (
 		"convert FILE --to yaml -o OUT --binary ../../symbolize/testdata/tiny5.so",
 		"merge FILE FILE --to memprof -o OUT --binary ../../symbolize/testdata/tiny5.so",
 	}
+	binaryLines = []string{
+		"create --binary FILE --profile SAMPLES --allow-poor --to v4 -o OUT",
+		"create --binary FILE --profile SAMPLES --allow-poor --to extbinary -o OUT",
+		"lookup MEMORY -s f --binary FILE", "convert MEMORY --to yaml -o OUT --binary FILE",
+	}
 	createLines = []string{
 		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --to v4 -o OUT",
 		"create --binary ../../symbolize/testdata/tiny5.so --profile FILE --profile FILE --to samples -o OUT",
@@ -102,6 +109,20 @@ func amplifying() []amplified {
 		{"mem-raw-segments", func(*testing.T) []byte { return gen.RawMemory(1, 1, 200_000, 1) }, memRawLines},
 		{"mem-raw-stacks", func(*testing.T) []byte { return gen.RawMemory(20_000, 20, 1, 1) }, memRawLines},
 		{"mem-frames", func(t *testing.T) []byte { return sharedFrames(t, 2_000, 4_000) }, memLines},
+
+		{"elf-abbrevs", func(*testing.T) []byte { return gen.SharedAbbrevs(12_000, 40_000, false) }, binaryLines},
+		{"elf-abbrevs-apart", func(*testing.T) []byte { return gen.SharedAbbrevs(12_000, 40_000, true) }, binaryLines},
+		{"elf-compressed", func(t *testing.T) []byte { return compressedSections(t, 15<<20) }, binaryLines},
+		{"elf-lines", func(*testing.T) []byte { return gen.SharedLines(10_000, 500_000) }, binaryLines},
+		{"elf-files", func(*testing.T) []byte { return gen.SharedFiles(10_000, 80_000) }, binaryLines},
+		{"elf-rows", func(*testing.T) []byte { return gen.ManyRows(3_000_000) }, binaryLines},
+		{"elf-vague", func(*testing.T) []byte { return gen.VagueUnits(20_000, 20_000) }, binaryLines},
+		{"elf-ranges", func(*testing.T) []byte { return gen.SharedRanges(50_000, 30_000) }, binaryLines},
+		{"elf-names", func(*testing.T) []byte { return gen.LongNames(10_000, 300_000, false) }, binaryLines},
+		{"elf-symbols", func(*testing.T) []byte { return gen.LongNames(10_000, 300_000, true) }, binaryLines},
+		{"elf-folder", func(*testing.T) []byte { return gen.LongFolder(10_000, 300_000) }, binaryLines},
+		{"elf-deep", func(*testing.T) []byte { return gen.DeepInlining(30_000) }, binaryLines},
+		{"elf-aliases", func(*testing.T) []byte { return gen.Aliases(15_000) }, binaryLines},
 
 		{"callgrind", func(*testing.T) []byte { return callgrindLines(400_000) }, createLines},
 		{"callgrind-names", func(*testing.T) []byte { return callgrindNames(100_000) }, createLines},
@@ -241,6 +262,34 @@ func sharedFrames(t *testing.T, n, depth int) []byte {
 	var file bytes.Buffer
 	require.NoError(t, new(instrprof.Profile).WriteIndexed(&file, instrprof.IndexedOptions{MemProf: section}))
 	return file.Bytes()
+}
+
+// compressedSections returns a binary whose debug info is in sections that decompress to so many
+// bytes each.
+func compressedSections(t *testing.T, size int) []byte {
+	var e gen.ELF
+	e.Function("f", 0x1000, 16)
+	head := append(words([]uint64{1, uint64(size), 1}), zlibbed(t, make([]byte, size))...)
+	for _, name := range []string{"info", "abbrev", "line", "ranges", "str", "line_str", "rnglists", "addr", "str_offsets"} {
+		e.Sections = append(e.Sections, gen.ELFSection{Name: ".debug_" + name, Type: gen.ELFBits, Flags: gen.ELFCompressed, Data: head})
+	}
+	return e.Bytes()
+}
+
+func zlibbed(t *testing.T, data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func words(list []uint64) (b []byte) {
+	for _, w := range list {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
 }
 
 func callgrindLines(n int) []byte {

@@ -61,9 +61,12 @@ func amplifiedCost(t *testing.T, a amplified, dir string) (worst float64, at str
 	path, out := filepath.Join(dir, a.name), filepath.Join(dir, "out")
 	require.NoError(t, os.WriteFile(path, data, 0o666))
 	size := unpackedSize(t, path)
+	samples, memory := filepath.Join(dir, "samples"), filepath.Join(dir, "memory")
+	require.NoError(t, os.WriteFile(samples, everywhere(size), 0o666))
+	require.NoError(t, os.WriteFile(memory, gen.RawMemory(10, 1_000, 1, 1), 0o666))
 	most, of := int64(0), ""
 	for _, line := range a.lines {
-		args := strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line))
+		args := strings.Fields(strings.NewReplacer("FILE", path, "OUT", out, "SAMPLES", samples, "MEMORY", memory).Replace(line))
 		c := costOf(t, args)
 		require.Contains(t, []int{0, 1}, c.status, "%s: %s", line, c.said)
 		limit := freeMemory + memoryPerByte*int64(strings.Count(line, "FILE"))*size
@@ -79,6 +82,16 @@ func amplifiedCost(t *testing.T, a amplified, dir string) (worst float64, at str
 	}
 	t.Logf("| %s | %.2f MB | %.1f MB | `afdo %s` |", a.name, float64(len(data))/1e6, float64(most)/1e6, of)
 	return worst, at
+}
+
+// everywhere returns samples of the functions of a binary of package gen, of a size in bytes.
+func everywhere(size int64) []byte {
+	n := min(max(size-1<<12, 16)/16, 10_000)
+	text := fmt.Appendf(nil, "%d\n", n)
+	for i := range n {
+		text = fmt.Appendf(text, "%x-%x:1000\n", 1<<12+16*i, 1<<12+16*i+8)
+	}
+	return append(text, "0\n0\n"...)
 }
 
 // TestMemoryOfManyFiles merges many files each of which spells out more than it is worth.
