@@ -121,6 +121,21 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 	return code, fit, nil
 }
 
+// hasUndeclared tells whether some of the code is of a function that debug info declares nowhere,
+// and whose place is not known so far.
+func (c *Code) hasUndeclared() bool {
+	seen := make(map[*Instance]bool)
+	for _, s := range c.Spans {
+		for i := s.Instance; i != nil && !seen[i]; i = i.Caller {
+			if i.Function.isUndeclared() {
+				return true
+			}
+			seen[i] = true
+		}
+	}
+	return false
+}
+
 // add appends a span, or makes the last longer if it is of the same place. It tells whether there
 // is one more.
 func (c *Code) add(s Span) bool {

@@ -51,7 +51,7 @@ func (w *worker) declareActors(i *Instance, target Symbol) error {
 	}
 	for ; i != nil; i = i.Caller {
 		f := i.Function
-		if !f.artificial || f.Line != 0 {
+		if !f.isUndeclared() {
 			continue
 		}
 		linked, err := w.linked(w.current)

@@ -72,14 +72,19 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 		w.functions = make(map[dieRef]*Function)
 	}
 	w.functions[ref] = f
+	w.undeclared = w.undeclared || f.isUndeclared()
 	return f, nil
 }
+
+// isUndeclared tells whether debug info declares a function nowhere, and no code has told yet where
+// it begins.
+func (f *Function) isUndeclared() bool { return f.artificial && f.Line == 0 }
 
 // beginAt takes the place of the first code of a function that debug info declares nowhere. GCC
 // makes such a function of the body of an OpenMP construct, and counts lines from the construct,
 // which is where the code begins.
 func (f *Function) beginAt(l Line) {
-	if f.artificial && f.Line == 0 {
+	if f.isUndeclared() {
 		f.Line, f.File = l.Line, l.File
 	}
 }

@@ -308,13 +308,25 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 		}
 		w.held = 0 // the answers stay in memory
 	}
+	var later []func() // reports that wait: other code may tell where their functions begin
 	for _, symbol := range j.symbols {
 		code, fit, err := w.code(s, q.symbols[symbol])
 		if err != nil {
 			return err
 		}
 		code.Unit = about
-		q.report(symbol, code, fit, j.number)
+		report := func() { q.report(symbol, code, fit, j.number) }
+		if w.undeclared && code.hasUndeclared() {
+			later = append(later, report)
+		} else {
+			report()
+		}
+	}
+	if len(later) > 0 {
+		w.functions, w.undeclared = nil, false // nothing of them changes any more
+	}
+	for _, report := range later {
+		report()
 	}
 	return nil
 }

@@ -39,8 +39,10 @@ type worker struct {
 	units     map[dieRef]*unit     // others that entries refer to
 	functions map[dieRef]*Function // those found lately
 
-	header   *lineHeader // the one that was read last
-	held     int         // what the current unit counts for what is in memory of it
+	header     *lineHeader // the one that was read last
+	held       int         // what the current unit counts for what is in memory of it
+	undeclared bool        // some of them were not declared
+
 	current  *unit       // the unit that is walked
 	bytes    []byte      // of current
 	abbrevs  abbrevTable // of current
