@@ -20,6 +20,10 @@ import (
 // every PID is [UnknownPID]. If one number alone stands for the thread, as perf prints by itself,
 // it is the TID. Call chains are read, and their first address is the sample's.
 type ScriptReader struct {
+	// Damaged is asked about each line of a sample that makes no sense, with the error, whether to
+	// go on without the sample. If it is nil, the first one ends the records.
+	Damaged func(error) bool
+
 	text   *lines.Reader
 	sample Sample
 	open   bool              // sample has a line already, more of it may follow
@@ -74,15 +78,24 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 		return err != nil || record == nil || yield(record, nil), err
 	}
 	if line[0] == '\t' {
-		return true, r.frame()
+		return true, r.tolerate(r.frame())
 	}
 	if r.open && len(r.sample.Stack) > 0 && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
-		return true, r.branches(bytes.IndexByte(line, '0'))
+		return true, r.tolerate(r.branches(bytes.IndexByte(line, '0')))
 	}
 	if !r.finish(yield) {
 		return false, nil
 	}
-	return true, r.header()
+	return true, r.tolerate(r.header())
+}
+
+// tolerate returns an error about the sample that is being read, unless it may be left out.
+func (r *ScriptReader) tolerate(err error) error {
+	if err == nil || r.Damaged == nil || !r.Damaged(err) {
+		return err
+	}
+	r.open = false
+	return nil
 }
 
 // finish yields the sample whose last line has been read.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -55,7 +56,22 @@ func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
 	if c.options.HasBase {
 		p.place(c.options.Base)
 	}
-	return p.collect(perfdata.NewScriptReader(src).Records())
+	r := perfdata.NewScriptReader(src)
+	if c.binary.machine == elf.EM_AARCH64 {
+		r.Damaged = func(err error) bool {
+			p.report.Samples++
+			p.damage(err)
+			return true
+		}
+	}
+	set, report, err := p.collect(r.Records())
+	if err == nil {
+		err = p.checkDamage()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, report, nil
 }
 
 // A perfCollector makes a Set of records of perf.
@@ -69,6 +85,9 @@ type perfCollector struct {
 	used   []bool                   // by event; nil for all
 
 	links map[link]uint64 // of branch stacks; added to set at the end
+
+	damaged error  // the first damaged line
+	spe     uint64 // samples of Arm's SPE
 
 	offsets bool // call chains of the text are file offsets, not addresses
 	kept    []perfdata.Branch
@@ -164,6 +183,12 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	if len(s.Branches) > 0 {
 		p.report.Stacks++
 		p.report.Branches += uint64(len(s.Branches))
+	}
+	if p.isSPE(s.Branches) {
+		if p.spe++; s.IP != s.Branches[0].From {
+			p.damage(fault(PerfScript.String(), -1, afdo.ErrSyntax, "a sample at %#x of a branch at %#x", s.IP, s.Branches[0].From))
+			return
+		}
 	}
 	if s.Mode.Guest() {
 		p.maps.unmapped.Samples++
@@ -273,27 +298,6 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 		if len(p.links) > n {
 			p.set.AddTime(to.offset, s.Time)
 		}
-	}
-}
-
-// isSPE reports whether a branch stack is a record of Arm's SPE, which perf script shows as a stack
-// of one entry: a branch, taken or not, and no other that tells how far code ran behind it.
-func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
-	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
-}
-
-// landed adds a record of SPE.
-func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
-	if !to.inside {
-		return
-	}
-	p.set.AddLanding(to.offset, 1)
-	switch {
-	case b.Flags.NotTaken():
-	case from.inside:
-		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
-	default:
-		p.set.AddEntry(to.offset, 1)
 	}
 }
 

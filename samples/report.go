@@ -21,6 +21,7 @@ type Report struct {
 	Chains   uint64 // those of Samples that have a call stack of more than the address
 	Lost     uint64 // records that perf's buffers had no room for
 	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
+	Damaged  uint64 // samples of Arm's SPE that make no sense, and are left out
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
 	Objects  []Object
 
@@ -50,6 +51,7 @@ func (r *Report) Add(other *Report) {
 	r.Trace = max(r.Trace, other.Trace)
 	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)
+	r.Damaged = saturate(r.Damaged, other.Damaged)
 	r.Skipped = saturate(r.Skipped, other.Skipped)
 	r.Objects = append(r.Objects, other.Objects...)
 	r.sortObjects()
@@ -81,7 +83,7 @@ func (r *Report) TraceHint() string {
 	case perfdata.NoTrace:
 		return ""
 	case perfdata.ArmSPE:
-		return "it has " + r.Trace.String() + ", which perf makes text of: perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
+		return "it has " + r.Trace.String() + ", which perf makes text of: " + speCommand
 	case perfdata.CoreSightETM:
 		return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject -i IN -o OUT"
 	}

@@ -139,6 +139,9 @@ func (f *createFacts) warn(e *env) {
 		}
 		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
 	}
+	if n := f.all.Damaged; n > 0 {
+		e.Warnf("%s of the samples of SPE are damaged, and left out: %s", human.Percent(float64(n)/float64(f.all.Samples)), human.Number(n))
+	}
 	f.warnOfBranches(e)
 	f.Quality.warn(e)
 	f.Sources.warn(e)
