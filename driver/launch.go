@@ -338,13 +338,16 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 		return nil, false, err
 	}
 	defer closeFile()
-	part, err := program.Select(slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits, Sources: !p.NoRebase})
+	request := slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits}
+	files := rebase.NewFiles(in.Paths(p.command))
+	if !p.NoRebase {
+		request.Sources = files.Differs
+	}
+	part, err := program.Select(request)
 	if err != nil {
 		return nil, false, p.profile.wrap(err)
 	}
-	if part, err = p.rebase(part, in); err != nil {
-		return nil, false, p.profile.wrap(err)
-	}
+	part = p.rebase(part, files)
 	if samples = part.NumFunctions() > 0; !samples {
 		p.sayNoneOf(program)
 	}
@@ -353,18 +356,18 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 }
 
 // rebase moves counts to where their lines are in the files of the command.
-func (p *preparation) rebase(part *profile.Profile, in *Inputs) (*profile.Profile, error) {
-	p.remembers = part.HasMarks()
-	part, report, err := rebase.Slice(part, in.Paths(p.command))
+func (p *preparation) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
+	p.remembers = files.Asked()
+	part, report := files.Slice(part)
 	if report == nil {
-		return part, err
+		return part
 	}
 	for _, f := range report.Functions {
 		if f.Outcome != rebase.Unchanged && f.Outcome != rebase.Unknown {
 			p.trace("%s of %s is %s since the profile was made", f.Symbol, f.Unit, f.Outcome)
 		}
 	}
-	return part, err
+	return part
 }
 
 // whole gives the command the whole profile, in the version that the compiler reads.

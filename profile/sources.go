@@ -79,6 +79,10 @@ func (s *Sources) fault(f *wire.Fault) error {
 	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
+// Sum returns the lower half of the hash of a unit's file, 0 if that is not known, and whether any
+// function of the unit is remembered.
+func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
+
 // Unit calls yield for each function of a unit that is remembered, and returns the lower half of
 // the hash of the unit's file, 0 if that is not known.
 func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {

@@ -10,45 +10,76 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Slice moves a slice of a profile to the files that its compile reads, which are given by their
-// paths. The slice has to remember the sources, see [profile.Marks]. p is not changed, and is
-// returned itself if nothing else is; the report is nil if no file is another than it was.
+// Files are what a compile reads: the sources that the slice of a profile is for.
+type Files struct {
+	paths  map[string][]string // by base
+	differ map[string]bool     // files that were read, and whether they are others than they were
+	new    Sources
+	asked  bool
+}
+
+// NewFiles returns the files of some paths. None is read yet.
+func NewFiles(paths []string) *Files {
+	return &Files{paths: filesByBase(paths), differ: make(map[string]bool)}
+}
+
+// Differs reports whether the file of a unit is known, can be read, and is another than the one of
+// which the profile remembers a sum. It is what [slice.Request] asks for.
+func (f *Files) Differs(unit string, sum uint32) bool {
+	f.asked = true
+	name := f.of(unit)
+	return name != "" && f.differs(name, sum)
+}
+
+// Asked reports whether Differs was ever called: what comes of a slice depends on the files.
+func (f *Files) Asked() bool { return f.asked }
+
+// Slice moves a slice of a profile to the files that its compile reads. p is not changed, and is
+// returned itself if nothing else is; the report is nil if it remembers nothing of files that
+// differ.
 //
-// A file that is as it was is read and compared by one hash, and functions of files that the
-// compile does not read stay as they are. Only if a function is gone from its file are all of the
-// compile's files searched for it. One that is not found stays as it is, too: the compile may well
-// have it, by way of macros.
-func Slice(p *profile.Profile, files []string) (*profile.Profile, *Report, error) {
-	if !p.HasMarks() {
-		return p, nil, nil
-	}
-	s := slicing{from: newMemory(p), files: filesByBase(files), differ: make(map[string]bool)}
-	if changed := s.compare(p); !changed {
-		return p, nil, nil
+// Functions of files that the compile does not read stay as they are. Only if a function is gone
+// from its file are all of the compile's files searched for it. One that is not found stays as it
+// is, too: the compile may well have it, by way of macros.
+func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
+	from := f.memory(p)
+	if len(from) == 0 {
+		return p, nil
 	}
 	uses := usesOf(p)
-	plan := makePlan(uses, s.from, &s.new)
+	plan := makePlan(uses, from, &f.new)
 	if plan.lost() {
-		s.readAll()
-		plan = makePlan(uses, s.from, &s.new)
+		f.readAll()
+		plan = makePlan(uses, from, &f.new)
 	}
 	plan.keepLost()
-	report, _ := plan.report(placesOf(p)) // a slice may well lose all it has
+	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
 	if plan.nothing() {
-		return p, report, nil
+		return p, report
 	}
 	q := p.Relocate(plan.relocation)
 	q.Summary = p.Summary
-	plan.remember(p, q, &s.new)
-	return q, report, nil
+	plan.remember(p, q, &f.new)
+	return q, report
 }
 
-// A slicing is the sources of a slice, old and new.
-type slicing struct {
-	from   memory
-	files  map[string][]string // by base
-	new    Sources
-	differ map[string]bool // files that were read, and whether they are others than they were
+// memory returns what a profile remembers of units whose file differs.
+func (f *Files) memory(p *profile.Profile) memory {
+	if !p.HasMarks() {
+		return nil
+	}
+	same := make(map[string]bool)
+	for u := range p.NumUnits() {
+		ref := profile.UnitRef(u)
+		same[p.UnitPath(ref)] = !f.Differs(p.UnitPath(ref), p.UnitSum(ref))
+	}
+	m := newMemory(p)
+	for at := range m {
+		if same[at.unit] {
+			delete(m, at)
+		}
+	}
+	return m
 }
 
 func filesByBase(files []string) map[string][]string {
@@ -64,31 +95,10 @@ func filesByBase(files []string) map[string][]string {
 	return byBase
 }
 
-// compare compares the file of each unit with what is remembered of it, and forgets the units that
-// have not changed or whose file is not known. It reports whether there are others.
-func (s *slicing) compare(p *profile.Profile) (changed bool) {
-	gone := make(map[string]bool)
-	for u := range p.NumUnits() {
-		ref := profile.UnitRef(u)
-		unit := p.UnitPath(ref)
-		if name := s.fileOf(unit); name == "" || !s.differs(name, p.UnitSum(ref)) {
-			gone[unit] = true
-			continue
-		}
-		changed = true
-	}
-	for at := range s.from {
-		if gone[at.unit] {
-			delete(s.from, at)
-		}
-	}
-	return changed && len(s.from) > 0
-}
-
-// fileOf returns the file of a unit, none if several may be it.
-func (s *slicing) fileOf(unit string) (name string) {
+// of returns the file of a unit, none if several may be it.
+func (f *Files) of(unit string) (name string) {
 	most, sure := 0, false
-	for _, candidate := range s.files[path.Base(unit)] {
+	for _, candidate := range f.paths[path.Base(unit)] {
 		switch n := commonEnd(path.Clean(unit), filepath.ToSlash(candidate), "/"); {
 		case n > most:
 			name, most, sure = candidate, n, true
@@ -103,24 +113,24 @@ func (s *slicing) fileOf(unit string) (name string) {
 }
 
 // differs reads a file and reports whether it is another one than it was.
-func (s *slicing) differs(name string, sum uint32) bool {
-	if differs, known := s.differ[name]; known {
+func (f *Files) differs(name string, sum uint32) bool {
+	if differs, known := f.differ[name]; known {
 		return differs
 	}
 	text, err := readSource(name)
 	differs := err == nil && (sum == 0 || sumOf(text) != sum)
-	s.differ[name] = differs
+	f.differ[name] = differs
 	if differs {
-		s.new.AddFile(filepath.ToSlash(name), text)
+		f.new.AddFile(filepath.ToSlash(name), text)
 	}
 	return differs
 }
 
 // readAll reads the files that were not read yet.
-func (s *slicing) readAll() {
-	for _, names := range s.files {
+func (f *Files) readAll() {
+	for _, names := range f.paths {
 		for _, name := range names {
-			s.differs(name, 0)
+			f.differs(name, 0)
 		}
 	}
 }

@@ -36,9 +36,10 @@ type Request struct {
 
 	Target Target // must be one of those above
 
-	// Sources has the slice remember the lines of its functions as the profile does, see
-	// [profile.Marks].
-	Sources bool
+	// Sources is asked for each unit with functions of the slice that the profile remembers, with
+	// its path and the unit's sum, whether the slice is to remember them, too; see [profile.Marks].
+	// Nil is no.
+	Sources func(path string, sum uint32) bool
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
@@ -443,14 +444,14 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 			Records:   body.Records(),
 		})
 	}
-	if q.Sources {
-		return p, s.remember(p, refs)
+	if q.Sources != nil {
+		return p, s.remember(p, refs, q.Sources)
 	}
 	return p, nil
 }
 
 // remember has a slice remember the lines of the functions that have samples in it.
-func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef) error {
+func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef, wanted func(string, uint32) bool) error {
 	used := make([]bool, p.NumSymbols())
 	for ref, f := range p.Functions() {
 		used[ref] = true
@@ -460,24 +461,30 @@ func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.Sym
 			}
 		}
 	}
+	units := make(map[int]bool)
 	for _, sym := range s.symbols {
 		ref := refs[sym.ID]
 		if !used[ref] {
 			continue
 		}
-		m, err := s.Store.Marks(sym)
-		if err != nil {
-			return err
+		want, known := units[sym.Unit]
+		if !known {
+			sum, ok, err := s.Store.UnitSum(sym.Unit)
+			if err != nil {
+				return err
+			}
+			if want = ok && wanted(s.Store.Path(sym.Unit), sum); want {
+				p.SetUnitSum(p.SymbolUnit(ref), sum)
+			}
+			units[sym.Unit] = want
 		}
-		if m == nil {
-			continue
+		if want {
+			m, err := s.Store.Marks(sym)
+			if err != nil {
+				return err
+			}
+			p.SetMarks(ref, m)
 		}
-		p.SetMarks(ref, m)
-		sum, err := s.Store.UnitSum(sym.Unit)
-		if err != nil {
-			return err
-		}
-		p.SetUnitSum(p.SymbolUnit(ref), sum)
 	}
 	return nil
 }

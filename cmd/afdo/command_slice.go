@@ -87,13 +87,17 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 		if err != nil {
 			return err
 		}
-		request.Sources = true
-		part, err := program.Select(request)
-		if err == nil && !s.noRebase {
-			part, err = s.rebase(part)
-		}
+		files, err := s.files()
 		if err != nil {
 			return err
+		}
+		request.Sources = out.remembers(files, s.noRebase)
+		part, err := program.Select(request)
+		if err != nil {
+			return err
+		}
+		if !s.noRebase {
+			part, _ = files.Slice(part)
 		}
 		return output.Write(e.Out, out.path, func(w io.Writer) error {
 			_, err := encode(w, out, part) // that an old format knows no files is no news here
@@ -102,14 +106,22 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 	})
 }
 
-// rebase moves the counts of a slice to where their lines are in the files that were named.
-func (s *slicing) rebase(part *profile.Profile) (*profile.Profile, error) {
+// files returns the files that were named.
+func (s *slicing) files() (*rebase.Files, error) {
 	files, err := readDepfiles(s.deps)
-	if err != nil {
-		return nil, err
+	return rebase.NewFiles(append(files, s.units...)), err
+}
+
+// remembers says of which units a slice remembers the sources: of all if the format has room for
+// that, else of those that are to be moved.
+func (o *outputFlags) remembers(files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
+	switch {
+	case o.format.V4():
+		return func(string, uint32) bool { return true }
+	case noRebase:
+		return nil
 	}
-	part, _, err = rebase.Slice(part, append(files, s.units...))
-	return part, err
+	return files.Differs
 }
 
 // encodeSlice returns a slice as a file.

@@ -92,12 +92,15 @@ type gccCutter struct {
 }
 
 func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
-	part, err := g.program.Select(slice.Request{Text: text, Target: g.target, Bits: g.bits, Sources: true})
-	if err == nil && !g.noRebase {
-		part, _, err = rebase.Slice(part, in.Paths(c))
-	}
+	files := rebase.NewFiles(in.Paths(c))
+	part, err := g.program.Select(slice.Request{
+		Text: text, Target: g.target, Bits: g.bits, Sources: g.out.remembers(files, g.noRebase),
+	})
 	if err != nil {
 		return nil, false, err
+	}
+	if !g.noRebase {
+		part, _ = files.Slice(part)
 	}
 	data, err = encodeSlice(g.out, part)
 	return data, part.NumFunctions() > 0, err

@@ -131,13 +131,28 @@ func NewTable(data []byte) (*Table, *wire.Fault) {
 // NumUnits returns how many units there are.
 func (t *Table) NumUnits() int { return len(t.ends) }
 
-// Unit decodes what there is of a unit that has so many symbol IDs, and yields its functions. It
-// returns the unit's sum.
-func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, fault *wire.Fault) {
-	low, high := t.start, t.start+t.ends[rank]
+// Sum returns the sum of a unit, and whether anything of it is remembered.
+func (t *Table) Sum(rank int) (sum uint32, ok bool) {
+	low, high := t.bytes(rank)
+	if low == high {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(t.data[low:]), true
+}
+
+// bytes returns where the bytes of a unit are.
+func (t *Table) bytes(rank int) (low, high int) {
+	low = t.start
 	if rank > 0 {
 		low += t.ends[rank-1]
 	}
+	return low, t.start + t.ends[rank]
+}
+
+// Unit decodes what there is of a unit that has so many symbol IDs, and yields its functions. It
+// returns the unit's sum.
+func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, fault *wire.Fault) {
+	low, high := t.bytes(rank)
 	if low == high {
 		return 0, nil
 	}

@@ -81,7 +81,9 @@ func (s *Memory) Marks(sym Symbol) (profile.Marks, error) {
 	return s.p.Marks(profile.SymbolRef(sym.ID)), nil
 }
 
-func (s *Memory) UnitSum(unit int) (uint32, error) { return s.p.UnitSum(profile.UnitRef(unit)), nil }
+func (s *Memory) UnitSum(unit int) (sum uint32, ok bool, err error) {
+	return s.p.UnitSum(profile.UnitRef(unit)), s.p.HasMarks(), nil
+}
 
 func (s *Memory) Inlinings(yield func(ID, []ID)) error {
 	var callees []ID

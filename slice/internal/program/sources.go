@@ -13,53 +13,47 @@ type sources struct {
 	mu     sync.Mutex
 	opened bool
 	file   *profile.Sources // nil if there is nothing
-	units  map[int]*unitSources
+	units  map[int]map[ID]profile.Marks
 }
 
-type unitSources struct {
-	sum   uint32
-	marks map[ID]profile.Marks
-}
-
-// unit returns what is remembered of a unit.
-func (s *sources) unit(f *file, unit int) (*unitSources, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.opened {
-		found, err := profile.ReadSources(f.r)
-		if err != nil && !errors.Is(err, afdo.ErrNotFound) && !errors.Is(err, profile.ErrOtherSources) {
-			return nil, err
-		}
-		s.opened, s.file, s.units = true, found, make(map[int]*unitSources)
+// open opens the section of a file, nil if it has none of use.
+func (s *sources) open(r *afdo.Reader) (*profile.Sources, error) {
+	if s.opened {
+		return s.file, nil
 	}
-	u := s.units[unit]
-	if u != nil {
-		return u, nil
+	found, err := profile.ReadSources(r)
+	if err != nil && !errors.Is(err, afdo.ErrNotFound) && !errors.Is(err, profile.ErrOtherSources) {
+		return nil, err
 	}
-	u = &unitSources{marks: make(map[ID]profile.Marks)}
-	if s.file != nil {
-		var err error
-		u.sum, err = s.file.Unit(f.units[unit], func(id afdo.SymbolID, m profile.Marks) { u.marks[ID(id)] = m })
-		if err != nil {
-			return nil, err
-		}
-	}
-	s.units[unit] = u
-	return u, nil
+	s.opened, s.file, s.units = true, found, make(map[int]map[ID]profile.Marks)
+	return found, nil
 }
 
 func (s *file) Marks(sym Symbol) (profile.Marks, error) {
-	u, err := s.sources.unit(s, sym.Unit)
-	if err != nil {
+	s.sources.mu.Lock()
+	defer s.sources.mu.Unlock()
+	section, err := s.sources.open(s.r)
+	if section == nil {
 		return nil, err
 	}
-	return u.marks[sym.ID], nil
+	marks := s.sources.units[sym.Unit]
+	if marks == nil {
+		marks = make(map[ID]profile.Marks)
+		if _, err := section.Unit(s.units[sym.Unit], func(id afdo.SymbolID, m profile.Marks) { marks[ID(id)] = m }); err != nil {
+			return nil, err
+		}
+		s.sources.units[sym.Unit] = marks
+	}
+	return marks[sym.ID], nil
 }
 
-func (s *file) UnitSum(unit int) (uint32, error) {
-	u, err := s.sources.unit(s, unit)
-	if err != nil {
-		return 0, err
+func (s *file) UnitSum(unit int) (sum uint32, ok bool, err error) {
+	s.sources.mu.Lock()
+	defer s.sources.mu.Unlock()
+	section, err := s.sources.open(s.r)
+	if section == nil {
+		return 0, false, err
 	}
-	return u.sum, nil
+	sum, ok = section.Sum(s.units[unit])
+	return sum, ok, nil
 }

@@ -35,9 +35,10 @@ type Store interface {
 	Inlinings(yield func(caller ID, callees []ID)) error
 
 	// Marks returns what is remembered of the lines of a symbol's function, nil if nothing is, and
-	// UnitSum what is of the file of a unit, 0 if nothing is.
+	// UnitSum what is of the file of a unit, 0 if that is not known, and whether anything may be
+	// remembered of its functions.
 	Marks(s Symbol) (profile.Marks, error)
-	UnitSum(unit int) (uint32, error)
+	UnitSum(unit int) (sum uint32, ok bool, err error)
 
 	// Summary returns the summary of the whole profile, which the caller must not change.
 	Summary() (*afdo.Summary, error)

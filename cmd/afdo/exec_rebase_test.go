@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+const execRebaseHeader = `static inline int half(int x) {
+  return x / 2;
+}
+`
+
+const execRebaseSource = `#include "half.h"
+#define TWICE(x) (2 * (x))
+__attribute__((noinline)) static int loop(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += half(i) ^ TWICE(n);
+  return s;
+}
+int main(int argc, char **argv) {
+  return loop(argc * 100) & 1;
+}
+`
+
+// TestExecRebases moves the counts of a compile to its sources: nothing changes as long as these
+// do not, an edit of a header and one that is but a comment are noticed, and the slice is the one
+// of the whole profile, moved.
+func TestExecRebases(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	s := newSite(t)
+	s.write("half.h", execRebaseHeader)
+	s.write("prog.c", execRebaseSource)
+	s.run("gcc", "-O2", "-g", "prog.c", "-o", "prog")
+	prof := s.path("prof.v4c")
+	r := afdoRun("create", "--binary", s.path("prog"), "--profile", sampled(t, s.path("prog"), "loop", 50, 7), "-o", prof)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	slice := func(flags ...string) (said string, p []byte) {
+		args := append(append([]string{"afdo", "exec", "-v", "--profile", prof}, flags...), "--", "gcc", "-O2", "-c", "prog.c", "-o", "prog.o")
+		said = s.run(args...)
+		data, err := os.ReadFile(s.path("prog.o.afdo"))
+		require.NoError(t, err)
+		return said, data
+	}
+	_, same := slice()
+	_, stale := slice("--no-rebase")
+	assert.Equal(t, stale, same)
+
+	for _, edit := range []struct{ name, file, text string }{
+		{"a comment", "prog.c", strings.Replace(execRebaseSource, "  for", "  /* all\n     of them */\n  for", 1)},
+		{"a header", "half.h", strings.Replace(execRebaseHeader, "  return", "  if (x < 0)\n    return -half(-x);\n  return", 1)},
+		{"back again", "prog.c", execRebaseSource},
+		{"a function more", "half.h", "static inline int other(void) { return 1; }\n\n" + execRebaseHeader},
+	} {
+		s.write(edit.file, edit.text)
+		said, moved := slice()
+		assert.NotContains(t, said, "up to date", edit.name)
+		said, again := slice()
+		assert.Contains(t, said, "up to date", edit.name)
+		assert.Equal(t, moved, again, edit.name)
+
+		whole := s.path("whole.v4c")
+		r := afdoRun("rebase", prof, "--source", s.dir, "-o", whole)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+		want := mustCreate(t, "convert", whole, "--to", "v2", "-o", "-")
+		got := mustCreate(t, "convert", s.path("prog.o.afdo"), "--to", "v2", "-o", "-")
+		assert.Equal(t, len(want), len(got), edit.name)
+		assert.Equal(t, cli.StatusDone, afdoRun("diff", "--exit-code", writeFile(t, "a", []byte(want)), s.path("prog.o.afdo")).status, edit.name)
+		cut := s.path("cut.v2")
+		r = afdoRun("slice", prof, "--unit", s.path("prog.c"), "--deps", writeFile(t, "prog.d", []byte("prog.o: "+s.path("prog.c")+" "+s.path("half.h")+"\n")), "--to", "v2", "-o", cut)
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+		assert.Equal(t, cli.StatusDone, afdoRun("diff", "--exit-code", cut, s.path("prog.o.afdo")).status, edit.name)
+		_, kept := slice("--no-rebase")
+		assert.Equal(t, stale, kept, edit.name)
+	}
+	_, last := slice()
+	assert.Equal(t, same, last, "a function that is the same keeps its records")
+}
