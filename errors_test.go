@@ -117,9 +117,9 @@ func TestOneErrorOfVersions(t *testing.T) {
 		"afdo": {func() error { _, err := afdo.OpenBytes([]byte("gcda\x00\x00\x00\x03")); return err }, afdo.VersionError{Kind: "gcda", Version: 3}},
 		"gcov": {func() error { _, err := gcov.ParseBytes([]byte("adcg\x01\x00\x00\x00\x00\x00\x00\x00")); return err }, afdo.VersionError{Kind: "adcg", Version: 1}},
 		"sampleprof": {func() error {
-			_, err := sampleprof.OpenBytes(binary.AppendUvarint(binary.AppendUvarint(nil, 0x5350524f46343204), 104))
+			_, err := sampleprof.OpenBytes(binary.AppendUvarint(binary.AppendUvarint(nil, 0x5350524f46343204), 106))
 			return err
-		}, afdo.VersionError{Version: 104}},
+		}, afdo.VersionError{Version: 106}},
 		"instrprof": {func() error { _, err := instrprof.OpenBytes(append([]byte(instrprof.Magic), words(99)...)); return err }, afdo.VersionError{Kind: "indexed", Version: 99}},
 		"memprof":   {func() error { _, err := memprof.OpenBytes(words(99), 0); return err }, afdo.VersionError{Version: 99}},
 	} {

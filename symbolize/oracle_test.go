@@ -22,10 +22,8 @@ import (
 
 // optional returns the first of some programs that is there, and skips the test if none is.
 func optional(t testing.TB, names ...string) string {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+	if path, ok := testenv.Find(names...); ok {
+		return path
 	}
 	t.Skipf("none of %s is here", strings.Join(names, ", "))
 	return ""

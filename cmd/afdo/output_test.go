@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 func TestStandardOutputFails(t *testing.T) {
@@ -122,10 +123,8 @@ func TestStandardOutputByName(t *testing.T) {
 // What is no regular file is written to and stays what it is: a pipe that the shell makes, and a
 // named one.
 func TestOutputToPipes(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := testenv.Tool(t, "bash")
+	testenv.Tool(t, "mkfifo")
 	want := must(t, "convert", example(".afdo"), "--to", "text")
 	for _, script := range []string{
 		`afdo convert "$0" --to text -o >(cat >"$1"); wait $!`,

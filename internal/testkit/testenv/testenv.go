@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -37,16 +39,53 @@ func Rounds(few, many int) int {
 }
 
 // Tool returns the path of the first of some names of a program that is installed. Where none is,
-// the test is skipped; in a CI, where all programs should be, it fails.
+// the test is skipped; in a CI, where all programs should be, it fails. A compiler is installed if
+// it makes a program: without a linker or a C library it is of no use.
 func Tool(t testing.TB, names ...string) string {
 	t.Helper()
+	path, ok := Find(names...)
+	if !ok {
+		Missing(t, "%s is not installed", names[0])
+	}
+	return path
+}
+
+// Find is [Tool] for tests that do without the program.
+func Find(names ...string) (path string, ok bool) {
 	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+		path, err := exec.LookPath(name)
+		if err == nil && (!isCompiler.MatchString(filepath.Base(path)) || links(path)) {
+			return path, true
 		}
 	}
-	Missing(t, "%s is not installed", names[0])
-	return ""
+	return "", false
+}
+
+var isCompiler = regexp.MustCompile(`^(cc|gcc|clang|c\+\+|g\+\+|clang\+\+)(-\d+)?(\.exe)?$`)
+
+// linked is which compilers make programs, by path.
+var linked sync.Map
+
+// links reports whether a compiler makes programs, by having it make one.
+func links(compiler string) bool {
+	known, ok := linked.Load(compiler)
+	if !ok {
+		known, _ = linked.LoadOrStore(compiler, makesProgram(compiler))
+	}
+	return known.(bool)
+}
+
+func makesProgram(compiler string) bool {
+	dir, err := os.MkdirTemp("", "afdo-probe")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	source := filepath.Join(dir, "probe.c")
+	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o666); err != nil {
+		return false
+	}
+	return exec.Command(compiler, source, "-o", filepath.Join(dir, "probe")).Run() == nil
 }
 
 // Missing skips a test that lacks something, and fails it in a CI.
