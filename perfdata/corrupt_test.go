@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -302,5 +305,38 @@ func TestLeavingEarly(t *testing.T) {
 			}
 		}
 		require.LessOrEqual(t, runtime.NumGoroutine(), before+1)
+	}
+}
+
+// A recording that is written to while it is read is an error of its own class, whatever the bytes
+// have become.
+func TestChanged(t *testing.T) {
+	file := perfgen.File{
+		Events:  []perfgen.Event{{SampleType: perfgen.IP | perfgen.TID}},
+		Records: []any{&perfdata.Sample{IP: 1}, &perfdata.Sample{IP: 2}},
+	}
+	data := file.Bytes()
+	for name, change := range map[string]func(f *os.File) error{
+		"shorter":   func(f *os.File) error { return f.Truncate(int64(len(data) / 2)) },
+		"longer":    func(f *os.File) error { _, err := f.WriteAt(data, int64(len(data))); return err },
+		"rewritten": func(f *os.File) error { _, err := f.WriteAt(make([]byte, len(data)), 0); return err },
+		"touched":   func(f *os.File) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "perf.data")
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			require.NoError(t, err)
+			defer f.Close()
+			r, err := perfdata.NewReader(f)
+			require.NoError(t, err)
+			require.NoError(t, change(f))
+			require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)))
+			err = nil
+			for _, fault := range r.Records() {
+				err = fault
+			}
+			require.ErrorIs(t, err, afdo.ErrChanged)
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 // What the header says of the folder that the file is in. perf record --kcore makes a folder of the
@@ -33,7 +34,7 @@ const maxParts = 1 << 13
 // Errors are those of the file system, and [afdo.FormatError].
 func OpenFolder(dir fs.FS) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
-	if err := r.openFolder(dir); err != nil {
+	if err := r.unlessChanged(r.openFolder(dir)); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -65,6 +66,7 @@ func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
 	file, err := dir.Open(name)
 	if err == nil {
 		r.closes = append(r.closes, file)
+		r.watches = append(r.watches, regular.Watching(file))
 	}
 	return file, err
 }

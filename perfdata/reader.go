@@ -1,12 +1,14 @@
 package perfdata
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 const (
@@ -44,6 +46,7 @@ type Reader struct {
 	merge    merge   // of several feeds
 	layout   uint64  // what the header says of the folder that the file is in
 	closes   []io.Closer
+	watches  []regular.Watch // all files
 
 	sample Sample // scratch: what is yielded
 	mmap   Mmap
@@ -61,10 +64,12 @@ type Reader struct {
 // [io.Seeker], such as a file. Other sources of a recording in file mode are read into memory; in
 // pipe mode nothing is.
 //
-// Errors are those of src, and [afdo.FormatError].
+// Errors are those of src, [afdo.FormatError], and [afdo.ErrChanged] if src is a file that was
+// written to since.
 func NewReader(src io.Reader) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
-	if err := r.open(src); err != nil {
+	r.watches = append(r.watches, regular.Watching(src))
+	if err := r.unlessChanged(r.open(src)); err != nil {
 		return nil, err
 	}
 	if r.layout != layoutOneFile {
@@ -101,15 +106,14 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 		defer r.stop()
 		for {
 			raw, err := r.next()
-			if err == io.EOF {
-				return
-			}
 			var record Record
 			if err == nil {
 				record, err = r.decode(raw)
 			}
 			if err != nil {
-				yield(nil, err)
+				if err = r.unlessChanged(err); err != io.EOF {
+					yield(nil, err)
+				}
 				return
 			}
 			if record != nil && !yield(record, nil) {
@@ -117,6 +121,16 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 			}
 		}
 	}
+}
+
+// unlessChanged returns an error, that of a file that was written to if one was.
+func (r *Reader) unlessChanged(err error) error {
+	for _, w := range r.watches {
+		if w.Changed() {
+			return fmt.Errorf("perfdata: %w", afdo.ErrChanged)
+		}
+	}
+	return err
 }
 
 // next returns the next record of all files, io.EOF at the end.

@@ -3,6 +3,7 @@ package symbolize
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -66,7 +67,7 @@ func Open(path string, opts ...Option) (*File, error) {
 		return nil, err
 	}
 	f := &File{path: path, dirs: o.dirs, columns: o.columns, binary: binary, size: binary.size}
-	if err := f.open(o); err != nil {
+	if err := f.unlessChanged(f.open(o)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -154,8 +155,10 @@ func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	if i == n {
 		return Symbol{}, false, nil
 	}
-	s, err = f.symbols.symbol(new(reading), i, n)
-	return s, err == nil, err
+	if s, err = f.symbols.symbol(new(reading), i, n); err != nil {
+		return s, false, f.unlessChanged(err)
+	}
+	return s, true, nil
 }
 
 // Symbols iterates over all functions of the binary by address, as [File.Symbol] returns them. It
@@ -164,18 +167,44 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		t := f.symbols
 		r := new(reading)
-		for i := 0; i < len(t.rows); {
+		var err error
+		for i := 0; i < len(t.rows) && err == nil; {
 			n := i + 1
 			for n < len(t.rows) && t.rows[n].low == t.rows[i].low {
 				n++
 			}
-			s, err := t.symbol(r, i, n)
-			if !yield(s, err) || err != nil {
+			var s Symbol
+			if s, err = t.symbol(r, i, n); err == nil && !yield(s, nil) {
 				return
 			}
 			i = n
 		}
+		if err = f.unlessChanged(err); err != nil {
+			yield(Symbol{}, err)
+		}
 	}
+}
+
+// unlessChanged returns an error, that of a file that was written to if one of those that are open
+// was.
+func (f *File) unlessChanged(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	objects := append([]*object{f.binary, f.debug}, f.others...)
+	for _, o := range objects {
+		if err := o.unlessChanged(nil); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// unlessChanged returns an error, that of a file that was written to if this one was.
+func (o *object) unlessChanged(err error) error {
+	if o != nil && o.watch.Changed() {
+		return fmt.Errorf("symbolize: %s: %w", o.path, afdo.ErrChanged)
+	}
+	return err
 }
 
 // Defines reports whether the binary has a symbol of that name, of any kind. It reads the symbol

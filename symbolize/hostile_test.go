@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -193,6 +194,42 @@ func TestMemoryOfDamagedFiles(t *testing.T) {
 	require.True(t, typed(err))
 	require.Error(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+}
+
+// A binary that is written to while it is open is an error of its own class.
+func TestChanged(t *testing.T) {
+	for name, ask := range map[string]func(*File, []Symbol) error{
+		"symbols": func(f *File, _ []Symbol) (last error) {
+			for _, err := range f.Symbols() {
+				last = err
+			}
+			return last
+		},
+		"code": func(f *File, symbols []Symbol) (last error) {
+			for _, err := range f.Code(context.Background(), symbols) {
+				last = err
+			}
+			return last
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := tiny(t, "tiny5.so")
+			path := filepath.Join(t.TempDir(), "changed")
+			require.NoError(t, os.WriteFile(path, whole, 0o600))
+			f, err := Open(path, debugDirs())
+			require.NoError(t, err)
+			defer f.Close()
+			s, ok, err := f.Symbol(f.symbols.rows[0].low)
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.NoError(t, ask(f, []Symbol{s}))
+			for _, size := range []int{len(whole), len(whole) / 2, 100} {
+				require.NoError(t, os.WriteFile(path, make([]byte, size), 0o600))
+				require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)))
+				require.ErrorIs(t, ask(f, []Symbol{s}), afdo.ErrChanged)
+			}
+		})
+	}
 }
 
 // Debug info that says the same many times over is decoded once, or refused before it takes more

@@ -18,6 +18,7 @@ type object struct {
 	path     string
 	file     *os.File
 	size     int64
+	watch    regular.Watch
 	elf      *elf.File
 	order    binary.ByteOrder
 	code     elfid.Code
@@ -59,6 +60,7 @@ func openObject(path string) (o *object, err error) {
 			file.Close()
 		}
 	}()
+	watch := regular.Watching(file)
 	if err := checkMagic(path, file); err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func openObject(path string) (o *object, err error) {
 	if err != nil {
 		return nil, fault(path, "", -1, ErrELF, "%v", err)
 	}
-	o = &object{path: path, file: file, size: info.Size(), elf: headers, order: headers.ByteOrder, code: elfid.CodeOf(headers)}
+	o = &object{path: path, file: file, watch: watch, size: info.Size(), elf: headers, order: headers.ByteOrder, code: elfid.CodeOf(headers)}
 	o.byName = make(map[string]*section, len(headers.Sections))
 	for i, h := range headers.Sections {
 		s := &section{file: path, name: h.Name, object: o, header: h.SectionHeader, index: i}

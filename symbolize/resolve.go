@@ -23,7 +23,8 @@ const maxWorkers = 8
 // identical code was folded. Then the unit in which the function has the name of the symbol counts,
 // else the first.
 //
-// After an error the sequence ends. Symbols must come from [File.Symbol].
+// After an error the sequence ends, which is [afdo.ErrChanged] if one of the files was written to.
+// Symbols must come from [File.Symbol].
 func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, error] {
 	return func(yield func(*Code, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -42,7 +43,7 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 				return
 			}
 		}
-		if err := <-failed; err != nil {
+		if err := f.unlessChanged(<-failed); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -265,8 +266,10 @@ func (q *question) do(w *worker, j job) error {
 		}
 	}
 	about := &Unit{}
+	var object *object
 	if u.isSkeleton() {
-		split, object, err := w.split(u)
+		var split *unit
+		split, object, err = w.split(u)
 		var missing *missingError
 		switch {
 		case errors.As(err, &missing):
@@ -281,7 +284,7 @@ func (q *question) do(w *worker, j job) error {
 			defer w.forget(u.data)
 		}
 	}
-	return q.unit(w, u, about, j, spans)
+	return object.unlessChanged(q.unit(w, u, about, j, spans))
 }
 
 // unit answers for the symbols of a unit.

@@ -1,4 +1,4 @@
-// Package regular opens regular files and nothing else.
+// Package regular opens regular files and nothing else, and tells whether they have changed.
 package regular
 
 import (
@@ -25,4 +25,33 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
+}
+
+// A Watch tells whether a file is still as it was. The zero value watches nothing.
+type Watch struct {
+	file interface{ Stat() (fs.FileInfo, error) }
+	info fs.FileInfo
+}
+
+// Watching watches a file, if that is what src is.
+func Watching(src any) Watch {
+	file, ok := src.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return Watch{}
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return Watch{}
+	}
+	return Watch{file, info}
+}
+
+// Changed reports whether the file has another size or another time than it had, as far as that can
+// be told.
+func (w Watch) Changed() bool {
+	if w.file == nil {
+		return false
+	}
+	info, err := w.file.Stat()
+	return err == nil && (info.Size() != w.info.Size() || !info.ModTime().Equal(w.info.ModTime()))
 }

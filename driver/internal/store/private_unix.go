@@ -11,12 +11,19 @@ import (
 
 // checkPrivate says what lets others write to a folder.
 func checkPrivate(dir string, info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case ok && int(stat.Uid) != os.Geteuid():
-		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder belongs to another user")}
-	case info.Mode()&0o022 != 0:
+	if err := checkOwner(dir, info); err != nil {
+		return err
+	}
+	if info.Mode()&0o022 != 0 {
 		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("other users can write to the folder: run chmod go-w")}
+	}
+	return nil
+}
+
+// checkOwner makes sure that a folder, or a link to one, is the user's.
+func checkOwner(dir string, info fs.FileInfo) error {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder belongs to another user")}
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func OpenStore(dir string) (*Store, error) {
 func (c *Store) Dir() string { return c.dir }
 
 // MakePrivate makes a folder unless it is there, and makes sure that only the user can write to it.
+// It may be a link of the user's own, but not one that somebody else has put there.
 func MakePrivate(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
@@ -38,7 +39,13 @@ func MakePrivate(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	info, err := os.Stat(dir)
+	info, err := os.Lstat(dir)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err := checkOwner(dir, info); err != nil {
+			return err
+		}
+		info, err = os.Stat(dir)
+	}
 	if err != nil {
 		return err
 	}
