@@ -59,7 +59,11 @@ type sweep struct {
 	ranges []nodeRange // those that begin later
 	rows   []row       // the one at hand and later ones
 	active nodeHeap
+	aside  []nodeRange // those that are of no function that is meant by the symbol at hand
 }
+
+// asideCost is what a range counts that is laid aside for a symbol, see reading.spend.
+const asideCost = 4
 
 // A nodeHeap holds ranges, that of the latest entry first: entries that come later are inlined in
 // those before them.
@@ -78,6 +82,9 @@ func (h *nodeHeap) Pop() any {
 
 // code returns the spans of a target, and how well the unit fits it.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
+	if err := w.spend(asideCost * len(s.aside)); err != nil {
+		return nil, 0, err
+	}
 	s.begin(target.Low)
 	top, fit, name, err := w.chooseTop(s, target)
 	if err != nil {
@@ -154,6 +161,10 @@ func (c *Code) add(s Span) bool {
 
 // begin drops what lies before an address and takes in the ranges that begin before it.
 func (s *sweep) begin(addr uint64) {
+	for _, r := range s.aside {
+		heap.Push(&s.active, r)
+	}
+	s.aside = s.aside[:0]
 	for len(s.ranges) > 0 && s.ranges[0].low < addr {
 		if s.ranges[0].high > addr {
 			heap.Push(&s.active, s.ranges[0])
@@ -163,14 +174,17 @@ func (s *sweep) begin(addr uint64) {
 }
 
 // step returns the node of an address, and where the stretch of code ends that has the same node
-// and row. Functions other than top that begin where top begins are left out.
-func (s *sweep) step(addr, end uint64, top topChoice) (int32, uint64) {
+// and row. Functions other than top that begin where top begins are left out, and those that have
+// none of the symbol's code: they are in the tree for another symbol.
+func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	for len(s.ranges) > 0 && s.ranges[0].low <= addr {
 		heap.Push(&s.active, s.ranges[0])
 		s.ranges = s.ranges[1:]
 	}
-	for len(s.active) > 0 && (s.active[0].high <= addr || top.excludes(s.tree.nodes[s.active[0].node].top)) {
-		heap.Pop(&s.active)
+	for len(s.active) > 0 && (s.active[0].high <= addr || top.excludes(s.tree, s.tree.nodes[s.active[0].node].top)) {
+		if r := heap.Pop(&s.active).(nodeRange); r.high > addr {
+			s.aside = append(s.aside, r)
+		}
 	}
 	for len(s.rows) > 0 && s.rows[0].high <= addr {
 		s.rows = s.rows[1:]
@@ -197,11 +211,19 @@ func (s *sweep) step(addr, end uint64, top topChoice) (int32, uint64) {
 type topChoice struct {
 	chosen int32
 	others []int32 // sorted
+	code   span    // that of the symbol
+
+	last     int32 // the function that was asked for last, and the answer
+	excluded bool
 }
 
-func (t topChoice) excludes(top int32) bool {
-	_, found := slices.BinarySearch(t.others, top)
-	return found
+// excludes tells whether a function is not meant.
+func (t *topChoice) excludes(of *tree, top int32) bool {
+	if top != t.last {
+		_, other := slices.BinarySearch(t.others, top)
+		t.last, t.excluded = top, other || !meets(of.tops[top], t.code)
+	}
+	return t.excluded
 }
 
 // How well a unit fits a symbol.
@@ -214,8 +236,8 @@ const (
 // chooseTop finds which function of the unit a symbol is, among those that begin at its address
 // (identical code may be folded): the one of its name, else the first. name is the index of its
 // name among the symbol's.
-func (w *worker) chooseTop(s *sweep, target Symbol) (choice topChoice, fit, name int, err error) {
-	choice.chosen = noNode
+func (w *worker) chooseTop(s *sweep, target Symbol) (choice *topChoice, fit, name int, err error) {
+	choice = &topChoice{chosen: noNode, last: noNode, code: span{target.Low, target.High}}
 	var tops []int32
 	for _, r := range s.ranges {
 		if r.low > target.Low {

@@ -6,6 +6,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -194,6 +196,50 @@ func TestMemoryOfDamagedFiles(t *testing.T) {
 	require.True(t, typed(err))
 	require.Error(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+}
+
+// What is said about a function does not depend on which others are asked about, not even if debug
+// info has functions overlap.
+func TestOverlappingFunctions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "overlapping")
+	require.NoError(t, os.WriteFile(path, gen.OverlappingFunctions(12), 0o600))
+	f, err := Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	var symbols []Symbol
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		symbols = append(symbols, s)
+	}
+	alone := make(map[string][]string)
+	for _, s := range symbols {
+		maps.Copy(alone, described(t, f, []Symbol{s}))
+	}
+	require.Len(t, alone, len(symbols))
+	for i := range symbols {
+		for k := range symbols[i:] {
+			for name, said := range described(t, f, symbols[i:i+k+1]) {
+				require.Equal(t, alone[name], said, "%s beside %d others", name, k)
+			}
+		}
+	}
+}
+
+// described returns what is known of the code of functions, by their names.
+func described(t *testing.T, f *File, symbols []Symbol) map[string][]string {
+	all := make(map[string][]string)
+	for code, err := range f.Code(context.Background(), symbols) {
+		require.NoError(t, err)
+		name := code.Symbol.Names[0]
+		for _, s := range code.Spans {
+			chain := ""
+			for _, i := range s.Instance.Chain() {
+				chain += " " + i.Function.Linkage()
+			}
+			all[name] = append(all[name], fmt.Sprintf("%x-%x %v%s", s.Low, s.High, s.Line, chain))
+		}
+	}
+	return all
 }
 
 // A binary that is written to while it is open is an error of its own class.

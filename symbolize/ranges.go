@@ -1,5 +1,10 @@
 package symbolize
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A span is a stretch of addresses.
 type span struct{ low, high uint64 }
 
@@ -175,3 +180,17 @@ func (l *listReader) add(low, high uint64) {
 
 // rangeCost is what an entry of a range list counts, see reading.spend.
 const rangeCost = 16
+
+// apart returns the same addresses as spans that are sorted and apart.
+func apart(spans []span) []span {
+	sorted := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return cmp.Compare(a.low, b.low) })
+	all := sorted[:0]
+	for _, s := range sorted {
+		if n := len(all) - 1; n >= 0 && s.low <= all[n].high {
+			all[n].high = max(all[n].high, s.high)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -9,7 +9,8 @@ import (
 // A tree is the functions of a unit that hold code that is asked for, and what is inlined in them.
 type tree struct {
 	nodes  []node
-	ranges []nodeRange // by address
+	ranges []nodeRange      // by address
+	tops   map[int32][]span // the code of functions that are not inlined, by address
 }
 
 // A node is a function, or a copy of one that is inlined in the node of its parent.
@@ -100,7 +101,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
 	c.Pos = int(u.entries - u.span.off)
-	t := &tree{}
+	t := &tree{tops: make(map[int32][]span)}
 	within := []int32{noNode} // for each level of entries, the node that they are in
 	var e entry
 	for c.Pos < len(c.Data) {
@@ -162,6 +163,8 @@ func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, e
 	top := n
 	if parent != noNode {
 		top = t.nodes[parent].top
+	} else {
+		t.tops[n] = apart(w.spans)
 	}
 	t.nodes = append(t.nodes, node{
 		entry: e.off, parent: parent, top: top,

@@ -202,3 +202,25 @@ func Aliases(n int) []byte {
 	d.unit(append(entries, 0))
 	return d.in(&e)
 }
+
+// OverlappingFunctions has functions of 16 bytes, of which debug info says that they are 64 bytes
+// long, twice each, and that in each a copy is inlined which begins 32 bytes before it.
+func OverlappingFunctions(n int) []byte {
+	var d DWARF
+	var e ELF
+	d.lines(nil, []string{"a.c"}, rowsProgram(16*n))
+	d.abbrev(1, tagUnit, true, atLow, atHigh, atLines)
+	d.abbrev(2, tagFunction, true, atName, atLow, atHigh)
+	d.abbrev(3, tagInlined, false, atName, atLow, atHigh)
+	entries := dieBytes(1, uint64(codeAt), uint32(16*n+48), uint32(0))
+	for i := range 2 * uint64(n) {
+		low := codeAt + 16*(i/2)
+		entries = append(entries, dieBytes(2, uint32(len(d.Str)), low, uint32(64))...)
+		entries = append(entries, dieBytes(3, uint32(len(d.Str)), low-32, uint32(40))...)
+		entries = append(entries, 0)
+		d.Str = append(append(d.Str, fmt.Sprintf("g%x", i)...), 0)
+	}
+	d.unit(append(entries, 0))
+	e.functions(n)
+	return d.in(&e)
+}
