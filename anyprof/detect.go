@@ -22,8 +22,8 @@ const HeadLen = unpack.HeadLen
 // ErrUnknown: the file is in none of the formats.
 var ErrUnknown = errors.New("not a profile")
 
-// ErrEmpty, which matches [ErrUnknown]: the file has no bytes, or blanks alone. Programs of LLVM
-// leave such files behind if they are killed.
+// ErrEmpty, which matches [ErrUnknown]: the file has no bytes, or blanks and comments alone.
+// Programs of LLVM leave such files behind if they are killed.
 var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
 
 // Detect tells the format of a file that is not compressed by its first [HeadLen] bytes, or all

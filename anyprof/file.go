@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/internal/unpack"
 )
@@ -64,7 +65,7 @@ func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error)
 	if f.stream, err = unpack.New(&cancelable{ctx: ctx, r: whole}); err != nil {
 		return nil, err
 	}
-	if f.format, err = Detect(f.stream.Head); err != nil {
+	if err := f.detect(); err != nil {
 		f.stream.Close()
 		return nil, err
 	}
@@ -74,10 +75,30 @@ func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error)
 	return f, nil
 }
 
+// detect tells the format by the head, which it makes longer for a text with comments or long names
+// before what tells it.
+func (f *File) detect() (err error) {
+	for {
+		if f.format, err = Detect(f.stream.Head); err == nil || !lines.Undecided(f.stream.Head) {
+			return err
+		}
+		if more, readErr := f.stream.More(); readErr != nil {
+			return readErr
+		} else if !more {
+			break
+		}
+	}
+	if lines.OnlyComments(f.stream.Head) {
+		return ErrEmpty
+	}
+	return err
+}
+
 // Format returns the format, as far as the first bytes tell it: see [Detect].
 func (f *File) Format() Format { return f.format }
 
-// Head returns the first [HeadLen] bytes, or all there are.
+// Head returns the first [HeadLen] bytes, or more of a text that begins with comments, or all there
+// are.
 func (f *File) Head() []byte { return f.stream.Head }
 
 // Path returns the path by which the file can be opened again to read the same bytes, empty if it

@@ -52,6 +52,9 @@ func (e *env) convert(f *input.File, k kind.Kind, out *outputFlags, trimming *tr
 	if own, ok := k.(kind.CanConvert); ok && k == out.kind {
 		return own.Convert(&e.Env, f, out.out, trimming)
 	}
+	if part, ok := out.kind.(kind.TakesPart); ok && part.TakesPart(f.Format()) {
+		return part.Convert(&e.Env, f, out.out, trimming)
+	}
 	from, readable := k.(kind.CanLoad)
 	to, writable := out.kind.(kind.CanEncode)
 	if !readable || !writable {

@@ -42,7 +42,7 @@ result, not on the number of inputs.
 An input that cannot be read stops the merge. With --keep-going it is reported
 on standard error and skipped, and the exit status is 3. If nothing is left, there
 is no output and the status is 1. Empty files are always skipped if the others are
-instrumentation or memory profiles: programs that were killed leave them.
+profiles of LLVM: programs that were killed leave them.
 
 --max-lost SHARE writes nothing, with status 1, if more than this share of the
 counts is lost. An input that is skipped counts for as much as the others have on

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -131,6 +134,94 @@ func TestMergeKeepGoingMemory(t *testing.T) {
 		clitest.RequireFile(t, out, want)
 		require.NoError(t, os.Remove(out))
 	}
+}
+
+// So are LLVM's sample profiles.
+func TestMergeKeepGoingSamples(t *testing.T) {
+	good := writeFile(t, "good.sampletext", []byte("main:30:1\n 1: 10 f:3\n 2: 20\nf:5:3\n 1: 5\n"))
+	file := must(t, "convert", "--to", "extbinary", good)
+	out := filepath.Join(t.TempDir(), "out.extbinary")
+	want := must(t, "merge", "--to", "extbinary", good+"=3")
+	for cut := 0; cut < len(file); cut += 7 {
+		bad := writeFile(t, "bad", []byte(file[:cut]))
+		r := afdoRun("merge", "--keep-going", "-o", out, good+"=2", bad, good)
+		require.Equal(t, cli.StatusPartial, r.status, "%d: %s", cut, r.err)
+		clitest.RequireFile(t, out, want)
+		require.NoError(t, os.Remove(out))
+		r = afdoRun("merge", "--keep-going", "--max-lost", "10%", "-o", out, good, bad)
+		require.Equal(t, cli.StatusFault, r.status, "%d: %s", cut, r.err)
+		require.NoFileExists(t, out)
+	}
+}
+
+// What no one accounts for in an ExtBinary file is refused by what reads all of it.
+func TestBytesThatNoOneAccountsFor(t *testing.T) {
+	good := writeFile(t, "good.sampletext", []byte("main:30:1\n 1: 10 f:3\n 2: 20\nf:5:3\n 1: 5\n"))
+	file := []byte(must(t, "convert", "--to", "extbinary", good))
+	// The summary is the last section but one that is written; it gets one byte of what follows.
+	for entry := 18; entry < 18+5*32; entry += 32 {
+		if file[entry] != 1 { // the summary
+			continue
+		}
+		longer := append(bytes.Clone(file), 0)
+		offset := binary.LittleEndian.Uint64(longer[entry+16:])
+		size := binary.LittleEndian.Uint64(longer[entry+24:])
+		summary := append(bytes.Clone(longer[offset:offset+size]), 0)
+		binary.LittleEndian.PutUint64(longer[entry+16:], uint64(len(longer)))
+		binary.LittleEndian.PutUint64(longer[entry+24:], size+1)
+		path := writeFile(t, "longer.extbinary", append(longer, summary...))
+		for _, args := range [][]string{{"check"}, {"merge", "--to", "extbinary"}, {"convert", "--to", "sampletext"}} {
+			r := afdoRun(append(args, path)...)
+			require.Equal(t, cli.StatusFault, r.status, "%v", args)
+			require.Contains(t, r.out+r.err, "unaccounted bytes", "%v", args)
+		}
+		return
+	}
+	t.Fatal("there is no summary")
+}
+
+// Texts that LLVM takes are taken: long comments and names, and profiles without functions. What it
+// refuses is refused.
+func TestTextsAsLLVM(t *testing.T) {
+	profdata := testenv.Tool(t, "llvm-profdata-22")
+	comment := strings.Repeat("# a comment\n", 1000)
+	for name, text := range map[string]string{
+		"comment": comment + ":ir\nf\n1\n1\n5\n", "name": strings.Repeat("x", 9000) + "\n1\n1\n5\n",
+		"no functions": ":ir\n", "no functions, comment": comment + ":csir\n" + comment,
+		"a value without a name": ":ir\nf\n1\n1\n5\n1\n0\n1\n1\n:7\n",
+	} {
+		path, theirs := writeFile(t, "in.proftext", []byte(text)), filepath.Join(t.TempDir(), "theirs")
+		err := exec.Command(profdata, "merge", "--text", "-o", theirs, path).Run()
+		r := afdoRun("convert", "--to", "proftext", path)
+		require.Equal(t, err == nil, r.status == cli.StatusDone, "%s: %s", name, r.err)
+		if err == nil {
+			want, err := os.ReadFile(theirs)
+			require.NoError(t, err)
+			require.Equal(t, string(want), r.out, name)
+		}
+	}
+	path := writeFile(t, "in.sampletext", []byte(comment+"main:10:1\n 1: 10\n"))
+	require.Equal(t, "main:10:1\n 1: 10\n", must(t, "convert", "--to", "sampletext", path))
+}
+
+// The memory profile of a file that has counters as well is printed like that of any other.
+func TestMemoryProfileOfCombinedFile(t *testing.T) {
+	yaml := writeFile(t, "memory.yaml", []byte(memoryYAML))
+	memory := writeFile(t, "memory.profdata", []byte(must(t, "convert", "--to", "memprof", yaml)))
+	combined := filepath.Join(t.TempDir(), "combined.profdata")
+	r := afdoRun("merge", "-o", combined, filepath.Join(llvmZoo, "ir.profdata"), memory)
+	if r.status != cli.StatusDone { // kinds are not mixed
+		profdata := testenv.Tool(t, "llvm-profdata-22")
+		text, err := exec.Command(profdata, "merge", "-o", combined, filepath.Join(llvmZoo, "ir.proftext"), yaml).CombinedOutput()
+		require.NoError(t, err, "%s", text)
+	}
+	r = afdoRun("convert", "--to", "yaml", combined)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	require.Contains(t, r.err, "functions with counters that were left out")
+	require.Equal(t, must(t, "convert", "--to", "yaml", memory), r.out)
+	r = afdoRun("convert", "--to", "yaml", filepath.Join(llvmZoo, "ir.profdata"))
+	require.Equal(t, cli.StatusFault, r.status)
+	require.Contains(t, r.err, "without a MemProf section")
 }
 
 const memoryYAML = `---

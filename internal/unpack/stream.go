@@ -12,7 +12,7 @@ const HeadLen = 512
 
 // A Stream is what a file holds: that of one that is compressed with gzip or zstd is unpacked.
 type Stream struct {
-	Head   []byte // the first HeadLen bytes, or all that there are
+	Head   []byte // the first HeadLen bytes, or all that there are; More makes it longer
 	Packed bool   // the file was compressed
 
 	src      io.Reader // Head included
@@ -22,7 +22,7 @@ type Stream struct {
 // New reads the head of a file. The caller closes the stream, and src after that.
 func New(src io.Reader) (*Stream, error) {
 	s := &Stream{src: src}
-	if err := s.readHead(); err != nil {
+	if err := s.readHead(HeadLen); err != nil {
 		return nil, err
 	}
 	u, err := unpack(s.Head, s.src)
@@ -30,16 +30,24 @@ func New(src io.Reader) (*Stream, error) {
 		return s, err
 	}
 	s.src, s.unpacker, s.Packed = u, u, true
-	if err := s.readHead(); err != nil {
+	if err := s.readHead(HeadLen); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
+// More makes Head twice as long, and reports whether there was more to read. Nothing else may have
+// been read.
+func (s *Stream) More() (bool, error) {
+	before := len(s.Head)
+	err := s.readHead(2 * before)
+	return len(s.Head) > before, err
+}
+
 // readHead reads the first bytes and puts them back.
-func (s *Stream) readHead() error {
-	head := make([]byte, HeadLen)
+func (s *Stream) readHead(size int) error {
+	head := make([]byte, size)
 	n, err := io.ReadFull(s.src, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return err

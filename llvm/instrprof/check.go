@@ -167,9 +167,8 @@ func (c *checker) tail() {
 	}
 }
 
-// Check reads all dumps and yields the first fault of their records, what is wrong with what
-// follows them, and, as remarks, counts that are larger than a program can make them. A correlated
-// file, whose functions the program describes, is a remark as well.
+// Check reads all dumps and yields the first fault of their records and what is wrong with what
+// follows them. A correlated file, whose functions the program describes, is a remark.
 func (r *RawReader) Check() iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
 		for d, err := range r.Dumps() {
@@ -190,12 +189,9 @@ func rawProblem(err error) afdo.Problem {
 
 // check checks a dump, and reports whether the next one is to be checked.
 func (d *Dump) check(yield func(afdo.Problem) bool) bool {
-	for rec, err := range d.Records() {
+	for _, err := range d.Records() {
 		if err != nil {
 			yield(rawProblem(err))
-			return false
-		}
-		if n := largest(rec); n > suspicious && !yield(largeCount(rec, n)) {
 			return false
 		}
 	}
@@ -207,23 +203,6 @@ func (d *Dump) check(yield func(afdo.Problem) bool) bool {
 		}
 	}
 	return true
-}
-
-// errLarge is the class of a count that is larger than suspicious.
-var errLarge = errors.New("large count")
-
-// suspicious is the count above which LLVM takes a raw file for damaged.
-const suspicious = 1 << 56
-
-func largeCount(rec Record, n uint64) afdo.Problem {
-	return afdo.Problem{Remark: true, Err: nowhere(errLarge, "%v counts %d, more than a program can", rec, n)}
-}
-
-func largest(r Record) (n uint64) {
-	for c := range r.Counters().All() {
-		n = max(n, c)
-	}
-	return n
 }
 
 // nowhere is a fault of a file without a place.

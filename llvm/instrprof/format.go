@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // A Format is a form of instrumentation profiles.
@@ -118,14 +119,20 @@ func (a *adder) file(path string, cache *fileCache) error {
 	return a.indexed(r)
 }
 
-// readHead reads the first bytes of a file, or all there are.
+// readHead reads the first bytes of a file that tell its form, or all there are.
 func readHead(r io.Reader) ([]byte, error) {
-	head := make([]byte, detectSize)
-	n, err := io.ReadFull(r, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
+	var head []byte
+	for size := detectSize; ; size *= 2 {
+		more := make([]byte, size-len(head))
+		n, err := io.ReadFull(r, more)
+		head = append(head, more[:n]...)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return head, nil
+		}
+		if err != nil || Detect(head) != FormatNone || !lines.Undecided(head) {
+			return head, err
+		}
 	}
-	return head[:n], err
 }
 
 // stream adds a file of any form that begins with head and goes on with rest.

@@ -61,7 +61,11 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 		items = int(get16(c.take(chainHeadSize), false))
 	}
 	for i := 0; i < items && c.err == nil; i++ {
+		start := c.pos
 		c.item()
+		if b := t.Bucket(c.hash); c.err == nil && b != t.Bucket(hash) {
+			c.fail(start, afdo.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, t.Bucket(hash))
+		}
 		if c.hash != hash || name != nil && c.keyLen != uint64(len(*name)) {
 			c.skip(c.keyLen + c.dataLen)
 			continue
@@ -71,6 +75,9 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 			return c.data(), key, c.err
 		}
 		c.skip(c.dataLen)
+	}
+	if c.err == nil {
+		c.err = r.absent(hash)
 	}
 	switch {
 	case c.err != nil:

@@ -41,6 +41,18 @@ func (p *Profile) NumRecords() int {
 	return n
 }
 
+// NumWithoutCounters returns the number of records that have no counters, which LLVM writes for
+// programs with a temporal profile of function entries.
+func (p *Profile) NumWithoutCounters() int {
+	n := 0
+	for f := range p.all() {
+		if f.numCounters == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Records returns the records by name and hash. They are views, valid until the profile is changed.
 func (p *Profile) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {

@@ -144,5 +144,27 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 		}
 		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
 	}
-	return Counters{data: data, width: uint8(width), big: d.header.BigEndian}, stamp, nil
+	c = Counters{data: data, width: uint8(width), big: d.header.BigEndian}
+	if n := c.tooLarge(); n > 0 {
+		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
+		f.Fail(i*d.layout.size, afdo.ErrCount, "function %d counts %d, more than a program can", i, n)
+		return c, 0, f.err()
+	}
+	return c, stamp, nil
+}
+
+// maxRawCount is the largest count of a raw file. Above it, LLVM takes the file for damaged.
+const maxRawCount = 1 << 56
+
+// tooLarge returns a counter that is too large for a raw file, or 0.
+func (c Counters) tooLarge() uint64 {
+	if c.width == 1 {
+		return 0
+	}
+	for n := range c.All() {
+		if n > maxRawCount {
+			return n
+		}
+	}
+	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -374,4 +375,21 @@ func TestEmptyDump(t *testing.T) {
 	p, err := addRaw(data)
 	require.NoError(t, err)
 	require.Zero(t, p.NumRecords())
+}
+
+// Counts above 2^56 are damage, as for LLVM.
+func TestLargeRawCounts(t *testing.T) {
+	for _, c := range []struct {
+		count uint64
+		taken bool
+	}{{1 << 56, true}, {1<<56 + 1, false}, {instrprof.PseudoHot, false}, {instrprof.PseudoWarm, false}} {
+		w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, flags: 1 << 56}
+		w.example()
+		w.funcs[1].counters[0] = c.count
+		path := filepath.Join(t.TempDir(), "raw")
+		require.NoError(t, os.WriteFile(path, w.bytes(), 0o666))
+		_, err := instrprof.Load(path)
+		require.Equal(t, c.taken, err == nil, "%d: %v", c.count, err)
+		require.Equal(t, c.taken, exec.Command(tool(t, "llvm-profdata"), "merge", "-o", path+".out", path).Run() == nil, "%d", c.count)
+	}
 }

@@ -20,6 +20,7 @@ type Reader struct {
 	summary *Summary
 	cs      *Summary
 	table   hashTable
+	sound   soundness
 }
 
 // firstRead is how much of a file is read at once when it is opened: header and summaries of LLVM

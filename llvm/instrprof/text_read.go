@@ -193,7 +193,9 @@ func (t *TextReader) site(kind ValueKind) []Value {
 		if v.Count, err = strconv.ParseUint(text[colon+1:], 10, 64); err != nil {
 			l.fail(colon+2, afdo.ErrSyntax, "%q is no count", text[colon+1:])
 		}
-		if v.Value, err = t.value(kind, text[:colon]); err != nil {
+		if kind != MemOPSize && colon == 0 {
+			l.fail(1, afdo.ErrSyntax, "a value without a name")
+		} else if v.Value, err = t.value(kind, text[:colon]); err != nil {
 			l.fail(1, afdo.ErrSyntax, "%q is no size", text[:colon])
 		}
 		site = append(site, v)

@@ -27,8 +27,8 @@ var textHeaders = [...]struct {
 
 // WriteText writes the profile as text, byte for byte as llvm-profdata merge --text does. The names
 // of call targets are those of the profile's functions; of virtual tables they are VTableNames. A
-// hash without a name becomes an external symbol, like 0: the text does not hold it. LLVM cannot
-// read back functions without counters.
+// hash without a name becomes an external symbol, like 0: the text does not hold it. Nor does it
+// hold functions without counters, which are left out: LLVM writes them and cannot read the text.
 func (p *Profile) WriteText(w io.Writer) error {
 	return writeText(w, p.Flags, &p.Traces, p.Records(), p.names())
 }
@@ -46,7 +46,9 @@ func writeText(w io.Writer, flags Flags, traces *Traces, records iter.Seq[Record
 		t.traces(traces)
 	}
 	for r := range records {
-		t.record(r)
+		if r.counters.Len() > 0 {
+			t.record(r)
+		}
 	}
 	if err := t.w.Flush(); err != nil {
 		return fmt.Errorf("instrprof: %w", err)

@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -496,6 +497,41 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	g.table, g.starts = table, starts
 	g.chain(max(r.names.len(), r.contexts.len()))
 	return nil
+}
+
+// Account reads what [Read] has no need of, the summary and the function offsets, to their ends: a
+// file with bytes that no one knows anything of may say something else than what is read. It takes
+// no memory beside the sections.
+func (r *Reader) Account() error {
+	if err := r.all(); err != nil {
+		return err
+	}
+	if _, err := r.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
+		return err
+	}
+	for _, g := range r.groups {
+		if g.offsets == nil || g.offsets.Size == 0 {
+			continue
+		}
+		if err := r.accountOffsets(g.offsets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) accountOffsets(s *Section) error {
+	f, err := r.open(s)
+	if err != nil {
+		return err
+	}
+	n := f.count(2, "functions")
+	b := r.reader(*f)
+	for i := 0; i < n && b.Err == nil; i++ {
+		b.functionRef()
+		b.uint64()
+	}
+	return b.end()
 }
 
 // chain makes the entries of table be found by name or context, of which there are so many.

@@ -117,6 +117,13 @@ type CanConvert interface {
 	Convert(e *cli.Env, f *input.File, out Output, t *trim.Flags) error
 }
 
+// TakesPart is a Kind whose profiles may be a part of files of another kind, which it can convert.
+type TakesPart interface {
+	CanConvert
+	// TakesPart tells whether files of a format may have such a part.
+	TakesPart(f anyprof.Format) bool
+}
+
 // CanMerge is a Kind that adds up profiles itself.
 type CanMerge interface {
 	Kind

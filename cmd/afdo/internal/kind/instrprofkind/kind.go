@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -185,8 +184,8 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	if k.sparse {
 		p.Sparse()
 	}
-	if p.NumRecords() == 0 {
-		return fmt.Errorf("the profile has no functions: %w", afdo.ErrUnrepresentable)
+	if n := p.NumWithoutCounters(); n > 0 && out.Format.Name == formatText {
+		e.Warnf("%s cannot hold everything: functions without counters that were left out: %d", formatText, n)
 	}
 	if out.Format.Name == formatText {
 		if !k.vtableNames {

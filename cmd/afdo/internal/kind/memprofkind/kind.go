@@ -41,6 +41,9 @@ func (k *Kind) Formats() []kind.Format {
 // functions.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Memory() }
 
+// TakesPart takes indexed instrumentation profiles, which may have a MemProf section.
+func (k *Kind) TakesPart(f anyprof.Format) bool { return f == anyprof.ProfData }
+
 // AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write
 // profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -19,6 +20,8 @@ type loaded struct {
 	raw    *memprof.Raw     // of raw
 	text   *memprof.Profile // of yaml
 	ids    []instrprof.BinaryID
+
+	functions int // with counters, in the same file
 }
 
 // load opens a file of any format.
@@ -34,8 +37,12 @@ func load(f *input.File) (*loaded, error) {
 	case *memprof.Raw:
 		l.format, l.raw = "raw", m
 	case *instrprof.Reader:
+		l.functions = m.NumFunctions()
 		if l.ids, err = m.BinaryIDs(); err == nil {
 			l.reader, err = anyprof.Memory(m)
+		}
+		if errors.Is(err, afdo.ErrNotFound) {
+			err = errors.New("an instrumentation profile without a MemProf section")
 		}
 	}
 	return l, err

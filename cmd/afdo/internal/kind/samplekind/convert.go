@@ -35,11 +35,14 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	dropped := 0
 	for i, weight := range m.Weights {
 		n, err := k.add(sum, m, i, weight)
-		if err != nil {
+		if err != nil && !m.Skip(i, err) {
 			return err
 		}
 		dropped += n
 		m.Say("merging %d profiles, %d read", len(m.Weights), i+1)
+	}
+	if err := m.Limit(0, 0); err != nil {
+		return err
 	}
 	if err := k.resolve(sum); err != nil {
 		return err
@@ -53,7 +56,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return err
 }
 
-// add adds an input to the sum.
+// add adds an input to the sum. If it goes on without bad inputs, it reads each by itself first, so
+// that nothing of a bad one is added.
 func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile.Ratio) (dropped int, err error) {
 	f, err := m.Open(i)
 	if err != nil {
@@ -64,7 +68,18 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile
 	if err != nil {
 		return 0, f.Wrap(err)
 	}
-	dropped, err = sum.Merge(o.source(), weight)
+	if o.reader != nil {
+		if err := o.reader.Account(); err != nil {
+			return 0, f.Wrap(err)
+		}
+	}
+	src := o.source()
+	if m.KeepGoing {
+		if src, err = o.whole(); err != nil {
+			return 0, f.Wrap(err)
+		}
+	}
+	dropped, err = sum.Merge(src, weight)
 	return dropped, f.Wrap(err)
 }
 

@@ -153,6 +153,11 @@ func read(f *input.File) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.reader != nil {
+		if err := o.reader.Account(); err != nil {
+			return nil, err
+		}
+	}
 	p, err := o.whole()
 	return &loaded{p, o.format(), o.size}, err
 }
