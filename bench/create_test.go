@@ -32,7 +32,7 @@ func BenchmarkCreate(b *testing.B) {
 	for _, functions := range []int{50, 500, 5000} {
 		in := sampleRandomly(b, binary, debug, functions)
 		b.Run(fmt.Sprintf("functions=%d/tool=afdo", functions), func(b *testing.B) {
-			command := []string{afdo, "create", "--json", "--binary", binary, "--profile", in, "--to", "v4c", "-o", out}
+			command := []string{afdo, "create", "--json", "--no-sources", "--binary", binary, "--profile", in, "--to", "v4c", "-o", out}
 			if debug != "" {
 				command = append(command, "--debug-file", debug)
 			}

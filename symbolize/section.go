@@ -15,7 +15,10 @@ import (
 )
 
 const (
-	// What the sections of an object that are decompressed into memory may take together.
+	// spillSize is how large a compressed section may be to be kept in memory when decompressed.
+	spillSize = 16 << 20
+
+	// What all sections of an object that are kept there may take together.
 	keptPerByte = 8
 	keptAtLeast = 8 << 20
 
@@ -116,7 +119,7 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 		return fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
 	}
 	s.size = size
-	if s.object.kept.Add(int64(size)) > keptPerByte*s.object.size+keptAtLeast {
+	if kept := s.object.kept.Add(int64(size)); size > spillSize || kept > keptPerByte*s.object.size+keptAtLeast {
 		s.object.kept.Add(-int64(size))
 		return s.spill(in)
 	}
