@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/go-afdo/afdo/internal/regular"
 )
 
 // findDebugFile returns the object that has the debug info: the one that is named, else the
@@ -38,7 +40,7 @@ func (f *File) findDebugFile(named string) (*object, error) {
 		f.tried = append(f.tried, path.path)
 		o, err := f.openDebug(path.path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+		case isMissing(err) || errors.Is(err, fs.ErrPermission):
 			continue
 		case err != nil:
 			return nil, err
@@ -137,8 +139,8 @@ func (f *File) noDebugInfo() error {
 func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	link := d.object.small(".gnu_debugaltlink")
 	end := bytes.IndexByte(link, 0)
-	if end < 0 {
-		return nil, fmt.Errorf("symbolize: %s: %w: it refers to a common file and does not name it", d.object.path, ErrReference)
+	if end <= 0 {
+		return nil, fault(d.object.path, ".gnu_debugaltlink", 0, ErrReference, "debug info refers to a common file, and this does not name it")
 	}
 	name, id := string(link[:end]), link[end+1:]
 	paths := []string{name}
@@ -157,7 +159,7 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	}
 	for _, path := range paths {
 		o, err := openObject(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if isMissing(err) {
 			continue
 		}
 		if err != nil {
@@ -171,4 +173,9 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 		}
 	}
 	return nil, fmt.Errorf("symbolize: %s: the common debug file that dwz made, %s with the build ID %x, is not there: %w", d.object.path, name, id, ErrNoDebugInfo)
+}
+
+// isMissing tells whether an error says that there is no file at a path.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOther)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -233,4 +234,21 @@ func TestClosed(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.ErrorIs(t, f.Close(), afdo.ErrClosed)
 	require.NotErrorIs(t, afdo.ErrClosed, afdo.ErrMalformed)
+}
+
+// A reference to a common file that names none is a fault of the file, and where another file
+// should be there may be a folder.
+func TestNoCommonFile(t *testing.T) {
+	dir := t.TempDir()
+	data := gen.CommonNames("")
+	path := filepath.Join(dir, "nameless")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	_, err := readAll(path)
+	require.ErrorIs(t, err, ErrReference)
+	require.ErrorIs(t, err, afdo.ErrMalformed)
+	path = filepath.Join(dir, "named")
+	require.NoError(t, os.WriteFile(path, gen.CommonNames("folder"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	_, err = readAll(path)
+	require.ErrorIs(t, err, ErrNoDebugInfo)
 }

@@ -1,9 +1,7 @@
 package symbolize
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/go-afdo/afdo"
@@ -50,7 +48,7 @@ func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 	}
 	for _, path := range paths {
 		o, err := openObject(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if isMissing(err) {
 			continue
 		}
 		if err != nil {
@@ -130,7 +128,7 @@ func (f *File) splitPackage() (*dwpFile, error) {
 	err := f.pack.do(func() error {
 		for _, path := range []string{f.path + ".dwp", f.DebugPath() + ".dwp"} {
 			o, err := openObject(path)
-			if errors.Is(err, fs.ErrNotExist) {
+			if isMissing(err) {
 				continue
 			}
 			if err != nil {

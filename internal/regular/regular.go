@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// ErrOther is matched by the error about what is no regular file.
+var ErrOther = errors.New("not a regular file")
+
 // Open opens a regular file and tells what it is. Anything else gives an error at once: to open a
 // FIFO would wait for a writer.
 func Open(path string) (*os.File, fs.FileInfo, error) {
@@ -15,7 +18,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: ErrOther}
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -224,3 +224,16 @@ func OverlappingFunctions(n int) []byte {
 	e.functions(n)
 	return d.in(&e)
 }
+
+// CommonNames has a function whose name is in a common file, as dwz makes it, of that name.
+func CommonNames(file string) []byte {
+	var d DWARF
+	var e ELF
+	atCommonName := []byte{0x03, 0xa1, 0x3e} // DW_FORM_GNU_strp_alt
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, false, atCommonName, atLow, atHigh)
+	d.unit(append(append(dieBytes(1, uint64(codeAt), uint32(16)), dieBytes(2, uint32(0), uint64(codeAt), uint32(16))...), 0))
+	e.functions(1)
+	e.Add(".gnu_debugaltlink", append([]byte(file), "\x00\x01\x02"...))
+	return d.in(&e)
+}

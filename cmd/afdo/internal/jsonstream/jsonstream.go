@@ -2,10 +2,13 @@
 package jsonstream
 
 import (
+	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-afdo/afdo/internal/stack"
@@ -149,6 +152,25 @@ func (j *Writer) Finish() error {
 	return j.err
 }
 
+// EscapeBidi escapes in JSON the characters that change the direction of a text: a terminal would
+// show what follows them in another order.
+func EscapeBidi(document []byte) []byte {
+	if !bytes.ContainsFunc(document, isBidi) {
+		return document
+	}
+	var out []byte
+	for _, r := range string(document) { // they stand in strings alone
+		if isBidi(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+func isBidi(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -158,6 +180,8 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', byte(r))
 		case r < ' ' || r == 0x7f:
 			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		case isBidi(r):
+			dst = fmt.Appendf(dst, `\u%04x`, r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

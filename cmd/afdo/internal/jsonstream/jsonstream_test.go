@@ -98,3 +98,20 @@ func TestJSONWriterError(t *testing.T) {
 	assert.ErrorIs(t, j.Finish(), assert.AnError)
 	assert.Less(t, cap(j.buf), 4*flushAt)
 }
+
+// Characters that change the direction of a text are escaped wherever they may stand.
+func TestBidi(t *testing.T) {
+	const name = "a\u202eb\u2066c\u200f\u00e9"
+	const want = `"a\u202eb\u2066c\u200f\u00e9"`
+	encoded, err := json.Marshal(name)
+	require.NoError(t, err)
+	for _, document := range []string{string(EscapeBidi(encoded)), string(appendString(nil, name))} {
+		assert.NotContains(t, document, "\u202e")
+		assert.Equal(t, strings.ReplaceAll(want, `\u00e9`, "\u00e9"), document)
+		var back string
+		require.NoError(t, json.Unmarshal([]byte(document), &back))
+		assert.Equal(t, name, back)
+	}
+	plain := []byte(`"plain"`)
+	assert.Equal(t, &plain[0], &EscapeBidi(plain)[0])
+}

@@ -3,6 +3,7 @@ package output
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,16 +18,22 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
 // JSON writes facts to standard output for other programs.
 func JSON(stdout io.Writer, facts any) error {
 	return Write(stdout, cli.Stdio, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
+		var document bytes.Buffer
+		enc := json.NewEncoder(&document)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		return enc.Encode(facts)
+		if err := enc.Encode(facts); err != nil {
+			return err
+		}
+		_, err := w.Write(jsonstream.EscapeBidi(document.Bytes()))
+		return err
 	})
 }
 
