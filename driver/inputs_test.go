@@ -97,7 +97,7 @@ func TestFindInputs(t *testing.T) {
 	// A file that is another one, or gone, or that now comes before another.
 	for _, change := range []func(){
 		func() { p.write("inc/a.h", "x") },
-		func() { require.NoError(t, os.Remove(filepath.Join(p.dir, "sub/b.h"))); p.write("sub/b.h", "") },
+		func() { p.write("sub/b.h", "y") },
 		func() { p.write("a.h", "") },
 		func() { p.write("none/a.h", "") },
 		func() { p.write("first/of/a.h", "") },
@@ -111,6 +111,18 @@ func TestFindInputs(t *testing.T) {
 		assert.True(t, after.Again)
 		assert.Equal(t, n, m)
 	}
+
+	// A fresh checkout has other files that say the same.
+	for name, text := range map[string]string{"a.c": "#include \"a.h\"\n", "inc/a.h": "x", "sub/b.h": "y"} {
+		require.NoError(t, os.Remove(filepath.Join(p.dir, name)))
+		p.write(name, text)
+	}
+	in, _ = p.find("-c", "a.c")
+	assert.True(t, in.Again)
+	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "inc/a.h"), p.now, p.now))
+	p.write("inc/a.h", "z") // of the same size
+	in, _ = p.find("-c", "a.c")
+	assert.False(t, in.Again)
 
 	// Other files come and go.
 	p.write("inc/another.h", "")

@@ -101,7 +101,7 @@ func (f *finder) preprocess() (*Record, error) {
 	}
 	for _, name := range m.files {
 		in, changed := lookAt(f.Dir, name)
-		r.uncertain = r.uncertain || in.state == 0 || !changed.Before(start)
+		r.uncertain = r.uncertain || !changed.Before(start) || !in.lookInto(f.Dir)
 		r.inputs = append(r.inputs, in)
 	}
 	r.watched, r.there = newWatched(f.Dir, search, m, asked)

@@ -25,13 +25,15 @@ type Record struct {
 	there   []string // what has to stay, whatever is in it
 
 	uncertain bool // a file may have changed while it was read
-	renewed   bool // folders have changed, but nothing in them that matters
+	renewed   bool // files and folders are others now, but with nothing in them that matters
 }
 
 // An inputFile is a file or a folder as it was when it was looked at.
 type inputFile struct {
-	path  string
-	state uint64 // 0 if it is not there
+	path    string
+	state   uint64 // 0 if it is not there
+	size    uint64
+	content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
 }
 
 // watched are files that were not there, and the folder that changes before one can be.
@@ -40,19 +42,40 @@ type watched struct {
 	missing []string
 }
 
-// newInput looks at a file. A path that is not absolute is of the folder dir.
+// newInput looks at a file or folder, but not into it. A path that is not absolute is of the folder
+// dir.
 func newInput(dir, path string) inputFile {
 	in, _ := lookAt(dir, path)
 	return in
 }
 
-// lookAt looks at a file, and returns when it was last changed, too.
+// lookAt is newInput, and returns when it was last changed, too.
 func lookAt(dir, path string) (in inputFile, changed time.Time) {
 	info, err := os.Stat(pathIn(dir, path))
 	if err != nil {
 		return inputFile{path: path}, changed
 	}
-	return inputFile{path, filestate.Of(info)}, info.ModTime()
+	return inputFile{path: path, state: filestate.Of(info), size: uint64(info.Size())}, info.ModTime()
+}
+
+// lookInto hashes a file that has been looked at. It fails if the file is another one now.
+func (in *inputFile) lookInto(dir string) bool {
+	text := ReadSource(pathIn(dir, in.path))
+	if text == nil || newInput(dir, in.path).state != in.state {
+		return false
+	}
+	in.content = max(1, xxhash.Sum64(text))
+	return true
+}
+
+// sameContent reports whether a file that is another one than it was, as after a checkout, says the
+// same as then. It becomes the one that is there now.
+func (in *inputFile) sameContent(dir string, now inputFile) bool {
+	if in.content == 0 || in.size != now.size || !now.lookInto(dir) || now.content != in.content {
+		return false
+	}
+	*in = now
+	return true
 }
 
 func pathIn(dir, path string) string {
@@ -96,18 +119,25 @@ func (r *Record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
 func (r *Record) State() uint64 {
 	var e encoder
 	for _, in := range r.inputs {
-		e.input(in)
+		e.string(in.path)
+		e.uint(in.content)
 	}
 	return xxhash.Sum64(e.data)
 }
 
-// holds reports whether a command still reads what it did. It renews the state of folders in which
-// other things have changed.
+// holds reports whether a command still reads what it did. It renews the state of files that are
+// others and say the same, and of folders in which other things have changed.
 func (f *finder) holds(r *Record) bool {
-	for _, was := range r.inputs {
-		if newInput(f.Dir, was.path) != was {
+	for i := range r.inputs {
+		was := &r.inputs[i]
+		now := newInput(f.Dir, was.path)
+		if now.state == was.state {
+			continue
+		}
+		if !was.sameContent(f.Dir, now) {
 			return false
 		}
+		r.renewed = true
 	}
 	for _, path := range r.there {
 		if !exists(f.Dir, path) {
@@ -117,7 +147,7 @@ func (f *finder) holds(r *Record) bool {
 	for i := range r.watched {
 		w := &r.watched[i]
 		now := newInput(f.Dir, w.folder.path)
-		if now == w.folder {
+		if now.state == w.folder.state {
 			continue
 		}
 		for _, path := range w.missing {
@@ -132,7 +162,7 @@ func (f *finder) holds(r *Record) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 4
+const recordForm = 5
 
 func (r *Record) encode() []byte {
 	var e encoder
@@ -174,6 +204,8 @@ func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
 func (e *encoder) input(in inputFile) {
 	e.string(in.path)
 	e.uint(in.state)
+	e.uint(in.size)
+	e.uint(in.content)
 }
 
 func (e *encoder) string(s string) {
@@ -197,7 +229,7 @@ func (d *decoder) count() int {
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-func (d *decoder) input() inputFile { return inputFile{d.string(), d.ULEB()} }
+func (d *decoder) input() inputFile { return inputFile{d.string(), d.ULEB(), d.ULEB(), d.ULEB()} }
 
 func (d *decoder) string() string { return string(d.Take(d.ULEB(), "a string")) }
 

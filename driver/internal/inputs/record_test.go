@@ -9,8 +9,8 @@ import (
 
 func TestRecord(t *testing.T) {
 	r := &Record{
-		inputs:  []inputFile{{"a.c", 10}, {"", 1<<64 - 1}},
-		watched: []watched{{inputFile{"inc", 7}, []string{"inc/a.h", "inc/b.h"}}},
+		inputs:  []inputFile{{"a.c", 10, 3, 5}, {"", 1<<64 - 1, 0, 0}},
+		watched: []watched{{inputFile{"inc", 7, 4096, 0}, []string{"inc/a.h", "inc/b.h"}}},
 		there:   []string{"inc/c.h"},
 		encoded: []byte("whatever"),
 	}
@@ -25,7 +25,7 @@ func TestRecord(t *testing.T) {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	f.Add((&Record{inputs: []inputFile{{"a.c", 1}}, watched: []watched{{inputFile{".", 2}, []string{"f"}}}, encoded: []byte("x")}).encode())
+	f.Add((&Record{inputs: []inputFile{{"a.c", 1, 2, 3}}, watched: []watched{{inputFile{".", 2, 3, 0}, []string{"f"}}}, encoded: []byte("x")}).encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := decodeRecord(data)
 		if !ok {
