@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
@@ -257,7 +258,7 @@ func (p *preparation) slice() (*Plan, error) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
-	data, samples, err := p.take(in)
+	data, samples, err := p.takeOrKept(s, in)
 	if errors.Is(err, ErrNoSlice) {
 		p.warnOf("no slice", "%v: files are compiled with the whole profile", err)
 		return p.whole()
@@ -318,6 +319,25 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 	}
 	p.trace("%v, slice %s %s: %s", p.compiler, path, what, size)
 	return plan, nil
+}
+
+// takeOrKept is take, unless the cache has the slice: a fresh checkout has none beside its objects.
+func (p *preparation) takeOrKept(s stamp, in *Inputs) (data []byte, samples bool, err error) {
+	key := fmt.Sprintf("%d\x00%d", s, in.State())
+	if kept, ok := p.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
+		p.trace("the slice is in the cache")
+		p.remembers = kept[0] != 0
+		return kept[1:], true, nil
+	}
+	data, samples, err = p.take(in)
+	if err == nil && samples && !p.replaced() {
+		kept := []byte{0}
+		if p.remembers {
+			kept[0] = 1
+		}
+		p.Cache.files().Put(store.Taken, key, append(kept, data...))
+	}
+	return data, samples, err
 }
 
 // take takes the slice out of the profile, and reports whether it has samples; if not, it says so.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,28 @@ func TestExecReplaced(t *testing.T) {
 	out := s.run("afdo", "exec", "-v", "--profile", "prof.v4", "--", gcc, "-c", "a.c")
 	assert.Contains(t, out, "afdo: prof.v4 has been replaced meanwhile: once more\n")
 	assert.Equal(t, 2, load(t, s.path("a.o.afdo")).NumFunctions())
+}
+
+// TestExecFreshCheckout compiles again after a fresh checkout, with the cache that was there.
+func TestExecFreshCheckout(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("gcc", "14.2.0")
+	checkout := func() {
+		for name, text := range map[string]string{"a.c": "int f0(void) { return 1; }\n", "a.h": "int f1(void);\n"} {
+			require.NoError(t, os.RemoveAll(s.path(name)))
+			s.write(name, text)
+		}
+		require.NoError(t, os.RemoveAll(s.path("a.o.afdo")))
+	}
+	command := []string{"afdo", "exec", "-v", "--profile", writeV4(t, tinyProfile("/src/a.c")), "--", gcc, "-O2", "-c", "a.c"}
+	var slices [3]string
+	for i := range slices {
+		checkout()
+		time.Sleep(20 * time.Millisecond) // a file that is as young as the compile may change yet
+		out := s.run(command...)
+		assert.Equal(t, i > 0, strings.Contains(out, "afdo: the slice is in the cache\n"), out)
+		slices[i] = s.read("a.o.afdo")
+		assert.Equal(t, slices[0], slices[i])
+	}
+	assert.Equal(t, 1, strings.Count(s.read("asked"), "-E -v"))
 }

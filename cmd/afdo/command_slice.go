@@ -34,6 +34,12 @@ If FILE remembers its sources, as "afdo create" makes it, counts are moved to wh
 their lines are now in the files that --unit and --deps name or the compiles read; see
 "afdo help rebase". --no-rebase leaves them where they are.
 
+With --why, FILE and the slice NEW are two slices of one compile. It prints what came,
+went or changed from one to the other, and why a slice has that: a function "may be
+defined" in the source, or others that may be are "inlined in it", or a lookup finds the
+"name"; the "summary"; a file that is the "last of its name". The status is 1 if there
+is any difference.
+
 --quantize rounds counts, so that slices change less from one collection to the
 next. docs/slices.md has figures.`
 
@@ -41,12 +47,21 @@ func newSliceCommand(e *env) *cobra.Command {
 	var out outputFlags
 	var s slicing
 	var all buildSlices
+	var why bool
 	cmd := &cobra.Command{
-		Use:   "slice FILE {--unit PATH... [--deps FILE.d]... -o OUT | --all -d DIR --compile-commands FILE} --to FORMAT",
+		Use:   "slice FILE {--unit PATH... [--deps FILE.d]... -o OUT | --all -d DIR --compile-commands FILE} --to FORMAT | --why FILE NEW",
 		Short: "Write the part of a profile that one compile uses",
 		Long:  sliceHelp,
-		Args:  wantArgs("FILE"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if why {
+				return wantArgs("FILE", "NEW")(cmd, args)
+			}
+			return wantArgs("FILE")(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if why {
+				return e.sliceWhy(args[0], args[1])
+			}
 			if err := out.resolve(e); err != nil {
 				return err
 			}
@@ -67,6 +82,7 @@ func newSliceCommand(e *env) *cobra.Command {
 	s.addFlags(e, cmd)
 	cmd.Flags().BoolVar(&s.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	all.addFlags(cmd)
+	cmd.Flags().BoolVar(&why, "why", false, "tell in what two slices of a compile differ, and why")
 	return cmd
 }
 

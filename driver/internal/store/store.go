@@ -61,6 +61,7 @@ const (
 	Inputs    = "inputs"    // what compiles read
 	Stamps    = "stamps"    // out of what slices were made
 	Slices    = "slices"    // slices that have no place beside an object
+	Taken     = "taken"     // slices, by what they were made of
 	Profiles  = "profiles"  // profiles with an index
 	Said      = "said"      // what has been said in this build
 )

@@ -35,7 +35,7 @@ func (c *Store) files() ([]cacheFile, error) {
 		return nil, nil
 	}
 	var files []cacheFile
-	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Profiles, Said} {
+	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Said} {
 		entries, err := os.ReadDir(filepath.Join(c.dir, kind))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
