@@ -48,12 +48,23 @@ func (r *Reader) closed(bucket uint64) bool {
 	return ok && end == next
 }
 
-const neighbourWords = 32
+// How many buckets are read at once to find the next that has a chain, and how often. Of LLVM's
+// tables more than a third of the buckets have one.
+const (
+	neighbourWords = 32
+	neighbourReads = 8
+)
+
+// farAway is what neighbour returns if it has not looked at all buckets.
+const farAway = -1
 
 // neighbour returns where the chain begins of the first bucket that has one, from one on forward or
-// backward, or 0.
+// backward, 0 if none has, or farAway.
 func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int64 {
-	for from < t.Buckets {
+	for reads := 0; from < t.Buckets; reads++ {
+		if reads == neighbourReads {
+			return farAway
+		}
 		first, n := from, min(neighbourWords, t.Buckets-from)
 		if !forward {
 			n = min(neighbourWords, from+1)
@@ -61,7 +72,7 @@ func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int
 		}
 		words, err := src.View(t.at+tableHeadSize+8*int64(first), int(8*n))
 		if err != nil {
-			return 0
+			return farAway
 		}
 		for i := range n {
 			at := i

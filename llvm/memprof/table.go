@@ -61,24 +61,89 @@ func (t *table) chain(i uint64) (int, error) {
 
 // lookup finds the data of a key.
 func (t *table) lookup(key uint64) (item, error) {
-	at, err := t.chain(t.Bucket(key))
+	bucket := t.Bucket(key)
+	at, err := t.chain(bucket)
 	if err != nil {
 		return item{}, err
 	}
 	if at < 0 {
-		return item{}, afdo.ErrNotFound
+		return item{}, t.absent(bucket)
 	}
 	d := t.payload
 	d.Pos = at
 	for range d.Uint16("length of a chain") {
-		if found := t.item(&d); d.Err != nil || found.key == key {
+		start := d.Pos
+		found := t.item(&d)
+		if b := t.Bucket(found.key); d.Err == nil && b != bucket {
+			d.Fail(start, afdo.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
+		}
+		if d.Err != nil || found.key == key {
 			return found, d.err()
 		}
 	}
 	if d.Err != nil {
 		return item{}, d.err()
 	}
-	return item{}, afdo.ErrNotFound
+	return item{}, t.absent(bucket)
+}
+
+// absent returns the error of a key that is not in the chain of its bucket: afdo.ErrNotFound, or a
+// fault of a table that is damaged. Chains stand one behind the other in the order of their
+// buckets, as LLVM writes them. If the chain of the bucket, or of the one before that has any, does
+// not end where the next one begins, all chains are looked at.
+func (t *table) absent(bucket uint64) error {
+	if !t.closed(bucket) {
+		if err := t.check(); err != nil {
+			return err
+		}
+	}
+	return afdo.ErrNotFound
+}
+
+// closed tells whether there is no gap between the chains around a bucket.
+func (t *table) closed(bucket uint64) bool {
+	d := t.payload
+	for b := bucket + 1; b > 0; b-- {
+		at, err := t.chain(b - 1)
+		if err != nil {
+			return false
+		}
+		if at < 0 {
+			continue
+		}
+		d.Pos = at
+		for range d.Uint16("length of a chain") {
+			t.item(&d)
+		}
+		break
+	}
+	for b := bucket + 1; b < t.Buckets; b++ {
+		if at, err := t.chain(b); err != nil || at >= 0 {
+			return err == nil && d.Err == nil && at == d.Pos
+		}
+	}
+	return d.Err == nil && d.Rest() < 8 // padding
+}
+
+// check returns the first fault of a bucket that does not lead to its chain.
+func (t *table) check() error {
+	d := t.payload
+	for left := t.Entries; left > 0 && d.Err == nil; {
+		start := d.Pos
+		n := d.Uint16("length of a chain")
+		left -= min(uint64(max(n, 1)), left)
+		for range n {
+			i := t.item(&d)
+			if d.Err != nil {
+				break
+			}
+			if at, err := t.chain(t.Bucket(i.key)); err != nil || at != start {
+				return faultAt(t.payload.Part, t.where+8*int64(t.Bucket(i.key)), afdo.ErrHashTable,
+					"bucket %d does not lead to the chain of key %#x", t.Bucket(i.key), i.key)
+			}
+		}
+	}
+	return d.err()
 }
 
 func (t *table) item(d *decoder) item {

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/instrprof"
+)
+
+// AFDO_LLVM_TESTS is the folder llvm/test/tools of LLVM's sources. .ci/run takes it from Debian's.
+
+// TestLLVMTests runs LLVM's own tests of llvm-profdata and llvm-profgen, has every profile that
+// occurs in them converted by llvm-profdata 22 and by afdo, and every merge done by both. It counts
+// what is the same, what differs and what one of them refuses. docs/llvm-tests.md has a sentence
+// for each difference, by the name of the file.
+func TestLLVMTests(t *testing.T) {
+	testenv.NeedSweep(t)
+	root := os.Getenv("AFDO_LLVM_TESTS")
+	if root == "" {
+		t.Skip("AFDO_LLVM_TESTS names no folder")
+	}
+	s := &llvmSweep{T: t, tool: testenv.Tool(t, "llvm-profdata-22"), root: root, log: t.TempDir(), work: t.TempDir(), outcomes: map[string][]string{}}
+	s.runTests()
+	for _, path := range s.inputs() {
+		s.convert(path)
+	}
+	for _, call := range s.calls() {
+		s.merge(call)
+	}
+	s.report()
+	s.explained()
+}
+
+type llvmSweep struct {
+	*testing.T
+	tool, root string
+	log        string // of the calls of llvm-profdata: a folder each
+	work       string
+	outcomes   map[string][]string
+}
+
+// runTests runs the RUN lines of all tests with a shell in whose path llvm-profdata notes how it is
+// called. What other tools are to find in the output is not looked at.
+func (s *llvmSweep) runTests() {
+	bin := filepath.Join(s.work, "bin")
+	require.NoError(s, os.Mkdir(bin, 0o777))
+	for name, text := range map[string]string{
+		"llvm-profdata": `d=$(mktemp -d ` + s.log + `/XXXXXXXX); i=0
+for a in "$@"; do printf '%s\n' "$a" >>$d/args; f=${a##*,}; f=${f##*=}; [ ! -f "$f" ] || cp "$f" $d/$i; i=$((i+1)); done
+exec ` + s.tool + ` "$@"`,
+		"llvm-profgen": `exec llvm-profgen-22 "$@"`,
+		"FileCheck":    "cat >/dev/null; exit 0",
+		"not":          `! "$@"`,
+		"split-file":   `mkdir -p "$2"; awk -v d="$2" '/^(\/\/|[#;.]+)?-+ / { sub(/^.*--- /, ""); f = d "/" $0; printf "" >f; next } f { print >f }' "$1"`,
+	} {
+		require.NoError(s, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/bash\n"+text+"\n"), 0o777))
+	}
+	for _, folder := range []string{"llvm-profdata", "llvm-profgen"} {
+		tests, err := os.ReadDir(filepath.Join(s.root, folder))
+		require.NoError(s, err)
+		for _, test := range tests {
+			if !test.IsDir() {
+				s.runTest(bin, filepath.Join(s.root, folder, test.Name()))
+			}
+		}
+	}
+}
+
+var runLine = regexp.MustCompile(`(?m)RUN:(.*)$`)
+
+func (s *llvmSweep) runTest(bin, path string) {
+	text, err := os.ReadFile(path)
+	require.NoError(s, err)
+	temp := filepath.Join(s.work, filepath.Base(path))
+	replace := strings.NewReplacer("%%", "%", "%S", filepath.Dir(path), "%p", filepath.Dir(path), "%s", path, "%t", temp+".tmp", "%python", "python3")
+	var script strings.Builder
+	for _, m := range runLine.FindAllStringSubmatch(string(text), -1) {
+		line := strings.TrimRight(m[1], " \r")
+		if cut, ok := strings.CutSuffix(line, `\`); ok {
+			script.WriteString(replace.Replace(cut))
+			continue
+		}
+		script.WriteString(replace.Replace(line) + "\n")
+	}
+	cmd := exec.Command("timeout", "100", "bash")
+	cmd.Stdin, cmd.Dir = strings.NewReader(script.String()), s.work
+	cmd.Env = append(os.Environ(), "PATH="+bin+":/usr/lib/llvm-22/bin:"+os.Getenv("PATH"))
+	cmd.WaitDelay = time.Second
+	_ = cmd.Run() // many lines are to fail
+}
+
+// calls returns the folders of the calls of llvm-profdata.
+func (s *llvmSweep) calls() []string {
+	calls, err := filepath.Glob(filepath.Join(s.log, "*"))
+	require.NoError(s, err)
+	return calls
+}
+
+// inputs returns all files that may be profiles, each of its contents once: those of the tests and
+// those that llvm-profdata was called with. The name of the latter tells nothing.
+func (s *llvmSweep) inputs() []string {
+	once := map[[32]byte]string{}
+	var list []string
+	for _, root := range []string{s.root, s.work, s.log} {
+		require.NoError(s, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Base(path) == "args" || root == s.root && !strings.Contains(path, "/llvm-prof") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if sum := sha256.Sum256(data); err == nil && once[sum] == "" {
+				once[sum] = path
+				list = append(list, path)
+			}
+			return nil
+		}))
+	}
+	return list
+}
+
+// A llvmForm is a kind of profile with what each tool is called with to print it.
+type llvmForm struct{ flags, format string }
+
+// forms are the kinds that llvm-profdata can print as text.
+var llvmForms = []llvmForm{{"", "proftext"}, {"--sample", "sampletext"}}
+
+// convert has both tools print a file.
+func (s *llvmSweep) convert(path string) {
+	if s.convertMemory(path) {
+		return
+	}
+	ours := afdoRun("check", path)
+	for _, form := range llvmForms {
+		want, err := s.llvm("merge", form.flags, "--text", path)
+		if err != nil {
+			continue
+		}
+		r := afdoRun("convert", "--to", form.format, path)
+		s.note(form.format, s.name(path), want, r)
+		return
+	}
+	if ours.status == cli.StatusDone && !strings.Contains(ours.out, "memory") {
+		s.outcomes["only afdo takes it"] = append(s.outcomes["only afdo takes it"], s.name(path))
+	}
+}
+
+// convertMemory has both tools print a memory profile, if it is one: the records in any order,
+// since that of a hash table is another one for other versions of the section.
+func (s *llvmSweep) convertMemory(path string) bool {
+	program := strings.TrimSuffix(path, "raw") + "exe"
+	raw := strings.HasSuffix(path, ".memprofraw")
+	var r result
+	theirs := []string{"merge", "--memprof-version=4", path}
+	if raw {
+		r = afdoRun("convert", "--to", "yaml", "--binary", program, path)
+		theirs = append(theirs, "--profiled-binary="+program)
+	} else {
+		r = afdoRun("convert", "--to", "yaml", path)
+	}
+	if r.status != cli.StatusDone && !raw {
+		return false
+	}
+	indexed := path
+	if data, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(data, []byte(instrprof.Magic)) {
+		if data, err = s.llvm(theirs...); err != nil {
+			return false
+		}
+		indexed = filepath.Join(s.work, "indexed")
+		require.NoError(s, os.WriteFile(indexed, data, 0o666))
+	}
+	want, err := exec.Command(s.tool, "show", "--memory", indexed).Output()
+	if err != nil {
+		return false
+	}
+	r.out = sortedRecords(r.out)
+	s.note("yaml", s.name(path), []byte(sortedRecords(string(want))), r)
+	return true
+}
+
+// sortedRecords sorts the records of a memory profile, without the comments.
+func sortedRecords(yaml string) string {
+	lines := slices.DeleteFunc(strings.Split(yaml, "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
+	records := strings.Split(strings.Join(lines, "\n"), "  - GUID:")
+	for i := range records {
+		records[i] = strings.TrimSuffix(strings.TrimSpace(records[i]), "\n...")
+	}
+	slices.Sort(records[1:])
+	return strings.Join(records, "\n")
+}
+
+// llvm runs llvm-profdata and returns what it writes. Without a count there is no file.
+func (s *llvmSweep) llvm(args ...string) ([]byte, error) {
+	out := filepath.Join(s.work, "theirs")
+	_ = os.Remove(out)
+	args = slices.DeleteFunc(args, func(arg string) bool { return arg == "" })
+	if text, err := exec.Command("timeout", append([]string{"100", s.tool}, append(args, "-o", out)...)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	return os.ReadFile(out)
+}
+
+// note notes how the outputs of both compare.
+func (s *llvmSweep) note(what, name string, want []byte, r result) {
+	outcome := what + ": the same"
+	switch {
+	case r.status != cli.StatusDone && r.status != cli.StatusPartial:
+		outcome = what + ": refused"
+		name += ": " + strings.TrimSpace(r.err)
+	case r.out != string(want):
+		outcome = what + ": different"
+		name += ": " + firstDifference(want, []byte(r.out))
+	}
+	s.outcomes[outcome] = append(s.outcomes[outcome], name)
+}
+
+// firstDifference returns the lines where two texts begin to differ.
+func firstDifference(want, got []byte) string {
+	a, b := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
+	for i := range min(len(a), len(b)) {
+		if !bytes.Equal(a[i], b[i]) {
+			return fmt.Sprintf("line %d is %.60q and not %.60q", i+1, b[i], a[i])
+		}
+	}
+	return fmt.Sprintf("%d lines and not %d", len(b), len(a))
+}
+
+// name returns the name of a file of a test, or what it was called with.
+func (s *llvmSweep) name(path string) string {
+	if dir := filepath.Dir(path); filepath.Dir(dir) == s.log {
+		args, _ := os.ReadFile(filepath.Join(dir, "args"))
+		i, _ := strconv.Atoi(filepath.Base(path))
+		return filepath.Base(strings.Split(string(args), "\n")[i])
+	}
+	return filepath.Base(path)
+}
+
+// mergeFlags are flags of llvm-profdata merge that do not change what is the sum, and what of ours
+// they are.
+var mergeFlags = map[string]string{
+	"text": "", "sample": "", "instr": "", "binary": "", "extbinary": "", "sparse": "--sparse",
+	"failure-mode=all": "--keep-going", "failure-mode=warn": "--keep-going", "num-threads=2": "", "j=1": "", "j=4": "",
+}
+
+// merge has both tools merge what llvm-profdata was called with, as text.
+func (s *llvmSweep) merge(call string) {
+	text, err := os.ReadFile(filepath.Join(call, "args"))
+	if err != nil {
+		return
+	}
+	args := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if args[0] != "merge" {
+		return
+	}
+	form, theirs, ours := llvmForms[0], []string{"merge"}, []string{"merge"}
+	var inputs []string
+	for i := 1; i < len(args); i++ {
+		flag, isFlag := strings.CutPrefix(args[i], "-")
+		flag = strings.TrimPrefix(flag, "-")
+		weight := "1"
+		switch {
+		case flag == "o":
+			i++
+			continue
+		case strings.HasPrefix(flag, "o=") || strings.HasPrefix(flag, "output=") || isFlag && strings.HasPrefix(flag, "text="):
+			continue
+		case isFlag && strings.HasPrefix(flag, "weighted-input="):
+			weight, _, _ = strings.Cut(strings.TrimPrefix(flag, "weighted-input="), ",")
+		case isFlag:
+			own, known := mergeFlags[flag]
+			if !known {
+				s.outcomes["merge with other flags"] = append(s.outcomes["merge with other flags"], flag)
+				return
+			}
+			if flag == "sample" {
+				form = llvmForms[1]
+			} else if flag == "sparse" || own != "" {
+				theirs = append(theirs, args[i])
+			}
+			if own != "" {
+				ours = append(ours, own)
+			}
+			continue
+		}
+		path := filepath.Join(call, strconv.Itoa(i))
+		if _, err := os.Stat(path); err != nil {
+			return // a folder, a file that is not there, or another flag's value
+		}
+		inputs = append(inputs, s.name(path))
+		theirs, ours = append(theirs, "--weighted-input="+weight+","+path), append(ours, path+"="+weight)
+	}
+	if len(inputs) < 2 {
+		return // it was converted
+	}
+	want, err := s.llvm(append(theirs, form.flags, "--text")...)
+	if err != nil {
+		return
+	}
+	s.note("merge to "+form.format, strings.Join(inputs, " + "), want, afdoRun(append(ours, "--to", form.format)...))
+}
+
+func (s *llvmSweep) report() {
+	for _, outcome := range slices.Sorted(maps.Keys(s.outcomes)) {
+		s.Logf("%s: %d", outcome, len(s.outcomes[outcome]))
+		if strings.HasSuffix(outcome, "the same") {
+			continue
+		}
+		slices.Sort(s.outcomes[outcome])
+		for _, name := range slices.Compact(s.outcomes[outcome]) {
+			s.Logf("    %s", name)
+		}
+	}
+}
+
+// llvmFloor is how much is the same at least, in the tests of LLVM 22.1.8.
+var llvmFloor = map[string]int{
+	"proftext: the same": 138, "sampletext: the same": 104, "yaml: the same": 30,
+	"merge to proftext: the same": 28, "merge to sampletext: the same": 11,
+}
+
+// explained checks that as much is the same as ever was, and that docs/llvm-tests.md names what
+// differs or is refused.
+func (s *llvmSweep) explained() {
+	doc, err := os.ReadFile("../../docs/llvm-tests.md")
+	require.NoError(s, err)
+	for outcome, least := range llvmFloor {
+		require.GreaterOrEqual(s, len(s.outcomes[outcome]), least, outcome)
+	}
+	for outcome, names := range s.outcomes {
+		if !strings.HasSuffix(outcome, "refused") && !strings.HasSuffix(outcome, "different") {
+			continue
+		}
+		for _, name := range names {
+			files, _, _ := strings.Cut(name, ":")
+			named := func(file string) bool { return bytes.Contains(doc, []byte("`"+file+"`")) }
+			require.True(s, slices.ContainsFunc(strings.Split(files, " + "), named), "%s: %s", outcome, name)
+		}
+	}
+}
