@@ -6,8 +6,9 @@
 #
 # OLD and NEW are folders with the sources of two versions, each as bench/pays/run.sh has it; besides its programs there
 # are tinyxml2, cjson, expat and lz4 (tinyxml2-*, cjson-*, expat-*, lz4-*). The table goes to standard output: the
-# overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by the texts alone and
-# rebased with the newer program's debug info; and with COUNT=1 the instructions of the newer program on the trained
+# overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
+# its sources, by both texts, and by these with the newer program's debug info; what remembering takes, as a share of
+# the compact file without; and with COUNT=1 the instructions of the newer program on the trained
 # input, built with each profile, against those without any. COMPILER is the suffix of the compiler, by default that of
 # gcc itself, KEEP a folder for what is built, and what is there is not built again.
 set -euo pipefail
@@ -37,7 +38,7 @@ version() {
 	tree=$(echo "$2/${folders[$3]}"-*)
 	[ -e "$base" ] || build "$3" "$suffix" "$base"
 	[ -s "$base.train" ] || count "$3" "$base" train "$base.train" >/dev/null
-	"$keep/afdo" create --binary "$base" --profile "$base.train" --map-prefix "$tree=src" --map-prefix "$here=pays" \
+	"$keep/afdo" create --binary "$base" --profile "$base.train" --source "$tree" --source "$here/programs" --map-prefix "$tree=src" --map-prefix "$here=pays" \
 		--map-prefix "$work=work" -o "$base.afdo" --to v4c 2>"$base.log" || { cat "$base.log" >&2; return 1; }
 }
 
@@ -56,17 +57,25 @@ instructions() {
 
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
 
-echo '| program | overlap: stale | rebased, by text | with debug info | instructions: fresh | stale | rebased |'
-echo '|---|--:|--:|--:|--:|--:|--:|'
+# remembers prints the share of the bytes of a profile that are about its sources.
+remembers() {
+	"$keep/afdo" convert --no-sources "$1" --to v4c -o "$1.without" 2>/dev/null
+	awk -v all="$(stat -c %s "$1")" -v without="$(stat -c %s "$1.without")" 'BEGIN {printf "%.1f %%", 100 * (all - without) / without}'
+}
+
+echo '| program | overlap: stale | rebased, by marks | by texts | with debug info | marks | instructions: fresh | stale | rebased |'
+echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'
 for program in "${wanted[@]}"; do
 	version old "$old" "$program"
 	stale=$base.afdo oldtree=$tree
 	version new "$new" "$program"
 	fresh=$base.afdo
+	"$keep/afdo" rebase "$stale" --source "$tree" -o "$base.marks.afdo" >"$base.report"
 	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" -o "$base.text.afdo" >"$base.report"
 	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" --binary "$base" -o "$base.rebased.afdo" >"$base.report"
-	printf '| %s %s, %s | %s | %s | %s |' "$program" "$(basename "$oldtree" | sed 's/.*-\([0-9].*\)-.*/\1/')" "$(basename "$tree" | sed 's/.*-\([0-9].*\)-.*/\1/')" \
-		"$(overlap "$stale" "$fresh")" "$(overlap "$base.text.afdo" "$fresh")" "$(overlap "$base.rebased.afdo" "$fresh")"
+	printf '| %s %s, %s | %s | %s | %s | %s | %s |' "$program" "$(basename "$oldtree" | sed 's/.*-\([0-9].*\)-.*/\1/')" "$(basename "$tree" | sed 's/.*-\([0-9].*\)-.*/\1/')" \
+		"$(overlap "$stale" "$fresh")" "$(overlap "$base.marks.afdo" "$fresh")" "$(overlap "$base.text.afdo" "$fresh")" \
+		"$(overlap "$base.rebased.afdo" "$fresh")" "$(remembers "$stale")"
 	if [ -n "${COUNT-}" ]; then
 		none=$(instructions "")
 		for p in "$fresh" "$stale" "$base.rebased.afdo"; do
