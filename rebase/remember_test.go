@@ -1,0 +1,124 @@
+package rebase
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// counted returns a profile of a function f of a.c that has count n+1 at the n-th of some lines
+// behind its brace, if that is a line of code.
+func counted(lines []string) *profile.Profile {
+	p := profile.New()
+	var b profile.Body
+	for i, line := range lines {
+		if strings.Contains(line, ";") {
+			b.Count(uint32(i+2), 0, uint64(i)+1)
+		}
+	}
+	p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "f"), profile.Function{HeadCount: 1, Records: b.Records()})
+	return p
+}
+
+func functionOf(lines []string) *Sources {
+	return sources("a.c", "int f(void)\n{\n"+strings.Join(lines, "\n")+"\n}\n")
+}
+
+// declaredInA tells where f is.
+func declaredInA(_, symbol string) (Declaration, bool) {
+	return Declaration{Symbol: symbol, File: "a.c", Line: 1}, true
+}
+
+// TestRandomEditsOfMarks inserts and deletes lines: what a profile remembers is enough to put nearly
+// all counts where the text of their line is, no two on one line, and none anywhere in a function
+// that is the same.
+func TestRandomEditsOfMarks(t *testing.T) {
+	right, all := 0, 0
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		lines := make([]string, 10+rng.IntN(80))
+		for i := range lines {
+			lines[i] = fmt.Sprintf("\tvalue%d = compute%d(a);", rng.IntN(1000), rng.IntN(1000))
+			if rng.IntN(6) == 0 {
+				lines[i] = "\t// of nothing"
+			}
+		}
+		p := counted(lines)
+		if p.Function(0) == nil || len(p.Function(0).Records) == 0 {
+			continue
+		}
+		functions, known := functionOf(lines).Remember(p, declaredInA)
+		require.Equal(t, []int{1, 1}, []int{functions, known})
+		same, report, err := Profile(p, nil, functionOf(lines))
+		require.NoError(t, err)
+		require.Same(t, p, same)
+		require.Equal(t, Unchanged, report.Functions[0].Outcome)
+
+		edited := slices.Clone(lines)
+		for range 1 + rng.IntN(4) {
+			at := rng.IntN(len(edited))
+			if rng.IntN(3) == 0 {
+				edited = slices.Delete(edited, at, at+1)
+			} else {
+				edited = slices.Insert(edited, at, fmt.Sprintf("\tinserted%d = more%d(b);", rng.IntN(1000), rng.IntN(1000)))
+			}
+		}
+		q, _, err := Profile(p, nil, functionOf(edited))
+		require.NoError(t, err)
+		seen := make(map[int]bool)
+		for line, count := range countsOf(q, "a.c", "f") {
+			require.False(t, seen[count], "a count at two lines, or two at one")
+			seen[count] = true
+			all++
+			if edited[line-2] == lines[count-1] {
+				right++
+			}
+		}
+		back, _, err := Profile(q, nil, functionOf(edited))
+		require.NoError(t, err)
+		require.Same(t, q, back, "it remembers the new sources")
+	}
+	assert.Greater(t, float64(right), 0.97*float64(all), "%d of %d", right, all)
+}
+
+// TestMarksThatContradict are not used: the samples are at lines that they say are empty.
+func TestMarksThatContradict(t *testing.T) {
+	lines := []string{"\ta();", "\tb();", "\tc();"}
+	p := counted(lines)
+	_, _, err := Profile(p, nil, functionOf(lines))
+	require.ErrorIs(t, err, ErrNoSources)
+	p.SetMarks(0, profile.Marks{5, 0, 0, 0, 0, 5})
+	_, report, err := Profile(p, nil, functionOf(lines))
+	require.ErrorIs(t, err, ErrNothing)
+	assert.Equal(t, Unknown, report.Functions[0].Outcome)
+	p.SetMarks(0, profile.Marks{})
+	_, _, err = Profile(p, nil, functionOf(lines))
+	require.ErrorIs(t, err, ErrNothing, "samples of several states of the sources")
+}
+
+// TestRememberRefuses has functions whose lines are not remembered.
+func TestRememberRefuses(t *testing.T) {
+	lines := []string{"\ta();", "\tb();", "\tc();"}
+	for name, c := range map[string]struct {
+		text     string
+		declared Declaration
+	}{
+		"no such file":    {"int f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n", Declaration{"f", "b.c", 1}},
+		"no such line":    {"int f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n", Declaration{"f", "a.c", 2}},
+		"a macro's name":  {"DEFINE(f)\n{\n\ta();\n\tb();\n\tc();\n}\n", Declaration{"f", "a.c", 1}},
+		"not these lines": {"int f(void)\n{\n\n\n\n}\n", Declaration{"f", "a.c", 1}},
+		"no text":         {"\x00\xff\x00f(", Declaration{"f", "a.c", 1}},
+	} {
+		p := counted(lines)
+		_, known := sources("a.c", c.text).Remember(p, func(string, string) (Declaration, bool) { return c.declared, true })
+		assert.Zero(t, known, name)
+		assert.False(t, p.HasMarks(), name)
+	}
+}
