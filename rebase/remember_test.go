@@ -36,9 +36,9 @@ func declaredInA(_, symbol string) (Declaration, bool) {
 	return Declaration{Symbol: symbol, File: "a.c", Line: 1}, true
 }
 
-// TestRandomEditsOfMarks inserts and deletes lines: what a profile remembers is enough to put nearly
-// all counts where the text of their line is, no two on one line, and none anywhere in a function
-// that is the same.
+// TestRandomEditsOfMarks inserts and deletes lines: what a profile remembers is enough to put
+// nearly all counts where the text of their line is, no two on one line, and to leave a function
+// alone that is the same.
 func TestRandomEditsOfMarks(t *testing.T) {
 	right, all := 0, 0
 	for seed := range uint64(400) {

@@ -27,7 +27,8 @@ files() {
 	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
 	tinyxml2) ls "$sources"/tinyxml2-*/tinyxml2.cpp "$here/programs/tinyxml2.cc" ;;
 	cjson) ls "$sources"/cjson-*/cJSON.c "$here/programs/cjson.c" ;;
-	expat) ls "$sources"/expat-*/expat/lib/xml{parse,role,tok}.c "$here/programs/expat.c" ;;
+	expat) ls "$sources"/expat-*/expat/lib/xml{parse,role,tok}.c "$here/programs/expat.c"
+		find "$sources"/expat-*/expat/lib/ -name 'random_dev_urandom.c' -o -name 'random_getrandom.c' ;;
 	lz4) ls "$sources"/lz4-*/lib/lz4{,hc}.c "$here/programs/lz4.c" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
