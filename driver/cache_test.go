@@ -116,15 +116,15 @@ func TestStats(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				c.Record(Count{Outcome: Sliced, Times: 1, Bytes: 10, Time: time.Millisecond})
+				c.Record(Count{Outcome: Sliced, Times: 1, Bytes: 10, Time: time.Millisecond, Preprocessed: 1})
 				c.Record(Count{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 1})
 			}
 		})
 	}
 	all.Wait()
 	want := map[Count]bool{
-		{Outcome: Sliced, Times: 400, Bytes: 4000, Time: 400 * time.Millisecond}: true,
-		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 400}:          true,
+		{Outcome: Sliced, Times: 400, Bytes: 4000, Time: 400 * time.Millisecond, Preprocessed: 400}: true,
+		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 400}:                             true,
 	}
 	check := func() {
 		t.Helper()
@@ -144,6 +144,12 @@ func TestStats(t *testing.T) {
 	require.NoError(t, os.WriteFile(c.statsPath(), append(data, "nonsense\nsliced\t\tx\t1\t1\n"...), 0o666))
 	check()
 	require.NoError(t, c.ZeroStats())
+	require.NoError(t, c.ZeroStats())
+	require.NoError(t, os.WriteFile(c.statsPath(), []byte("same\t\t3\t20\t5\nsliced\t\t1\t20\t5\t2\nfailed\t\t1\t0\t5\t2\n"), 0o666)) // the first line is an earlier version's
+	old, err := c.Stats()
+	require.NoError(t, err)
+	kept, sliced := Kept(old)
+	assert.Equal(t, [2]int64{3, 4}, [2]int64{kept, sliced})
 	require.NoError(t, c.ZeroStats())
 	counts, err := c.Stats()
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 			err = fmt.Errorf("%s is being replaced: move new profiles there, under another name first", p.profile.name)
 		}
 	}
-	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start)}
+	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start), Preprocessed: p.preprocessed}
 	if err == nil {
 		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
 		p.keepHere(plan)
@@ -144,7 +144,8 @@ type preparation struct {
 	compiler *Compiler
 	profile  *profileFile
 
-	remembers bool // the slice remembers the lines of its functions, so it depends on them, too
+	preprocessed int64 // times that sources were
+	remembers    bool  // the slice remembers the lines of its functions, so it depends on them, too
 }
 
 // asItIs returns the command as it was given.
@@ -247,9 +248,10 @@ func (p *preparation) slice() (*Plan, error) {
 	if err != nil { // as a rule the compiler is about to say the same
 		return p.asItIs(Unreadable, "%v", err)
 	}
-	found := "the compiler's -E"
-	if in.Again {
-		found = "the last run"
+	found := "the last run"
+	if !in.Again {
+		found = "the compiler's -E"
+		p.preprocessed++
 	}
 	p.trace("%d files, from %s", len(in.Files), found)
 	s := newStamp(p, in)

@@ -36,16 +36,33 @@ type Count struct {
 	Times   int64
 	Bytes   int64         // of slices
 	Time    time.Duration // that the launcher has taken
+
+	Preprocessed int64 // times that sources were preprocessed
 }
 
 func (c *Count) add(d Count) {
 	c.Times += d.Times
 	c.Bytes += d.Bytes
 	c.Time += d.Time
+	c.Preprocessed += d.Preprocessed
 }
 
-// The statistics are a file of lines: outcome, reason, times, bytes, and
-// nanoseconds, with a tab between them. Every run appends one, which systems do
+// Kept returns how many compiles got a slice that was there already, of all that got one.
+func Kept(counts []Count) (kept, all int64) {
+	for _, c := range counts {
+		switch c.Outcome {
+		case Same, UpToDate:
+			kept += c.Times
+			all += c.Times
+		case Sliced:
+			all += c.Times
+		}
+	}
+	return kept, all
+}
+
+// The statistics are a file of lines: outcome, reason, times, bytes, nanoseconds, and times that
+// sources were preprocessed, with a tab between them. Every run appends one, which systems do
 // in one piece; a file that has become long is summed up by the next run.
 const (
 	statsName = "stats"
@@ -72,7 +89,7 @@ func (c *Cache) Record(what Count) {
 }
 
 func (c *Count) line() string {
-	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time))
+	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed)
 }
 
 // foldStats sums up the statistics. Only one process can take the file away; what a
@@ -152,10 +169,13 @@ func readStats(path string) ([]Count, error) {
 
 func parseCount(line string) (c Count, ok bool) {
 	fields := strings.Split(line, "\t")
-	if len(fields) != 5 {
+	if len(fields) == 5 { // of earlier versions
+		fields = append(fields, "0")
+	}
+	if len(fields) != 6 {
 		return c, false
 	}
-	var numbers [3]int64
+	var numbers [4]int64
 	for i := range numbers {
 		n, err := strconv.ParseInt(fields[2+i], 10, 64)
 		if err != nil || n < 0 {
@@ -163,5 +183,5 @@ func parseCount(line string) (c Count, ok bool) {
 		}
 		numbers[i] = n
 	}
-	return Count{Outcome(fields[0]), command.Reason(fields[1]), numbers[0], numbers[1], time.Duration(numbers[2])}, true
+	return Count{Outcome(fields[0]), command.Reason(fields[1]), numbers[0], numbers[1], time.Duration(numbers[2]), numbers[3]}, true
 }

@@ -85,6 +85,10 @@ type cacheFacts struct {
 	MaxBytes int64          `json:"max_bytes"`
 	MaxDays  int            `json:"max_days"`
 	Commands []commandFacts `json:"commands"`
+
+	Slices       int64 `json:"slices"`       // compiles that got one
+	Kept         int64 `json:"kept"`         // those whose slice was there already
+	Preprocessed int64 `json:"preprocessed"` // times that sources were preprocessed
 }
 
 // commandFacts are the statistics of one outcome.
@@ -107,7 +111,9 @@ func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
 		Commands: []commandFacts{},
 	}
 	counts, err := cache.Stats()
+	facts.Kept, facts.Slices = driver.Kept(counts)
 	for _, c := range counts {
+		facts.Preprocessed += c.Preprocessed
 		facts.Commands = append(facts.Commands, commandFacts{string(c.Outcome), string(c.Reason), c.Times, c.Bytes, c.Time.Seconds()})
 	}
 	return facts, err
@@ -127,6 +133,9 @@ func (f *cacheFacts) print(w io.Writer) error {
 			what += ": " + c.Reason
 		}
 		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, what)
+	}
+	if f.Slices > 0 {
+		fmt.Fprintf(w, "\n%.1f %% of %d slices were there already. Sources were preprocessed %d times.\n", 100*float64(f.Kept)/float64(f.Slices), f.Slices, f.Preprocessed)
 	}
 	return nil
 }
