@@ -79,6 +79,12 @@ func FuzzSymbolize(f *testing.F) {
 	for _, name := range tinyFiles {
 		f.Add(tiny(f, name))
 	}
+	for _, data := range [][]byte{
+		gen.SharedAbbrevs(3, 4, true), gen.SharedLines(2, 9), gen.SharedFiles(2, 3), gen.VagueUnits(2, 3), gen.SharedRanges(3, 2),
+		gen.LongNames(3, 9, true), gen.LongFolder(2, 9), gen.DeepInlining(5), gen.Aliases(3), gen.OverlappingFunctions(4), gen.CommonNames("x"),
+	} {
+		f.Add(data)
+	}
 	path := filepath.Join(f.TempDir(), "fuzzed")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -356,6 +357,9 @@ func FuzzInstrCounters(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profraw"))
 	}
+	f.Add(gen.SharedCounters(2, 3, 0))
+	f.Add(gen.SharedCounters(2, 1, singleByte))
+	f.Add(gen.SharedBitmap(2, 8))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := instrprof.OpenRawBytes(data)
 		if err != nil {

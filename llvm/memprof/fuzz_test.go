@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
@@ -174,6 +175,7 @@ func FuzzMemProfDump(f *testing.F) {
 		f.Add(rawFile(version))
 		f.Add(append(rawFile(version), rawFile(version)...))
 	}
+	f.Add(gen.RawMemory(3, 4, 2, 2))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := memprof.OpenRawBytes(data)
 		if err != nil {
