@@ -11,8 +11,12 @@ goreleaser release --snapshot --clean --skip="$skip"
 cd dist
 sha256sum --check --quiet SHA256SUMS
 for system in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64; do
-	set -- afdo_*_"$system".* afdo-fetch-blob_*_"$system".*
-	[ -e "$1" ] && [ -e "$2" ] || { echo "no archives for $system" >&2; exit 1; }
+	archive=tar.gz
+	[ "${system#windows}" = "$system" ] || archive=zip
+	for name in afdo afdo-fetch-blob; do
+		set -- "$name"_*_"$system.$archive"
+		[ -e "$1" ] || { echo "no archive of $name for $system" >&2; exit 1; }
+	done
 done
 [ "$(uname -sm)" = "Linux x86_64" ] || exit 0
 rm -rf container
