@@ -11,6 +11,5 @@
 // contains, or exactly by the declarations of a binary's debug info; then its lines are aligned as
 // a diff aligns those of a file. docs/rebase.md has the rules, and how well that works.
 //
-// Nothing here is safe for concurrent use while it changes; any number of goroutines may use
-// [Sources] that do not change any more, each for a profile of its own.
+// Nothing here is safe for concurrent use: [Sources] keep the lines that they look at.
 package rebase
