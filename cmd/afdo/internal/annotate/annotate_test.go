@@ -236,6 +236,22 @@ func TestFindSource(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = annotate.FindSource("", filepath.Join(dir, "a.c"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// A profile does not choose which files are read: no path leads out of the folder, and without
+	// one only what is named like a source is looked at.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "passwords"), []byte("secret\n"), 0o666))
+	sources := filepath.Join(dir, "src")
+	require.NoError(t, os.Mkdir(sources, 0o777))
+	for _, unit := range []string{"../passwords", "a/../../passwords", "/../passwords", filepath.Join(dir, "passwords")} {
+		_, err = annotate.FindSource(sources, unit)
+		assert.ErrorIs(t, err, os.ErrNotExist, unit)
+	}
+	_, err = annotate.FindSource("", filepath.Join(dir, "passwords"))
+	assert.ErrorContains(t, err, "not named like a source file")
+	require.NoError(t, os.WriteFile(filepath.Join(sources, "passwords"), nil, 0o666))
+	found, err := annotate.FindSource(sources, "../passwords")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(sources, "passwords"), found)
 }
 
 func encode(t *testing.T, p *profile.Profile) *afdo.Reader {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -31,18 +33,26 @@ func (r *Row) Samples() (samples uint64, seen bool) {
 // maxSource is how long a source file may be.
 const maxSource = 64 << 20
 
+// errNotSource is the error of a path that a profile or debug info names and that is not named like
+// a source file.
+var errNotSource = errors.New("not named like a source file, so it is read only below --source")
+
 // FindSource returns the path of a unit's source. Below dir it is looked for under the whole path
-// of the unit, then without its first directories, one after the other, as the tree may have moved;
-// without a dir it is the path itself.
+// of the unit, then without its first directories, one after the other, as the tree may have moved.
+// Without a dir it is the path itself, if that is named like a source file: whoever makes a profile
+// chooses the path, and should not choose which of the reader's files are printed.
 func FindSource(dir, unit string) (string, error) {
 	if unit == "" {
 		return "", fmt.Errorf("the unit of unknown files has no source: %w", fs.ErrNotExist)
 	}
 	if dir == "" {
+		if !isSource(unit) {
+			return "", fmt.Errorf("%s: %w", unit, errNotSource)
+		}
 		_, err := os.Stat(unit)
 		return unit, err
 	}
-	parts := strings.Split(filepath.ToSlash(filepath.Clean(unit)), "/")
+	parts := strings.Split(strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(unit)), "/"), "/")
 	for i := range parts {
 		path := filepath.Join(dir, filepath.Join(parts[i:]...))
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -52,6 +62,23 @@ func FindSource(dir, unit string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s has no %s: %w", dir, unit, fs.ErrNotExist)
+}
+
+// sourceNames are the ends of names of source files.
+var sourceNames = []string{
+	".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".txx", ".tpp",
+	".def", ".y", ".yy", ".l", ".ll", ".re", ".ixx", ".cppm", ".i", ".ii", ".m", ".mm", ".s", ".asm", ".cu", ".ispc",
+	".rs", ".go", ".swift", ".d", ".zig", ".nim", ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".adb", ".ads", ".pas", ".kt", ".java",
+}
+
+// isSource tells whether a path is named like a source file, or like a header of the standard
+// library, which has no ending and is in a folder of C++ headers.
+func isSource(path string) bool {
+	end := strings.ToLower(filepath.Ext(path))
+	if end == "" {
+		return strings.Contains(filepath.ToSlash(filepath.Clean(path)), "/c++/")
+	}
+	return slices.Contains(sourceNames, end)
 }
 
 // Text returns the lines of a source file.
