@@ -148,7 +148,7 @@ func TestCorrupt(t *testing.T) {
 	assert.Nil(t, fault)
 }
 
-func FuzzSection(f *testing.F) {
+func FuzzSources(f *testing.F) {
 	s, ids := randomSection(rand.New(rand.NewPCG(7, 3)))
 	f.Add(encoded(s, ids, true), uint32(9))
 	f.Add(encoded(s, ids, false), uint32(9))
