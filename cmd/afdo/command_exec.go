@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +71,7 @@ type execOptions struct {
 	noParams bool
 	fallback bool
 	verbose  bool
+	log      string
 }
 
 func newExecCommand(e *env) *cobra.Command {
@@ -95,6 +97,7 @@ func newExecCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
+	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
 	return cmd
 }
 
@@ -118,9 +121,15 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, driver.ErrCacheSetting)) {
 		e.Warnf("%v", err)
 	}
+	start := time.Now()
 	plan, err := l.Prepare(argv, dir)
 	if errors.Is(err, driver.ErrNoProfile) {
 		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
+	}
+	if o.log != "" {
+		if err := newExecFacts(argv, dir, start, plan, err).appendTo(o.log); err != nil {
+			e.Warnf("--json: %v", err) // no reason not to compile
+		}
 	}
 	if err != nil && o.fallback {
 		e.Warnf("%s: compiling without the profile", cli.Message(err))

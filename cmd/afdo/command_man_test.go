@@ -26,7 +26,7 @@ func TestManual(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(page), `.SH "DESCRIPTION"`)
 		if cmd.Flags().Lookup("json") != nil {
-			assert.Contains(t, string(page), `\fB\-\-json\fR`)
+			assert.Contains(t, string(page), `\fB\-\-json`)
 		}
 	}
 	pages, err := filepath.Glob(filepath.Join(folder, "*.1"))

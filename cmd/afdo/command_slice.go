@@ -47,7 +47,7 @@ func newSliceCommand(e *env) *cobra.Command {
 	var out outputFlags
 	var s slicing
 	var all buildSlices
-	var why bool
+	var why, json bool
 	cmd := &cobra.Command{
 		Use:   "slice FILE {--unit PATH... [--deps FILE.d]... -o OUT | --all -d DIR --compile-commands FILE} --to FORMAT | --why FILE NEW",
 		Short: "Write the part of a profile that one compile uses",
@@ -65,25 +65,35 @@ func newSliceCommand(e *env) *cobra.Command {
 			if err := out.resolve(e); err != nil {
 				return err
 			}
-			if out.format == 0 {
-				return e.sliceForClang(args[0], &all, &s, out)
+			if json && all.enabled {
+				return cli.Usagef("--json is about one slice, and --all writes many")
 			}
-			target, err := s.compiler.targetOf(out.format)
-			if err != nil {
-				return err
-			}
-			if all.enabled {
-				return e.sliceAll(args[0], &all, &s, out, target)
-			}
-			return e.sliceOne(args[0], &all, &s, out, target)
+			return e.tellWritten(json, out.path, func() error { return e.slice(args[0], &all, &s, out) },
+				func(f *writtenFacts) { f.Format = out.out.Format.Name })
 		},
 	}
 	out.addFlags(e, cmd)
 	s.addFlags(e, cmd)
 	cmd.Flags().BoolVar(&s.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	all.addFlags(cmd)
+	addWrittenFlag(cmd, &json)
 	cmd.Flags().BoolVar(&why, "why", false, "tell in what two slices of a compile differ, and why")
 	return cmd
+}
+
+// slice writes one slice or all.
+func (e *env) slice(path string, all *buildSlices, s *slicing, out outputFlags) error {
+	if out.format == 0 {
+		return e.sliceForClang(path, all, s, out)
+	}
+	target, err := s.compiler.targetOf(out.format)
+	if err != nil {
+		return err
+	}
+	if all.enabled {
+		return e.sliceAll(path, all, s, out, target)
+	}
+	return e.sliceOne(path, all, s, out, target)
 }
 
 // sliceOne writes the slice of the units given.

@@ -31,7 +31,7 @@ func keepJSON(t *testing.T, verb, out string) {
 }
 
 // needProgram are the verbs that need a program or its sources: their own tests print JSON.
-var needProgram = map[string]bool{"create": true, "explain": true, "rebase": true, "record": true, "tune": true}
+var needProgram = map[string]bool{"create": true, "exec": true, "explain": true, "rebase": true, "record": true, "tune": true}
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.
 func TestJSONOfVerbs(t *testing.T) {
@@ -57,6 +57,7 @@ func TestJSONOfVerbs(t *testing.T) {
 		{"diff", shop, example(".v3.afdo")}, {"diff", shop, indexed, "--units"}, {"diff", shop, plain}, {"diff", counters, zoo + "frontend.profdata"}, {"diff", counters, zoo + "ir-cpp.profdata"},
 		{"cache"},
 		{"convert", shop, "-o", made}, {"merge", shop, shop, "-o", made}, {"merge", shop, plain, "--keep-going", "-o", made}, {"index", shop, "-o", made},
+		{"slice", shop, "--unit", "cart.cc", "--to", "v2", "-o", made},
 	} {
 		r := afdoRun(append(args, "--json")...)
 		require.NotEmpty(t, r.out, "%v: %s", args, r.err)

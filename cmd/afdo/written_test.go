@@ -26,6 +26,7 @@ func TestWrittenJSON(t *testing.T) {
 			Format: "v2", Notes: []string{"v2 cannot hold everything: 4 source files dropped; 7 timestamps dropped; summary dropped"},
 		}},
 		{[]string{"merge", shop, shop + "=2"}, 0, writtenFacts{Format: "v4c", Notes: []string{}, Inputs: 2}},
+		{[]string{"slice", shop, "--unit", "cart.cc", "--to", "v2"}, 0, writtenFacts{Format: "v2", Notes: []string{}}},
 		{[]string{"index", shop}, 0, writtenFacts{Notes: []string{}}},
 		{[]string{"merge", "--keep-going", shop, bad}, cli.StatusPartial, writtenFacts{
 			Format: "v4c", Inputs: 2, Skipped: []skippedFacts{{bad, bad + `: not a profile: it begins with "no profile"`}},

@@ -1,0 +1,46 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+)
+
+// Every command of a build adds a line, whatever became of it, and says nothing else.
+func TestExecJSON(t *testing.T) {
+	s := newSite(t)
+	gcc := s.fakeGCC("bin/gcc", "14.2.0")
+	s.write("a.c", "int f(void) { return 1; }\n")
+	s.write("a.h", "\n")
+	s.write("bad.afdo", "no profile")
+	s.write("shop.afdo", string(readFile(t, example(".v3.afdo"))))
+	log := s.path("log")
+	s.run("afdo", "exec", "--profile", "shop.afdo", "--json", log, "--", gcc, "-c", "a.c")
+	s.run("afdo", "exec", "--profile", "shop.afdo", "--json", log, "--", gcc, "a.o")
+	s.fails(1, "afdo", "exec", "--profile", "bad.afdo", "--json", log, "--", gcc, "-c", "a.c")
+	s.run("afdo", "exec", "--profile", "shop.afdo", "--json", s.path("no/folder"), "--", gcc, "a.o")
+
+	lines := strings.Split(strings.TrimSuffix(s.read("log"), "\n"), "\n")
+	require.Len(t, lines, 3)
+	facts := make([]execFacts, len(lines))
+	for i, line := range lines {
+		require.NoError(t, json.Unmarshal([]byte(line), &facts[i]), line)
+		keepJSON(t, "exec", line)
+		assert.Equal(t, s.dir, facts[i].Directory)
+		assert.Equal(t, gcc, facts[i].Arguments[0])
+		assert.Positive(t, facts[i].Seconds)
+	}
+	assert.Equal(t, driver.Nothing, facts[0].Outcome)
+	assert.Equal(t, driver.AsItIs, facts[1].Outcome)
+	assert.Equal(t, command.CompilesNothing, facts[1].Reason)
+	assert.Equal(t, driver.Failed, facts[2].Outcome)
+	assert.Contains(t, facts[2].Error, "not a profile")
+}
