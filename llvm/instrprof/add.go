@@ -112,8 +112,10 @@ func (a *adder) raw(r *RawReader) error {
 			return err
 		}
 	}
-	a.p.addBinaryIDs(of.ids)
-	a.p.addVTableNames(slices.Collect(maps.Keys(of.vtables)))
+	if a.part.first() {
+		a.p.addBinaryIDs(of.ids)
+		a.p.addVTableNames(slices.Collect(maps.Keys(of.vtables)))
+	}
 	return nil
 }
 
