@@ -319,9 +319,7 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	r, err := instrprof.OpenBytes(written)
 	require.NoError(t, err)
 	for p := range r.Check() {
-		if !errors.Is(p.Err, instrprof.ErrNoCounters) {
-			require.NoError(t, p.Err)
-		}
+		require.True(t, p.Remark, "%v", p.Err)
 	}
 	again := &instrprof.Profile{}
 	require.NoError(t, again.AddIndexed(r, 1, nil))
