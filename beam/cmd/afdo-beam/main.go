@@ -117,8 +117,9 @@ func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Wr
 		return merge(ctx, o, stderr)
 	}
 	late := fmt.Errorf("the pipeline is not done after %v (--timeout): can its workers start? The log of the runner tells", m.timeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, m.timeout, late)
-	defer cancel()
+	// No deadline: Beam would tell runners of it, and one of them might be the first to notice.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer time.AfterFunc(m.timeout, func() { cancel(late) }).Stop()
 	skipped, err = merge(ctx, o, stderr)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
