@@ -124,6 +124,9 @@ func (m *merging) limit(e *env, doing *progress.Line, kept, dropped uint64) erro
 	if err := m.tellSkipped(e); err != nil && !errors.Is(err, cli.StatusError(cli.StatusPartial)) {
 		return err
 	}
+	if m.maxLost.most == nil {
+		return errors.New("nothing is written: all counts are lost")
+	}
 	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", m.maxLost.text)
 }
 

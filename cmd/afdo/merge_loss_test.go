@@ -288,3 +288,17 @@ func TestMergeSparse(t *testing.T) {
 	}
 	require.Equal(t, cli.StatusUsage, afdoRun("merge", "--sparse", "--to", "v4", example(".afdo")).status)
 }
+
+// Where nothing but counts that do not fit is left, there is nothing to write, with a limit or not.
+func TestMergeLosesAll(t *testing.T) {
+	silent := writeFile(t, "silent.proftext", []byte(":ir\nf\n1\n2\n0\n0\n"))
+	other := writeFile(t, "other.proftext", []byte(":ir\nf\n1\n3\n5\n5\n5\n"))
+	out := filepath.Join(t.TempDir(), "out.profdata")
+	r := afdoRun("merge", silent, other, "-o", out)
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "afdo: nothing is written: all counts are lost\n")
+	r = afdoRun("merge", "--max-lost", "5%", silent, other, "-o", out)
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "afdo: nothing is written: more is lost than --max-lost 5% allows\n")
+	assert.NoFileExists(t, out)
+}
