@@ -73,6 +73,8 @@ func TestOnce(t *testing.T) {
 	}
 	say()
 	assert.Equal(t, 2, said, "in the next build")
+	say()
+	assert.Equal(t, 2, said, "once in it")
 }
 
 func TestStoreIsPrivate(t *testing.T) {

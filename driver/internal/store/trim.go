@@ -109,25 +109,23 @@ const sameBuild = 5 * time.Minute
 
 // Once reports whether something is to be said: it has not been since the build began, that is,
 // no process has wanted to say it for some minutes. Without a cache it is said every
-// time.
+// time. The lock lets one of several say it: without, two could take the same old file for theirs.
 func (c *Store) Once(what string) bool {
 	path, err := c.Path(Said, what)
 	if err != nil {
 		return true
 	}
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-		_ = f.Close()
+	unlock, err := LockFile(path)
+	if err != nil {
 		return true
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return false // another process is saying it
-	}
+	defer unlock()
 	now := time.Now()
-	if now.Sub(info.ModTime()) > sameBuild {
-		old := path + "-" + TempPrefix
-		return os.Rename(path, old) == nil && c.Once(what) // of several, one succeeds
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > 0 && now.Sub(info.ModTime()) <= sameBuild {
+		_ = os.Chtimes(path, now, now)
+		return false
 	}
-	_ = os.Chtimes(path, now, now)
-	return false
+	_ = os.WriteFile(path, []byte("said\n"), 0o600)
+	return true
 }
