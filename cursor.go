@@ -218,8 +218,8 @@ func (c *Cursor) readCompact() bool {
 		return false
 	}
 	l.Type = t
-	l.Line = varint28(w & lowBits(line))
-	l.Discriminator = varint28(w & lowBits(disc) >> (line & 63))
+	l.Line = varint14(w & lowBits(line))
+	l.Discriminator = varint14(w & lowBits(disc) >> (line & 63))
 	c.f.Pos += int(size>>3) + 1
 	return true
 }

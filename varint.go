@@ -12,6 +12,9 @@ func varint28(w uint64) uint32 {
 	return uint32(w&0x7f | w>>1&0x3f80 | w>>2&0x1fc000 | w>>3&0xfe00000)
 }
 
+// varint14 decodes a varint of at most two bytes, which is all that w holds.
+func varint14(w uint64) uint32 { return uint32(w&0x7f | w>>1&0x3f80) }
+
 // endsOf returns an entry of varintEnds for the seven bytes of w.
 func endsOf(w uint64) uint32 {
 	return varintEnds[(^w&(wire.VarintFlags>>8))*0x0002040810204081>>56&0x7f]
