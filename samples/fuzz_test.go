@@ -19,8 +19,7 @@ func fuzzRead(t *testing.T, in []byte, b *samples.Binary, format samples.Format)
 	s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Format: format})
 	if err != nil {
 		var place *afdo.FormatError
-		var perfPlace *afdo.FormatError
-		known := errors.Is(err, afdo.ErrNotFound) || errors.As(err, &place) || errors.As(err, &perfPlace)
+		known := errors.Is(err, afdo.ErrNotFound) || errors.As(err, &place)
 		require.True(t, known, "%v", err)
 		require.Equal(t, errors.Is(err, afdo.ErrNotFound), r != nil)
 		return
@@ -37,6 +36,7 @@ func FuzzReadPerfData(f *testing.F) {
 		scene := perfgen.NewScene(uint64(i), []perfgen.Event{event}, "/bin/ours")
 		f.Add((&perfgen.File{Big: i%2 == 0, Events: []perfgen.Event{event}, Records: scene.Disorder(scene.Records(20))}).Bytes())
 	}
+	addRecorded(f, "*.data")
 	b := plain(f, "ours", elf.ET_DYN)
 	f.Fuzz(func(t *testing.T, in []byte) { fuzzRead(t, in, b, samples.PerfData) })
 }
@@ -50,12 +50,14 @@ func FuzzReadPreAggregated(f *testing.F) {
 func FuzzReadPerfScript(f *testing.F) {
 	f.Add([]byte("PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 fe:00 1 2]: r-xp /bin/ours\n 1020 0x1030/0x1010/P/-/-/1 0x1050/0x1020/P/-/-/2\n"))
 	f.Add([]byte("a 5 1.5: cpu-clock: \n\t  1020 f (/bin/ours)\n\t  1030 f (/bin/ours)\n\n"))
+	addRecorded(f, "*.script")
 	b := plain(f, "ours", elf.ET_EXEC)
 	f.Fuzz(func(t *testing.T, in []byte) { fuzzRead(t, in, b, samples.PerfScript) })
 }
 
 func FuzzReadCallgrind(f *testing.F) {
 	f.Add([]byte(cg))
+	addRecorded(f, "*.callgrind")
 	b := plain(f, "ours", elf.ET_DYN)
 	f.Fuzz(func(t *testing.T, in []byte) { fuzzRead(t, in, b, samples.Callgrind) })
 }
