@@ -2,6 +2,7 @@ package memprof_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -102,43 +103,95 @@ func FuzzMemProfSection(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 4<<10 {
-			return
+		if len(data) <= 4<<10 {
+			requireLikeNaive(t, data)
 		}
-		r, err := memprof.OpenBytes(data, fuzzOffset, memprof.MaxFrames(10_000))
-		if err != nil {
-			isFault(t, err, data)
-			return
-		}
-		var text bytes.Buffer
-		if err := memprof.WriteYAML(&text, r); err != nil {
-			if !isFault(t, err, data) {
-				return
-			}
-		}
-		_, err = r.DataAccess()
+	})
+}
+
+// requireLikeNaive reads a section in every way. Where none finds a fault, it has what the slow
+// decoder reads, and is written and read again the same.
+func requireLikeNaive(t *testing.T, data []byte) {
+	t.Helper()
+	r, err := memprof.OpenBytes(data, fuzzOffset, memprof.MaxFrames(10_000))
+	if err != nil {
 		isFault(t, err, data)
-		var p memprof.Profile
-		if err := p.Merge(r, 1); err != nil {
-			isFault(t, err, data)
+		return
+	}
+	var text bytes.Buffer
+	if err := memprof.WriteYAML(&text, r); err != nil {
+		if !isFault(t, err, data) {
 			return
 		}
-		if !sound(t, r, data) {
-			return
+	}
+	_, err = r.DataAccess()
+	isFault(t, err, data)
+	var p memprof.Profile
+	if err := p.Merge(r, 1); err != nil {
+		isFault(t, err, data)
+		return
+	}
+	if !sound(t, r, data) {
+		return
+	}
+	require.Equal(t, naive(data, fuzzOffset), plain(t, r))
+	for version := 2; version <= 4; version++ {
+		s, err := p.Section(version)
+		if err != nil {
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+			continue
 		}
-		require.Equal(t, naive(data, fuzzOffset), plain(t, r))
-		for version := 2; version <= 4; version++ {
-			s, err := p.Section(version)
-			if err != nil {
-				require.ErrorIs(t, err, afdo.ErrUnrepresentable)
-				continue
-			}
-			var b bytes.Buffer
-			require.NoError(t, s.WriteSection(&b, 8))
-			again, err := memprof.OpenBytes(b.Bytes(), 8)
-			require.NoError(t, err)
-			require.Equal(t, plain(t, &p), plain(t, again))
+		var b bytes.Buffer
+		require.NoError(t, s.WriteSection(&b, 8))
+		again, err := memprof.OpenBytes(b.Bytes(), 8)
+		require.NoError(t, err)
+		require.Equal(t, plain(t, &p), plain(t, again))
+	}
+}
+
+// wordEdits changes words of the array of call stacks, and bytes of the records behind it, as three
+// bytes each tell: the stacks of other functions, jumps, and numbers of frames.
+func wordEdits(section, edits []byte) []byte {
+	le := binary.LittleEndian
+	data := bytes.Clone(section)
+	stacks := int(le.Uint64(data[8:])) - fuzzOffset
+	records := int(le.Uint64(data[16:])) - fuzzOffset
+	end := int(le.Uint64(data[24:])) - fuzzOffset
+	words := (records - stacks) / 4
+	for ; len(edits) >= 3 && words > 0; edits = edits[3:] {
+		at := data[stacks+4*(int(edits[0])%words):]
+		switch v := edits[2]; edits[1] % 5 {
+		case 0:
+			le.PutUint32(at, uint32(v))
+		case 1:
+			le.PutUint32(at, -uint32(v))
+		case 2:
+			le.PutUint32(at, le.Uint32(at)+uint32(int8(v)))
+		case 3:
+			le.PutUint32(at, le.Uint32(data[stacks+4*(int(v)%words):]))
+		case 4:
+			data[records+(int(edits[0])|int(edits[1])<<8)%(end-records)] = v
 		}
+	}
+	return data
+}
+
+// Whatever the call stacks share, and wherever they jump to, they are read as the specification
+// has it, or refused.
+func FuzzStackWords(f *testing.F) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var sections [][]byte
+	for version := 3; version <= 4; version++ {
+		for _, functions := range []int{1, 4, 12} {
+			sections = append(sections, sectionOf(f, randomProfile(rng, functions, memprof.DefaultSchema()), version))
+		}
+	}
+	for i := range sections {
+		f.Add(byte(i), []byte{})
+		f.Add(byte(i), []byte{2, 1, 3, 7, 2, 255, 5, 0, 9, 1, 3, 8})
+	}
+	f.Fuzz(func(t *testing.T, which byte, edits []byte) {
+		requireLikeNaive(t, wordEdits(sections[int(which)%len(sections)], edits))
 	})
 }
 
