@@ -225,7 +225,10 @@ func TestCodeCxx(t *testing.T) {
 // TestCodeOdd has functions whose names are spelled in unusual ways.
 func TestCodeOdd(t *testing.T) {
 	t.Run("c", func(t *testing.T) { testCodeOf(t, "odd-c", "gcc", []scenario{{name: "plain"}}) })
-	t.Run("c++", func(t *testing.T) { testCodeOf(t, "odd-cxx", "g++", []scenario{{name: "plain"}}) })
+	t.Run("c++", func(t *testing.T) {
+		testenv.NeedSweep(t)
+		testCodeOf(t, "odd-cxx", "g++", []scenario{{name: "plain"}})
+	})
 }
 
 // testCode does so with GCC 16, too, where that is there.

@@ -182,6 +182,7 @@ func TestSplit(t *testing.T) {
 // With -fdebug-types-section a relocatable file and a split unit's file have many sections of one
 // name, one for each type.
 func TestTypesInSections(t *testing.T) {
+	testenv.NeedSweep(t)
 	gcc := optional(t, "g++")
 	whole := build(t, gcc, "-O2", "-g")
 	split := build(t, gcc, "-O2", "-g", "-gsplit-dwarf", "-fdebug-types-section")

@@ -118,6 +118,7 @@ func TestExplainJSON(t *testing.T) {
 }
 
 func TestExplainDatabaseJSON(t *testing.T) {
+	testenv.NeedSweep(t)
 	s := newExplainedSite(t, "gcc")
 	database := func(words, table string) {
 		s.write("compile_commands.json", fmt.Sprintf(`[

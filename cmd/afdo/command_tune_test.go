@@ -35,7 +35,7 @@ func TestTuneJSON(t *testing.T) {
 	testenv.Tool(t, "awk")
 	s := newSite(t)
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
-	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 200 > training.txt; awk -v seed=2 -f text.awk | head -n 200 > other.txt")
+	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
 	args := []string{
 		"afdo", "tune", "--recorder", "callgrind", "--rounds", "6", "-o", "words.afdo",

@@ -211,6 +211,7 @@ func TestMergeFilesFails(t *testing.T) {
 
 // Thousands of raw files take the memory of the result.
 func TestMergeOfManyRawFilesMemory(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := t.TempDir()
 	const runs = 2000
 	inputs := make([]instrprof.Input, runs)

@@ -45,6 +45,7 @@ func asVersion(t testing.TB, p *instrprof.Profile, version uint32) []byte {
 
 // What a tool of LLVM writes in the version of its time is written here the same.
 func TestVersionsBesideTools(t *testing.T) {
+	testenv.NeedSweep(t)
 	dir := t.TempDir()
 	for llvm, version := range map[string]uint32{"14": 7, "16": 9, "19": 12} {
 		tool := testenv.Tool(t, "llvm-profdata-"+llvm)

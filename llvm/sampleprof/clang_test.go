@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // compileFlags make a program whose samples can be told apart.
@@ -118,6 +120,9 @@ func collected(t *testing.T, dir string, flags ...string) map[string][]byte {
 func TestCollectedAsLLVM(t *testing.T) {
 	for name, flags := range map[string][]string{"lines": nil, "probes": {"-fpseudo-probe-for-profiling"}} {
 		t.Run(name, func(t *testing.T) {
+			if name == "probes" {
+				testenv.NeedSweep(t)
+			}
 			t.Parallel()
 			l := newLLVM(t)
 			without := l.compile(t, flags, nil)

@@ -76,7 +76,7 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
-			for range testenv.Rounds(2, 6) {
+			for range testenv.Rounds(1, 6) {
 				requireLikeLLVM(t, l, textOf(t, randomProfile(rng, s)), s, testenv.Rounds(i, -1))
 				i++
 			}

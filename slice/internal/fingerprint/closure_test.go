@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/program"
 	"github.com/go-afdo/afdo/slice/internal/slicetest"
@@ -54,6 +55,7 @@ func TestFingerprintsLook(t *testing.T) {
 // TestFingerprintsScale doubles profiles, and counts what is asked of them and how many symbols
 // all slices look at.
 func TestFingerprintsScale(t *testing.T) {
+	testenv.NeedSweep(t)
 	const n = 2_000
 	for shape, grow := range slicetest.Growing {
 		for _, version := range []uint8{2, 3} {
