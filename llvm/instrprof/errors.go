@@ -49,6 +49,7 @@ const (
 	SectionData        = "data"
 	SectionCounters    = "counters"
 	SectionBitmap      = "bitmap"
+	SectionUniform     = "uniform counters"
 	SectionNames       = "names"
 	SectionVTables     = "vtables"
 	SectionValues      = "value data"

@@ -110,7 +110,11 @@ func naiveIndexed(data []byte) (list []plain, err error) {
 
 func naiveRecord(s *slow, version uint32, name string) plain {
 	p := plain{Name: name, Hash: s.u64()}
-	for range s.u64() {
+	n := uint64(len(s.data) / 8)
+	if version > 1 {
+		n = s.u64()
+	}
+	for range n {
 		p.Counters = append(p.Counters, s.u64())
 	}
 	if version > 10 {
@@ -118,7 +122,9 @@ func naiveRecord(s *slow, version uint32, name string) plain {
 			p.Bitmap = append(p.Bitmap, byte(s.u64()))
 		}
 	}
-	p.Values = naiveValues(s)
+	if version > 2 {
+		p.Values = naiveValues(s)
+	}
 	return p
 }
 
@@ -143,8 +149,34 @@ func naiveValues(s *slow) (v [3][][]instrprof.Value) {
 	return v
 }
 
-// naiveRaw decodes the functions of a dump of LLVM 22 with 64-bit pointers: names by the hash,
-// counters by their place. It knows no more than that.
+// naiveRawHeader lists the words of a header behind magic and version, as its version has them.
+func naiveRawHeader(version uint32) []string {
+	switch version {
+	case 4:
+		return []string{"functions", "counters", "names", "delta", "", ""}
+	case 5:
+		return []string{"functions", "before", "counters", "", "names", "delta", "", ""}
+	case 6:
+		return []string{"functions", "before", "counters", "", "names", "delta", "", "", "ids"}
+	case 7, 8:
+		return []string{"ids", "functions", "before", "counters", "", "names", "delta", "", ""}
+	case 9:
+		return []string{"ids", "functions", "before", "counters", "", "", "", "names", "delta", "", "", ""}
+	case 10:
+		return []string{"ids", "functions", "before", "counters", "", "", "", "names", "delta", "", "", "", "", ""}
+	case 11:
+		return []string{"ids", "functions", "before", "counters", "", "", "", "", "", "", "names", "delta", "", "", "", "", ""}
+	}
+	panic(errNaive)
+}
+
+// naiveRawSizes are the sizes of data records with pointers of 8 and of 4 bytes.
+var naiveRawSizes = map[uint32][2]uint64{
+	4: {48, 40}, 5: {48, 40}, 6: {48, 40}, 7: {48, 40}, 8: {48, 40}, 9: {64, 48}, 10: {64, 48}, 11: {72, 56},
+}
+
+// naiveRaw decodes the functions of a dump with counters of eight bytes: names by the hash, counters
+// by their place. It knows no more than that.
 func naiveRaw(data []byte, names map[uint64]string) (list []plain, err error) {
 	defer func() {
 		if recover() != nil {
@@ -155,23 +187,40 @@ func naiveRaw(data []byte, names map[uint64]string) (list []plain, err error) {
 	if data[0] == 0xff {
 		order = binary.BigEndian
 	}
-	h := slow{data[8:], order}
-	var w [15]uint64
-	for i := range w {
-		w[i] = h.u64()
-	}
-	if uint32(w[0]) != 10 || w[0]>>32&(1<<28|1<<31) != 0 {
+	h := slow{data, order}
+	wide := h.u64() == 0xff6c70726f667281
+	word := h.u64()
+	version, words := uint32(word), map[string]uint64{}
+	if word>>32&(1<<28|1<<31) != 0 {
 		return nil, errNaive
 	}
-	records := 128 + w[1]
-	counters := records + 64*w[2] + w[3]
-	for i := range w[2] {
-		r := slow{data[records+64*i:], order}
+	for _, name := range naiveRawHeader(version) {
+		words[name] = h.u64()
+	}
+	h.take(words["ids"])
+	size, pointers := naiveRawSizes[version][1], 4
+	address := func(s *slow) uint64 { return uint64(s.u32()) }
+	if wide {
+		size, pointers = naiveRawSizes[version][0], 8
+		address = (*slow).u64
+	}
+	records := slow{h.take(size * words["functions"]), order}
+	h.take(words["before"])
+	counters := h.take(8 * words["counters"])
+	for i := range words["functions"] {
+		r := slow{records.take(size), order}
 		p := plain{Name: names[r.u64()], Hash: r.u64()}
-		at := counters + r.u64() - (w[9] - 64*i)
-		r.take(24)
+		at := address(&r) - words["delta"]
+		if version >= 8 {
+			at += i * size
+		}
+		if !wide {
+			at = uint64(uint32(at))
+		}
+		others := map[uint32]int{9: 3, 10: 3, 11: 4}[version] // addresses
+		r.take(uint64(pointers * max(others, 2)))
 		for c := range uint64(r.u32()) {
-			p.Counters = append(p.Counters, order.Uint64(data[at+8*c:]))
+			p.Counters = append(p.Counters, order.Uint64(counters[at+8*c:]))
 		}
 		list = append(list, p)
 	}
@@ -245,6 +294,9 @@ func isOurs(err error) bool {
 func FuzzInstrProfile(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profdata"))
+	}
+	for _, old := range olderVersions(f) {
+		f.Add(old)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := instrprof.OpenBytes(data)
@@ -355,6 +407,9 @@ func FuzzInstrCounters(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profraw"))
 	}
+	for _, w := range rawVersions() {
+		f.Add(w.bytes())
+	}
 	f.Add(gen.SharedCounters(2, 3, 0))
 	f.Add(gen.SharedCounters(2, 1, singleByte))
 	f.Add(gen.SharedBitmap(2, 8))
@@ -367,7 +422,7 @@ func FuzzInstrCounters(f *testing.F) {
 		h := r.Header()
 		list, names, err := dumped(r)
 		plainCounters := h.Flags&(instrprof.SingleByteCounter|instrprof.TemporalTraces) == 0
-		if err == nil && h.Version == 10 && h.PointerSize == 8 && plainCounters {
+		if err == nil && plainCounters {
 			slow, err := naiveRaw(data, names)
 			require.NoError(t, err)
 			require.Equal(t, slow, list)

@@ -82,8 +82,8 @@ type Dump struct {
 	header *RawHeader
 	layout rawLayout
 
-	ids, data, counts, bitmap, names, vtables, vtableNames fields // sections
-	values                                                 int    // where the value data begins
+	ids, data, counts, bitmap, uniform, names, vtables, vtableNames fields // sections
+	values                                                          int    // where the value data begins
 }
 
 // dump reads the header of the dump at pos.
@@ -120,12 +120,11 @@ func (d *Dump) sections(f *fields) {
 		}
 		f.Take(after, "the padding")
 	}
-	var uniform fields
 	take(&d.ids, SectionBinaryIDs, h.BinaryIDsSize, 1, 0, false)
 	take(&d.data, SectionData, h.NumFunctions, uint64(d.layout.size), h.beforeCounters, false)
 	take(&d.counts, SectionCounters, h.NumCounters, h.counterWidth(), h.afterCounters, false)
 	take(&d.bitmap, SectionBitmap, h.NumBitmapBytes, 1, h.afterBitmap, false)
-	take(&uniform, SectionCounters, h.NumUniform, 8, h.afterUniform, false)
+	take(&d.uniform, SectionUniform, h.NumUniform, uniformWidth, h.afterUniform, false)
 	take(&d.names, SectionNames, h.NamesSize, 1, 0, true)
 	take(&d.vtables, SectionVTables, h.NumVTables, uint64(d.layout.vtableSize()), 0, false)
 	take(&d.vtableNames, SectionVTableNames, h.VTableNamesSize, 1, 0, true)
@@ -288,9 +287,11 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 	}
 	if raw.bitmapBytes > 0 {
 		start := d.layout.distance(raw.bitmap, d.header.BitmapDelta, i)
-		r.bitmap.data, err = d.part(SectionBitmap, d.bitmap.Data, d.bitmap.base, start, uint64(raw.bitmapBytes), i)
+		if r.bitmap.data, err = d.part(SectionBitmap, d.bitmap.Data, d.bitmap.base, start, uint64(raw.bitmapBytes), i); err != nil {
+			return r, 0, err
+		}
 	}
-	return r, stamp, err
+	return r, stamp, d.checkUniform(raw, i)
 }
 
 // never are the time stamps of functions that were not called.

@@ -44,7 +44,8 @@ type RawHeader struct {
 	VTableNamesSize uint64
 
 	beforeCounters, afterCounters, afterBitmap, afterUniform uint64
-	uniformDelta, namesDelta, lastKind                       uint64 // nothing to read a file by
+	uniformDelta                                             uint64
+	namesDelta, lastKind                                     uint64 // nothing to read a file by
 }
 
 // A rawField is a word of the header, in versions from since on, before until unless that is 0.
@@ -126,6 +127,9 @@ func (h *RawHeader) counterWidth() uint64 {
 	}
 	return 8
 }
+
+// uniformWidth is the size of a uniform counter, whatever that of the others is.
+const uniformWidth = 8
 
 // correlated tells whether what describes the functions is elsewhere.
 func (h *RawHeader) correlated() bool {

@@ -11,20 +11,20 @@ import (
 // version 10 3; from 11 u16 wave size; from 9 u32 number of bitmap bytes, aligned to 4; zeros to a
 // multiple of 8.
 type rawRecord struct {
-	nameHash, hash           uint64
-	counters, bitmap         uint64 // addresses
-	function                 uint64
-	numCounters, bitmapBytes uint32
-	hasValues                bool
+	nameHash, hash            uint64
+	counters, uniform, bitmap uint64 // addresses
+	function                  uint64
+	numCounters, bitmapBytes  uint32
+	hasValues                 bool
 }
 
 // rawLayout says where the fields of a data record are.
 type rawLayout struct {
-	pointer                                               int
-	counters, bitmap, function, numCounters, sites, bytes int
-	kinds                                                 int
-	size                                                  int
-	absolute                                              bool // addresses
+	pointer                                                        int
+	counters, uniform, bitmap, function, numCounters, sites, bytes int // 0 where there is none
+	kinds                                                          int
+	size                                                           int
+	absolute                                                       bool // addresses
 }
 
 func (h *RawHeader) layout() rawLayout {
@@ -32,6 +32,7 @@ func (h *RawHeader) layout() rawLayout {
 	l := rawLayout{pointer: p, kinds: 2, counters: 16, absolute: h.Version < rawVersionRelative}
 	at := 16 + p
 	if h.Version >= rawVersionUniform {
+		l.uniform = at
 		at += p
 	}
 	if h.Version >= rawVersionBitmap {
@@ -62,6 +63,9 @@ func (l *rawLayout) read(p []byte, big bool) (r rawRecord) {
 	r.counters = l.address(p[l.counters:], big)
 	r.function = l.address(p[l.function:], big)
 	r.numCounters = get32(p[l.numCounters:], big)
+	if l.uniform != 0 {
+		r.uniform = l.address(p[l.uniform:], big)
+	}
 	if l.bytes != 0 {
 		r.bitmap = l.address(p[l.bitmap:], big)
 		r.bitmapBytes = get32(p[l.bytes:], big)
@@ -151,6 +155,17 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 		return c, 0, f.err()
 	}
 	return c, stamp, nil
+}
+
+// checkUniform checks that the uniform counters of record i are in the file: as many as it has
+// counters, unless it has none. They are passed over.
+func (d *Dump) checkUniform(r *rawRecord, i int) error {
+	if r.uniform == 0 || d.header.NumUniform == 0 || d.header.correlated() {
+		return nil
+	}
+	start := d.layout.distance(r.uniform, d.header.uniformDelta, i)
+	_, err := d.part(SectionUniform, d.uniform.Data, d.uniform.base, start, uniformWidth*uint64(r.numCounters), i)
+	return err
 }
 
 // maxRawCount is the largest count of a raw file. Above it, LLVM takes the file for damaged.

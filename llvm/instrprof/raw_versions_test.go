@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -34,6 +35,7 @@ type rawFunc struct {
 	name     string
 	hash     uint64
 	counters []uint64
+	varies   bool // it has no uniform counters
 	bitmap   []byte
 	address  uint64
 	values   [3][][]instrprof.Value // call targets and virtual tables by address
@@ -90,7 +92,10 @@ func (w *rawWriter) names(names []string) []byte {
 	return append(binary.AppendUvarint(p, 0), all...)
 }
 
-const bitmapDelta = 0x77770
+const (
+	bitmapDelta  = 0x77770
+	uniformDelta = 0x44440
+)
 
 // countersDelta is negative, as if the counters stood before the records, but where LLVM computes
 // it with other widths than the runtime.
@@ -102,7 +107,7 @@ func (w *rawWriter) countersDelta() uint64 {
 }
 
 // record appends the data record of function i.
-func (w *rawWriter) record(p []byte, i, size int, counters, bitmap uint64) []byte {
+func (w *rawWriter) record(p []byte, i, size int, counters, uniform, bitmap uint64) []byte {
 	f := w.funcs[i]
 	start := len(p)
 	p = w.u64(p, nameHash(f.name), f.hash)
@@ -111,7 +116,12 @@ func (w *rawWriter) record(p []byte, i, size int, counters, bitmap uint64) []byt
 	}
 	p = w.ptr(p, counters+w.countersDelta())
 	if w.version >= 11 {
-		p = w.ptr(p, 0x5555)
+		if f.varies {
+			uniform = 0
+		} else {
+			uniform += uniformDelta - uint64(i*size)
+		}
+		p = w.ptr(p, uniform)
 	}
 	if w.version >= 9 {
 		p = w.ptr(p, bitmap+bitmapDelta-uint64(i*size))
@@ -173,16 +183,19 @@ func (w *rawWriter) values(p []byte) []byte {
 
 func (w *rawWriter) bytes() []byte {
 	size := map[[2]int]int{{8, 8}: 48, {8, 4}: 40, {7, 8}: 48, {7, 4}: 40, {6, 8}: 48, {6, 4}: 40, {5, 8}: 48, {5, 4}: 40, {4, 8}: 48, {4, 4}: 40, {9, 8}: 64, {9, 4}: 48, {10, 8}: 64, {10, 4}: 48, {11, 8}: 72, {11, 4}: 56}[[2]int{int(w.version), w.pointer}]
-	var ids, data, counters, bitmap, vtables []byte
+	var ids, data, counters, uniform, bitmap, vtables []byte
 	var names, vtableNames []string
 	for _, id := range w.ids {
 		ids = aligned(append(w.u64(ids, uint64(len(id))), id...), 8)
 	}
 	for i, f := range w.funcs {
-		data = w.record(data, i, size, uint64(len(counters)), uint64(len(bitmap)))
+		data = w.record(data, i, size, uint64(len(counters)), uint64(len(uniform)), uint64(len(bitmap)))
 		names = append(names, f.name)
 		for _, c := range f.counters {
 			counters = w.counter(counters, c)
+		}
+		if !f.varies {
+			uniform = w.u64(uniform, f.counters...)
 		}
 		bitmap = append(bitmap, f.bitmap...)
 	}
@@ -216,7 +229,7 @@ func (w *rawWriter) bytes() []byte {
 		p = w.u64(p, uint64(len(bitmap)), uint64(padBitmap))
 	}
 	if w.version >= 11 {
-		p = w.u64(p, 3, 8, 0x4444) // uniform counters, with more padding than they need
+		p = w.u64(p, uint64(len(uniform)/8), 8, uniformDelta) // uniform counters, with more padding than they need
 	}
 	p = w.u64(p, uint64(len(nameBytes)), w.countersDelta())
 	if w.version >= 9 {
@@ -235,7 +248,7 @@ func (w *rawWriter) bytes() []byte {
 		p = aligned(append(p, bitmap...), 8)
 	}
 	if w.version >= 11 {
-		p = append(p, make([]byte, 3*8+8)...)
+		p = append(append(p, uniform...), make([]byte, 8)...)
 	}
 	p = aligned(append(p, nameBytes...), 8)
 	if w.version >= 10 {
@@ -257,7 +270,7 @@ func (w *rawWriter) example() {
 	}
 	w.funcs = []rawFunc{
 		{name: "main", hash: 77, counters: []uint64{1, 2, 1 << 40}, address: 0x1000},
-		{name: "a.c;static", hash: 1 << 59, counters: []uint64{9}, address: 0x2000},
+		{name: "a.c;static", hash: 1 << 59, counters: []uint64{9}, varies: true, address: 0x2000},
 		{name: "last", hash: 5, counters: []uint64{0, 4}, address: 0x3000},
 	}
 	w.funcs[0].values[0] = [][]instrprof.Value{site(0x3000, 0x2000, 0x2001), {}, site(0x1000)}
@@ -311,9 +324,9 @@ func (w *rawWriter) want() (list []plain) {
 	return list
 }
 
-// Raw files of every version, pointer size and byte order read the same; those of its version LLVM
-// reads the same, too.
-func TestRawVersions(t *testing.T) {
+// rawVersions returns writers of the example in every version, pointer size and byte order, and
+// with both widths of counters.
+func rawVersions() (list []rawWriter) {
 	for version := uint32(4); version <= 11; version++ {
 		for _, pointer := range []int{8, 4} {
 			for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -321,38 +334,47 @@ func TestRawVersions(t *testing.T) {
 					if version < 5 && flags>>60 != 0 {
 						continue // these counters end at any byte, and there is no padding after them
 					}
-					name := fmt.Sprintf("%d, %d, %v, %#x", version, pointer, order, flags)
 					w := rawWriter{version: version, pointer: pointer, order: order, flags: flags}
 					w.example()
-					data := w.bytes()
-					twice := append(append(bytes.Clone(data), make([]byte, 16)...), data...)
-					for _, file := range [][]byte{data, twice} {
-						r, err := instrprof.OpenRawBytes(file)
-						require.NoError(t, err, name)
-						dumps := 0
-						for d, err := range r.Dumps() {
-							require.NoError(t, err, name)
-							var got []plain
-							for rec, err := range d.Records() {
-								require.NoError(t, err, name)
-								got = append(got, plainOf(rec))
-							}
-							require.Equal(t, w.want(), got, name)
-							ids, err := d.BinaryIDs()
-							require.NoError(t, err)
-							require.Len(t, ids, len(w.ids))
-							for i, id := range ids {
-								require.Equal(t, w.ids[i], string(id))
-							}
-							dumps++
-						}
-						require.Equal(t, len(file)/len(data), dumps)
-					}
-					if version == 10 {
-						compareRaw(t, twice, name)
-					}
+					list = append(list, w)
 				}
 			}
+		}
+	}
+	return list
+}
+
+// Raw files of every version, pointer size and byte order read the same; those of its version LLVM
+// reads the same, too.
+func TestRawVersions(t *testing.T) {
+	for _, w := range rawVersions() {
+		name := fmt.Sprintf("%d, %d, %v, %#x", w.version, w.pointer, w.order, w.flags)
+		data := w.bytes()
+		twice := append(append(bytes.Clone(data), make([]byte, 16)...), data...)
+		for _, file := range [][]byte{data, twice} {
+			r, err := instrprof.OpenRawBytes(file)
+			require.NoError(t, err, name)
+			dumps := 0
+			for d, err := range r.Dumps() {
+				require.NoError(t, err, name)
+				var got []plain
+				for rec, err := range d.Records() {
+					require.NoError(t, err, name)
+					got = append(got, plainOf(rec))
+				}
+				require.Equal(t, w.want(), got, name)
+				ids, err := d.BinaryIDs()
+				require.NoError(t, err)
+				require.Len(t, ids, len(w.ids))
+				for i, id := range ids {
+					require.Equal(t, w.ids[i], string(id))
+				}
+				dumps++
+			}
+			require.Equal(t, len(file)/len(data), dumps)
+		}
+		if w.version == 10 {
+			compareRaw(t, twice, name)
 		}
 	}
 }
@@ -375,6 +397,42 @@ func TestEmptyDump(t *testing.T) {
 	p, err := addRaw(data)
 	require.NoError(t, err)
 	require.Zero(t, p.NumRecords())
+}
+
+// Uniform counters are passed over, but they have to be there.
+func TestUniformCounters(t *testing.T) {
+	for _, pointer := range []int{8, 4} {
+		w := rawWriter{version: 11, pointer: pointer, order: binary.LittleEndian, flags: 1 << 56}
+		w.example()
+		data := w.bytes()
+		size := map[int]int{8: 72, 4: 56}[pointer]
+		atRecords := 152 + int(le.Uint64(data[16:]))
+		atPointer := func(i int) int { return atRecords + size*i + 16 + pointer }
+		last := uint64(len(w.funcs) - 1)
+		for name, c := range map[string]struct {
+			pointer uint64
+			ok      bool
+		}{
+			"none":          {0, true},
+			"the first":     {uniformDelta - last*uint64(size), true},
+			"one behind":    {uniformDelta - last*uint64(size) + 8*4, false},
+			"after the end": {uniformDelta + 1<<20, false},
+			"before":        {uniformDelta - last*uint64(size) - 8, false},
+		} {
+			changed := bytes.Clone(data)
+			copy(changed[atPointer(int(last)):], w.ptr(nil, c.pointer))
+			_, err := addRaw(changed)
+			if c.ok {
+				require.NoError(t, err, name)
+				continue
+			}
+			require.ErrorIs(t, err, instrprof.ErrPointer, name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, int64(atRecords+size*int(last)), fault.Offset, name)
+			require.ErrorContains(t, err, "of the section uniform counters", name)
+		}
+	}
 }
 
 // Counts above 2^56 are damage, as for LLVM.

@@ -195,26 +195,40 @@ func corpus(t testing.TB) string {
 
 // Older versions differ in their header and by what a record lacks; the rest is the same.
 func TestOlderVersions(t *testing.T) {
-	data := read(t, zooDir, "ir.profdata")
-	for version := uint64(1); version <= 13; version++ {
-		if version == 3 { // before, there are no values
-			data = read(t, zooDir, "ir.profdata")
-		} else if version == 1 {
+	for version, old := range olderVersions(t) {
+		data := read(t, zooDir, "ir.profdata")
+		if version < 3 {
 			data = withoutValues(t, data)
 		}
 		want, err := walked(t, data)
 		require.NoError(t, err)
-		old := older(t, data, version)
 		r, err := instrprof.OpenBytes(old)
 		require.NoError(t, err)
-		require.Equal(t, uint32(version), r.Header().Version)
+		require.Equal(t, version, r.Header().Version)
 		for p := range r.Check() {
 			require.NoError(t, p.Err)
 		}
 		got, err := walked(t, old)
 		require.NoError(t, err)
 		require.Equal(t, sortPlain(want), sortPlain(got))
+		slow, err := naiveIndexed(old)
+		require.NoError(t, err)
+		require.Equal(t, sortPlain(want), sortPlain(slow))
 	}
+}
+
+// olderVersions returns a file in every version. Before version 3 there are no values.
+func olderVersions(t testing.TB) map[uint32][]byte {
+	t.Helper()
+	files := map[uint32][]byte{}
+	for version := uint32(1); version <= 13; version++ {
+		data := read(t, zooDir, "ir.profdata")
+		if version < 3 {
+			data = withoutValues(t, data)
+		}
+		files[version] = older(t, data, uint64(version))
+	}
+	return files
 }
 
 // withoutValues returns an indexed file without value profiles.

@@ -23,6 +23,7 @@ func seeds(t testing.TB) map[string][]byte {
 				files[name+", "+layout] = extBinary(t, p, l.options)
 			}
 		}
+		files[name+", in trees"] = inTrees(t, p, WriteOptions{SplitLayout: !s.contexts}, 104)
 		if !s.contexts && !s.probes {
 			files[name+", older"] = binaryOf(t, p)
 		}

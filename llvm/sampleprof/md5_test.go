@@ -105,34 +105,14 @@ func TestBadULEBMD5s(t *testing.T) {
 	assert.Equal(t, l.text(data), textOf(t, decoded(t, data)))
 }
 
-// Names of version 104 are three arrays, and function offsets an array beside them. No tool at hand
-// writes them, so they are laid out here: a name is its place in the arrays.
+// Names of version 104 are three arrays, and function offsets an array beside them.
 func TestNamesInTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for name, layout := range layouts {
 		p := randomProfile(rng, shape{})
 		want := textOf(t, decoded(t, ulebMD5s(t, p, layout.options, putULEBs)))
-		f, err := newFileWriter(p, true)
-		require.NoError(t, err)
-		f.options = layout.options
-		f.options.MD5, f.options.Compress = true, false
-		f.layOut()
-		for i := range f.sections {
-			switch f.sections[i].Type {
-			case SectionNames:
-				f.sections[i].Flags |= FlagEytzinger
-				f.data[i] = spans(f.names)
-			case SectionFuncOffsets:
-				f.sections[i].Flags = f.sections[i].Flags&FlagFlat | FlagParallel
-				f.data[i] = []byte{1, 2, 3, 4}
-			}
-		}
-		f.place()
-		var file bytes.Buffer
-		require.NoError(t, f.write(&file))
 		for _, version := range []byte{104, 105} {
-			data := file.Bytes()
-			data[9] = version
+			data := inTrees(t, p, layout.options, version)
 			got := decoded(t, data)
 			requireSame(t, want, textOf(t, got))
 			r, err := OpenBytes(data)
@@ -143,6 +123,33 @@ func TestNamesInTrees(t *testing.T) {
 			}
 		}
 	}
+}
+
+// inTrees writes a profile whose names are in trees. No tool at hand does, so it is laid out here: a
+// name is its place in the arrays.
+func inTrees(t testing.TB, p *Profile, o WriteOptions, version byte) []byte {
+	t.Helper()
+	f, err := newFileWriter(p, true)
+	require.NoError(t, err)
+	f.options = o
+	f.options.MD5, f.options.Compress = true, false
+	f.layOut()
+	for i := range f.sections {
+		switch f.sections[i].Type {
+		case SectionNames:
+			f.sections[i].Flags |= FlagEytzinger
+			f.data[i] = spans(f.names)
+		case SectionFuncOffsets:
+			f.sections[i].Flags = f.sections[i].Flags&FlagFlat | FlagParallel
+			f.data[i] = []byte{1, 2, 3, 4}
+		}
+	}
+	f.place()
+	var file bytes.Buffer
+	require.NoError(t, f.write(&file))
+	data := file.Bytes()
+	data[9] = version
+	return data
 }
 
 // spans writes names in three arrays.
