@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -277,6 +280,21 @@ func TestCorruptText(t *testing.T) {
 			require.Empty(t, format.Part)
 			require.Equal(t, [2]int{c.line, c.column}, [2]int{format.Line, format.Column}, "%q: %v", text, err)
 		})
+	}
+}
+
+// LLVM takes no raw file that has been cut either, but for empty ones.
+func TestCutRawAsLLVM(t *testing.T) {
+	profdata := tool(t, "llvm-profdata")
+	path := filepath.Join(t.TempDir(), "cut.profraw")
+	for _, s := range zoo {
+		raw := read(t, zooDir, s.name+".profraw")
+		tries := testenv.Rounds(1, 12)
+		for i := range tries {
+			n := len(raw)*i/tries + len(raw)/tries/2
+			require.NoError(t, os.WriteFile(path, raw[:n], 0o666))
+			require.Error(t, exec.Command(profdata, "merge", "-o", path+".out", path).Run(), "%s cut to %d bytes", s.name, n)
+		}
 	}
 }
 

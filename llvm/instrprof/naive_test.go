@@ -175,8 +175,8 @@ var naiveRawSizes = map[uint32][2]uint64{
 	4: {48, 40}, 5: {48, 40}, 6: {48, 40}, 7: {48, 40}, 8: {48, 40}, 9: {64, 48}, 10: {64, 48}, 11: {72, 56},
 }
 
-// naiveRaw decodes the functions of a dump with counters of eight bytes: names by the hash, counters
-// by their place. It knows no more than that.
+// naiveRaw decodes the functions of a dump with counters of eight bytes: names by the hash,
+// counters by their place. It knows no more than that.
 func naiveRaw(data []byte, names map[uint64]string) (list []plain, err error) {
 	defer func() {
 		if recover() != nil {

@@ -125,8 +125,8 @@ func TestNamesInTrees(t *testing.T) {
 	}
 }
 
-// inTrees writes a profile whose names are in trees. No tool at hand does, so it is laid out here: a
-// name is its place in the arrays.
+// inTrees writes a profile whose names are in trees. No tool at hand does, so it is laid out here:
+// a name is its place in the arrays.
 func inTrees(t testing.TB, p *Profile, o WriteOptions, version byte) []byte {
 	t.Helper()
 	f, err := newFileWriter(p, true)
