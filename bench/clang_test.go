@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -41,10 +41,7 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 // function alone, with the whole profile, its names in full or as MD5s, and through the launcher,
 // which knows nothing of the file, or has made the slice before.
 func BenchmarkClang(b *testing.B) {
-	clang, err := exec.LookPath("clang-22")
-	if err != nil {
-		b.Skipf("no clang: %v", err)
-	}
+	clang := testenv.Tool(b, "clang-22")
 	file := filepath.Join(scratch, "busy.c")
 	require.NoError(b, os.WriteFile(file, fmt.Appendf(nil, source, "busy"), 0o600))
 	whole := synth.Options{Seed: 1, Units: 1_150, Functions: 50_000}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -50,10 +51,7 @@ func cFunction(tb testing.TB, p *profile.Profile) profile.SymbolRef {
 // BenchmarkCompile compiles a file of one function with gcc: with no profile, with the
 // whole profile of a bootstrap in version 2, and with the slice of the function's unit.
 func BenchmarkCompile(b *testing.B) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		b.Skipf("no gcc: %v", err)
-	}
+	gcc := testenv.Tool(b, "gcc")
 	p := bootstrap.profile(b)
 	s := cFunction(b, p)
 	file := filepath.Join(scratch, "one.c")
@@ -85,10 +83,7 @@ func BenchmarkCompile(b *testing.B) {
 
 // BenchmarkLLVM looks one function up with llvm-profdata, in the same profile as LLVM keeps it.
 func BenchmarkLLVM(b *testing.B) {
-	profdata, err := exec.LookPath("llvm-profdata")
-	if err != nil {
-		b.Skipf("no llvm-profdata: %v", err)
-	}
+	profdata := testenv.Tool(b, "llvm-profdata-22")
 	_, symbol := bootstrap.averageUnit(b)
 	text, file := filepath.Join(scratch, "llvm.txt"), filepath.Join(scratch, "llvm.extbinary")
 	var samples bytes.Buffer

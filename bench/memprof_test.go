@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
@@ -67,10 +67,7 @@ func memoryProfile(functions int) *memprof.Profile {
 // BenchmarkMemoryProfile runs the command and llvm-profdata on the same memory profile. To look up
 // one function, llvm-profdata has to print all.
 func BenchmarkMemoryProfile(b *testing.B) {
-	llvm, err := exec.LookPath("llvm-profdata-22")
-	if err != nil {
-		b.Skipf("no llvm-profdata of LLVM 22: %v", err)
-	}
+	llvm := testenv.Tool(b, "llvm-profdata-22")
 	f := memoryFiles()
 	require.NoError(b, f.err)
 	afdo, out := tool(b, module+"cmd/afdo"), filepath.Join(scratch, "memory.out")

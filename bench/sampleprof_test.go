@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
@@ -44,10 +44,7 @@ var sampleFiles = sync.OnceValue(func() (f struct {
 
 // BenchmarkSampleProfile runs the command and llvm-profdata on the same sample profile.
 func BenchmarkSampleProfile(b *testing.B) {
-	llvm, err := exec.LookPath("llvm-profdata-22")
-	if err != nil {
-		b.Skipf("no llvm-profdata of LLVM 22: %v", err)
-	}
+	llvm := testenv.Tool(b, "llvm-profdata-22")
 	f := sampleFiles()
 	require.NoError(b, f.err)
 	afdo, out := tool(b, module+"cmd/afdo"), filepath.Join(scratch, "sample.out")

@@ -19,10 +19,7 @@ import (
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			require.NotEqual(t, "true", os.Getenv("CI"), "%s is not installed", program)
-			t.Skip(program + " is not installed")
-		}
+		testenv.Tool(t, program)
 	}
 }
 

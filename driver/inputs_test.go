@@ -218,10 +218,7 @@ func TestRealInputs(t *testing.T) {
 }
 
 func TestFindInputsModules(t *testing.T) {
-	gcc, err := exec.LookPath("g++")
-	if err != nil {
-		t.Skip(err)
-	}
+	gcc := testenv.Tool(t, "g++")
 	dir := t.TempDir()
 	for text, known := range map[string]bool{
 		"import shop;\nint f();\n":                false,

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -114,10 +115,7 @@ func function(t *testing.T, assembly, name string) string {
 
 func findGCC(t *testing.T) string {
 	t.Helper()
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		skipUnlessCI(t, "no gcc: %v", err)
-	}
+	gcc := testenv.Tool(t, "gcc")
 	said, err := exec.Command(gcc, "--version").Output()
 	if err != nil || !strings.Contains(string(said), "Free Software Foundation") {
 		skipUnlessCI(t, "gcc is not GCC: %s", said)

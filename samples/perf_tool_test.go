@@ -20,11 +20,7 @@ import (
 // tool returns where a program is, and skips the test if it is not there.
 func tool(t testing.TB, name string) string {
 	t.Helper()
-	where, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip(name + " is not installed")
-	}
-	return where
+	return testenv.Tool(t, name)
 }
 
 // perfScript returns what perf script prints of a recording.

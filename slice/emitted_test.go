@@ -25,9 +25,7 @@ func TestEmitted(t *testing.T) {
 	for _, compiler := range compilers {
 		for _, source := range sources {
 			t.Run(compiler+" "+source, func(t *testing.T) {
-				if _, err := exec.LookPath(compiler); err != nil {
-					t.Skip(err)
-				}
+				testenv.Optional(t, compiler)
 				text := new(Text)
 				text.Add(outputOf(t, compiler, "-std=c++20", "-E", filepath.Join("testdata", source)))
 				assert.False(t, text.anyScope)

@@ -235,9 +235,7 @@ func TestCodeOdd(t *testing.T) {
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 	for _, name := range []string{compiler, compiler + "-16"} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(name); err != nil && name != compiler {
-				t.Skip(err)
-			}
+			testenv.Optional(t, name)
 			testCodeOf(t, folder, name, scenarios)
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -37,13 +38,7 @@ int main(int argc, char **argv) {
 // compileC compiles a program and returns its path.
 func compileC(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("gcc is not here")
-		}
-		t.Skip("gcc is not here")
-	}
+	cc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(source), 0o600))
 	cmd := exec.Command(cc, append([]string{"-O2", "prog.c", "-o", "prog"}, flags...)...)

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // The programs have a folder for headers, one for sources and one to build in, as most do.
@@ -34,10 +33,7 @@ var goingOn = map[string]map[string]string{
 func TestCreatedProfileGoesOn(t *testing.T) {
 	for compiler, sources := range goingOn {
 		t.Run(compiler, func(t *testing.T) {
-			if _, err := exec.LookPath(compiler); err != nil {
-				require.NotEqual(t, "true", os.Getenv("CI"), "%s is not here", compiler)
-				t.Skip(compiler + " is not here")
-			}
+			testenv.Tool(t, compiler)
 			s := newSite(t)
 			relative, function := "../src/main.c", "loop"
 			if compiler == "g++" {

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -260,9 +259,7 @@ func TestExecProjects(t *testing.T) {
 			require.NoError(t, os.Rename(s.path(p.moved), s.path(p.to)))
 			for _, compiler := range append([]string{p.compiler}, p.others...) {
 				t.Run(compiler, func(t *testing.T) {
-					if _, err := exec.LookPath(compiler); err != nil {
-						t.Skip(err)
-					}
+					testenv.Optional(t, compiler)
 					s.compareCode(t, &p, compiler, whole)
 				})
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // Each verb has a page with its flags, and groff has nothing to say about any of them.
@@ -31,10 +32,7 @@ func TestManual(t *testing.T) {
 	}
 	pages, err := filepath.Glob(filepath.Join(folder, "*.1"))
 	require.NoError(t, err)
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Skip("groff is not installed")
-	}
+	groff := testenv.Optional(t, "groff")
 	for _, page := range pages {
 		cmd := exec.Command(groff, "-man", "-ww", "-Tutf8", "-rLL=90n", page)
 		var warnings strings.Builder

@@ -17,9 +17,7 @@ import (
 func run(t *testing.T, base, head string) (comment, output string, status int) {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("bash is not installed")
-	}
+	testenv.Tool(t, "bash")
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "afdo"), "../../cmd/afdo")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)

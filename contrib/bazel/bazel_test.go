@@ -29,10 +29,7 @@ type workspace struct {
 // own tools, of which it needs no more than the names of rules that are built in.
 func newWorkspace(t *testing.T) *workspace {
 	testenv.NeedSweep(t)
-	path, err := exec.LookPath("bazel")
-	if err != nil {
-		t.Skip("Bazel is not installed")
-	}
+	path := testenv.Optional(t, "bazel")
 	w := &workspace{t, path, t.TempDir(), t.TempDir()}
 	version, err := exec.Command(path, "--version").Output()
 	require.NoError(t, err)

@@ -9,18 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // file runs file(1) with the entries of this folder alone.
 func file(t *testing.T, path string) string {
 	t.Helper()
-	tool, err := exec.LookPath("file")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("file(1) is not installed")
-		}
-		t.Skip("file(1) is not installed")
-	}
+	tool := testenv.Tool(t, "file")
 	out, err := exec.Command(tool, "--brief", "--magic-file", "afdo", path).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return strings.TrimSpace(string(out))

@@ -23,6 +23,7 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -214,9 +215,7 @@ func (p *project) whole() {
 // Of 20 actions, a refresh that changes 3 units runs 3 again, and all of them with the whole
 // profile.
 func TestRefresh(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
+	testenv.Tool(t, "gcc")
 	c, s := newClient(t)
 	p := newProject(c)
 	runs := func(build func()) int64 {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 var (
@@ -92,10 +94,7 @@ func TestManyNotes(t *testing.T) {
 // What a linker writes is read back, with and without section headers.
 func TestBuildIDOfLinker(t *testing.T) {
 	const id = "0123456789abcdef00"
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("no gcc")
-	}
+	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	source, binary := filepath.Join(dir, "a.c"), filepath.Join(dir, "a")
 	require.NoError(t, os.WriteFile(source, []byte("char zeros[1 << 20]; int main(void) { return zeros[7]; }"), 0o600))

@@ -50,6 +50,16 @@ func Tool(t testing.TB, names ...string) string {
 	return path
 }
 
+// Optional is [Tool] for programs that a CI may lack, such as the newest compilers.
+func Optional(t testing.TB, names ...string) string {
+	t.Helper()
+	path, ok := Find(names...)
+	if !ok {
+		t.Skipf("%s is not installed", names[0])
+	}
+	return path
+}
+
 // Find is [Tool] for tests that do without the program.
 func Find(names ...string) (path string, ok bool) {
 	for _, name := range names {

@@ -35,6 +35,9 @@ func TestTool(t *testing.T) {
 	t.Setenv("CI", "")
 	assert.Equal(t, filepath.Join(dir, "tool-2"), Tool(t, "tool-1", "tool-2"))
 	assert.True(t, skips(t, func(t testing.TB) { Tool(t, "tool-1") }))
+	assert.Equal(t, filepath.Join(dir, "tool-2"), Optional(t, "tool-2"))
+	t.Setenv("CI", "true")
+	assert.True(t, skips(t, func(t testing.TB) { Optional(t, "tool-1") }))
 }
 
 func TestCorpus(t *testing.T) {

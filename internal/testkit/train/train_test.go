@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -39,11 +40,7 @@ int main(int argc, char **argv)
 `
 
 func TestAdd(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
+	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.c")
 	require.NoError(t, os.WriteFile(path, []byte(source), 0o666))

@@ -19,6 +19,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -143,13 +144,7 @@ func addLines(lines map[string]uint64, unit naive.Unit, function uint32, records
 
 // TestProgram annotates a program that a compiler has made.
 func TestProgram(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("gcc is not installed")
-		}
-		t.Skip("gcc is not installed")
-	}
+	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	source := strings.Join([]string{
 		"#include <stdlib.h>\nvolatile int seen;",
