@@ -304,3 +304,41 @@ func TestWholeFile(t *testing.T) {
 		}
 	}
 }
+
+// A merge of instrumentation profiles, which goes through each file several times, fetches it once,
+// with what is secret in its URL.
+func TestMergeFetchesOnce(t *testing.T) {
+	c := newCommand(t)
+	temps := t.TempDir()
+	c.env = append(c.env, "TMPDIR="+temps)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.proftext"), []byte(":ir\nmain\n1\n2\n5\n7\n\nother\n2\n1\n3\n"), 0o666))
+	out, err := c.afdo("convert", "a.proftext", "--to", "profdata", "-o", "a.profdata")
+	require.NoError(t, err, out)
+	for _, name := range []string{"a.proftext", "a.profdata"} {
+		path := filepath.Join(c.dir, name)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var sent atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery != "secret" {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			w.Header().Set("ETag", `"1"`)
+			http.ServeContent(counting{w, &sent}, r, "", time.Time{}, bytes.NewReader(data))
+		}))
+		t.Cleanup(server.Close)
+		want, err := c.afdo("merge", path, path+"=2", "--to", "proftext", "-o", "-")
+		require.NoError(t, err, want)
+		for _, flags := range [][]string{nil, {"--keep-going"}} {
+			sent.Store(0)
+			got, err := c.afdo(append([]string{"merge", server.URL + "/a?secret", path + "=2", "--to", "proftext", "-o", "-"}, flags...)...)
+			require.NoError(t, err, got)
+			require.Equal(t, want, got)
+			require.LessOrEqual(t, sent.Load(), int64(len(data)+1), "%s %v", name, flags)
+		}
+	}
+	left, err := os.ReadDir(temps)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -138,6 +138,21 @@ func TestOutputToPipes(t *testing.T) {
 	}
 }
 
+// A pipe can be read once, and a merge of instrumentation profiles goes through it several times.
+func TestMergeOfPipes(t *testing.T) {
+	bash := testenv.Tool(t, "bash")
+	in, out := writeFile(t, "in", []byte(":ir\nmain\n1\n1\n5\n")), filepath.Join(t.TempDir(), "out")
+	want := must(t, "merge", "--to", "proftext", in, in)
+	for _, script := range []string{
+		`afdo merge --to proftext -o "$1" <(cat "$0") "$0"`,
+		`cat "$0" | afdo merge --to proftext -o "$1" - <(cat "$0")`,
+	} {
+		said, err := exec.Command(bash, "-c", script, in, out).CombinedOutput()
+		require.NoError(t, err, "%s: %s", script, said)
+		clitest.RequireFile(t, out, want)
+	}
+}
+
 // A file that is replaced keeps its mode, and a hard link of it keeps the file that was.
 func TestOutputOfLinkedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {

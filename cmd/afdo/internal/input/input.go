@@ -19,6 +19,7 @@ type File struct {
 	*anyprof.File
 	Name string // for messages
 
+	lasts  bool
 	src    io.Closer // what File reads, nil if it is not to be closed
 	unpaid int64     // bytes read for which no memory has been allowed yet
 }
@@ -52,8 +53,14 @@ func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, e
 		return nil, Wrap(path, err)
 	}
 	allowMemory(info.Size())
-	return of(path, f), nil
+	opened := of(path, f)
+	opened.lasts = true
+	return opened, nil
 }
+
+// Lasts reports whether the file can be opened again by its Name: it is a regular file of this
+// machine.
+func (f *File) Lasts() bool { return f.lasts }
 
 // openStream opens what can be read only once, such as a pipe.
 func openStream(path string) (*File, error) {

@@ -1,10 +1,12 @@
 package instrprofkind
 
 import (
-	"bytes"
-	"fmt"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -21,6 +23,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	g := merging{Merge: m, k: k}
+	defer g.removeCopies()
 	if err := g.gather(); err != nil {
 		return err
 	}
@@ -44,16 +47,17 @@ type merging struct {
 	*kind.Merge
 	k      *Kind
 	inputs []mergeInput
+	copies string // a folder for inputs that cannot be read again, "" until there is one
 	memory memorySections
 }
 
 // A mergeInput is an input that is opened more than once.
 type mergeInput struct {
 	instrprof.Input
-	number   int // among all inputs
-	indexed  bool
-	left     bool   // out
-	contents []byte // of standard input
+	number  int // among all inputs
+	indexed bool
+	left    bool   // out
+	local   string // the file that is opened again: the input itself, or a copy
 }
 
 // gather finds out how to open the inputs.
@@ -83,18 +87,16 @@ func (g *merging) open(in *mergeInput) error {
 	}
 	defer f.Close()
 	in.indexed = f.Format() == anyprof.ProfData
-	in.Path = f.Name
-	if path := f.Path(); path != "" {
-		in.Path = path
-	} else {
-		if f.Name == input.StdinName {
-			if in.contents, err = io.ReadAll(f); err != nil {
-				return fmt.Errorf("%s: %w", f.Name, err)
-			}
+	in.Path, in.local = f.Name, f.Name
+	if !f.Lasts() {
+		if in.local, err = g.copyOf(f, in.number); err != nil {
+			return f.Wrap(err)
 		}
-		from := *in
+	}
+	if f.Path() == "" {
+		local := in.local
 		in.Open = func() (io.ReadCloser, error) {
-			again, err := from.again()
+			again, err := input.Open(nil, local)
 			return closer{again}, err
 		}
 	}
@@ -104,17 +106,30 @@ func (g *merging) open(in *mergeInput) error {
 	return in.addSection(new(memorySections))
 }
 
-// again opens an input once more.
-func (in *mergeInput) again() (*input.File, error) {
-	if in.contents != nil {
-		return input.New(in.Path, bytes.NewReader(in.contents))
+// copyOf writes what can be read only once, or only from a server, to a file of its own, unpacked.
+func (g *merging) copyOf(f *input.File, number int) (path string, err error) {
+	if g.copies == "" {
+		if g.copies, err = os.MkdirTemp("", "afdo-merge-*"); err != nil {
+			return "", err
+		}
 	}
-	return input.Open(nil, in.Path)
+	copied, err := os.Create(filepath.Join(g.copies, strconv.Itoa(number)))
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(copied, f)
+	return copied.Name(), errors.Join(err, copied.Close())
+}
+
+func (g *merging) removeCopies() {
+	if g.copies != "" {
+		_ = os.RemoveAll(g.copies)
+	}
 }
 
 // addSection adds the MemProf section of the input, if it has one.
 func (in *mergeInput) addSection(to *memorySections) error {
-	f, err := in.again()
+	f, err := input.Open(nil, in.local)
 	if err != nil {
 		return err
 	}
@@ -123,7 +138,7 @@ func (in *mergeInput) addSection(to *memorySections) error {
 	if err == nil {
 		err = to.add(p, in.Weight)
 	}
-	return f.Wrap(err)
+	return input.Wrap(in.Path, err)
 }
 
 // sum adds the inputs up.
