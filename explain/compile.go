@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/together"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -131,7 +132,7 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	defer os.RemoveAll(folder)
 	object, dump := filepath.Join(folder, "unit.o"), filepath.Join(folder, "said")
 	how := sayingOf(compiler, profile, dump)
-	if err := run(ctx, command.Dir, command.CompileTo(source, object, how.flags...)); err != nil {
+	if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}
 	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source)}
@@ -163,7 +164,7 @@ func (c *Compiling) readObjects(ctx context.Context, command *command.Line, sour
 	code.shapes = append(code.shapes, shapesOf(code.debug))
 	for _, level := range [][]string{nil, {"-O2"}} {
 		flags := append([]string{"-g", "-fno-lto"}, level...)
-		if err := run(ctx, command.Dir, command.CompileTo(source, object, flags...)); err != nil {
+		if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, flags...)); err != nil {
 			return err
 		}
 		if err := code.readDebugInfo(ctx, object); err != nil {
@@ -177,11 +178,16 @@ func (c *Compiling) readObjects(ctx context.Context, command *command.Line, sour
 // maxSaid is how much of what a compiler says about a fault is told.
 const maxSaid = 2000
 
-// run runs a compiler, and says what it has said if it fails.
-func run(ctx context.Context, dir string, argv []string) error {
+// run runs a compiler with a folder for its temporary files, and says what it has said if it fails.
+func run(ctx context.Context, dir, folder string, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+folder) // what it leaves there is removed, too
+	together.End(cmd)
 	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(said[:min(len(said), maxSaid)])))
 	}

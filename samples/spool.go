@@ -3,7 +3,8 @@ package samples
 import (
 	"bytes"
 	"io"
-	"os"
+
+	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
 // maxMemory is how much of an input that cannot seek is kept in memory.
@@ -44,14 +45,11 @@ func (in *input) seekable() (io.Reader, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	file, err := os.CreateTemp("", "afdo-perf-data-*")
+	file, err := tempfile.Create("", "afdo-perf-data-*")
 	if err != nil {
 		return nil, err
 	}
-	in.closes = append(in.closes, func() {
-		file.Close()
-		os.Remove(file.Name())
-	})
+	in.closes = append(in.closes, func() { _ = file.Close() })
 	if _, err := io.Copy(file, io.MultiReader(&start, in)); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
 // An object is one ELF file: the binary, its debug file, a split unit's file.
@@ -28,7 +29,7 @@ type object struct {
 
 	kept   atomic.Int64 // bytes of decompressed sections in memory
 	tempMu sync.Mutex
-	temps  []tempFile // spilled sections
+	temps  []tempfile.File // spilled sections
 }
 
 // A section is a section of an object, decompressed and relocated when it is read.
@@ -119,7 +120,7 @@ func (s *section) isShared() bool { return s.header.Flags&elf.SHF_GROUP != 0 }
 
 func (o *object) close() error {
 	for _, t := range o.temps {
-		t.discard()
+		_ = t.Close()
 	}
 	return o.file.Close()
 }

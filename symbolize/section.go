@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
 const (
@@ -167,27 +168,14 @@ func (f *faultyWriter) Write(p []byte) (int, error) {
 
 // temp returns a temporary file that is gone when the object is closed, or the process.
 func (o *object) temp() (*os.File, error) {
-	f, err := os.CreateTemp("", "afdo-section-*")
+	f, err := tempfile.Create("", "afdo-section-*")
 	if err != nil {
 		return nil, err
 	}
-	named := os.Remove(f.Name()) != nil // some systems keep the name of an open file
 	o.tempMu.Lock()
 	defer o.tempMu.Unlock()
-	o.temps = append(o.temps, tempFile{f, named})
-	return f, nil
-}
-
-type tempFile struct {
-	*os.File
-	named bool
-}
-
-func (t tempFile) discard() {
-	t.Close()
-	if t.named {
-		os.Remove(t.Name())
-	}
+	o.temps = append(o.temps, f)
+	return f.File, nil
 }
 
 // read fills p from an offset.

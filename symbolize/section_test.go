@@ -30,7 +30,7 @@ func TestLargeSectionsAreNotHeld(t *testing.T) {
 			o := &object{path: "prog", size: c.object}
 			defer func() {
 				for _, temp := range o.temps {
-					temp.discard()
+					_ = temp.Close()
 				}
 			}()
 			for _, held := range c.held {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/together"
 )
 
 // A state is which steps have been done, and of what.
@@ -114,8 +116,7 @@ func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}
-	endWithAll(cmd)
-	cmd.WaitDelay = 5 * time.Second
+	together.End(cmd)
 	start := time.Now()
 	err := cmd.Run()
 	u := usage{wall: time.Since(start)}

@@ -2,15 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/explain"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
 )
 
 const explainHelp = `Tell what a compiler makes of PROFILE: for which share of the counts it has a statement,
@@ -121,16 +127,11 @@ func (e *env) explain(ctx context.Context, path string, argv []string, x *explai
 		}
 		explainer.Add(code)
 	} else {
-		var compiles []compile
-		if compiles, err = x.compiles(argv); err != nil {
-			return err
-		}
-		c, err := explain.NewCompiling(path, p, format)
+		compiles, err := x.compiles(argv)
 		if err != nil {
 			return err
 		}
-		defer c.Close()
-		codes, err := e.compileAll(ctx, c, compiles, x)
+		codes, err := e.compileWith(ctx, path, p, format, compiles, x)
 		if err != nil {
 			return err
 		}
@@ -140,6 +141,21 @@ func (e *env) explain(ctx context.Context, path string, argv []string, x *explai
 		}
 	}
 	return e.tellExplained(path, report(), x)
+}
+
+// compileWith runs compiles with a profile. A signal ends the compilers, and nothing of them stays.
+func (e *env) compileWith(ctx context.Context, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := explain.NewCompiling(path, p, format)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := e.compileAll(ctx, c, compiles, x)
+	if ctx.Err() != nil {
+		err = errors.New("a signal has ended the compiles")
+	}
+	return codes, errors.Join(err, c.Close())
 }
 
 // tellExplained prints a report.

@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/tempfile"
 	"github.com/go-afdo/afdo/record"
 )
 
@@ -169,7 +170,8 @@ func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder)
 	if c.out == cli.Stdio {
 		return streamRecording(ctx, e.Out, r)
 	}
-	spool, err := createSpool(filepath.Dir(c.out))
+	// The head of a recording says how many bytes of records there are, which comes before them.
+	spool, err := tempfile.Create(filepath.Dir(c.out), ".afdo-record-*.tmp")
 	if err != nil {
 		return nil, err
 	}
@@ -199,18 +201,8 @@ func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*rec
 	return report, buffer.Flush()
 }
 
-// createSpool makes a file without a name in a folder: the head of a recording says how many bytes
-// of records there are, which comes before them.
-func createSpool(folder string) (*os.File, error) {
-	f, err := os.CreateTemp(folder, ".afdo-record-*.tmp")
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
-}
-
 // writeRecording writes the file, of records that are in another one.
-func (e *env) writeRecording(c *recording, r *record.Recorder, spool *os.File) error {
+func (e *env) writeRecording(c *recording, r *record.Recorder, spool io.ReadSeeker) error {
 	size, err := spool.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err

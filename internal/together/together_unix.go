@@ -1,14 +1,14 @@
 //go:build unix
 
-package tune
+package together
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// endWithAll has a command end with all that it has started.
-func endWithAll(cmd *exec.Cmd) {
+// endGroup has a command be of a group that ends with it, as a whole.
+func endGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
