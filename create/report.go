@@ -25,6 +25,10 @@ var (
 	// ErrNoProbes: no function that was sampled has pseudo probes.
 	ErrNoProbes = errors.New("no function that was sampled has pseudo probes")
 
+	// ErrNoContexts: no sample has both a call stack and a branch stack, or the machine's code is
+	// not known.
+	ErrNoContexts = errors.New("no sample has both a call stack and a branch stack of code that is known")
+
 	// ErrNoLines: debug info has no lines for the code that was sampled.
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )

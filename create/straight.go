@@ -13,11 +13,12 @@ import (
 
 // An instruction is what matters of one: where code goes on behind it.
 type instruction struct {
-	size   uint64 // 0 for what is none
-	leaves bool   // code does not go on at the next one
-	jumps  bool   // it is a jump, not a call or a return
-	calls  bool
-	by     int64 // how far a direct jump leads from the next one, 0 if that is not known
+	size    uint64 // 0 for what is none
+	leaves  bool   // code does not go on at the next one
+	jumps   bool   // it is a jump, not a call or a return
+	calls   bool
+	returns bool
+	by      int64 // how far a direct jump leads from the next one, 0 if that is not known
 }
 
 // A decoder finds where code cannot run on. It knows x86 and AArch64.
@@ -54,8 +55,10 @@ func nextX86(code []byte, mode int) instruction {
 	switch in.Op {
 	case x86asm.JMP:
 		i.leaves, i.jumps = true, true
-	case x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.UD1, x86asm.UD2:
+	case x86asm.LJMP, x86asm.UD1, x86asm.UD2:
 		i.leaves = true
+	case x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ:
+		i.leaves, i.returns = true, true
 	case x86asm.CALL:
 		i.calls = true
 		return i
@@ -74,7 +77,7 @@ func nextARM64(code []byte) instruction {
 	i := instruction{size: 4}
 	switch in.Op {
 	case arm64asm.RET, arm64asm.ERET:
-		i.leaves = true
+		i.leaves, i.returns = true, true
 	case arm64asm.BL, arm64asm.BLR:
 		i.calls = true
 	case arm64asm.BR:

@@ -23,6 +23,11 @@ type Options struct {
 	// that Base is given.
 	Base    uint64
 	HasBase bool
+
+	// Contexts keeps samples of perf.data and perf script that have both a call stack and a branch
+	// stack as they are, for create.ContextProfile: [Set.Traces]. It takes some hundred bytes for
+	// each that is different.
+	Contexts bool
 }
 
 // A choice decides which objects of an input are the binary.

@@ -274,6 +274,9 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 		p.landed(stack[0], from, to)
 		return
 	}
+	if p.maps.choice.options.Contexts && len(s.Stack) > 0 {
+		p.trace(s, stack, process)
+	}
 	if from.inside && to.inside {
 		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
 	}

@@ -49,6 +49,7 @@ type Set struct {
 	entries   map[uint64]uint64
 	landings  map[uint64]uint64
 	calls     map[Call]uint64
+	traces    map[string]uint64
 	times     map[uint64]uint64
 	names     map[uint64]string
 }
@@ -191,6 +192,9 @@ func (s *Set) Merge(other *Set) {
 	}
 	for c, n := range other.calls {
 		s.AddCall(c, n)
+	}
+	for key, n := range other.traces {
+		add(&s.traces, key, n)
 	}
 	for a, t := range other.times {
 		s.AddTime(a, t)

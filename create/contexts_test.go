@@ -1,0 +1,239 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// A walker goes through code as a processor may, chooses at random where a condition or a call
+// through a pointer leads, and writes what perf script would print of it.
+type walker struct {
+	t         *testing.T
+	f         *symbolize.File
+	code      *decoder
+	random    *rand.Rand
+	functions []symbolize.Symbol
+	bias      uint64 // from the linker's addresses to those of the process
+
+	at       uint64
+	returns  []uint64
+	branches []codeBranch // the newest last
+	out      bytes.Buffer
+}
+
+// outside is an address of the C library.
+const outside = 0x7ffff7a00000
+
+func newWalker(t *testing.T, f *symbolize.File, path string) *walker {
+	t.Helper()
+	w := &walker{t: t, f: f, code: newDecoder(f.ELF()), random: rand.New(rand.NewPCG(3, 4))}
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if s.High > s.Low && !strings.Contains(s.Names[0], ".") && !strings.HasPrefix(s.Names[0], "_start") {
+			w.functions = append(w.functions, s)
+		}
+	}
+	if f.ELF().Type == 3 { // ET_DYN
+		w.bias = 0x555555554000
+	}
+	for _, p := range f.ELF().Progs {
+		if p.Type == 1 && p.Flags&1 != 0 {
+			skip := p.Vaddr & 0xfff
+			fmt.Fprintf(&w.out, "PERF_RECORD_MMAP2 42/42: [0x%x(0x%x) @ 0x%x 08:01 7 0]: r-xp %s\n", p.Vaddr-skip+w.bias, p.Memsz+skip, p.Off-skip, path)
+		}
+	}
+	return w
+}
+
+// walk goes on for so many branches.
+func (w *walker) walk(branches int) {
+	for i := 0; i < branches; {
+		before := len(w.branches)
+		if w.at == 0 || len(w.returns) > 40 || w.random.IntN(5000) == 0 {
+			w.at, w.returns, w.branches = w.functions[w.random.IntN(len(w.functions))].Low, nil, nil
+			w.branches = append(w.branches, codeBranch{outside - w.bias, w.at})
+		} else {
+			w.step()
+		}
+		if len(w.branches) > before {
+			if i++; w.random.IntN(9) == 0 {
+				w.sample()
+			}
+		}
+	}
+}
+
+func (w *walker) branch(to uint64) {
+	w.branches = append(w.branches, codeBranch{w.at, to})
+	w.at = to
+}
+
+// step runs an instruction.
+func (w *walker) step() {
+	in := w.code.next(w.code.at(w.at))
+	next := w.at + in.size
+	_, inFunction, err := w.f.Symbol(w.at)
+	require.NoError(w.t, err)
+	switch {
+	case in.size == 0, in.leaves && !in.jumps && !in.returns:
+		w.at = 0
+	case in.calls:
+		if s, _, _ := w.f.Symbol(w.at); next >= s.High { // the callee does not return
+			w.at = 0
+			return
+		}
+		w.returns = append(w.returns, next)
+		code := w.code.at(w.at)
+		if code[0] == 0xe8 {
+			w.branch(next + uint64(int64(int32(binary.LittleEndian.Uint32(code[1:])))))
+		} else {
+			w.branch(w.functions[w.random.IntN(len(w.functions))].Low)
+		}
+	case in.returns || in.jumps && in.by == 0 && !inFunction:
+		if !in.returns { // of the procedure linkage table
+			w.branch(outside - w.bias)
+		}
+		if len(w.returns) == 0 {
+			w.at = 0
+			return
+		}
+		w.branch(w.returns[len(w.returns)-1])
+		w.returns = w.returns[:len(w.returns)-1]
+	case in.jumps && in.by == 0: // by a table
+		w.at = 0
+	case in.jumps && (in.leaves || w.random.IntN(2) == 0):
+		w.branch(next + uint64(in.by))
+	default:
+		w.at = next
+	}
+}
+
+// sample prints a sample at the address that is reached.
+func (w *walker) sample() {
+	fmt.Fprintf(&w.out, "\t%16x\n", w.at+w.bias)
+	for _, r := range slices.Backward(w.returns) {
+		fmt.Fprintf(&w.out, "\t%16x\n", r+w.bias)
+	}
+	for _, b := range slices.Backward(w.branches[max(0, len(w.branches)-32):]) {
+		fmt.Fprintf(&w.out, " 0x%x/0x%x/P/-/-/0 ", b.from+w.bias, b.to+w.bias)
+	}
+	fmt.Fprint(&w.out, "\n\n")
+}
+
+// contextFacts are the facts of a context-sensitive profile.
+func contextFacts(p *sampleprof.Profile) map[string]uint64 {
+	facts := make(map[string]uint64)
+	for f := range p.Functions() {
+		var at []string
+		for i, frame := range f.Context {
+			name := p.Name(frame.Name).Text
+			if i < len(f.Context)-1 {
+				name += ":" + location(uint32(frame.Line), frame.Discriminator)
+			}
+			at = append(at, name)
+		}
+		name := strings.Join(at, " @ ")
+		facts[name+" total"], facts[name+" head"] = f.Total, f.HeadCount
+		for _, r := range f.Records {
+			key := name + " " + location(uint32(r.Line), r.Discriminator)
+			switch r.Kind {
+			case sampleprof.KindCount:
+				facts[key] = r.Count
+			case sampleprof.KindTarget:
+				facts[key+" calls "+p.Name(r.Name).Text] = r.Count
+			case sampleprof.KindChecksum:
+				facts[name+" checksum"] = r.Count
+			case sampleprof.KindAttributes:
+				facts[name+" attributes"] = r.Count
+			}
+		}
+	}
+	return facts
+}
+
+// A context-sensitive profile is what llvm-profgen makes of the same text of perf script, before
+// its pre-inliner: every context, count, total, target, head count and checksum. What is inlined in
+// one copy of a call and called in another is inlined here, and by chance there.
+// AFDO_BINARY names a program of your own.
+func TestContextsAgreeWithProfgen(t *testing.T) {
+	profgen := testenv.Tool(t, "llvm-profgen-22")
+	var paths []string
+	for _, c := range []struct {
+		compiler, source, text string
+		flags                  []string
+	}{
+		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-DEXTRA"}},
+		{"clang-22", "prog.c", stacked, []string{"-O2", "-g"}},
+		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-flto=thin", "-fuse-ld=lld"}},
+		{"clang++-22", "prog.cc", rebuilt, []string{"-O3", "-no-pie", "-fdebug-info-for-profiling", "-g", "-ffunction-sections"}},
+	}[:testenv.Rounds(2, 4)] {
+		flags := append([]string{"-g", "-fpseudo-probe-for-profiling", "-fno-omit-frame-pointer"}, c.flags...)
+		paths = append(paths, compile(t, testenv.Tool(t, c.compiler), c.source, c.text, flags...).path)
+	}
+	if own := os.Getenv("AFDO_BINARY"); own != "" {
+		paths = []string{own}
+	}
+	for _, path := range paths {
+		f, b := program{path: path}.open(t)
+		w := newWalker(t, f, path)
+		w.walk(50000)
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "in"), w.out.Bytes(), 0o600))
+		run(t, dir, profgen, "--binary="+path, "--perfscript=in", "--format=text", "--output=out",
+			"--csspgo-preinliner=0", "--gen-cs-nested-profile=0", "--csprof-merge-cold-context=0", "--trim-cold-profile=0")
+		out, err := os.Open(filepath.Join(dir, "out"))
+		require.NoError(t, err)
+		theirs, err := sampleprof.ParseText(out)
+		out.Close()
+		require.NoError(t, err)
+		require.True(t, theirs.ContextSensitive)
+
+		set, _, err := samples.Read(bytes.NewReader(w.out.Bytes()), b, samples.Options{Contexts: true})
+		require.NoError(t, err)
+		ours, _, err := ContextProfile(context.Background(), f, set, Options{})
+		require.NoError(t, err)
+		want, got := contextFacts(theirs), contextFacts(ours)
+		require.Greater(t, len(want), 20)
+		different, mixed := 0, 0
+		for _, key := range slices.Sorted(maps.Keys(union(want, got))) {
+			w, in := want[key]
+			g, inOurs := got[key]
+			switch {
+			case w == g && in == inOurs:
+			case strings.HasSuffix(key, " attributes") && !in:
+				mixed++
+			default:
+				if different++; different < 10 {
+					t.Errorf("%s: %s: %d (%t), by llvm-profgen %d (%t)", path, key, g, inOurs, w, in)
+				}
+			}
+		}
+		assert.Less(t, mixed*1000, len(want))
+		t.Logf("%s: %d facts of %d functions in contexts, %d differ; %d are called and inlined at one call", path, len(want), theirs.NumFunctions(), different, mixed)
+	}
+}
+
+func TestWithoutRecursion(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a": "a", "aa": "a", "aab": "ab", "abab": "ab", "xababab": "xab", "ababa": "aba", "aabaab": "ab", "abcabcd": "abcd", "abba": "aba",
+	} {
+		assert.Equal(t, want, string(withoutRecursion([]byte(in))), in)
+	}
+}
