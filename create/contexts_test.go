@@ -230,6 +230,66 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 	}
 }
 
+// Clang takes a context-sensitive profile, and makes other code with it.
+func TestClangTakesContexts(t *testing.T) {
+	clang := testenv.Tool(t, "clang-22")
+	p := compile(t, clang, "prog.c", goesCold, "-O2", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer")
+	f, b := p.open(t)
+	w := newWalker(t, f, p.path)
+	w.walk(2000)
+	set, _, err := samples.Read(&w.out, b, samples.Options{Contexts: true})
+	require.NoError(t, err)
+	made, _, err := ContextProfile(context.Background(), f, set, Options{})
+	require.NoError(t, err)
+	path := filepath.Join(p.dir, "made.ext")
+	var out bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&out, made, sampleprof.WriteOptions{}))
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
+	build := func(flags ...string) []byte {
+		run(t, p.dir, clang, append([]string{"-O2", "-fpseudo-probe-for-profiling", "-c", "prog.c", "-o", "prog.o"}, flags...)...)
+		code, err := os.ReadFile(filepath.Join(p.dir, "prog.o"))
+		require.NoError(t, err)
+		return code
+	}
+	assert.NotEqual(t, build(), build("-fprofile-sample-use="+path, "-Werror=backend-plugin"))
+}
+
+// Samples without both stacks, and programs without probes, are told.
+func TestNoContexts(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
+	f, b := p.open(t)
+	at := offsetOf(t, f, b, "leaf")
+	set := new(samples.Set)
+	set.AddAddress(at, 100)
+	_, _, err := ContextProfile(context.Background(), f, set, Options{})
+	require.ErrorIs(t, err, ErrNoContexts)
+	for _, trace := range []samples.Trace{
+		{At: at, Branches: []samples.Branch{{From: at, To: at}}},
+		{At: at + 1<<40, Calls: []uint64{0, at, samples.Elsewhere}, Branches: []samples.Branch{{From: samples.Elsewhere, To: 5}, {From: at, To: 0}}},
+	} {
+		set.AddTrace(trace, 1<<63)
+		set.AddTrace(trace, 1<<63)
+	}
+	_, _, err = ContextProfile(context.Background(), f, set, Options{})
+	require.ErrorIs(t, err, ErrNoProbes)
+}
+
+// Of the ways of tail calls between two functions, the only one counts.
+func TestTailCalls(t *testing.T) {
+	tails := &tailCalls{
+		callees: map[uint64][]string{1: {"a"}, 2: {"a", "c"}, 3: {"loop"}},
+		jumps:   map[string][]uint64{"a": {10}, "b": {11, 12}, "c": {13}, "loop": {14, 15}},
+		targets: map[uint64][]string{10: {"b"}, 11: {"x"}, 12: {"a"}, 13: {"x"}, 14: {"loop"}, 15: {"y"}},
+		known:   make(map[[2]string]way),
+	}
+	assert.Equal(t, []uint64{10, 11}, tails.between(1, "x"))
+	assert.Empty(t, tails.between(2, "x"), "two ways")
+	assert.Empty(t, tails.between(1, "a"), "called")
+	assert.Empty(t, tails.between(1, "y"), "no way")
+	assert.Equal(t, []uint64{15}, tails.between(3, "y"))
+	assert.Empty(t, tails.between(9, "x"), "never seen to call")
+}
+
 func TestWithoutRecursion(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "a": "a", "aa": "a", "aab": "ab", "abab": "ab", "xababab": "xab", "ababa": "aba", "aabaab": "ab", "abcabcd": "abcd", "abba": "aba",

@@ -32,7 +32,8 @@ takes. The format is recognised by content. Several recordings add up. Without
 --profile it is perf.data; "-" is standard input.
 
 Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;
-debug info is not needed then.
+debug info is not needed then. If the recording has both call stacks and branch stacks,
+--contexts counts each function by the chains of calls that led to it.
 
 BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
@@ -147,8 +148,12 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		options.Declared = remembering.declare
 	}
 	doing.Say("reading debug info")
-	if isLLVM && file.HasProbes() && !c.noProbes {
-		p, report, err := create.ProbeProfile(ctx, file, set, options)
+	if c.contexts || isLLVM && file.HasProbes() && !c.noProbes {
+		make := create.ProbeProfile
+		if c.contexts {
+			make = create.ContextProfile
+		}
+		p, report, err := make(ctx, file, set, options)
 		if err := c.judge(err, report, facts); err != nil {
 			return err
 		}
@@ -197,6 +202,10 @@ func (c *creating) explain(err error, report *create.Report) error {
 		do = "record longer, or lower --min-samples"
 	case errors.Is(err, create.ErrNoDeclarations):
 		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
+	case errors.Is(err, create.ErrNoContexts):
+		do = "record with perf record -b --call-graph fp of a program built with -fno-omit-frame-pointer, or leave --contexts away"
+	case errors.Is(err, create.ErrNoProbes) && c.contexts:
+		do = "compile with -fpseudo-probe-for-profiling, or leave --contexts away"
 	case errors.Is(err, create.ErrNoProbes):
 		do = "compile with -fpseudo-probe-for-profiling, or go by debug info with --no-probes"
 	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:

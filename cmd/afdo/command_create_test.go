@@ -168,6 +168,9 @@ func TestCreateRefuses(t *testing.T) {
 		"what format":     {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `--input has no "x"`},
 		"contradiction":   {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
 		"json and output": {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
+		"contexts":        {2, []string{"--binary", program, "--profile", in, "--contexts"}, "needs a format that has them"},
+		"lines, contexts": {2, []string{"--binary", program, "--profile", in, "--contexts", "--no-probes"}, "--contexts needs pseudo probes"},
+		"no stacks":       {1, []string{"--binary", program, "--profile", in, "--contexts", "--to", "extbinary"}, "perf record -b --call-graph fp"},
 		"prefix":          {2, []string{"--binary", program, "--map-prefix", "x"}, "OLD=NEW"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/create"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/samples"
@@ -31,7 +32,7 @@ type creating struct {
 
 	kind, name, base         string
 	noBranches, needBranches bool
-	noProbes                 bool
+	noProbes, contexts       bool
 	combine, suffixes        string
 }
 
@@ -95,6 +96,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
 	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
+	f.BoolVar(&c.contexts, "contexts", false, "count by chains of calls (pseudo probes, and samples with call stack and branch stack)")
 	f.StringVar(&c.combine, "combine", "max", "how the counts of a line's instructions become one: max or sum")
 	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
 	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")
@@ -124,6 +126,9 @@ func (c *creating) check(e *env) (err error) {
 			return err
 		}
 	}
+	if err := c.checkContexts(); err != nil {
+		return err
+	}
 	stdin := 0
 	for _, path := range c.profiles {
 		if path == cli.Stdio {
@@ -143,6 +148,20 @@ func (c *creating) check(e *env) (err error) {
 		return err
 	}
 	return c.checkInput()
+}
+
+// checkContexts refuses --contexts where nothing can have them.
+func (c *creating) checkContexts() error {
+	if c.input.Contexts = c.contexts; !c.contexts {
+		return nil
+	}
+	if c.noProbes || c.noBranches {
+		return cli.Usagef("--contexts needs pseudo probes and branch stacks")
+	}
+	if _, isLLVM := c.out.kind.(*samplekind.Kind); !isLLVM {
+		return cli.Usagef("--contexts needs a format that has them: --to extbinary or sampletext")
+	}
+	return nil
 }
 
 // remembers reports whether the output has a place for what is remembered of the sources.

@@ -43,6 +43,8 @@ var (
 	anyBuildID   = oldOption{switches: switches{toggle: true, on: []string{"--name", ofBinary}}}
 	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "text": {"--input", "samples"}}}
 	gcovVersions = oldOption{values: map[string][]string{"2": {"--to", "v2"}, "3": {"--to", "v3"}}}
+	onlyOff      = oldOption{values: map[string][]string{"0": nil, "false": nil}}
+	withContexts = oldOption{values: map[string][]string{"0": {"--contexts"}, "false": {"--contexts"}}}
 	llvmFormats  = oldOption{values: map[string][]string{
 		"text": {"--to", "sampletext"}, "binary": {"--to", "binary"}, "extbinary": {"--to", "extbinary"},
 	}}
@@ -91,6 +93,7 @@ var oldTools = map[string]oldTool{
 			"unsymbolized-profile": {flag: "--profile"}, "up": {flag: "--profile"},
 			"output": {flag: "-o"}, "o": {flag: "-o"}, "format": llvmFormats, "pid": {flag: "--pid"}, "debug-binary": {flag: "--debug-file"},
 			"kernel": toggle, "use-dwarf-correlation": {switches: switches{toggle: true, on: []string{"--no-probes"}}}, "update-total-samples": toggle, "ignore-stack-samples": toggle,
+			"gen-cs-nested-profile": withContexts, "csspgo-preinliner": onlyOff, "csprof-merge-cold-context": onlyOff, "trim-cold-profile": onlyOff,
 		},
 		defaults: [][2]string{{"format", "extbinary"}},
 	},

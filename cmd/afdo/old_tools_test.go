@@ -83,6 +83,7 @@ func TestOldToolsRefuse(t *testing.T) {
 		"create_llvm_prof --binary=a --format=propeller":     `--format has no "propeller" here`,
 		"llvm-profgen --binary=a --show-pseudo-probe":        `the option "show-pseudo-probe" is not known`,
 		"llvm-profgen --binary=a --format=compbinary":        `--format has no "compbinary" here`,
+		"llvm-profgen --binary=a --csspgo-preinliner=1":      `--csspgo-preinliner has no "1" here`,
 		"dump_gcov": "no IN",
 	} {
 		words := strings.Fields(line)
