@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/filestate"
 	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/slice"
 )
 
 // A Compiler is a compiler of GCC, or clang, that has been asked for its version.
@@ -25,6 +26,14 @@ type Compiler struct {
 // Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3
 // from GCC 16 on, 0 for clang, which has its own formats.
 func (c *Compiler) Reads() uint32 { return c.reads }
+
+// target returns what a slice for the compiler is to hold.
+func (c *Compiler) target() slice.Target {
+	if c.Clang {
+		return slice.ForClang
+	}
+	return slice.Target(c.reads)
+}
 
 // readsThreshold reports whether the compiler is known to read no more of a summary than
 // [slice.Steady] keeps: GCC 16 is.

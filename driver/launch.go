@@ -20,9 +20,9 @@ import (
 // A Launcher gives compiles the slices of a profile that they use. It stands
 // before a compiler, or in a program that runs compilers.
 type Launcher struct {
-	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC, of LLVM for
-	// clang. A profile that the command names comes before it, unless GCC reads that file itself. A
-	// file of a server is downloaded into Cache when it has changed.
+	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC and clang, of
+	// LLVM for clang. A profile that the command names comes before it, unless GCC reads that file
+	// itself. A file of a server is downloaded into Cache when it has changed.
 	Profile string
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
@@ -348,7 +348,7 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if p.compiler.Clang {
+	if p.profile.llvm != noLLVM {
 		data, samples, err = p.takeLLVM(text)
 		if err == nil && !samples {
 			p.sayNothing()
@@ -360,7 +360,7 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 		return nil, false, err
 	}
 	defer closeFile()
-	request := slice.Request{Text: text, Target: slice.Target(p.compiler.Reads()), Bits: p.Bits}
+	request := slice.Request{Text: text, Target: p.compiler.target(), Bits: p.Bits}
 	files := rebase.NewFiles(in.Paths(p.command))
 	if !p.NoRebase {
 		request.Sources = files.Differs

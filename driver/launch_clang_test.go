@@ -14,12 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/internal/testkit/train"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase"
 )
 
 // A clangSite is a folder with a program that clang compiles through the launcher.
@@ -189,6 +191,102 @@ func TestClangSlices(t *testing.T) {
 				s.compare(plain, levels[(round+2)%len(levels)])
 			}
 		})
+	}
+}
+
+// A profile of version 4 gives clang what it would of the same profile as ExtBinary.
+func TestClangSlicesOfGCOV(t *testing.T) {
+	for _, program := range []string{"c", "cxx"} {
+		if program == "cxx" && !testenv.Sweep() {
+			continue
+		}
+		t.Run(program, func(t *testing.T) {
+			s := newClangSite(t, program)
+			p := s.trained(rand.New(rand.NewPCG(8, uint64(len(program)))))
+			p.Summary = p.Summarize()
+			converted, whole := s.path("converted.afdo"), s.path("whole.afdo")
+			data, err := EncodeForClang(p)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(converted, data, 0o666))
+			var file bytes.Buffer
+			require.NoError(t, builder.Write(&file, p, builder.Options{Compact: true}))
+			require.NoError(t, os.WriteFile(whole, file.Bytes(), 0o666))
+			for _, source := range s.sources {
+				args := []string{s.clang, "-O2", "-c", "-gmlt", "-fdebug-info-for-profiling", source}
+				want := s.compile(append(slices.Clone(args), "-fprofile-sample-use="+converted)...)
+				got, plan := s.sliced(whole, args...)
+				require.Equal(t, Sliced, plan.Outcome, source)
+				assert.True(t, want == got, source)
+				assert.NotEqual(t, s.compile(args...), got, source)
+				_, plan = s.sliced(whole, args...)
+				require.Equal(t, UpToDate, plan.Outcome, source)
+				require.NoError(t, os.Remove(s.path("out.afdo")))
+			}
+		})
+	}
+}
+
+// A clang compile of edited sources finds the counts of a version 4 profile that remembers them
+// where their lines are now.
+func TestClangSlicesAreRebased(t *testing.T) {
+	s := newClangSite(t, "c")
+	const text = `int work(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++) {
+		if (i % 3 == 0)
+			sum += i * 5;
+		else
+			sum -= n / (i + 1);
+	}
+	return sum;
+}
+`
+	source := s.path("work.c")
+	p := profile.New()
+	unit := p.AddUnit(source)
+	var body profile.Body
+	body.Count(4, 0, 900)
+	body.Count(5, 0, 17)
+	p.AddFunction(p.AddSymbol(unit, "work"), profile.Function{HeadCount: 3, Records: body.Records()})
+	var old rebase.Sources
+	old.AddFile(source, []byte(text))
+	_, known := old.Remember(p, func(_, symbol string) (rebase.Declaration, bool) {
+		return rebase.Declaration{Symbol: symbol, File: source, Line: 1}, true
+	})
+	require.Equal(t, 1, known)
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{}))
+	whole := s.path("whole.afdo")
+	require.NoError(t, os.WriteFile(whole, file.Bytes(), 0o666))
+	edited := strings.Replace(text, "\tint sum", "\tint twice = 2 * n;\n\tn += twice & 1;\n\tint sum", 1)
+	for _, c := range []struct {
+		text     string
+		noRebase bool
+		want     map[uint16]uint64
+	}{
+		{text, false, map[uint16]uint64{4: 900, 5: 17}},
+		{edited, false, map[uint16]uint64{6: 900, 7: 17}},
+		{edited, true, map[uint16]uint64{4: 900, 5: 17}},
+	} {
+		require.NoError(t, os.WriteFile(source, []byte(c.text), 0o666))
+		l := Launcher{Profile: whole, Cache: s.cache, NoRebase: c.noRebase}
+		plan, err := l.Prepare([]string{s.clang, "-O2", "-c", "-w", "work.c", "-o", "work.o"}, s.dir)
+		require.NoError(t, err)
+		require.Equal(t, Sliced, plan.Outcome)
+		s.run(plan.Argv...)
+		slice, err := sampleprof.Open(s.path("work.o.afdo"))
+		require.NoError(t, err)
+		q, err := sampleprof.Read(slice)
+		require.NoError(t, err)
+		counts := make(map[uint16]uint64)
+		for f := range q.Functions() {
+			for _, r := range f.Records {
+				counts[r.Line] += r.Count
+			}
+		}
+		assert.Equal(t, c.want, counts)
+		require.NoError(t, slice.Close())
 	}
 }
 

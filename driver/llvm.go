@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -21,7 +22,7 @@ import (
 type llvmFormat uint8
 
 const (
-	noLLVM llvmFormat = iota
+	noLLVM llvmFormat = iota // one of GCOV, of which clang gets what LLVM's formats can hold
 	extBinary
 	otherSample // in another format than ExtBinary, or compressed
 	instrumented
@@ -83,10 +84,11 @@ func (p *preparation) planClang() (*Plan, error) {
 	if err != nil && c.Profile == "" {
 		return nil, err
 	}
-	if err != nil || format == noLLVM {
+	gcov := format == noLLVM && isGCOV(path)
+	if err != nil || format == noLLVM && !gcov {
 		return p.asItIs(OwnProfile, "%s is no profile that clang takes", name)
 	}
-	if p.Bits != 0 {
+	if p.Bits != 0 && !gcov {
 		return nil, errors.New("counts of profiles for clang cannot be rounded")
 	}
 	if p.compiler, err = FindCompiler(c, p.Cache); err != nil {
@@ -206,24 +208,47 @@ func (p *LLVMProfile) writeCounts(w io.Writer, wanted func(string) bool) (int, e
 	return s.NumRecords(), s.Write(w)
 }
 
-// wholeLLVM returns the path of the whole profile for clang, which takes any format.
+// wholeLLVM returns the path of the whole profile for clang, which takes any format of LLVM.
 func (p *preparation) wholeLLVM() (path string, n int64, err error) {
-	if p.profile.llvm == otherSample {
+	if p.profile.llvm == otherSample || p.profile.llvm == noLLVM {
 		path, err = p.extBinaryCopy()
 		return path, 0, err
 	}
 	return p.profile.path, 0, nil
 }
 
-// extBinaryCopy returns the path of a copy of a sample profile as clang reads it fastest. Of
+// EncodeForClang returns a profile of GCOV, which has a summary, as clang reads it. Without the
+// threshold of cold counts the error matches [ErrNoSlice]: clang would crash.
+func EncodeForClang(p *profile.Profile) ([]byte, error) {
+	if n := len(p.Summary.Entries); n == 0 || p.Summary.Entries[n-1].Cutoff < coldCutoff {
+		return nil, fmt.Errorf("%w: its summary has no threshold of cold counts", ErrNoSlice)
+	}
+	samples, _ := sampleprof.FromGCOV(p)
+	var file bytes.Buffer
+	err := sampleprof.NewSlice(samples, p.Summary).Write(&file)
+	return file.Bytes(), err
+}
+
+// coldCutoff is the last cutoff of a summary that clang asks for, and crashes without.
+const coldCutoff = 999_999
+
+// extBinaryCopy returns the path of a copy of a profile as clang reads it fastest. Of
 // several processes one makes it, and the others wait.
 func (p *preparation) extBinaryCopy() (string, error) {
 	file := p.profile
 	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
 	if err != nil {
-		return "", fmt.Errorf("a sample profile that is not ExtBinary needs a cache for slices, %w", err)
+		return "", fmt.Errorf("a profile that is not ExtBinary needs a cache for slices, %w", err)
 	}
 	return path, p.makeOnce(path, func(w io.Writer) error {
+		if file.llvm == noLLVM {
+			whole, err := file.load()
+			if err != nil {
+				return err
+			}
+			samples, _ := sampleprof.FromGCOV(whole)
+			return sampleprof.WriteExtBinary(w, samples, sampleprof.WriteOptions{})
+		}
 		p.warn("%s is not ExtBinary, so there is a copy in the cache now that is; \"afdo convert --to extbinary\" saves that", file.name)
 		return file.wrap(copyExtBinary(w, file.path))
 	})

@@ -255,8 +255,11 @@ func (p *profileFile) reads(version uint32) bool {
 	return err == nil && h.Version == version && h.ByteOrder == binary.LittleEndian
 }
 
-// encodeProfile writes a profile in the version that a compiler reads.
+// encodeProfile writes a profile in the format that a compiler reads.
 func encodeProfile(p *profile.Profile, compiler *Compiler) ([]byte, error) {
+	if compiler.Clang {
+		return EncodeForClang(p)
+	}
 	var file bytes.Buffer
 	_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: compiler.Reads()})
 	return file.Bytes(), err

@@ -24,6 +24,10 @@ const (
 	Version3 Target = 3 // GCC 16, and whatever reads version 4
 )
 
+// ForClang is the target of slices that become profiles of LLVM. Clang looks for functions by their
+// names alone, as GCC 12 does.
+const ForClang = Version2
+
 // A Request says what a slice is to hold.
 type Request struct {
 	// Text is what the compile reads. With it, the slice has the functions that this may define, in

@@ -108,7 +108,7 @@ func (t *Text) isLabel(name string) bool {
 
 // A requirement is asked for what a text must have that defines a symbol: words that stand in it,
 // classes and namespaces that it defines, and functions. Words of the compiler's own, such as
-// __va_list_tag, need not be there.
+// __va_list_tag or clang's $_0 for a type without a name, need not be there.
 type requirement struct {
 	word, scope, function func(string) bool
 }
@@ -134,7 +134,7 @@ func needs(symbol string, r requirement) bool {
 		return false
 	}
 	return cxx.Identifiers(name, func(w string) bool {
-		return strings.HasPrefix(w, "__") || slices.Contains(implicitNames, w) || r.word(w)
+		return strings.HasPrefix(w, "__") || strings.HasPrefix(w, "$_") || slices.Contains(implicitNames, w) || r.word(w)
 	}) && cxx.Scopes(name, r.scope)
 }
 

@@ -34,7 +34,8 @@ and afdo-fetch-blob for s3, gs and azblob.
 
 If the profile remembers its sources, as "afdo create" makes it, counts are moved to
 where their lines are now in the files that the compile reads; see "afdo help rebase".
-With --no-rebase they stay where they are. LLVM's profiles remember nothing.
+With --no-rebase they stay where they are. LLVM's profiles remember nothing: give clang
+one of version 4.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any
@@ -54,8 +55,8 @@ With --fallback a compile goes on without the profile, and says so, if the compi
 crashes with it or a slice cannot be made. What the compiler says on standard error
 appears when it has ended.
 
-Clang gets slices, too: of LLVM's sample profiles, in any format, by
--fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
+Clang gets slices, too: of GCOV profiles and of LLVM's sample profiles, in any format,
+by -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
 Such an option in the command overrides FILE.
 
 A GCOV profile may be of any version. One without an index is copied once, with an

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase"
@@ -27,8 +27,9 @@ With --all, all slices of a build are written to the folder DIR, each under the
 path of its object and ".afdo". They are those that "afdo exec" makes of the
 preprocessed sources. The file of a slice that has not changed is not touched.
 
-Slices for clang, --to extbinary or profdata, need FILE in the same format and are
-selected by the identifiers in the sources: --unit needs --deps as well.
+Slices for clang are --to extbinary, of a GCOV profile, too, or profdata. Those of
+LLVM's profiles, which must be in the same format, are selected by the identifiers in
+the sources: --unit needs --deps as well.
 
 If FILE remembers its sources, as "afdo create" makes it, counts are moved to where
 their lines are now in the files that --unit and --deps name or the compiles read; see
@@ -83,11 +84,19 @@ func newSliceCommand(e *env) *cobra.Command {
 
 // slice writes one slice or all.
 func (e *env) slice(path string, all *buildSlices, s *slicing, out outputFlags) error {
+	target, err := slice.ForClang, error(nil)
 	if out.format == 0 {
-		return e.sliceForClang(path, all, s, out)
-	}
-	target, err := s.compiler.targetOf(out.format)
-	if err != nil {
+		gcov, err := e.isGCOVFile(path)
+		if err != nil {
+			return err
+		}
+		if !gcov || out.out.Format.Name != "extbinary" {
+			return e.sliceForClang(path, all, s, out)
+		}
+		if s.compiler.name != "" {
+			return cli.Usagef("--for %s: it does not read %s", s.compiler.name, out.out.Format.Name)
+		}
+	} else if target, err = s.compiler.targetOf(out.format); err != nil {
 		return err
 	}
 	if all.enabled {
@@ -126,8 +135,7 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 			part, _ = files.Slice(part)
 		}
 		return output.Write(e.Out, out.path, func(w io.Writer) error {
-			_, err := encode(w, out, part) // that an old format knows no files is no news here
-			return err
+			return encodeSlice(w, out, part)
 		})
 	})
 }
@@ -150,9 +158,15 @@ func (o *outputFlags) remembers(files *rebase.Files, noRebase bool) func(path st
 	return files.Differs
 }
 
-// encodeSlice returns a slice as a file.
-func encodeSlice(out outputFlags, part *profile.Profile) ([]byte, error) {
-	var file bytes.Buffer
-	_, err := encode(&file, out, part)
-	return file.Bytes(), err
+// encodeSlice writes a slice.
+func encodeSlice(w io.Writer, out outputFlags, part *profile.Profile) error {
+	if out.format == 0 {
+		data, err := driver.EncodeForClang(part)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	_, err := encode(w, out, part) // that an old format knows no files is no news here
+	return err
 }

@@ -86,11 +86,11 @@ func TestExecClang(t *testing.T) {
 
 func TestExecClangPassesThrough(t *testing.T) {
 	s, clang := newClangSite(t)
-	s.write("v2.afdo", "adcg\x02\x00\x00\x00")
+	s.write("none.afdo", "no profile at all\n")
 	s.write("b.cc", "int f();\n")
 	for _, c := range []struct{ args, says string }{
 		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "as it is: it makes a program that counts"},
-		{"--profile v2.afdo -- " + clang + " -c a.c -o x.o", "as it is: v2.afdo is no profile that clang takes"},
+		{"--profile none.afdo -- " + clang + " -c a.c -o x.o", "as it is: none.afdo is no profile that clang takes"},
 		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
 		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: cannot be determined from its source text"},
 		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},
@@ -99,6 +99,29 @@ func TestExecClangPassesThrough(t *testing.T) {
 		out := s.says(append([]string{"afdo", "exec", "-v"}, strings.Fields(c.args)...)...)
 		assert.Contains(t, out, c.says, c.args)
 	}
+}
+
+// Of a GCOV profile clang gets what it would of the same profile as ExtBinary, by exec and by
+// slice.
+func TestClangSlicesOfGCOV(t *testing.T) {
+	s, clang := newClangSite(t)
+	require.Equal(t, cli.StatusDone, afdoRun("convert", s.path("p.extbinary"), "--to", "v4c", "-o", s.path("p.v4")).status)
+	require.Equal(t, cli.StatusDone, afdoRun("convert", s.path("p.v4"), "--to", "extbinary", "-o", s.path("whole")).status)
+	s.write("compile_commands.json", fmt.Sprintf(`[{"directory": %q, "file": "a.c", "arguments": [%q, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o"]}]`, s.dir, clang))
+	s.run(clang, "-O2", "-gmlt", "-c", "a.c", "-o", "whole.o", "-fprofile-sample-use=whole")
+	s.run(clang, "-O2", "-gmlt", "-c", "a.c", "-o", "none.o")
+	assert.NotEqual(t, s.read("none.o"), s.read("whole.o"))
+	out := s.run("afdo", "exec", "-v", "--profile", "p.v4", "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o")
+	assert.Contains(t, out, "slice s.o.afdo written: ")
+	assert.True(t, s.read("whole.o") == s.read("s.o"))
+	s.run("afdo", "slice", "p.v4", "--all", "-d", "all", "--compile-commands", "compile_commands.json", "--to", "extbinary")
+	assert.True(t, s.read("s.o.afdo") == s.read("all/s.o.afdo"))
+	s.run("afdo", "slice", "p.v4", "--unit", "a.c", "--deps", "a.d", "--to", "extbinary", "-o", "hand")
+	assert.Contains(t, must(t, "convert", s.path("hand"), "--to", "sampletext"), "main:800:1\n 1: 100 work:100\n 2: 700 other:3\n")
+	s.run("afdo", "exec", "--profile", "p.v4", "--quantize", "1", "--", clang, "-O2", "-c", "a.c", "-o", "s.o")
+	assert.Contains(t, must(t, "convert", s.path("s.o.afdo"), "--to", "sampletext"), " 2: 512 other:4\n")
+	assert.Contains(t, s.fails(cli.StatusUsage, "afdo", "slice", "p.v4", "--unit", "a.c", "--for", "gcc12", "--to", "extbinary"), "it does not read extbinary")
+	assert.Contains(t, s.fails(cli.StatusFault, "afdo", "slice", "p.v4", "--unit", "a.c", "--deps", "a.d", "--to", "profdata"), "p.v4: no slices of this profile")
 }
 
 // A slice by hand, and those of a build, are what exec makes.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/memprofkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -97,6 +98,19 @@ func (e *env) asInput(verb string, use func(*gcovkind.Input) error) func(*input.
 func isGCOV(k kind.Kind) bool {
 	_, ok := k.(*gcovkind.Kind)
 	return ok
+}
+
+// isGCOVFile reports whether a file is a GCOV profile. What comes on standard input, which can be
+// read once, is taken for one.
+func (e *env) isGCOVFile(path string) (is bool, err error) {
+	if path == cli.Stdio {
+		return true, nil
+	}
+	err = e.withParts(path, func(_ *input.File, k kind.Kind) error {
+		is = isGCOV(k)
+		return nil
+	})
+	return is, err
 }
 
 func can[V any](k kind.Kind) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -81,7 +82,7 @@ type cutter interface {
 	whole() ([]byte, error)
 }
 
-// A gccCutter takes slices for GCC.
+// A gccCutter takes slices of a GCOV profile.
 type gccCutter struct {
 	program *slice.Program
 	target  slice.Target
@@ -102,8 +103,9 @@ func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (d
 	if !g.noRebase {
 		part, _ = files.Slice(part)
 	}
-	data, err = encodeSlice(g.out, part)
-	return data, part.NumFunctions() > 0, err
+	var file bytes.Buffer
+	err = encodeSlice(&file, g.out, part)
+	return file.Bytes(), part.NumFunctions() > 0, err
 }
 
 func (g *gccCutter) whole() ([]byte, error) {
@@ -111,7 +113,9 @@ func (g *gccCutter) whole() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeSlice(g.out, part)
+	var file bytes.Buffer
+	err = encodeSlice(&file, g.out, part)
+	return file.Bytes(), err
 }
 
 // cutAll writes the slices of a build with a cutter that withCutter opens.

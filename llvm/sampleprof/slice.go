@@ -15,6 +15,12 @@ type Slice struct {
 	uniq    bool      // the whole profile has names of unique internal linkage
 }
 
+// NewSlice returns a slice that has what is in p, and the summary of a whole profile. It keeps
+// both.
+func NewSlice(p *Profile, summary *afdo.Summary) *Slice {
+	return &Slice{profile: p, summary: summary}
+}
+
 // NumFunctions returns the number of functions, in all their contexts.
 func (s *Slice) NumFunctions() int { return s.profile.NumFunctions() }
 
