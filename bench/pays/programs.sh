@@ -15,6 +15,12 @@ prepare() {
 	: >"$work/leveldb/port/port_config.h"
 	mkdir -p "$work/expat"
 	: >"$work/expat/expat_config.h"
+	mkdir -p "$work/jansson"
+	printf '#define %s 1\n' HAVE_STDINT_H HAVE_INTTYPES_H HAVE_SYS_TYPES_H HAVE_LOCALE_H >"$work/jansson/jansson_private_config.h"
+	if [[ " ${programs[*]} " == *" libpng "* ]]; then
+		mkdir -p "$work/libpng"
+		cp "$(echo "$sources"/libpng*)"/scripts/pnglibconf.h.prebuilt "$work/libpng/pnglibconf.h"
+	fi
 }
 
 # files PROGRAM prints the source files of a program, and flags NAME the flags they need.
@@ -30,6 +36,9 @@ files() {
 	expat) ls "$sources"/expat-*/expat/lib/xml{parse,role,tok}.c "$here/programs/expat.c"
 		find "$sources"/expat-*/expat/lib/ -name 'random_dev_urandom.c' -o -name 'random_getrandom.c' ;;
 	lz4) ls "$sources"/lz4-*/lib/lz4{,hc}.c "$here/programs/lz4.c" ;;
+	jansson) ls "$sources"/jansson-*/src/*.c "$here/programs/jansson.c" ;;
+	yamlcpp) ls "$sources"/yaml-cpp-*/src/*.cpp "$here/programs/yamlcpp.cc" ;;
+	libpng) ls "$sources"/libpng*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
 	esac
@@ -45,6 +54,9 @@ flags() {
 	cjson) echo -I"$(echo "$sources"/cjson-*)" ;;
 	expat) echo -DXML_GE=1 -DXML_DTD=1 -DXML_NS=1 -DXML_CONTEXT_BYTES=1024 -DXML_DEV_URANDOM -DHAVE_GETRANDOM -I"$work/expat" -I"$(echo "$sources"/expat-*/expat/lib)" ;;
 	lz4) echo -I"$(echo "$sources"/lz4-*/lib)" ;;
+	jansson) echo -DHAVE_CONFIG_H -I"$work/jansson" -I"$(echo "$sources"/jansson-*)/android" -I"$(echo "$sources"/jansson-*)/src" ;;
+	yamlcpp) echo -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
+	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng*)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
 		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
 	esac
@@ -54,7 +66,7 @@ flags() {
 compiler() {
 	local c="gcc${2#plain}" cxx="g++${2#plain}"
 	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
-	case $1 in lua | zstd | calc | cjson | expat | lz4) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
 }
 
 # debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.
@@ -79,7 +91,7 @@ compile() {
 # build PROGRAM SUFFIX OUT FLAGS... compiles and links.
 build() {
 	out=$3 compile "$1" "$2" "${@:4}"
-	$(compiler "$1" "$2") "${OPT--O2}" -g -o "$3" "$3".o/*.o -lm -lpthread
+	$(compiler "$1" "$2") "${OPT--O2}" -g -o "$3" "$3".o/*.o -lm -lpthread $([ "$1" != libpng ] || echo -lz)
 }
 export out
 

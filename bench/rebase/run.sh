@@ -5,7 +5,8 @@
 #	bench/rebase/run.sh OLD NEW [PROGRAM...]
 #
 # OLD and NEW are folders with the sources of two versions, each as bench/pays/run.sh has it; besides its programs there
-# are tinyxml2, cjson, expat and lz4 (tinyxml2-*, cjson-*, expat-*, lz4-*). The table goes to standard output: the
+# are tinyxml2, cjson, expat, lz4, jansson, yamlcpp and libpng (tinyxml2-*, cjson-*, expat-*, lz4-*, jansson-*,
+# yaml-cpp-*, libpng*-*). The table goes to standard output: the
 # overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
 # its sources, by both texts, and by these with the newer program's debug info; what remembering takes, as a share of
 # the compact file without; and with COUNT=1 the instructions of the newer program on the trained
@@ -22,7 +23,8 @@ wanted=("$@")
 suffix=${COMPILER-plain}
 keep=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
-declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4)
+declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4
+	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6)
 
 mkdir -p "$keep"
 go build -C "$root" -o "$keep/afdo" ./cmd/afdo
