@@ -29,7 +29,7 @@ func TestCheckDamagedFiles(t *testing.T) {
 		}
 		data, _ := gen.Random(r, o)
 		for range 10 {
-			damaged := damage(r, data)
+			damaged := gen.Damage(r, data, 8)
 			if agree(t, damaged) {
 				accepted++
 			} else {
@@ -39,23 +39,6 @@ func TestCheckDamagedFiles(t *testing.T) {
 	}
 	require.NotZero(t, accepted)
 	require.NotZero(t, refused)
-}
-
-// damage flips a bit, sets a byte, or cuts out or doubles a piece.
-func damage(r *rand.Rand, data []byte) []byte {
-	out := append([]byte(nil), data...)
-	at := 8 + r.IntN(len(out)-8)
-	switch r.IntN(4) {
-	case 0:
-		out[at] ^= 1 << r.IntN(8)
-	case 1:
-		out[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[r.IntN(5)]
-	case 2:
-		out = append(out[:at], out[min(len(out), at+1+r.IntN(4)):]...)
-	case 3:
-		out = append(out[:at:at], data[max(0, at-1-r.IntN(4)):]...)
-	}
-	return out
 }
 
 // agree checks what holds for any bytes, and reports whether Check accepts them.

@@ -165,29 +165,33 @@ func FuzzOpenWalk(f *testing.F) {
 // in any file.
 func FuzzLookup(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		lookUpByID(t, data)
-		r, err := OpenBytes(data)
+	f.Fuzz(func(t *testing.T, data []byte) { lookUpAll(t, data) })
+}
+
+// lookUpAll finds in every way what a walk finds, and reports whether the walk came to its end.
+func lookUpAll(t *testing.T, data []byte) bool {
+	lookUpByID(t, data)
+	r, err := OpenBytes(data)
+	if err != nil {
+		return false
+	}
+	truth, err := naive.Decode(data)
+	if err != nil || !distinctNames(truth) {
+		return false
+	}
+	if _, err := walk(r, false); err != nil { // a checksum, or a limit
+		return false
+	}
+	for u, err := range r.Units() {
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
-		truth, err := naive.Decode(data)
-		if err != nil || !distinctNames(truth) {
-			return
-		}
-		if _, err := walk(r, false); err != nil { // a checksum, or a limit
-			return
-		}
-		for u, err := range r.Units() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			lookUpUnit(t, r, u)
-		}
-		if u, err := r.Unit("no such path\x00"); !errors.Is(err, ErrNotFound) {
-			t.Fatalf("no such unit: %v, %v", u, err)
-		}
-	})
+		lookUpUnit(t, r, u)
+	}
+	if u, err := r.Unit("no such path\x00"); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("no such unit: %v, %v", u, err)
+	}
+	return true
 }
 
 // distinctNames reports whether no two units have one path, and no two symbols of a unit one name.

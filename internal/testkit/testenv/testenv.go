@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -143,4 +144,17 @@ func decompress(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(z)
+}
+
+// mutantsFlag is the variable of the environment that says how many damaged files a test of lookups
+// is to make.
+const mutantsFlag = "AFDO_MUTANTS"
+
+// Mutants returns how many damaged files a test that compares lookups with a walk is to make: a
+// few, more in a sweep, or as many as the environment says in AFDO_MUTANTS.
+func Mutants() int {
+	if n, err := strconv.Atoi(os.Getenv(mutantsFlag)); err == nil {
+		return n
+	}
+	return Rounds(300, 5_000)
 }
