@@ -3,6 +3,7 @@ package driver
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +59,7 @@ func TestNoCache(t *testing.T) {
 	assert.True(t, c.files().Once("x"))
 	assert.True(t, c.files().Once("x"), "nothing is kept")
 	c.Record(Count{Outcome: Sliced, Times: 1})
-	counts, err := c.Stats()
+	counts, _, err := c.Stats()
 	assert.NoError(t, err)
 	assert.Empty(t, counts)
 	c.trimNowAndThen()
@@ -105,7 +106,7 @@ func TestCacheTrim(t *testing.T) {
 	gone, err = c.Clean()
 	require.NoError(t, err)
 	assert.Equal(t, 1, gone.Files)
-	counts, err := c.Stats()
+	counts, _, err := c.Stats()
 	require.NoError(t, err)
 	assert.Len(t, counts, 1, "the statistics stay")
 }
@@ -128,7 +129,7 @@ func TestStats(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		counts, err := c.Stats()
+		counts, _, err := c.Stats()
 		require.NoError(t, err)
 		assert.Len(t, counts, 2)
 		for _, count := range counts {
@@ -146,12 +147,49 @@ func TestStats(t *testing.T) {
 	require.NoError(t, c.ZeroStats())
 	require.NoError(t, c.ZeroStats())
 	require.NoError(t, os.WriteFile(c.statsPath(), []byte("same\t\t3\t20\t5\nsliced\t\t1\t20\t5\t2\nfailed\t\t1\t0\t5\t2\n"), 0o666)) // the first line is an earlier version's
-	old, err := c.Stats()
+	old, _, err := c.Stats()
 	require.NoError(t, err)
+	assert.Zero(t, old[0].SliceBytes)
 	kept, sliced := Kept(old)
 	assert.Equal(t, [2]int64{3, 4}, [2]int64{kept, sliced})
 	require.NoError(t, c.ZeroStats())
-	counts, err := c.Stats()
+	counts, _, err := c.Stats()
 	require.NoError(t, err)
 	assert.Empty(t, counts)
+}
+
+// TestStatsOfFiles tells which sources got no slice the last time, also when the lines have been
+// summed up.
+func TestStatsOfFiles(t *testing.T) {
+	c := newCache(t)
+	for _, count := range []Count{
+		{Outcome: Whole, File: "/src/z.m"},
+		{Outcome: Nothing, File: "/src/tab\tquote\"line\n.c"},
+		{Outcome: AsItIs, Reason: Unreadable, File: "/src/b.c"},
+		{Outcome: UpToDate, File: "/src/z.m"},
+		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, File: "/src/c.c"},
+		{Outcome: Whole, File: "/src/mended.cc"},
+		{Outcome: Sliced, File: "/src/mended.cc", SliceBytes: 10, ProfileBytes: 1000},
+		{Outcome: Sliced, File: "/src/d.c", SliceBytes: 20, ProfileBytes: 1000},
+	} {
+		count.Times = 1
+		c.Record(count)
+	}
+	for range 2 {
+		counts, files, err := c.Stats()
+		require.NoError(t, err)
+		assert.Equal(t, []FileOutcome{
+			{"/src/b.c", AsItIs, Unreadable}, {"/src/tab\tquote\"line\n.c", Nothing, ""}, {"/src/z.m", Whole, ""},
+		}, files)
+		assert.Contains(t, counts, Count{Outcome: Sliced, Times: 2, SliceBytes: 30, ProfileBytes: 2000})
+		assert.Contains(t, counts, Count{Outcome: Whole, Times: 2})
+		c.foldStats()
+	}
+	for i := range 2 * maxFiles {
+		c.Record(Count{Outcome: Whole, Times: 1, File: strconv.Itoa(i)})
+	}
+	c.foldStats()
+	_, files, err := c.Stats()
+	require.NoError(t, err)
+	assert.Len(t, files, maxFiles)
 }

@@ -82,7 +82,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	case l.Bits < 0:
 		return nil, fmt.Errorf("driver: %d significant bits", l.Bits)
 	}
-	start := time.Now()
+	start := processorTime()
 	p := preparation{Launcher: l, command: command.Parse(argv, dir)}
 	plan, err := p.plan()
 	if p.replaced() { // maybe while it was being written: what was read of it may be of both
@@ -93,15 +93,32 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 			err = fmt.Errorf("%s is being replaced: move new profiles there, under another name first", p.profile.name)
 		}
 	}
-	count := Count{Outcome: Failed, Times: 1, Time: time.Since(start), Preprocessed: p.preprocessed}
 	if err == nil {
-		count.Outcome, count.Reason, count.Bytes = plan.Outcome, plan.Reason, plan.Bytes
 		p.keepHere(plan)
 		p.finish(plan)
 	}
-	l.Cache.Record(count)
+	l.Cache.Record(p.count(plan, err, processorTime()-start))
 	l.Cache.trimNowAndThen()
 	return plan, err
+}
+
+// count returns what the statistics have of a command.
+func (p *preparation) count(plan *Plan, err error, took time.Duration) Count {
+	c := Count{Outcome: Failed, Times: 1, Time: took, Preprocessed: p.preprocessed}
+	if len(p.command.Sources) > 0 {
+		c.File = p.command.Path(p.command.Sources[0])
+	}
+	if err != nil {
+		return c
+	}
+	c.Outcome, c.Reason, c.Bytes = plan.Outcome, plan.Reason, plan.Bytes
+	if plan.Slice == "" || plan.Outcome == Whole {
+		return c
+	}
+	if slice, err := os.Stat(p.command.Path(plan.Slice)); err == nil {
+		c.SliceBytes, c.ProfileBytes = slice.Size(), p.profile.info.Size()
+	}
+	return c
 }
 
 // settling is the time that a profile which is being replaced gets.

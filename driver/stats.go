@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,10 +36,14 @@ type Count struct {
 	Outcome Outcome
 	Reason  command.Reason // of AsItIs
 	Times   int64
-	Bytes   int64         // of slices
-	Time    time.Duration // that the launcher has taken
+	Bytes   int64         // of slices that were written
+	Time    time.Duration // of the processor, that the launcher and what it ran itself have taken
 
 	Preprocessed int64 // times that sources were preprocessed
+	SliceBytes   int64 // of the slices that compiles got, whether these were there already or not
+	ProfileBytes int64 // of the profile in their place
+
+	File string // the source, of a single compile
 }
 
 func (c *Count) add(d Count) {
@@ -45,6 +51,8 @@ func (c *Count) add(d Count) {
 	c.Bytes += d.Bytes
 	c.Time += d.Time
 	c.Preprocessed += d.Preprocessed
+	c.SliceBytes += d.SliceBytes
+	c.ProfileBytes += d.ProfileBytes
 }
 
 // Kept returns how many compiles got a slice that was there already, of all that got one.
@@ -61,12 +69,34 @@ func Kept(counts []Count) (kept, all int64) {
 	return kept, all
 }
 
-// The statistics are a file of lines: outcome, reason, times, bytes, nanoseconds, and times that
-// sources were preprocessed, with a tab between them. Every run appends one, which systems do
-// in one piece; a file that has become long is summed up by the next run.
+// A FileOutcome is what the last compile of a source got if that was no slice of its own, or one
+// without samples.
+type FileOutcome struct {
+	File    string
+	Outcome Outcome
+	Reason  command.Reason // of AsItIs
+}
+
+// worthTelling reports whether somebody may want to know of which source that was.
+func (c *Count) worthTelling() bool {
+	switch c.Outcome {
+	case Whole, Nothing, Failed:
+		return true
+	case AsItIs:
+		return c.Reason == Unreadable || c.Reason == OldGCC || c.Reason == OldClang
+	}
+	return false
+}
+
+// The statistics are a file of lines: outcome, reason, times, bytes, nanoseconds, times that
+// sources were preprocessed, bytes of slices and of profiles, and the source in quotes, with a tab
+// between them. Every run appends one, which systems do in one piece; a file that has become long
+// is summed up by the next run. Sums have no source. Those that are worth telling of follow them,
+// each with 0 times.
 const (
 	statsName = "stats"
 	maxStats  = 256 << 10
+	maxFiles  = 500
 )
 
 func (c *Cache) statsPath() string { return filepath.Join(c.store.Dir(), statsName) }
@@ -89,7 +119,8 @@ func (c *Cache) Record(what Count) {
 }
 
 func (c *Count) line() string {
-	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed)
+	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed,
+		c.SliceBytes, c.ProfileBytes, c.File)
 }
 
 // foldStats sums up the statistics. Only one process can take the file away; what a
@@ -100,20 +131,24 @@ func (c *Cache) foldStats() {
 		return
 	}
 	defer os.Remove(old)
-	counts, err := readStats(old)
+	counts, files, err := readStats(old)
 	if err != nil {
 		return
 	}
 	for _, count := range counts {
 		c.Record(count)
 	}
+	for _, f := range files[:min(len(files), maxFiles)] {
+		c.Record(Count{Outcome: f.Outcome, Reason: f.Reason, File: f.File})
+	}
 }
 
 // Stats returns the statistics, summed up by outcome and reason in the order in which these came
-// up.
-func (c *Cache) Stats() ([]Count, error) {
+// up, and the sources whose last compile got the whole profile or none, by path. Of many sources
+// some are forgotten.
+func (c *Cache) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	return readStats(c.statsPath())
 }
@@ -131,51 +166,68 @@ func (c *Cache) ZeroStats() error {
 }
 
 // readStats sums up a file of statistics. Lines that make no sense are passed over.
-func readStats(path string) ([]Count, error) {
+func readStats(path string) ([]Count, []FileOutcome, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	type kind struct {
-		outcome Outcome
-		reason  command.Reason
-	}
-	var counts []Count
-	at := make(map[kind]int)
+	t := tally{at: make(map[FileOutcome]int), files: make(map[string]FileOutcome)}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		count, ok := parseCount(lines.Text())
-		if !ok {
-			continue
+		if count, ok := parseCount(lines.Text()); ok {
+			t.add(count)
 		}
-		k := kind{count.Outcome, count.Reason}
-		i, known := at[k]
-		if !known {
-			i = len(counts)
-			at[k] = i
-			counts = append(counts, Count{Outcome: k.outcome, Reason: k.reason})
-		}
-		counts[i].add(count)
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
-		return nil, err
+		return nil, nil, err
 	}
-	return counts, nil
+	files := slices.SortedFunc(maps.Values(t.files), func(a, b FileOutcome) int { return strings.Compare(a.File, b.File) })
+	return t.counts, files, nil
+}
+
+// A tally is statistics that are being summed up.
+type tally struct {
+	counts []Count
+	at     map[FileOutcome]int // where in counts an outcome and reason are
+	files  map[string]FileOutcome
+}
+
+func (t *tally) add(c Count) {
+	if c.File != "" && c.Outcome != UpToDate { // that is what it was the last time
+		delete(t.files, c.File)
+		if c.worthTelling() {
+			t.files[c.File] = FileOutcome{c.File, c.Outcome, c.Reason}
+		}
+	}
+	if c.Times == 0 {
+		return
+	}
+	kind := FileOutcome{Outcome: c.Outcome, Reason: c.Reason}
+	i, known := t.at[kind]
+	if !known {
+		i = len(t.counts)
+		t.at[kind] = i
+		t.counts = append(t.counts, Count{Outcome: c.Outcome, Reason: c.Reason})
+	}
+	t.counts[i].add(c)
 }
 
 func parseCount(line string) (c Count, ok bool) {
 	fields := strings.Split(line, "\t")
-	if len(fields) == 5 { // of earlier versions
-		fields = append(fields, "0")
+	switch len(fields) { // of earlier versions
+	case 5:
+		fields = append(fields, "0", "0", "0", `""`)
+	case 6:
+		fields = append(fields, "0", "0", `""`)
 	}
-	if len(fields) != 6 {
+	if len(fields) != 9 {
 		return c, false
 	}
-	var numbers [4]int64
+	var numbers [6]int64
 	for i := range numbers {
 		n, err := strconv.ParseInt(fields[2+i], 10, 64)
 		if err != nil || n < 0 {
@@ -183,5 +235,9 @@ func parseCount(line string) (c Count, ok bool) {
 		}
 		numbers[i] = n
 	}
-	return Count{Outcome(fields[0]), command.Reason(fields[1]), numbers[0], numbers[1], time.Duration(numbers[2]), numbers[3]}, true
+	file, err := strconv.Unquote(fields[8])
+	return Count{
+		Outcome: Outcome(fields[0]), Reason: command.Reason(fields[1]), Times: numbers[0], Bytes: numbers[1], Time: time.Duration(numbers[2]),
+		Preprocessed: numbers[3], SliceBytes: numbers[4], ProfileBytes: numbers[5], File: file,
+	}, err == nil
 }

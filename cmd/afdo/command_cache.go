@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 const cacheHelp = `Show the statistics of "afdo exec" and what its cache holds, or clean the cache.
@@ -86,9 +87,20 @@ type cacheFacts struct {
 	MaxDays  int            `json:"max_days"`
 	Commands []commandFacts `json:"commands"`
 
-	Slices       int64 `json:"slices"`       // compiles that got one
-	Kept         int64 `json:"kept"`         // those whose slice was there already
-	Preprocessed int64 `json:"preprocessed"` // times that sources were preprocessed
+	Slices       int64 `json:"slices"`        // compiles that got one
+	Kept         int64 `json:"kept"`          // those whose slice was there already
+	Preprocessed int64 `json:"preprocessed"`  // times that sources were preprocessed
+	SliceBytes   int64 `json:"slice_bytes"`   // of the slices that compiles got
+	ProfileBytes int64 `json:"profile_bytes"` // of the profile in their place
+
+	Sources []sourceFacts `json:"sources"` // those that got the whole profile or nothing of it
+}
+
+// sourceFacts are what the last compile of a source got.
+type sourceFacts struct {
+	File    string `json:"file"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // commandFacts are the statistics of one outcome.
@@ -97,7 +109,7 @@ type commandFacts struct {
 	Reason  string  `json:"reason,omitempty"`
 	Count   int64   `json:"count"`
 	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"`
+	Seconds float64 `json:"seconds"` // of the processor
 }
 
 func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
@@ -108,13 +120,18 @@ func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
 	size, age := cache.Limits()
 	facts := &cacheFacts{
 		Dir: cache.Dir(), Files: usage.Files, Bytes: usage.Bytes, MaxBytes: size, MaxDays: int(age / (24 * time.Hour)),
-		Commands: []commandFacts{},
+		Commands: []commandFacts{}, Sources: []sourceFacts{},
 	}
-	counts, err := cache.Stats()
+	counts, sources, err := cache.Stats()
 	facts.Kept, facts.Slices = driver.Kept(counts)
 	for _, c := range counts {
 		facts.Preprocessed += c.Preprocessed
+		facts.SliceBytes += c.SliceBytes
+		facts.ProfileBytes += c.ProfileBytes
 		facts.Commands = append(facts.Commands, commandFacts{string(c.Outcome), string(c.Reason), c.Times, c.Bytes, c.Time.Seconds()})
+	}
+	for _, f := range sources {
+		facts.Sources = append(facts.Sources, sourceFacts{f.File, string(f.Outcome), string(f.Reason)})
 	}
 	return facts, err
 }
@@ -126,18 +143,42 @@ func (f *cacheFacts) print(w io.Writer) error {
 		_, err := fmt.Fprintln(w, "No command has run through \"afdo exec\" yet.")
 		return err
 	}
-	fmt.Fprintf(w, "%8s  %9s  %8s  %s\n", "Commands", "Written", "Seconds", "Outcome")
+	fmt.Fprintf(w, "%8s  %9s  %8s  %s\n", "Commands", "Written", "CPU s", "Outcome")
 	for _, c := range f.Commands {
-		what := c.Outcome
-		if c.Reason != "" {
-			what += ": " + c.Reason
-		}
-		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, what)
+		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, outcome(c.Outcome, c.Reason))
 	}
 	if f.Slices > 0 {
 		fmt.Fprintf(w, "\n%.1f %% of %d slices were there already. Sources were preprocessed %d times.\n", 100*float64(f.Kept)/float64(f.Slices), f.Slices, f.Preprocessed)
 	}
+	if f.ProfileBytes > 0 {
+		fmt.Fprintf(w, "Compilers had %s of slices to read where the profile has %s.\n", megabytes(f.SliceBytes), megabytes(f.ProfileBytes))
+	}
+	return f.printSources(w)
+}
+
+// maxSources is how many sources are printed. The JSON has more.
+const maxSources = 20
+
+// printSources prints which sources got no slice with samples.
+func (f *cacheFacts) printSources(w io.Writer) error {
+	if len(f.Sources) > 0 {
+		fmt.Fprintf(w, "\nSources that got the whole profile or nothing of it:\n")
+	}
+	shown := f.Sources[:min(len(f.Sources), maxSources)]
+	for _, s := range shown {
+		fmt.Fprintf(w, "  %s: %s\n", human.Name(s.File), outcome(s.Outcome, s.Reason))
+	}
+	if more := len(f.Sources) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more, see --json\n", more)
+	}
 	return nil
+}
+
+func outcome(what, reason string) string {
+	if reason != "" {
+		return what + ": " + reason
+	}
+	return what
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -357,7 +357,7 @@ func TestExecWarnings(t *testing.T) {
 	assert.Equal(t, 1, build("--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "nothing in the profile")
 
 	out := s.run("afdo", "cache")
-	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is no compiler of GCC"} {
+	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is no compiler of GCC", "of slices to read", "/a.c: nothing in the profile\n"} {
 		assert.Contains(t, out, want)
 	}
 }
