@@ -2,6 +2,7 @@ package anyprof
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -120,6 +121,18 @@ func (f *File) Read(p []byte) (int, error) {
 		f.onRead(n)
 	}
 	return n, err
+}
+
+// maxHint is how many bytes there is memory for before they have been read.
+const maxHint = 48 << 20
+
+// all reads the file to its end. Where its size is known, and is no more than a claim of some
+// megabytes, the bytes are not moved as they arrive.
+func (f *File) all() ([]byte, error) {
+	var whole bytes.Buffer
+	whole.Grow(int(min(f.size, maxHint)) + bytes.MinRead)
+	_, err := whole.ReadFrom(f)
+	return whole.Bytes(), err
 }
 
 // Profile opens the profile that the file holds: in pieces if the format and the file allow it, or

@@ -111,7 +111,11 @@ func openV4(f *File, o *options) (*Profile, error) {
 }
 
 func openOld(f *File, _ *options) (*Profile, error) {
-	p, err := gcov.Parse(f)
+	data, err := f.all()
+	if err != nil {
+		return nil, err
+	}
+	p, err := gcov.ParseBytes(data)
 	if err != nil {
 		return nil, err
 	}

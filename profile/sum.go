@@ -8,7 +8,7 @@ import (
 
 const (
 	maxWorkers = 64 // of Sum: each may hold as much memory as the result
-	maxBatch   = 16 // inputs that a worker merges before it hands them over
+	maxBatch   = 64 // inputs that a worker merges before it hands them over: 16 took a tenth more time in all
 )
 
 // Sum merges n profiles that load returns by number, each scaled by its weight, as
@@ -19,7 +19,7 @@ const (
 // many as there are processors and at most 64. Each works on a few
 // profiles in a row, which it drops as soon as they are merged. So what is held in
 // memory is bounded by the result and not by the inputs together: for each goroutine
-// an input and a sum of at most 16, which is never larger than the result.
+// an input and a sum of at most 64, which is never larger than the result.
 //
 // The error is the one of the lowest number that has any. No load is running any more when Sum
 // returns.
