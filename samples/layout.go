@@ -56,8 +56,8 @@ const looked = 1000
 
 // counted returns what addresses are counted from: llvm-profgen counts from the first segment of
 // code unless told otherwise, and others from the first segment or from 0. It is where most of the
-// ranges are in code, and end in a branch.
-func (b *Binary) counted(linked *Set) (base uint64) {
+// ranges are in code, and end in a branch; guessed tells that others fit as well.
+func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
 		fit, left := 0, looked
@@ -71,11 +71,14 @@ func (b *Binary) counted(linked *Set) (base uint64) {
 				fit++
 			}
 		}
-		if fit > most {
-			base, most = candidate, fit
+		switch {
+		case fit > most:
+			base, most, guessed = candidate, fit, false
+		case fit == most && candidate != base:
+			guessed = true
 		}
 	}
-	return base
+	return base, guessed
 }
 
 // mayBranch reports whether the instruction at an address may be a branch, by its first bytes. It
@@ -109,7 +112,9 @@ var branchPrefixes = []byte{0xf2, 0xf3, 0x3e, 0x2e, 0x41}
 // unlinked makes file offsets of a set's addresses, which are the linker's or counted from some
 // base. What is in no code is left out.
 func (b *Binary) unlinked(linked *Set, report *Report) *Set {
-	l, base := b.Layout, b.counted(linked)
+	l := b.Layout
+	base, guessed := b.counted(linked)
+	report.Guessed = report.Guessed || guessed
 	set := new(Set)
 	for r, n := range linked.ranges {
 		begin, ok := l.Offset(r.Begin + base)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -129,6 +130,7 @@ var strangers = []struct{ magic, what string }{
 	{"gcda", "it is a profile already, of GCC"},
 	{"\x81rforpl\xff", "it is a raw profile of LLVM, which counts by itself"},
 	{"\xfflprofi\x81", "it is a profile already, of LLVM"},
+	{`{"resourceProfiles"`, "it is a profile of OpenTelemetry: make pprof's format of it, which the profiler or the server that has it can also write"},
 	{"{", "it is JSON"},
 }
 
@@ -142,7 +144,38 @@ func foreign(head []byte) string {
 			return s.what
 		}
 	}
+	switch line, _, whole := bytes.Cut(head, []byte("\n")); {
+	case isFolded(line, whole):
+		return "it is call stacks by names, as flame graphs have them, without addresses: give the recording that they were made of, perf.data, the text of perf script or pprof's format"
+	case isOTLP(head):
+		return "it is a profile of OpenTelemetry: make pprof's format of it, which the profiler or the server that has it can also write"
+	}
 	return ""
+}
+
+// isFolded reports whether a line, or its begin, is a call stack of names and a count: "main;f 12".
+func isFolded(line []byte, whole bool) bool {
+	names, count, _ := bytes.Cut(line, []byte(";"))
+	if len(count) == 0 || bytes.IndexFunc(line, isControl) >= 0 || len(names) == 0 || bytes.ContainsAny(names, "/\t") {
+		return false
+	}
+	last := count[bytes.LastIndexByte(count, ' ')+1:]
+	_, digits, _ := lines.Number(last, 10)
+	return !whole || digits > 0 && digits == len(last)
+}
+
+// isOTLP reports whether an input is a message of OpenTelemetry's protocol. It begins with a
+// message in a message, where pprof's format has a message of numbers.
+func isOTLP(head []byte) bool {
+	if len(head) == 0 || head[0] != 0x0a {
+		return false
+	}
+	_, n := binary.Uvarint(head[1:])
+	if n <= 0 || 1+n >= len(head) {
+		return false
+	}
+	inner := head[1+n]
+	return inner == 0x0a || inner == 0x12
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }

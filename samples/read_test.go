@@ -170,9 +170,13 @@ func TestForeignInputs(t *testing.T) {
 		"\x7fELF\x02\x01": "it is an ELF file, maybe the binary itself",
 		"PERFFILE\x00":    "before Linux 3",
 		"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x27": "pprof -proto",
-		"--- symbol\nbinary=/bin/true\n": "pprof -proto",
-		"gcov\x04\x00\x00\x00":           "a profile already",
-		"{\"traceEvents\": []}":          "JSON",
+		"--- symbol\nbinary=/bin/true\n":                   "pprof -proto",
+		"gcov\x04\x00\x00\x00":                             "a profile already",
+		"{\"traceEvents\": []}":                            "JSON",
+		"main;f(int, char);g 12\nmain 3\n":                 "without addresses",
+		"main;" + strings.Repeat("long_name;", 20) + "f 1": "without addresses",
+		`{"resourceProfiles": []}`:                         "OpenTelemetry",
+		"\n\x04\n\x00\x12\x00\x12\x00":                     "OpenTelemetry",
 	} {
 		_, _, err := samples.Read(strings.NewReader(input), b, samples.Options{})
 		require.ErrorIs(t, err, samples.ErrUnknown)

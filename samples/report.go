@@ -25,6 +25,10 @@ type Report struct {
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
 	Objects  []Object
 
+	// Guessed tells that addresses of an unsymbolized profile of llvm-profgen may be counted from
+	// the first segment, the first one of code, or 0: the ranges do not tell.
+	Guessed bool
+
 	// Trace is the trace of a processor that perf.data holds. It is not decoded.
 	Trace perfdata.Trace
 }
@@ -49,6 +53,7 @@ func (r *Report) Add(other *Report) {
 	r.Branches = saturate(r.Branches, other.Branches)
 	r.Chains = saturate(r.Chains, other.Chains)
 	r.Trace = max(r.Trace, other.Trace)
+	r.Guessed = r.Guessed || other.Guessed
 	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)
 	r.Damaged = saturate(r.Damaged, other.Damaged)

@@ -256,3 +256,17 @@ func FuzzAddressSamples(f *testing.F) {
 		require.Equal(t, once, text(t, again))
 	})
 }
+
+// Of llvm-profgen's addresses, ranges that end in no branch do not tell what they are counted from.
+func TestGuessedBase(t *testing.T) {
+	b := binary(t, "vec/vec12d5")
+	for text, guessed := range map[string]bool{
+		"1\n0-4:5\n1\n16->0:2\n":            true,
+		"1\n1000-1016:5\n1\n1016->1000:2\n": false,
+		"1\n0-16:5\n1\n16->0:2\n":           false,
+	} {
+		_, r, err := samples.Read(strings.NewReader(text), b, samples.Options{})
+		require.NoError(t, err)
+		require.Equal(t, guessed, r.Guessed, text)
+	}
+}

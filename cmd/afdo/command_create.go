@@ -247,6 +247,9 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 		if hint := report.TraceHint(); hint != "" {
 			e.Warnf("%s: %s; that is not used", human.Name(path), hint)
 		}
+		if report.Guessed {
+			e.Warnf("%s: its ranges do not tell what the addresses are counted from: that was guessed", human.Name(path))
+		}
 	}
 	if err := create.EndRanges(file, set); err != nil {
 		return nil, nil, err
