@@ -334,6 +334,8 @@ func TestNamesAndWidths(t *testing.T) {
 			const box = a.getBoundingClientRect();
 			return box.width > 0 && box.left >= 0 && box.right <= innerWidth && box.top >= 0;
 		})`), "%d", width)
+		// Names have room, also on a telephone.
+		assert.Greater(t, page.number(t, `document.querySelector('#function-table .name').clientWidth`), 0.3*float64(width), "%d", width)
 		if width > 400 {
 			assert.Greater(t, page.number(t, `document.getElementById('flame').clientWidth`), 0.7*float64(width))
 		}

@@ -73,9 +73,9 @@ function table(element, {what, n, columns, by, head, left}) {
   function row(i) {
     const cells = columns.slice(1).map(c => {
       const cell = number(c, c.counts[i]);
-      if (c.meter) {
+      if (c.meter && c.values[i] > c.largest / 100) { // what is shorter is a speck
         const meter = make('span', {class: 'meter'});
-        meter.style.width = c.largest > 0 ? 100 * c.values[i] / c.largest + '%' : '0';
+        meter.style.width = 100 * c.values[i] / c.largest + '%';
         cell.append(meter);
       }
       return cell;
