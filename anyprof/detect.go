@@ -192,10 +192,53 @@ func describe(head []byte) string {
 			return k.what
 		}
 	}
+	if isPprof(head) {
+		return "it is a recording of pprof" + fromRecording
+	}
 	for _, r := range recordings {
 		if r.begin().Match(head) {
 			return r.what + fromRecording
 		}
 	}
 	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])
+}
+
+// isPprof tells whether a file begins with fields of pprof's message of protocol buffers, in any
+// order, up to a type of samples or to the empty string with which the table of strings begins.
+func isPprof(head []byte) bool {
+	const sampleType, stringTable, periodType, last = 1, 6, 11, 15
+	messages := map[uint64]bool{sampleType: true, 2: true, 3: true, 4: true, 5: true, stringTable: true, periodType: true}
+	for len(head) > 1 {
+		field, wire := uint64(head[0]>>3), head[0]&7
+		v, n := binary.Uvarint(head[1:])
+		if n <= 0 || field == 0 || field > last || wire != 0 && wire != 2 || messages[field] != (wire == 2) {
+			return false
+		}
+		if head = head[1+n:]; wire == 0 {
+			continue
+		}
+		if v > uint64(len(head)) {
+			return false
+		}
+		if field == sampleType {
+			return isValueType(head[:v])
+		}
+		if field == stringTable {
+			return v == 0 && len(head) > 0 && head[0]&7 == 2
+		}
+		head = head[v:]
+	}
+	return false
+}
+
+// isValueType tells whether a message says what samples are of, and in which unit.
+func isValueType(message []byte) bool {
+	for want := byte(0x08); len(message) > 0; want = 0x10 {
+		_, n := binary.Uvarint(message[1:])
+		if message[0] != want || n <= 0 || want == 0x10 && len(message) > 1+n {
+			return false
+		}
+		message = message[1+n:]
+	}
+	return true
 }

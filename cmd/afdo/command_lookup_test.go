@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -311,4 +312,18 @@ func TestLookupCorpus(t *testing.T) {
 	for i := 0; i < len(truth.Units); i += 20 {
 		require.Equal(t, view.unit(truth.Units[i]), lookupJSON(t, path, "--unit="+truth.Units[i].Path))
 	}
+}
+
+// A function that a sample profile has only as inlined in others is not said to be missing.
+func TestLookupInlined(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "samples.txt")
+	text := "main:30:1\n 1: _ZN4shop5totalEi:20\n  1: 20\n 2: _ZN4shop5totalEi:5\n  1: 5\n 3: 5\nother:9:1\n 1: _ZN4shop5totalEi:9\n  1: 9\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	for _, name := range []string{"_ZN4shop5totalEi", "shop::total", "total"} {
+		r := afdoRun("lookup", path, "--symbol", name)
+		require.Equal(t, cli.StatusFault, r.status)
+		require.Empty(t, r.out)
+		require.Equal(t, "afdo: "+path+": function \""+name+"\": it has no body of its own; it is inlined in\n  main\n  other\n", r.err)
+	}
+	require.Equal(t, "afdo: "+path+": function \"nothing\": not found\n", afdoRun("lookup", path, "--symbol", "nothing").err)
 }

@@ -2,6 +2,7 @@ package samplekind
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
@@ -53,7 +55,7 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 	if err == nil && p.NumFunctions() == 0 || errors.Is(err, afdo.ErrNotFound) {
 		var name string
 		if name, err = from.meant(o.Symbol); err != nil {
-			return nil, err
+			return nil, from.inlined(o.Symbol, err)
 		}
 		p, err = collect(src, name, rename)
 	}
@@ -104,4 +106,72 @@ func (o *opened) meant(symbol string) (string, error) {
 			}
 		}
 	})
+}
+
+// inlined returns the error about a symbol that no function has. If a function is meant that is
+// only inlined in others, the error says in which.
+func (o *opened) inlined(symbol string, missing error) error {
+	p, err := o.whole()
+	if err != nil || !errors.Is(missing, afdo.ErrNotFound) {
+		return missing
+	}
+	name, err := meantInlined(p, symbol)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	var outer []string
+	for n, in := range inlinedIn(p) {
+		if n == name && (len(outer) == 0 || outer[len(outer)-1] != in) {
+			outer = append(outer, human.Name(in))
+		}
+	}
+	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", symbol, listed(outer))
+}
+
+// meantInlined returns the name of what is inlined that is meant by a symbol, or is the symbol.
+func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
+	for name := range inlinedIn(p) {
+		if name == symbol {
+			return name, nil
+		}
+	}
+	return find.Meant("inlined function", symbol, func(yield func(string, error) bool) {
+		for name := range inlinedIn(p) {
+			if !yield(name, nil) {
+				return
+			}
+		}
+	})
+}
+
+// inlinedIn yields the names of all that is inlined and of the functions in which it is.
+func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
+	return func(yield func(name, outer string) bool) {
+		for f := range p.Functions() {
+			for _, r := range f.Records {
+				if r.Kind != sampleprof.KindInlined {
+					continue
+				}
+				if n := p.Name(r.Name); !n.Hashed && !yield(n.Text, p.Name(f.Name).Text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listed returns names a line each, the first few of them.
+func listed(names []string) string {
+	const most = 10
+	list := ""
+	for _, name := range names[:min(len(names), most)] {
+		list += "\n  " + name
+	}
+	if len(names) > most {
+		list += fmt.Sprintf("\n  and %s more", human.Number(len(names)-most))
+	}
+	return list
 }
