@@ -150,7 +150,7 @@ func (v *File) badIndex(from Section, pos int, ref Ref) error {
 	return from.FaultAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
 }
 
-// together returns how many of the extents, from the first on, follow on each other in the file.
+// adjacent returns how many of the extents, from the first on, follow on each other in the file.
 func adjacent(places []extent) int {
 	n := 1
 	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {
