@@ -135,7 +135,7 @@ func (e *env) tune(ctx context.Context, t *tuning) error {
 	r, err := tune.Run(ctx, t.Options)
 	var failed *tune.CommandError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%w\nafdo: mend it and run the same command again: what is done is not done again", err)
+		return fmt.Errorf("%w\nafdo: mend it and run the same command again: what is done is not done again; commands run in a copy of the tree, so files outside of it need their whole path", err)
 	}
 	if err != nil {
 		return err
