@@ -10,7 +10,8 @@ import (
 // A damaged bucket must not make a function seem absent. Chains stand one behind the other in the
 // order of their buckets, as LLVM writes them. So a lookup that finds nothing looks whether the
 // chain of its bucket, or of the one before that has a chain, ends where the next one begins. If
-// not, the file is damaged or from another writer, and the whole table is checked, once.
+// not, or if the number of buckets is not LLVM's, the file is damaged or from another writer, and
+// the whole table is checked, once.
 
 // A soundness is what a check of the whole table came to.
 type soundness struct {
@@ -37,6 +38,9 @@ func (r *Reader) absent(hash uint64) error {
 // closed tells whether there is no gap between the chains around a bucket.
 func (r *Reader) closed(bucket uint64) bool {
 	t := &r.table
+	if !t.Usual() {
+		return false
+	}
 	end, ok := t.payload, true
 	if start := t.neighbour(r.src, bucket, false); start != 0 {
 		end, ok = t.chainEnd(r.src, start)
@@ -90,17 +94,18 @@ func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int
 	return 0
 }
 
-// chainEnd returns where a chain ends.
+// chainEnd returns where a chain ends, which has an item at least.
 func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 	if start < t.payload || start > t.at-chainHeadSize {
 		return 0, false
 	}
 	c := chainReader{src: src, pos: start, end: t.at, size: firstChainRead}
-	for items := int(get16(c.take(chainHeadSize), false)); items > 0 && c.err == nil; items-- {
+	items := int(get16(c.take(chainHeadSize), false))
+	for i := 0; i < items && c.err == nil; i++ {
 		c.item()
 		c.skip(c.keyLen + c.dataLen)
 	}
-	return c.pos, c.err == nil
+	return c.pos, items > 0 && c.err == nil
 }
 
 // check walks all chains and returns the first fault of a bucket: it does not lead to its chain, or

@@ -39,6 +39,17 @@ func TestDamagedBuckets(t *testing.T) {
 	}
 }
 
+// A number of buckets that is another power of two leads to some of the functions alone.
+func TestOtherNumberOfBuckets(t *testing.T) {
+	data := manyFunctions(t, 300)
+	table := int(le.Uint64(data[32:]))
+	for buckets := le.Uint64(data[table:]) / 2; buckets > 0; buckets /= 2 {
+		damaged := bytes.Clone(data)
+		le.PutUint64(damaged[table:], buckets)
+		lookUpAll(t, damaged, fmt.Sprint(buckets))
+	}
+}
+
 // lookUpAll looks for all functions that a walk finds.
 func lookUpAll(t *testing.T, data []byte, name string) {
 	t.Helper()

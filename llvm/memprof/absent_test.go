@@ -48,3 +48,14 @@ func TestDamagedBuckets(t *testing.T) {
 	}
 	require.Positive(t, caught)
 }
+
+// A number of buckets that is another power of two leads to some of the records alone.
+func TestOtherNumberOfBuckets(t *testing.T) {
+	data := sectionOf(t, randomProfile(rand.New(rand.NewPCG(4, 6)), 60, memprof.DefaultSchema()), 3)
+	records := int(binary.LittleEndian.Uint64(data[24:])) - fuzzOffset
+	for buckets := binary.LittleEndian.Uint64(data[records:]) / 2; buckets > 0; buckets /= 2 {
+		damaged := bytes.Clone(data)
+		binary.LittleEndian.PutUint64(damaged[records:], buckets)
+		lookUpSame(t, damaged)
+	}
+}

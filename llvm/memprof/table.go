@@ -90,9 +90,9 @@ func (t *table) lookup(key uint64) (item, error) {
 // absent returns the error of a key that is not in the chain of its bucket: afdo.ErrNotFound, or a
 // fault of a table that is damaged. Chains stand one behind the other in the order of their
 // buckets, as LLVM writes them. If the chain of the bucket, or of the one before that has any, does
-// not end where the next one begins, all chains are looked at.
+// not end where the next one begins, or the number of buckets is not LLVM's, all are looked at.
 func (t *table) absent(bucket uint64) error {
-	if !t.closed(bucket) {
+	if !t.Usual() || !t.closed(bucket) {
 		if err := t.check(); err != nil {
 			return err
 		}
@@ -112,8 +112,12 @@ func (t *table) closed(bucket uint64) bool {
 			continue
 		}
 		d.Pos = at
-		for range d.Uint16("length of a chain") {
+		items := d.Uint16("length of a chain")
+		for range items {
 			t.item(&d)
+		}
+		if items == 0 {
+			return false
 		}
 		break
 	}
