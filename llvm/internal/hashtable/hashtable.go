@@ -49,8 +49,8 @@ type Head struct{ Buckets, Entries uint64 }
 // Bucket returns the bucket of a hash.
 func (h Head) Bucket(hash uint64) uint64 { return hash & (h.Buckets - 1) }
 
-// Usual reports whether there are as many buckets as LLVM makes for the entries. A table with others
-// may be damaged in that number, so that a bucket leads to some of its items alone.
+// Usual reports whether there are as many buckets as LLVM makes for the entries. A table with
+// others may be damaged in that number, so that a bucket leads to some of its items alone.
 func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.Entries))) }
 
 // ReadHead reads what comes before the buckets, for which there must be room bytes behind it, after
