@@ -44,7 +44,7 @@ type change struct {
 }
 
 // makePlan matches the functions of a profile.
-func makePlan(uses []use, old, new state) *plan {
+func makePlan(uses []use, old state, new *Sources) *plan {
 	p := &plan{old: old, new: new, taken: make(map[taker]bool)}
 	var open []*change
 	for i := range uses {
@@ -75,6 +75,7 @@ func makePlan(uses []use, old, new state) *plan {
 		}
 	}
 	p.movePaths()
+	p.renameInlines(new)
 	return p
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/canonical"
@@ -112,7 +111,7 @@ func (c *change) renamed() string {
 	}
 	from, to := c.spelled.name, c.new.name.Text
 	if c.spelled.known {
-		from, to = strconv.Itoa(len(from))+from, strconv.Itoa(len(to))+to
+		from, to = lengthAndName(from), lengthAndName(to)
 	}
 	if i := strings.LastIndex(c.symbol, from); i >= 0 {
 		return c.symbol[:i] + to + c.symbol[i+len(from):]
