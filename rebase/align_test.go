@@ -82,3 +82,24 @@ func TestAlignLarge(t *testing.T) {
 	a = align(old, shuffled)
 	assert.NotContains(t, a.to, int32(none), "all were moved")
 }
+
+// TestMarksThatDiffer has functions of 100,000 lines of which nothing but marks is known, and these
+// are others everywhere: the comparisons stay within their bound.
+func TestMarksThatDiffer(t *testing.T) {
+	lines := func(seed uint64) []outline.Line {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		marks := make([]outline.Mark, 100_000)
+		for i := range marks {
+			marks[i] = outline.Mark(rng.UintN(19))
+		}
+		return outline.Marked(marks)
+	}
+	old, new := lines(1), lines(2)
+	a := align(old, new)
+	assert.GreaterOrEqual(t, a.left, 0)
+	for i, j := range a.to {
+		if j != none {
+			require.EqualValues(t, i, a.from[j])
+		}
+	}
+}

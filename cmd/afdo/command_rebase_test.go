@@ -239,6 +239,32 @@ func TestRebaseOfCreated(t *testing.T) {
 	assert.Equal(t, mustRead(t, prof), mustRead(t, back), "there and back again")
 }
 
+// TestRebaseThenMerge adds up profiles of two states of the sources, as docs/rebase.md says: the
+// older one is moved first.
+func TestRebaseThenMerge(t *testing.T) {
+	edited := strings.Replace(createdProgram, "  int s = 0;\n", "  int s = 0;\n\n  if (n < 0) abort();\n", 1)
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	folders := make(map[string]string)
+	for name, text := range map[string]string{"old.v4c": createdProgram, "new.v4c": edited} {
+		program := compileC(t, text, "-g")
+		folders[name] = filepath.Dir(program)
+		r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 7),
+			"--map-prefix", folders[name]+"=src", "--source", folders[name], "-o", path(name))
+		require.Equal(t, cli.StatusDone, r.status, r.err)
+	}
+	same := func(sum string) string {
+		r := afdoRun("rebase", sum, "--source", folders["new.v4c"], "--dry-run", "--json")
+		return r.out
+	}
+	must(t, "rebase", path("old.v4c"), "--source", folders["new.v4c"], "-o", path("moved.v4c"))
+	must(t, "merge", path("moved.v4c"), path("new.v4c"), "-o", path("sum.v4c"))
+	assert.Contains(t, same(path("sum.v4c")), `"outcome": "unchanged"`)
+	assert.NotContains(t, same(path("sum.v4c")), `"unknown"`, "all lines are remembered")
+	must(t, "merge", path("old.v4c"), path("new.v4c"), "-o", path("mixed.v4c"))
+	assert.Contains(t, same(path("mixed.v4c")), `"unknown"`, "a function of two states is left alone")
+}
+
 func mustRead(t *testing.T, path string) []byte {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)

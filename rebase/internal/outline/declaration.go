@@ -45,7 +45,9 @@ func followsParameters(word string) bool {
 
 func (d *declaration) word(p *parser, t token) {
 	text := p.text(t)
-	d.qualifier, d.pending = d.pending, ""
+	if d.angles == 0 { // arguments of a template are no part of the name
+		d.qualifier, d.pending = d.pending, ""
+	}
 	if d.afterParens > 0 {
 		d.afterParens++
 	}
@@ -206,6 +208,9 @@ func (d *declaration) punctuation(p *parser, c byte) {
 
 // scoped takes note of "::".
 func (d *declaration) scoped(p *parser) {
+	if d.angles > 0 {
+		return
+	}
 	name := p.before
 	if p.is(name, '>') {
 		name = d.angle

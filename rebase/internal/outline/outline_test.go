@@ -33,6 +33,8 @@ func TestFunctions(t *testing.T) {
 		"name on its line":   {"static int\nf(int a)\n{\n}\n", []string{" f@2..4"}},
 		"old style":          {"int f(a, b)\n\tint a;\n\tchar *b;\n{\n}\n", []string{" f@1..5"}},
 		"in parentheses":     {"API int (lua_f) (int a) {\n}\n", []string{" lua_f@1..2"}},
+		"specialisation":     {"template <> int Box::put<a::Item>(const a::Item &i) {\n}\n", []string{" Box::put@1..2"}},
+		"class of template":  {"int a::Box<b::Item>::put(int i) {\n}\n", []string{" a::Box::put@1..2"}},
 		"struct returned":    {"struct s *f(struct s *p)\n{\n}\n", []string{" f@1..3"}},
 		"attribute":          {"__attribute__((noinline)) int f(void) {\n}\n", []string{" f@1..2"}},
 		"macro in front":     {"MACRO(x)\nint f(void) {\n}\n", []string{" MACRO@1|f@2..3"}},
