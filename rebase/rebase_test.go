@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
 // A text is sources in which lines of code are marked: "@3" at the end of a line makes it the place
@@ -402,4 +403,25 @@ func TestNothing(t *testing.T) {
 		assert.Nil(t, q, name)
 		assert.Len(t, report.Functions, 1, name)
 	}
+}
+
+// TestSpelledParameters has the words of parameters from symbols, of const methods and of
+// instances of templates, too.
+func TestSpelledParameters(t *testing.T) {
+	for _, symbol := range []string{
+		"_ZN4Cart5totalERKN4shop4ItemE", "_ZNK4Cart5totalERKN4shop4ItemE", "_ZNK4Cart5totalIN4shop4ItemEEEiRKT_", "_ZNKR4Cart5totalERKN4shop4ItemE",
+	} {
+		assert.ElementsMatch(t, outline.Words([]byte("shop::Item const&")), spell(symbol).params, symbol)
+	}
+}
+
+// TestLocalNames keeps the symbol of a function that is local to its unit, of which debug info has
+// no more than the unqualified name.
+func TestLocalNames(t *testing.T) {
+	const symbol = "_ZN4shop12_GLOBAL__N_15totalEi"
+	c := change{use: use{symbol: symbol}, spelled: spell(symbol), new: &function{symbol: "total"}}
+	c.new.name.Text = "total"
+	assert.Equal(t, symbol, c.renamed())
+	c.new.symbol, c.new.name.Text = "sum", "sum"
+	assert.Equal(t, "_ZN4shop12_GLOBAL__N_13sumEi", c.renamed())
 }

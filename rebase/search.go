@@ -101,9 +101,10 @@ func (f *finding) unmistakable(c *change) bool {
 	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
 }
 
-// renamed returns the symbol of a function under its new name.
+// renamed returns the symbol of a function under its new name. Of functions that are local to a
+// unit, debug info has no symbol, but the unqualified name.
 func (c *change) renamed() string {
-	if c.new.symbol != "" {
+	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {
 		if slices.Contains(structors(c.new.symbol), canonical.Name(c.symbol)) {
 			return c.symbol
 		}

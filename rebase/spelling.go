@@ -30,7 +30,11 @@ func spell(symbol string) spelling {
 	}
 	s := spelling{known: true}
 	if t, ok := tree.(*demangle.Typed); ok {
-		if f, ok := t.Type.(*demangle.FunctionType); ok {
+		function := t.Type
+		if m, ok := function.(*demangle.MethodWithQualifiers); ok { // const and the like
+			function = m.Method
+		}
+		if f, ok := function.(*demangle.FunctionType); ok {
 			s.params = outline.Words([]byte(demangle.ASTToString(&demangle.FunctionType{Args: f.Args})))
 		}
 	}
