@@ -10,7 +10,9 @@
 # overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
 # its sources, by both texts, and by these with the newer program's debug info; what remembering takes, as a share of
 # the compact file without; and with COUNT=1 the instructions of the newer program on the trained
-# input, built with each profile, against those without any. COMPILER is the suffix of the compiler, by default that of
+# input, built with each profile, against those without any; and with FOUND="plain -16 clang-22" the share of counts for
+# which each of these compilers finds a statement in the newer sources, as afdo explain has it: of the stale profile, of
+# that which was rebased by marks, and of the fresh one. COMPILER is the suffix of the compiler, by default that of
 # gcc itself, KEEP a folder for what is built, and what is there is not built again.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pays" && pwd)
@@ -57,6 +59,20 @@ instructions() {
 	count "$program" "$base.with" train
 }
 
+# found PROFILE SUFFIX prints the share of a profile's counts that a compiler finds.
+found() {
+	local profile=$1
+	case $2 in clang*)
+		profile=$base.found
+		"$keep/afdo" convert "$1" --to extbinary -o "$profile" 2>/dev/null
+		;;
+	esac
+	# Words of the compiler and of flags are split.
+	# shellcheck disable=SC2046
+	"$keep/afdo" explain --json -n 1 "$profile" -j "${JOBS:-2}" -- $(compiler "$program" "$2") "${OPT--O2}" -w $(flags "$program") -c $(files "$program") |
+		tr ',' '\n' | awk -F': ' '/"found_share"/ {printf "%.3f", $2; exit}'
+}
+
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
 
 # remembers prints the share of the bytes of a profile that are about its sources.
@@ -65,8 +81,8 @@ remembers() {
 	awk -v all="$(stat -c %s "$1")" -v without="$(stat -c %s "$1.without")" 'BEGIN {printf "%.1f %%", 100 * (all - without) / without}'
 }
 
-echo '| program | overlap: stale | rebased, by marks | by texts | with debug info | marks | instructions: fresh | stale | rebased |'
-echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'
+echo '| program | overlap: stale | rebased, by marks | by texts | with debug info | marks | instructions: fresh | stale | rebased |'"$(printf ' found by %s: stale | rebased | fresh |' ${FOUND-})"
+echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'"$(printf -- '--:|--:|--:|%.0s' ${FOUND-})"
 for program in "${wanted[@]}"; do
 	version old "$old" "$program"
 	stale=$base.afdo oldtree=$tree
@@ -85,5 +101,10 @@ for program in "${wanted[@]}"; do
 			printf ' %s |' "$(percent "$none" "$took")"
 		done
 	fi
+	for c in ${FOUND-}; do
+		for p in "$stale" "$base.marks.afdo" "$fresh"; do
+			printf ' %s |' "$(found "$p" "$c")"
+		done
+	done
 	echo
 done
