@@ -47,6 +47,9 @@ func newDecoder(f *elf.File) *decoder {
 }
 
 func nextX86(code []byte, mode int) instruction {
+	if len(code) > 2 && code[0] == 0xc5 && code[1]&^4 == 0xf8 && code[2] == 0x77 {
+		return instruction{size: 3} // vzeroupper or vzeroall, to which x86asm gives 8 bytes
+	}
 	in, err := x86asm.Decode(code, mode)
 	if err != nil {
 		return instruction{}

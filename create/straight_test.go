@@ -29,6 +29,8 @@ func TestCrosses(t *testing.T) {
 		{elf.EM_X86_64, "ff e0 90", 2, true},
 		{elf.EM_X86_64, "f3 c3 90", 2, true},
 		{elf.EM_X86_64, "c5 fd 6f 07 62 f1 fd 48 6f 07 e9 00 00 00 00 90", 15, true}, // of AVX
+		{elf.EM_X86_64, "c5 f8 77 c3 90 90 90 90 90", 8, true},                       // vzeroupper
+		{elf.EM_X86_64, "c5 fc 77 b8 eb fe eb fe 90", 8, false},                      // vzeroall, and no jumps in a number
 		{elf.EM_X86_64, "0f 0b 90", 2, true},
 		{elf.EM_X86_64, "06 c3 90", 2, false}, // not to be decoded
 		{elf.EM_386, "06 c3 90", 2, true},
