@@ -10,43 +10,70 @@ import (
 )
 
 var (
-	remarkPlace = pattern.Of(`^DebugLoc: +\{ File: '?([^',]+)'?, Line: (\d+)`)
+	remarkPlace = pattern.Of(`^DebugLoc: +\{ *File: ('(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^',]+), *Line: (\d+)`)
 	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
 )
 
 // readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record): which
-// samples it has applied, at which line of which function.
+// samples it has applied, at which line of which function. They are YAML in the one form that LLVM
+// writes, in which long lines go on in the next one. A library for YAML would add a millisecond to
+// each start of the command.
 func (c *Code) readRemarks(r io.Reader) error {
+	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)
-	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
-	var remark struct {
-		applied        bool
-		function, file string
-		at             place
-	}
+	var remark remark
+	var whole string // a line with those that it goes on in
 	for lines.Scan() {
 		text := lines.Text()
-		key, value, _ := strings.Cut(text, ":")
-		m := remarkPlace().FindStringSubmatch(text)
-		switch value = strings.TrimSpace(value); {
-		case strings.HasPrefix(text, "---"):
-			remark.applied, remark.at.discriminator = false, 0
-		case key == "Name":
-			remark.applied = value == "AppliedSamples"
-		case key == "Function":
-			remark.function = unqualified(value)
-		case m != nil:
-			remark.file = m[1]
-			remark.at.line, _ = strconv.Atoi(m[2])
-		case strings.HasPrefix(text, "..."):
-			if remark.applied {
-				c.addLine(remark.function, remark.file, remark.at)
-			}
+		if more := strings.TrimLeft(text, " "); len(more) < len(text) && !strings.HasPrefix(more, "- ") {
+			whole += " " + more
+			continue
 		}
-		if m := remarkValue().FindStringSubmatch(text); m != nil && m[1] == "Discriminator" {
-			remark.at.discriminator, _ = strconv.Atoi(m[2])
-		}
+		remark.add(c, whole)
+		whole = strings.TrimRight(text, " ")
 	}
+	remark.add(c, whole)
 	return lines.Err()
+}
+
+// A remark is what has been read of one.
+type remark struct {
+	applied        bool
+	function, file string
+	at             place
+}
+
+// add reads a line of a remark, and gives the code what it says at its end.
+func (r *remark) add(c *Code, text string) {
+	key, value, _ := strings.Cut(text, ":")
+	place := remarkPlace().FindStringSubmatch(text)
+	switch value = strings.TrimSpace(value); {
+	case strings.HasPrefix(text, "---"):
+		*r = remark{}
+	case key == "Name":
+		r.applied = value == "AppliedSamples"
+	case key == "Function":
+		r.function = unqualified(unquoted(value))
+	case place != nil:
+		r.file = unquoted(place[1])
+		r.at.line, _ = strconv.Atoi(place[2])
+	case strings.HasPrefix(text, "...") && r.applied:
+		c.addLine(r.function, r.file, r.at)
+	}
+	if m := remarkValue().FindStringSubmatch(text); m != nil && m[1] == "Discriminator" {
+		r.at.discriminator, _ = strconv.Atoi(m[2])
+	}
+}
+
+// unquoted returns what a scalar of YAML stands for. In double quotes, which LLVM has for what
+// cannot be printed, are escapes as in Go.
+func unquoted(scalar string) string {
+	if text, err := strconv.Unquote(scalar); err == nil && scalar[0] == '"' {
+		return text
+	}
+	if len(scalar) >= 2 && scalar[0] == '\'' && scalar[len(scalar)-1] == '\'' {
+		return strings.ReplaceAll(scalar[1:len(scalar)-1], "''", "'")
+	}
+	return scalar
 }

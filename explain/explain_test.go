@@ -172,12 +172,32 @@ Name:            Inlined
 DebugLoc:        { File: src/table.c, Line: 120, Column: 3 }
 Function:        _Z5tablev
 ...
+--- !Analysis
+Pass:            sample-profile-impl
+Name:            AppliedSamples
+DebugLoc:        { File: '/a/folder/whose/name/is/long/it''s, Line: 3/table.c', 
+                   Line: 121, Column: 3 }
+Function:        '_Z5tablev'
+Args:
+  - NumSamples:      '7'
+    DebugLoc:        { File: other.c, Line: 9, Column: 0 }
+...
+--- !Analysis
+Name:            AppliedSamples
+DebugLoc:        { File: "src/\xE4.c", Line: 4, 
+                   Column: 3 }
+Function:        main
+...
 `
 
 func TestRemarks(t *testing.T) {
 	c := new(Code)
 	require.NoError(t, c.readRemarks(strings.NewReader(remarks)))
-	assert.Equal(t, map[site]bool{{"table", line{"table.c", place{119, 1}}}: true}, c.lines)
+	assert.Equal(t, map[site]bool{
+		{"table", line{"table.c", place{119, 1}}}: true,
+		{"table", line{"table.c", place{121, 0}}}: true,
+		{"main", line{"\xe4.c", place{4, 0}}}:     true,
+	}, c.lines)
 }
 
 func TestParsePlace(t *testing.T) {
