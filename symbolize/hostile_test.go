@@ -251,6 +251,10 @@ func described(t *testing.T, f *File, symbols []Symbol) map[string][]string {
 // A binary that is written to while it is open is an error of its own class.
 func TestChanged(t *testing.T) {
 	for name, ask := range map[string]func(*File, []Symbol) error{
+		"symbol": func(f *File, symbols []Symbol) error {
+			_, _, err := f.Symbol(symbols[0].Low)
+			return err
+		},
 		"symbols": func(f *File, _ []Symbol) (last error) {
 			for _, err := range f.Symbols() {
 				last = err
