@@ -100,15 +100,16 @@ func (c choice) hint(r *Report) string {
 // recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
 // that is none of the others is taken to be perf script's, and binary data a pprof profile.
 func recognise(head []byte) Format {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	line = bytes.TrimSpace(line)
+	whole, _, _ := bytes.Cut(head, []byte("\n"))
+	line := bytes.TrimSpace(whole)
+	indented := len(line) > 0 && line[0] != whole[0] // as addresses of perf script are, which may have decimal digits alone
 	_, digits, _ := lines.Number(line, 10)
 	switch {
 	case perfdata.IsMagic(head):
 		return PerfData
 	case bytes.HasPrefix(head, []byte("# callgrind format")), bytes.HasPrefix(head, []byte("version: ")), bytes.HasPrefix(head, []byte("creator: callgrind")):
 		return Callgrind
-	case digits > 0 && digits == len(line), bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
+	case digits > 0 && digits == len(line) && !indented, bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
 		return Text
 	case isPreAggregated(line):
 		return PreAggregated

@@ -146,17 +146,18 @@ func TestReadOfOneProcess(t *testing.T) {
 
 func TestRecognise(t *testing.T) {
 	for in, want := range map[string]samples.Format{
-		"PERFILE2\x68":                samples.PerfData,
-		"2ELIFREP\x00":                samples.PerfData,
-		"# callgrind format\nversion": samples.Callgrind,
-		"version: 1\ncreator: call":   samples.Callgrind,
-		"12\n8d0-8e3:8794\n":          samples.Text,
-		"0":                           samples.Text,
-		"12 34\n":                     samples.PerfScript,
-		"     5629ec742901 0x5629ec":  samples.PerfScript,
-		"":                            samples.PerfScript,
-		"\n\t   14f02\n":              samples.PerfScript,
-		"\n\x04\x08\x01\x10\x02\n":    samples.Pprof,
+		"PERFILE2\x68":                  samples.PerfData,
+		"2ELIFREP\x00":                  samples.PerfData,
+		"# callgrind format\nversion":   samples.Callgrind,
+		"version: 1\ncreator: call":     samples.Callgrind,
+		"12\n8d0-8e3:8794\n":            samples.Text,
+		"0":                             samples.Text,
+		"12 34\n":                       samples.PerfScript,
+		"     5629ec742901 0x5629ec":    samples.PerfScript,
+		"":                              samples.PerfScript,
+		"\n\t   14f02\n":                samples.PerfScript,
+		"\t          401140\n\t 4011\n": samples.PerfScript,
+		"\n\x04\x08\x01\x10\x02\n":      samples.Pprof,
 	} {
 		require.Equal(t, want, samples.Recognise([]byte(in)), "%q", in)
 	}
