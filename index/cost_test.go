@@ -34,15 +34,12 @@ func TestIndexCost(t *testing.T) {
 			}
 		}
 		index := place(uint32(len(truth.Sections) - 1))
-		var fileNames, summary [2]int64
+		var fileNames [2]int64
 		first := index[0]
 		for i, s := range truth.Sections {
 			first = min(first, s.Offset)
-			switch s.Type {
-			case naive.FileNames:
+			if s.Type == naive.FileNames {
 				fileNames = place(uint32(i))
-			case naive.SummaryInfo:
-				summary = place(uint32(i))
 			}
 		}
 
@@ -87,7 +84,6 @@ func TestIndexCost(t *testing.T) {
 					pages += span[1] - span[0]
 				case readertest.Within(span, [][2]int64{fileNames}):
 					names += span[1] - span[0]
-				case name == "unit" && span == summary: // which those want who ask for several symbols
 				case readertest.Within(span, [][2]int64{{0, first}}):
 					table += span[1] - span[0]
 				default:

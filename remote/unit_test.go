@@ -99,19 +99,3 @@ func TestEveryUnit(t *testing.T) {
 		}
 	}
 }
-
-// Who asks a file with an index for names of several units has the summary without one more
-// request.
-func TestSummaryAhead(t *testing.T) {
-	data := remotetest.Written(t, synth.Medium, true)
-	f, err := remote.OpenSource(t.Context(), memory{data})
-	require.NoError(t, err)
-	r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
-	require.NoError(t, err)
-	_, err = r.SymbolsByID([]afdo.SymbolID{1, 10_000})
-	require.NoError(t, err)
-	before := f.Stats().Requests
-	_, err = r.Summary()
-	require.NoError(t, err)
-	require.Equal(t, before, f.Stats().Requests)
-}

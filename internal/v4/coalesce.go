@@ -147,7 +147,7 @@ func (v *File) batches(units []Unit, known func(*Unit) bool) []batch {
 }
 
 // UnitsAhead reads what the index has of units ahead, if that takes no longer than a request for
-// each symbol that is wanted, and the summary with its checksum, which stand near it: who wants
+// each symbol that is wanted, and the checksum of the summary, which stands near it: who wants
 // names often wants that, too.
 func (v *File) UnitsAhead(wanted int) {
 	x, t := v.idx.Load(), v.table.Load()
@@ -159,13 +159,9 @@ func (v *File) UnitsAhead(wanted int) {
 	if (units.size+runs.size)/maxGap >= int64(wanted) {
 		return
 	}
-	summary := t.fixedSection(wire.SummaryInfo)
-	parts := []extent{units, runs, part(x.ChecksumPlace(summary.index))}
-	if summary.size <= maxGap {
-		parts = append(parts, summary.extent)
-	}
-	v.src.aheadAll(coalesce(parts, v.src.maxRuns()))
-	_, _ = x.Checksum(summary.index) // and keep the page
+	summary := t.fixedSection(wire.SummaryInfo).index
+	v.src.aheadAll(coalesce([]extent{units, runs, part(x.ChecksumPlace(summary))}, v.src.maxRuns()))
+	_, _ = x.Checksum(summary) // and keep the page
 }
 
 // recordsAhead reads what the index has of several units ahead, if the file is remote.
