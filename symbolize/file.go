@@ -149,8 +149,8 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
 
 // Symbol returns the function that holds an address. If several hold it, it is the one that
-// begins last, and it ends where the next begins. The error is [afdo.ErrChanged] if one of the files
-// was written to.
+// begins last, and it ends where the next begins. The error is [afdo.ErrChanged] if one of the
+// files was written to.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	i, n := f.symbols.at(addr)
 	if i == n {
