@@ -13,7 +13,9 @@ does. In a version 4 file only this unit and the names of its callees are read.
 With --symbol, print that symbol alone. The output is a complete profile in the
 textual form of version 4.
 
-With --symbol but without --unit, list the units that have a symbol of that name.
+With --symbol but without --unit, list the units that have a symbol of that name,
+and the functions in which it is inlined where it has no samples of its own. Of a
+file of version 4 that takes an index.
 
 NAME may be the name as the assembler has it, or as the source has it, with or
 without parameters and template arguments, or the end of that from a "::" on if

@@ -227,7 +227,10 @@ func TestLookupSearchRandom(t *testing.T) {
 		}
 		for name, units := range want {
 			require.Equal(t, units, lookupUnits(t, path, "--symbol="+name))
-			assert.Equal(t, 1+len(units), strings.Count(must(t, "lookup", path, "--symbol="+name), "\n"))
+			r := afdoRun("lookup", path, "--symbol="+name)
+			require.Equal(t, 0, r.status, r.err)
+			list, _, _ := strings.Cut(r.out, "\n\n")
+			assert.Equal(t, 1+len(units), strings.Count(strings.TrimSpace(list), "\n")+1)
 		}
 	})
 }
@@ -326,4 +329,70 @@ func TestLookupInlined(t *testing.T) {
 		require.Equal(t, "afdo: "+path+": function \""+name+"\": it has no body of its own; it is inlined in\n  main\n  other\n", r.err)
 	}
 	require.Equal(t, "afdo: "+path+": function \"nothing\": not found\n", afdoRun("lookup", path, "--symbol", "nothing").err)
+}
+
+// Of a symbol without samples of its own, all functions are listed in which it is inlined, whether
+// an index tells or the file was read as a whole. Otherwise that is not looked for, and it says so.
+func TestLookupInlinedIn(t *testing.T) {
+	const in = "\nInlined in\n"
+	indexed := filepath.Join(t.TempDir(), "indexed.afdo")
+	must(t, "index", example(".afdo"), "-o", indexed)
+	for _, path := range []string{indexed, example(".v3.afdo"), example(".txt")} {
+		want := "Samples  Head count  Unit\n   none              include/price.h\n" + in +
+			"  shop::Cart::total(shop::Discount const&) const  src/cart.cc\n" +
+			"  shop::PercentDiscount::apply(double) const      src/discount.cc\n"
+		assert.Equal(t, want, must(t, "lookup", path, "--symbol", "shop::roundCent", "--demangle"), path)
+		assert.NotContains(t, must(t, "lookup", path, "--symbol", "memcpy"), in, "only called")
+		assert.NotContains(t, must(t, "lookup", path, "--symbol", "main"), in, "has samples")
+	}
+	r := afdoRun("lookup", example(".afdo"), "--symbol", "shop::roundCent")
+	require.Equal(t, 0, r.status)
+	assert.NotContains(t, r.out, in)
+	assert.Contains(t, r.err, "has no index to tell in which functions this is inlined")
+}
+
+// The list is what a walk through the whole file finds.
+func TestLookupInlinedInRandom(t *testing.T) {
+	indexed := filepath.Join(t.TempDir(), "indexed.afdo")
+	randomFiles(t, 20, func(t *testing.T, path string, truth *naive.File) {
+		if r := afdoRun("index", path, "-o", indexed); r.status != 0 {
+			return
+		}
+		want := inlinedIn(truth)
+		for name, outer := range want {
+			out := must(t, "lookup", indexed, "--symbol="+name)
+			_, list, _ := strings.Cut(out, "\nInlined in\n")
+			assert.Equal(t, len(outer), strings.Count(list, "\n"), "%q: %s", name, out)
+		}
+	})
+}
+
+// inlinedIn returns for the name of each symbol without samples of its own the functions in which
+// one of that name is inlined.
+func inlinedIn(f *naive.File) map[string]map[uint32]bool {
+	names := make(map[uint32]string)
+	in := make(map[string]map[uint32]bool)
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			if !s.HasInfo {
+				names[s.ID] = s.Name
+				in[s.Name] = make(map[uint32]bool)
+			}
+		}
+	}
+	for _, u := range f.Units {
+		for _, s := range u.Symbols {
+			var walk func([]naive.Location)
+			walk = func(locations []naive.Location) {
+				for _, l := range locations {
+					if name, ok := names[l.Callee]; ok && l.Type == naive.InlinedFn {
+						in[name][s.ID] = true
+					}
+					walk(l.Locations)
+				}
+			}
+			walk(s.Locations)
+		}
+	}
+	return in
 }

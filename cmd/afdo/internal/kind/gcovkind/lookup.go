@@ -30,7 +30,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 		return err
 	}
 	if !l.HasUnit {
-		return search(e, r, l)
+		return search(e, in, r, l)
 	}
 	u, err := find.Unit(r, l.Unit)
 	if err != nil {
@@ -87,8 +87,9 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	return w
 }
 
-// search lists the units that have a symbol.
-func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
+// search lists the units that have a symbol, and in which functions it is inlined where it has no
+// samples of its own.
+func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
 	symbols, err := named(r, l.Symbol)
 	if err != nil {
 		return err
@@ -114,7 +115,16 @@ func search(e *cli.Env, r *afdo.Reader, l *kind.LookupOptions) error {
 			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 		}
 	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return t.Write(w, 0) })
+	inlined, err := inliners(e, in, r, symbols)
+	if err != nil {
+		return err
+	}
+	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+		if err := t.Write(w, 0); err != nil {
+			return err
+		}
+		return writeInliners(w, inlined, l)
+	})
 }
 
 // named returns the symbols of a name.
