@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"golang.org/x/arch/arm64/arm64asm"
-	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
@@ -44,32 +43,6 @@ func newDecoder(f *elf.File) *decoder {
 		return nil
 	}
 	return d
-}
-
-func nextX86(code []byte, mode int) instruction {
-	if len(code) > 2 && code[0] == 0xc5 && code[1]&^4 == 0xf8 && code[2] == 0x77 {
-		return instruction{size: 3} // vzeroupper or vzeroall, to which x86asm gives 8 bytes
-	}
-	in, err := x86asm.Decode(code, mode)
-	if err != nil {
-		return instruction{}
-	}
-	i := instruction{size: uint64(in.Len)}
-	switch in.Op {
-	case x86asm.JMP:
-		i.leaves, i.jumps = true, true
-	case x86asm.LJMP, x86asm.UD1, x86asm.UD2:
-		i.leaves = true
-	case x86asm.RET, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ:
-		i.leaves, i.returns = true, true
-	case x86asm.CALL:
-		i.calls = true
-		return i
-	}
-	if by, ok := in.Args[0].(x86asm.Rel); ok {
-		i.jumps, i.by = true, int64(by)
-	}
-	return i
 }
 
 func nextARM64(code []byte) instruction {

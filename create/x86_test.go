@@ -1,0 +1,278 @@
+package create
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// Instructions as GNU as writes them, cut short, and with other code behind them.
+func TestNextX86(t *testing.T) {
+	jumps := func(by int64) instruction { return instruction{jumps: true, by: by} }
+	leaps := func(by int64) instruction { return instruction{leaves: true, jumps: true, by: by} }
+	calls, returns := instruction{calls: true}, instruction{leaves: true, returns: true}
+	for _, c := range []struct {
+		mode int
+		code string
+		want instruction // but for the size
+	}{
+		{64, "c5 f8 77", instruction{}},                         // vzeroupper
+		{64, "c5 fc 77", instruction{}},                         // vzeroall
+		{64, "c5 fd 6f 07", instruction{}},                      // vmovdqa (%rdi),%ymm0
+		{64, "c4 e3 7b f0 db 18", instruction{}},                // rorx $0x18,%ebx,%ebx
+		{64, "c4 42 93 f6 e5", instruction{}},                   // mulx %r13,%r13,%r12
+		{64, "c4 c2 a0 f3 cb", instruction{}},                   // blsr %r11,%r11
+		{64, "c4 e2 f9 b8 44 24 10", instruction{}},             // vfmadd231pd 0x10(%rsp),%xmm0,%xmm0
+		{64, "c4 e3 f9 6b c2 10", instruction{}},                // vfmaddsd %xmm2,%xmm1,%xmm0,%xmm0
+		{64, "c5 f1 73 d8 08", instruction{}},                   // vpsrldq $8,%xmm0,%xmm1
+		{64, "c5 fb 90 c1", instruction{}},                      // kmovd %k1,%k0: not a jump
+		{64, "67 c4 61 f9 7e e8", instruction{}},                // addr32 vmovq %xmm13,%rax
+		{64, "62 f1 fd 48 6f 07", instruction{}},                // vmovdqa64 (%rdi),%zmm0
+		{64, "62 f3 75 48 25 c2 ff", instruction{}},             // vpternlogd $0xff,%zmm2,%zmm1,%zmm0
+		{64, "62 f5 74 48 58 c2", instruction{}},                // vaddph %zmm2,%zmm1,%zmm0
+		{64, "62 f4 7d 18 81 c0 34 12", instruction{}},          // add $0x1234,%ax,%ax of APX
+		{64, "62 f4 7c 18 24 c1 07", instruction{}},             // shld $7,%eax,%ecx,%eax of APX
+		{64, "d5 19 03 c1", instruction{}},                      // add %r25,%r16 of APX
+		{64, "d5 18 b8 01 00 00 00 00 00 00 00", instruction{}}, // mov $1,%r16 of APX
+		{64, "8f e8 78 c2 ec 0e", instruction{}},                // vprotd $0xe,%xmm4,%xmm5
+		{64, "8f ea 78 10 c8 34 12 00 00", instruction{}},       // bextr $0x1234,%eax,%ecx
+		{64, "8f 00", instruction{}},                            // pop (%rax)
+		{64, "f3 0f 1e fa", instruction{}},                      // endbr64
+		{64, "f3 48 0f 1e c8", instruction{}},                   // rdsspq %rax
+		{64, "66 4c 0f 38 f6 c9", instruction{}},                // adcx %rcx,%r9
+		{64, "66 0f 3a 0f c1 08", instruction{}},                // palignr $8,%xmm1,%xmm0
+		{64, "0f 01 ee", instruction{}},                         // rdpkru
+		{64, "f3 0f a7 c8", instruction{}},                      // rep xcryptecb
+		{64, "f2 0f 78 c1 08 04", instruction{}},                // insertq $4,$8,%xmm1,%xmm0
+		{64, "0f 78 33", instruction{}},                         // vmread %rsi,(%rbx)
+		{64, "66 66 2e 0f 1f 84 00 00 00 00 00", instruction{}},
+		{64, "48 b8 eb fe eb fe eb fe eb fe", instruction{}}, // movabs
+		{64, "66 b8 eb fe", instruction{}},
+		{64, "48 a1 eb fe eb fe eb fe eb fe", instruction{}},
+		{64, "67 a1 eb fe eb fe", instruction{}},
+		{64, "f6 05 00 00 00 00 01", instruction{}}, // testb $1,(%rip)
+		{64, "66 f7 c1 34 12", instruction{}},
+		{64, "f7 d9", instruction{}},
+		{64, "0f 20 03", instruction{}}, // mov %cr0,%rbx
+		{64, "c8 10 00 00", instruction{}},
+		{64, "8b 04 25 00 00 00 00", instruction{}},
+		{64, "8b 44 25 00", instruction{}},
+		{64, "eb fe", leaps(-2)},
+		{64, "e9 fb ff ff ff", leaps(-5)},
+		{64, "2e 0f 84 00 01 00 00", jumps(0x100)},
+		{64, "e3 10", jumps(0x10)},
+		{64, "3e ff e0", leaps(0)}, // notrack jmp *%rax
+		{64, "ff 25 00 10 00 00", leaps(0)},
+		{64, "66 66 48 e8 00 00 00 00", calls}, // of __tls_get_addr
+		{64, "41 ff d4", calls},
+		{64, "f2 c3", returns}, // bnd ret
+		{64, "c2 08 00", returns},
+		{64, "0f 0b", instruction{leaves: true}},
+		{32, "c5 fc 77", instruction{}},
+		{32, "c5 08", instruction{}}, // lds (%eax),%ecx
+		{32, "62 04 24", instruction{}},
+		{32, "62 f1 7d 48 6f 00", instruction{}},
+		{32, "48", instruction{}},
+		{32, "67 8b 46 10", instruction{}},
+		{32, "67 8b 0e 00 01", instruction{}},
+		{32, "67 a1 34 12", instruction{}},
+		{32, "66 e9 00 01", leaps(0x100)},
+		{32, "9a 00 00 00 00 33 00", calls},
+		{32, "ea 00 00 00 00 33 00", instruction{leaves: true}},
+		{32, "82 c0 01", instruction{}},
+	} {
+		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
+		require.NoError(t, err)
+		c.want.size = uint64(len(code))
+		assert.Equal(t, c.want, nextX86(code, c.mode), c.code)
+		for _, behind := range []byte{0, 0x0f, 0xc5, 0xff} {
+			assert.Equal(t, c.want, nextX86(append(code[:len(code):len(code)], bytes.Repeat([]byte{behind}, 20)...), c.mode), c.code)
+		}
+		for n := range code {
+			got := nextX86(code[:n], c.mode)
+			assert.Zero(t, got.size, "%s: %d bytes", c.code, n)
+		}
+	}
+	for _, none := range []string{"06", "0f 04", "82 c0 01", "c4 e4 78 10 c0", "62 f0 7c 48 10 c0", "66 66 66 66 66 66 66 66 66 66 66 66 66 66 66 90", "66 66 66 66 66 66 66 66 66 66 66 66 66 66 66 66"} {
+		code, err := hex.DecodeString(strings.ReplaceAll(none, " ", ""))
+		require.NoError(t, err)
+		assert.Zero(t, nextX86(code, 64), none)
+	}
+}
+
+// A disassembled instruction is a line of objdump.
+type disassembled struct {
+	at   uint64
+	code []byte
+	text string
+}
+
+// disassemble has objdump decode a file.
+func disassemble(t *testing.T, objdump string, args ...string) (list []disassembled) {
+	t.Helper()
+	cmd := exec.Command(testenv.Tool(t, objdump), append([]string{"-w", "-z"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		address, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		digits, text, ok := strings.Cut(strings.TrimLeft(rest, "\t "), "\t")
+		at, err := strconv.ParseUint(address, 16, 64)
+		if !ok || err != nil {
+			continue
+		}
+		code, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+		require.NoError(t, err)
+		list = append(list, disassembled{at, code, text})
+	}
+	return list
+}
+
+// unlike tells what objdump takes otherwise: prefixes that mean nothing as instructions of their
+// own, fwait as a part of the next one, and near jumps of 16 bits as AMD's processors do.
+func (d disassembled) unlike() bool {
+	words := strings.Fields(d.text)
+	for len(words) > 0 && isPrefix(words[0]) {
+		words = words[1:]
+	}
+	return len(words) == 0 || strings.HasPrefix(words[0], ".") || strings.Contains(d.text, "(bad)") || d.fwait() || d.near16()
+}
+
+func isPrefix(word string) bool {
+	switch word {
+	case "lock", "rep", "repz", "repnz", "data16", "addr32", "addr16", "cs", "ds", "es", "ss", "fs", "gs", "bnd", "notrack", "xacquire", "xrelease":
+		return true
+	}
+	return strings.HasPrefix(word, "rex") || strings.HasPrefix(word, "{")
+}
+
+func (d disassembled) fwait() bool {
+	x := x86{long: true}
+	copy(x.code[:], d.code)
+	x.prefixes()
+	return x.code[x.at] == 0x9b && x.at+1 < len(d.code)
+}
+
+func (d disassembled) near16() bool {
+	x := x86{long: true}
+	copy(x.code[:], d.code)
+	x.prefixes()
+	shape := x.begin()
+	return x.data16 && (shape == 'r' || x.space == 0 && x.opcode == 0xc7)
+}
+
+// agree compares lengths and where instructions lead with objdump.
+func (d disassembled) agree(t *testing.T, mode int) {
+	t.Helper()
+	words := strings.Fields(d.text)
+	for isPrefix(strings.SplitN(words[0], ",", 2)[0]) {
+		words = words[1:]
+	}
+	word := words[0]
+	has := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if strings.HasPrefix(word, p) {
+				return true
+			}
+		}
+		return false
+	}
+	far := has("ljmp")
+	want := instruction{
+		size: uint64(len(d.code)), calls: has("call", "lcall"), returns: has("ret", "lret", "iret"),
+		jumps: has("j", "loop"), leaves: far || has("jmp", "ret", "lret", "iret", "ud"),
+	}
+	got := nextX86(d.code, mode)
+	got.by = 0
+	assert.Equal(t, want, got, "%x %s", d.code, d.text)
+}
+
+// vectors has loops that become code of vectors, and what BMI has instructions for.
+const vectors = `
+void add(float *restrict a, const float *restrict b, const float *restrict c, int n) { for (int i = 0; i < n; i++) a[i] = b[i] * c[i] + a[i]; }
+void mix(unsigned char *restrict a, const short *restrict b, int n) { for (int i = 0; i < n; i++) a[i] = b[i] > 9 ? b[i] << 3 : a[i] ^ 0x55; }
+void wide(long *restrict a, const int *restrict b, int n) { for (int i = 0; i < n; i++) a[i] += (long)b[i] * 77 + (a[i] >> 5); }
+double sum(const double *a, const int *at, int n) { double s = 0; for (int i = 0; i < n; i++) s += a[at[i]]; return s; }
+unsigned bits(unsigned a, unsigned b) { return (a & ~b) + (a & (a - 1)) + (a >> (b & 31)) + (a << 7 | a >> 25) + __builtin_popcount(a) + __builtin_ctz(b | 1) + (a & -a); }
+unsigned long product(unsigned long a, unsigned long b) { return (unsigned __int128)a * b >> 64; }
+int leads(int n, int (*f)(int)) { switch (n) { case 1: return f(2); case 2: return f(9) + 1; case 3: return 8; case 4: return f(7) * 3; case 5: return f(n); } return f(n & 0x123); }
+short narrow(short a) { return a + 0x1234; }
+int total(const signed char *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * a[i + 1]; return s; }
+`
+
+// Real code has the lengths that objdump gives it, whatever the processor. AFDO_BINARY names a
+// program of your own.
+func TestX86AgreesWithObjdump(t *testing.T) {
+	if own := os.Getenv("AFDO_BINARY"); own != "" {
+		n := 0
+		for _, d := range disassemble(t, "objdump", "-d", "-j", ".text", own) {
+			if !d.unlike() {
+				d.agree(t, 64)
+				n++
+			}
+		}
+		t.Logf("%d instructions", n)
+		return
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(vectors), 0o600))
+	n := 0
+	for _, c := range []struct{ compiler, objdump, flags string }{
+		{"gcc", "objdump", "-mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mf16c -fcf-protection"},
+		{"clang-22", "objdump", "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mbmi2 -mprefer-vector-width=512"},
+		{"clang-22", "llvm-objdump-22", "-mapxf -mavx512f -mbmi2"},
+		{"gcc", "objdump", "-march=bdver4"},
+		{"clang-22", "objdump", "-march=sapphirerapids -fPIC"},
+		{"gcc", "objdump", "-mavx -fPIC"},
+		{"gcc", "objdump", ""},
+	}[:testenv.Rounds(4, 7)] {
+		args := append(strings.Fields(c.flags), "-O3", "-c", "prog.c", "-o", "prog.o", "-ffast-math")
+		run(t, dir, testenv.Tool(t, c.compiler), args...)
+		for _, d := range disassemble(t, c.objdump, "-d", filepath.Join(dir, "prog.o")) {
+			d.agree(t, 64)
+			n++
+		}
+	}
+	require.Greater(t, n, 1500)
+}
+
+// Random bytes, with prefixes that are likely ones, have the lengths that objdump gives them where
+// it knows them.
+func TestRandomX86AgreesWithObjdump(t *testing.T) {
+	const slot = 32
+	random := rand.New(rand.NewPCG(5, 6))
+	starts := []string{"", "", "\x0f", "\x0f\x38", "\x0f\x3a", "\x66", "\xf3\x0f", "\x48", "\x66\x0f", "\x67", "\xc4\xe1", "\xc4\xe2", "\xc4\xe3", "\xc5", "\x62\xf1", "\x62\xf2", "\x62\xf3", "\x8f\xe8", "\x8f\xe9", "\x8f\xea"}
+	for mode, machine := range map[int]string{64: "i386:x86-64", 32: "i386"} {
+		var code []byte
+		for range testenv.Rounds(8000, 200000) {
+			start := len(code)
+			code = append(code, starts[random.IntN(len(starts))]...)
+			for len(code)-start < 13 {
+				code = append(code, byte(random.Uint32()))
+			}
+			code = append(code, bytes.Repeat([]byte{0x90}, slot-(len(code)-start))...)
+		}
+		path := filepath.Join(t.TempDir(), "code")
+		require.NoError(t, os.WriteFile(path, code, 0o600))
+		n := 0
+		for _, d := range disassemble(t, "objdump", "-D", "-b", "binary", "-m", machine, path) {
+			if d.at%slot == 0 && !d.unlike() {
+				d.agree(t, mode)
+				n++
+			}
+		}
+		t.Logf("%s: %d instructions", machine, n)
+		require.Greater(t, n, 2000)
+	}
+}
