@@ -18,6 +18,10 @@ for system in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 wi
 		[ -e "$1" ] || { echo "no archive of $name for $system" >&2; exit 1; }
 	done
 done
+for arch in amd64 arm64; do
+	set -- afdo_*_"$arch.deb"
+	[ -e "$1" ] || { echo "no Debian package for $arch" >&2; exit 1; }
+done
 [ "$(uname -sm)" = "Linux x86_64" ] || exit 0
 rm -rf container
 mkdir -p container/bin
