@@ -157,21 +157,23 @@ func TestCreateRefuses(t *testing.T) {
 		args   []string
 		err    string
 	}{
-		"no debug info":   {1, []string{"--binary", plain, "--profile", plainIn}, "compile with -g1 or more, or name"},
-		"no branches":     {1, []string{"--binary", program, "--profile", in, "--need-branches"}, "the samples have no branches"},
-		"threshold":       {1, []string{"--binary", program, "--profile", in, "--min-samples", "1000000"}, "lower --min-samples"},
-		"another file":    {1, []string{"--binary", program, "--profile", elsewhere}, "no sample lies in a function of the binary"},
-		"no profile":      {1, []string{"--binary", program, "--profile", "nowhere"}, "nowhere: no such file"},
-		"no binary":       {1, []string{"--binary", "nowhere", "--profile", in}, "no such file"},
-		"not a binary":    {1, []string{"--binary", in, "--profile", in}, "bad ELF file"},
-		"other debug":     {1, []string{"--binary", program, "--profile", in, "--debug-file", compileC(t, createdProgram, "-g", "-DX=1", "-O1")}, "debug file of another build"},
-		"what format":     {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `--input has no "x"`},
-		"contradiction":   {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
-		"json and output": {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
-		"contexts":        {2, []string{"--binary", program, "--profile", in, "--contexts"}, "needs a format that has them"},
-		"lines, contexts": {2, []string{"--binary", program, "--profile", in, "--contexts", "--no-probes"}, "--contexts needs pseudo probes"},
-		"no stacks":       {1, []string{"--binary", program, "--profile", in, "--contexts", "--to", "extbinary"}, "perf record -b --call-graph fp"},
-		"prefix":          {2, []string{"--binary", program, "--map-prefix", "x"}, "OLD=NEW"},
+		"no debug info":    {1, []string{"--binary", plain, "--profile", plainIn}, "compile with -g1 or more, or name"},
+		"no branches":      {1, []string{"--binary", program, "--profile", in, "--need-branches"}, "the samples have no branches"},
+		"threshold":        {1, []string{"--binary", program, "--profile", in, "--min-samples", "1000000"}, "lower --min-samples"},
+		"another file":     {1, []string{"--binary", program, "--profile", elsewhere}, "no sample lies in a function of the binary"},
+		"no profile":       {1, []string{"--binary", program, "--profile", "nowhere"}, "nowhere: no such file"},
+		"no binary":        {1, []string{"--binary", "nowhere", "--profile", in}, "no such file"},
+		"not a binary":     {1, []string{"--binary", in, "--profile", in}, "bad ELF file"},
+		"other debug":      {1, []string{"--binary", program, "--profile", in, "--debug-file", compileC(t, createdProgram, "-g", "-DX=1", "-O1")}, "debug file of another build"},
+		"what format":      {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `--input has no "x"`},
+		"contradiction":    {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
+		"json and output":  {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
+		"contexts":         {2, []string{"--binary", program, "--profile", in, "--contexts"}, "needs a format that has them"},
+		"binary, contexts": {2, []string{"--binary", program, "--profile", in, "--contexts", "--to", "binary"}, "needs a format that has them: --to extbinary or sampletext"},
+		"one without":      {1, []string{"--binary", program, "--profile", in, "--profile", in, "--contexts", "--to", "extbinary"}, "samples: no sample has both a call stack and a branch stack"},
+		"lines, contexts":  {2, []string{"--binary", program, "--profile", in, "--contexts", "--no-probes"}, "--contexts needs pseudo probes"},
+		"no stacks":        {1, []string{"--binary", program, "--profile", in, "--contexts", "--to", "extbinary"}, "perf record -b --call-graph fp"},
+		"prefix":           {2, []string{"--binary", program, "--map-prefix", "x"}, "OLD=NEW"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"create", "--to", "text"}, c.args...)

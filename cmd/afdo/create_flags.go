@@ -158,7 +158,7 @@ func (c *creating) checkContexts() error {
 	if c.noProbes || c.noBranches {
 		return cli.Usagef("--contexts needs pseudo probes and branch stacks")
 	}
-	if _, isLLVM := c.out.kind.(*samplekind.Kind); !isLLVM {
+	if _, isLLVM := c.out.kind.(*samplekind.Kind); !isLLVM || c.out.out.Format.Name == "binary" {
 		return cli.Usagef("--contexts needs a format that has them: --to extbinary or sampletext")
 	}
 	return nil
