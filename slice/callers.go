@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
 	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
@@ -92,14 +93,16 @@ type openBody struct {
 //   - neither a caller's head count nor the way to a body matters, but for their order: bodies get
 //     the locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0,
 //     are merged before by their locations, and stay as they are;
-//   - bodies that look alike are added up. GCC would do so later, if they have the same functions
-//     inlined at the same places, and those none. Where bodies differ in that, or go deeper, what
-//     becomes of the inner ones depends on the order in which they come.
+//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they have
+//     the same functions inlined at the same places, and those none. Where bodies differ in that, or
+//     go deeper, what becomes of the inner ones depends on the order in which they come. So it does
+//     where GCC gives names that are inside others: it does that once for each function, and what is
+//     added to it later keeps its names.
 //
-// A body has the timestamp of its caller, and of several the earliest counts. So the sum goes to
-// the caller that has it. GCC pays heed to totals that are 0, so such bodies are left alone.
+// A body has the timestamp of its caller, and of several the earliest counts. So the body that has
+// it stays where it is. GCC counts bodies with a total of 0, so those are left alone.
 func (s *selection) condenseCallers() {
-	slices.SortFunc(s.callers, s.compareSymbols)
+	slices.SortFunc(s.callers, s.compareCallers)
 	clones := make(map[string]int)
 	for _, sym := range s.callers {
 		clones[canonical.Name(sym.Name)]++
@@ -179,6 +182,19 @@ func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
 	return sym
 }
 
+// compareCallers orders functions as GCC goes through them: by file, those of unknown ones last, and
+// name.
+func (s *selection) compareCallers(a, b program.Symbol) int {
+	if a.Unit == b.Unit {
+		return strings.Compare(a.Name, b.Name)
+	}
+	x, y := s.Store.Path(a.Unit), s.Store.Path(b.Unit)
+	if x == "" || y == "" {
+		return strings.Compare(y, x)
+	}
+	return cmp.Or(strings.Compare(x, y), strings.Compare(a.Name, b.Name))
+}
+
 // compareSymbols orders symbols by name and file.
 func (s *selection) compareSymbols(a, b program.Symbol) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
@@ -190,21 +206,8 @@ func (s *selection) compareSymbols(a, b program.Symbol) int {
 // placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It
 // returns the callers that have any left.
 func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
-	places := make(map[string]int) // of the sum, by what is added up
-	shapes := make([]string, len(bodies))
-	for i, b := range bodies {
-		shapes[i] = shapeOf(b.records)
-		place, ok := places[shapes[i]]
-		if earliest := bodies[place].timestamp; !ok || b.timestamp != 0 && (b.timestamp < earliest || earliest == 0) {
-			places[shapes[i]] = i
-		}
-	}
 	parts := make([][]int, len(bodies))
-	for i, shape := range shapes {
-		place := i
-		if shape != "" {
-			place = places[shape]
-		}
+	for i, place := range s.places(bodies) {
 		parts[place] = append(parts[place], i)
 	}
 	var sum profile.Body
@@ -231,6 +234,33 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
+// places returns for each body the one to which it is added: the first that is alike, or itself if
+// that has no equal or an earlier timestamp than all of these.
+func (s *selection) places(bodies []inlinedBody) []int {
+	type group struct{ first, earliest int }
+	groups := make(map[string]group)
+	shapes := make([]string, len(bodies))
+	for i, b := range bodies {
+		shapes[i] = s.shapeOf(b.records)
+		g, ok := groups[shapes[i]]
+		if !ok {
+			g = group{i, i}
+		}
+		if earliest := bodies[g.earliest].timestamp; b.timestamp != 0 && (b.timestamp < earliest || earliest == 0) {
+			g.earliest = i
+		}
+		groups[shapes[i]] = g
+	}
+	places := make([]int, len(bodies))
+	for i, shape := range shapes {
+		g := groups[shape]
+		if places[i] = g.first; shape == "" || i == g.earliest {
+			places[i] = i
+		}
+	}
+	return places
+}
+
 // addBodyAt adds an inlined body at another line than its own.
 func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 	to.Enter(line, 0, records[0].Callee)
@@ -243,16 +273,23 @@ const maxTotal = 1 << 40
 
 // shapeOf returns what bodies have in common that are added up: their function, and what is inlined
 // in it where. It is empty for a body of another kind.
-func shapeOf(records []profile.Record) string {
+func (s *selection) shapeOf(records []profile.Record) string {
 	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
+	var outer []profile.Record
 	for from := 1; from < len(records); {
 		r := &records[from]
+		if r.Kind != profile.KindCount && s.mayBeRenamed(*r) {
+			return ""
+		}
 		if r.Kind != profile.KindInlined {
+			outer = append(outer, *r)
 			from++
 			continue
 		}
 		inner := records[from+1 : from+1+int(r.Count)]
-		if !hasTotal(inner) || slices.ContainsFunc(inner, isInlined) {
+		if !hasTotal(inner) || slices.ContainsFunc(inner, func(r profile.Record) bool {
+			return r.Kind == profile.KindInlined || r.Kind != profile.KindCount && s.mayBeRenamed(r)
+		}) {
 			return ""
 		}
 		for _, word := range []uint32{r.Line, r.Discriminator, uint32(r.Callee)} {
@@ -260,13 +297,18 @@ func shapeOf(records []profile.Record) string {
 		}
 		from += 1 + len(inner)
 	}
-	if !hasTotal(records[1:]) {
+	if !hasTotal(outer) || !hasTotal(records[1:]) { // GCC may take out all that is inlined
 		return ""
 	}
 	return string(shape)
 }
 
-func isInlined(r profile.Record) bool { return r.Kind == profile.KindInlined }
+// mayBeRenamed reports whether GCC may give the callee of a record another name: one without the
+// suffix of a clone, or the one that the assembler sees of a function that the compile defines.
+func (s *selection) mayBeRenamed(r profile.Record) bool {
+	name := s.calleeOrNone(r).Name
+	return canonical.Name(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
+}
 
 // hasTotal reports whether there are samples in records, and not too many.
 func hasTotal(records []profile.Record) bool {

@@ -24,7 +24,7 @@ func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 	for s := range n.callers {
 		callers = append(callers, s)
 	}
-	slices.SortFunc(callers, n.compare)
+	slices.SortFunc(callers, n.compareCallers)
 	for _, s := range callers {
 		clones := 0
 		for o := range n.callers {
@@ -67,6 +67,18 @@ func (n *naiveSlice) compare(a, b profile.SymbolRef) int {
 		strings.Compare(n.p.UnitPath(n.p.SymbolUnit(a)), n.p.UnitPath(n.p.SymbolUnit(b))))
 }
 
+// compareCallers orders functions by file, the unknown one last, and name.
+func (n *naiveSlice) compareCallers(a, b profile.SymbolRef) int {
+	key := func(s profile.SymbolRef) string {
+		path := n.p.UnitPath(n.p.SymbolUnit(s))
+		if path == "" {
+			path = "\xff"
+		}
+		return path + "\x00" + n.p.SymbolName(s)
+	}
+	return strings.Compare(key(a), key(b))
+}
+
 // A callsite is an inlined call and what is inside.
 type callsite struct {
 	profile.Record
@@ -97,26 +109,51 @@ func (n *naiveSlice) bodies(caller profile.SymbolRef, records []profile.Record) 
 	return bodies
 }
 
-// place returns the body to which another one is added.
+// place returns the body to which another one is added: the first that is alike, unless it has the
+// earliest timestamp itself.
 func (n *naiveSlice) place(bodies []naiveBody, i int) int {
-	best, bestTime := i, n.p.Function(bodies[i].caller).Timestamp
+	first, earliest := i, i
+	time := func(i int) uint64 { return n.p.Function(bodies[i].caller).Timestamp - 1 } // none is the latest
 	for j := range bodies {
-		if !n.alike(bodies[i], bodies[j]) {
-			continue
-		}
-		if t := n.p.Function(bodies[j].caller).Timestamp; t == bestTime && j < best || t != 0 && (t < bestTime || bestTime == 0) {
-			best, bestTime = j, t
+		if n.alike(bodies[i], bodies[j]) {
+			first = min(first, j)
+			if time(j) < time(earliest) || time(j) == time(earliest) && j < earliest {
+				earliest = j
+			}
 		}
 	}
-	return best
+	if earliest == i {
+		return i
+	}
+	return first
 }
 
 func (n *naiveSlice) alike(a, b naiveBody) bool {
 	x, y := n.callsites(a.records), n.callsites(b.records)
-	alike := a.callee == b.callee && len(x) == len(y) && hasTotal(a.records) && hasTotal(b.records)
+	alike := a.callee == b.callee && len(x) == len(y) && n.summable(a) && n.summable(b)
 	for i := range x {
-		alike = alike && hasTotal(x[i].inside) && hasTotal(y[i].inside) && len(n.callsites(x[i].inside)) == 0 && len(n.callsites(y[i].inside)) == 0 &&
-			x[i].Line == y[i].Line && x[i].Discriminator == y[i].Discriminator && x[i].Callee == y[i].Callee
+		alike = alike && x[i].Line == y[i].Line && x[i].Discriminator == y[i].Discriminator && x[i].Callee == y[i].Callee
 	}
 	return alike
+}
+
+// summable reports whether a body has samples of its own and leaves alone inlined in it, with names
+// that stay.
+func (n *naiveSlice) summable(b naiveBody) bool {
+	var own []profile.Record
+	for i := 0; i < len(b.records); i++ {
+		if r := b.records[i]; r.Kind == profile.KindInlined {
+			inside := b.records[i+1 : i+1+int(r.Count)]
+			if !hasTotal(inside) || len(n.callsites(inside)) > 0 {
+				return false
+			}
+			i += int(r.Count)
+		} else {
+			own = append(own, r)
+		}
+	}
+	return hasTotal(own) && hasTotal(b.records) && !slices.ContainsFunc(b.records, func(r profile.Record) bool {
+		name := n.p.SymbolName(r.Callee)
+		return r.Kind != profile.KindCount && (strings.Contains(name, ".") || n.own[r.Callee] && !strings.HasPrefix(name, "_Z"))
+	})
 }
