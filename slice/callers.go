@@ -182,8 +182,7 @@ func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
 	return sym
 }
 
-// compareCallers orders functions as GCC goes through them: by file, those of unknown ones last, and
-// name.
+// compareCallers orders functions as GCC goes through them: by file, an unknown one last, and name.
 func (s *selection) compareCallers(a, b program.Symbol) int {
 	if a.Unit == b.Unit {
 		return strings.Compare(a.Name, b.Name)
