@@ -93,11 +93,11 @@ type openBody struct {
 //   - neither a caller's head count nor the way to a body matters, but for their order: bodies get
 //     the locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0,
 //     are merged before by their locations, and stay as they are;
-//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they have
-//     the same functions inlined at the same places, and those none. Where bodies differ in that, or
-//     go deeper, what becomes of the inner ones depends on the order in which they come. So it does
-//     where GCC gives names that are inside others: it does that once for each function, and what is
-//     added to it later keeps its names.
+//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they
+//     have the same functions inlined at the same places, and those none. Where bodies differ in
+//     that, or go deeper, what becomes of the inner ones depends on the order in which they come.
+//     So it does where GCC gives names that are inside others: it does that once for each function,
+//     and what is added to it later keeps its names.
 //
 // A body has the timestamp of its caller, and of several the earliest counts. So the body that has
 // it stays where it is. GCC counts bodies with a total of 0, so those are left alone.
