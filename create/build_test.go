@@ -21,7 +21,7 @@ import (
 type program struct{ dir, path string }
 
 // compile builds a program of one source, whose name tells the language.
-func compile(t *testing.T, compiler, source, text string, flags ...string) program {
+func compile(t testing.TB, compiler, source, text string, flags ...string) program {
 	t.Helper()
 	p := program{dir: t.TempDir()}
 	p.path = filepath.Join(p.dir, "prog")
@@ -30,7 +30,7 @@ func compile(t *testing.T, compiler, source, text string, flags ...string) progr
 	return p
 }
 
-func run(t *testing.T, dir, tool string, args ...string) string {
+func run(t testing.TB, dir, tool string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(tool, args...)
 	cmd.Dir = dir
@@ -40,7 +40,7 @@ func run(t *testing.T, dir, tool string, args ...string) string {
 }
 
 // open opens the program as what a recording of it is read with.
-func (p program) open(t *testing.T) (*symbolize.File, *samples.Binary) {
+func (p program) open(t testing.TB) (*symbolize.File, *samples.Binary) {
 	t.Helper()
 	f, err := symbolize.Open(p.path)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -296,4 +297,69 @@ func TestWithoutRecursion(t *testing.T) {
 	} {
 		assert.Equal(t, want, string(withoutRecursion([]byte(in))), in)
 	}
+}
+
+// Whatever a recording says of stacks and branches, no context has more samples than there were,
+// what it holds is code of the binary, and it is the same each time.
+func FuzzUnwind(f *testing.F) {
+	p := compile(f, testenv.Tool(f, "gcc"), "prog.c", stacked, "-g", "-O1", "-fno-omit-frame-pointer")
+	file, _ := p.open(f)
+	low, high := uint64(math.MaxUint64), uint64(0)
+	for s, err := range file.Symbols() {
+		require.NoError(f, err)
+		if s.Names[0] == "main" || s.Names[0] == "leaf" {
+			low, high = min(low, s.Low), max(high, s.High)
+		}
+	}
+	skip := uint64(0) // from file offsets to addresses
+	for _, segment := range file.ELF().Progs {
+		if segment.Flags&1 != 0 && segment.Vaddr <= low && low < segment.Vaddr+segment.Filesz {
+			skip = segment.Vaddr - segment.Off
+		}
+	}
+	f.Add([]byte{})
+	f.Add([]byte("\x01\x02\x10\x20\x30\x40\x50\x60\x70\x80"))
+	f.Add(bytes.Repeat([]byte("\x05\x03\x11\x07"), 30))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		take := func() uint64 {
+			if len(data) == 0 {
+				return samples.Elsewhere
+			}
+			b := data[0]
+			data = data[1:]
+			if b == 255 {
+				return samples.Elsewhere
+			}
+			return low - skip + uint64(b)%(high-low)
+		}
+		set, all := new(samples.Set), uint64(0)
+		for len(data) > 0 {
+			trace := samples.Trace{At: take()}
+			for range take() % 5 {
+				trace.Calls = append(trace.Calls, take())
+			}
+			for range 1 + take()%9 {
+				trace.Branches = append(trace.Branches, samples.Branch{From: take(), To: take()})
+			}
+			set.AddTrace(trace, 3)
+			all += 3
+		}
+		once, err := unwind(file, set)
+		require.NoError(t, err)
+		for _, c := range once.contexts {
+			require.NotEmpty(t, len(c.ranges)+len(c.branches))
+			for r, n := range c.ranges {
+				require.LessOrEqual(t, n, 9*all)
+				require.LessOrEqual(t, r.begin, r.end)
+				require.False(t, once.code.crosses(r.begin, r.end))
+			}
+			for _, call := range c.calls {
+				isUnknown := call == 0 // what returned does not return behind a call
+				require.True(t, isUnknown || once.code.next(once.code.at(call)).calls, "%x", call)
+			}
+		}
+		again, err := unwind(file, set)
+		require.NoError(t, err)
+		require.Equal(t, once.contexts, again.contexts)
+	})
 }
