@@ -17,6 +17,8 @@ type state interface {
 	near(spelled *spelling) []*function
 	// has reports whether there is a file whose path ends like this one.
 	has(file string) bool
+	// unchanged reports whether a file is known to be the same in the new sources.
+	unchanged(file string) bool
 	// all iterates over all functions, in any order; some may come twice.
 	all(yield func(*function) bool)
 }
@@ -54,6 +56,10 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 			c.same = true
 			continue
 		}
+		if old.unchanged(c.file) {
+			p.stay(c)
+			continue
+		}
 		c.outcome = Lost
 		if f := p.best(c, new.find(c.file, c.symbol, &c.spelled)); f != nil {
 			p.take(c, f)
@@ -85,6 +91,16 @@ func (p *plan) take(c *change, f *function) {
 	p.taken[f.key()] = true
 	c.align()
 	c.name = c.renamed()
+}
+
+// stay leaves a symbol of a file that is the same as it is. What it is there is no other's.
+func (p *plan) stay(c *change) {
+	c.same, c.share, c.outcome = true, 1, Unchanged
+	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
+		if path.Base(f.file) == path.Base(c.file) {
+			p.taken[f.key()] = true
+		}
+	}
 }
 
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }

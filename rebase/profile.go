@@ -25,7 +25,7 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 		if !p.HasMarks() {
 			return nil, nil, ErrNoSources
 		}
-		from = newMemory(p)
+		from = newMemory(p, new.same)
 	}
 	plan := makePlan(usesOf(p), from, new)
 	report, err := plan.report(placesOf(p))
@@ -61,6 +61,9 @@ func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 		case !ok:
 		case c.new == nil:
 			to.SetMarks(ref, from.Marks(profile.SymbolRef(s)))
+			if p.old.unchanged(c.file) {
+				to.SetUnitSum(unit, from.UnitSum(from.SymbolUnit(profile.SymbolRef(s))))
+			}
 		default:
 			to.SetMarks(ref, outline.Marks(c.new.Lines()))
 			c.new.forget()

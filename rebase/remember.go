@@ -52,35 +52,55 @@ func usesOf(p *profile.Profile) []use {
 }
 
 // memory is what a profile remembers of its sources.
-type memory map[symbol]*function
+type memory struct {
+	functions map[symbol]*function
+	same      map[string]bool // units whose file is what it was
+}
 
 // A symbol is one of a unit.
 type symbol struct{ unit, name string }
 
-// newMemory returns what a profile remembers.
-func newMemory(p *profile.Profile) memory {
-	m := make(memory)
+// newMemory returns what a profile remembers. same tells of each unit with a sum whether its file
+// is what it was: then nothing of it has to be looked for.
+func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *memory {
+	m := &memory{make(map[symbol]*function), make(map[string]bool)}
+	for u := range p.NumUnits() {
+		unit, sum := p.UnitPath(profile.UnitRef(u)), p.UnitSum(profile.UnitRef(u))
+		m.same[unit] = same(unit, sum)
+	}
 	for s := range p.NumSymbols() {
 		ref := profile.SymbolRef(s)
 		if marks := p.Marks(ref); len(marks) > 0 {
 			at := symbol{p.UnitPath(p.SymbolUnit(ref)), p.SymbolName(ref)}
-			m[at] = &function{symbol: at.name, file: at.unit, marks: marks}
+			m.functions[at] = &function{symbol: at.name, file: at.unit, marks: marks}
 		}
 	}
 	return m
 }
 
-func (m memory) find(file, name string, _ *spelling) []*function {
-	if f := m[symbol{file, name}]; f != nil {
+func (m *memory) unchanged(file string) bool { return m.same[file] }
+
+// allSame reports whether all that is remembered is of files that are what they were.
+func (m *memory) allSame() bool {
+	for at := range m.functions {
+		if !m.same[at.unit] {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *memory) find(file, name string, _ *spelling) []*function {
+	if f := m.functions[symbol{file, name}]; f != nil {
 		return []*function{f}
 	}
 	return nil
 }
 
-func (m memory) near(*spelling) []*function { return nil }
+func (m *memory) near(*spelling) []*function { return nil }
 
-func (m memory) has(file string) bool {
-	for at := range m {
+func (m *memory) has(file string) bool {
+	for at := range m.functions {
 		if at.unit == file {
 			return true
 		}
@@ -88,8 +108,8 @@ func (m memory) has(file string) bool {
 	return false
 }
 
-func (m memory) all(yield func(*function) bool) {
-	for _, f := range m {
+func (m *memory) all(yield func(*function) bool) {
+	for _, f := range m.functions {
 		if !yield(f) {
 			return
 		}

@@ -122,3 +122,48 @@ func TestRememberRefuses(t *testing.T) {
 		assert.False(t, p.HasMarks(), name)
 	}
 }
+
+// TestUnchangedFile has functions whose marks do not say which of two they are: those of a file that
+// is the same, by its sum, keep their records byte for byte, while those of another are moved, and
+// the profile goes on to remember both.
+func TestUnchangedFile(t *testing.T) {
+	const twice = "#if A\nint f(void)\n{\n\t// of nothing\n\ta();\n\tb();\n\tc();\n}\n#else\nint f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n#endif\n"
+	const other = "int g(void)\n{\n\tfirst();\n\tsecond();\n\tthird();\n}\n"
+	lines := []string{"\ta();", "\tb();", "\tc();"}
+	p := counted(lines)
+	var b profile.Body
+	b.Count(2, 0, 7)
+	g := p.AddSymbol(p.AddUnit("b.c"), "g")
+	p.AddFunction(g, profile.Function{Records: b.Records()})
+	both := func(a, b string) *Sources {
+		s := sources("a.c", a)
+		s.AddFile("b.c", []byte(b))
+		return s
+	}
+	_, known := both(twice, other).Remember(p, func(_, symbol string) (Declaration, bool) {
+		if symbol == "g" {
+			return Declaration{symbol, "b.c", 1}, true
+		}
+		return Declaration{symbol, "a.c", 10}, true
+	})
+	require.Equal(t, 2, known)
+
+	same, report, err := Profile(p, nil, both(twice, other))
+	require.NoError(t, err)
+	assert.Same(t, p, same)
+	assert.Equal(t, Unchanged, report.Functions[0].Outcome)
+
+	edited := both(twice, strings.Replace(other, "\tfirst", "\n\tzeroth();\n\tfirst", 1))
+	q, report, err := Profile(p, nil, edited)
+	require.NoError(t, err)
+	assert.Equal(t, countsOf(p, "a.c", "f"), countsOf(q, "a.c", "f"))
+	assert.Equal(t, map[int]int{4: 7}, countsOf(q, "b.c", "g"))
+	assert.Equal(t, []Outcome{Moved, Unchanged}, []Outcome{report.Functions[0].Outcome, report.Functions[1].Outcome})
+	again, _, err := Profile(q, nil, edited)
+	require.NoError(t, err)
+	assert.Same(t, q, again, "it remembers both files")
+
+	q, _, err = Profile(p, nil, both("\n"+twice, other))
+	require.NoError(t, err)
+	assert.NotEqual(t, countsOf(p, "a.c", "f"), countsOf(q, "a.c", "f"), "the marks alone do not tell")
+}

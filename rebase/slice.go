@@ -42,8 +42,11 @@ func (f *Files) Asked() bool { return f.asked }
 // from its file are all of the compile's files searched for it. One that is not found stays as it
 // is, too: the compile may well have it, by way of macros.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
-	from := f.memory(p)
-	if len(from) == 0 {
+	if !p.HasMarks() {
+		return p, nil
+	}
+	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
+	if from.allSame() {
 		return p, nil
 	}
 	uses := usesOf(p)
@@ -61,25 +64,6 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	q.Summary = p.Summary
 	plan.remember(p, q, &f.new)
 	return q, report
-}
-
-// memory returns what a profile remembers of units whose file differs.
-func (f *Files) memory(p *profile.Profile) memory {
-	if !p.HasMarks() {
-		return nil
-	}
-	same := make(map[string]bool)
-	for u := range p.NumUnits() {
-		ref := profile.UnitRef(u)
-		same[p.UnitPath(ref)] = !f.Differs(p.UnitPath(ref), p.UnitSum(ref))
-	}
-	m := newMemory(p)
-	for at := range m {
-		if same[at.unit] {
-			delete(m, at)
-		}
-	}
-	return m
 }
 
 func filesByBase(files []string) map[string][]string {

@@ -151,6 +151,15 @@ func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 	return s.byName[spelled.name]
 }
 
+// unchanged is not known of texts alone: their lines tell all.
+func (s *Sources) unchanged(string) bool { return false }
+
+// same reports whether the file of a unit is there with the sum that a profile remembers.
+func (s *Sources) same(unit string, sum uint32) bool {
+	file := s.fileOf(unit)
+	return sum != 0 && file != nil && file.sum() == sum
+}
+
 // near returns functions of a symbol's unqualified name, which it may have become.
 func (s *Sources) near(spelled *spelling) []*function {
 	if list := s.overloads[spelled.name]; len(list) > 0 {
