@@ -15,38 +15,12 @@
 # that which was rebased by marks, and of the fresh one. COMPILER is the suffix of the compiler, by default that of
 # gcc itself, KEEP a folder for what is built, and what is there is not built again.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pays" && pwd)
-root=$here/../..
 old=$(cd "$1" && pwd)
 new=$(cd "$2" && pwd)
 shift 2
 wanted=("$@")
 [ $# -gt 0 ] || wanted=(lua zstd fmt tinyxml2 cjson expat lz4)
-suffix=${COMPILER-plain}
-keep=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
-declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4
-	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6)
-
-mkdir -p "$keep"
-go build -C "$root" -o "$keep/afdo" ./cmd/afdo
-
-# version STATE SOURCES PROGRAM builds and profiles one version.
-version() {
-	sources=$2 work=$keep/$1 programs=("$3")
-	mkdir -p "$work"
-	cp "$keep/afdo" "$work/afdo"
-	. "$here/programs.sh"
-	prepare
-	base=$work/$3$suffix
-	tree=$(echo "$2/${folders[$3]}"-*)
-	[ -e "$base" ] || build "$3" "$suffix" "$base"
-	[ -s "$base.train" ] || count "$3" "$base" train "$base.train" >/dev/null
-	"$keep/afdo" create --binary "$base" --profile "$base.train" --source "$tree" --source "$here/programs" --map-prefix "$tree=src" --map-prefix "$here=pays" \
-		--map-prefix "$work=work" -o "$base.afdo" --to v4c 2>"$base.log" || { cat "$base.log" >&2; return 1; }
-}
-
-overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | tr ',' '\n' | awk -F': ' '/"locations"/ {printf "%.3f", $2; exit}'; }
+. "$(dirname "${BASH_SOURCE[0]}")/version.sh"
 
 # instructions PROFILE prints what the newer program takes with a profile, against none.
 instructions() {
