@@ -124,8 +124,8 @@ func TestRememberRefuses(t *testing.T) {
 }
 
 // TestUnchangedFile has a function whose marks do not say which of two it is: if its file is the
-// same, by its sum, it keeps its records byte for byte, while that of another file is moved, and the
-// profile goes on to remember both.
+// same, by its sum, it keeps its records byte for byte, while that of another file is moved, and
+// the profile goes on to remember both.
 func TestUnchangedFile(t *testing.T) {
 	const twice = "#if A\nint f(void)\n{\n\t// of nothing\n\ta();\n\tb();\n\tc();\n}\n#else\nint f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n#endif\n"
 	const other = "int g(void)\n{\n\tfirst();\n\tsecond();\n\tthird();\n}\n"
