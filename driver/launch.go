@@ -380,7 +380,7 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	request := slice.Request{Text: text, Target: p.compiler.target(), Bits: p.Bits}
 	files := rebase.NewFiles(in.Paths(p.command))
 	if !p.NoRebase {
-		request.Sources = files.Differs
+		request.Sources, request.Edited = files.Differs, files
 	}
 	part, err := program.Select(request)
 	if err != nil {

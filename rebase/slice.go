@@ -16,22 +16,31 @@ type Files struct {
 	differ map[string]bool     // files that were read, and whether they are others than they were
 	new    Sources
 	asked  bool
+	gone   map[symbol]bool // functions of a slice whose names the files do not have
 }
 
 // NewFiles returns the files of some paths. None is read yet.
 func NewFiles(paths []string) *Files {
-	return &Files{paths: filesByBase(paths), differ: make(map[string]bool)}
+	return &Files{paths: filesByBase(paths), differ: make(map[string]bool), gone: make(map[symbol]bool)}
 }
 
 // Differs reports whether the file of a unit is known, can be read, and is another than the one of
 // which the profile remembers a sum. It is what [slice.Request] asks for.
 func (f *Files) Differs(unit string, sum uint32) bool {
-	f.asked = true
 	name := f.of(unit)
-	return name != "" && f.differs(name, sum)
+	if name == "" {
+		return false
+	}
+	f.asked = true
+	return f.differs(name, sum)
 }
 
-// Asked reports whether Differs was ever called: what comes of a slice depends on the files.
+// Gone takes note of a function that a slice has only to be found under another name. It is what
+// [slice.Request] calls.
+func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
+
+// Asked reports whether Differs was ever asked for one of the files: what comes of a slice depends
+// on them.
 func (f *Files) Asked() bool { return f.asked }
 
 // Slice moves a slice of a profile to the files that its compile reads. p is not changed, and is
@@ -40,7 +49,7 @@ func (f *Files) Asked() bool { return f.asked }
 //
 // Functions of files that the compile does not read stay as they are. Only if a function is gone
 // from its file are all of the compile's files searched for it. One that is not found stays as it
-// is, too: the compile may well have it, by way of macros.
+// is, too: the compile may well have it, by way of macros. Only those of [Files.Gone] are left out.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	if !p.HasMarks() {
 		return p, nil
@@ -57,13 +66,25 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	}
 	plan.keepLost()
 	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
-	if plan.nothing() {
-		return p, report
+	q := p
+	if !plan.nothing() {
+		q = p.Relocate(plan.relocation)
+		plan.remember(p, q, &f.new)
 	}
-	q := p.Relocate(plan.relocation)
+	q = f.withoutGone(q)
 	q.Summary = p.Summary
-	plan.remember(p, q, &f.new)
 	return q, report
+}
+
+// withoutGone leaves functions out that are gone and were not found. What is inlined of them stays.
+func (f *Files) withoutGone(p *profile.Profile) *profile.Profile {
+	if len(f.gone) == 0 {
+		return p
+	}
+	q, _ := p.KeepFunctions(func(s profile.SymbolRef) bool {
+		return !f.gone[symbol{p.UnitPath(p.SymbolUnit(s)), p.SymbolName(s)}]
+	})
+	return q
 }
 
 func filesByBase(files []string) map[string][]string {

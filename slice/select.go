@@ -45,8 +45,23 @@ type Request struct {
 	// Nil is no.
 	Sources func(path string, sum uint32) bool
 
+	// Edited knows of edits since the profile was made, for a slice with a Text whose functions are
+	// then looked for under other names. Nil knows of none.
+	Edited Edited
+
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
+}
+
+// Edited tells of units that were edited, and is told which of their functions are gone.
+type Edited interface {
+	// Differs reports whether the text has the file of a unit, which is another than the one of
+	// which the profile remembers a sum. It is called for each unit of which it remembers one.
+	Differs(path string, sum uint32) bool
+
+	// Gone is called for each function of such a unit that the profile remembers and whose name no
+	// function of the text has. The slice has it all the same.
+	Gone(path, symbol string)
 }
 
 // ErrRequest is what errors match that are about a [Request] that makes no sense.
@@ -125,6 +140,9 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 	}
 	if q.Text != nil {
 		if err := s.addText(); err != nil {
+			return nil, err
+		}
+		if err := s.addGone(q.Edited); err != nil {
 			return nil, err
 		}
 	}
@@ -222,6 +240,47 @@ func (s *selection) addText() error {
 		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(implicitNames, name) })
 	}
 	return s.Index.ByKeys(names, s.text.mayDefine, add)
+}
+
+// addGone makes the functions its own that units which were edited do not have any more.
+func (s *selection) addGone(edited Edited) error {
+	if edited == nil {
+		return nil
+	}
+	for unit := range s.Store.NumUnits() {
+		path := s.Store.Path(unit)
+		sum, ok, err := s.Store.UnitSum(unit)
+		if err != nil {
+			return err
+		}
+		if !ok || sum == 0 || path == "" || !edited.Differs(path, sum) {
+			continue
+		}
+		for sym, err := range s.Store.Symbols(unit) {
+			if err != nil {
+				return err
+			}
+			gone, err := s.isGone(sym)
+			if err != nil {
+				return err
+			}
+			if gone && s.own.Add(sym.ID) {
+				s.symbols = append(s.symbols, sym)
+				edited.Gone(path, sym.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// isGone reports whether a function is remembered and no function of the text has its name.
+func (s *selection) isGone(sym program.Symbol) (bool, error) {
+	name := s.Index.KeyOf(canonical.Name(sym.Name))
+	if !sym.HasInfo || name == "" || name == cxx.OddKey || slices.Contains(implicitNames, name) || s.text.defines(name) {
+		return false, nil
+	}
+	marks, err := s.Store.Marks(sym)
+	return len(marks) > 0, err
 }
 
 // push makes a symbol the slice's own, and has it followed if it is not yet.

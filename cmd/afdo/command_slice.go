@@ -127,6 +127,9 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 			return err
 		}
 		request.Sources = out.remembers(files, s.noRebase)
+		if !s.noRebase {
+			request.Edited = files
+		}
 		part, err := program.Select(request)
 		if err != nil {
 			return err

@@ -85,3 +85,39 @@ func TestExecRebases(t *testing.T) {
 	_, last := slice()
 	assert.Equal(t, same, last, "a function that is the same keeps its records")
 }
+
+// TestExecFindsRenamed renames the function that has the samples: the slice has it under its new
+// name, and one that is gone for good is not in it.
+func TestExecFindsRenamed(t *testing.T) {
+	source := strings.Replace(execRebaseSource, "  return s;", "  if (s < 0)\n    s = -s;\n  s ^= n << 7;\n  while (s > 1000)\n    s /= TWICE(3);\n  s += half(s) * 5;\n  return s;", 1)
+	for _, compiler := range []string{"gcc", "gcc-16"} {
+		t.Run(compiler, func(t *testing.T) {
+			testenv.Tool(t, compiler)
+			s := newSite(t)
+			s.write("half.h", execRebaseHeader)
+			s.write("prog.c", source)
+			s.run(compiler, "-O2", "-g", "prog.c", "-o", "prog")
+			prof := s.path("prof.v4c")
+			r := afdoRun("create", "--binary", s.path("prog"), "--profile", sampled(t, s.path("prog"), "loop", 50, 7), "-o", prof)
+			require.Equal(t, cli.StatusDone, r.status, r.err)
+			slice := func() string {
+				said := s.run("afdo", "exec", "-v", "--profile", prof, "--", compiler, "-O2", "-c", "prog.c", "-o", "prog.o")
+				assert.NotContains(t, said, "up to date")
+				return mustCreate(t, "convert", s.path("prog.o.afdo"), "--to", "text", "-o", "-")
+			}
+			before := slice()
+			require.Contains(t, before, "loop")
+
+			s.write("prog.c", strings.ReplaceAll(source, "loop(", "spin("))
+			renamed := slice()
+			assert.Contains(t, renamed, "spin")
+			assert.NotContains(t, renamed, "loop")
+			assert.Equal(t, before, strings.ReplaceAll(renamed, "spin", "loop"))
+
+			s.write("prog.c", "#include \"half.h\"\nint main(int argc, char **argv) {\n  return half(argc * 100) & 1;\n}\n")
+			assert.NotContains(t, slice(), "loop:")
+			s.write("prog.c", source)
+			assert.Equal(t, before, slice())
+		})
+	}
+}

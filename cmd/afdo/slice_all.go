@@ -94,9 +94,11 @@ type gccCutter struct {
 
 func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
 	files := rebase.NewFiles(in.Paths(c))
-	part, err := g.program.Select(slice.Request{
-		Text: text, Target: g.target, Bits: g.bits, Sources: g.out.remembers(files, g.noRebase),
-	})
+	request := slice.Request{Text: text, Target: g.target, Bits: g.bits, Sources: g.out.remembers(files, g.noRebase)}
+	if !g.noRebase {
+		request.Edited = files
+	}
+	part, err := g.program.Select(request)
 	if err != nil {
 		return nil, false, err
 	}
