@@ -175,22 +175,7 @@ func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 // AFDO_BINARY names a program of your own.
 func TestContextsAgreeWithProfgen(t *testing.T) {
 	profgen := testenv.Tool(t, "llvm-profgen-22")
-	var paths []string
-	for _, c := range []struct {
-		compiler, source, text string
-		flags                  []string
-	}{
-		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-DEXTRA"}},
-		{"clang-22", "prog.c", stacked, []string{"-O2", "-g"}},
-		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-flto=thin", "-fuse-ld=lld"}},
-		{"clang++-22", "prog.cc", rebuilt, []string{"-O3", "-no-pie", "-fdebug-info-for-profiling", "-g", "-ffunction-sections"}},
-	}[:testenv.Rounds(2, 4)] {
-		flags := append([]string{"-g", "-fpseudo-probe-for-profiling", "-fno-omit-frame-pointer"}, c.flags...)
-		paths = append(paths, compile(t, testenv.Tool(t, c.compiler), c.source, c.text, flags...).path)
-	}
-	if own := os.Getenv("AFDO_BINARY"); own != "" {
-		paths = []string{own}
-	}
+	paths := probedPrograms(t, "-fno-omit-frame-pointer")
 	for _, path := range paths {
 		f, b := program{path: path}.open(t)
 		w := newWalker(t, f, path)

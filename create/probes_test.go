@@ -114,11 +114,12 @@ func sampleFacts(p *sampleprof.Profile) map[string]uint64 {
 	return facts
 }
 
-// A profile by probes is what llvm-profgen makes of the same samples: every count, total, target,
-// head count and checksum. AFDO_BINARY names a program of your own.
-func TestProbesAgreeWithProfgen(t *testing.T) {
-	profgen := testenv.Tool(t, "llvm-profgen-22")
-	var paths []string
+// probedPrograms compiles programs with pseudo probes and more flags, or returns the one that
+// AFDO_BINARY names.
+func probedPrograms(t *testing.T, more ...string) (paths []string) {
+	if own := os.Getenv("AFDO_BINARY"); own != "" {
+		return []string{own}
+	}
 	for _, c := range []struct {
 		compiler, source, text string
 		flags                  []string
@@ -128,12 +129,17 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-flto=thin", "-fuse-ld=lld"}},
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O3", "-no-pie", "-fdebug-info-for-profiling", "-g", "-ffunction-sections"}},
 	}[:testenv.Rounds(2, 4)] {
-		flags := append([]string{"-g", "-fpseudo-probe-for-profiling"}, c.flags...)
+		flags := slices.Concat([]string{"-g", "-fpseudo-probe-for-profiling"}, more, c.flags)
 		paths = append(paths, compile(t, testenv.Tool(t, c.compiler), c.source, c.text, flags...).path)
 	}
-	if own := os.Getenv("AFDO_BINARY"); own != "" {
-		paths = []string{own}
-	}
+	return paths
+}
+
+// A profile by probes is what llvm-profgen makes of the same samples: every count, total, target,
+// head count and checksum. AFDO_BINARY names a program of your own.
+func TestProbesAgreeWithProfgen(t *testing.T) {
+	profgen := testenv.Tool(t, "llvm-profgen-22")
+	paths := probedPrograms(t)
 	for _, path := range paths {
 		f, b := program{path: path}.open(t)
 		ranges, branches := straight(t, f)
