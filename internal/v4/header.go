@@ -27,7 +27,7 @@ func (t *sectionTable) readHeader(prefix []byte, size int64) error {
 		if h.Err != nil {
 			return headerClass(h.Fault())
 		}
-		if err := t.checkBounds(h.Pos, "the "+wire.SectionTypeName(typ), p); err != nil {
+		if err := t.checkBounds(h.Pos, typ, p); err != nil {
 			return err
 		}
 		t.fixed[i] = fixedEntry{extent: t.newExtent(p), t: typ}

@@ -151,13 +151,18 @@ func (s *tableScan) add(t *sectionTable) error {
 		s.unordered = true
 	}
 	s.end = p.Offset + p.Size
-	return t.checkBounds(pos, "a", p)
+	return t.checkBounds(pos, 0, p)
 }
 
-// checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file.
-func (t *sectionTable) checkBounds(pos int, article string, p wire.Place) error {
+// checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file. Of
+// sections that the header names, typ is the type.
+func (t *sectionTable) checkBounds(pos int, typ byte, p wire.Place) error {
 	if size := uint64(t.size); p.Size > 0 && p.Size <= size && p.Offset <= size-p.Size {
 		return nil
+	}
+	article := "a"
+	if typ != 0 {
+		article = "the " + wire.SectionTypeName(typ)
 	}
 	return t.Section.FaultAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
 }
