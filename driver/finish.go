@@ -43,12 +43,19 @@ func (c *Compiler) inlinesOnce() bool {
 // sources are others now, or it has none.
 func (p *preparation) sayNoneOf(program *slice.Program) {
 	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
-		if len(m.Units) > 0 {
+		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
 			p.warnOf("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", m.Path)
 			return
 		}
 	}
 	p.sayNothing()
+}
+
+// hasFunctions takes a unit that cannot be read for one that has some: a warning is no place to
+// fail, and the slice was made.
+func hasFunctions(program *slice.Program, unit string) bool {
+	has, err := program.HasFunctions(unit)
+	return has || err != nil
 }
 
 // sayNothing says that the profile has nothing of the sources.

@@ -65,6 +65,20 @@ func (p *Program) Match(paths []string, dir string) []Match {
 	return matches
 }
 
+// HasFunctions reports whether the unit of a path has functions with samples, and not only names
+// that other units mention. It reads the symbol names of the unit until one has. The error is that
+// of a faulty file.
+func (p *Program) HasFunctions(path string) (bool, error) {
+	for _, unit := range p.whole.ByPath()[path] {
+		for s, err := range p.whole.Store.Symbols(unit) {
+			if err != nil || s.HasInfo {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
 // A Match is what a path of a source file means in a profile.
 type Match struct {
 	Path string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // TestExecParams: GCC 12 and 13 need a parameter, others do not, and nobody gets it twice or
@@ -39,15 +40,20 @@ func TestExecSpeaksUp(t *testing.T) {
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
-	profile := writeV4(t, tinyProfile("/src/a.c"))
+	path := writeV4(t, tinyProfile("/src/a.c"))
 	run := func(args ...string) string {
-		return s.run(append([]string{"afdo", "exec", "--profile", profile, "--", gcc}, args...)...)
+		return s.run(append([]string{"afdo", "exec", "--profile", path, "--", gcc}, args...)...)
 	}
 	const warning = "afdo: a.c is compiled without optimisation, where a profile does nothing\n"
 	assert.Equal(t, warning+"-fauto-profile=a.o.afdo -O2 -O0 -c a.c\n", run("-O2", "-O0", "-c", "a.c"))
 	assert.Equal(t, "-fauto-profile=b.o.afdo -c a.c -o b.o\n", run("-c", "a.c", "-o", "b.o"), "it is said once")
 	s.write("a.c", "int renamed(void) {}\n")
 	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has functions of a.c, and none that is there now")
+
+	named := profile.New()
+	named.AddSymbol(named.AddUnit("/src/a.c"), "renamed")
+	path = writeV4(t, named)
+	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has nothing of a.c", "a name alone is no function")
 }
 
 // TestExecFallback: a compiler that crashes with a profile compiles without, and one that fails for
