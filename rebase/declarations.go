@@ -53,8 +53,10 @@ func (s *Sources) Declare(declarations []Declaration) {
 	if s.declared == nil {
 		s.declared = make(map[string][]*function)
 		s.overloads = make(map[string][]*function)
+		s.symbols = make(map[string]bool)
 	}
 	for _, d := range declarations {
+		s.symbols[d.Symbol] = true
 		spelled := spell(d.Symbol)
 		f := s.at(d, spelled.name)
 		if f == nil {

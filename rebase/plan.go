@@ -80,6 +80,7 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 			c.outcome, c.same = Unknown, true
 		}
 	}
+	p.respell(new)
 	p.movePaths()
 	p.renameInlines(new)
 	return p
@@ -193,21 +194,25 @@ func (c *change) kinship(f *function) float64 {
 		score += 2 * shareOf(c.spelled.params, f.parameters())
 	}
 	if f.symbol != "" {
-		score += 3 * sameEnds(c.symbol, f.symbol)
+		score += 3 * resemblance(c.symbol, f.symbol)
 	}
 	return score
 }
 
-// sameEnds returns the share of two names that is the same from their beginning and their end.
-func sameEnds(a, b string) float64 {
-	n, most := 0, min(len(a), len(b))
-	for n < most && a[n] == b[n] {
-		n++
+// resemblance returns the share of the pairs of neighbouring bytes of two names that is the same.
+func resemblance(a, b string) float64 {
+	pairs := make(map[[2]byte]int, len(a))
+	for i := 1; i < len(a); i++ {
+		pairs[[2]byte{a[i-1], a[i]}]++
 	}
-	for m := 1; n < most && a[len(a)-m] == b[len(b)-m]; m++ {
-		n++
+	same := 0
+	for i := 1; i < len(b); i++ {
+		if pair := [2]byte{b[i-1], b[i]}; pairs[pair] > 0 {
+			pairs[pair]--
+			same += 2
+		}
 	}
-	return float64(n) / float64(max(len(a), len(b), 1))
+	return float64(same) / float64(max(len(a)+len(b)-2, 1))
 }
 
 // commonEnd returns how many parts at the ends of two paths are the same.

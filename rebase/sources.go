@@ -20,6 +20,7 @@ type Sources struct {
 	// If declarations are known:
 	declared  map[string][]*function // by symbol
 	overloads map[string][]*function // by unqualified name
+	symbols   map[string]bool        // those whose text is not known included
 }
 
 // A source is one file.

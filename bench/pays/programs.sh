@@ -39,6 +39,8 @@ files() {
 	jansson) ls "$sources"/jansson-*/src/*.c "$here/programs/jansson.c" ;;
 	yamlcpp) ls "$sources"/yaml-cpp-*/src/*.cpp "$here/programs/yamlcpp.cc" ;;
 	libpng) ls "$sources"/libpng*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
+	mujs) ls "$sources"/mujs-*/*.c "$here/programs/mujs.c" | grep -v -e /main.c -e /one.c -e /pp.c ;;
+	nlohmann | httplib) echo "$here/programs/$1.cc" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
 	esac
@@ -57,6 +59,9 @@ flags() {
 	jansson) echo -DHAVE_CONFIG_H -I"$work/jansson" -I"$(echo "$sources"/jansson-*)/android" -I"$(echo "$sources"/jansson-*)/src" ;;
 	yamlcpp) echo -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
 	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng*)" ;;
+	mujs) echo -I"$(echo "$sources"/mujs-*)" ;;
+	nlohmann) echo -I"$(echo "$sources"/nlohmann-json3-*/include)" ;;
+	httplib) echo -I"$(echo "$sources"/cpp-httplib-*)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
 		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
 	esac
@@ -66,7 +71,7 @@ flags() {
 compiler() {
 	local c="gcc${2#plain}" cxx="g++${2#plain}"
 	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
-	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng | mujs) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
 }
 
 # debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.

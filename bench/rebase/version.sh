@@ -6,7 +6,7 @@ suffix=${COMPILER-plain}
 keep=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
 declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4
-	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6)
+	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6 [mujs]=mujs [nlohmann]=nlohmann-json3 [httplib]=cpp-httplib)
 
 mkdir -p "$keep"
 go build -C "$root" -o "$keep/afdo" ./cmd/afdo

@@ -1,0 +1,210 @@
+package rebase
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/mangled"
+)
+
+// A class that is given another template argument, or a namespace of another name, is in the
+// symbols of all functions that mention it, those of the standard library included. Functions that
+// were found tell what has become of such names, and debug info which symbols there are.
+
+// A respelling says what parts of demangled symbols have become.
+type respelling struct {
+	scopes    map[string]string // namespaces and classes
+	scope     *regexp.Regexp
+	templates *strings.Replacer // with their arguments
+}
+
+// respell makes of symbols that the new program does not have those which are spelled as functions
+// that were found are now, if it has them.
+func (p *plan) respell(new *Sources) {
+	r := p.learn()
+	if r == nil {
+		return
+	}
+	symbols := make(map[string]string, len(new.symbols))
+	for s := range new.symbols {
+		if tree := treeOf(s); tree != nil {
+			symbols[textOf(tree)] = s
+		}
+	}
+	respelled := make(map[*change]bool)
+	others := make(map[string]bool) // new symbols that are those of respelled ones
+	for _, c := range p.changes {
+		tree := treeOf(c.symbol)
+		if tree == nil || new.symbols[canonical.Name(c.symbol)] {
+			continue
+		}
+		text := textOf(tree)
+		spelled := r.apply(text)
+		if symbol, ok := symbols[spelled]; ok && spelled != text && p.become(c, symbol, new) {
+			respelled[c], others[symbol] = true, true
+		}
+	}
+	for _, c := range p.changes {
+		if c.new != nil && others[c.new.symbol] && !respelled[c] && c.name != c.symbol {
+			c.new, c.outcome, c.name = nil, Lost, c.symbol
+		}
+	}
+}
+
+// become makes a symbol another one. One of which neither text is known keeps its lines.
+func (p *plan) become(c *change, symbol string, new *Sources) bool {
+	list := new.declared[symbol]
+	switch {
+	case c.old != nil && len(list) > 0:
+		if c.new == nil || c.new.symbol != symbol {
+			p.take(c, list[0])
+		}
+	case c.old == nil && len(list) == 0:
+		c.name = sameStructor(symbol, c.symbol)
+	default:
+		return false
+	}
+	return true
+}
+
+// learn returns what names have become in the symbols of functions that were found, nil if all are
+// what they were.
+func (p *plan) learn() *respelling {
+	var pairs [][2]demangle.AST
+	for _, c := range p.changes {
+		if c.new != nil && c.new.symbol != "" {
+			if old, new := treeOf(c.symbol), treeOf(c.new.symbol); old != nil && new != nil {
+				pairs = append(pairs, [2]demangle.AST{old, new})
+			}
+		}
+	}
+	r := &respelling{}
+	r.learnScopes(pairs)
+	return r.learnTemplates(pairs)
+}
+
+func (r *respelling) learnScopes(pairs [][2]demangle.AST) {
+	scopes := make(votes)
+	for _, pair := range pairs {
+		if old, new := scopesOf(pair[0]), scopesOf(pair[1]); len(old) == len(new) {
+			for i := range old {
+				scopes.add(old[i], new[i])
+			}
+		}
+	}
+	r.scopes = scopes.decided()
+	if len(r.scopes) > 0 {
+		names := slices.Sorted(maps.Keys(r.scopes))
+		for i := range names {
+			names[i] = regexp.QuoteMeta(names[i])
+		}
+		r.scope = regexp.MustCompile(`\b(?:` + strings.Join(names, "|") + `)::`)
+	}
+}
+
+func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
+	templates := make(votes)
+	for _, pair := range pairs {
+		old, new := templatesOf(pair[0], r.applyScopes), templatesOf(pair[1], strings.Clone)
+		for name, text := range old {
+			if to := new[name]; text != "" && to != "" {
+				templates.add(text, to)
+			}
+		}
+	}
+	decided := templates.decided()
+	if len(r.scopes) == 0 && len(decided) == 0 {
+		return nil
+	}
+	var pairwise []string // longer ones, which others may be in, first
+	for _, text := range slices.SortedFunc(maps.Keys(decided), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairwise = append(pairwise, text, decided[text])
+	}
+	r.templates = strings.NewReplacer(pairwise...)
+	return r
+}
+
+func (r *respelling) apply(text string) string { return r.templates.Replace(r.applyScopes(text)) }
+
+func (r *respelling) applyScopes(text string) string {
+	if r.scope == nil {
+		return text
+	}
+	return r.scope.ReplaceAllStringFunc(text, func(s string) string { return r.scopes[strings.TrimSuffix(s, "::")] + "::" })
+}
+
+// votes counts what texts have become, or that they are what they were.
+type votes map[string]map[string]int
+
+func (v votes) add(old, new string) {
+	if v[old] == nil {
+		v[old] = make(map[string]int)
+	}
+	v[old][new]++
+}
+
+// decided returns what most have said, if that is another text and none of the old ones.
+func (v votes) decided() map[string]string {
+	found := make(map[string]string)
+	for old, times := range v {
+		all := 0
+		for _, n := range times {
+			all += n
+		}
+		for new, n := range times {
+			if _, before := v[new]; 2*n > all && new != old && !before {
+				found[old] = new
+			}
+		}
+	}
+	return found
+}
+
+// Bounds of what is looked at of a demangled name, which may be far longer than the symbol.
+const (
+	maxNodes   = 1 << 12
+	maxTextP   = 14 // 16 kB
+	maxSpelled = 1 << maxTextP
+)
+
+// templatesOf returns the templates in a name with their arguments, by the name without, after all
+// was spelled otherwise. One with several lists of arguments is empty.
+func templatesOf(tree demangle.AST, respell func(string) string) map[string]string {
+	found := make(map[string]string)
+	nodes := 0
+	tree.Traverse(func(node demangle.AST) bool {
+		if t, ok := node.(*demangle.Template); ok {
+			name, text := respell(textOf(t.Name)), respell(textOf(t))
+			if before, ok := found[name]; ok && before != text || len(text) >= maxSpelled {
+				text = ""
+			}
+			found[name] = text
+		}
+		nodes++
+		return nodes < maxNodes
+	})
+	return found
+}
+
+// treeOf returns what a mangled symbol means, nil of another.
+func treeOf(symbol string) demangle.AST {
+	name := canonical.Name(symbol)
+	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
+		return nil
+	}
+	tree, err := demangle.ToAST(name)
+	if err != nil {
+		return nil
+	}
+	return tree
+}
+
+func textOf(tree demangle.AST) string {
+	return demangle.ASTToString(tree, demangle.MaxLength(maxTextP))
+}
