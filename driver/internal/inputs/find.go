@@ -56,6 +56,16 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 type finder struct {
 	*command.Line
 	compiler Compiler
+	buf      []byte // see buffer
+}
+
+// buffer returns what files are read through. Each has hundreds: one buffer of its own for each is
+// that much more memory to get from the system.
+func (f *finder) buffer() []byte {
+	if f.buf == nil {
+		f.buf = make([]byte, 64<<10)
+	}
+	return f.buf
 }
 
 // key tells the command from all others that may include something else.
@@ -101,7 +111,7 @@ func (f *finder) preprocess() (*Record, error) {
 	}
 	for _, name := range m.files {
 		in, changed := lookAt(f.Dir, name)
-		r.uncertain = r.uncertain || !changed.Before(start) || !in.lookInto(f.Dir)
+		r.uncertain = r.uncertain || !changed.Before(start) || !in.lookInto(f.Dir, f.buffer())
 		r.inputs = append(r.inputs, in)
 	}
 	r.watched, r.there = newWatched(f.Dir, search, m, asked)

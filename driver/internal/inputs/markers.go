@@ -95,7 +95,7 @@ type watch struct {
 	search []string          // folders of the compiler's search, in order and clean
 	there  map[string]string // the nearest folder that is there, by folder
 	seen   map[string]bool
-	found  map[string][]string // what is not there, by the nearest folder that is
+	found  map[string][]string // names that are not there, by the nearest folder that is
 	stays  []string            // what is there, and was asked for
 }
 
@@ -119,7 +119,8 @@ func newWatched(dir string, search []string, m markers, asked []question) (list 
 		w.question(q)
 	}
 	for folder, missing := range w.found {
-		list = append(list, watched{newInput(dir, folder), missing})
+		slices.Sort(missing)
+		list = append(list, watched{newInput(dir, folder), slices.Compact(missing)})
 	}
 	slices.SortFunc(list, func(a, b watched) int { return strings.Compare(a.folder.path, b.folder.path) })
 	slices.Sort(w.stays)
@@ -176,7 +177,16 @@ func (w *watch) candidate(path string) {
 	if folder == filepath.Dir(path) && exists(w.dir, path) {
 		return
 	}
-	w.found[folder] = append(w.found[folder], path)
+	w.found[folder] = append(w.found[folder], firstBelow(folder, path))
+}
+
+// firstBelow returns the first name of a path behind a folder that it begins with.
+func firstBelow(folder, path string) string {
+	if folder != "." {
+		path = strings.TrimPrefix(path[len(folder):], string(filepath.Separator))
+	}
+	name, _, _ := strings.Cut(path, string(filepath.Separator))
+	return name
 }
 
 // nearest returns a folder, or the first one above it that is there.

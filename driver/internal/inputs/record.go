@@ -3,9 +3,13 @@ package inputs
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -36,10 +40,43 @@ type inputFile struct {
 	content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
 }
 
-// watched are files that were not there, and the folder that changes before one can be.
+// A watched is a folder that changes before files can be that are not there: such files, or folders
+// on the way to them, have one of the missing names in it.
 type watched struct {
 	folder  inputFile
 	missing []string
+}
+
+// appeared reports whether one of the missing names is there. The folder is listed, since a file
+// that includes others by many names misses hundreds in each folder that is searched first. A
+// system may take names for the same that differ in case, or in how letters outside ASCII are
+// written, so it is asked for what comes close.
+func (w *watched) appeared(dir string) bool {
+	folder := pathIn(dir, w.folder.path)
+	there, err := namesIn(folder)
+	return slices.ContainsFunc(w.missing, func(name string) bool {
+		near := err != nil || !isASCII(name) || there[strings.ToLower(name)]
+		return near && exists(folder, name)
+	})
+}
+
+// namesIn returns the names in a folder, in lower case.
+func namesIn(folder string) (map[string]bool, error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.Readdirnames(-1)
+	names := make(map[string]bool, len(list))
+	for _, name := range list {
+		names[strings.ToLower(name)] = true
+	}
+	return names, err
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // newInput looks at a file or folder, but not into it. A path that is not absolute is of the folder
@@ -58,20 +95,36 @@ func lookAt(dir, path string) (in inputFile, changed time.Time) {
 	return inputFile{path: path, state: filestate.Of(info), size: uint64(info.Size())}, info.ModTime()
 }
 
-// lookInto hashes a file that has been looked at. It fails if the file is another one now.
-func (in *inputFile) lookInto(dir string) bool {
-	text := ReadSource(pathIn(dir, in.path))
-	if text == nil || newInput(dir, in.path).state != in.state {
+// lookInto hashes a file that has been looked at, through a buffer. It fails if the file is another
+// one by the time it has been read.
+func (in *inputFile) lookInto(dir string, buf []byte) bool {
+	path := pathIn(dir, in.path)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+		return false // a pipe would have to be waited for
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return false
 	}
-	in.content = max(1, xxhash.Sum64(text))
-	return true
+	defer f.Close()
+	h := xxhash.New()
+	for err == nil {
+		var n int
+		n, err = f.Read(buf)
+		_, _ = h.Write(buf[:n])
+	}
+	if err != io.EOF {
+		return false
+	}
+	in.content = max(1, h.Sum64())
+	info, err := f.Stat()
+	return err == nil && filestate.Of(info) == in.state
 }
 
 // sameContent reports whether a file that is another one than it was, as after a checkout, says the
 // same as then. It becomes the one that is there now.
-func (in *inputFile) sameContent(dir string, now inputFile) bool {
-	if in.content == 0 || in.size != now.size || !now.lookInto(dir) || now.content != in.content {
+func (in *inputFile) sameContent(dir string, now inputFile, buf []byte) bool {
+	if in.content == 0 || in.size != now.size || !now.lookInto(dir, buf) || now.content != in.content {
 		return false
 	}
 	*in = now
@@ -134,7 +187,7 @@ func (f *finder) holds(r *Record) bool {
 		if now.state == was.state {
 			continue
 		}
-		if !was.sameContent(f.Dir, now) {
+		if !was.sameContent(f.Dir, now, f.buffer()) {
 			return false
 		}
 		r.renewed = true
@@ -150,11 +203,8 @@ func (f *finder) holds(r *Record) bool {
 		if now.state == w.folder.state {
 			continue
 		}
-		for _, path := range w.missing {
-			// A folder nearer to the file would have to be watched instead.
-			if nearer := filepath.Dir(path); exists(f.Dir, path) || nearer != w.folder.path && exists(f.Dir, nearer) {
-				return false
-			}
+		if w.appeared(f.Dir) {
+			return false
 		}
 		w.folder, r.renewed = now, true
 	}
@@ -162,7 +212,7 @@ func (f *finder) holds(r *Record) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 5
+const recordForm = 6
 
 func (r *Record) encode() []byte {
 	var e encoder

@@ -10,7 +10,7 @@ import (
 func TestRecord(t *testing.T) {
 	r := &Record{
 		inputs:  []inputFile{{"a.c", 10, 3, 5}, {"", 1<<64 - 1, 0, 0}},
-		watched: []watched{{inputFile{"inc", 7, 4096, 0}, []string{"inc/a.h", "inc/b.h"}}},
+		watched: []watched{{inputFile{"inc", 7, 4096, 0}, []string{"a.h", "b.h"}}},
 		there:   []string{"inc/c.h"},
 		encoded: []byte("whatever"),
 	}

@@ -1,0 +1,74 @@
+package inputs
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A folder that is watched tells when something comes that leads to a file, and nothing else.
+func TestAppeared(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "inc"), 0o777))
+	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
+	w.candidate(filepath.FromSlash("inc/sys/deep/a.h"))
+	w.candidate(filepath.FromSlash("inc/b.h"))
+	w.candidate(filepath.FromSlash("none/c.h"))
+	w.candidate("ä.h")
+	require.Equal(t, map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}, w.found)
+	appeared := func(folder string) bool {
+		return (&watched{newInput(dir, folder), w.found[folder]}).appeared(dir)
+	}
+	for _, c := range []struct {
+		name, folder string
+		want         bool
+	}{
+		{"inc/other.h", "inc", false},
+		{"inc/B.H", "inc", isThere(t, "B.H", "b.h")},
+		{"inc/b.h", "inc", true},
+		{"inc/sys/x", "inc", true}, // what is above deep has to be watched then
+		{"other/c.h", ".", false},
+		{"ä.h", ".", true},
+		{"none/x", ".", true},
+	} {
+		path := filepath.Join(dir, c.name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, nil, 0o666))
+		assert.Equal(t, c.want, appeared(c.folder), c.name)
+		require.NoError(t, os.Remove(path))
+		if filepath.Dir(c.name) != "inc" {
+			_ = os.Remove(filepath.Dir(path))
+		}
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "inc")))
+	assert.False(t, appeared("inc"), "the folder is gone")
+}
+
+// isThere reports whether a file system finds a file under another name.
+func isThere(t *testing.T, written, asked string) bool {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, written), nil, 0o666))
+	return exists(dir, asked)
+}
+
+// A file is looked into only as long as it is the one that was looked at, and never a folder.
+func TestLookInto(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), []byte(text), 0o666)) }
+	buf := make([]byte, 4)
+	write("int f(void);")
+	in := newInput(dir, "a.h")
+	require.True(t, in.lookInto(dir, buf))
+	again := newInput(dir, "a.h")
+	require.True(t, again.lookInto(dir, make([]byte, 100)))
+	assert.Equal(t, in, again)
+	write("int f(int, int);")
+	assert.False(t, in.lookInto(dir, buf))
+	folder := newInput(dir, ".")
+	assert.False(t, folder.lookInto(dir, buf))
+	gone := newInput(dir, "none.h")
+	assert.False(t, gone.lookInto(dir, buf))
+}
