@@ -23,8 +23,18 @@ func axeSource(t *testing.T) string {
 	return ""
 }
 
-// TestAccessible has axe-core find nothing on either kind of page, in both colours, wide and
-// narrow.
+// cutLabels returns those labels of frames and tiles that are cut to fewer than four letters of a
+// name, behind the arrow of a page about changes.
+const cutLabels = `[...document.querySelectorAll('.frame, .tile')].filter(e => e.textContent && e.scrollWidth > e.clientWidth).filter(e => {
+	const style = getComputedStyle(e), pen = document.createElement('canvas').getContext('2d');
+	pen.font = style.fontSize + ' ' + style.fontFamily;
+	const [, mark, name] = e.textContent.match(/^([▲▼] )?(.*)$/);
+	const room = e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+	return pen.measureText((mark || '') + [...name].slice(0, 4).join('') + '…').width > room + 1;
+}).map(e => e.textContent + ' ' + e.clientWidth)`
+
+// TestAccessible has axe-core, which also measures contrasts, find nothing on either kind of page,
+// in both colours and from telephones to wide screens, and reads the labels of graphs there.
 func TestAccessible(t *testing.T) {
 	testenv.NeedSweep(t)
 	axe := axeSource(t)
@@ -39,7 +49,7 @@ func TestAccessible(t *testing.T) {
 	}
 	for name, path := range pages {
 		for _, colours := range []string{"light", "dark"} {
-			for _, width := range []int{1280, 700} {
+			for _, width := range []int{400, 900, 1400, 2400} {
 				p := b.open(t, path, colours, width)
 				p.eval(t, axe, nil)
 				violations := func() []string {
@@ -47,6 +57,9 @@ func TestAccessible(t *testing.T) {
 						r.violations.flatMap(v => v.nodes.slice(0, 3).map(n => v.id + ' ' + n.target + ': ' + n.any.concat(n.all, n.none).map(c => c.message).join('; '))))`)
 				}
 				assert.Empty(t, violations(), "%s, %s, %d", name, colours, width)
+				assert.Empty(t, p.texts(t, cutLabels), "%s, %s, %d", name, colours, width)
+				assert.NotEmpty(t, p.texts(t, `[...document.querySelectorAll('.frame, .tile')].map(e => e.textContent).filter(text => text)`))
+				assert.True(t, boolean(t, p, `document.documentElement.scrollWidth <= innerWidth`), "%s, %d: the page is wider", name, width)
 				p.eval(t, `document.querySelectorAll('.frame')[1].click()`, nil)
 				p.search(t, "s")
 				assert.Empty(t, violations(), "%s, %s, %d, zoomed and searching", name, colours, width)

@@ -14,13 +14,14 @@ const changes = (now, was, [total, totalBefore] = [data.total, before.total]) =>
 function signed(p) {
   const size = Math.abs(p);
   if (size === 0) return '0.00';
-  return (p > 0 ? '▲ +' : '▼ −') + (size < 0.01 ? '<0.01' : size.toFixed(2));
+  if (size < 0.01) return p > 0 ? '▲ <0.01' : '▼ <0.01';
+  return (p > 0 ? '▲ +' : '▼ −') + size.toFixed(2);
 }
 
 // change says in words how a share has changed.
 function change(now, was) {
   const p = points(now, was);
-  const by = signed(p).replace(/^\S+ ./, '');
+  const by = signed(p).replace(/^\S+ [+−]?/, '');
   if (Number(was) === 0) return Number(now) === 0 ? 'the same' : `▲ new, grew by ${by} points`;
   if (Number(now) === 0) return `▼ gone, shrank by ${by} points`;
   return p === 0 ? 'the same share' : p > 0 ? `▲ grew by ${by} points` : `▼ shrank by ${by} points`;
@@ -49,7 +50,7 @@ function changeLists() {
   const order = [...by.keys()].filter(i => by[i] !== 0).sort((a, b) => by[b] - by[a] || a - b);
   const item = i => make('li', {},
     nameButton(nameOf(i)),
-    make('small', {class: 'path'}, `${signed(by[i])} points, ${part(was[i], before.total)} → ${part(own[i], data.total)} · ${pathOf(unit[i])}`));
+    make('small', {class: 'path'}, ...breakable(`${signed(by[i])} points, ${part(was[i], before.total)} → ${part(own[i], data.total)} · ${pathOf(unit[i])}`)));
   const list = (id, rows, none) => at(id).replaceChildren(
     rows.length > 0 ? make('ol', {}, ...rows.map(item)) : make('p', {class: 'note'}, none));
   list('grew', order.filter(i => by[i] > 0).slice(0, 10), 'Nothing grew.');

@@ -73,9 +73,9 @@ function flameGraph() {
 
   // label returns what there is room for of the name of a frame.
   function label(f, pixels) {
-    if (f === root) return fitting([f.name], pixels);
+    if (f === root) return fitting('', [f.name], pixels);
     const name = shortName(f.symbol), mark = before ? arrow(points(f.total, f.was)) : '';
-    return fitting([mark + name, mark + name.split('::').at(-1)], pixels);
+    return fitting(mark, [name, name.split('::').at(-1)], pixels);
   }
 
   const changed = f => before && f !== root ? `, ${change(f.shownTotal, f.shownWas)}` : '';

@@ -11,7 +11,7 @@ function hottestList() {
     return make('li', {},
       make('span', {class: 'share'}, part(own[i], data.total)),
       make('div', {}, nameButton(nameOf(i)), meter,
-        make('small', {class: 'path'}, `${part(total[i], data.total)} with what is inlined · ${pathOf(unit[i])}`)));
+        make('small', {class: 'path'}, ...breakable(`${part(total[i], data.total)} with what is inlined · ${pathOf(unit[i])}`))));
   };
   const list = at('hot-list');
   if (rows.length > 0) list.replaceChildren(...rows.map(item));

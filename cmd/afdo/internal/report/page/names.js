@@ -33,20 +33,26 @@ function textWidth(text) {
   return textWidths.get(text);
 }
 
-// fitting returns the first of some texts that fits a width, else the last one, which is cut where
-// it is shown, and nothing if too little of that could be read.
-function fitting(texts, width) {
-  const whole = texts.find(text => textWidth(text) <= width);
-  if (whole !== undefined) return whole;
+// fitting returns the first of some texts that fits a width behind a mark, else the last one, which
+// is cut where it is shown, and nothing if too little of that could be read.
+function fitting(mark, texts, width) {
+  const whole = texts.find(text => textWidth(mark + text) <= width);
+  if (whole !== undefined) return mark + whole;
   const last = texts[texts.length - 1];
-  return textWidth([...last].slice(0, 3).join('') + '…') <= width ? last : '';
+  return textWidth(mark + [...last].slice(0, 4).join('') + '…') <= width ? mark + last : '';
+}
+
+// breakable returns a text in parts between which a line may end: behind what separates folders and
+// scopes.
+function breakable(text) {
+  return text.split(/(?<=\/|::)/).flatMap((part, i) => i === 0 ? [part] : [make('wbr'), part]);
 }
 
 // fitNames cuts those names in an element that do not fit their so many lines.
 function fitNames(element, lines = 2) {
   const names = [...element.querySelectorAll('.name')];
   for (const e of names) {
-    e.textContent = e.full;
+    e.replaceChildren(...(lines > 1 ? breakable(e.full) : [e.full]));
     e.classList.remove('cut');
   }
   // All that is read of the layout is read before anything changes it.
@@ -60,7 +66,7 @@ function fitNames(element, lines = 2) {
 
 // nameButton shows a name that can be searched for.
 function nameButton(name, title = name) {
-  const b = make('button', {type: 'button', class: 'name', title}, name);
+  const b = make('button', {type: 'button', class: 'name', title}, ...breakable(name));
   b.full = name;
   b.onclick = () => searchFor(name);
   return b;

@@ -134,7 +134,7 @@ function callTable() {
     head: i => [
       nameButton(nameOf(c.caller[i])),
       make('span', {class: 'callee'}, '→ ', nameButton(nameOf(c.callee[i]))),
-      make('small', {class: 'path'}, `${pathOf(data.symbols.unit[c.caller[i]])}, line +${line(i)} of the caller`.replace('+-', '−')),
+      make('small', {class: 'path'}, ...breakable(`${pathOf(data.symbols.unit[c.caller[i]])}, line +${line(i)} of the caller`.replace('+-', '−'))),
     ],
     columns: [
       {label: 'Caller and callee', text: i => nameOf(c.caller[i]) + ' ' + nameOf(c.callee[i])},
@@ -155,7 +155,7 @@ function lineTable() {
     left: l.left.rows,
     head: i => [
       nameButton(nameOf(l.symbol[i])),
-      make('small', {class: 'path'}, place(i)),
+      make('small', {class: 'path'}, ...breakable(place(i))),
       ...(l.text?.[i] ? [make('code', {class: 'source'}, l.text[i].trim())] : []),
     ],
     columns: [
@@ -188,7 +188,7 @@ const functionTable = () => table(at('function-table'), {
   left: data.symbols.left.count,
   head: i => [
     nameButton(nameOf(i), `${nameOf(i)}\n${data.symbols.assembler[i]}`),
-    make('small', {class: 'path'}, pathOf(data.symbols.unit[i])),
+    make('small', {class: 'path'}, ...breakable(pathOf(data.symbols.unit[i]))),
   ],
   columns: [
     {label: 'Function', text: nameOf},

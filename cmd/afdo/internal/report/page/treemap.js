@@ -65,12 +65,18 @@ function unitMap() {
       size(tile, at);
       if (at.w < 5 || at.h < 5) tile.style.borderWidth = '0';
       if (at.w < 12 || at.h < 12) tile.style.padding = '0';
-      if (at.w > 34 && at.h > 15) tile.textContent = (before ? arrow(points(body[unit], was(unit))) : '') + pathOf(unit).slice(pathOf(unit).lastIndexOf('/') + 1);
+      if (at.h > 15) tile.textContent = label(unit, at.w - 9);
       const shift = name === undefined ? {x: 0, y: 0} : box;
       tiles.push({unit, element: tile, x: shift.x + at.x + at.w / 2, y: shift.y + at.y + at.h / 2});
       tile.unit = unit;
       parent.append(tile);
     });
+  }
+
+  // label returns what there is room for of the name of a file.
+  function label(unit, pixels) {
+    const path = pathOf(unit);
+    return fitting(before ? arrow(points(body[unit], was(unit))) : '', [path.slice(path.lastIndexOf('/') + 1)], pixels);
   }
 
   function show(unit) {
