@@ -21,6 +21,9 @@ cp "$profile" "$work/prof.v4"
 "$work/afdo" convert "$work/new.v4" --to v2 -o "$work/new.afdo" 2>/dev/null
 export AFDO_CACHE_DIR=$work/cache CCACHE_DIR=$work/ccache CCACHE_NOCOMPRESS=1
 
+cp -r "$sources" "$work/sources"
+sources=$work/sources
+
 configure() { # folder launcher flags
 	# shellcheck disable=SC2086
 	cmake -G Ninja -S "$sources" -B "$work/$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER="$2" -DCMAKE_C_COMPILER_LAUNCHER="$2" \
@@ -83,6 +86,15 @@ cp "$work/new.afdo" "$work/whole.afdo"
 build 'ccache, the whole profile, refresh' ccwhole "$@"
 build 'afdo exec and ccache, cold' ccexec "$@"
 build 'afdo exec and ccache, warm' ccexec "$@"
+# A fresh checkout has the same files with other times.
+for _ in 1 2 3; do
+	find "$sources" -type f -exec touch {} +
+	build 'ccache, no profile, a fresh checkout' ccnone "$@"
+	find "$sources" -type f -exec touch {} +
+	rm -f $(find "$work/ccexec" -name '*.o.afdo')
+	build 'afdo exec and ccache, a fresh checkout' ccexec "$@"
+done
+ccache -z >/dev/null
 cp "$work/new.v4" "$work/prof.v4"
 build 'afdo exec and ccache, after a refresh' ccexec "$@"
 ccache -s | grep -iE 'hits|misses' || true

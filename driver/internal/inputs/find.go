@@ -31,12 +31,16 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 	if what := c.HidesNames(); what != "" {
 		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
 	}
-	f := finder{Line: c, compiler: compiler}
-	key := f.key()
-	if data, ok := cache.Get(store.Inputs, key); ok {
-		if last, ok := decodeRecord(data); ok && f.holds(last) {
-			if last.renewed {
-				cache.Put(store.Inputs, key, last.encode())
+	f := finder{Line: c, compiler: compiler, root: rootOf(c.Dir)}
+	here, anywhere := f.keys()
+	for _, key := range []string{here, anywhere} {
+		data, ok := cache.Get(store.Inputs, key)
+		if !ok {
+			continue
+		}
+		if last, ok := decodeRecord(data, f.root); ok && f.holds(last) {
+			if last.renewed || key != here {
+				cache.Put(store.Inputs, here, last.encode())
 			}
 			last.Again = true
 			return last, nil
@@ -47,7 +51,9 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 		return nil, err
 	}
 	if !now.uncertain {
-		cache.Put(store.Inputs, key, now.encode())
+		data := now.encode()
+		cache.Put(store.Inputs, here, data)
+		cache.Put(store.Inputs, anywhere, data)
 	}
 	return now, nil
 }
@@ -56,6 +62,7 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 type finder struct {
 	*command.Line
 	compiler Compiler
+	root     root
 	buf      []byte // see buffer
 }
 
@@ -68,20 +75,23 @@ func (f *finder) buffer() []byte {
 	return f.buf
 }
 
-// key tells the command from all others that may include something else.
-func (f *finder) key() string {
-	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.Dir}
+// keys tell the command from all others that may include something else, and from all others but
+// those of other checkouts. Of these, and of folders in which the same command runs, the last one
+// has the second key.
+func (f *finder) keys() (here, anywhere string) {
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.without(f.Dir)}
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
-	parts = append(append(parts, f.Settings...), f.Sources...)
-	return strings.Join(append(parts, f.PreprocessArgs()...), "\x00")
+	parts = append(append(parts, f.Settings...), f.root.withoutAll(f.Sources)...)
+	anywhere = fmt.Sprintf("%q", append(parts, f.root.withoutAll(f.PreprocessArgs())...))
+	return anywhere + string(f.root), anywhere
 }
 
 // preprocess reads the preprocessed sources.
 func (f *finder) preprocess() (*Record, error) {
 	start := time.Now()
-	r := new(Record)
+	r := &Record{root: f.root}
 	all := new(slice.Text)
 	var m markers
 	var search []string

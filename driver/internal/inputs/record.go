@@ -22,6 +22,7 @@ import (
 type Record struct {
 	Again bool // it is that of an earlier run
 
+	root    root
 	text    *slice.Text // nil if it has not been decoded
 	encoded []byte      // the text as the cache has it
 	inputs  []inputFile
@@ -168,11 +169,12 @@ func (r *Record) Text() (*slice.Text, error) {
 // Sum returns a number that changes when the text means something else to slices.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
 
-// State returns a number that changes when one of the files does.
+// State returns a number that changes when one of the files does. It is the same for another
+// checkout of the same files.
 func (r *Record) State() uint64 {
-	var e encoder
+	e := encoder{root: r.root}
 	for _, in := range r.inputs {
-		e.string(in.path)
+		e.path(in.path)
 		e.uint(in.content)
 	}
 	return xxhash.Sum64(e.data)
@@ -212,10 +214,10 @@ func (f *finder) holds(r *Record) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 6
+const recordForm = 7
 
 func (r *Record) encode() []byte {
-	var e encoder
+	e := encoder{root: r.root}
 	e.uint(recordForm)
 	e.uint(uint64(len(r.inputs)))
 	for _, in := range r.inputs {
@@ -226,16 +228,20 @@ func (r *Record) encode() []byte {
 		e.input(w.folder)
 		e.strings(w.missing)
 	}
-	e.strings(r.there)
+	e.uint(uint64(len(r.there)))
+	for _, path := range r.there {
+		e.path(path)
+	}
 	return append(e.data, r.encoded...)
 }
 
-func decodeRecord(data []byte) (*Record, bool) {
-	d := decoder{decode.Buffer{Data: data}}
+// decodeRecord decodes a record for a checkout, which may be another one than it was made for.
+func decodeRecord(data []byte, at root) (*Record, bool) {
+	d := decoder{decode.Buffer{Data: data}, at}
 	if d.ULEB() != recordForm {
 		return nil, false
 	}
-	r := new(Record)
+	r := &Record{root: at}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.inputs = append(r.inputs, d.input())
 	}
@@ -243,16 +249,24 @@ func decodeRecord(data []byte) (*Record, bool) {
 		r.watched = append(r.watched, watched{d.input(), d.strings()})
 	}
 	r.there = d.strings()
+	for i, path := range r.there {
+		r.there[i] = at.with(path)
+	}
 	r.encoded = d.Data[d.Pos:]
 	return r, d.Err == nil
 }
 
-type encoder struct{ data []byte }
+type encoder struct {
+	data []byte
+	root root
+}
 
 func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
 
+func (e *encoder) path(path string) { e.string(e.root.without(path)) }
+
 func (e *encoder) input(in inputFile) {
-	e.string(in.path)
+	e.path(in.path)
 	e.uint(in.state)
 	e.uint(in.size)
 	e.uint(in.content)
@@ -271,7 +285,10 @@ func (e *encoder) strings(list []string) {
 }
 
 // A decoder reads what an encoder wrote.
-type decoder struct{ decode.Buffer }
+type decoder struct {
+	decode.Buffer
+	root root
+}
 
 // count reads the number of things that take a byte at least.
 func (d *decoder) count() int {
@@ -279,7 +296,9 @@ func (d *decoder) count() int {
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-func (d *decoder) input() inputFile { return inputFile{d.string(), d.ULEB(), d.ULEB(), d.ULEB()} }
+func (d *decoder) input() inputFile {
+	return inputFile{d.root.with(d.string()), d.ULEB(), d.ULEB(), d.ULEB()}
+}
 
 func (d *decoder) string() string { return string(d.Take(d.ULEB(), "a string")) }
 

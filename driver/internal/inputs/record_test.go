@@ -15,11 +15,11 @@ func TestRecord(t *testing.T) {
 		encoded: []byte("whatever"),
 	}
 	data := r.encode()
-	got, ok := decodeRecord(data)
+	got, ok := decodeRecord(data, "")
 	require.True(t, ok)
 	assert.Equal(t, r, got)
 	for n := range len(data) - len(r.encoded) {
-		_, ok := decodeRecord(data[:n])
+		_, ok := decodeRecord(data[:n], "")
 		assert.False(t, ok, "%d bytes", n)
 	}
 }
@@ -27,11 +27,11 @@ func TestRecord(t *testing.T) {
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add((&Record{inputs: []inputFile{{"a.c", 1, 2, 3}}, watched: []watched{{inputFile{".", 2, 3, 0}, []string{"f"}}}, encoded: []byte("x")}).encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, ok := decodeRecord(data)
+		r, ok := decodeRecord(data, "")
 		if !ok {
 			return
 		}
-		again, ok := decodeRecord(r.encode())
+		again, ok := decodeRecord(r.encode(), "")
 		require.True(t, ok)
 		require.Equal(t, r, again)
 	})

@@ -1,0 +1,66 @@
+package inputs
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A root is the folder of a checkout, without a separator behind it. Records have what is below it
+// without it, so that those of one checkout are good for another that says the same.
+type root string
+
+// rootOf returns the root of a command that runs in a folder: what ccache is told to leave out of
+// paths, if the folder is in that, or else the folder itself.
+func rootOf(dir string) root {
+	const separator = string(filepath.Separator)
+	if base := os.Getenv("CCACHE_BASEDIR"); filepath.IsAbs(base) {
+		base = strings.TrimSuffix(filepath.Clean(base), separator)
+		if dir == base || strings.HasPrefix(dir, base+separator) {
+			return root(base)
+		}
+	}
+	return root(strings.TrimSuffix(dir, separator))
+}
+
+// rootMark stands for the root. No path has it.
+const rootMark = "\x00"
+
+// without returns a path with a mark for the root that it begins with.
+func (r root) without(path string) string {
+	rest, ok := strings.CutPrefix(path, string(r))
+	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	return rootMark + rest
+}
+
+// with undoes without, for the same root or another one.
+func (r root) with(path string) string {
+	if rest, ok := strings.CutPrefix(path, rootMark); ok {
+		return string(r) + rest
+	}
+	return path
+}
+
+// withoutAll returns arguments with marks for the root that they, or what follows the name of an
+// option, begin with. A macro is what it is: what it stands for is in the text.
+func (r root) withoutAll(args []string) []string {
+	short := slices.Clone(args)
+	for i, arg := range args {
+		switch {
+		case i > 0 && slices.Contains([]string{"-D", "-U", "-Xpreprocessor"}, args[i-1]):
+		case !strings.HasPrefix(arg, "-"):
+			short[i] = r.without(arg)
+		case !strings.HasPrefix(arg, "-D") && !strings.HasPrefix(arg, "-W"):
+			if at := strings.IndexByte(arg, filepath.Separator); at > 0 {
+				path, rest, pair := strings.Cut(arg[at:], "=") // as in -ffile-prefix-map=OLD=NEW
+				if short[i] = arg[:at] + r.without(path); pair {
+					short[i] += "=" + rest
+				}
+			}
+		}
+	}
+	return short
+}
