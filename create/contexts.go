@@ -28,11 +28,14 @@ func ContextProfile(_ context.Context, f *symbolize.File, set *samples.Set, o Op
 	if set.NumTraces() == 0 || newDecoder(f.ELF()) == nil {
 		return nil, c.report, ErrNoContexts
 	}
-	probes, err := f.Probes(c.symbols())
+	u, err := unwind(f, set)
 	if err != nil {
 		return nil, c.report, err
 	}
-	u, err := unwind(f, set)
+	if err := c.addCallers(u); err != nil {
+		return nil, c.report, err
+	}
+	probes, err := f.Probes(c.symbols())
 	if err != nil {
 		return nil, c.report, err
 	}
@@ -50,6 +53,29 @@ func ContextProfile(_ context.Context, f *symbolize.File, set *samples.Set, o Op
 	c.report.Functions = b.profile.NumFunctions()
 	c.report.Quality = c.judge(set)
 	return b.profile, c.report, nil
+}
+
+// addCallers adds the functions that call stacks alone tell of: one that only calls what runs long,
+// as main does, has no sample and no branch of its own.
+func (c *creation) addCallers(u *unwinder) error {
+	known := make(map[uint64]bool, len(c.functions))
+	for _, f := range c.functions {
+		known[f.symbol.Low] = true
+	}
+	for _, counts := range u.contexts {
+		for _, call := range counts.calls {
+			s, ok, err := c.file.Symbol(call)
+			if err != nil {
+				return err
+			}
+			if ok && !known[s.Low] {
+				known[s.Low] = true
+				c.functions = append(c.functions, &function{symbol: s, name: c.options.Suffixes.canonical(s.Names[0])})
+			}
+		}
+	}
+	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
+	return nil
 }
 
 // A contextFrame is a function of a context, and the probe of the call of the next one.

@@ -216,6 +216,52 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 	}
 }
 
+// A function that is on call stacks alone, as main is that called the program's loop once, begins
+// the contexts.
+func TestContextsOfCallers(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", goesCold, "-O2", "-g", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer")
+	f, b := p.open(t)
+	code := newDecoder(f.ELF())
+	var begin, call, back, to uint64
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if s.Names[0] != "main" && s.Names[0] != "work" {
+			continue
+		}
+		for at := s.Low; at < s.High; {
+			in := code.next(code.at(at))
+			require.NotZero(t, in.size)
+			next := at + in.size
+			switch {
+			case s.Names[0] == "main" && in.calls && call == 0:
+				call = next - 1
+			case s.Names[0] == "work" && in.jumps && in.by < 0:
+				back, to = at, next+uint64(in.by)
+			}
+			at = next
+		}
+		if s.Names[0] == "work" {
+			begin = s.Low
+		}
+	}
+	require.Greater(t, to, begin)
+	offset := func(addr uint64) uint64 {
+		o, ok := b.Layout.Offset(addr)
+		require.True(t, ok)
+		return o
+	}
+	loop := samples.Branch{From: offset(back), To: offset(to)}
+	set := new(samples.Set)
+	set.AddRange(samples.Range{Begin: loop.To, End: loop.From}, 100)
+	set.AddTrace(samples.Trace{At: loop.To, Calls: []uint64{samples.Elsewhere, offset(call)}, Branches: []samples.Branch{loop, loop}}, 100)
+	made, _, err := ContextProfile(context.Background(), f, set, Options{})
+	require.NoError(t, err)
+	names := slices.Collect(maps.Keys(contextFacts(made)))
+	assert.True(t, slices.ContainsFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, "main:") && strings.HasSuffix(name, " @ work total")
+	}), "%q", names)
+}
+
 // Clang takes a context-sensitive profile, and makes other code with it.
 func TestClangTakesContexts(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")

@@ -157,9 +157,13 @@ type LookupFacts struct {
 type RecordFacts struct {
 	Hash     string                   `json:"hash"` // hexadecimal: JSON's numbers are too small
 	Counters []uint64                 `json:"counters"`
+	Pseudo   string                   `json:"pseudo,omitempty"` // "hot" or "warm" if the counters are not known
 	Bitmap   []int                    `json:"bitmap,omitempty"`
 	Values   map[string][][]ValueFact `json:"values,omitempty"` // by kind: the values of each site
 }
+
+// pseudo are the words for pseudo counts.
+var pseudo = map[uint64]string{instrprof.PseudoHot: "hot", instrprof.PseudoWarm: "warm"}
 
 // ValueFact is a value of a site.
 type ValueFact struct {
@@ -171,7 +175,7 @@ type ValueFact struct {
 func (l *found) facts() *LookupFacts {
 	facts := &LookupFacts{Name: l.symbol}
 	for _, r := range l.records {
-		f := RecordFacts{Hash: fmt.Sprintf("%#x", r.Hash()), Counters: slices.Collect(r.Counters().All())}
+		f := RecordFacts{Hash: fmt.Sprintf("%#x", r.Hash()), Counters: slices.Collect(r.Counters().All()), Pseudo: pseudo[r.Pseudo()]}
 		for i := range r.Bitmap().Len() {
 			f.Bitmap = append(f.Bitmap, int(r.Bitmap().At(i)))
 		}
