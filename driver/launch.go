@@ -380,13 +380,15 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	request := slice.Request{Text: text, Target: p.compiler.target(), Bits: p.Bits}
 	files := rebase.NewFiles(in.Paths(p.command))
 	if !p.NoRebase {
-		request.Sources, request.Edited = files.Differs, files
+		request.Sources, request.Edited, files.Text = files.Differs, files, text
 	}
 	part, err := program.Select(request)
 	if err != nil {
 		return nil, false, p.profile.wrap(err)
 	}
-	part = p.rebase(part, files)
+	if !p.NoRebase {
+		part = p.rebase(part, files)
+	}
 	if samples = part.NumFunctions() > 0; !samples {
 		p.sayNoneOf(program)
 	}

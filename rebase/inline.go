@@ -2,31 +2,64 @@ package rebase
 
 import (
 	"bytes"
+	"iter"
 	"regexp"
-	"strconv"
-	"strings"
+
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/profile"
 )
 
-// Libraries that keep their versions apart have an inline namespace such as fmt::v9, which is in
-// all of their symbols and has another name in the next version.
+// Namespaces is what a text tells of inline namespaces such as fmt::v9, which are in all symbols of
+// a library and have another name in its next version. A slice.Text is one.
+type Namespaces interface {
+	// InlineNamespaces returns the name of the inline namespace in each namespace that has one. It
+	// is empty if there are several.
+	InlineNamespaces() map[string]string
+	// HasWord reports whether a word is in the text.
+	HasWord(word string) bool
+}
+
+// renameInlines gives symbols the inline namespaces of the new sources.
+func (p *plan) renameInlines(new Namespaces) {
+	renames := mangled.Inlines(new.InlineNamespaces()).Renames(func(yield func(string) bool) {
+		for _, c := range p.changes {
+			if !yield(c.symbol) {
+				return
+			}
+		}
+	}, new.HasWord)
+	for _, c := range p.changes {
+		c.name = renames.Apply(c.name)
+	}
+}
+
+// renamesInlines reports whether a profile has inline namespaces of other names.
+func renamesInlines(p *profile.Profile, new Namespaces) bool {
+	return len(mangled.Inlines(new.InlineNamespaces()).Renames(symbolsOf(p), new.HasWord)) > 0
+}
+
+func symbolsOf(p *profile.Profile) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := range p.NumSymbols() {
+			if !yield(p.SymbolName(profile.SymbolRef(s))) {
+				return
+			}
+		}
+	}
+}
 
 // inlineNamespace is how texts open one, in a macro as a rule.
 var inlineNamespace = regexp.MustCompile(`\bnamespace\s+(\w+)\s*\{[\s\\]*inline namespace\s+(\w+)`)
 
-// inlines returns the inline namespaces of all texts by the namespace around them. One that is
-// opened under several names is empty.
-func (s *Sources) inlines() map[string]string {
-	inlines := make(map[string]string)
+// InlineNamespaces implements [Namespaces] for texts with macros.
+func (s *Sources) InlineNamespaces() map[string]string {
+	inlines := make(mangled.Inlines)
 	for i := range s.files {
 		if !bytes.Contains(s.files[i].text, []byte("inline namespace")) {
 			continue
 		}
 		for _, found := range inlineNamespace.FindAllSubmatch(s.files[i].text, -1) {
-			outer, inner := string(found[1]), s.macro(string(found[2]))
-			if before, ok := inlines[outer]; ok && before != inner {
-				inner = ""
-			}
-			inlines[outer] = inner
+			inlines.Add(string(found[1]), s.macro(string(found[2])))
 		}
 	}
 	return inlines
@@ -43,8 +76,8 @@ func (s *Sources) macro(name string) string {
 	return name
 }
 
-// hasWord reports whether a word is in any of the texts.
-func (s *Sources) hasWord(word string) bool {
+// HasWord reports whether a word is in any of the texts.
+func (s *Sources) HasWord(word string) bool {
 	whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`)
 	for i := range s.files {
 		if text := s.files[i].text; bytes.Contains(text, []byte(word)) && whole.Match(text) {
@@ -52,45 +85,4 @@ func (s *Sources) hasWord(word string) bool {
 		}
 	}
 	return false
-}
-
-// renameInlines gives symbols the inline namespaces of the new sources. The one that they have is
-// what stands most often behind the namespace around it, if no new text mentions that.
-func (p *plan) renameInlines(new *Sources) {
-	for outer, inner := range new.inlines() {
-		outer = lengthAndName(outer)
-		if old := p.usualAfter(outer); inner != "" && old != "" && old != inner && !new.hasWord(old) {
-			for _, c := range p.changes {
-				if c.spelled.known {
-					c.name = strings.ReplaceAll(c.name, outer+lengthAndName(old), outer+lengthAndName(inner))
-				}
-			}
-		}
-	}
-}
-
-// lengthAndName is how mangled names have a name.
-func lengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
-
-// usualAfter returns the name that is more often behind a part of mangled names than all others
-// together.
-func (p *plan) usualAfter(part string) (usual string) {
-	times, all := make(map[string]int), 0
-	for _, c := range p.changes {
-		_, rest, found := strings.Cut(c.symbol, part)
-		if !found || !c.spelled.known {
-			continue
-		}
-		all++
-		name := strings.TrimLeft(rest, "0123456789")
-		if size, err := strconv.Atoi(rest[:len(rest)-len(name)]); err == nil && size <= len(name) {
-			times[name[:size]]++
-		}
-	}
-	for name, n := range times {
-		if 2*n > all {
-			usual = name
-		}
-	}
-	return usual
 }

@@ -82,7 +82,6 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 	}
 	p.respell(new)
 	p.movePaths()
-	p.renameInlines(new)
 	return p
 }
 

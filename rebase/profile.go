@@ -28,6 +28,7 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 		from = newMemory(p, new.same)
 	}
 	plan := makePlan(usesOf(p), from, new)
+	plan.renameInlines(new)
 	report, err := plan.report(placesOf(p))
 	if err != nil {
 		return nil, report, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -112,7 +113,7 @@ func (c *change) renamed() string {
 	}
 	from, to := c.spelled.name, c.new.name.Text
 	if c.spelled.known {
-		from, to = lengthAndName(from), lengthAndName(to)
+		from, to = mangled.LengthAndName(from), mangled.LengthAndName(to)
 	}
 	if i := strings.LastIndex(c.symbol, from); i >= 0 {
 		return c.symbol[:i] + to + c.symbol[i+len(from):]

@@ -17,6 +17,9 @@ type Files struct {
 	new    Sources
 	asked  bool
 	gone   map[symbol]bool // functions of a slice whose names the files do not have
+
+	// Text is what the compile's text tells, if that is known; else the files themselves.
+	Text Namespaces
 }
 
 // NewFiles returns the files of some paths. None is read yet.
@@ -45,17 +48,14 @@ func (f *Files) Asked() bool { return f.asked }
 
 // Slice moves a slice of a profile to the files that its compile reads. p is not changed, and is
 // returned itself if nothing else is; the report is nil if it remembers nothing of files that
-// differ.
+// differ, and has all namespaces of the text.
 //
 // Functions of files that the compile does not read stay as they are. Only if a function is gone
 // from its file are all of the compile's files searched for it. One that is not found stays as it
 // is, too: the compile may well have it, by way of macros. Only those of [Files.Gone] are left out.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
-	if !p.HasMarks() {
-		return p, nil
-	}
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
-	if from.allSame() {
+	if from.allSame() && (f.Text == nil || !renamesInlines(p, f.Text)) {
 		return p, nil
 	}
 	uses := usesOf(p)
@@ -65,6 +65,7 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 		plan = makePlan(uses, from, &f.new)
 	}
 	plan.keepLost()
+	plan.renameInlines(f.namespaces())
 	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
 	q := p
 	if !plan.nothing() {
@@ -74,6 +75,13 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	q = f.withoutGone(q)
 	q.Summary = p.Summary
 	return q, report
+}
+
+func (f *Files) namespaces() Namespaces {
+	if f.Text == nil {
+		return &f.new
+	}
+	return f.Text
 }
 
 // withoutGone leaves functions out that are gone and were not found. What is inlined of them stays.

@@ -139,7 +139,7 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 		return nil, err
 	}
 	if q.Text != nil {
-		if err := s.addText(); err != nil {
+		if err := s.addText(q.Edited != nil); err != nil {
 			return nil, err
 		}
 		if err := s.addGone(q.Edited); err != nil {
@@ -224,9 +224,9 @@ func (s *selection) addUnits(q Request) error {
 	return nil
 }
 
-// addText makes the functions its own that a text may define. What shares a
-// name with one of them is among them.
-func (s *selection) addText() error {
+// addText makes the functions its own that a text may define, if renamed, also in an inline
+// namespace of another name. What shares a name with one of them is among them.
+func (s *selection) addText(renamed bool) error {
 	add := func(sym program.Symbol) {
 		if s.own.Add(sym.ID) {
 			s.symbols = append(s.symbols, sym)
@@ -239,7 +239,11 @@ func (s *selection) addText() error {
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(implicitNames, name) })
 	}
-	return s.Index.ByKeys(names, s.text.mayDefine, add)
+	mayDefine := s.text.mayDefine
+	if renamed && len(s.text.InlineNamespaces()) > 0 {
+		mayDefine = func(symbol string) bool { return s.text.mayDefine(symbol) || s.text.mayDefineRenamed(symbol) }
+	}
+	return s.Index.ByKeys(names, mayDefine, add)
 }
 
 // addGone makes the functions its own that units which were edited do not have any more.

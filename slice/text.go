@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
@@ -24,7 +25,8 @@ type Text struct {
 	words    map[uint32]bool // by hash, and whether they are scopes: one that is in it only by chance makes a slice larger
 	defined  map[string]struct{}
 	labels   map[string]struct{} // names that functions are given for the assembler
-	anyScope bool                // any word may be that of a scope
+	inlines  mangled.Inlines
+	anyScope bool // any word may be that of a scope
 }
 
 // Add adds a text of C or C++.
@@ -37,6 +39,7 @@ func (t *Text) Add(text []byte) {
 		Word:     t.addWord,
 		Label:    func(name []byte) { addBytes(t.labels, name) },
 		Scope:    func(word []byte) { t.words[wordHash(word)] = true },
+		Inline:   func(outer, name []byte) { t.inlines.Add(string(outer), string(name)) },
 		AnyScope: func() { t.anyScope = true },
 	})
 }
@@ -52,7 +55,7 @@ func (t *Text) addWord(word []byte) {
 }
 
 func newText() *Text {
-	return &Text{words: make(map[uint32]bool), defined: make(map[string]struct{}), labels: make(map[string]struct{})}
+	return &Text{words: make(map[uint32]bool), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
 }
 
 // addBytes adds to a set, and makes a string only of what is new.
@@ -88,6 +91,25 @@ func (t *Text) mayDefine(symbol string) bool {
 func (t *Text) has(word string) bool {
 	_, ok := t.words[wordHash(word)]
 	return ok
+}
+
+// HasWord reports whether a word stands in the text. It may say so of one that does not.
+func (t *Text) HasWord(word string) bool { return t.has(word) }
+
+// InlineNamespaces returns the name of the inline namespace with which each namespace begins that
+// has one; it is empty if there are several. Of a text with macros nothing is known.
+func (t *Text) InlineNamespaces() map[string]string {
+	if t.anyScope {
+		return nil
+	}
+	return t.inlines
+}
+
+// mayDefineRenamed reports whether a function that has one of the names may have that symbol with
+// the inline namespaces of the text.
+func (t *Text) mayDefineRenamed(symbol string) bool {
+	now := mangled.Inlines(t.InlineNamespaces()).Spelled(symbol, t.has)
+	return now != symbol && t.mayDefine(now)
 }
 
 // hasScope reports whether the text may define a class or a template of aliases of that name, or

@@ -7,7 +7,7 @@ import (
 )
 
 // TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
-const TextForm = "afdo text 6"
+const TextForm = "afdo text 7"
 
 // Encode returns the text in a form for [DecodeText].
 func (t *Text) Encode() []byte {
@@ -23,7 +23,12 @@ func (t *Text) Encode() []byte {
 		data = binary.AppendUvarint(data, uint64(w-last)<<1|bit(t.words[w]))
 		last = w
 	}
-	return appendNames(appendNames(data, t.defined), t.labels)
+	data = appendNames(appendNames(data, t.defined), t.labels)
+	data = binary.AppendUvarint(data, uint64(len(t.inlines)))
+	for _, outer := range slices.Sorted(maps.Keys(t.inlines)) {
+		data = appendName(appendName(data, outer), t.inlines[outer])
+	}
+	return data
 }
 
 func bit(set bool) uint64 {
@@ -36,10 +41,13 @@ func bit(set bool) uint64 {
 func appendNames(data []byte, set map[string]struct{}) []byte {
 	data = binary.AppendUvarint(data, uint64(len(set)))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		data = binary.AppendUvarint(data, uint64(len(name)))
-		data = append(data, name...)
+		data = appendName(data, name)
 	}
 	return data
+}
+
+func appendName(data []byte, name string) []byte {
+	return append(binary.AppendUvarint(data, uint64(len(name))), name...)
 }
 
 // DecodeText reads what [Text.Encode] wrote. It returns false for anything else.
@@ -54,6 +62,16 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 		data = data[n:]
 		return v
 	}
+	name := func() string {
+		size := next()
+		if size > uint64(len(data)) {
+			data, ok = nil, false
+			return ""
+		}
+		s := string(data[:size])
+		data = data[size:]
+		return s
+	}
 	ok = true
 	t.anyScope = next() != 0
 	word := uint64(0)
@@ -65,13 +83,12 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 	}
 	for _, set := range []map[string]struct{}{t.defined, t.labels} {
 		for n := next(); n > 0 && ok; n-- {
-			size := next()
-			if size > uint64(len(data)) {
-				return nil, false
-			}
-			set[string(data[:size])] = struct{}{}
-			data = data[size:]
+			set[name()] = struct{}{}
 		}
+	}
+	for n := next(); n > 0 && ok; n-- {
+		outer := name()
+		t.inlines[outer] = name()
 	}
 	return t, ok && len(data) == 0
 }

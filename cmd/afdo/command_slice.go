@@ -129,6 +129,9 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 		request.Sources = out.remembers(files, s.noRebase)
 		if !s.noRebase {
 			request.Edited = files
+			if request.Text != nil {
+				files.Text = request.Text
+			}
 		}
 		part, err := program.Select(request)
 		if err != nil {

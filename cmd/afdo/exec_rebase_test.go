@@ -121,3 +121,57 @@ func TestExecFindsRenamed(t *testing.T) {
 		})
 	}
 }
+
+const execNamespaces = `#include "version.h"
+#define JOINED(a, b) a##b
+#define JOIN(a, b) JOINED(a, b)
+namespace lib {
+inline namespace JOIN(v, VERSION) {
+template <class T> struct Box {
+  T all = 0;
+  void add(T x) {
+    all += x / 2;
+  }
+};
+__attribute__((noinline)) int loop(Box<int> &box, int n) {
+  for (int i = 0; i < n; i++)
+    box.add(i ^ n);
+  return box.all;
+}
+}
+}
+int main(int argc, char **argv) {
+  lib::Box<int> box;
+  return lib::loop(box, argc * 100) & 1;
+}
+`
+
+// TestExecFollowsNamespaces has a library with its version in an inline namespace, whose name only
+// macros make: the slice has the name that the compile has, although no function was edited.
+func TestExecFollowsNamespaces(t *testing.T) {
+	for _, compiler := range []string{"g++", "g++-16"} {
+		t.Run(compiler, func(t *testing.T) {
+			testenv.Tool(t, compiler)
+			s := newSite(t)
+			s.write("version.h", "#define VERSION 1\n")
+			s.write("prog.cc", execNamespaces)
+			s.run(compiler, "-O2", "-g", "prog.cc", "-o", "prog")
+			prof := s.path("prof.v4c")
+			r := afdoRun("create", "--binary", s.path("prog"), "--profile", sampled(t, s.path("prog"), "_ZN3lib2v14loopERNS0_3BoxIiEEi", 50, 7), "-o", prof)
+			require.Equal(t, cli.StatusDone, r.status, r.err)
+			slice := func(flags ...string) string {
+				s.run(append(append([]string{"afdo", "exec", "--profile", prof}, flags...), "--", compiler, "-O2", "-c", "prog.cc", "-o", "prog.o")...)
+				return mustCreate(t, "convert", s.path("prog.o.afdo"), "--to", "text", "-o", "-")
+			}
+			before := slice()
+			require.Contains(t, before, "_ZN3lib2v13BoxIiE3addEi")
+
+			s.write("version.h", "#define VERSION 22\n")
+			assert.Equal(t, strings.ReplaceAll(before, "2v1", "3v22"), slice())
+			cut := mustCreate(t, "slice", prof, "--unit", s.path("prog.cc"), "--to", "text", "--no-rebase", "-o", "-")
+			assert.NotContains(t, cut, "3v22")
+			s.write("version.h", "#define VERSION 1\n")
+			assert.Equal(t, before, slice())
+		})
+	}
+}

@@ -96,7 +96,7 @@ func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (d
 	files := rebase.NewFiles(in.Paths(c))
 	request := slice.Request{Text: text, Target: g.target, Bits: g.bits, Sources: g.out.remembers(files, g.noRebase)}
 	if !g.noRebase {
-		request.Edited = files
+		request.Edited, files.Text = files, text
 	}
 	part, err := g.program.Select(request)
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 // Notes take note of what stands in a text. The bytes are valid until a call returns. A name
 // may come more than once.
 type Notes struct {
-	Function func(name []byte) // the unqualified name of every function that may be defined, and some others
-	Word     func(word []byte) // every word, those of pragmas and of short strings included
-	Label    func(name []byte) // every name that a function is given for the assembler
-	Scope    func(word []byte) // every class, namespace and template of aliases that is defined, and some other words
-	AnyScope func()            // there are macros, or too much at once: other words may be scopes, too
+	Function func(name []byte)        // the unqualified name of every function that may be defined, and some others
+	Word     func(word []byte)        // every word, those of pragmas and of short strings included
+	Label    func(name []byte)        // every name that a function is given for the assembler
+	Scope    func(word []byte)        // every class, namespace and template of aliases that is defined, and some other words
+	Inline   func(outer, name []byte) // every inline namespace that is the first thing in another one
+	AnyScope func()                   // there are macros, or too much at once: other words may be scopes, too
 }
 
 // Definitions takes note of the functions that a text of C or C++ may define, and of its words.

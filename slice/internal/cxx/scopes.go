@@ -15,6 +15,11 @@ type scopeFinder struct {
 	alias bool     // and it is that of an alias
 	words [][]byte // all words of it: the name, attributes, bases and their arguments
 	depth int      // of parentheses in it
+
+	opened []byte // the namespace whose brace was opened just now
+	inline bool   // "inline" follows
+	outer  []byte // the namespace around the inline one that this head may be of
+	space  bool   // the head is of a namespace
 }
 
 // maxHeadWords is how many words of a head are remembered. If there are more, all words of the text
@@ -31,11 +36,18 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 		f.words = append(f.words, word)
 		return
 	}
+	opened, inline := f.opened, f.inline
+	f.opened, f.inline, f.outer = nil, false, nil
 	switch string(word) {
+	case "inline":
+		f.opened, f.inline = opened, opened != nil
 	case "class", "struct", "union":
 		f.head = prev != '<' && prev != ',' // of a template's parameters
 	case "namespace":
-		f.head = true
+		f.head, f.space = true, true
+		if inline {
+			f.outer = opened
+		}
 	case "using":
 		f.alias = prev != ';' && prev != '{' && prev != ':' // there the declaration of no template ends
 		f.head = f.alias
@@ -43,6 +55,7 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 }
 
 func (f *scopeFinder) punctuation(c byte) {
+	f.opened, f.inline = nil, false
 	if !f.head {
 		return
 	}
@@ -59,6 +72,7 @@ func (f *scopeFinder) punctuation(c byte) {
 			for _, word := range f.words {
 				f.notes.Scope(word)
 			}
+			f.namespace()
 			f.end()
 		}
 	case ';':
@@ -68,4 +82,17 @@ func (f *scopeFinder) punctuation(c byte) {
 	}
 }
 
-func (f *scopeFinder) end() { f.head, f.alias, f.words, f.depth = false, false, f.words[:0], 0 }
+// namespace takes note of the name of a namespace without attributes, at its brace.
+func (f *scopeFinder) namespace() {
+	if !f.space || len(f.words) != 1 {
+		return
+	}
+	f.opened = f.words[0]
+	if f.outer != nil {
+		f.notes.Inline(f.outer, f.opened)
+	}
+}
+
+func (f *scopeFinder) end() {
+	f.head, f.alias, f.space, f.words, f.depth = false, false, false, f.words[:0], 0
+}

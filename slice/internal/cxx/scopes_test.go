@@ -52,3 +52,24 @@ func TestScopes(t *testing.T) {
 		assert.Equal(t, want, strings.Join(slices.Compact(found), " "), text)
 	}
 }
+
+func TestInlineNamespaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"namespace a { inline namespace b { } }":                           "a b",
+		"namespace a { inline namespace b { inline namespace c { } } }":    "a b b c",
+		"namespace a { } inline namespace b { }":                           "",
+		"namespace a { int x; inline namespace b { } }":                    "",
+		"namespace a { namespace b { } inline namespace c { } }":           "",
+		"namespace a { inline int b() { } }":                               "",
+		"namespace a { inline namespace b __attribute__((x(\"y\"))) { } }": "",
+		"namespace a = c; inline namespace b { }":                          "",
+		"struct a { inline namespace b { } }":                              "",
+		"namespace a { // said\n/* twice */ inline\nnamespace b\n{\n}\n}":  "a b",
+	} {
+		var got []string
+		notes := noNotes()
+		notes.Inline = func(outer, name []byte) { got = append(got, string(outer), string(name)) }
+		Definitions([]byte(text), notes)
+		assert.Equal(t, want, strings.Join(got, " "), text)
+	}
+}
