@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
@@ -101,6 +103,19 @@ type readFn struct {
 	Rules fleet.Rules
 }
 
+// forgotSources is what counts the hosts whose profiles remember their sources, which units alone
+// have no place for.
+const forgotSources = "hosts whose sources section was left out"
+
+var forgottenSources = beam.NewCounter("afdo", forgotSources)
+
+// ForgotSources reports whether inputs of a run had a section about their sources, which the result
+// has not. Runners that tell no metrics do not tell that.
+func ForgotSources(r metrics.Results) bool {
+	found := r.Query(func(m metrics.SingleResult) bool { return m.Name() == forgotSources })
+	return slices.ContainsFunc(found.Counters(), func(c metrics.CounterResult) bool { return c.Result() > 0 })
+}
+
 var skippedInputs = beam.NewCounter("afdo", "inputs that were skipped")
 
 func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(path, part []byte), bad func([]byte)) error {
@@ -120,6 +135,9 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 	for _, letter := range skipped {
 		skippedInputs.Inc(ctx, 1)
 		bad(letter)
+	}
+	if host != nil && host.HasMarks() {
+		forgottenSources.Inc(ctx, 1)
 	}
 	for i, part := range parts {
 		unit(paths[i], part)

@@ -180,8 +180,12 @@ func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped
 	if err := fleetmerge.Merge(scope, o); err != nil {
 		return false, err
 	}
-	if err := beamx.Run(ctx, pipeline); err != nil {
+	result, err := beamx.RunWithMetrics(ctx, pipeline)
+	if err != nil {
 		return false, err
+	}
+	if result != nil && fleetmerge.ForgotSources(result.Metrics()) {
+		fmt.Fprintln(stderr, "afdo-beam: what the inputs remember of their sources is left out: \"afdo rebase\" of the result needs --old-source")
 	}
 	fs, err := filesystem.New(ctx, o.DeadLetters)
 	if err != nil {

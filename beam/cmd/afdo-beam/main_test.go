@@ -231,3 +231,24 @@ func TestS3(t *testing.T) {
 	requireBytes(t, want, filepath.Join(bucket, "all", "today"))
 	requireFiles(t, filepath.Join(bucket, "all"), "today", "today.skipped")
 }
+
+// TestForgottenSources has inputs that remember their sources: the result does not, which is said.
+func TestForgottenSources(t *testing.T) {
+	const says = "what the inputs remember of their sources is left out"
+	for _, remembers := range []bool{false, true} {
+		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "sum")
+		p := synth.New(synth.Options{Seed: 1, Units: 8, Functions: 40})
+		if remembers {
+			p.SetMarks(0, profile.Marks{1, 5, 0, 7})
+		}
+		var file bytes.Buffer
+		if err := builder.Write(&file, p, builder.Options{Compact: true}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "host.afdo"), file.Bytes())
+		o := afdoBeam(t, nil, "merge", "--input", filepath.Join(dir, "*.afdo"), "--output", out)
+		if o.status != 0 || strings.Contains(o.stderr, says) != remembers {
+			t.Errorf("remembers %t: status %d, %s", remembers, o.status, o.stderr)
+		}
+	}
+}
