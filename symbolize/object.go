@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/regular"
-	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
 // An object is one ELF file: the binary, its debug file, a split unit's file.
@@ -27,9 +26,9 @@ type object struct {
 	byName   map[string]*section
 	layout   *object // of a relocatable debug file: the binary, whose sections tell the addresses
 
-	kept   atomic.Int64 // bytes of decompressed sections in memory
-	tempMu sync.Mutex
-	temps  []tempfile.File // spilled sections
+	kept    atomic.Int64 // bytes of decompressed sections in memory
+	spillMu sync.Mutex
+	spilled []*spilled
 }
 
 // A section is a section of an object, decompressed and relocated when it is read.
@@ -40,10 +39,11 @@ type section struct {
 	header elf.SectionHeader
 	index  int
 
-	loaded lazy
-	data   []byte      // if the section is in memory
-	at     io.ReaderAt // else where it is read from
-	size   uint64      // once loaded
+	loaded  lazy
+	data    []byte      // if the section is in memory
+	at      io.ReaderAt // else where it is read from
+	spilled *spilled    // what at is, if the section was decompressed
+	size    uint64      // once loaded
 }
 
 // openObject opens an ELF file. Package debug/elf reads the headers; it is not made for
@@ -119,8 +119,8 @@ func checkMagic(path string, file io.ReaderAt) error {
 func (s *section) isShared() bool { return s.header.Flags&elf.SHF_GROUP != 0 }
 
 func (o *object) close() error {
-	for _, t := range o.temps {
-		_ = t.Close()
+	for _, s := range o.spilled {
+		s.close()
 	}
 	return o.file.Close()
 }

@@ -73,6 +73,7 @@ type question struct {
 
 	mu     sync.Mutex
 	answer []answer // by symbol
+	found  bool     // all units that say which symbols they hold are known
 }
 
 // An answer is the best that units have said so far about a symbol.
@@ -82,14 +83,7 @@ type answer struct {
 	unit  int // its number
 	units int // how many have not answered yet
 	known bool
-}
-
-// A job is a unit and the symbols that it holds.
-type job struct {
-	unit    unitSpan
-	number  int
-	symbols []int32
-	vague   bool // what it holds is not known
+	given bool // it is out
 }
 
 func (q *question) run(ctx context.Context, symbols []Symbol) error {
@@ -107,17 +101,20 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		}
 		q.spans = append(q.spans, span{s.Low, s.High})
 	}
-	jobs, vague, err := q.jobs(ctx)
+	vague, err := q.held(ctx)
 	if err != nil {
-		return err
-	}
-	if err := q.work(ctx, jobs); err != nil {
 		return err
 	}
 	// Old compilers do not say which addresses a unit covers.
 	left := q.unanswered()
 	if len(left) > 0 {
-		if err := q.work(ctx, vague); err != nil {
+		err := q.work(ctx, func(_ context.Context, found *queue) error {
+			for _, j := range vague {
+				found.add(j)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -128,47 +125,82 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		}
 		q.emit(code)
 	}
+	if err := q.file.whole(); err != nil {
+		return err
+	}
 	return ctx.Err()
 }
 
-// jobs finds the units that hold the symbols, and those that do not say what they hold.
-func (q *question) jobs(ctx context.Context) (jobs []job, vague []job, err error) {
-	units, err := q.file.data.unitSpans()
-	if err != nil {
-		return nil, nil, err
-	}
-	w := &worker{file: q.file, reading: reading{left: q.left}}
-	for number, span := range units {
-		if number%1024 == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+// whole waits until debug info has been decompressed to its end, so that damage is told.
+func (f *File) whole() error {
+	f.mu.Lock()
+	objects := append([]*object{f.debug}, f.others...)
+	f.mu.Unlock()
+	for _, o := range objects {
+		if err := o.whole(); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// held answers for the symbols that units say to hold, and returns the units that do not say what
+// they hold. Units are read while others are looked for.
+func (q *question) held(ctx context.Context) (vague []job, err error) {
+	err = q.work(ctx, func(ctx context.Context, found *queue) error {
+		vague, err = q.find(ctx, found)
+		return err
+	})
+	return vague, err
+}
+
+// find finds the units that hold the symbols, and those that do not say what they hold.
+func (q *question) find(ctx context.Context, found *queue) (vague []job, err error) {
+	w := &worker{file: q.file, reading: reading{left: q.left}}
+	number := 0
+	err = q.file.data.eachUnit(func(span unitSpan) error {
 		u, err := w.readUnit(q.file.data, span, nil, contributions{})
 		if err != nil {
-			return nil, nil, err
-		}
-		if u.kind == unitType || u.kind == unitPartial {
-			continue
+			return err
 		}
 		j := job{unit: span, number: number}
+		number++
+		if u.kind == unitType || u.kind == unitPartial {
+			return ctx.Err()
+		}
 		_, hasRanges := u.root.get(slotRanges)
 		_, hasHigh := u.root.get(slotHighPC)
 		if _, hasLines := u.root.get(slotStmtList); !hasRanges && !hasHigh && hasLines {
 			j.vague = true
 			vague = append(vague, j)
-			continue
+			return ctx.Err()
 		}
-		if j.symbols, err = q.held(w, u); err != nil {
-			return nil, nil, err
+		if j.symbols, err = q.within(w, u); err != nil {
+			return err
 		}
 		if len(j.symbols) > 0 {
-			jobs = append(jobs, j)
+			q.expect(j)
+			found.add(j)
 		}
+		return ctx.Err()
+	})
+	if err == nil {
+		q.foundAll()
 	}
-	return jobs, vague, nil
+	return vague, err
 }
 
-// held returns the symbols that a unit's ranges meet.
-func (q *question) held(w *worker, u *unit) ([]int32, error) {
+// expect notes that a unit will answer for symbols.
+func (q *question) expect(j job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, s := range j.symbols {
+		q.answer[s].units++
+	}
+}
+
+// within returns the symbols that a unit's ranges meet.
+func (q *question) within(w *worker, u *unit) ([]int32, error) {
 	var err error
 	w.spans, err = w.ranges(q.file, u, &u.root, w.spans[:0])
 	if err != nil {
@@ -219,33 +251,26 @@ func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	return slices.Compact(symbols), err
 }
 
-// work has the jobs done, the largest first.
-func (q *question) work(ctx context.Context, jobs []job) error {
-	for _, j := range jobs {
-		for _, s := range j.symbols {
-			q.answer[s].units++
-		}
-	}
-	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.unit.end-b.unit.off, a.unit.end-a.unit.off) })
+// work has the jobs done that are found.
+func (q *question) work(ctx context.Context, find func(context.Context, *queue) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var next atomic.Int64
+	found := newQueue()
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(jobs)) {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
+		wait.Go(func() {
 			w := &worker{file: q.file, reading: reading{left: q.left}}
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) {
-					return
-				}
-				if err := q.do(w, jobs[i]); err != nil {
+			for j, ok := found.take(); ok && ctx.Err() == nil; j, ok = found.take() {
+				if err := q.do(w, j); err != nil {
 					cancel(err)
 				}
 			}
-		}()
+		})
+	}
+	err := find(ctx, found)
+	found.end()
+	if err != nil {
+		cancel(err)
 	}
 	wait.Wait()
 	return context.Cause(ctx)
@@ -353,22 +378,48 @@ func (w *worker) describe(u *unit, about *Unit) error {
 	return nil
 }
 
-// report takes a unit's answer about a symbol and hands out the best when all units have answered.
+// report takes a unit's answer about a symbol, and hands out the best when no other can be better:
+// that of the first unit in which a function has the name, or any once all units have answered.
 func (q *question) report(symbol int32, code *Code, fit, unit int) {
 	q.mu.Lock()
 	a := &q.answer[symbol]
-	if !a.known || fit > a.fit || fit == a.fit && unit < a.unit {
+	if !a.given && (!a.known || fit > a.fit || fit == a.fit && unit < a.unit) {
 		a.code, a.fit, a.unit, a.known = code, fit, unit, true
 	}
 	a.units-- // below 0 for a unit that does not say what it holds: all of them have to answer
 	best := a.code
-	last := a.units == 0
-	if last {
-		a.code = nil
-	}
+	last := a.give(q.found)
 	q.mu.Unlock()
 	if last {
 		q.emit(best)
+	}
+}
+
+// give reports whether an answer is to be handed out, which is once. found tells that no other unit
+// will turn out to hold the symbol.
+func (a *answer) give(found bool) bool {
+	if a.given || !a.known || a.units != 0 || !found && a.fit < fitName {
+		return false
+	}
+	a.code, a.given = nil, true
+	return true
+}
+
+// foundAll notes that all units are known which say what they hold, and hands out the answers that
+// have waited for that.
+func (q *question) foundAll() {
+	q.mu.Lock()
+	q.found = true
+	var waited []*Code
+	for i := range q.answer {
+		best := q.answer[i].code
+		if q.answer[i].give(true) {
+			waited = append(waited, best)
+		}
+	}
+	q.mu.Unlock()
+	for _, code := range waited {
+		q.emit(code)
 	}
 }
 

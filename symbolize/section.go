@@ -1,18 +1,17 @@
 package symbolize
 
 import (
+	"bufio"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
 const (
@@ -41,7 +40,8 @@ func (l *lazy) do(f func() error) error {
 
 // load makes a section readable. A plain section stays in the file and is read piece by piece, a
 // compressed one is decompressed into memory or, if it is large, into a temporary file without a
-// name: so memory holds what is looked at and not the debug info of the whole program.
+// name: so memory holds what is looked at and not the debug info of the whole program. That file
+// is written while its beginning is read.
 func (s *section) load() error {
 	return s.loaded.do(func() error {
 		o := s.object
@@ -100,30 +100,16 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	if size > maxExpansion*uint64(raw.Size())+maxExpanded {
 		return s.fault(0, afdo.ErrLimit, "%d bytes say that they decompress to %d", raw.Size(), size)
 	}
-	var in io.Reader
-	switch kind {
-	case elf.COMPRESS_ZLIB:
-		z, err := zlib.NewReader(raw)
-		if err != nil {
-			return s.fault(0, afdo.ErrCompressed, "%v", err)
-		}
-		defer z.Close()
-		in = z
-	case elf.COMPRESS_ZSTD:
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxExpanded))
-		if err != nil {
-			return s.fault(0, afdo.ErrCompressed, "%v", err)
-		}
-		defer z.Close()
-		in = z
-	default:
-		return fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
+	in, err := s.decompressor(raw, kind)
+	if err != nil {
+		return err
 	}
 	s.size = size
 	if kept := s.object.kept.Add(int64(size)); size > spillSize || kept > keptPerByte*s.object.size+keptAtLeast {
 		s.object.kept.Add(-int64(size))
 		return s.spill(in)
 	}
+	defer in.Close()
 	s.data = make([]byte, size)
 	if n, err := io.ReadFull(in, s.data); err != nil {
 		return s.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
@@ -131,55 +117,32 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	return nil
 }
 
-// spill decompresses into a temporary file.
-func (s *section) spill(in io.Reader) error {
-	temp, err := s.object.temp()
+// decompressor returns a reader of what a compressed section holds.
+func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.ReadCloser, err error) {
+	switch kind {
+	case elf.COMPRESS_ZLIB:
+		in, err = zlib.NewReader(bufio.NewReaderSize(raw, 64<<10))
+	case elf.COMPRESS_ZSTD:
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxExpanded)); err == nil {
+			in = z.IOReadCloser()
+		}
+	default:
+		return nil, fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
+	}
 	if err != nil {
-		return fmt.Errorf("symbolize: %s: decompressing %s: %w", s.file, s.name, err)
+		return nil, s.fault(0, afdo.ErrCompressed, "%v", err)
 	}
-	out := &faultyWriter{w: temp}
-	n, err := io.CopyBuffer(out, io.LimitReader(in, int64(s.size)), make([]byte, 1<<20))
-	switch {
-	case out.err != nil:
-		return fmt.Errorf("symbolize: %s: decompressing %s (TMPDIR says where): %w", s.file, s.name, out.err)
-	case err == nil && uint64(n) < s.size:
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return s.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", n, s.size, err)
-	}
-	s.at = temp
-	return nil
-}
-
-// A faultyWriter remembers that it was writing that failed, not reading.
-type faultyWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (f *faultyWriter) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	if err != nil {
-		f.err = err
-	}
-	return n, err
-}
-
-// temp returns a temporary file that is gone when the object is closed, or the process.
-func (o *object) temp() (*os.File, error) {
-	f, err := tempfile.Create("", "afdo-section-*")
-	if err != nil {
-		return nil, err
-	}
-	o.tempMu.Lock()
-	defer o.tempMu.Unlock()
-	o.temps = append(o.temps, f)
-	return f.File, nil
+	return in, nil
 }
 
 // read fills p from an offset.
 func (s *section) read(p []byte, off uint64) error {
+	if s.spilled != nil {
+		if err := s.spilled.wait(off + uint64(len(p))); err != nil {
+			return err
+		}
+	}
 	n, err := s.at.ReadAt(p, int64(off))
 	if n == len(p) {
 		return nil

@@ -29,8 +29,8 @@ func TestLargeSectionsAreNotHeld(t *testing.T) {
 			require.NoError(t, z.Close())
 			o := &object{path: "prog", size: c.object}
 			defer func() {
-				for _, temp := range o.temps {
-					_ = temp.Close()
+				for _, temp := range o.spilled {
+					temp.close()
 				}
 			}()
 			for _, held := range c.held {

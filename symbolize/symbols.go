@@ -246,6 +246,12 @@ func (o *object) defines(name string) (bool, error) {
 		if err := strings.load(); err != nil {
 			return false, err
 		}
+		// Few programs have the name at all, and looking for it is faster than looking at each name.
+		if there, err := r.contains(strings, name); err != nil {
+			return false, err
+		} else if !there {
+			continue
+		}
 		err := o.eachSymbol(s, func(_ uint32, e elf.Sym64) error {
 			same, err := r.isString(strings, uint64(e.Name), name)
 			found = found || same

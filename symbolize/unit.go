@@ -60,23 +60,29 @@ func (d *debugData) inSection(info *section) *debugData {
 func (d *debugData) unitSpans() ([]unitSpan, error) {
 	err := d.spans.do(func() error {
 		r := reading{left: newBudget(d.object.size)}
-		for off := uint64(0); off < d.info.size; {
-			var span unitSpan
-			err := r.decode(d.info, off, d.info.size, func(c *cursor) {
-				span = c.unitSpan()
-			})
-			if err == nil {
-				err = r.spend(unitSpanCost)
-			}
-			if err != nil {
-				return err
-			}
+		return d.eachUnit(func(span unitSpan) error {
 			d.units = append(d.units, span)
-			off = span.end
-		}
-		return nil
+			return r.spend(unitSpanCost)
+		})
 	})
 	return d.units, err
+}
+
+// eachUnit calls f with where each unit stands, in order.
+func (d *debugData) eachUnit(f func(unitSpan) error) error {
+	var r reading
+	for off := uint64(0); off < d.info.size; {
+		var span unitSpan
+		err := r.decode(d.info, off, d.info.size, func(c *cursor) { span = c.unitSpan() })
+		if err == nil {
+			err = f(span)
+		}
+		if err != nil {
+			return err
+		}
+		off = span.end
+	}
+	return nil
 }
 
 // unitSpan reads the length of a unit.

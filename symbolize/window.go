@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"bytes"
 	"fmt"
 	"sync/atomic"
 
@@ -126,4 +127,16 @@ func (r *reading) str(s *section, off uint64) (str []byte, err error) {
 func (r *reading) isString(s *section, off uint64, want string) (bool, error) {
 	data, err := r.window(s).peek(off, uint64(len(want))+1)
 	return len(data) == len(want)+1 && string(data[:len(want)]) == want && data[len(want)] == 0, err
+}
+
+// contains tells whether a text is anywhere in a section.
+func (r *reading) contains(s *section, text string) (bool, error) {
+	const piece = 64 << 10
+	for off := uint64(0); off < s.size; off += piece {
+		data, err := r.window(s).peek(off, piece+uint64(len(text))-1)
+		if err != nil || bytes.Contains(data, []byte(text)) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

@@ -1,0 +1,118 @@
+package symbolize
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/tempfile"
+)
+
+// A spilled is a temporary file into which a section is being decompressed. Decompression takes
+// longer than all else, so what has arrived is read meanwhile.
+type spilled struct {
+	tempfile.File
+	section *section
+
+	mu      sync.Mutex
+	more    sync.Cond
+	there   uint64 // bytes that have arrived
+	ended   bool   // no more will
+	err     error  // why not
+	dropped bool   // nobody wants more
+}
+
+// spill begins to decompress into a temporary file, which is gone when the object is closed, or the
+// process.
+func (s *section) spill(in io.ReadCloser) error {
+	temp, err := tempfile.Create("", "afdo-section-*")
+	if err != nil {
+		in.Close()
+		return fmt.Errorf("symbolize: %s: decompressing %s: %w", s.file, s.name, err)
+	}
+	f := &spilled{File: temp, section: s}
+	f.more.L = &f.mu
+	s.at, s.spilled = temp, f
+	s.object.spillMu.Lock()
+	defer s.object.spillMu.Unlock()
+	s.object.spilled = append(s.object.spilled, f)
+	go func() {
+		defer in.Close()
+		f.end(f.fill(in))
+	}()
+	return nil
+}
+
+// fill decompresses until the file has the size of the section.
+func (f *spilled) fill(in io.Reader) error {
+	buf := make([]byte, 1<<20)
+	for f.there < f.section.size {
+		n, err := io.ReadFull(in, buf[:min(uint64(len(buf)), f.section.size-f.there)])
+		if err != nil {
+			return f.section.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", f.there+uint64(n), f.section.size, err)
+		}
+		if _, err := f.Write(buf[:n]); err != nil {
+			return fmt.Errorf("symbolize: %s: decompressing %s (TMPDIR says where): %w", f.section.file, f.section.name, err)
+		}
+		if !f.arrived(n) {
+			return os.ErrClosed
+		}
+	}
+	return nil
+}
+
+// arrived says that there are so many bytes more, and reports whether to go on.
+func (f *spilled) arrived(n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.there += uint64(n)
+	f.more.Broadcast()
+	return !f.dropped
+}
+
+func (f *spilled) end(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended, f.err = true, err
+	f.more.Broadcast()
+}
+
+// wait returns once all bytes before an offset have arrived, with the error if that is never.
+func (f *spilled) wait(until uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.there < until && !f.ended {
+		f.more.Wait()
+	}
+	if f.there < until {
+		return f.err
+	}
+	return nil
+}
+
+// close ends the decompression and gives the file back.
+func (f *spilled) close() {
+	f.mu.Lock()
+	f.dropped = true
+	for !f.ended {
+		f.more.Wait()
+	}
+	f.mu.Unlock()
+	_ = f.Close()
+}
+
+// whole waits for all sections that are being decompressed, and returns the error of one that is
+// damaged, read or not.
+func (o *object) whole() error {
+	o.spillMu.Lock()
+	all := o.spilled
+	o.spillMu.Unlock()
+	for _, f := range all {
+		if err := f.wait(f.section.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}

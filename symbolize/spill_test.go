@@ -1,0 +1,66 @@
+package symbolize
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+)
+
+// spilling begins to decompress a section that is too large to be kept, the first so many of its
+// bytes.
+func spilling(t *testing.T, data []byte, share float64) *section {
+	var packed bytes.Buffer
+	z, err := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
+	require.NoError(t, err)
+	_, err = z.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	s := &section{name: ".debug_info", object: &object{path: "prog", size: 1 << 40}}
+	raw := io.NewSectionReader(bytes.NewReader(packed.Bytes()), 0, int64(share*float64(packed.Len())))
+	require.NoError(t, s.decompress(raw, elf.COMPRESS_ZLIB, uint64(len(data))))
+	require.NotNil(t, s.spilled)
+	return s
+}
+
+// A section is read while it is decompressed, and reading waits for what is not there yet.
+func TestSpilledIsReadMeanwhile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, spillSize+12345)
+	for i := range data {
+		data[i] = byte(random.Uint32() % 5)
+	}
+	s := spilling(t, data, 1)
+	defer s.spilled.close()
+	buf := make([]byte, 4096)
+	for range 200 {
+		off := random.IntN(len(data) - len(buf))
+		require.NoError(t, s.read(buf, uint64(off)))
+		require.True(t, bytes.Equal(data[off:off+len(buf)], buf))
+	}
+	require.NoError(t, s.object.whole())
+	require.ErrorIs(t, s.read(buf, uint64(len(data)-1)), io.ErrUnexpectedEOF)
+}
+
+// What has arrived of a damaged section is there, but the question ends with an error.
+func TestSpilledIsDamaged(t *testing.T) {
+	s := spilling(t, make([]byte, spillSize+1), 0.5)
+	defer s.spilled.close()
+	require.NoError(t, s.read(make([]byte, 100), 0))
+	require.ErrorIs(t, s.read(make([]byte, 100), spillSize-100), afdo.ErrCompressed)
+	require.ErrorIs(t, s.object.whole(), afdo.ErrCompressed)
+}
+
+// An object that is closed decompresses no more.
+func TestSpilledIsClosed(t *testing.T) {
+	s := spilling(t, make([]byte, 4*spillSize), 1)
+	s.spilled.close()
+	require.True(t, s.spilled.ended)
+	require.Error(t, s.read(make([]byte, 1), 4*spillSize-1))
+}
