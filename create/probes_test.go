@@ -126,9 +126,10 @@ func probedPrograms(t *testing.T, more ...string) (paths []string) {
 	}{
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-DEXTRA"}},
 		{"clang-22", "prog.c", stacked, []string{"-O2", "-g"}},
+		{"clang++-22", "prog.cc", initialised, []string{"-O2"}},
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-flto=thin", "-fuse-ld=lld"}},
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O3", "-no-pie", "-fdebug-info-for-profiling", "-g", "-ffunction-sections"}},
-	}[:testenv.Rounds(2, 4)] {
+	}[:testenv.Rounds(3, 5)] {
 		flags := slices.Concat([]string{"-g", "-fpseudo-probe-for-profiling"}, more, c.flags)
 		paths = append(paths, compile(t, testenv.Tool(t, c.compiler), c.source, c.text, flags...).path)
 	}
@@ -170,13 +171,48 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(got)) {
-			if _, ok := want[key]; !ok {
+			if _, ok := want[key]; !ok && !isLeftOut(want, key) {
 				t.Errorf("%s: %s: %d, by llvm-profgen not at all", path, key, got[key])
 			}
 		}
 		t.Logf("%s: %d facts, %d differ", path, len(want), different)
 	}
 }
+
+// isLeftOut tells whether a fact is one that llvm-profgen leaves out: of the body of what initialises
+// a variable, inlined in what initialises those of a file. It has nothing of such a body, but has
+// its counts in the totals around it.
+func isLeftOut(theirs map[string]uint64, key string) bool {
+	words := strings.Fields(key)
+	i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "__cxx_global_var_init") })
+	if i < 0 || !strings.HasPrefix(words[0], "_GLOBAL__") {
+		return false
+	}
+	body := strings.Join(words[:i+1], " ") + " "
+	for other := range theirs {
+		if strings.HasPrefix(other, body) {
+			return false
+		}
+	}
+	return true
+}
+
+// initialised is a program of C++ with variables that code initialises.
+const initialised = `
+__attribute__((noinline)) int begin(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += i ^ n;
+  return s;
+}
+struct table {
+  table(int n) { for (int i = 0; i < 8; i++) all[i] = n & 1 ? begin(i * n) : i; }
+  int all[8];
+};
+table first(3), second(begin(5));
+int third = begin(7);
+int main(int argc, char **) { return first.all[argc] + second.all[argc] + third == 1; }
+`
 
 const goesCold = `
 __attribute__((cold, noinline)) void rare(volatile int *s) { *s += 1; }
