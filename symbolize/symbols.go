@@ -246,7 +246,7 @@ func (o *object) defines(name string) (bool, error) {
 		if err := strings.load(); err != nil {
 			return false, err
 		}
-		// Few programs have the name at all, and looking for it is faster than looking at each name.
+		// Few programs have the name at all, and to look for that is faster than to compare each.
 		if there, err := r.contains(strings, name); err != nil {
 			return false, err
 		} else if !there {
