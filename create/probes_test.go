@@ -179,9 +179,9 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 	}
 }
 
-// isLeftOut tells whether a fact is one that llvm-profgen leaves out: of the body of what initialises
-// a variable, inlined in what initialises those of a file. It has nothing of such a body, but has
-// its counts in the totals around it.
+// isLeftOut tells whether a fact is one that llvm-profgen leaves out: of the body of what sets a
+// variable up, inlined in what does so for a file. It has nothing of such a body, but has its
+// counts in the totals around it.
 func isLeftOut(theirs map[string]uint64, key string) bool {
 	words := strings.Fields(key)
 	i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "__cxx_global_var_init") })
