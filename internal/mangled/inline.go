@@ -59,13 +59,17 @@ func LengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
 
 // usualAfter returns the name that is behind a part of more than half of the symbols with that.
 func usualAfter(part string, symbols iter.Seq[string]) (usual string) {
-	times, all := make(map[string]int), 0
+	var times map[string]int // made when there is one: most symbols have none
+	all := 0
 	for symbol := range symbols {
 		_, rest, found := strings.Cut(symbol, part)
 		if !found || !strings.HasPrefix(symbol, "_Z") {
 			continue
 		}
 		all++
+		if times == nil {
+			times = make(map[string]int)
+		}
 		name := strings.TrimLeft(rest, "0123456789")
 		if size, err := strconv.Atoi(rest[:len(rest)-len(name)]); err == nil && size <= len(name) {
 			times[name[:size]]++
