@@ -2,6 +2,7 @@ package rebase
 
 import (
 	"io/fs"
+	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
@@ -76,7 +77,12 @@ var sourceNames = []string{
 // AddFolder reads all files of C and C++ in a folder and those below it. Folders whose name begins
 // with a dot are left out. Their paths are relative to the folder.
 func (s *Sources) AddFolder(dir string) error {
-	dir, err := filepath.EvalSymlinks(dir)
+	f, err := os.Open(dir) // whose error is worded as that of any other file
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
 	}

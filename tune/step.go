@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,6 +95,26 @@ type task struct {
 	out  io.Writer // standard output; nil to keep it for errors
 }
 
+// program returns which program a command means if it sets PATH: exec.Command goes by the PATH of
+// this process.
+func (c task) program() string {
+	if c.argv[0] != filepath.Base(c.argv[0]) {
+		return c.argv[0]
+	}
+	for _, setting := range slices.Backward(c.env) {
+		path, ok := strings.CutPrefix(setting, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			if found, err := exec.LookPath(filepath.Join(dir, c.argv[0])); err == nil {
+				return found
+			}
+		}
+	}
+	return c.argv[0]
+}
+
 // shell returns a command that a shell runs.
 func shell(line string) []string { return []string{"sh", "-c", line} }
 
@@ -108,7 +129,8 @@ func (t *tuning) do(ctx context.Context, c task) (usage, error) {
 
 // quietly runs a command without printing it.
 func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
-	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
+	cmd.Args[0] = c.argv[0]
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
 	var said tail
 	notes := noteWriter{tail: &said, say: t.say}

@@ -109,6 +109,20 @@ func TestScripts(t *testing.T) {
 	assert.Contains(t, said.String(), "# base: done before")
 }
 
+// A compiler that is the build itself is seen as well.
+func TestBuildIsCompiler(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Build = []string{"cc", "-o", "a", "a.c"}
+	_, err := Run(context.Background(), o)
+	assert.NotErrorIs(t, err, ErrNoCompiler)
+	assert.FileExists(t, filepath.Join(o.Folder, "base/a"))
+	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
+	require.NoError(t, err)
+	assert.Contains(t, string(log), "-o a a.c")
+}
+
 func TestQuote(t *testing.T) {
 	assert.Equal(t, "a/b.c", quote("a/b.c"))
 	assert.Equal(t, "''", quote(""))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -220,6 +221,14 @@ func (c *creating) explain(err error, report *create.Report) error {
 	return fmt.Errorf("%w; %s", err, do)
 }
 
+// explainMissing adds to the error of a recording that nobody has named how to name one.
+func (c *creating) explainMissing(path string, err error) error {
+	if path == usualRecording && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; --profile names the recording", err)
+	}
+	return err
+}
+
 // readSamples reads and adds up all inputs.
 func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *createFacts, error) {
 	facts := newCreateFacts(c, file)
@@ -234,7 +243,7 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 			continue
 		}
 		if err != nil {
-			return nil, nil, input.Wrap(human.Name(path), err)
+			return nil, nil, input.Wrap(human.Name(path), c.explainMissing(path, err))
 		}
 		if err := c.checkTimes(path, report); err != nil {
 			return nil, nil, err

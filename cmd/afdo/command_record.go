@@ -92,7 +92,7 @@ func newRecordCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the command's flags are its own
-	f.StringVarP(&c.out, "output", "o", "perf.data", `file to write, "-" for a stream on standard output`)
+	f.StringVarP(&c.out, "output", "o", usualRecording, `file to write, "-" for a stream on standard output`)
 	f.IntVarP(&c.target.PID, "pid", "p", 0, "record a process that runs")
 	f.BoolVarP(&c.target.Machine, "all-cpus", "a", false, "record all processes")
 	f.StringVarP(&c.event, "event", "e", "best", "what to sample: best, branches, cycles or cpu-clock")

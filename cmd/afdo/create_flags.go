@@ -65,6 +65,9 @@ func (f *createFormat) Set(name string) error {
 	return f.formatFlag.Set(name)
 }
 
+// usualRecording is what perf record and afdo record write.
+const usualRecording = "perf.data"
+
 // Words of flags and what they stand for.
 var (
 	createInputs = map[string]samples.Format{
@@ -87,7 +90,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples`
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
-	f.StringArrayVar(&c.profiles, "profile", []string{"perf.data"}, `recording, "-" for standard input`)
+	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples, preagg or pprof (default: by content)")
 	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
@@ -106,12 +109,13 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.StringArrayVar(&c.paths.maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
 	f.StringArrayVar(&c.sources, "source", nil, "folder with the sources, if they are not where debug info says; may be several")
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
-	_ = cmd.MarkFlagRequired("binary")
 }
 
 // check finds out what the flags mean and refuses what makes no sense, before any work is done.
 func (c *creating) check(e *env) (err error) {
 	switch {
+	case c.binary == "":
+		return cli.Usagef("--binary is required")
 	case c.json && c.out.path == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
 	case c.noBranches && c.needBranches:

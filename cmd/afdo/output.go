@@ -109,7 +109,7 @@ func (f *formatFlag) String() string { return f.name }
 func (f *formatFlag) Set(name string) error {
 	format, _, ok := f.kinds.Format(name)
 	if !ok {
-		return fmt.Errorf("want one of %s", strings.Join(f.kinds.FormatNames(), ", "))
+		return fmt.Errorf("want one of %s; or gcc12 to gcc16 or clang for what these read", strings.Join(f.kinds.FormatNames(), ", "))
 	}
 	f.name = format.Name
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +35,11 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"help", "nope"}, cli.StatusUsage, `afdo: unknown verb "nope"`},
 		{[]string{"help", "show", "more"}, cli.StatusUsage, `afdo: unknown verb "show more"`},
 		{[]string{"convert", shop, "-o", "nodir/x", "--to", "v4"}, cli.StatusFault, "afdo: create nodir/x: no such file or directory"},
-		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of ` + strings.Join(newKinds().FormatNames(), ", ")},
+		{[]string{"convert", shop, "--to", "v5"}, cli.StatusUsage, `afdo: invalid argument "v5" for "--to" flag: want one of ` + strings.Join(newKinds().FormatNames(), ", ") + "; or gcc12 to gcc16 or clang for what these read"},
+		{[]string{"create", "--profile", shop}, cli.StatusUsage, "afdo: --binary is required"},
+		{[]string{"create", "--binary", os.Args[0]}, cli.StatusFault, "afdo: open perf.data: no such file or directory; --profile names the recording"},
+		{[]string{"rebase", shop, "--source", "no such folder", "--dry-run"}, cli.StatusFault, "afdo: open no such folder: no such file or directory"},
+		{[]string{"lookup", shop, "--unit", "CART.CC"}, cli.StatusFault, "afdo: " + shop + `: unit "CART.CC": not found, near: "src/cart.cc"`},
 		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
 		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
 		{[]string{"show", "."}, cli.StatusFault, "afdo: read .: is a directory"},

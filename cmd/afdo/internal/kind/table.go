@@ -19,6 +19,7 @@ func (t Table) Of(f anyprof.Format) Kind {
 
 // Format returns the format of a name, in upper or lower case, or of a compiler, and its kind.
 func (t Table) Format(name string) (Format, Kind, bool) {
+	name = strings.ReplaceAll(name, "-", "") // gcc-12, as the command is called
 	same := func(other string) bool { return strings.EqualFold(name, other) }
 	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
 }

@@ -68,7 +68,8 @@ func (n *Names) Best() []string {
 }
 
 // distance tells how far key is from what was wanted, false if too far to be
-// meant: 0 if equal, 1 if one is part of the other, more with every letter that is wrong.
+// meant: 0 if equal, 1 if one is part of the other, more with every letter that is wrong. Letters
+// of the other case are not.
 func distance(want, key string) (int, bool) {
 	if want == key {
 		return 0, true
@@ -76,6 +77,7 @@ func distance(want, key string) (int, bool) {
 	if want == "" || key == "" {
 		return 0, false
 	}
+	want, key = strings.ToLower(want), strings.ToLower(key)
 	if strings.Contains(key, want) || len(key) > 3 && strings.Contains(want, key) {
 		return 1, true
 	}
