@@ -2,6 +2,7 @@ package create
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,28 +21,55 @@ const maxOther = 0.001
 // CheckBuild compares the names that a recording has for functions with those of the binary. It
 // returns [ErrBuild] if more than a thousandth of the samples are in a function that the recording
 // calls otherwise. Recordings without names, such as most of perf, pass: perf tells build IDs.
+//
+// Functions of assembly jump into the middle of others, such as mempcpy into memmove, and callgrind
+// goes on to call that by the name of the first. So a name may be elsewhere if it is also where the
+// function of the name begins, and not right before that, as it would be if the function had moved.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
-	c := buildCheck{file: f}
+	c := buildCheck{file: f, begun: make(map[string]bool), others: make(map[string]misnamed)}
 	for offset, n := range set.Addresses() {
-		if name := set.Name(offset); name != "" {
+		name := set.Name(offset)
+		if name != "" {
 			if err := c.compare(offset, name, n); err != nil {
 				return err
 			}
 		}
+		c.last = name
 	}
-	if other := float64(c.other) / max(float64(c.all), 1); other > maxOther {
+	var other misnamed
+	for _, name := range slices.Sorted(maps.Keys(c.others)) {
+		if !c.begun[name] {
+			other.add(c.others[name])
+		}
+	}
+	if share := float64(other.all) / max(float64(c.all), 1); share > maxOther {
 		return fmt.Errorf("create: %s: %w: %.1f%% of the samples are in functions of other names, such as %s",
-			f.Path(), ErrBuild, 100*other, c.example)
+			f.Path(), ErrBuild, 100*share, other.example)
 	}
 	return nil
 }
 
+// A misnamed is samples in functions that the recording calls otherwise.
+type misnamed struct {
+	all     uint64
+	most    uint64 // of one address
+	example string
+}
+
+func (m *misnamed) add(more misnamed) {
+	m.all = saturating.Add(m.all, more.all)
+	if more.most > m.most {
+		m.most, m.example = more.most, more.example
+	}
+}
+
 // A buildCheck adds up how many samples are in functions that are called otherwise.
 type buildCheck struct {
-	file       *symbolize.File
-	all, other uint64
-	most       uint64 // samples of one address that are called otherwise
-	example    string
+	file   *symbolize.File
+	all    uint64
+	begun  map[string]bool // names that begin where their functions do
+	others map[string]misnamed
+	last   string // the name at the sampled address before this one
 
 	symbol symbolize.Symbol // of the last address
 	name   string           // that the last address was compared by
@@ -70,11 +98,13 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 		})
 	}
 	c.all = saturating.Add(c.all, n)
-	if !c.same {
-		c.other = saturating.Add(c.other, n)
-		if n > c.most {
-			c.most, c.example = n, fmt.Sprintf("%s at %#x, which is %s now", name, addr, c.symbol.Names[0])
-		}
+	switch {
+	case !c.same:
+		other := c.others[name]
+		other.add(misnamed{n, n, fmt.Sprintf("%s at %#x, which is %s now", name, addr, c.symbol.Names[0])})
+		c.others[name] = other
+	case addr == c.symbol.Low && name != c.last:
+		c.begun[name] = true
 	}
 	return nil
 }

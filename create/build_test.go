@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,6 +104,47 @@ func TestRebuiltAfterCallgrind(t *testing.T) {
 			require.ErrorIs(t, err, ErrBuild)
 			require.Regexp(t, `[0-9.]+% of the samples are in functions of other names, such as .* at 0x[0-9a-f]+, which is .* now`, err.Error())
 		}
+	}
+}
+
+// jumping is a program with a function that goes on in the middle of another, as those of the C
+// library do that are written in assembly.
+const jumping = `
+asm(".text\n"
+    ".type copying,@function\ncopying: mov %edi,%eax\n add $7,%eax\n jmp inside\n .size copying,.-copying\n"
+    ".type moving,@function\nmoving: mov %edi,%eax\ninside: add $3,%eax\n dec %edi\n jnz inside\n ret\n .size moving,.-moving\n");
+int copying(int);
+__attribute__((noinline)) int work(int n) {
+  int s = 0;
+  for (int i = 1; i < n; i++)
+    s += copying(i);
+  return s;
+}
+int main(int argc, char **argv) { return work(100 * argc) == 1; }
+`
+
+// Code that runs under the name of a function that has jumped there is of the right build.
+func TestBuildWithJumpsIntoFunctions(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("assembly of x86-64")
+	}
+	gcc := testenv.Tool(t, "gcc")
+	then := compile(t, gcc, "prog.c", jumping, "-g", "-O2")
+	recording := then.callgrind(t)
+	now := compile(t, gcc, "prog.c", "int more(int n) { asm volatile(\".skip 256, 0x90\"); return n; }\n"+jumping, "-g", "-O2")
+	for p, class := range map[program]error{then: nil, now: ErrBuild} {
+		f, b := p.open(t)
+		set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
+		require.NoError(t, err)
+		inside := false
+		for offset := range set.Addresses() {
+			addr, _ := f.Address(offset)
+			s, _, err := f.Symbol(addr)
+			require.NoError(t, err)
+			inside = inside || set.Name(offset) == "copying" && len(s.Names) > 0 && s.Names[0] == "moving"
+		}
+		require.True(t, inside || p == now)
+		require.ErrorIs(t, CheckBuild(f, set), class)
 	}
 }
 

@@ -29,6 +29,10 @@ type Report struct {
 	// the first segment, the first one of code, or 0: the ranges do not tell.
 	Guessed bool
 
+	// Flattened tells that an unsymbolized profile of llvm-profgen has calling contexts, which were
+	// added up.
+	Flattened bool
+
 	// Trace is the trace of a processor that perf.data holds. It is not decoded.
 	Trace perfdata.Trace
 }
@@ -54,6 +58,7 @@ func (r *Report) Add(other *Report) {
 	r.Chains = saturate(r.Chains, other.Chains)
 	r.Trace = max(r.Trace, other.Trace)
 	r.Guessed = r.Guessed || other.Guessed
+	r.Flattened = r.Flattened || other.Flattened
 	r.Lost = saturate(r.Lost, other.Lost)
 	r.Bogus = saturate(r.Bogus, other.Bogus)
 	r.Damaged = saturate(r.Damaged, other.Damaged)

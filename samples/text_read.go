@@ -46,6 +46,7 @@ func readText(src io.Reader, c choice) (*Set, *Report, error) {
 			}
 			set.Merge(b.set)
 			report.InBinary = saturate(report.InBinary, o.Samples)
+			report.Flattened = report.Flattened || b.contexts
 		}
 		report.Samples = saturate(report.Samples, o.Samples)
 		if o.Name != "" || o.BuildID != "" {
@@ -85,6 +86,7 @@ type textReader struct {
 type textBlock struct {
 	set           *Set
 	linked        bool   // offsets are addresses of the linker
+	contexts      bool   // lists are of calling contexts
 	path, buildID string // "" if not known
 }
 
@@ -102,7 +104,7 @@ func (t *textReader) next() error {
 func (t *textReader) block() (b textBlock, err error) {
 	b.set = new(Set)
 	for context := true; context; {
-		if err := t.passHeading(); err != nil {
+		if err := t.passHeading(&b); err != nil {
 			return b, err
 		}
 		if err := t.lists(&b); err != nil {
@@ -116,15 +118,17 @@ func (t *textReader) block() (b textBlock, err error) {
 }
 
 // passHeading goes to the line that begins the lists.
-func (t *textReader) passHeading() error {
+func (t *textReader) passHeading(b *textBlock) error {
 	for {
 		if err := t.next(); err != nil {
 			return t.ended(err, "the number of range lines")
 		}
-		if !isComment(t.Line) && !isContext(t.Line) {
+		isContext := isContext(t.Line)
+		if !isComment(t.Line) && !isContext {
 			t.held = true
 			return nil
 		}
+		b.contexts = b.contexts || isContext
 	}
 }
 

@@ -257,6 +257,22 @@ func FuzzAddressSamples(f *testing.F) {
 	})
 }
 
+// Calling contexts are added up, and the report says so.
+func TestFlattenedContexts(t *testing.T) {
+	b := binary(t, "vec/vec12d5")
+	for text, flattened := range map[string]bool{
+		"[main:1 @ f]\n1\n1000-1016:5\n1\n1016->1000:2\n[f]\n1\n1000-1016:6\n0\n": true,
+		"1\n1000-1016:11\n1\n1016->1000:2\n":                                      false,
+	} {
+		s, r, err := samples.Read(strings.NewReader(text), b, samples.Options{})
+		require.NoError(t, err)
+		require.Equal(t, flattened, r.Flattened, text)
+		for _, n := range s.Ranges() {
+			require.Equal(t, uint64(11), n)
+		}
+	}
+}
+
 // Of llvm-profgen's addresses, ranges that end in no branch do not tell what they are counted from.
 func TestGuessedBase(t *testing.T) {
 	b := binary(t, "vec/vec12d5")

@@ -259,6 +259,9 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 		if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
 			e.Warnf("%s: no sample has both a call stack and a branch stack, so none counts in contexts", human.Name(path))
 		}
+		if report.Flattened {
+			e.Warnf("%s: its calling contexts were added up", human.Name(path))
+		}
 		if report.Guessed {
 			e.Warnf("%s: its ranges do not tell what the addresses are counted from: that was guessed", human.Name(path))
 		}
