@@ -186,6 +186,10 @@ func (t *textReader) lists(b *textBlock) error {
 		return err
 	}
 	addBranch := func(k counted) { b.set.AddBranch(Branch{k.first, k.second}, k.count) }
+	if b.contexts { // it is of llvm-profgen, also if no branch tells that
+		b.linked = true
+		return t.keys(n, "branch", branchMark, addBranch)
+	}
 	if n > 0 {
 		if err := t.next(); err != nil {
 			return t.missing(err, n, "address")
