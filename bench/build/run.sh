@@ -6,7 +6,8 @@
 #
 # SOURCES is a project for CMake, PROFILE.v4 has an index and covers it, and CHANGED are paths, with
 # commas between them, of units that a refresh of the profile changes. With OBJECTS, only these are
-# built. The environment CMAKE_FLAGS has more flags for CMake.
+# built. The environment CMAKE_FLAGS has more flags for CMake, and FORMAT is the format that the
+# compiler reads: v2 if it is not set, v3 for GCC 16.
 set -euo pipefail
 sources=$(realpath "$1") profile=$(realpath "$2") changed=$3
 shift 3
@@ -17,8 +18,8 @@ CGO_ENABLED=0 go build -o "$work/afdo" ./cmd/afdo
 go -C bench build -o "$work/refresh" ./build
 "$work/refresh" "$profile" "$work/new.v4" ${changed//,/ }
 cp "$profile" "$work/prof.v4"
-"$work/afdo" convert "$profile" --to v2 -o "$work/whole.afdo" 2>/dev/null
-"$work/afdo" convert "$work/new.v4" --to v2 -o "$work/new.afdo" 2>/dev/null
+"$work/afdo" convert "$profile" --to "${FORMAT:-v2}" -o "$work/whole.afdo" 2>/dev/null
+"$work/afdo" convert "$work/new.v4" --to "${FORMAT:-v2}" -o "$work/new.afdo" 2>/dev/null
 export AFDO_CACHE_DIR=$work/cache CCACHE_DIR=$work/ccache CCACHE_NOCOMPRESS=1
 
 cp -r "$sources" "$work/sources"
