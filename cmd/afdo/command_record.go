@@ -265,6 +265,10 @@ func (f *recordFacts) tell(e *env, c *recording) error {
 	if f.BranchStacks {
 		stacks = "with branch stacks"
 	}
-	e.Warnf("%s of %s in %.1f s, %s: %s", counted(f.Samples, "sample"), f.Event, f.Duration, stacks, human.Name(f.Output))
+	to := human.Name(f.Output)
+	if f.Output == cli.Stdio {
+		to = "standard output"
+	}
+	e.Warnf("%s of %s in %.1f s, %s: %s", counted(f.Samples, "sample"), f.Event, f.Duration, stacks, to)
 	return nil
 }

@@ -54,6 +54,7 @@ func TestRecordAndCreate(t *testing.T) {
 	assert.Contains(t, text, `"spin":`)
 
 	stream := afdoRun("record", "-o", "-", "-F", "2000", "--", program, "100000000")
+	assert.Contains(t, stream.err, ": standard output\n")
 	require.Equal(t, 0, stream.status, stream.err)
 	created := afdoWith(strings.NewReader(stream.out), "create", "--binary", program, "--profile", "-", "--to", "text")
 	require.Equal(t, 0, created.status, created.err)
