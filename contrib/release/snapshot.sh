@@ -29,7 +29,7 @@ for made in *.tar.gz *.zip *.deb *.cdx.json; do
 	grep -qF "  $made" SHA256SUMS || { echo "SHA256SUMS does not have $made" >&2; exit 1; }
 done
 sha256sum --check --quiet SHA256SUMS
-AFDO_SNAPSHOT=$PWD go -C ../contrib/release test -count=1 ./...
+AFDO_SNAPSHOT=$PWD go -C ../contrib/release test -count=1 -timeout 30m ./...
 [ "$(uname -sm)" = "Linux x86_64" ] || exit 0
 
 rm -rf container
