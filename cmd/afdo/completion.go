@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +73,7 @@ func (e *env) complete(args []string, begun string, names func(context.Context, 
 			if err != nil {
 				return err
 			}
-			if name != "" && strings.HasPrefix(name, begun) {
+			if strings.HasPrefix(name, begun) && offerable(name) {
 				offered = append(offered, name)
 			}
 			if len(offered) == maxCompletions {
@@ -84,4 +86,12 @@ func (e *env) complete(args []string, begun string, names func(context.Context, 
 		return nil, cobra.ShellCompDirectiveError
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// offerable tells whether a shell is offered a name whole. Completion gives a shell a line for
+// each, without blanks at its ends, and what follows a tab is a description; control characters and
+// what is no text would go to the terminal, and cobra's mark of a remark would print the name.
+func offerable(name string) bool {
+	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "_activeHelp_")
 }
