@@ -37,3 +37,19 @@ func TestCorrelatedVerbs(t *testing.T) {
 	r = afdoRun("check", raw)
 	assert.Contains(t, r.out, "remark: a correlated raw profile")
 }
+
+// TestBaseDiscriminators cuts flow-sensitive discriminators in LLVM's own formats as LLVM does.
+func TestBaseDiscriminators(t *testing.T) {
+	profdata := llvmTool(t, "llvm-profdata")
+	const sample = "main:33:2\n 4: 5\n 4.2: 6\n 4.738209026: 7\n 5.738209025: 3 f:2\n 6.1: g:12\n  1.1: 8\n  1.257: 4\n"
+	path := writeFile(t, "fs.sampletext", []byte(sample))
+	want := toolOutput(t, t.TempDir(), profdata, "merge", "--sample", path, "-profile-isfs", "-fs-discriminator-pass=Base", "--text", "-o", "-")
+	assert.Contains(t, want, " 4.2: 13\n")
+	for _, verb := range []string{"convert", "merge"} {
+		r := afdoRun(verb, path, "--to", "sampletext", "--base-discriminators")
+		assert.Zero(t, r.status, r.err)
+		assert.Equal(t, want, r.out, verb)
+		assert.NotContains(t, r.err, "cannot hold", verb)
+	}
+	assert.Equal(t, sample, must(t, "convert", path, "--to", "sampletext"))
+}

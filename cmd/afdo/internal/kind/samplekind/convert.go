@@ -101,7 +101,7 @@ func (r *remarks) tell(e *cli.Env) {
 func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim.Flags) (notes remarks, err error) {
 	notes.format = out.Format.Name
 	var before, after string
-	if t.Any() {
+	if t.Any() || k.base {
 		if p, notes.trimmed, before, err = k.trim(p, t); err != nil {
 			return notes, err
 		}
@@ -118,7 +118,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim
 	return notes, err
 }
 
-// trim leaves out what the flags say, by way of package profile.
+// trim leaves out what the flags say, discriminators too, by way of package profile.
 func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile, notes []string, lost string, err error) {
 	q, losses, err := p.ToGCOV(k.base, nil) // the file of a function gets lost again
 	if err != nil {
@@ -127,7 +127,8 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 	q, notes = t.Apply(q)
 	back, more := sampleprof.FromGCOV(q)
 	back.SymbolList, losses.SymbolList = p.SymbolList, 0
-	back.FS, losses.FS = p.FS && !k.base, p.FS && k.base
+	back.FS, losses.FS = p.FS && !k.base, false
+	losses.Discriminators = 0 // that was asked for
 	back.Partial, losses.Partial = p.Partial, false
 	return back, notes, join(losses.String(), more.String()), nil
 }
