@@ -18,7 +18,6 @@ import (
 type toldByUs struct {
 	*llvmSweep
 	facts   map[string]bool
-	theirs  []string
 	flags   string
 	inputs  []string
 	program string // that made the memory profile
