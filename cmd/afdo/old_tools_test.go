@@ -79,7 +79,7 @@ func TestOldToolsRefuse(t *testing.T) {
 		"create_gcov --binary=a --use_lbr=maybe":             `--use_lbr is true or false, not "maybe"`,
 		"create_gcov --binary=a --nobinary":                  `the option "nobinary" is not known`,
 		"create_gcov a":                                      `unexpected argument "a"`,
-		"create_gcov":                                        `"binary" not set`,
+		"create_gcov":                                        "--binary is required",
 		"create_llvm_prof --binary=a --format=propeller":     `--format has no "propeller" here`,
 		"llvm-profgen --binary=a --show-pseudo-probe":        `the option "show-pseudo-probe" is not known`,
 		"llvm-profgen --binary=a --format=compbinary":        `--format has no "compbinary" here`,
