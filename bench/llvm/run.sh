@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # What do large profiles cost afdo and the llvm-profdata of several versions of LLVM?
 #
-#	bench/llvm/run.sh PROFILE [VERSIONS...]
+#	bench/llvm/run.sh [VERSIONS...]
 #
-# PROFILE is a large sample profile of any format, VERSIONS are of LLVM, 14 16 19 22 if there are none; what is not
-# installed is left out. Each version gets files of its own making: an ExtBinary file of PROFILE, an indexed file of
-# FUNCTIONS functions of instrumentation (60,000), and FILES raw files (100) of a program with 5,000 functions that its
-# clang has built. Both tools merge two of the former and all of the latter into a file that the version can read.
+# VERSIONS are of LLVM, 14 16 19 22 if there are none; what is not installed is left out. Each version gets files of its
+# own making: an ExtBinary file of PROFILE, which is a profile of any format, or of one of BYTES (10,000,000) in version
+# 3 that is made up; an indexed file of FUNCTIONS functions of instrumentation (60,000); and FILES raw files (100) of a
+# program with 5,000 functions that its clang has built. Both tools merge two of the former and all of the latter into a file that the version can read.
 # ROUNDS (3) take turns. A line for each: seconds of processor time and MB of memory, the medians, and how many times
 # the tool takes what afdo does. docs/llvm-instr.md has a result.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-profile=$(realpath "$1")
-shift
+profile=$(realpath "${PROFILE:-/dev/null}")
 versions=("$@")
 [ $# -gt 0 ] || versions=(14 16 19 22)
 rounds=${ROUNDS:-3}
@@ -21,7 +20,12 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/" ./spawn
+go build -C "$root/bench" -o "$work/" ./fleet ./spawn
+[ -n "${PROFILE:-}" ] || {
+	mkdir made
+	./fleet made 1 "${BYTES:-10000000}" plain
+	profile=$(echo made/*)
+}
 ./afdo convert "$profile" --to extbinary -o sample 2>/dev/null
 
 # text prints a profile of the front end in LLVM's text.
