@@ -41,7 +41,7 @@ text() {
 }
 text >text
 
-# source prints a program with many functions, of which half run.
+# source_text prints a program with many functions, of which half run.
 source_text() {
 	awk 'BEGIN {
 		for (i = 0; i < 5000; i++) printf "__attribute__((noinline)) int f%d(int x) { return x > %d ? x * %d : x + 1; }\n", i, i % 7, i
