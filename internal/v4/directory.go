@@ -86,14 +86,6 @@ func (d *Directory) Unit(rank int) Unit {
 	return d.file.newUnit(&d.section, rank, e, d.path(e))
 }
 
-func (d *Directory) units(ranks []int) []Unit {
-	units := make([]Unit, len(ranks))
-	for i, rank := range ranks {
-		units[i] = d.Unit(rank)
-	}
-	return units
-}
-
 // orderByID orders the units that have symbols by their IDs, which must not overlap (format note
 // 9).
 func (d *Directory) orderByID() error {
@@ -169,16 +161,16 @@ func (d *Directory) owner(id uint32) (index int, ok bool) {
 // costs about as much as a few of them.
 const hashAfter = 4
 
-// exact returns the indexes of the units of a path, usually one.
-func (d *Directory) exact(path string) []int {
+// exact returns the units of a path, usually one.
+func (d *Directory) exact(path string) []Unit {
 	if table := d.hashTable(); table != nil {
 		return d.probe(table, path)
 	}
 	return d.matching(func(p []byte) bool { return string(p) == path })
 }
 
-// suffix returns the indexes of the units whose path ends in suffix at a '/'.
-func (d *Directory) suffix(suffix string) []int {
+// suffix returns the units whose path ends in suffix at a '/'.
+func (d *Directory) suffix(suffix string) []Unit {
 	return d.matching(func(p []byte) bool { return endsAtSlash(p, suffix) })
 }
 
@@ -191,11 +183,10 @@ func endsAtSlash(path []byte, suffix string) bool {
 	return before == 0 || suffix[0] == '/' || path[before-1] == '/'
 }
 
-func (d *Directory) matching(fits func(path []byte) bool) []int {
-	var found []int
+func (d *Directory) matching(fits func(path []byte) bool) (found []Unit) {
 	for i := range d.entries {
 		if fits(d.path(&d.entries[i])) {
-			found = append(found, i)
+			found = append(found, d.Unit(i))
 		}
 	}
 	return found
@@ -232,11 +223,11 @@ func (d *Directory) newTable() []uint32 {
 }
 
 // probe returns what the table has for a path.
-func (d *Directory) probe(table []uint32, path string) []int {
+func (d *Directory) probe(table []uint32, path string) []Unit {
 	slot := maphash.String(hashSeed, path) % uint64(len(table))
 	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
 		if i := int(table[slot] - 1); string(d.path(&d.entries[i])) == path {
-			return []int{i}
+			return []Unit{d.Unit(i)}
 		}
 	}
 	return nil

@@ -194,7 +194,7 @@ func (v *File) Exact(path string) ([]Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.units(d.exact(path)), nil
+	return d.exact(path), nil
 }
 
 // BySuffix returns the units of a path, or, if there are none, those whose path ends in it at a
@@ -208,5 +208,5 @@ func (v *File) BySuffix(suffix string) ([]Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.units(d.suffix(suffix)), nil
+	return d.suffix(suffix), nil
 }
