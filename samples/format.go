@@ -13,11 +13,12 @@ const (
 	PerfScript        // the text of perf script
 
 	PreAggregated // the text that perf2bolt --pa takes
+	OpenTelemetry // profiles of OpenTelemetry's protocol, as protocol buffers
 )
 
 var formatNames = [...]string{
 	Unknown: "unknown", PerfData: "perf.data", Callgrind: "callgrind", Text: "address samples", Pprof: "pprof", PerfScript: "perf script",
-	PreAggregated: "pre-aggregated",
+	PreAggregated: "pre-aggregated", OpenTelemetry: "OpenTelemetry",
 }
 
 func (f Format) String() string { return formatNames[f] }

@@ -2,7 +2,6 @@ package samples
 
 import (
 	"encoding/hex"
-	"io"
 
 	"github.com/go-afdo/afdo"
 )
@@ -38,15 +37,12 @@ const (
 // it and the value that counts samples. The messages may come in any order, so they are gone
 // through several times.
 func readPprof(in *input, c choice) (*Set, *Report, error) {
-	if in.bounded != nil {
-		in.bounded.ratio, in.bounded.free = maxPprofRatio, maxPprofFree
-	}
-	data, err := io.ReadAll(in)
+	data, err := in.readAll(maxPprofRatio, maxPprofFree)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := pprofReader{
-		data: data, choice: c, set: new(Set), report: &Report{Format: Pprof},
+		data: wholeMessage(Pprof, data, 0), choice: c, set: new(Set), report: &Report{Format: Pprof},
 		strings: make(map[uint64]string), mappings: make(map[uint64]*pprofMapping), leaves: make(map[uint64]uint64),
 		calls: make(map[pprofCall]uint64), places: make(map[uint64]place),
 	}
@@ -57,7 +53,7 @@ func readPprof(in *input, c choice) (*Set, *Report, error) {
 }
 
 type pprofReader struct {
-	data   []byte
+	data   field
 	choice choice
 	set    *Set
 	report *Report
@@ -77,12 +73,10 @@ type pprofCall struct {
 	leaf     bool // in is the innermost location, not one that a function returns to
 }
 
-// A pprofMapping is a mapping. Its fields are in the order of the message's; name and buildID are
-// numbers of strings.
+// A pprofMapping is a mapping; name and buildID are numbers of strings.
 type pprofMapping struct {
-	id, start, limit, offset, name, buildID uint64
-
-	object Object
+	segment
+	id, name, buildID uint64
 }
 
 func (p *pprofReader) read() error {
@@ -92,50 +86,20 @@ func (p *pprofReader) read() error {
 		}
 	}
 	for _, m := range p.mappings {
-		if m.object.Samples > 0 {
-			p.report.Objects = append(p.report.Objects, m.object)
-		}
+		p.report.addObject(m.object)
 	}
-	unmapped := uint64(0) // what no location of a mapping has taken
+	unmapped := Object{Name: unknownName} // what no location of a mapping has taken
 	for _, n := range p.leaves {
-		unmapped = saturate(unmapped, n)
+		unmapped.Samples = saturate(unmapped.Samples, n)
 	}
-	if unmapped > 0 {
-		p.report.Objects = append(p.report.Objects, Object{Name: unknownName, Samples: unmapped})
-	}
+	p.report.addObject(unmapped)
 	p.report.sortObjects()
-	return nil
-}
-
-// each calls use for each field of that number of the profile.
-func (p *pprofReader) each(number int, use func(field) error) error {
-	for f, err := range fields(p.data, 0) {
-		if err == nil && f.number == number {
-			err = use(f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// scan reads the numbers of a message: field 1 into the first variable, and so on.
-func (f field) scan(into ...*uint64) error {
-	for part, err := range fields(f.bytes, f.offset) {
-		if err != nil {
-			return err
-		}
-		if i := part.number - 1; i >= 0 && i < len(into) && part.bytes == nil {
-			*into[i] = part.value
-		}
-	}
 	return nil
 }
 
 // readHead reads types of values and mappings.
 func (p *pprofReader) readHead() error {
-	err := p.each(profileSampleType, func(f field) error {
+	err := p.data.each(profileSampleType, func(f field) error {
 		var name uint64
 		err := f.scan(&name)
 		p.types = append(p.types, name)
@@ -145,7 +109,7 @@ func (p *pprofReader) readHead() error {
 	if err != nil {
 		return err
 	}
-	return p.each(profileMapping, func(f field) error {
+	return p.data.each(profileMapping, func(f field) error {
 		m := new(pprofMapping)
 		err := f.scan(&m.id, &m.start, &m.limit, &m.offset, &m.name, &m.buildID)
 		p.mappings[m.id] = m
@@ -157,19 +121,20 @@ func (p *pprofReader) readHead() error {
 // readStrings reads the strings that are needed, and decides which mappings are the binary.
 func (p *pprofReader) readStrings() error {
 	number := uint64(0)
-	err := p.each(profileString, func(f field) error {
+	err := p.data.each(profileString, func(f field) error {
+		var err error
 		if _, ok := p.strings[number]; ok {
-			p.strings[number] = string(f.bytes)
+			p.strings[number], err = f.text()
 		}
 		number++
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	for i := range p.strings {
 		if i >= number && i > 0 {
-			return pprofFault(int64(len(p.data)), afdo.ErrSymbol, "string %d, of %d", i, number)
+			return p.data.fault(int64(len(p.data.bytes)), afdo.ErrSymbol, "string %d, of %d", i, number)
 		}
 	}
 	for _, m := range p.mappings {
@@ -186,13 +151,13 @@ func (p *pprofReader) readStrings() error {
 func (p *pprofReader) readSamples() error {
 	column := 0
 	for i, name := range p.types {
-		if p.strings[name] == "samples" {
+		if p.strings[name] == countsSamples {
 			column = i
 			break
 		}
 	}
-	most := freeCalls + len(p.data)/callRatio
-	return p.each(profileSample, func(f field) error {
+	most := freeCalls + len(p.data.bytes)/callRatio
+	return p.data.each(profileSample, func(f field) error {
 		count, err := p.readSample(f, column)
 		if err != nil || int64(count) <= 0 {
 			return err
@@ -200,7 +165,7 @@ func (p *pprofReader) readSamples() error {
 		p.report.Samples = saturate(p.report.Samples, count)
 		p.addStack(count)
 		if len(p.calls) > most {
-			return pprofFault(f.offset, afdo.ErrLimit, "more than %d different calls", most)
+			return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", most)
 		}
 		return nil
 	})
@@ -227,7 +192,7 @@ func (p *pprofReader) addStack(count uint64) {
 func (p *pprofReader) readSample(f field, column int) (count uint64, err error) {
 	p.stack = p.stack[:0]
 	values := 0
-	for part, err := range fields(f.bytes, f.offset) {
+	for part, err := range f.fields() {
 		if err != nil {
 			return 0, err
 		}
@@ -253,20 +218,20 @@ func (p *pprofReader) readSample(f field, column int) (count uint64, err error) 
 
 // readLocations places the samples. What is placed is gone from leaves.
 func (p *pprofReader) readLocations() error {
-	err := p.each(profileLocation, func(f field) error {
+	err := p.data.each(profileLocation, func(f field) error {
 		var id, mapping, address uint64
 		if err := f.scan(&id, &mapping, &address); err != nil {
 			return err
 		}
 		m := p.mappings[mapping]
-		if m == nil || address < m.start || m.limit != 0 && address >= m.limit {
+		if m == nil || !m.holds(address) {
 			return nil
 		}
-		offset := address - m.start + m.offset
-		if m.object.Ours {
-			p.places[id] = place{true, offset}
+		if at := m.place(address); at.inside {
+			p.places[id] = at
 		}
-		p.sampled(id, m, offset)
+		m.sampled(address, p.leaves[id], p.set, p.report)
+		delete(p.leaves, id)
 		return nil
 	})
 	if err != nil {
@@ -276,17 +241,6 @@ func (p *pprofReader) readLocations() error {
 		p.called(c, n)
 	}
 	return nil
-}
-
-// sampled places the samples whose innermost location is at a file offset of a mapping.
-func (p *pprofReader) sampled(location uint64, m *pprofMapping, offset uint64) {
-	n := p.leaves[location]
-	delete(p.leaves, location)
-	m.object.Samples = saturate(m.object.Samples, n)
-	if m.object.Ours && n > 0 {
-		p.report.InBinary = saturate(p.report.InBinary, n)
-		p.set.AddAddress(offset, n)
-	}
 }
 
 // called adds a call. Of a caller, some profilers tell the address that the function returns to,

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +55,8 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 		s, r, err = readPerfScript(in, c)
 	case PreAggregated:
 		s, r, err = readPreAggregated(in, c)
+	case OpenTelemetry:
+		s, r, err = readOTLP(in, c)
 	default:
 		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
 	}
@@ -113,6 +114,8 @@ func recognise(head []byte) Format {
 		return Text
 	case isPreAggregated(line):
 		return PreAggregated
+	case isOTLP(head):
+		return OpenTelemetry
 	case bytes.IndexFunc(head, isControl) >= 0:
 		return Pprof
 	}
@@ -131,7 +134,7 @@ var strangers = []struct{ magic, what string }{
 	{"gcda", "it is a profile already, of GCC"},
 	{"\x81rforpl\xff", "it is a raw profile of LLVM, which counts by itself"},
 	{"\xfflprofi\x81", "it is a profile already, of LLVM"},
-	{`{"resourceProfiles"`, "it is a profile of OpenTelemetry: make pprof's format of it, which the profiler or the server that has it can also write"},
+	{`{"resourceProfiles"`, "it is a profile of OpenTelemetry as JSON: have it written as protocol buffers, as the collector's file exporter does with \"format: proto\""},
 	{"{", "it is JSON"},
 }
 
@@ -145,11 +148,8 @@ func foreign(head []byte) string {
 			return s.what
 		}
 	}
-	switch line, _, whole := bytes.Cut(head, []byte("\n")); {
-	case isFolded(line, whole):
+	if line, _, whole := bytes.Cut(head, []byte("\n")); isFolded(line, whole) {
 		return "it is call stacks by names, as flame graphs have them, without addresses: give the recording that they were made of, perf.data, the text of perf script or pprof's format"
-	case isOTLP(head):
-		return "it is a profile of OpenTelemetry: make pprof's format of it, which the profiler or the server that has it can also write"
 	}
 	return ""
 }
@@ -163,20 +163,6 @@ func isFolded(line []byte, whole bool) bool {
 	last := count[bytes.LastIndexByte(count, ' ')+1:]
 	_, digits, _ := lines.Number(last, 10)
 	return !whole || digits > 0 && digits == len(last)
-}
-
-// isOTLP reports whether an input is a message of OpenTelemetry's protocol. It begins with a
-// message in a message, where pprof's format has a message of numbers.
-func isOTLP(head []byte) bool {
-	if len(head) == 0 || head[0] != 0x0a {
-		return false
-	}
-	_, n := binary.Uvarint(head[1:])
-	if n <= 0 || 1+n >= len(head) {
-		return false
-	}
-	inner := head[1+n]
-	return inner == 0x0a || inner == 0x12
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
@@ -206,6 +192,15 @@ func (in *input) close() {
 	for _, f := range in.closes {
 		f()
 	}
+}
+
+// readAll reads an input that is held in memory. Decompression stops where the data is more than
+// ratio times as long as what it came from, and longer than free.
+func (in *input) readAll(ratio, free int64) ([]byte, error) {
+	if in.bounded != nil {
+		in.bounded.ratio, in.bounded.free = ratio, free
+	}
+	return io.ReadAll(in)
 }
 
 // unwrap looks into an input, and decompresses it if it has to.

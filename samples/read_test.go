@@ -146,18 +146,20 @@ func TestReadOfOneProcess(t *testing.T) {
 
 func TestRecognise(t *testing.T) {
 	for in, want := range map[string]samples.Format{
-		"PERFILE2\x68":                  samples.PerfData,
-		"2ELIFREP\x00":                  samples.PerfData,
-		"# callgrind format\nversion":   samples.Callgrind,
-		"version: 1\ncreator: call":     samples.Callgrind,
-		"12\n8d0-8e3:8794\n":            samples.Text,
-		"0":                             samples.Text,
-		"12 34\n":                       samples.PerfScript,
-		"     5629ec742901 0x5629ec":    samples.PerfScript,
-		"":                              samples.PerfScript,
-		"\n\t   14f02\n":                samples.PerfScript,
-		"\t          401140\n\t 4011\n": samples.PerfScript,
-		"\n\x04\x08\x01\x10\x02\n":      samples.Pprof,
+		"PERFILE2\x68":                     samples.PerfData,
+		"2ELIFREP\x00":                     samples.PerfData,
+		"# callgrind format\nversion":      samples.Callgrind,
+		"version: 1\ncreator: call":        samples.Callgrind,
+		"12\n8d0-8e3:8794\n":               samples.Text,
+		"0":                                samples.Text,
+		"12 34\n":                          samples.PerfScript,
+		"     5629ec742901 0x5629ec":       samples.PerfScript,
+		"":                                 samples.PerfScript,
+		"\n\t   14f02\n":                   samples.PerfScript,
+		"\t          401140\n\t 4011\n":    samples.PerfScript,
+		"\n\x04\x08\x01\x10\x02\n":         samples.Pprof,
+		"\n\x04\n\x00\x12\x00\x12\x00":     samples.OpenTelemetry,
+		"\x00\x00\x00\x06\n\x04\n\x00\x12": samples.OpenTelemetry,
 	} {
 		require.Equal(t, want, samples.Recognise([]byte(in)), "%q", in)
 	}
@@ -176,8 +178,7 @@ func TestForeignInputs(t *testing.T) {
 		"{\"traceEvents\": []}":                            "JSON",
 		"main;f(int, char);g 12\nmain 3\n":                 "without addresses",
 		"main;" + strings.Repeat("long_name;", 20) + "f 1": "without addresses",
-		`{"resourceProfiles": []}`:                         "OpenTelemetry",
-		"\n\x04\n\x00\x12\x00\x12\x00":                     "OpenTelemetry",
+		`{"resourceProfiles": []}`:                         "OpenTelemetry as JSON",
 	} {
 		_, _, err := samples.Read(strings.NewReader(input), b, samples.Options{})
 		require.ErrorIs(t, err, samples.ErrUnknown)

@@ -7,7 +7,7 @@
 //
 // [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger
 // exchange. [Read] makes a Set of what a profiler has written: perf.data, perf script,
-// callgrind.out, pprof or that text.
+// callgrind.out, pprof, OpenTelemetry or that text.
 package samples
 
 import (

@@ -15,20 +15,27 @@ const (
 	wire32     = 5
 )
 
-// A field is a field of a message.
+// A field is a field of a message, or the message that is all of the data.
 type field struct {
+	format Format // of the data
 	number int
-	value  uint64 // of numbers
+	wire   int
+	value  uint64 // of numbers of variable length
 	bytes  []byte // of strings, messages and packed numbers; nil for numbers
 	offset int64  // of bytes, or of the field if it is a number
 }
 
-// fields yields the fields of a message that stands at an offset of the data.
-func fields(message []byte, at int64) iter.Seq2[field, error] {
+// wholeMessage returns the message that is all of the data at an offset.
+func wholeMessage(format Format, data []byte, offset int64) field {
+	return field{format: format, wire: wireBytes, bytes: data, offset: offset}
+}
+
+// fields yields the fields of a message.
+func (f field) fields() iter.Seq2[field, error] {
 	return func(yield func(field, error) bool) {
-		for rest := message; len(rest) > 0; {
-			f, n, err := readField(rest, at)
-			if !yield(f, err) || err != nil {
+		for rest, at := f.bytes, f.offset; len(rest) > 0; {
+			part, n, err := f.readField(rest, at)
+			if !yield(part, err) || err != nil {
 				return
 			}
 			rest, at = rest[n:], at+int64(n)
@@ -36,54 +43,94 @@ func fields(message []byte, at int64) iter.Seq2[field, error] {
 	}
 }
 
+// each calls use for each field of that number of a message.
+func (f field) each(number int, use func(field) error) error {
+	for part, err := range f.fields() {
+		if err == nil && part.number == number {
+			err = use(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan reads the numbers of a message: field 1 into the first variable, and so on.
+func (f field) scan(into ...*uint64) error {
+	for part, err := range f.fields() {
+		if err != nil {
+			return err
+		}
+		if i := part.number - 1; i >= 0 && i < len(into) && part.wire == wireVarint {
+			*into[i] = part.value
+		}
+	}
+	return nil
+}
+
 // readField reads the first field of what is left of a message, and returns its length.
-func readField(b []byte, at int64) (field, int, error) {
+func (f field) readField(b []byte, at int64) (field, int, error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 {
-		return field{}, 0, pprofFault(at, afdo.ErrSyntax, "the tag of a field is due")
+		return field{}, 0, f.fault(at, afdo.ErrSyntax, "the tag of a field is due")
 	}
-	f := field{number: int(tag >> 3 & 0x1fffffff), offset: at}
+	part := field{format: f.format, number: int(tag >> 3 & 0x1fffffff), wire: int(tag & 7), offset: at}
 	rest := b[n:]
-	switch tag & 7 {
+	switch part.wire {
 	case wireVarint:
 		v, m := binary.Uvarint(rest)
 		if m <= 0 {
-			return f, 0, pprofFault(at+int64(n), afdo.ErrSyntax, "a number is due")
+			return part, 0, f.fault(at+int64(n), afdo.ErrSyntax, "a number is due")
 		}
-		f.value = v
-		return f, n + m, nil
+		part.value = v
+		return part, n + m, nil
 	case wireBytes:
 		size, m := binary.Uvarint(rest)
 		if m <= 0 || size > uint64(len(rest)-m) {
-			return f, 0, pprofFault(at+int64(n), afdo.ErrTruncated, "a field of %d bytes, where %d are left", size, len(rest)-max(m, 0))
+			return part, 0, f.fault(at+int64(n), afdo.ErrTruncated, "a field of %d bytes, where %d are left", size, len(rest)-max(m, 0))
 		}
-		f.bytes = rest[m:][:size:size]
-		f.offset = at + int64(n+m)
-		return f, n + m + int(size), nil
+		part.bytes = rest[m:][:size:size]
+		part.offset = at + int64(n+m)
+		return part, n + m + int(size), nil
 	case wire64, wire32:
-		size := 8
-		if tag&7 == wire32 {
-			size = 4
-		}
+		size := part.fixedSize()
 		if len(rest) < size {
-			return f, 0, pprofFault(at+int64(n), afdo.ErrTruncated, "a number of %d bytes, where %d are left", size, len(rest))
+			return part, 0, f.fault(at+int64(n), afdo.ErrTruncated, "a number of %d bytes, where %d are left", size, len(rest))
 		}
-		return f, n + size, nil
+		return part, n + size, nil
 	}
-	return f, 0, pprofFault(at, afdo.ErrSyntax, "a field of unknown wire type %d", tag&7)
+	return part, 0, f.fault(at, afdo.ErrSyntax, "a field of unknown wire type %d", tag&7)
+}
+
+// fixedSize returns the length of a number of fixed length.
+func (f field) fixedSize() int {
+	if f.wire == wire32 {
+		return 4
+	}
+	return 8
+}
+
+// numFixed returns how many numbers of 8 bytes a repeated field has: one, or several that are
+// packed.
+func (f field) numFixed() int {
+	if f.wire == wireBytes {
+		return len(f.bytes) / 8
+	}
+	return 1
 }
 
 // numbers yields the numbers of a repeated field: one, or several that are packed.
 func (f field) numbers() iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
-		if f.bytes == nil {
+		if f.wire != wireBytes {
 			yield(f.value, nil)
 			return
 		}
 		for at := 0; at < len(f.bytes); {
 			v, n := binary.Uvarint(f.bytes[at:])
 			if n <= 0 {
-				yield(0, pprofFault(f.offset+int64(at), afdo.ErrSyntax, "a number is due"))
+				yield(0, f.fault(f.offset+int64(at), afdo.ErrSyntax, "a number is due"))
 				return
 			}
 			if !yield(v, nil) {
@@ -94,6 +141,18 @@ func (f field) numbers() iter.Seq2[uint64, error] {
 	}
 }
 
-func pprofFault(offset int64, class error, format string, args ...any) error {
-	return fault(Pprof.String(), offset, class, format, args...)
+// maxText is the longest name that is read. No path of Linux is longer.
+const maxText = 4096
+
+// text returns the string that a field is.
+func (f field) text() (string, error) {
+	if len(f.bytes) > maxText {
+		return "", f.fault(f.offset, afdo.ErrLimit, "a name of %d bytes, more than %d", len(f.bytes), maxText)
+	}
+	return string(f.bytes), nil
+}
+
+// fault returns an error about an offset of the data.
+func (f field) fault(offset int64, class error, detail string, args ...any) error {
+	return fault(f.format.String(), offset, class, detail, args...)
 }

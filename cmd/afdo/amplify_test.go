@@ -129,6 +129,9 @@ func amplifying() []amplified {
 		{"perf-script", func(*testing.T) []byte { return perfScript(50_000) }, createLines},
 		{"samples-text", func(*testing.T) []byte { return sampleText(300_000) }, createLines},
 		{"pprof-packed", func(t *testing.T) []byte { return pprofSamples(t, 1_000_000) }, createLines},
+		{"otlp-locations", func(*testing.T) []byte { return otlpLocations(500_000, 0) }, createLines},
+		{"otlp-packed", func(t *testing.T) []byte { return gzipped(t, otlpLocations(1_400_000, 0)) }, createLines},
+		{"otlp-calls", func(*testing.T) []byte { return otlpLocations(400_000, 1_000_000) }, createLines},
 		{"perf-data", func(*testing.T) []byte { return perfRecording(30_000, perfgen.None) }, createLines},
 		{"perf-data-zstd", func(*testing.T) []byte { return perfRecording(30_000, perfgen.Compressed) }, createLines},
 	}
@@ -342,6 +345,33 @@ func pprofSamples(t *testing.T, n int) []byte {
 	b.WriteString(strings.Repeat("\x12\x06\x0a\x01\x01\x12\x01\x01", n)) // samples there
 	b.WriteString("\x32\x00")
 	return gzipped(t, b.Bytes())
+}
+
+// otlpLocations returns a profile of OpenTelemetry with so many locations, and a sample whose stack
+// has so many of them, by turns from the front and the back.
+func otlpLocations(n, deep int) []byte {
+	message := func(b []byte, field byte, m []byte) []byte {
+		return append(binary.AppendUvarint(append(b, field<<3|2), uint64(len(m))), m...)
+	}
+	var stack []byte
+	for i := range deep {
+		if i%2 == 1 {
+			i = n - 1 - i
+		}
+		stack = binary.AppendUvarint(stack, uint64(i)%uint64(n))
+	}
+	b := message(nil, 1, message(nil, 2, message(nil, 2, message(nil, 2, []byte("\x08\x01\x22\x01\x01")))))
+	d := message(message(nil, 5, nil), 5, []byte("/tiny5.so"))
+	d = message(message(d, 1, nil), 1, []byte("\x08\x80\x20\x10\x80\x80\x80\x01\x20\x01"))
+	d = message(message(d, 7, nil), 7, message(nil, 1, stack))
+	for i := range n {
+		if deep == 0 {
+			d = append(d, 2<<3|2, 0)
+			continue
+		}
+		d = message(d, 2, binary.AppendUvarint([]byte("\x08\x01\x10"), uint64(4096+i)))
+	}
+	return message(b, 2, d)
 }
 
 // perfRecording returns a recording of many programs with a map each, and of samples that share

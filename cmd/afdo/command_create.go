@@ -27,9 +27,9 @@ const createHelp = `Make a profile of what a profiler has recorded of the progra
 IN is perf.data, with branch stacks (perf record -b) or without, also the folder that
 "perf record --threads" makes; the text of "perf script -F ip,brstack
 --show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
-CPU profile of pprof; address samples, the text that --to samples writes; or BOLT's
-pre-aggregated text, which --to preagg writes, as --to fdata writes what llvm-bolt -data
-takes. The format is recognised by content. Several recordings add up. Without
+CPU profile of pprof or OpenTelemetry; address samples, the text that --to samples
+writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata writes
+what llvm-bolt -data takes. The format is recognised by content. Several recordings add up. Without
 --profile it is perf.data; "-" is standard input.
 
 Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;

@@ -73,7 +73,7 @@ var (
 	createInputs = map[string]samples.Format{
 		"": samples.Unknown, "perf": samples.PerfData, "script": samples.PerfScript,
 		"callgrind": samples.Callgrind, "samples": samples.Text, "pprof": samples.Pprof,
-		"preagg": samples.PreAggregated,
+		"preagg": samples.PreAggregated, "otlp": samples.OpenTelemetry,
 	}
 	createCombine  = map[string]create.Combine{"max": create.Max, "sum": create.Sum}
 	createSuffixes = map[string]create.Suffixes{
@@ -91,7 +91,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
-	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples, preagg or pprof (default: by content)")
+	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples, preagg, pprof or otlp (default: by content)")
 	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
 	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")

@@ -1,0 +1,337 @@
+package samples
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Fields of messages of OpenTelemetry's profiles. Source: opentelemetry-proto,
+// opentelemetry/proto/profiles/v1development/profiles.proto.
+const (
+	dataResource   = 1
+	dataDictionary = 2
+
+	resourceScope = 2
+	scopeProfile  = 2
+
+	otlpSampleType = 1 // of a profile
+	otlpSample     = 2
+
+	sampleStack = 1
+	sampleTimes = 5 // in nanoseconds
+
+	stackLocations = 1 // innermost first
+
+	mappingAttributes = 5
+)
+
+// A file is held in memory, and so are places of the entries of its tables: so many, and one more
+// for each entryRatio bytes of it. Decompression stops earlier than elsewhere.
+const (
+	maxOTLPRatio = 10
+	maxOTLPFree  = 8 << 20
+
+	freeEntries = 1 << 19
+	entryRatio  = 8
+)
+
+// lengthSize is the size of what comes before each message in files of OpenTelemetry's collector.
+const lengthSize = 4
+
+// isOTLP reports whether an input is a message of OpenTelemetry's protocol, or a length and such a
+// message. It begins with a message in a message, where pprof's format has a message of numbers.
+func isOTLP(head []byte) bool {
+	if len(head) > lengthSize && head[0] == 0 {
+		head = head[lengthSize:]
+	}
+	if len(head) == 0 || head[0] != dataResource<<3|wireBytes {
+		return false
+	}
+	_, n := binary.Uvarint(head[1:])
+	if n <= 0 || 1+n >= len(head) {
+		return false
+	}
+	inner := head[1+n]
+	return inner == 1<<3|wireBytes || inner == resourceScope<<3|wireBytes
+}
+
+// readOTLP collects the samples of profiles of OpenTelemetry: of each, the innermost address and
+// the calls around it. Times tell how many samples there are where values do not.
+func readOTLP(in *input, c choice) (*Set, *Report, error) {
+	data, err := in.readAll(maxOTLPRatio, maxOTLPFree)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := otlpReader{
+		choice: c, set: new(Set), report: &Report{Format: OpenTelemetry},
+		calls: freeCalls + len(data)/callRatio, entries: freeEntries + len(data)/entryRatio,
+	}
+	if err := o.read(data); err != nil {
+		return nil, nil, err
+	}
+	return o.set, o.report, nil
+}
+
+type otlpReader struct {
+	choice   choice
+	set      *Set
+	report   *Report
+	messages []*otlpMessage
+	version  otlpVersion // of all messages
+	kind     string      // type of the values that count, once that is chosen
+	chosen   bool
+	calls    int // the most different ones
+	entries  int // of tables, that may still come
+
+	unmapped uint64 // samples
+}
+
+func (o *otlpReader) read(data []byte) error {
+	for message, err := range otlpMessages(data) {
+		if err != nil {
+			return err
+		}
+		m := &otlpMessage{data: message, texts: make(map[uint64]string)}
+		o.messages = append(o.messages, m)
+		o.entries -= numTables
+		if err := o.readTables(m); err != nil {
+			return err
+		}
+	}
+	values, err := o.version.values()
+	if err != nil {
+		return err
+	}
+	for _, m := range o.messages {
+		if err := o.prepare(m); err != nil {
+			return err
+		}
+	}
+	for _, m := range o.messages {
+		if err := o.count(m, values); err != nil {
+			return err
+		}
+	}
+	o.report.addObject(Object{Name: unknownName, Samples: o.unmapped})
+	o.report.sortObjects()
+	return nil
+}
+
+// otlpMessages yields the messages of a file: one, or several with their lengths before them.
+func otlpMessages(data []byte) iter.Seq2[field, error] {
+	return func(yield func(field, error) bool) {
+		if len(data) == 0 || data[0] != 0 {
+			yield(wholeMessage(OpenTelemetry, data, 0), nil)
+			return
+		}
+		for at := 0; at < len(data); {
+			rest := data[at:]
+			if len(rest) < lengthSize || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-lengthSize) {
+				yield(field{}, fault(OpenTelemetry.String(), int64(at), afdo.ErrTruncated, "the length of a message does not fit the %d bytes that are left", len(rest)))
+				return
+			}
+			size := int(binary.BigEndian.Uint32(rest))
+			at += lengthSize
+			if !yield(wholeMessage(OpenTelemetry, data[at:at+size], int64(at)), nil) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
+// prepare reads the mappings and locations of a message, and of which types its values are.
+func (o *otlpReader) prepare(m *otlpMessage) error {
+	m.stacks = make([]uint64, len(m.tables[tableStack]))
+	m.mappings = make([]segment, max(len(m.tables[tableMapping]), 1))
+	m.locations = make([]otlpLocation, len(m.tables[tableLocation]))
+	ids, err := m.buildIDs()
+	if err != nil {
+		return err
+	}
+	for i := range m.tables[tableMapping] {
+		if err := m.readMapping(i, ids, o.choice); err != nil {
+			return err
+		}
+	}
+	for i := range m.locations {
+		if err := m.readLocation(i); err != nil {
+			return err
+		}
+	}
+	return m.profiles(func(profile field) error { return o.choose(m, profile) })
+}
+
+// profiles calls use for each profile of a message.
+func (m *otlpMessage) profiles(use func(field) error) error {
+	return m.data.each(dataResource, func(resource field) error {
+		return resource.each(resourceScope, func(scope field) error {
+			return scope.each(scopeProfile, use)
+		})
+	})
+}
+
+// choose notes the type of the values of a profile, if it is to count: that of the first profile
+// with samples, unless those of another one count samples.
+func (o *otlpReader) choose(m *otlpMessage, profile field) error {
+	some := false
+	if err := profile.each(otlpSample, func(field) error { some = true; return nil }); err != nil || !some {
+		return err
+	}
+	kind, err := m.kind(profile)
+	if !o.chosen || kind == countsSamples {
+		o.kind, o.chosen = kind, true
+	}
+	return err
+}
+
+// kind returns the type of the values of a profile.
+func (m *otlpMessage) kind(profile field) (kind string, err error) {
+	err = profile.each(otlpSampleType, func(f field) error {
+		var name uint64
+		if err := f.scan(&name); err != nil {
+			return err
+		}
+		kind, err = m.text(name, f.offset)
+		return err
+	})
+	return kind, err
+}
+
+// count adds the samples of a message, whose values are in a field of that number. Samples refer to
+// stacks that others share, so each stack is gone through once.
+func (o *otlpReader) count(m *otlpMessage, values int) error {
+	err := m.profiles(func(profile field) error {
+		kind, err := m.kind(profile)
+		if err != nil || kind != o.kind {
+			return err
+		}
+		return profile.each(otlpSample, func(sample field) error { return o.sample(m, sample, values) })
+	})
+	if err != nil {
+		return err
+	}
+	for i, n := range m.stacks {
+		if n == 0 {
+			continue
+		}
+		if err := o.stack(m, i, n); err != nil {
+			return err
+		}
+	}
+	for _, to := range m.mappings {
+		o.report.addObject(to.object)
+	}
+	return nil
+}
+
+// sample adds a sample to its stack.
+func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
+	var stack uint64
+	if err := sample.scan(&stack); err != nil {
+		return err
+	}
+	if stack > 0 && stack >= uint64(len(m.stacks)) {
+		return sample.fault(sample.offset, afdo.ErrSymbol, "stack %d, of %d", stack, len(m.stacks))
+	}
+	n, err := sampleCount(sample, values)
+	if err != nil {
+		return err
+	}
+	o.report.Samples = saturate(o.report.Samples, n)
+	if len(m.stacks) == 0 {
+		o.unmapped = saturate(o.unmapped, n)
+		return nil
+	}
+	m.stacks[stack] = saturate(m.stacks[stack], n)
+	return nil
+}
+
+// sampleCount returns the sum of the values of a sample, or how many times it has if it has no
+// values. Values below 0 do not count.
+func sampleCount(sample field, values int) (sum uint64, err error) {
+	var counts, times int
+	for part, err := range sample.fields() {
+		if err != nil {
+			return 0, err
+		}
+		switch part.number {
+		case sampleTimes:
+			times += part.numFixed()
+		case values:
+			for n, err := range part.numbers() {
+				if err != nil {
+					return 0, err
+				}
+				counts++
+				if int64(n) > 0 {
+					sum = saturate(sum, n)
+				}
+			}
+		}
+	}
+	switch {
+	case counts == 0:
+		return uint64(times), nil
+	case times > 0 && times != counts:
+		return 0, sample.fault(sample.offset, afdo.ErrCount, "a sample with %d values and %d times", counts, times)
+	}
+	return sum, nil
+}
+
+// stack adds n samples of a stack. The first location is where they were taken; the byte before
+// each of the others is in a call, whether or not the profiler has taken one off.
+func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
+	f, err := m.entry(tableStack, uint64(number), 0)
+	if err != nil {
+		return err
+	}
+	depth := 0
+	var in place
+	err = f.each(stackLocations, func(list field) error {
+		for i, err := range list.numbers() {
+			if err != nil {
+				return err
+			}
+			if i >= uint64(len(m.locations)) {
+				return list.fault(list.offset, afdo.ErrSymbol, "location %d, of %d", i, len(m.locations))
+			}
+			in = o.location(m, m.locations[i], depth, in, n)
+			depth++
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(o.set.calls) > o.calls:
+		return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", o.calls)
+	case depth == 0:
+		o.unmapped = saturate(o.unmapped, n)
+	case depth > 1:
+		o.report.Chains = saturate(o.report.Chains, n)
+	}
+	return nil
+}
+
+// location adds n samples at a location, or during a call there of what is at in. It returns the
+// place of it.
+func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in place, n uint64) place {
+	known := l.mapping > 0 && m.mappings[l.mapping].holds(l.address)
+	var at place
+	if known {
+		at = m.mappings[l.mapping].place(l.address)
+	}
+	switch {
+	case depth > 0:
+		at.offset--
+		o.set.addCall(at, in, n)
+	case known:
+		m.mappings[l.mapping].sampled(l.address, n, o.set, o.report)
+	default:
+		o.unmapped = saturate(o.unmapped, n)
+	}
+	return at
+}

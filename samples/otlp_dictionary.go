@@ -1,0 +1,211 @@
+package samples
+
+import (
+	"encoding/hex"
+	"math"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Tables of the dictionary, which other messages refer to by index.
+const (
+	tableMapping   = 1
+	tableLocation  = 2
+	tableString    = 5
+	tableAttribute = 6
+	tableStack     = 7
+
+	numTables = 8 // and table 0, which is none
+)
+
+// gnuBuildID is the attribute of mappings that has the build ID as ELF files have it.
+const gnuBuildID = "process.executable.build_id.gnu"
+
+// An otlpMessage is what was exported at a time, with its own dictionary.
+type otlpMessage struct {
+	data   field
+	tables [numTables][]span
+	texts  map[uint64]string // of the table, that were needed
+
+	mappings  []segment
+	locations []otlpLocation
+	stacks    []uint64 // samples
+}
+
+// A span is where a field of a message is.
+type span struct{ offset, length uint32 }
+
+type otlpLocation struct {
+	address uint64
+	mapping uint32 // number, 0 for none
+}
+
+// readTables notes where the entries of tables are, and learns of which version the samples are.
+func (o *otlpReader) readTables(m *otlpMessage) error {
+	if uint64(len(m.data.bytes)) > math.MaxUint32 {
+		return m.data.fault(m.data.offset, afdo.ErrLimit, "a message of %d bytes", len(m.data.bytes))
+	}
+	known := false
+	for part, err := range m.data.fields() {
+		if err == nil && part.number == dataDictionary {
+			known = true
+			err = o.readDictionary(m, part)
+		}
+		if err != nil {
+			return err
+		}
+		if part.number > dataDictionary {
+			o.version.is(otlpOld, part.offset)
+		}
+	}
+	return m.profiles(func(profile field) error {
+		if !known {
+			o.version.is(otlpOld, profile.offset)
+			return nil
+		}
+		return profile.each(otlpSample, func(sample field) error { return o.version.look(sample, len(m.tables[tableAttribute])) })
+	})
+}
+
+// readDictionary notes where the entries of tables are.
+func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
+	for entry, err := range dictionary.fields() {
+		if err != nil {
+			return err
+		}
+		if entry.number >= numTables || otlpTables[entry.number] == "" || entry.wire != wireBytes {
+			continue
+		}
+		if o.entries--; o.entries < 0 {
+			return entry.fault(entry.offset, afdo.ErrLimit, "too many entries of tables for the length of the data")
+		}
+		m.tables[entry.number] = append(m.tables[entry.number], span{uint32(entry.offset - m.data.offset), uint32(len(entry.bytes))})
+	}
+	return nil
+}
+
+// entry returns an entry of a table. What refers to it is at an offset of the data.
+func (m *otlpMessage) entry(table int, i uint64, from int64) (field, error) {
+	if i >= uint64(len(m.tables[table])) {
+		return field{}, m.data.fault(from, afdo.ErrSymbol, "index %d of a table of %d %s", i, len(m.tables[table]), otlpTables[table])
+	}
+	s := m.tables[table][i]
+	return wholeMessage(OpenTelemetry, m.data.bytes[s.offset:][:s.length], m.data.offset+int64(s.offset)), nil
+}
+
+var otlpTables = [numTables]string{
+	tableMapping: "mappings", tableLocation: "locations", tableString: "strings", tableAttribute: "attributes", tableStack: "stacks",
+}
+
+// text returns a string of the dictionary.
+func (m *otlpMessage) text(i uint64, from int64) (string, error) {
+	if s, ok := m.texts[i]; ok || i == 0 {
+		return s, nil
+	}
+	f, err := m.entry(tableString, i, from)
+	if err == nil {
+		m.texts[i], err = f.text()
+	}
+	return m.texts[i], err
+}
+
+// readLocation reads a location.
+func (m *otlpMessage) readLocation(i int) error {
+	f, err := m.entry(tableLocation, uint64(i), 0)
+	if err != nil {
+		return err
+	}
+	var number uint64
+	if err := f.scan(&number, &m.locations[i].address); err != nil {
+		return err
+	}
+	if number >= uint64(len(m.mappings)) {
+		return f.fault(f.offset, afdo.ErrSymbol, "mapping %d, of %d", number, len(m.mappings))
+	}
+	m.locations[i].mapping = uint32(number)
+	return nil
+}
+
+// readMapping reads a mapping, and decides whether it is the binary. Mapping 0 stands for none.
+func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error {
+	f, err := m.entry(tableMapping, uint64(i), 0)
+	if err != nil {
+		return err
+	}
+	to := &m.mappings[i]
+	var name uint64
+	if err := f.scan(&to.start, &to.limit, &to.offset, &name); err != nil {
+		return err
+	}
+	if to.object.Name, err = m.text(name, f.offset); err != nil {
+		return err
+	}
+	err = f.each(mappingAttributes, func(list field) error {
+		for attribute, err := range list.numbers() {
+			if err != nil {
+				return err
+			}
+			if id := ids[attribute]; id != "" {
+				to.object.BuildID = id
+			}
+		}
+		return nil
+	})
+	to.object.Ours = i > 0 && c.ours(to.object.Name, to.object.BuildID)
+	return err
+}
+
+// buildIDs returns the build IDs that are among the attributes, by their numbers there.
+func (m *otlpMessage) buildIDs() (map[uint64]string, error) {
+	keys := make(map[uint64]bool) // strings that name such attributes
+	for i := range m.tables[tableString] {
+		if f, err := m.entry(tableString, uint64(i), 0); err == nil && string(f.bytes) == gnuBuildID {
+			keys[uint64(i)] = true
+		}
+	}
+	ids := make(map[uint64]string)
+	for i := range m.tables[tableAttribute] {
+		f, err := m.entry(tableAttribute, uint64(i), 0)
+		if err != nil {
+			return nil, err
+		}
+		var key uint64
+		if err := f.scan(&key); err != nil {
+			return nil, err
+		}
+		if !keys[key] {
+			continue
+		}
+		id, err := m.attributeText(f)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := hex.DecodeString(id); err == nil {
+			ids[uint64(i)] = id
+		}
+	}
+	return ids, nil
+}
+
+// attributeText returns the value of an attribute, "" if that is no string. The string may be there
+// or in the table.
+func (m *otlpMessage) attributeText(attribute field) (text string, err error) {
+	const value, here, inTable = 2, 1, 8
+	err = attribute.each(value, func(v field) error {
+		for part, err := range v.fields() {
+			switch {
+			case err != nil:
+				return err
+			case part.number == here && part.wire == wireBytes:
+				text, err = part.text()
+			case part.number == inTable && part.wire == wireVarint:
+				text, err = m.text(part.value, part.offset)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return text, err
+}

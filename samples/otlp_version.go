@@ -1,0 +1,99 @@
+package samples
+
+import "github.com/go-afdo/afdo"
+
+// An otlpVersion tells of which version of OpenTelemetry's protocol profiles are. They do not say,
+// while numbers of fields have changed, and with them their meaning:
+//
+//	version      tables             sample: 2       3           4       5
+//	up to 1.5    in each profile
+//	1.6          beside resources
+//	1.7          in a dictionary    locations: n    values      attributes
+//	1.8, 1.9     likewise           values          attributes  link    times
+//	1.10, 1.11   likewise           attributes      link        values  times
+//
+// Values and attributes are lists, a link is a number. So nearly any sample tells.
+type otlpVersion struct {
+	seen [numOTLPVersions]bool
+	at   [numOTLPVersions]int64 // what tells
+
+	unclear   bool // there is a sample that may be of either of two versions
+	unclearAt int64
+}
+
+const (
+	otlpOld      = iota // up to 1.7
+	otlp1point8         // and 1.9
+	otlp1point10        // and 1.11
+
+	numOTLPVersions
+)
+
+// is notes that what is at an offset of the data is of a version.
+func (v *otlpVersion) is(version int, offset int64) {
+	if !v.seen[version] {
+		v.seen[version], v.at[version] = true, offset
+	}
+}
+
+// look learns from a sample, in a message that has so many attributes.
+func (v *otlpVersion) look(sample field, attributes int) error {
+	counts, times, most := 0, 0, uint64(0) // counts of field 2
+	told := false
+	is := func(version int, f field) { v.is(version, f.offset); told = true }
+	for f, err := range sample.fields() {
+		if err != nil {
+			return err
+		}
+		list := f.wire == wireBytes
+		switch {
+		case f.number == 2 && !list:
+			is(otlpOld, f)
+		case f.number == 3 && list, f.number == 4 && !list:
+			is(otlp1point8, f)
+		case f.number == 3, f.number == 4:
+			is(otlp1point10, f)
+		case f.number == sampleTimes:
+			times += f.numFixed()
+		case f.number == 2:
+			for n, err := range f.numbers() {
+				if err != nil {
+					return err
+				}
+				counts, most = counts+1, max(most, n)
+			}
+		}
+	}
+	if told || counts == 0 {
+		return nil
+	}
+	switch {
+	case times == 0, most >= uint64(attributes): // values, since attributes alone would be no samples
+		v.is(otlp1point8, sample.offset)
+	case times != counts: // attributes, since each value has its time
+		v.is(otlp1point10, sample.offset)
+	case !v.unclear:
+		v.unclear, v.unclearAt = true, sample.offset
+	}
+	return nil
+}
+
+// values returns the number of the field of samples that has their values. Where there is no such
+// field, it does not matter.
+func (v *otlpVersion) values() (int, error) {
+	const advice = ": have it exported by OpenTelemetry's protocol of version 1.8 or later, or make pprof's format of it"
+	refuse := func(offset int64, detail string) (int, error) {
+		return 0, fault(OpenTelemetry.String(), offset, afdo.ErrVersion, "%s", detail+advice)
+	}
+	switch {
+	case v.seen[otlpOld]:
+		return refuse(v.at[otlpOld], "a profile of version 1.7 or before, in which fields had other numbers")
+	case v.seen[otlp1point8] && v.seen[otlp1point10]:
+		return refuse(max(v.at[otlp1point8], v.at[otlp1point10]), "samples of different versions")
+	case v.seen[otlp1point8]:
+		return 2, nil
+	case v.unclear && !v.seen[otlp1point10]:
+		return refuse(v.unclearAt, "nothing tells whether the samples are of version 1.9 or 1.10, and what is a value")
+	}
+	return 4, nil
+}

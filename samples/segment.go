@@ -1,0 +1,39 @@
+package samples
+
+// countsSamples is the type of values that count samples, in profiles that have values of several
+// types, such as the time that passed.
+const countsSamples = "samples"
+
+// A segment is a part of a file in memory, in profiles that have addresses of processes.
+type segment struct {
+	start, limit uint64 // addresses; limit 0 is not known
+	offset       uint64 // of start, in the file
+
+	object Object
+}
+
+// holds reports whether an address is in the segment.
+func (s *segment) holds(address uint64) bool {
+	return address >= s.start && (s.limit == 0 || address < s.limit)
+}
+
+// place returns the place of an address that the segment holds.
+func (s *segment) place(address uint64) place {
+	return place{s.object.Ours, address - s.start + s.offset}
+}
+
+// sampled adds n samples at an address that the segment holds.
+func (s *segment) sampled(address, n uint64, set *Set, r *Report) {
+	s.object.Samples = saturate(s.object.Samples, n)
+	if at := s.place(address); at.inside && n > 0 {
+		r.InBinary = saturate(r.InBinary, n)
+		set.AddAddress(at.offset, n)
+	}
+}
+
+// addObject adds a file, if it has samples.
+func (r *Report) addObject(o Object) {
+	if o.Samples > 0 {
+		r.Objects = append(r.Objects, o)
+	}
+}
