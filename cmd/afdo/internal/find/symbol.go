@@ -63,7 +63,7 @@ func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 		if sieve.mayBeLike(name) {
 			key := name
 			if plain {
-				key = demangled.Short(key)
+				key = demangled.Brief(key)
 			}
 			others.Add(name, key)
 		}

@@ -67,9 +67,10 @@ func (n *Names) Best() []string {
 	return names
 }
 
-// distance tells how far key is from what was wanted, false if too far to be
-// meant: 0 if equal, 1 if one is part of the other, more with every letter that is wrong. Letters
-// of the other case are not.
+// distance tells how far key is from what was wanted, false if too far to be meant: 0 if equal, 1 if
+// one is part of the other, more with every letter that is wrong. Letters of the other case are not.
+// Of a key with scopes, "a::b::c", what stands behind one may be meant as well, and the beginning of
+// that.
 func distance(want, key string) (int, bool) {
 	if want == key {
 		return 0, true
@@ -81,12 +82,36 @@ func distance(want, key string) (int, bool) {
 	if strings.Contains(key, want) || len(key) > 3 && strings.Contains(want, key) {
 		return 1, true
 	}
-	limit := max(1, min(len(want), len(key))/3)
-	if len(want) > maxEditLength || len(key) > maxEditLength || len(want)-len(key) > limit || len(key)-len(want) > limit {
+	best, near := 0, false
+	for tail, more := key, true; more; _, tail, more = strings.Cut(tail, "::") {
+		if d, ok := letters(want, tail); ok && (!near || d < best) {
+			best, near = d, true
+		}
+	}
+	return best, near
+}
+
+// leastBegun is how long what was typed has to be to be taken for the beginning of a name, wrongly
+// spelled: many names begin with nearly the same two or three letters.
+const leastBegun = 4
+
+// letters returns how many letters of one name are wrong, and 1; another one if it is only like the
+// beginning of the other name.
+func letters(want, key string) (int, bool) {
+	if len(want) > maxEditLength {
 		return 0, false
 	}
-	d := levenshtein.ComputeDistance(want, key)
-	return 1 + d, d <= limit
+	limit := max(1, min(len(want), len(key))/3)
+	if len(want)-len(key) <= limit && len(key)-len(want) <= limit {
+		if d := levenshtein.ComputeDistance(want, key); d <= limit {
+			return 1 + d, true
+		}
+	}
+	if len(want) < leastBegun || len(key) <= len(want) {
+		return 0, false
+	}
+	d := levenshtein.ComputeDistance(want, key[:len(want)])
+	return 2 + d, d <= limit
 }
 
 // NotFound is the error for a name that is not there: what is "unit" or "symbol", and the names are

@@ -25,6 +25,13 @@ func TestDistance(t *testing.T) {
 		{"", "cart.cc", 0, false},
 		{"cart.cc", "", 0, false},
 		{"f", "main.cc", 0, false},
+		{"Totl", "total", 2, true},
+		{"Totl", "shop::Cart::total", 2, true},
+		{"Cart::totl", "shop::Cart::total", 2, true},
+		{"Totl", "shop::Cart::TotalOfAll", 3, true},
+		{"Tol", "shop::Cart::TaxOfAll", 0, false}, // of three letters, nothing tells
+		{"Totl", "shop::Totem::price", 3, true},   // "Tote" is as near
+		{"Totl", "shop::Cart::price", 0, false},
 		{strings.Repeat("x", maxEditLength+1), strings.Repeat("x", maxEditLength) + "y", 0, false},
 	} {
 		d, near := distance(c.want, c.key)
