@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -96,12 +98,14 @@ func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Targ
 	for _, unit := range s.units {
 		one := *s
 		one.units = []string{unit}
+		if len(s.deps) == 0 {
+			if err := mustHave(program, unit); err != nil {
+				return nil, err
+			}
+		}
 		request, err := one.request(e, program, target)
 		if err != nil {
 			return nil, err
-		}
-		if len(request.Units) == 0 && len(s.deps) == 0 {
-			return nil, fmt.Errorf("no key without --deps for unit %s, which is not in the profile", human.Name(unit))
 		}
 		key, err := program.Fingerprint(request)
 		if err != nil {
@@ -110,6 +114,19 @@ func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Targ
 		facts = append(facts, newFingerprintFacts(unit, key))
 	}
 	return facts, nil
+}
+
+// mustHave returns an error if a profile does not have a unit, which names units that may have been
+// meant.
+func mustHave(program *slice.Program, unit string) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if found := program.Match([]string{unit}, dir); len(found[0].Units) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%w; a file that has headers in the profile alone takes --deps", find.NotFound(unit, program.Units()))
 }
 
 // fingerprintAll returns the keys of all units by path.

@@ -61,11 +61,29 @@ func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	case !errors.Is(err, afdo.ErrNotFound):
 		return err
 	}
-	n := near.New(base(path))
-	for have, err := range paths {
-		if err != nil {
-			return err
+	var failed error
+	missing := NotFound(path, func(yield func(string) bool) {
+		for have, err := range paths {
+			if err != nil {
+				failed = err
+				return
+			}
+			if !yield(have) {
+				return
+			}
 		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return missing
+}
+
+// NotFound returns the error of a path that is that of no unit. It names units that may have been
+// meant.
+func NotFound(path string, units iter.Seq[string]) error {
+	n := near.New(base(path))
+	for have := range units {
 		if have != "" {
 			n.Add(have, base(have))
 		}
