@@ -236,6 +236,8 @@ func TestMergeErrors(t *testing.T) {
 		{[]string{"@" + empty}, cli.StatusUsage, "no IN"},
 		{[]string{shop + "=0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "0": want more than 0`},
 		{[]string{shop + "=1/0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
+		{[]string{shop + "=half"}, cli.StatusUsage, `weight of ` + shop + `: want a number like 3, 0.5, 3/4 or 50%, not "half"`},
+		{[]string{shop + "="}, cli.StatusUsage, `weight of ` + shop + `: want a number like 3, 0.5, 3/4 or 50%, not ""`},
 		{[]string{"-", "-"}, cli.StatusUsage, "standard input can be read only once"},
 		{[]string{"-", "@-"}, cli.StatusUsage, "standard input can be read only once"},
 		{[]string{"--input-list", "-", "--", "-=2"}, cli.StatusUsage, "standard input can be read only once"},

@@ -78,7 +78,7 @@ func filesOf(path string) ([]string, error) {
 		return filesBelow(path)
 	}
 	if err == nil || !strings.ContainsAny(path, "*?[") {
-		return []string{path}, nil
+		return []string{path}, meantWeight(path, err)
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil || len(matches) == 0 {
@@ -92,6 +92,19 @@ func filesOf(path string) ([]string, error) {
 		all = append(all, match)
 	}
 	return all, nil
+}
+
+// meantWeight returns an error if a path is not there, and what stands before its last "=" is: what
+// follows must be meant as a weight and is none.
+func meantWeight(path string, missing error) error {
+	i := strings.LastIndexByte(path, '=')
+	if i <= 0 || !errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(path[:i]); err != nil {
+		return nil
+	}
+	return cli.Usagef("weight of %s: want a number like 3, 0.5, 3/4 or 50%%, not %.40q", human.Name(path[:i]), path[i+1:])
 }
 
 // filesBelow returns the files in a folder and the folders below it.
