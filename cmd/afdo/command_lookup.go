@@ -25,7 +25,7 @@ The output of --demangle is for people: it may not parse. JSON has demangled nam
 in addition to the others.`
 
 func newLookupCommand(e *env) *cobra.Command {
-	var l kind.LookupOptions
+	l := kind.LookupOptions{Number: 25}
 	cmd := &cobra.Command{
 		Use:   "lookup FILE {--unit PATH [--symbol NAME] | --symbol NAME}",
 		Short: "Print one unit or symbol of a profile",
@@ -44,6 +44,7 @@ func newLookupCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.VarP(&onceFlag{value: &l.Unit}, "unit", "u", "path of a unit, or the end of one")
 	f.VarP(&onceFlag{value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler or the source has it, or its end")
+	f.VarP((*countFlag)(&l.Number), "number", "n", "how many of the functions in which a symbol is inlined to print, 0 for all")
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
 	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as in the source")
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)

@@ -328,6 +328,7 @@ func TestLookupInlined(t *testing.T) {
 		require.Empty(t, r.out)
 		require.Equal(t, "afdo: "+path+": function \""+name+"\": it has no body of its own; it is inlined in\n  main\n  other\n", r.err)
 	}
+	require.Contains(t, afdoRun("lookup", path, "--symbol", "total", "-n", "1").err, " inlined in\n  main\n  1 more\n")
 	require.Equal(t, "afdo: "+path+": function \"nothing\": not found\n", afdoRun("lookup", path, "--symbol", "nothing").err)
 }
 
@@ -345,6 +346,8 @@ func TestLookupInlinedIn(t *testing.T) {
 		assert.NotContains(t, must(t, "lookup", path, "--symbol", "memcpy"), in, "only called")
 		assert.NotContains(t, must(t, "lookup", path, "--symbol", "main"), in, "has samples")
 	}
+	assert.Contains(t, must(t, "lookup", indexed, "--symbol", "shop::roundCent", "-n", "1", "--demangle"),
+		in+"  shop::Cart::total(shop::Discount const&) const  src/cart.cc\n  1 more\n")
 	r := afdoRun("lookup", example(".afdo"), "--symbol", "shop::roundCent")
 	require.Equal(t, 0, r.status)
 	assert.NotContains(t, r.out, in)

@@ -175,6 +175,7 @@ type LookupOptions struct {
 	HasSymbol    bool // Symbol counts
 	JSON         bool
 	Demangle     bool
+	Number       uint // how many of the functions in which a symbol is inlined are listed, 0 for all
 }
 
 // CanDiff is a Kind that compares two profiles itself.

@@ -2,6 +2,7 @@ package gcovkind
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -62,7 +63,7 @@ func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	return slices.ContainsFunc(info.Blocks, func(b index.Block) bool { return b.Kind == "inlining" }), nil
 }
 
-// writeInliners lists functions below the units that have a symbol.
+// writeInliners lists functions below the units that have a symbol, as many as were asked for.
 func writeInliners(w io.Writer, functions []afdo.Symbol, l *kind.LookupOptions) error {
 	if len(functions) == 0 {
 		return nil
@@ -70,13 +71,21 @@ func writeInliners(w io.Writer, functions []afdo.Symbol, l *kind.LookupOptions) 
 	if _, err := io.WriteString(w, "\nInlined in\n"); err != nil {
 		return err
 	}
+	shown := len(functions)
+	if l.Number > 0 {
+		shown = min(shown, int(l.Number))
+	}
 	t := &table.Table{Columns: "ll"}
-	for _, s := range functions {
+	for _, s := range functions[:shown] {
 		name := s.Name()
 		if l.Demangle {
 			name = demangled.Name(name)
 		}
 		t.Row(human.Name(name), human.Unit(s.Unit().Path()))
 	}
-	return t.Write(w, 2)
+	if err := t.Write(w, 2); err != nil || shown == len(functions) {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "  %s more\n", human.Number(len(functions)-shown))
+	return err
 }

@@ -55,7 +55,7 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 	if err == nil && p.NumFunctions() == 0 || errors.Is(err, afdo.ErrNotFound) {
 		var name string
 		if name, err = from.meant(o.Symbol); err != nil {
-			return nil, from.inlined(o.Symbol, err)
+			return nil, from.inlined(o, err)
 		}
 		p, err = collect(src, name, rename)
 	}
@@ -110,12 +110,12 @@ func (o *opened) meant(symbol string) (string, error) {
 
 // inlined returns the error about a symbol that no function has. If a function is meant that is
 // only inlined in others, the error says in which.
-func (o *opened) inlined(symbol string, missing error) error {
+func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	p, err := o.whole()
 	if err != nil || !errors.Is(missing, afdo.ErrNotFound) {
 		return missing
 	}
-	name, err := meantInlined(p, symbol)
+	name, err := meantInlined(p, l.Symbol)
 	if errors.Is(err, afdo.ErrNotFound) {
 		return missing
 	}
@@ -128,7 +128,7 @@ func (o *opened) inlined(symbol string, missing error) error {
 			outer = append(outer, human.Name(in))
 		}
 	}
-	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", symbol, listed(outer))
+	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, int(l.Number)))
 }
 
 // meantInlined returns the name of what is inlined that is meant by a symbol, or is the symbol.
@@ -163,15 +163,17 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	}
 }
 
-// listed returns names a line each, the first few of them.
-func listed(names []string) string {
-	const most = 10
+// listed returns names a line each, at most so many if that is not 0.
+func listed(names []string, most int) string {
+	if most == 0 {
+		most = len(names)
+	}
 	list := ""
 	for _, name := range names[:min(len(names), most)] {
 		list += "\n  " + name
 	}
 	if len(names) > most {
-		list += fmt.Sprintf("\n  and %s more", human.Number(len(names)-most))
+		list += fmt.Sprintf("\n  %s more", human.Number(len(names)-most))
 	}
 	return list
 }
