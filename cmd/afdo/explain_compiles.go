@@ -100,6 +100,7 @@ func databaseCompiles(path string) ([]compile, error) {
 func (e *env) compileAll(ctx context.Context, c *explain.Compiling, compiles []compile, x *explaining) ([]*explain.Code, error) {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
+	doing.Say("compiling %s", counted(len(compiles), "source"))
 	codes, errs := make([]*explain.Code, len(compiles)), make([]error, len(compiles))
 	var next, done atomic.Int64
 	var wait sync.WaitGroup

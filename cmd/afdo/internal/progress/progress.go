@@ -33,8 +33,8 @@ type Line struct {
 	timer *time.Timer
 }
 
-// Start begins the work, of which w is told. The caller stops the line before it writes anything
-// else there.
+// Start begins the work, of which w is told once the caller has said what it is. The caller stops
+// the line before it writes anything else there.
 func Start(w io.Writer) *Line {
 	if !cli.IsTerminal(w) {
 		return start(&Line{w: w, log: true, every: inLog}, inLog)
@@ -83,9 +83,11 @@ func (p *Line) tick() {
 		return
 	}
 	line := fmt.Sprintf("%s (%d s)", p.doing, int(time.Since(p.start).Seconds()))
-	if p.log {
+	switch {
+	case p.doing == "":
+	case p.log:
 		fmt.Fprintf(p.w, "afdo: %s\n", line)
-	} else {
+	default:
 		p.show(line)
 	}
 	p.timer.Reset(p.every)

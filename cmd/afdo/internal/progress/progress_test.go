@@ -51,6 +51,20 @@ func TestProgressIsSilentForShortWork(t *testing.T) {
 	assert.Empty(t, s.String())
 }
 
+// Before the caller has said what it does, there is nothing to tell.
+func TestProgressWaitsForWords(t *testing.T) {
+	for _, log := range []bool{false, true} {
+		s := new(screen)
+		p := start(&Line{w: s, log: log, every: time.Hour}, time.Hour)
+		p.tick()
+		assert.Empty(t, s.String())
+		p.Say("reading")
+		p.tick()
+		assert.Contains(t, s.String(), "reading (0 s)")
+		p.Stop()
+	}
+}
+
 // TestProgressInLogs has lines of their own where there is no terminal, and few of them.
 func TestProgressInLogs(t *testing.T) {
 	s := new(screen)
