@@ -11,12 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/together"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -27,6 +29,7 @@ type Compiling struct {
 	profile *profile.Profile
 	path    string // of the profile as it was given
 	format  anyprof.Format
+	clang   func() (string, error) // writes a GCOV profile as clang reads it, once, and returns its path
 }
 
 // NewCompiling returns what compiles with a profile, which is in the file of a path. Close removes
@@ -44,6 +47,7 @@ func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Comp
 	if !format.GCOV() {
 		return c, nil
 	}
+	c.clang = sync.OnceValues(c.writeForClang)
 	for version := uint32(2); version <= 3; version++ {
 		var file bytes.Buffer
 		_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version})
@@ -59,6 +63,17 @@ func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Comp
 
 // Close removes the folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
+
+// writeForClang writes the profile as clang reads it.
+func (c *Compiling) writeForClang() (string, error) {
+	samples, _ := sampleprof.FromGCOV(c.profile)
+	var file bytes.Buffer
+	if err := sampleprof.WriteExtBinary(&file, samples, sampleprof.WriteOptions{}); err != nil {
+		return "", fmt.Errorf("%s: %w", c.path, err)
+	}
+	path := filepath.Join(c.folder, "profile.extbinary")
+	return path, os.WriteFile(path, file.Bytes(), 0o600)
+}
 
 // version returns the path of the profile in a version of GCC's format.
 func (c *Compiling) version(n uint32) string {
@@ -94,8 +109,10 @@ func (c *Compiling) Compile(ctx context.Context, command *command.Line, source s
 // profileFor returns the path of the profile as a compiler reads it.
 func (c *Compiling) profileFor(compiler *driver.Compiler) (string, error) {
 	switch {
+	case compiler.Clang && c.format.GCOV():
+		return c.clang()
 	case compiler.Clang && !c.format.Sample():
-		return "", fmt.Errorf("%s: clang reads LLVM's sample profiles, not %v", c.path, c.format)
+		return "", fmt.Errorf("%s: clang reads sample profiles, not %v", c.path, c.format)
 	case compiler.Clang:
 		return c.path, nil
 	case !c.format.GCOV():

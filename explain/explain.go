@@ -32,13 +32,14 @@ const (
 	Inlined     Reason = "inlined otherwise"   // the function is there, but not inlined at that call
 	Declared    Reason = "declared elsewhere"  // every line is off by the same: the declaration has moved in the function
 	Edited      Reason = "edited"              // the function is not the one that was profiled
+	Foreign     Reason = "another program"     // the function is that of another program; see [Stranger]
 	Unoptimised Reason = "not optimised"       // its unit is compiled with -O0
 	Unprofiled  Reason = "without the profile" // its unit is compiled without the profile, as others are not
 	Nowhere     Reason = "compiled nowhere"    // no compile has the function
 )
 
 // Reasons are all of them, the best first.
-var Reasons = []Reason{Found, Apart, Border, NoStatement, Inlined, Declared, Edited, Unoptimised, Unprofiled, Nowhere}
+var Reasons = []Reason{Found, Apart, Border, NoStatement, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
 // Lost reports whether the compiler made nothing of such a count.
 func (r Reason) Lost() bool { return r != Found && r != Apart }
@@ -60,6 +61,8 @@ func (r Reason) Advice() string {
 		return "with GCC 12 or 13, add --param=max-early-inliner-iterations=10"
 	case Declared, Edited:
 		return "record the new program"
+	case Foreign:
+		return "give the profile of the program that is compiled"
 	case Unoptimised:
 		return "compile with -O2"
 	case Unprofiled:
@@ -88,9 +91,9 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 }
 
-// worst returns the reason that loses most, [Found] if none does. Where functions begin and end
+// Worst returns the reason that loses most, [Found] if none does. Where functions begin and end
 // counts only if nothing else is lost.
-func (t *Tally) worst() Reason {
+func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {
 		if t.Reasons[r] > 0 && r.Lost() && (!worst.Lost() || worst == Border || t.Reasons[r] > t.Reasons[worst]) {
@@ -130,14 +133,16 @@ type Unit struct {
 type Report struct {
 	Tally
 	Elsewhere uint64     // counts of functions of other units, if only those of the compiles were asked for
+	Stranger  *Stranger  // nil if the profile has functions of the compiles
 	Functions []Function // those that lose most first
 	Units     []Unit     // in the order in which they were added
 }
 
 // An Explainer holds a profile against compiles. It is not safe for concurrent use.
 type Explainer struct {
-	profile *profile.Profile
-	codes   []*Code
+	profile  *profile.Profile
+	codes    []*Code
+	stranger *Stranger // as of the last report
 }
 
 // New returns an explainer of a profile, which must not change.
@@ -160,10 +165,11 @@ func (e *Explainer) ReportPart() *Report {
 
 func (e *Explainer) report(part bool) *Report {
 	profiled := shapesOf(e.profile)
+	e.findStranger(profiled)
 	all := e.tally(e.codes, profiled, part)
-	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere}
+	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere, Stranger: e.stranger}
 	for name, t := range all.functions {
-		f := Function{Tally: *t, Name: name, Reason: t.worst()}
+		f := Function{Tally: *t, Name: name, Reason: t.Worst()}
 		if how := all.changed[name]; how != "" {
 			f.Reason = how
 		}
@@ -205,14 +211,15 @@ type counting struct {
 	functions map[string]*Tally
 	changed   map[string]Reason
 	files     map[string]string
+	stranger  bool // the profile is of another program
 }
 
 // tally judges counts by the best that any of the codes has made of them.
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
-	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: make(map[string]string)}
+	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), stranger: e.stranger != nil}
 	t.changed = changes(profiled, codes)
-	for s := range e.profile.Functions() {
-		t.files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.UnitPath(e.profile.SymbolUnit(s))
+	if t.stranger {
+		delete(t.changed, mainFunction)
 	}
 	eachCount(e.profile, func(frames []frame, r *profile.Record) {
 		if r.Kind == profile.KindCount {
@@ -220,6 +227,15 @@ func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) 
 		}
 	})
 	return t
+}
+
+// files returns the paths of the units of functions.
+func (e *Explainer) files() map[string]string {
+	files := make(map[string]string)
+	for s := range e.profile.Functions() {
+		files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.UnitPath(e.profile.SymbolUnit(s))
+	}
+	return files
 }
 
 func (t *counting) count(frames []frame, n uint64) {
@@ -234,6 +250,9 @@ func (t *counting) count(frames []frame, n uint64) {
 	}
 	if how := t.changed[leaf]; how != "" && reason.Lost() && reason != Nowhere {
 		reason = how
+	}
+	if t.stranger && leaf == mainFunction && reason != Nowhere {
+		reason = Foreign
 	}
 	f := t.functions[leaf]
 	if f == nil {

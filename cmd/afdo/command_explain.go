@@ -45,6 +45,7 @@ What becomes of a count:
   inlined otherwise    the function is there, but is not inlined at that call
   declared elsewhere   all lines of the function are off by the same
   edited               the function is not the one that was profiled
+  another program      the function is that of another program
   not optimised        its unit is compiled with -O0, or without -O
   without the profile  its unit is compiled without the profile
   compiled nowhere     no compile has the function
@@ -168,7 +169,22 @@ func (e *env) tellExplained(path string, r *explain.Report, x *explaining) error
 		err = facts.write(e.Out, int(x.number))
 	}
 	if err == nil && r.Found == 0 {
-		err = fmt.Errorf("%s: of %s none was found: the profile is of another program, or of other sources", human.Name(path), counted(r.Counts, "count"))
+		err = fmt.Errorf("%s: of %s none was found: %s", human.Name(path), counted(r.Counts, "count"), whyNothing(r))
 	}
 	return err
+}
+
+// whyNothing says why nothing of a profile was found.
+func whyNothing(r *explain.Report) string {
+	s := r.Stranger
+	switch {
+	case s == nil:
+		return string(r.Worst())
+	case !s.HasMain():
+		return fmt.Sprintf("of its %s none is compiled here, so it is of another program, or of other sources", counted(s.Functions, "function"))
+	case s.MainThere == "":
+		return fmt.Sprintf("the profile is of another program, of whose %s only main is compiled here, and that has other lines", counted(s.Functions, "function"))
+	}
+	return fmt.Sprintf("the profile is of another program, of whose %s only main is compiled here, and that is of %s there and of %s here",
+		counted(s.Functions, "function"), human.Name(s.MainThere), human.Name(s.MainHere))
 }

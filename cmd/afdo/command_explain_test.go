@@ -114,7 +114,15 @@ func TestExplainJSON(t *testing.T) {
 	s.write("other.c", "int other(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i; return s; }\n")
 	said := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "other.c")
 	assert.Contains(t, said, "compiled nowhere  100.00%")
-	assert.Contains(t, said, "of another program")
+	assert.Contains(t, said, "functions none is compiled here, so it is of another program, or of other sources")
+
+	s.write("other.c", "int other(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i; return s; }\nint main(int n, char **v) {\n	(void)v;\n	return other(n);\n}\n")
+	said = s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "other.c")
+	assert.Contains(t, said, "another program  100.00%")
+	assert.Regexp(t, `the profile is of another program, of whose \d+ functions only main is compiled here, and that is of .*/words\.c there and of .*/other\.c here\n$`, said)
+	s.run("afdo", "convert", "words.afdo", "-o", "words.v2") // which tells no files
+	said = s.fails(cli.StatusFault, "afdo", "explain", "words.v2", "--", "gcc", "-O2", "-c", "other.c")
+	assert.Regexp(t, `the profile is of another program, of whose \d+ functions only main is compiled here, and that has other lines\n$`, said)
 }
 
 func TestExplainDatabaseJSON(t *testing.T) {

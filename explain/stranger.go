@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Stranger is a profile that seems to be of another program: the compiles have none of its
+// functions, those of the system's headers aside, or main alone, which every program has.
+type Stranger struct {
+	Functions int // that the profile has, those inlined in others included
+
+	// Of main, if the compiles have it and it is another one: the file of the profile's, empty if the
+	// profile does not tell, and that of the compile's.
+	MainThere, MainHere string
+}
+
+// HasMain reports whether the compiles have another main.
+func (s *Stranger) HasMain() bool { return s.MainHere != "" }
+
+const mainFunction = "main"
+
+// findStranger finds out whether the profile is of another program.
+func (e *Explainer) findStranger(profiled map[string]*shape) {
+	e.stranger = nil
+	s := &Stranger{Functions: len(profiled)}
+	for name := range profiled {
+		if !e.has(name) {
+			continue
+		}
+		file, _ := e.declaration(name, "")
+		switch {
+		case ofSystem(file):
+		case name == mainFunction && file != "" && e.otherMain(profiled[name], e.mainFile(), file):
+			s.MainThere, s.MainHere = e.mainFile(), file
+		default:
+			return
+		}
+	}
+	e.stranger = s
+}
+
+// has reports whether one of the compiles has a function, by itself or inlined.
+func (e *Explainer) has(name string) bool {
+	return slices.ContainsFunc(e.codes, func(c *Code) bool {
+		return c.defined[name] || slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool { return shapes[name] != nil })
+	})
+}
+
+// mainFile returns the path of main's unit in the profile, empty if that is not known.
+func (e *Explainer) mainFile() string {
+	for s := range e.profile.Functions() {
+		if e.profile.SymbolName(s) == mainFunction {
+			return e.profile.UnitPath(e.profile.SymbolUnit(s))
+		}
+	}
+	return ""
+}
+
+// otherMain tells whether the profile's main, of the file there, is another one than that of the file
+// here.
+func (e *Explainer) otherMain(main *shape, there, here string) bool {
+	if there == "" {
+		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited
+	}
+	return filepath.Base(there) != filepath.Base(here)
+}
+
+// ofSystem tells whether a file is a header of a system or a compiler: programs have functions of
+// these in common.
+func ofSystem(file string) bool {
+	file = filepath.ToSlash(file)
+	return strings.Contains(file, "/usr/include/") || strings.Contains(file, "/usr/lib/") || strings.Contains(file, "/include/c++/")
+}
