@@ -11,8 +11,8 @@ import (
 type Stranger struct {
 	Functions int // that the profile has, those inlined in others included
 
-	// Of main, if the compiles have it and it is another one: the file of the profile's, empty if the
-	// profile does not tell, and that of the compile's.
+	// Of main, if the compiles have it and it is another one: the file of the profile's, empty if
+	// the profile does not tell, and that of the compile's.
 	MainThere, MainHere string
 }
 
@@ -58,8 +58,8 @@ func (e *Explainer) mainFile() string {
 	return ""
 }
 
-// otherMain tells whether the profile's main, of the file there, is another one than that of the file
-// here.
+// otherMain tells whether the profile's main, of the file there, is another one than that of the
+// file here.
 func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	if there == "" {
 		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited

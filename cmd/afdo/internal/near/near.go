@@ -67,10 +67,10 @@ func (n *Names) Best() []string {
 	return names
 }
 
-// distance tells how far key is from what was wanted, false if too far to be meant: 0 if equal, 1 if
-// one is part of the other, more with every letter that is wrong. Letters of the other case are not.
-// Of a key with scopes, "a::b::c", what stands behind one may be meant as well, and the beginning of
-// that.
+// distance tells how far key is from what was wanted, false if too far to be meant: 0 if equal, 1
+// if one is part of the other, more with every letter that is wrong. Letters of the other case are
+// not. Of a key with scopes, "a::b::c", what stands behind one may be meant as well, and the
+// beginning of that.
 func distance(want, key string) (int, bool) {
 	if want == key {
 		return 0, true
