@@ -1,11 +1,16 @@
 package anyprof_test
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -45,4 +50,18 @@ func TestZeroReaders(t *testing.T) {
 	for range memory.Records() {
 		assert.Fail(t, "there is none")
 	}
+}
+
+// A large file of an old version is read into memory of its size.
+func TestLargeOldFile(t *testing.T) {
+	const size = 60 << 20
+	path := filepath.Join(t.TempDir(), "large.afdo")
+	require.NoError(t, os.WriteFile(path, []byte("adcg\x03\x00\x00\x00\x00\x00\x00\x00"), 0o600))
+	require.NoError(t, os.Truncate(path, size))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := anyprof.Open(t.Context(), path)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, afdo.ErrMalformed, "there are no functions in it")
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size+1<<20))
 }

@@ -123,14 +123,21 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxHint is how many bytes there is memory for before they have been read.
-const maxHint = 48 << 20
+// How many bytes there is memory for before they have been read: of a file of this machine, which
+// has holes if it says more than it has, and of one whose size is a server's claim.
+const (
+	maxLocalHint  = 1 << 30
+	maxRemoteHint = 48 << 20
+)
 
-// all reads the file to its end. Where its size is known, and is no more than a claim of some
-// megabytes, the bytes are not moved as they arrive.
+// all reads the file to its end. Where its size is known the bytes are not moved as they arrive.
 func (f *File) all() ([]byte, error) {
+	hint := int64(maxRemoteHint)
+	if f.file != nil {
+		hint = maxLocalHint
+	}
 	var whole bytes.Buffer
-	whole.Grow(int(min(f.size, maxHint)) + bytes.MinRead)
+	whole.Grow(int(min(f.size, hint)) + bytes.MinRead)
 	_, err := whole.ReadFrom(f)
 	return whole.Bytes(), err
 }
