@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -49,7 +50,7 @@ func symbolsOf(p *profile.Profile) iter.Seq[string] {
 }
 
 // inlineNamespace is how texts open one, in a macro as a rule.
-var inlineNamespace = regexp.MustCompile(`\bnamespace\s+(\w+)\s*\{[\s\\]*inline namespace\s+(\w+)`)
+var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)\s*\{[\s\\]*inline namespace\s+(\w+)`)
 
 // InlineNamespaces implements [Namespaces] for texts with macros.
 func (s *Sources) InlineNamespaces() map[string]string {
@@ -58,7 +59,7 @@ func (s *Sources) InlineNamespaces() map[string]string {
 		if !bytes.Contains(s.files[i].text, []byte("inline namespace")) {
 			continue
 		}
-		for _, found := range inlineNamespace.FindAllSubmatch(s.files[i].text, -1) {
+		for _, found := range inlineNamespace().FindAllSubmatch(s.files[i].text, -1) {
 			inlines.Add(string(found[1]), s.macro(string(found[2])))
 		}
 	}
