@@ -24,12 +24,21 @@ func (p *preparation) finish(plan *Plan) {
 		p.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", p.command.Sources[0])
 	}
 	plan.Without = p.command.WithProfile("")
-	if p.NoParams || !p.compiler.inlinesOnce() || p.command.Mentions(earlyInliner) {
+	param := p.compiler.Param(p.command)
+	if p.NoParams || param == "" {
 		return
 	}
-	param := "--param=" + earlyInliner + "=10"
 	plan.Argv = slices.Insert(plan.Argv, len(p.command.Launcher)+1, param)
 	p.trace("%v gets %s", p.compiler, param)
+}
+
+// Param returns the parameter without which the compiler loses counts of a profile, empty if it needs
+// none or the command sets it.
+func (c *Compiler) Param(command *command.Line) string {
+	if !c.inlinesOnce() || command.Mentions(earlyInliner) {
+		return ""
+	}
+	return "--param=" + earlyInliner + "=10"
 }
 
 // inlinesOnce reports whether the compiler is one that needs [earlyInliner].

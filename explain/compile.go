@@ -25,6 +25,10 @@ import (
 // A Compiling runs compilers for what they say of a profile. It writes into a folder of its own
 // alone. Its methods may be called by many goroutines.
 type Compiling struct {
+	// NoParams adds no parameters to those of a command. Without it GCC 12 and 13 get the one that
+	// "afdo exec" gives them.
+	NoParams bool
+
 	folder  string
 	profile *profile.Profile
 	path    string // of the profile as it was given
@@ -149,6 +153,9 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	defer os.RemoveAll(folder)
 	object, dump := filepath.Join(folder, "unit.o"), filepath.Join(folder, "said")
 	how := sayingOf(compiler, profile, dump)
+	if param := compiler.Param(command); param != "" && !c.NoParams {
+		how.flags = append(how.flags, param)
+	}
 	if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}

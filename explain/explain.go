@@ -55,10 +55,8 @@ func better(a, b Reason) Reason {
 // Advice says what to do about counts that are lost for a reason, empty if there is nothing to do.
 func (r Reason) Advice() string {
 	switch r {
-	case NoStatement:
+	case NoStatement, Inlined:
 		return "compile with the options and the compiler of the program that was profiled"
-	case Inlined:
-		return "with GCC 12 or 13, add --param=max-early-inliner-iterations=10"
 	case Declared, Edited:
 		return "record the new program"
 	case Foreign:
@@ -140,6 +138,11 @@ type Report struct {
 
 // An Explainer holds a profile against compiles. It is not safe for concurrent use.
 type Explainer struct {
+	// Placed, unless nil, reports whether the lines of a symbol of a unit are known to be where the
+	// profile has them: its file is the same as then, or its counts were moved. Other functions are
+	// taken for edited by the lines that have code, which another compiler may have elsewhere.
+	Placed func(unit, symbol string) bool
+
 	profile  *profile.Profile
 	codes    []*Code
 	stranger *Stranger // as of the last report
@@ -218,6 +221,7 @@ type counting struct {
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
 	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), stranger: e.stranger != nil}
 	t.changed = changes(profiled, codes)
+	e.unedited(t.changed)
 	if t.stranger {
 		delete(t.changed, mainFunction)
 	}
@@ -236,6 +240,21 @@ func (e *Explainer) files() map[string]string {
 		files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.UnitPath(e.profile.SymbolUnit(s))
 	}
 	return files
+}
+
+// unedited takes back that functions have changed whose lines are known.
+func (e *Explainer) unedited(changed map[string]Reason) {
+	if e.Placed == nil || len(changed) == 0 {
+		return
+	}
+	for s := range e.profile.NumSymbols() {
+		ref := profile.SymbolRef(s)
+		symbol := e.profile.SymbolName(ref)
+		name := create.SelectedSuffixes.Name(symbol)
+		if changed[name] != "" && e.Placed(e.profile.UnitPath(e.profile.SymbolUnit(ref)), symbol) {
+			delete(changed, name)
+		}
+	}
 }
 
 func (t *counting) count(frames []frame, n uint64) {

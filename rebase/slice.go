@@ -38,6 +38,13 @@ func (f *Files) Differs(unit string, sum uint32) bool {
 	return f.differs(name, sum)
 }
 
+// Same reports whether the file of a unit is known, and is the one of which the profile remembers a
+// sum, or cannot be read.
+func (f *Files) Same(unit string, sum uint32) bool {
+	name := f.of(unit)
+	return name != "" && !f.differs(name, sum)
+}
+
 // Gone takes note of a function that a slice has only to be found under another name. It is what
 // [slice.Request] calls.
 func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }

@@ -43,7 +43,7 @@ found() {
 	esac
 	# Words of the compiler and of flags are split.
 	# shellcheck disable=SC2046
-	"$keep/afdo" explain --json -n 1 "$profile" -j "${JOBS:-2}" -- $(compiler "$program" "$2") "${OPT--O2}" -w $(flags "$program") -c $(files "$program") |
+	"$keep/afdo" explain --no-rebase --json -n 1 "$profile" -j "${JOBS:-2}" -- $(compiler "$program" "$2") "${OPT--O2}" -w $(flags "$program") -c $(files "$program") |
 		tr ',' '\n' | awk -F': ' '/"found_share"/ {printf "%.3f", $2; exit}'
 }
 

@@ -26,10 +26,14 @@ why not for the rest, and which functions lose most.
   afdo explain prog.afdo --compile-commands build/compile_commands.json -j 8
   afdo explain prog.afdo --binary prog.new
 
-A compile runs in a folder of its own, and the outputs of the build stay as they are. What
-is found is what the compiler says itself: GCC 16 in the dump of its pass afdo_offline,
-GCC 12 to 15 in that of afdo, clang in its remarks. Of a command line after "--", only
-functions of its sources count. The compiles of a database are taken for the whole
+A compile runs in a folder of its own, and the outputs of the build stay as they are. It gets
+what "afdo exec" gives it: counts are moved to where their lines are in sources that were
+edited, if the profile remembers them, and GCC 12 and 13 get a parameter. --no-rebase and
+--no-params do without.
+
+What is found is what the compiler says itself: GCC 16 in the dump of its pass
+afdo_offline, GCC 12 to 15 in that of afdo, clang in its remarks. Of a command line after
+"--", only functions of its sources count. The compiles of a database are taken for the whole
 program. If some of them name a profile, run behind "afdo exec", or have its slice beside
 their object, those that do not are said to be without the profile.
 
@@ -50,8 +54,9 @@ What becomes of a count:
   without the profile  its unit is compiled without the profile
   compiled nowhere     no compile has the function
 
-A function was edited if lines or inlined calls of it have moved. Then the lines that
-still match may be others, and all of its counts are in doubt.
+A function was edited if lines or inlined calls of it have moved, unless the profile
+remembers that its file is the same. Then the lines that still match may be others, and
+all of its counts are in doubt.
 
 If nothing is found at all, the exit status is 1. JSON has these members:
 
@@ -60,7 +65,7 @@ If nothing is found at all, the exit status is 1. JSON has these members:
     "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
 
 with all functions, those that lose most first; "elsewhere" counts functions of other
-units. A function that loses nothing has the reason "found".`
+units, and "moved" the functions whose counts were moved, if any were. A function that loses nothing has the reason "found".`
 
 // explaining is the flags of explain.
 type explaining struct {
@@ -69,6 +74,8 @@ type explaining struct {
 	jobs     int
 	number   countFlag
 	json     bool
+	noRebase bool
+	noParams bool
 }
 
 func newExplainCommand(e *env) *cobra.Command {
@@ -88,6 +95,8 @@ func newExplainCommand(e *env) *cobra.Command {
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
 	f.BoolVar(&x.json, "json", false, "print JSON")
+	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
+	f.BoolVar(&x.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	return cmd
 }
 
@@ -119,29 +128,36 @@ func (e *env) explain(ctx context.Context, path string, argv []string, x *explai
 	if err != nil {
 		return err
 	}
-	explainer := explain.New(p)
-	report := explainer.Report
 	if x.binary != "" {
+		explainer := explain.New(p)
 		code, err := explain.Binary(ctx, x.binary)
 		if err != nil {
 			return err
 		}
 		explainer.Add(code)
-	} else {
-		compiles, err := x.compiles(argv)
-		if err != nil {
-			return err
-		}
-		codes, err := e.compileWith(ctx, path, p, format, compiles, x)
-		if err != nil {
-			return err
-		}
-		explainer.Add(codes...)
-		if x.database == "" {
-			report = explainer.ReportPart
-		}
+		return e.tellExplained(path, explainer.Report(), 0, x)
 	}
-	return e.tellExplained(path, report(), x)
+	compiles, err := x.compiles(argv)
+	if err != nil {
+		return err
+	}
+	files := readBy(p, compiles, x.jobs)
+	moved := 0
+	if !x.noRebase {
+		p, moved = files.move(p)
+	}
+	explainer := explain.New(p)
+	explainer.Placed = files.placed
+	codes, err := e.compileWith(ctx, path, p, format, compiles, x)
+	if err != nil {
+		return err
+	}
+	explainer.Add(codes...)
+	report := explainer.Report
+	if x.database == "" {
+		report = explainer.ReportPart
+	}
+	return e.tellExplained(path, report(), moved, x)
 }
 
 // compileWith runs compiles with a profile. A signal ends the compilers, and nothing of them stays.
@@ -152,6 +168,7 @@ func (e *env) compileWith(ctx context.Context, path string, p *profile.Profile, 
 	if err != nil {
 		return nil, err
 	}
+	c.NoParams = x.noParams
 	codes, err := e.compileAll(ctx, c, compiles, x)
 	if ctx.Err() != nil {
 		err = errors.New("a signal has ended the compiles")
@@ -159,9 +176,10 @@ func (e *env) compileWith(ctx context.Context, path string, p *profile.Profile, 
 	return codes, errors.Join(err, c.Close())
 }
 
-// tellExplained prints a report.
-func (e *env) tellExplained(path string, r *explain.Report, x *explaining) error {
+// tellExplained prints a report, of a profile of which the counts of some functions were moved.
+func (e *env) tellExplained(path string, r *explain.Report, moved int, x *explaining) error {
 	facts := newExplainFacts(path, r)
+	facts.Moved = moved
 	var err error
 	if x.json {
 		err = output.JSON(e.Out, facts)

@@ -104,9 +104,13 @@ func TestExplainJSON(t *testing.T) {
 	assert.Contains(t, none, "not optimised  100.00%")
 
 	s.editHash()
-	_, f = s.explain("hash", "--", "gcc", "-O2", "-c", "table.c")
+	moved, f := s.explain("hash", "--", "gcc", "-O2", "-c", "table.c") // as exec compiles it
+	assert.Equal(t, 1, moved.Moved)
+	assert.NotEqual(t, explain.Edited, f.Reason)
+	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "table.c"), "\nCounts of 1 edited function were moved ")
+	_, f = s.explain("hash", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c")
 	assert.Equal(t, explain.Edited, f.Reason)
-	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "table.c"), "\nFunctions that were edited since have ")
+	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c"), "\nFunctions that were edited since have ")
 	facts, _ := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c")
 	assert.NotZero(t, facts.Elsewhere)
 	assert.Zero(t, facts.Reasons[explain.Nowhere])

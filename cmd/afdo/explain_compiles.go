@@ -102,17 +102,11 @@ func (e *env) compileAll(ctx context.Context, c *explain.Compiling, compiles []c
 	defer doing.Stop()
 	doing.Say("compiling %s", counted(len(compiles), "source"))
 	codes, errs := make([]*explain.Code, len(compiles)), make([]error, len(compiles))
-	var next, done atomic.Int64
-	var wait sync.WaitGroup
-	for range min(x.jobs, len(compiles)) {
-		wait.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(compiles)); i = next.Add(1) - 1 {
-				codes[i], errs[i] = c.Compile(ctx, compiles[i].command, compiles[i].source)
-				doing.Say("compiled %d of %s", done.Add(1), counted(len(compiles), "source"))
-			}
-		})
-	}
-	wait.Wait()
+	var done atomic.Int64
+	inParallel(len(compiles), x.jobs, func(i int) {
+		codes[i], errs[i] = c.Compile(ctx, compiles[i].command, compiles[i].source)
+		doing.Say("compiled %d of %s", done.Add(1), counted(len(compiles), "source"))
+	})
 	some := false
 	for _, c := range compiles {
 		some = some || c.profiled
@@ -123,4 +117,18 @@ func (e *env) compileAll(ctx context.Context, c *explain.Compiling, compiles []c
 		}
 	}
 	return codes, errors.Join(errs...)
+}
+
+// inParallel calls do with each number below n, some at the same time.
+func inParallel(n, jobs int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(jobs, n) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -20,6 +20,7 @@ type explainFacts struct {
 	Found      uint64                    `json:"found"`
 	FoundShare float64                   `json:"found_share"`
 	Elsewhere  uint64                    `json:"elsewhere"`
+	Moved      int                       `json:"moved,omitempty"` // functions of edited sources
 	Reasons    map[explain.Reason]uint64 `json:"reasons"`
 	Functions  []explainedFunction       `json:"functions"`
 	Units      []explainedUnit           `json:"units"`
@@ -78,6 +79,9 @@ func (f *explainFacts) write(w io.Writer, most int) error {
 		fmt.Fprintf(w, "; %s are of functions that are not compiled here", human.Number(f.Elsewhere))
 	}
 	fmt.Fprintln(w)
+	if f.Moved > 0 {
+		fmt.Fprintf(w, "Counts of %s were moved to where their lines are now, as by \"afdo exec\".\n", counted(f.Moved, "edited function"))
+	}
 	reasons := table.Table{Columns: "lr"}
 	for _, r := range explain.Reasons {
 		if f.Reasons[r] > 0 {
