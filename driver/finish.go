@@ -32,8 +32,8 @@ func (p *preparation) finish(plan *Plan) {
 	p.trace("%v gets %s", p.compiler, param)
 }
 
-// Param returns the parameter without which the compiler loses counts of a profile, empty if it needs
-// none or the command sets it.
+// Param returns the parameter without which the compiler loses counts of a profile, empty if it
+// needs none or the command sets it.
 func (c *Compiler) Param(command *command.Line) string {
 	if !c.inlinesOnce() || command.Mentions(earlyInliner) {
 		return ""
