@@ -121,6 +121,9 @@ type creation struct {
 
 	functions []*function // by address
 	declared  map[Declaration]bool
+
+	clangSpans    int  // stretches of clang's code
+	discriminated bool // some of them have discriminators
 }
 
 // choose gives the samples to functions, and finds those that are over the threshold.

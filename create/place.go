@@ -66,6 +66,7 @@ func (c *creation) place(ctx context.Context) error {
 			c.options.Progress(done, len(symbols))
 		}
 	}
+	c.report.NoDiscriminators = c.clangSpans >= someSpans && !c.discriminated
 	for path := range missing {
 		c.report.Missing = append(c.report.Missing, path)
 	}
@@ -110,9 +111,22 @@ func (p *mapper) place(code *symbolize.Code) {
 	if !f.written {
 		return
 	}
+	if p.clang {
+		p.noteDiscriminators(code.Spans)
+	}
 	p.counts(code.Spans)
 	p.calls(code.Spans)
 	p.placed.body.settle(p.options.Combine)
+}
+
+// someSpans is how many stretches of code without discriminators tell that there are none: a small
+// function may well do without.
+const someSpans = 100
+
+// noteDiscriminators notes whether any code of clang has one.
+func (c *creation) noteDiscriminators(spans []symbolize.Span) {
+	c.clangSpans += len(spans)
+	c.discriminated = c.discriminated || slices.ContainsFunc(spans, func(s symbolize.Span) bool { return s.Line.Discriminator != 0 })
 }
 
 // declare says where a function of the profile is declared.

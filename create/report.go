@@ -62,6 +62,11 @@ type Report struct {
 	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
 	LineTables     bool   // some of Undeclared is of Clang, which leaves declarations out with -g1
 
+	// NoDiscriminators tells that no line of clang's code that was written has a discriminator,
+	// as it is without -fdebug-info-for-profiling: the blocks of a line cannot be told apart, and
+	// clang finds no counts of most of them.
+	NoDiscriminators bool
+
 	Quality Quality // of the samples
 
 	// FlowSensitive tells that discriminators are those of Clang's flow-sensitive profiles.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -128,4 +129,16 @@ func TestCreateOfProbes(t *testing.T) {
 	lines := mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "sampletext", "--no-probes")
 	assert.NotContains(t, lines, "!CFGChecksum: ")
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), `"loop"`)
+}
+
+// Without -fdebug-info-for-profiling, clang's code has no discriminators, which is said.
+func TestCreateTellsMissingDiscriminators(t *testing.T) {
+	clang := llvmTool(t, "clang")
+	s := newSite(t)
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}} {
+		s.run(append([]string{clang, "-O2", "-o", "words", "words.c", "table.c"}, flags...)...)
+		said := afdoRun("create", "--binary", s.path("words"), "--profile", everyCode(t, s.path("words")), "-o", s.path("words.afdo")).err
+		assert.Equal(t, len(flags) == 1, strings.Contains(said, "words has no discriminators, so "), said)
+	}
 }

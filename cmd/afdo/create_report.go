@@ -29,6 +29,7 @@ type createFacts struct {
 	hottest    string
 	undeclared uint64
 	lineTables bool // clang has left declarations out
+	plainLines bool // and discriminators
 	noBranches bool // none are wanted
 }
 
@@ -114,7 +115,7 @@ func (f *createFacts) take(r *create.Report) {
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
 		Quality: newQualityFacts(r, &f.all),
 	}
-	f.undeclared, f.lineTables = r.Undeclared, r.LineTables
+	f.undeclared, f.lineTables, f.plainLines = r.Undeclared, r.LineTables, r.NoDiscriminators
 	if r.Ranges {
 		f.Counted = countedRanges
 	}
@@ -145,6 +146,9 @@ func (f *createFacts) warn(e *env) {
 	f.warnOfBranches(e)
 	f.Quality.warn(e)
 	f.Sources.warn(e)
+	if f.plainLines {
+		e.Warnf("%s has no discriminators, so blocks of one line are taken together, and clang finds few of their counts: build it with -fdebug-info-for-profiling", human.Name(f.Binary))
+	}
 	if f.PlacedShare >= lowShare {
 		return
 	}
