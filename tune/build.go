@@ -97,21 +97,32 @@ func isClang(compiler string) bool {
 	return err == nil && c.Clang
 }
 
+// built returns the names of the compilers that the build has called, the one that was called last
+// first.
+func (t *tuning) built() ([]string, error) {
+	log, err := os.ReadFile(t.in("base.compiles"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(string(log)), "\n")) {
+		if name, _, _ := strings.Cut(line, " "); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // format returns the format of profiles that the compilers of the build read, or have made for
 // them.
 func (t *tuning) format() (string, error) {
-	log, err := os.ReadFile(t.in("base.compiles"))
+	names, err := t.built()
 	if err != nil {
 		return "", err
 	}
 	compilers := findCompilers()
-	seen := make(map[string]bool)
-	for line := range strings.Lines(string(log)) {
-		name, _, _ := strings.Cut(line, " ")
-		if !seen[name] && isClang(compilers[name]) {
-			return "extbinary", nil
-		}
-		seen[name] = true
+	if slices.ContainsFunc(names, func(name string) bool { return isClang(compilers[name]) }) {
+		return "extbinary", nil
 	}
 	return "v4c", nil
 }

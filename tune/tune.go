@@ -61,6 +61,10 @@ type Result struct {
 	Measures []Measure // the first is the one of the verdict
 	Profile  string
 	Programs []string // relative to the tree
+
+	// Compilers are the names of those that the build has called, the last one first.
+	Compilers []string
+
 	Recorder Recorder
 	Why      string // the recorder
 	Differs  bool   // the two programs have printed different things
@@ -164,6 +168,9 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("the build with the profile: %w", err)
 	}
 	if r.Programs, err = t.programs(); err != nil {
+		return nil, err
+	}
+	if r.Compilers, err = t.built(); err != nil {
 		return nil, err
 	}
 	if r.Profile, err = t.deliver(); err != nil {

@@ -203,9 +203,44 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	if err := measures.Write(w, 0); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s. To build with it:\n\n  make CC=\"afdo exec --profile %[2]s -- gcc\" CXX=\"afdo exec --profile %[2]s -- g++\"\n",
-		verdictText(t, r), human.Name(r.Profile))
+	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s. To build with it:\n\n  %s\n",
+		verdictText(t, r), human.Name(r.Profile), howToBuild(t.Build, r))
 	return err
+}
+
+// howToBuild returns a command that builds with the profile, by the build system and the compilers of
+// a build.
+func howToBuild(build []string, r *tune.Result) string {
+	said := strings.Join(build, " ")
+	switch by := func(name string) bool { return strings.Contains(said, name) }; {
+	case by("cmake"):
+		return "cmake " + settings(r, `-DCMAKE_C%[1]s_COMPILER=%[3]s -DCMAKE_C%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`) + " ..."
+	case by("meson"):
+		return settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`) + " meson setup ..."
+	case by("configure"):
+		return "./configure " + settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`)
+	case by("make"):
+		return "make " + settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`)
+	}
+	return fmt.Sprintf("afdo exec --profile %s -- %s ...", r.Profile, r.Compilers[0])
+}
+
+// settings returns a text for each language of a build, with what stands for it in the names of
+// CMake, make's variable, the compiler and the profile put in.
+func settings(r *tune.Result, format string) string {
+	var all []string
+	for _, l := range []struct {
+		cmake, variable string
+		plusPlus        bool
+	}{{"", "CC", false}, {"XX", "CXX", true}} {
+		for _, name := range r.Compilers {
+			if strings.Contains(name, "++") == l.plusPlus {
+				all = append(all, fmt.Sprintf(format, l.cmake, l.variable, name, r.Profile))
+				break
+			}
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // verdictText says the verdict in words.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,6 +26,21 @@ func TestTuneUsage(t *testing.T) {
 		r := afdoRun(append([]string{"tune"}, args...)...)
 		assert.Equal(t, cli.StatusUsage, r.status, args)
 		assert.Contains(t, r.err, want)
+	}
+}
+
+func TestHowToBuild(t *testing.T) {
+	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"clang++-22", "gcc-16", "cc"}}
+	const cc, cxx = `CC="afdo exec --profile p.afdo -- gcc-16"`, `CXX="afdo exec --profile p.afdo -- clang++-22"`
+	for build, want := range map[string]string{
+		"make -j2":                               "make " + cc + " " + cxx,
+		"sh -c ./configure && make":              "./configure " + cc + " " + cxx,
+		"sh -c meson setup build && ninja":       cc + " " + cxx + " meson setup ...",
+		"clang++-22 -O2 prog.cc table.o -o prog": "afdo exec --profile p.afdo -- clang++-22 ...",
+		"sh -c cmake -B b && make -C b": `cmake -DCMAKE_C_COMPILER=gcc-16 -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ` +
+			`-DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ...`,
+	} {
+		assert.Equal(t, want, howToBuild(strings.Fields(build), r))
 	}
 }
 
