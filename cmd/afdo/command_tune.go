@@ -208,8 +208,8 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	return err
 }
 
-// howToBuild returns a command that builds with the profile, by the build system and the compilers of
-// a build.
+// howToBuild returns a command that builds with the profile, by the build system and the compilers
+// of a build.
 func howToBuild(build []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
