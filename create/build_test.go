@@ -3,6 +3,7 @@ package create
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,13 +22,25 @@ import (
 // A program is one that a test has built.
 type program struct{ dir, path string }
 
-// compile builds a program of one source, whose name tells the language.
+// built is the programs that compile has made, by the command and the text.
+var built = make(map[string][]byte)
+
+// compile builds a program of one source, whose name tells the language, in a folder of its own.
 func compile(t testing.TB, compiler, source, text string, flags ...string) program {
 	t.Helper()
 	p := program{dir: t.TempDir()}
 	p.path = filepath.Join(p.dir, "prog")
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, source), []byte(text), 0o600))
-	run(t, p.dir, compiler, append([]string{"-w", "-o", "prog", source}, flags...)...)
+	args := append([]string{"-w", "-o", "prog", source}, flags...)
+	key := fmt.Sprintf("%q", append([]string{text, compiler}, args...))
+	if made, ok := built[key]; ok {
+		require.NoError(t, os.WriteFile(p.path, made, 0o700))
+		return p
+	}
+	run(t, p.dir, compiler, args...)
+	made, err := os.ReadFile(p.path)
+	require.NoError(t, err)
+	built[key] = made
 	return p
 }
 

@@ -63,7 +63,7 @@ func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 // llvm-bolt takes it.
 func TestBOLT(t *testing.T) {
 	perf2bolt, bolt := testenv.Tool(t, "perf2bolt-22"), testenv.Tool(t, "llvm-bolt-22")
-	for _, pie := range []string{"-pie", "-no-pie"} {
+	for _, pie := range []string{"-pie", "-no-pie"}[:testenv.Rounds(1, 2)] {
 		p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g", "-Wl,-q", pie)
 		f, b := p.open(t)
 		exact, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})

@@ -229,6 +229,9 @@ func TestCoroutines(t *testing.T) {
 		"clang++-22": "main 3 _ZN3gen4nextEv 0 _ZNKSt7__n486116coroutine_handleIN3gen12promise_typeEE6resumeEv 0 _Z7numbersl 3",
 	} {
 		t.Run(compiler, func(t *testing.T) {
+			if compiler != "g++" {
+				testenv.NeedSweep(t)
+			}
 			p := compile(t, testenv.Tool(t, compiler), "prog.cc", coroutine, "-std=c++20", "-O2", "-g")
 			f, b := p.open(t)
 			set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
@@ -280,6 +283,9 @@ int main(int argc, char **argv) { return work(20000 * argc) == 1; }
 func TestDistantLines(t *testing.T) {
 	for compiler, version := range map[string]uint32{"gcc": 2, "gcc-16": 3} {
 		t.Run(compiler, func(t *testing.T) {
+			if version > 2 {
+				testenv.NeedSweep(t)
+			}
 			p := compile(t, testenv.Tool(t, compiler), "prog.c", distant, "-O1", "-g")
 			f, b := p.open(t)
 			set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
