@@ -33,6 +33,9 @@ var goingOn = map[string]map[string]string{
 func TestCreatedProfileGoesOn(t *testing.T) {
 	for compiler, sources := range goingOn {
 		t.Run(compiler, func(t *testing.T) {
+			if compiler == "g++" {
+				testenv.NeedSweep(t)
+			}
 			testenv.Tool(t, compiler)
 			s := newSite(t)
 			relative, function := "../src/main.c", "loop"

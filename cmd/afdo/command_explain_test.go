@@ -100,7 +100,7 @@ func TestExplainJSON(t *testing.T) {
 	assert.Equal(t, uint32(42), f.Line)
 	assert.Equal(t, s.path("table.c"), f.File)
 
-	none := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-c", "words.c", "table.c")
+	none := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-c", "table.c")
 	assert.Contains(t, none, "not optimised  100.00%")
 
 	s.editHash()

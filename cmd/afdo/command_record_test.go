@@ -103,11 +103,13 @@ func TestRecordEndsOnSignal(t *testing.T) {
 		group  bool // the command gets the signal as well, as it does from a terminal
 		status int
 	}{"of afdo": {false, 0}, "of all": {true, 128 + int(syscall.SIGINT)}} {
-		out := filepath.Join(t.TempDir(), "perf.data")
-		cmd := exec.Command("afdo", "record", "-o", out, "-e", "cpu-clock", "--", program, "1000000000000")
+		dir := t.TempDir()
+		out, started := filepath.Join(dir, "perf.data"), filepath.Join(dir, "started")
+		cmd := exec.Command("afdo", "record", "-o", out, "-e", "cpu-clock", "--", "sh", "-c", `touch "$0"; exec "$@"`, started, program, "1000000000000")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		require.NoError(t, cmd.Start())
-		time.Sleep(time.Second)
+		require.Eventually(t, func() bool { _, err := os.Stat(started); return err == nil }, 30*time.Second, 10*time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		to := cmd.Process.Pid
 		if c.group {
 			to = -to
@@ -126,7 +128,7 @@ func TestRecordProcess(t *testing.T) {
 	cmd := exec.Command(program, "1000000000000")
 	require.NoError(t, cmd.Start())
 	out := filepath.Join(t.TempDir(), "perf.data")
-	r := afdoRun("record", "-o", out, "-p", strconv.Itoa(cmd.Process.Pid), "-e", "cpu-clock", "--duration", "500ms")
+	r := afdoRun("record", "-o", out, "-p", strconv.Itoa(cmd.Process.Pid), "-e", "cpu-clock", "--duration", "200ms")
 	require.NoError(t, cmd.Process.Kill())
 	require.Equal(t, 0, r.status, r.err)
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`)

@@ -85,6 +85,9 @@ func TestTuneJSON(t *testing.T) {
 	said := s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c"))
 	assert.Contains(t, said, "table_add", "units have the paths of the tree")
 
+	if !testenv.Sweep() {
+		return // package tune has tests of steps that are done or fail
+	}
 	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
 	for _, step := range []string{"base", "train", "profile", "fast"} {
 		assert.Contains(t, again, "# "+step+": done before\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -23,7 +24,7 @@ func TestCompletionOfHostileNames(t *testing.T) {
 		"main", "'", "\"", "$(id)", "`id`", "\n", "\t", " ", "-", "--help", ":4", "_activeHelp_ ", "\x1b[31m", "\xff", "\u202e", ";", "|", "&", ">", "=", ":", "\\", "a", "b",
 	}
 	random := rand.New(rand.NewPCG(30, 7))
-	for range 300 {
+	for range testenv.Rounds(30, 300) {
 		names := make([]string, 1+random.IntN(12))
 		for i := range names {
 			for range 1 + random.IntN(3) {

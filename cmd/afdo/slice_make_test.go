@@ -60,6 +60,7 @@ func TestSliceMake(t *testing.T) {
 
 // TestSliceCMake builds with the afdo.cmake of docs/slices.md, two targets that share a source.
 func TestSliceCMake(t *testing.T) {
+	testenv.NeedSweep(t)
 	testenv.Tool(t, "cmake")
 	testenv.Tool(t, "ninja")
 	testenv.Tool(t, "gcc")
