@@ -3,12 +3,14 @@ package main_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,13 +20,39 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
+// binaries is the folder of the programs that the tests run.
+var binaries string
+
+func TestMain(m *testing.M) {
+	var err error
+	if binaries, err = os.MkdirTemp("", "afdo-fetch"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(binaries)
+	os.Exit(status)
+}
+
+// build builds afdo and its helper, once for all tests.
+var build = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", binaries, ".", "../afdo").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+})
+
+// afdoPath returns the path of afdo, which has its helper beside it.
+func afdoPath(t *testing.T) string {
+	t.Helper()
+	testenv.NeedSweep(t)
+	require.NoError(t, build())
+	return filepath.Join(binaries, "afdo")
+}
+
 // A URL is as good as a path, whatever the format is, and takes few requests.
 func TestURL(t *testing.T) {
-	testenv.NeedSweep(t)
-	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir, ".", "../afdo")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	program, dir := afdoPath(t), t.TempDir()
 	const path = "../../testdata/shop.afdo"
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -44,7 +72,7 @@ func TestURL(t *testing.T) {
 	}))
 	defer server.Close()
 	afdo := func(args ...string) (string, error) {
-		cmd := exec.Command(filepath.Join(dir, "afdo"), args...)
+		cmd := exec.Command(program, args...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()

@@ -72,22 +72,20 @@ func (c counting) Write(p []byte) (int, error) {
 // A command is afdo beside its helper.
 type command struct {
 	*testing.T
-	dir string
-	env []string
+	program string
+	dir     string
+	env     []string
 }
 
 func newCommand(t *testing.T) *command {
-	testenv.NeedSweep(t)
-	c := &command{T: t, dir: t.TempDir()}
-	out, err := exec.Command("go", "build", "-o", c.dir, ".", "../afdo").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	c := &command{T: t, program: afdoPath(t), dir: t.TempDir()}
 	c.env = append(os.Environ(), "AFDO_CACHE_DIR="+filepath.Join(c.dir, "cache"), "AFDO_PROFILE=")
 	return c
 }
 
 // afdo runs the command in its folder.
 func (c *command) afdo(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(c.dir, "afdo"), args...)
+	cmd := exec.Command(c.program, args...)
 	cmd.Dir, cmd.Env = c.dir, c.env
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -232,7 +230,7 @@ func TestServers(t *testing.T) {
 // verb panic or take memory or room for what it claims.
 func TestClaims(t *testing.T) {
 	c := newCommand(t)
-	file := encode(t, synth.New(synth.Medium), false)
+	file := encode(t, synth.New(synth.Small), false)
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int a(void) { return 1; }\n"), 0o666))
 	for _, size := range []int64{5 << 30, 1 << 62} {
 		for _, nulls := range []int64{0, 1 << 20} {
