@@ -47,7 +47,7 @@ func TestFingerprintEncodings(t *testing.T) {
 	assert.Equal(t, keysOf(t, path), keysOf(t, path, "--for", "gcc12"))
 }
 
-// TestFingerprintManyUnits has 40,000 units and five times as many: the time of the processor is
+// TestFingerprintManyUnits has 10,000 units and five times as many: the time of the processor is
 // to grow as the file does. What is counted exactly is in package slice.
 func TestFingerprintManyUnits(t *testing.T) {
 	testenv.NeedSweep(t)
@@ -63,9 +63,9 @@ func TestFingerprintManyUnits(t *testing.T) {
 		return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	}
 	for _, args := range [][]string{{"fingerprint", "--for", "gcc16"}, {"index", "-o", os.DevNull}} {
-		few, many := work(40_000, append([]string{"afdo"}, args...)...), work(200_000, append([]string{"afdo"}, args...)...)
+		few, many := work(10_000, append([]string{"afdo"}, args...)...), work(50_000, append([]string{"afdo"}, args...)...)
 		t.Logf("afdo %s: %.2f s and %.2f s", strings.Join(args, " "), few, many)
-		assert.Less(t, many, 10*few, "afdo %s: %.2f s for 40,000 units, %.2f s for 200,000", strings.Join(args, " "), few, many)
+		assert.Less(t, many, 10*few, "afdo %s: %.2f s for 10,000 units, %.2f s for 50,000", strings.Join(args, " "), few, many)
 	}
 }
 
