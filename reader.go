@@ -34,8 +34,9 @@ type handle = v4.Handle
 // or written to while it is open gives a [ReadError] of [ErrChanged].
 //
 // Open reads the header and the section table and checks that the sections lie within the file and
-// do not overlap. Time and memory are linear in the number of sections: typically 6 bytes a section
-// in a compact file and 16 in a normal one.
+// do not overlap. Time is linear in the number of sections. So is memory, typically 6 bytes a
+// section in a compact file and 16 in a normal one, up to 256 KiB: of a larger table in file order
+// 64 KiB are in memory at a time, and an eighth of a byte a section stays there if it is compact.
 func Open(path string, opts ...Option) (*Reader, error) {
 	o := newOptions(opts)
 	file, err := v4.Open(path, o.Options)

@@ -80,15 +80,20 @@ func (v *File) openIndex() (*Index, error) {
 
 // findIndex opens the last section if that is an index. The error is that of a read.
 func (v *File) findIndex() (*Index, error) {
-	t, err := v.scanned()
-	if err != nil {
-		return nil, err
-	}
+	t := v.table.Load()
 	last := t.len() - 1
 	if t.fixedAt(last) != nil { // without a look at it
 		return &Index{file: v, unusable: errNoIndex}, nil
 	}
-	return v.indexAt(last, t.extent(last), t.extent(0).off)
+	place, err := v.extent(last)
+	if err != nil {
+		return nil, err
+	}
+	first, err := v.extent(0)
+	if err != nil {
+		return nil, err
+	}
+	return v.indexAt(last, place, first.off)
 }
 
 // indexAt opens the section of a place, which is the last one, if it is an index. The file's first

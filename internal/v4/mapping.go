@@ -73,8 +73,12 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	return &mapping{data: data, file: file, info: info}, nil
 }
 
-// read copies out of the map. With compare, it notices if the file is not what was opened any more.
-func (m *mapping) read(p []byte, off int64, compare bool) error {
+// largeRead is how many bytes a call of the system copies in less time than it takes to copy them
+// out of a map, where pages that are looked at for the first time are faults.
+const largeRead = 32 << 10
+
+// read copies what is at off. With compare, it notices if the file is not what was opened any more.
+func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
@@ -83,7 +87,12 @@ func (m *mapping) read(p []byte, off int64, compare bool) error {
 	m.users++
 	m.mu.Unlock()
 	defer m.release()
-	if err := guardedRead(m.data, p, off); err != nil || !compare {
+	if len(p) >= largeRead || !compare {
+		err = readFull(m.file, p, off)
+	} else {
+		err = guardedRead(m.data, p, off)
+	}
+	if err != nil || !compare {
 		return err
 	}
 	return m.unchanged()
@@ -151,7 +160,7 @@ func readFull(r io.ReaderAt, p []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		return io.ErrUnexpectedEOF
+		return ErrChanged // the file had so many bytes when it was opened
 	}
 	return err
 }

@@ -17,7 +17,7 @@ func (v *File) NumSections() int {
 
 // SectionAt returns the section of an index that the file has. It reads one byte of it.
 func (v *File) SectionAt(index int) (Section, error) {
-	if t := v.table.Load(); t.sparse != nil { // no checksum will tell whether it is the right one
+	if t := v.table.Load(); t.vouched() { // no checksum will tell whether it is the right one
 		if index == t.sparse.index.Section.Index {
 			return t.sparse.index.Section, nil
 		}
@@ -61,7 +61,7 @@ func (v *File) OpenFixed(t byte) (Fields, error) {
 func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
 	t := v.table.Load()
 	opened, err := open()
-	if !isChecksum(err) || t.sparse == nil {
+	if !isChecksum(err) || !t.vouched() {
 		return opened, err
 	}
 	if _, err := v.scanned(); err != nil {

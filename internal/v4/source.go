@@ -37,17 +37,18 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 }
 
 // read returns a copy of n bytes at off. That there are so many may be a server's word only.
-func (s *source) read(off int64, n int) (p []byte, err error) {
+func (s *source) read(off int64, n int) ([]byte, error) {
 	if s.mapped != nil {
-		p = make([]byte, n)
-		err = s.mapped.read(p, off, !s.opening)
-	} else {
-		p, err = arriving.ReadAt(s.at, nil, off, n)
+		p := make([]byte, n)
+		return p, s.readInto(p, off)
 	}
-	if err != nil {
-		return nil, readError(off, n, err)
-	}
-	return p, nil
+	p, err := arriving.ReadAt(s.at, nil, off, n)
+	return p, readError(off, n, err)
+}
+
+// readInto copies what a mapped file has at off.
+func (s *source) readInto(p []byte, off int64) error {
+	return readError(off, len(p), s.mapped.read(p, off, !s.opening))
 }
 
 // opened ends the opening of a file, and finds out whether the file has changed meanwhile.

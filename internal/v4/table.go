@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
@@ -20,12 +19,12 @@ const checkpointEvery = indexfmt.GroupSize
 // sectionTable finds sections by index. A table in file order, which every writer that fills a file
 // from front to back makes, stays as it is in the file; another one is decoded and sorted.
 type sectionTable struct {
-	Fields                    // the encoded entries
+	Fields                    // the encoded entries, or just the first one of a table that is not in memory
 	size        int64         // of the file
 	entries     int           // where the first entry begins in Data
 	end         int64         // where header and table end
 	count       int           // entries, without the fixed sections
-	checkpoints []uint32      // where each checkpointEvery-th entry begins; compact tables only
+	checkpoints []uint32      // where each group of entries begins, and where the last ends; compact tables only
 	sorted      []extent      // all entries by offset, if the table is out of order
 	fixed       [2]fixedEntry // summary and file names, by offset
 
@@ -33,11 +32,15 @@ type sectionTable struct {
 	head   []byte       // what the file should begin with, if it has not been looked at
 }
 
+// vouched reports whether the table is known by the index alone.
+func (t *sectionTable) vouched() bool { return t.sparse != nil && t.sparse.index != nil }
+
 // fixedEntry is one of the two sections that have their own place in the header.
 type fixedEntry struct {
 	extent
 	t     byte
 	index int // rank by offset among all sections
+	group int // how many groups of entries lie before it; of a table in order
 }
 
 // len is the number of sections, the fixed ones included.
@@ -56,7 +59,7 @@ func (t *sectionTable) extent(index int) extent {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent
 	}
-	return t.entry(t.rank(index))
+	return t.encoded(t.rank(index))
 }
 
 // fixedAt returns the fixed section of an index, nil if that is no fixed one.
@@ -80,8 +83,20 @@ func (t *sectionTable) rank(index int) int {
 	return rank
 }
 
-// entry returns the i-th entry by offset. The table has been checked: nothing here can fail.
-func (t *sectionTable) entry(i int) extent {
+// entry returns the i-th entry by offset.
+func (t *sectionTable) entry(i int) (extent, error) {
+	if t.sparse == nil {
+		return t.encoded(i), nil
+	}
+	entries, err := t.sparse.group(t, i/checkpointEvery)
+	if err != nil {
+		return extent{}, err
+	}
+	return entries[i%checkpointEvery], nil
+}
+
+// encoded is entry for a table in memory, which has been checked: nothing here can fail.
+func (t *sectionTable) encoded(i int) extent {
 	if t.sorted != nil {
 		return t.sorted[i]
 	}
@@ -95,18 +110,28 @@ func (t *sectionTable) entry(i int) extent {
 	return extent{int64(f.Uint64()), int64(f.Uint64())}
 }
 
-// scan reads the whole table once: it checks every entry, takes checkpoints, and sorts the table if
-// it is out of order.
+// scan reads the whole table, which is in memory, once: it checks every entry, takes checkpoints,
+// and sorts the table if it is out of order.
 func (t *sectionTable) scan() error {
-	t.entries = t.Pos
-	if !t.inOrder() {
-		if err := t.scanAny(); err != nil {
-			return err
-		}
+	ordered, err := t.inOrder(len(t.Data), func(at int) ([]byte, error) { return t.Data[at:], nil })
+	if err == nil && !ordered {
+		err = t.scanAny()
 	}
-	header := extent{0, t.end}
-	for i := 0; i < t.count && t.entry(i).off < t.end; i++ {
-		if err := t.apart(header, t.entry(i)); err != nil {
+	if err != nil {
+		return err
+	}
+	return t.place()
+}
+
+// place checks that all sections lie behind header and table, and places the fixed ones among the
+// others.
+func (t *sectionTable) place() error {
+	if t.count > 0 {
+		first, err := t.entry(0)
+		if err == nil {
+			err = t.apart(extent{0, t.end}, first)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -118,40 +143,18 @@ func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / c
 
 // scanAny is scan for any table.
 func (t *sectionTable) scanAny() error {
-	var s tableScan
-	for i := range t.count {
-		if t.Section.Compact && i%checkpointEvery == 0 {
-			t.checkpoints = append(t.checkpoints, uint32(t.Pos))
+	for range t.count {
+		pos := t.Pos
+		p := t.Place()
+		if t.Err != nil {
+			return t.Fault()
 		}
-		if err := s.add(t); err != nil {
+		if err := t.checkBounds(pos, 0, p); err != nil {
 			return err
 		}
 	}
 	t.end = int64(t.Pos)
-	if s.unordered {
-		return t.sort()
-	}
-	return nil
-}
-
-// tableScan is the state of the pass over the entries of a section table.
-type tableScan struct {
-	end       uint64 // of the section before
-	unordered bool
-}
-
-// add reads and checks the next entry.
-func (s *tableScan) add(t *sectionTable) error {
-	pos := t.Pos
-	p := t.Place()
-	if t.Err != nil {
-		return t.Fault()
-	}
-	if p.Offset < s.end {
-		s.unordered = true
-	}
-	s.end = p.Offset + p.Size
-	return t.checkBounds(pos, 0, p)
+	return t.sort()
 }
 
 // checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file. Of
@@ -222,21 +225,37 @@ func (t *sectionTable) placeFixed() error {
 		return err
 	}
 	for i := range t.fixed {
-		f := &t.fixed[i]
-		above := sort.Search(t.count, func(e int) bool { return t.entry(e).off >= f.off })
-		f.index = above + i
-		if above > 0 {
-			if err := t.apart(t.entry(above-1), f.extent); err != nil {
-				return err
-			}
+		rank, err := t.placeBetween(&t.fixed[i])
+		if err != nil {
+			return err
 		}
-		if above < t.count {
-			if err := t.apart(f.extent, t.entry(above)); err != nil {
-				return err
-			}
-		}
+		t.fixed[i].index = rank + i
 	}
 	return nil
+}
+
+// placeBetween returns how many entries lie before a fixed section, and checks that it lies clear
+// of them and of those behind it.
+func (t *sectionTable) placeBetween(f *fixedEntry) (rank int, err error) {
+	end := t.count
+	if t.sorted == nil { // those of groups before end before it
+		rank = min(f.group*checkpointEvery, t.count)
+		end = min(rank+checkpointEvery, t.count)
+	}
+	for rank < end {
+		e, err := t.entry(rank)
+		if err != nil {
+			return 0, err
+		}
+		if e.off >= f.off {
+			return rank, t.apart(f.extent, e)
+		}
+		if err := t.apart(e, f.extent); err != nil {
+			return 0, err
+		}
+		rank++
+	}
+	return rank, nil
 }
 
 // setFixed sets the section indexes of the fixed sections.

@@ -11,7 +11,7 @@ import (
 // they are needed, some together.
 type entryGroups struct {
 	src      *source
-	index    *Index                         // which vouches for the table
+	index    *Index                         // which vouches for the table, nil if that has been looked at as a whole
 	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
 
 	mu   sync.Mutex
@@ -23,9 +23,15 @@ type entryGroups struct {
 // group that is read alone costs several times what it costs in a scan.
 const (
 	groupsAlone = 16
-	groupsShare = 16 // one in so many
+	groupsShare = 64 // one in so many
 
 	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // of a group of entries
+
+	// Of a table of more bytes than are kept, entries are read again, as that costs less than
+	// memory that is used for the first time. It is looked at in chunks, for which the same memory
+	// is used again and again.
+	maxKept    = 256 << 10
+	tableChunk = 64 << 10
 )
 
 // errWholeTable is the error of entries that are not those of a table in order, and of more groups

@@ -9,24 +9,46 @@ import (
 // Every writer that fills a file from front to back makes a section table in the order of the file.
 // Such a table is checked in a pass that takes as little of each entry apart as it can.
 
-// inOrder is scan for a table without fault that is in file order. It reports whether the table is
-// one; scanAny finds out why not.
-func (t *sectionTable) inOrder() bool {
-	s := orderScan{compact: t.Section.Compact, data: t.Data, pos: t.Pos, limit: uint64(t.size)}
+// inOrder is scan for a table without fault that is in file order, and ends no later than at end.
+// chunk returns bytes of the table from an offset on: all up to end, or more than a group of
+// entries may have. It reports whether the table is one; scanAny finds out why not.
+func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ordered bool, err error) {
+	s := orderScan{compact: t.Section.Compact, limit: uint64(t.size)}
+	t.fixed[0].group, t.fixed[1].group = 0, 0
+	at := t.entries
 	var checkpoints []uint32
-	if t.Section.Compact {
-		checkpoints = make([]uint32, 0, t.groups())
+	if s.compact {
+		checkpoints = make([]uint32, 0, t.groups()+1)
 	}
-	for i := 0; i < t.count; i += checkpointEvery {
-		if t.Section.Compact {
-			checkpoints = append(checkpoints, uint32(s.pos))
+	for i := 0; i < t.count; at += s.pos {
+		if s.data, err = chunk(at); err != nil {
+			return false, err
 		}
-		if !s.entries(min(checkpointEvery, t.count-i)) {
-			return false
+		s.pos = 0
+		for last := at+len(s.data) == end; i < t.count && (last || len(s.data)-s.pos >= maxGroupBytes); i += checkpointEvery {
+			if s.compact {
+				checkpoints = append(checkpoints, uint32(at+s.pos))
+			}
+			if !s.entries(min(checkpointEvery, t.count-i)) {
+				return false, nil
+			}
+			t.passFixed(i/checkpointEvery, int64(s.end))
 		}
 	}
-	t.checkpoints, t.end = checkpoints, int64(s.pos)
-	return true
+	if s.compact {
+		checkpoints = append(checkpoints, uint32(at))
+	}
+	t.checkpoints, t.end = checkpoints, int64(at)
+	return true, nil
+}
+
+// passFixed notes which fixed sections lie behind a group of entries, which ends at end.
+func (t *sectionTable) passFixed(group int, end int64) {
+	for i := range t.fixed {
+		if end <= t.fixed[i].off {
+			t.fixed[i].group = group + 1
+		}
+	}
 }
 
 // orderScan is the state of the scan of a table in file order.

@@ -9,16 +9,44 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A section table is read when the file is opened, or, if an index vouches for it, as far as its
-// entries are needed.
+// A section table is read when the file is opened. A large one of a file on this machine does not
+// stay in memory: its entries are read again as far as they are needed. So are those of a table
+// that an index vouches for, which is not read at all.
 
 // readTable reads the entries of the section table, or leaves them for later.
 func (v *File) readTable(t *sectionTable) error {
 	err := v.openSparse(t)
 	if err == nil && t.sparse == nil {
+		err = v.scanInFile(t)
+	}
+	if err == nil && t.sparse == nil {
 		err = v.scanTable(t)
 	}
 	v.table.Store(t)
+	return err
+}
+
+// scanInFile looks at a large section table in file order and leaves it in the file. It leaves any
+// other to scanTable.
+func (v *File) scanInFile(t *sectionTable) error {
+	end := t.likelyEnd()
+	if v.src.mapped == nil || end <= maxKept || end > min(uint64(t.size), math.MaxUint32, math.MaxInt) {
+		return nil
+	}
+	buf := make([]byte, tableChunk)
+	ordered, err := t.inOrder(int(end), func(at int) ([]byte, error) {
+		chunk := buf[:min(len(buf), int(end)-at)]
+		return chunk, v.src.readInto(chunk, int64(at))
+	})
+	if !ordered || err != nil {
+		return err
+	}
+	t.sparse = &entryGroups{src: v.src, position: func(group int) (int64, error) {
+		return int64(t.checkpoints[group]) - int64(t.entries), nil
+	}}
+	if err = t.place(); err == errWholeTable { // the file changes
+		t.sparse, err = nil, nil
+	}
 	return err
 }
 

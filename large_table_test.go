@@ -1,0 +1,170 @@
+package afdo_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+const largeTableUnits = 12_000
+
+// largeTable is a file with a section table of more than 256 KiB, which does not stay in memory if
+// the file is mapped. It is not to be changed.
+func largeTable(compact bool) []byte {
+	if compact {
+		return largeCompact()
+	}
+	return largeNormal()
+}
+
+var (
+	largeNormal  = sync.OnceValue(func() []byte { return gen.Big(largeTableUnits, false) })
+	largeCompact = sync.OnceValue(func() []byte { return gen.Big(largeTableUnits, true) })
+)
+
+// What is read with entries of a table that is not in memory is what is read with those of one that
+// is, be it of a few units or of all.
+func TestLargeTable(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data := largeTable(compact)
+		memory, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		few, _ := openCopy(t, data)
+		for i := 0; i < memory.NumSections(); i += 7_919 {
+			require.Equal(t, second1(memory.Section(i)), second1(few.Section(i)))
+		}
+		for _, i := range []int{0, 1, 1_777, largeTableUnits / 2, largeTableUnits - 1} {
+			u, err := few.Unit(gen.BigPath(i))
+			require.NoError(t, err)
+			require.NoError(t, u.Load())
+			same, err := memory.Unit(gen.BigPath(i))
+			require.NoError(t, err)
+			require.Equal(t, second1(readertest.Unit(same)), second1(readertest.Unit(u)))
+		}
+		require.Equal(t, second1(memory.Summary()), second1(few.Summary()))
+
+		all, _ := openCopy(t, data)
+		require.Equal(t, sections(t, memory), sections(t, all))
+		if !compact { // as it takes some seconds
+			continue
+		}
+		whole, _ := openCopy(t, data)
+		want, err := readertest.File(memory)
+		require.NoError(t, err)
+		got, err := readertest.File(whole)
+		require.NoError(t, err)
+		require.True(t, assert.ObjectsAreEqual(want, got), "other units")
+	}
+}
+
+func second1[T any](v T, err error) any {
+	if err != nil {
+		return err
+	}
+	return v
+}
+
+func sections(t *testing.T, r *afdo.Reader) (all []afdo.Section) {
+	for s, err := range r.Sections() {
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	return all
+}
+
+// Opening a file with a large table takes memory for a chunk of it and for some marks.
+func TestLargeTableMemory(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "profile.afdo")
+		require.NoError(t, os.WriteFile(path, largeTable(compact), 0o600))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := afdo.Open(path)
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<10))
+	}
+}
+
+// A damaged table gives the error that it gives in memory, wherever the damage is.
+func TestDamagedLargeTable(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data := slices.Clone(largeTable(compact))
+		memory, err := afdo.OpenBytes(data)
+		require.NoError(t, err)
+		first, err := memory.Section(0)
+		require.NoError(t, err)
+		require.Greater(t, first.Offset, int64(256<<10))
+		path := filepath.Join(t.TempDir(), "profile.afdo")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		require.NoError(t, err)
+		defer file.Close()
+		refused := 0
+		for at := 60; at < int(first.Offset); at += testenv.Rounds(8_209, 257) { // at other bytes of an entry, and of a chunk
+			for _, flip := range []byte{0x01, 0x80, 0xff} {
+				was := data[at]
+				data[at] ^= flip
+				_, err := file.WriteAt(data[at:at+1], int64(at))
+				require.NoError(t, err)
+				_, want := afdo.OpenBytes(data)
+				r, got := afdo.Open(path)
+				require.Equal(t, want, got, "byte %d", at)
+				if want != nil {
+					refused++
+				} else {
+					require.NoError(t, r.Close())
+				}
+				data[at] = was
+				_, err = file.WriteAt(data[at:at+1], int64(at))
+				require.NoError(t, err)
+			}
+		}
+		require.Positive(t, refused)
+	}
+}
+
+// A large table in another order than the file is read like one in order.
+func TestLargeTableOutOfOrder(t *testing.T) {
+	data := slices.Clone(largeTable(false))
+	memory, err := afdo.OpenBytes(largeTable(false))
+	require.NoError(t, err)
+	const entries = 8 + 1 + 7 + 2*16
+	a, b := data[entries+16*100:][:16], data[entries+16*50_000:][:16]
+	for i := range a {
+		a[i], b[i] = b[i], a[i]
+	}
+	r, _ := openCopy(t, data)
+	require.Equal(t, sections(t, memory), sections(t, r))
+}
+
+// A file with a large table that is written to, or cut, after it was opened is not the one that was
+// opened.
+func TestLargeTableChanges(t *testing.T) {
+	data := largeTable(true)
+	for _, change := range []func(path string) error{
+		func(path string) error { return os.Truncate(path, 8_192) },
+		func(path string) error { return os.Truncate(path, 0) },
+		func(path string) error { return os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)) },
+	} {
+		r, path := openCopy(t, data)
+		require.NoError(t, change(path))
+		_, err := r.Section(r.NumSections() / 2)
+		require.ErrorIs(t, err, afdo.ErrChanged)
+		_, err = r.Unit(gen.BigPath(1))
+		require.ErrorIs(t, err, afdo.ErrChanged)
+	}
+}
