@@ -255,6 +255,73 @@ func TestCoroutines(t *testing.T) {
 	}
 }
 
+// begun has a coroutine that is a template and runs at once, and an awaiter that does something.
+const begun = `#include <coroutine>
+#include <exception>
+struct task {
+  struct promise_type {
+    long v = 0;
+    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_value(long x) { v = x; }
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> h;
+};
+struct wait {
+  long &sum;
+  long n;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<>) {
+    for (long i = 0; i < n; i++)
+      sum += sum ^ i;
+    return n & 1;
+  }
+  long await_resume() const { return sum; }
+};
+template <class T> task add(T n, long &sum) {
+  T s = 1;
+  for (T i = 0; i < n; i++)
+    s = s * 31 ^ i >> 3;
+  co_await wait{sum, s & 7};
+  for (T i = 0; i < n; i++)
+    s = s * 7 ^ i >> 2;
+  co_return s;
+}
+int main(int argc, char **) {
+  long t = 0;
+  for (long i = 0; i < 2000; i++) {
+    task a = add(20L * argc, t);
+    if (!a.h.done())
+      a.h.resume();
+    t += a.h.promise().v;
+    a.h.destroy();
+  }
+  return t == 1;
+}
+`
+
+// All code of a coroutine has a place if it is a template, if the coroutine begins with its body,
+// and if clang has made a function of the call of await_suspend, which it declares at line 0.
+func TestBegunCoroutines(t *testing.T) {
+	for _, compiler := range []string{"g++", "g++-16", "clang++-22"} {
+		for _, level := range []string{"-O1", "-O2"} {
+			t.Run(compiler+level, func(t *testing.T) {
+				p := compile(t, testenv.Tool(t, compiler), "prog.cc", begun, "-std=c++20", level, "-g")
+				recording := p.callgrind(t)
+				agreesWithLLVM(t, p, recording)
+				f, b := p.open(t)
+				set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
+				require.NoError(t, err)
+				_, report, err := Profile(context.Background(), f, set, Options{})
+				require.NoError(t, err)
+				assert.Greater(t, report.PlacedShare(), 0.9999)
+			})
+		}
+	}
+}
+
 // dumpsOfGCC16 has GCC 16 read a profile of the program and say what it finds.
 func (p program) dumpsOfGCC16(t *testing.T, made *profile.Profile) {
 	t.Helper()

@@ -183,7 +183,7 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 		if d.base > p.options.maxDiscriminator() {
 			p.report.Discriminators = saturating.Add(p.report.Discriminators, weight)
 		}
-		if isUndeclared(span.Instance) {
+		if p.isUndeclared(span.Instance) {
 			p.report.Undeclared = saturating.Add(p.report.Undeclared, weight)
 			p.report.LineTables = p.report.LineTables || p.clang
 		}
@@ -202,14 +202,18 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
 // isUndeclared tells whether a function, or one that it is inlined in, has no line to count from.
-func isUndeclared(i *symbolize.Instance) bool {
+func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	for ; i != nil; i = i.Caller {
-		if i.Function.Line == 0 {
+		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
 			return true
 		}
 	}
 	return false
 }
+
+// beginsAt0 tells whether lines of a function are counted from 0: clang does so in what it makes of
+// parts of a coroutine.
+func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
 // copyID tells apart copies of a block within copies. It is 0 for what was not copied.
 func copyID(outer uint64, inner uint32) uint64 {
@@ -254,7 +258,7 @@ func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
 func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
-	if start == 0 || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
+	if start == 0 && !p.beginsAt0(in.Function) || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
 		return w, d, false
 	}
 	offset := line.Line - start

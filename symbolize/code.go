@@ -110,7 +110,7 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 				return nil, 0, err
 			}
 		}
-		if addr == target.Low && span.Instance != nil {
+		if addr == target.Low && span.Instance != nil && !w.llvm {
 			if f := span.Instance.Chain()[0].Function; slices.Contains(target.Names, f.Linkage()) {
 				f.beginAt(span.Line) // and not at that of a cold part
 			}

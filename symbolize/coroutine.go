@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"strconv"
 	"strings"
@@ -40,32 +41,91 @@ func coroutineOf(symbol string) (coroutine, actor string) {
 }
 
 // declareActors gives the functions of a coroutine's body the place of the coroutine. One may be
-// inlined in the other.
+// inlined in the other, or in the coroutine itself, which begins by running it.
 func (w *worker) declareActors(i *Instance, target Symbol) error {
-	if i == nil {
+	if i == nil || w.llvm {
 		return nil
 	}
 	coroutine, actor := coroutineOf(target.Names[0])
-	if coroutine == "" {
-		return nil
-	}
 	for ; i != nil; i = i.Caller {
 		f := i.Function
 		if !f.isUndeclared() {
 			continue
 		}
-		linked, err := w.linked(w.current)
+		var err error
+		switch {
+		case coroutine != "":
+			err = w.declareActor(f, coroutine, actor)
+		case i.Caller != nil && f.isNamedLike(i.Caller.Function):
+			err = w.declareBegun(f, i.Caller.Function)
+		}
 		if err != nil {
 			return err
 		}
-		if d := linked[coroutine]; d != nil && d.Name == f.Name {
-			f.Line, f.File = d.Line, d.File
-			if f.LinkageName == "" {
-				f.LinkageName = actor
-			}
-		}
 	}
 	return nil
+}
+
+// declareActor gives a function the place of a coroutine of the unit, if that has its name.
+func (w *worker) declareActor(f *Function, coroutine, actor string) error {
+	linked, err := w.linked(w.current)
+	if err != nil {
+		return err
+	}
+	if d := linked[coroutine]; d != nil && f.isNamedLike(d) {
+		f.declareLike(d, actor)
+	}
+	return nil
+}
+
+// declareBegun gives a function that is inlined in a coroutine its place, if it is what runs its
+// body.
+func (w *worker) declareBegun(f, coroutine *Function) error {
+	actors, err := w.file.symbols.actorsOf()
+	if err != nil {
+		return err
+	}
+	if actor := actors[coroutine.Linkage()]; actor != "" {
+		f.declareLike(coroutine, actor)
+	}
+	return nil
+}
+
+// isNamedLike tells whether a function has the name of a coroutine, without template arguments: GCC
+// leaves them out of the names of what it makes of one.
+func (f *Function) isNamedLike(coroutine *Function) bool {
+	rest, ok := strings.CutPrefix(coroutine.Name, f.Name)
+	return ok && (rest == "" || rest[0] == '<')
+}
+
+// declareLike gives a function the place of another one, and a linkage name if it has none.
+func (f *Function) declareLike(d *Function, linkage string) {
+	f.Line, f.File = d.Line, d.File
+	if f.LinkageName == "" {
+		f.LinkageName = linkage
+	}
+}
+
+// readActors finds the functions that run the bodies of coroutines, by the linkage names of these.
+func (t *symbolTable) readActors() (map[string]string, error) {
+	var r reading
+	actors := make(map[string]string)
+	for i, row := range t.rows {
+		name, err := r.str(t.strings, uint64(row.name))
+		if err == nil {
+			err = t.count(i, len(name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.HasSuffix(name, []byte(actorWord)) {
+			continue
+		}
+		if coroutine, actor := coroutineOf(string(name)); coroutine != "" {
+			actors[coroutine] = actor
+		}
+	}
+	return actors, nil
 }
 
 // linked returns the declared functions of the current unit by their linkage names.

@@ -6,6 +6,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func TestNamedLike(t *testing.T) {
+	for name, want := range map[string]bool{"add": true, "add<long>": true, "addition": false, "ad": false, "": false} {
+		assert.Equal(t, want, (&Function{Name: "add"}).isNamedLike(&Function{Name: name}), name)
+	}
+}
+
 func TestCoroutineOf(t *testing.T) {
 	for symbol, want := range map[string][2]string{
 		"_Z7numbersP17_Z7numbersl.Frame.actor":              {"_Z7numbersl", "_Z7numbersP17_Z7numbersl.Frame.actor"},

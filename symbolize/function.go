@@ -12,7 +12,9 @@ type Function struct {
 	File        string // where it is declared: path as in the debug info, empty if unknown
 	Line        uint32 // of the declaration as GCC counts lines from it; 0 if unknown
 
-	artificial bool // the compiler has made it of another function, or of a part of one
+	// Artificial tells that the compiler has made it, of another function or a part of one. Clang
+	// declares such a function at line 0.
+	Artificial bool
 }
 
 // Linkage returns the linkage name, or the plain name if there is none.
@@ -78,7 +80,7 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 
 // isUndeclared tells whether debug info declares a function nowhere, and no code has told yet where
 // it begins.
-func (f *Function) isUndeclared() bool { return f.artificial && f.Line == 0 }
+func (f *Function) isUndeclared() bool { return f.Artificial && f.Line == 0 }
 
 // beginAt takes the place of the first code of a function that debug info declares nowhere. GCC
 // makes such a function of the body of an OpenMP construct, and counts lines from the construct,
@@ -98,7 +100,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 	if f.LinkageName == "" {
 		f.LinkageName = from.LinkageName
 	}
-	f.artificial = f.artificial || origin && from.artificial
+	f.Artificial = f.Artificial || origin && from.Artificial
 	if f.Line == 0 || origin && from.Line != 0 {
 		f.Line = from.Line
 	}
@@ -109,7 +111,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 
 // declared returns what an entry says itself.
 func (w *worker) declared(u *unit, e *entry) (*Function, error) {
-	f := &Function{Line: uint32(e.number(slotDeclLine)), artificial: e.number(slotArtificial) != 0}
+	f := &Function{Line: uint32(e.number(slotDeclLine)), Artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
 		slot slot
 		to   *string

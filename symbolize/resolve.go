@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -344,7 +345,7 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 		}
 		code.Unit = about
 		report := func() { q.report(symbol, code, fit, j.number) }
-		if w.undeclared && code.hasUndeclared() {
+		if w.undeclared && !w.llvm && code.hasUndeclared() {
 			later = append(later, report)
 		} else {
 			report()
@@ -375,6 +376,7 @@ func (w *worker) describe(u *unit, about *Unit) error {
 			}
 		}
 	}
+	w.llvm = strings.Contains(about.Producer, "clang")
 	return nil
 }
 

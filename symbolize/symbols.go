@@ -26,6 +26,8 @@ type symbolTable struct {
 	mu    sync.Mutex
 	named []bool // the rows whose names have been read, and counted
 	left  int64  // what the names of others may take
+
+	actorsOf func() (map[string]string, error) // reads them once
 }
 
 // A symbolRow is an entry of the ELF symbol table. Names stay in the file until they are asked for.
@@ -57,12 +59,18 @@ func readSymbols(objects []*object) (*symbolTable, error) {
 			}
 		}
 	}
-	return &symbolTable{}, nil
+	return newSymbolTable(nil, 0), nil
+}
+
+func newSymbolTable(strings *section, left int64) *symbolTable {
+	t := &symbolTable{strings: strings, left: left}
+	t.actorsOf = sync.OnceValues(t.readActors)
+	return t
 }
 
 // functionSymbols reads the functions of a symbol table.
 func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, error) {
-	t := &symbolTable{strings: o.sections[table.header.Link], left: budgetPerByte*o.size + budgetAtLeast}
+	t := newSymbolTable(o.sections[table.header.Link], budgetPerByte*o.size+budgetAtLeast)
 	if err := t.strings.load(); err != nil {
 		return nil, err
 	}

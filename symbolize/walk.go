@@ -45,6 +45,7 @@ type worker struct {
 	undeclared bool        // some of them were not declared
 
 	current  *unit       // the unit that is walked
+	llvm     bool        // its compiler is one of LLVM: what it does not declare begins at line 0
 	bytes    []byte      // of current
 	abbrevs  abbrevTable // of current
 	unitBuf  []byte
