@@ -3,6 +3,8 @@ package rebase
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -424,4 +426,26 @@ func TestLocalNames(t *testing.T) {
 	assert.Equal(t, symbol, c.renamed())
 	c.new.symbol, c.new.name.Text = "sum", "sum"
 	assert.Equal(t, "_ZN4shop12_GLOBAL__N_13sumEi", c.renamed())
+}
+
+// Of a folder of sources, copies that are marked as a cache are left out, as hidden ones are.
+func TestFolderWithoutCaches(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"src/a.c": "int a(void) { return 1; }", "copy/src/a.c": "int a(void) { return 2; }", ".git/src/b.c": "int b(void) { return 3; }",
+		"copy/CACHEDIR.TAG": cacheTag + "\n", "lib/c.c": "int c(void) { return 4; }", "lib/CACHEDIR.TAG": "of another kind",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	var s Sources
+	require.NoError(t, s.AddFolder(dir))
+	var paths []string
+	for _, f := range s.files {
+		paths = append(paths, f.path)
+	}
+	assert.Equal(t, []string{"lib/c.c", "src/a.c"}, paths)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CACHEDIR.TAG"), []byte(cacheTag), 0o666))
+	require.NoError(t, s.AddFolder(dir), "which was asked for itself")
+	assert.Len(t, s.files, 4)
 }

@@ -1,6 +1,7 @@
 package rebase
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	pathpkg "path"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -75,7 +77,8 @@ var sourceNames = []string{
 }
 
 // AddFolder reads all files of C and C++ in a folder and those below it. Folders whose name begins
-// with a dot are left out. Their paths are relative to the folder.
+// with a dot are left out, and those that a CACHEDIR.TAG says to be caches, such as that of "afdo
+// tune" with its copies of the sources. Their paths are relative to the folder.
 func (s *Sources) AddFolder(dir string) error {
 	f, err := os.Open(dir) // whose error is worded as that of any other file
 	if err != nil {
@@ -91,7 +94,7 @@ func (s *Sources) AddFolder(dir string) error {
 			return err
 		}
 		switch name := strings.ToLower(entry.Name()); {
-		case entry.IsDir() && strings.HasPrefix(name, ".") && path != dir:
+		case entry.IsDir() && path != dir && (strings.HasPrefix(name, ".") || isCache(path)):
 			return filepath.SkipDir
 		case !entry.Type().IsRegular() || !slices.Contains(sourceNames, filepath.Ext(name)):
 			return nil
@@ -102,6 +105,20 @@ func (s *Sources) AddFolder(dir string) error {
 		}
 		return s.read(path, filepath.ToSlash(relative))
 	})
+}
+
+// cacheTag is how the file that marks a cache begins (https://bford.info/cachedir/).
+const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
+
+func isCache(dir string) bool {
+	f, _, err := regular.Open(filepath.Join(dir, "CACHEDIR.TAG"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin := make([]byte, len(cacheTag))
+	_, err = io.ReadFull(f, begin)
+	return err == nil && string(begin) == cacheTag
 }
 
 // ReadFile reads a regular file. Its path is the one that it is read from. One of more than 256 MB

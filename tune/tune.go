@@ -126,12 +126,21 @@ func newTuning(o Options) (*tuning, error) {
 	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(t.in(".gitignore"), []byte("*\n"), 0o666); err != nil {
-		return nil, err
+	for name, text := range markFiles {
+		if err := os.WriteFile(t.in(name), []byte(text), 0o666); err != nil {
+			return nil, err
+		}
 	}
 	t.state = readState(t.in("state.json"))
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	return t, nil
+}
+
+// markFiles have git, and whatever looks for sources or makes backups, leave the folder alone
+// (https://bford.info/cachedir/).
+var markFiles = map[string]string{
+	".gitignore":   "*\n",
+	"CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n# Copies of the sources, made by \"afdo tune\".\n",
 }
 
 // ours returns the paths of what this makes, which is no part of the tree.
