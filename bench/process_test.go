@@ -43,16 +43,23 @@ type cost struct {
 }
 
 // spawn runs a process, which must say nothing on standard error.
-func spawn(tb testing.TB, command ...string) (c cost) {
+func spawn(tb testing.TB, command ...string) cost {
+	tb.Helper()
+	c, complaints := spawnSaying(tb, command...)
+	require.Empty(tb, complaints)
+	return c
+}
+
+// spawnSaying runs a process, and returns what it says on standard error, too.
+func spawnSaying(tb testing.TB, command ...string) (c cost, said string) {
 	tb.Helper()
 	cmd := exec.Command(tool(tb, module+"bench/spawn"), command...)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	require.NoError(tb, err, "%s", &complaints)
-	require.Empty(tb, complaints.String())
 	require.NoError(tb, json.Unmarshal(out, &c))
-	return c
+	return c, complaints.String()
 }
 
 // measureProcess runs a process as a benchmark.

@@ -13,7 +13,7 @@ type Notes struct {
 	Function func(name []byte)        // the unqualified name of every function that may be defined, and some others
 	Word     func(word []byte)        // every word, those of pragmas and of short strings included
 	Label    func(name []byte)        // every name that a function is given for the assembler
-	Scope    func(word []byte)        // every class, namespace and template of aliases that is defined, and some other words
+	Scope    func(word []byte)        // every class, namespace and template of aliases that is defined, [UnnamedClass], and some other words
 	Inline   func(outer, name []byte) // every inline namespace that is the first thing in another one
 	AnyScope func()                   // there are macros, or too much at once: other words may be scopes, too
 }
@@ -25,7 +25,7 @@ type Notes struct {
 // and memory by the nesting of its parentheses.
 func Definitions(text []byte, notes Notes) {
 	d := scanner{text: text, notes: notes, lineStart: true}
-	d.scopes.notes = notes
+	d.scopes.notes, d.unnamed.notes = notes, notes
 	for d.pos < len(text) {
 		d.token()
 	}
@@ -33,10 +33,11 @@ func Definitions(text []byte, notes Notes) {
 
 // A scanner goes through a text token by token.
 type scanner struct {
-	text   []byte
-	pos    int
-	notes  Notes
-	scopes scopeFinder
+	text    []byte
+	pos     int
+	notes   Notes
+	scopes  scopeFinder
+	unnamed unnamedFinder
 
 	lineStart bool   // there was no token in this line yet
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
@@ -298,6 +299,7 @@ func (d *scanner) identifier() {
 	}
 	d.notes.Word(word)
 	d.scopes.identifier(word, d.prev)
+	d.unnamed.identifier(word, d.prev)
 	if d.qualified || d.prev == ')' && len(d.names) > d.base {
 		d.oldStyle = d.oldStyle || !followsParameters(word)
 		d.qualified = string(word) == "const" || string(word) == "volatile"
@@ -365,6 +367,7 @@ func (d *scanner) punctuation(c byte) {
 	}
 	d.defaults, d.qualified = nil, false
 	d.scopes.punctuation(c)
+	d.unnamed.punctuation(c, d.prev)
 	switch c {
 	case '(':
 		d.enter()

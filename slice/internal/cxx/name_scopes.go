@@ -11,6 +11,9 @@ func Scopes(name string, yield func(scope string) bool) bool {
 	s := nameReader{rest: name[len("_Z"):], begin: true, scopes: &scopes}
 	for word, ok := s.next(); ok && word != ""; word, ok = s.next() {
 	}
+	if s.atName() && endsInUnnamed(s.rest) {
+		scopes.found = append(scopes.found, UnnamedClass)
+	}
 	for _, scope := range scopes.found {
 		if !strings.HasPrefix(scope, "_GLOBAL__N") && !yield(scope) {
 			return false
