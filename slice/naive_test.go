@@ -101,7 +101,10 @@ func (n *naiveSlice) dropUnused() {
 			other := n.p.SymbolName(u)
 			needed = needed || canonical.Name(other) == cut
 			for o := range n.names {
-				plain := !cxx.IsMangled(name) || mayBeStructor(cut) || !cxx.IsMangled(n.p.SymbolName(o)) && cxx.KeyOf(n.p.SymbolName(o)) == key
+				plain := mayBeStructor(cut) || !cxx.IsMangled(n.p.SymbolName(o)) && cxx.KeyOf(n.p.SymbolName(o)) == key
+				if !cxx.IsMangled(name) {
+					plain = cxx.IsMangled(other) && mayBeStructor(other)
+				}
 				needed = needed || cxx.KeyOf(other) == key && plain
 			}
 		}
@@ -134,13 +137,23 @@ func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
 // mayBeLocal reports whether several units may have a function of that name.
 func (n *naiveSlice) mayBeLocal(s profile.SymbolRef) bool {
 	name := n.p.SymbolName(s)
-	return !cxx.IsMangled(name) || cxx.IsInternal(name)
+	return n.unmangled(name) || cxx.IsMangled(name) && cxx.IsInternal(name)
+}
+
+// unmangled reports whether a name is as debug information has it, and of no template that the text
+// does not have.
+func (n *naiveSlice) unmangled(name string) bool {
+	return !cxx.IsMangled(name) && (!strings.Contains(name, "<") || n.q.Text == nil || n.inText(name))
 }
 
 // inText reports whether the words of a mangled name are in the text.
 func (n *naiveSlice) inText(name string) bool {
 	name = canonical.Name(name)
-	return !cxx.IsMangled(name) || cxx.DemangledIdentifiers(name, func(word string) bool {
+	if !cxx.IsMangled(name) {
+		lambda := cxx.KeyOf(name) == "operator()" || cxx.KeyOf(name) == "_FUN"
+		return (!lambda || n.q.Text.defines(cxx.KeyOf(name))) && cxx.TemplateWords(name, n.q.Text.has)
+	}
+	return cxx.DemangledIdentifiers(name, func(word string) bool {
 		return strings.HasPrefix(word, "__") || slices.Contains(implicitNames, word) || n.q.Text.has(word)
 	}) && cxx.Scopes(name, n.q.Text.hasScope)
 }
@@ -168,7 +181,7 @@ func (n *naiveSlice) grow() bool {
 			other := n.p.SymbolName(o)
 			same := cxx.KeyOf(name) == cxx.KeyOf(other) && cxx.KeyOf(name) != "" && cxx.KeyOf(name) != cxx.OddKey
 			if canonical.Name(name) == canonical.Name(other) ||
-				same && cxx.IsMangled(name) && !cxx.IsMangled(other) ||
+				same && cxx.IsMangled(name) && n.unmangled(other) ||
 				same && !cxx.IsMangled(name) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
 				add(n.own, o)
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/canonical"
@@ -333,7 +334,8 @@ func (s *selection) addNamesakes(sym program.Symbol) error {
 
 // addUnqualified adds what shares its unqualified name with a cut one: names
 // that are not mangled, and for one that is not mangled itself, those that
-// several units may have for themselves.
+// several units may have for themselves. Those of templates are as long as what the text may
+// define, since their arguments are part of the name that is looked for.
 func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	key, plain := s.Index.KeyOf(cut), !cxx.IsMangled(cut)
 	if key == "" || key == cxx.OddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
@@ -343,12 +345,14 @@ func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	if plain {
 		s.keys[key] = searchedAll
 	}
+	wanted := func(name string) bool {
+		return cxx.IsPlain(name) && !strings.Contains(name, "<") || s.text == nil || s.text.mayDefine(name)
+	}
 	if plain && s.text != nil {
-		wanted := func(name string) bool { return cxx.IsPlain(name) || s.text.mayDefine(name) }
 		return s.Index.ByKeys([]string{key}, wanted, add)
 	}
 	return s.Index.ByPlainKey(key, func(other program.Symbol) {
-		if plain || !cxx.IsMangled(other.Name) {
+		if plain || !cxx.IsMangled(other.Name) && wanted(other.Name) {
 			add(other)
 		}
 	})

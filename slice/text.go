@@ -150,7 +150,8 @@ func needs(symbol string, r requirement) bool {
 		return r.word(name)
 	}
 	if !cxx.IsMangled(name) {
-		return cxx.TemplateWords(name, r.word)
+		key := cxx.KeyOf(name)
+		return (!cxx.IsOfLambda(key) || r.function(key)) && cxx.TemplateWords(name, r.word)
 	}
 	if allocation := cxx.AllocationOf(name); allocation != "" && !r.function(allocation) {
 		return false

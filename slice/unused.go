@@ -22,8 +22,9 @@ import (
 //   - to the assembler name of the original. Those of constructors and destructors alone are other
 //     ones, C4 and D4; clones of all other functions share what is before the '.'.
 //
-// All of these have the same unqualified name. A function that has another name for the assembler
-// than its own is an exception, and its name stays.
+// All of these have the same unqualified name. So names that are not mangled matter without samples
+// only where a constructor or destructor of that name has some. A function that has another name
+// for the assembler than its own is an exception, and its name stays.
 //
 // Inside of a function, an inlined one is looked up by all of these names in turn, and the callee
 // of a call by its assembler name. Names to which no record refers are not found there, nor missed.
@@ -35,7 +36,10 @@ func (s *selection) dropUnusedNames() {
 		if uses.used[cut] || key == "" || key == cxx.OddKey || key == cxx.ConversionKey || s.text.isLabel(cut) {
 			return false
 		}
-		return !uses.usedKeys[key] || cxx.IsMangled(cut) && !uses.plainKeys[key] && !mayBeStructor(cut)
+		if cxx.IsMangled(cut) {
+			return !uses.usedKeys[key] || !uses.plainKeys[key] && !mayBeStructor(cut)
+		}
+		return !uses.structors[key]
 	})
 }
 
@@ -44,15 +48,17 @@ type nameUses struct {
 	used      map[string]bool // has samples, or a record refers to it
 	usedKeys  map[string]bool // so does a name of this unqualified one
 	plainKeys map[string]bool // a name of this unqualified one is not mangled
+	structors map[string]bool // a used one may be that of a constructor or destructor
 }
 
 func (s *selection) nameUses() nameUses {
-	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool)}
+	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool)}
 	for _, sym := range s.symbols {
 		cut := canonical.Name(sym.Name)
 		key := s.Index.KeyOf(cut)
 		if _, sampled := s.samples[sym.ID]; sampled || s.referred.Has(sym.ID) {
 			u.used[cut], u.usedKeys[key] = true, true
+			u.structors[key] = u.structors[key] || cxx.IsMangled(cut) && mayBeStructor(cut)
 		}
 		if !cxx.IsMangled(cut) {
 			u.plainKeys[key] = true

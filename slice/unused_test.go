@@ -19,7 +19,7 @@ func TestUnusedNames(t *testing.T) {
 		{"struct A { void run() {} };", "_ZN1A3runEi", "_ZN1A3runEv", ""},
 		{"struct A { void run() {} };", "run", "_ZN1A3runEv", "_ZN1A3runEv"},
 		{"struct A { void run() {} };", "_ZN1A3runEv.part.0", "_ZN1A3runEv", "_ZN1A3runEv"},
-		{"struct A { void run() {} };", "_ZN1A3runEi", "run", "run"},
+		{"struct A { void run() {} };", "_ZN1A3runEi", "run", ""},
 		{"struct A { A() {} };", "_ZN1AC4Ev", "_ZN1AC2Ev _ZN1AD2Ev A", "A _ZN1AC2Ev"},
 		{"struct A { A() {} };", "main", "_ZN1AC2Ev A", ""},
 		{"struct A { operator int(); };", "main", "_ZN1AcviEv", "_ZN1AcviEv"},

@@ -396,6 +396,9 @@ func (d *scanner) punctuation(c byte) {
 		d.endTypedefs(d.braces + 1)
 		d.naming = d.inTypedef()
 	case '[':
+		if d.beginsLambda(d.text[d.pos:]) {
+			d.lambda()
+		}
 		d.squares++
 		d.addInner()
 	case ']':
