@@ -64,8 +64,10 @@ func requirementsOf(sym program.Symbol) requirements {
 
 // satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
-	if len(t.labels) > 0 && t.isLabel(canonical.Name(r.Name)) {
+	if cut := canonical.Name(r.Name); t.isLabel(cut) {
 		return true
+	} else if !t.mayName(cut) {
+		return false
 	}
 	for _, function := range r.functions {
 		if !t.defines(function) {

@@ -27,6 +27,7 @@ type Text struct {
 	labels   map[string]struct{} // names that functions are given for the assembler
 	inlines  mangled.Inlines
 	anyScope bool // any word may be that of a scope
+	onlyC    bool // see OnlyC
 }
 
 // Add adds a text of C or C++.
@@ -43,6 +44,10 @@ func (t *Text) Add(text []byte) {
 		AnyScope: func() { t.anyScope = true },
 	})
 }
+
+// OnlyC tells that a compiler takes all that has been added for C. Such a text defines no functions
+// but those whose names it spells, so slices of it have nothing of C++, however a name is made.
+func (t *Text) OnlyC() { t.onlyC = true }
 
 // addWord adds a word, and the form that it has in names of initializers.
 func (t *Text) addWord(word []byte) {
@@ -84,7 +89,15 @@ func (t *Text) names() []string {
 
 // mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
-	return t.isLabel(canonical.Name(symbol)) || needs(symbol, requirement{t.has, t.hasScope, t.defines})
+	cut := canonical.Name(symbol)
+	return t.isLabel(cut) || t.mayName(cut) && needs(symbol, requirement{t.has, t.hasScope, t.defines})
+}
+
+// mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
+// compiler makes for C, too: of what runs before and after main, and of clones for vectors and
+// transactions, _ZGVbN4v_f and _ZGTt1f.
+func (t *Text) mayName(cut string) bool {
+	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_ZG")
 }
 
 // has reports whether a word stands in the text.

@@ -16,7 +16,7 @@ func (t *Text) Encode() []byte {
 		words = append(words, w)
 	}
 	slices.Sort(words)
-	data := binary.AppendUvarint(nil, bit(t.anyScope))
+	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.onlyC)<<1)
 	data = binary.AppendUvarint(data, uint64(len(words)))
 	last := uint32(0)
 	for _, w := range words {
@@ -73,7 +73,8 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 		return s
 	}
 	ok = true
-	t.anyScope = next() != 0
+	flags := next()
+	t.anyScope, t.onlyC, ok = flags&1 != 0, flags&2 != 0, ok && flags < 4
 	word := uint64(0)
 	for n := next(); n > 0 && ok; n-- {
 		gap := next()

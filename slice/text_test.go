@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
 // TestUnsure has texts of which any word may be that of a scope.
@@ -97,4 +99,23 @@ func FuzzDecodeText(f *testing.F) {
 		assert.True(t, ok)
 		assert.Equal(t, text, again)
 	})
+}
+
+func TestOnlyC(t *testing.T) {
+	text := textOf(`typedef struct { int x; } *P; int run(void) { return 1; } int _Z3runv(void) { return 2; } int say(void) __asm__("_Z3sayv");`)
+	for name, ofC := range map[string]bool{
+		"run": true, "run.part.0": true, "_Z3runv": true, "_Z3sayv": true, "_GLOBAL__sub_I_run": true, "_ZGVbN4v_run": true,
+		"operator==": false, "operator int": false, "_ZN10": false, "_Z3runIiEvv": false, "__static_initialization_and_destruction_0": false,
+		"run<int>": false, "~run": false,
+	} {
+		text.onlyC = false
+		assert.True(t, text.mayDefine(name), name)
+		text.OnlyC()
+		assert.Equal(t, ofC, text.mayDefine(name), name)
+		r := requirementsOf(program.Symbol{Name: name})
+		assert.Equal(t, ofC, text.satisfies(&r), name)
+		again, ok := DecodeText(text.Encode())
+		assert.True(t, ok)
+		assert.Equal(t, ofC, again.mayDefine(name), name)
+	}
 }

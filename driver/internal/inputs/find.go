@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,15 +108,18 @@ func (f *finder) preprocess() (*Record, error) {
 		m.files = append(m.files, source) // what it was made from is not read
 	}
 	if len(m.files) < len(f.Sources) {
-		text, folders, err := f.runPreprocessor()
+		text, said, err := f.runPreprocessor()
 		if err != nil {
 			return nil, err
 		}
 		if err := f.addText(all, text); err != nil {
 			return nil, err
 		}
+		if len(m.files) == 0 && takesForC(said) {
+			all.OnlyC()
+		}
 		made := readMarkers(text)
-		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, folders
+		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, searchFolders(said)
 		questions, sure := f.findQuestions(made.files)
 		asked, r.uncertain = questions, !sure
 	}
@@ -129,16 +133,15 @@ func (f *finder) preprocess() (*Record, error) {
 	return r, nil
 }
 
-// runPreprocessor returns the preprocessed sources, and the folders in which
-// headers are searched for.
-func (f *finder) runPreprocessor() (text []byte, search []string, err error) {
+// runPreprocessor returns the preprocessed sources, and what the compiler says it does.
+func (f *finder) runPreprocessor() (text, said []byte, err error) {
 	args := append(f.PreprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
 	if f.Clang {
 		args = append(args, "-Qunused-arguments")
 	}
-	text, said, err := f.run(args)
+	text, said, err = f.run(args)
 	if err == nil {
-		return text, searchFolders(said), nil
+		return text, said, nil
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -199,6 +202,34 @@ func searchFolders(said []byte) []string {
 		}
 	}
 	return folders
+}
+
+// takesForC reports whether a compiler with -v says that it preprocesses nothing but C: GCC runs
+// cc1, and not cc1plus, clang tells itself so by -x c.
+func takesForC(said []byte) bool {
+	found := false
+	for line := range bytes.Lines(said) {
+		words := strings.Fields(strings.ReplaceAll(string(line), `"`, ""))
+		if len(words) < 2 || !slices.Contains(words, "-E") {
+			continue
+		}
+		program := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+		if words[1] == "-cc1" {
+			at := len(words) - 1
+			for at > 0 && words[at] != "-x" { // the last one is not of a folder
+				at--
+			}
+			if !slices.Contains(words[at+1:min(at+2, len(words))], "c") {
+				return false
+			}
+			program = "cc1"
+		}
+		found = found || program == "cc1"
+		if strings.HasPrefix(program, "cc1") && program != "cc1" {
+			return false
+		}
+	}
+	return found
 }
 
 // maxSource is the size up to which a file is read.
