@@ -55,6 +55,32 @@ func outputOf(t *testing.T, command ...string) []byte {
 	return out
 }
 
+// TestEmittedC has compilers tell which functions a text of C defines, those that they make for
+// vectors and for what runs before main among them.
+func TestEmittedC(t *testing.T) {
+	testenv.NeedSweep(t)
+	sources, err := filepath.Glob(filepath.Join("testdata", "*", "*.c"))
+	require.NoError(t, err)
+	for _, compiler := range []string{"gcc", "gcc-16"} {
+		for _, source := range sources {
+			t.Run(compiler+" "+source, func(t *testing.T) {
+				testenv.Optional(t, compiler)
+				flags := []string{compiler, "-std=gnu17", "-w", "-fopenmp", "-fsanitize=address", "-O2", "-fkeep-inline-functions", "-fkeep-static-functions"}
+				text := new(Text)
+				text.Add(outputOf(t, append(flags, "-E", source)...))
+				text.OnlyC()
+				object := filepath.Join(t.TempDir(), "o.o")
+				outputOf(t, append(flags, "-c", "-o", object, source)...)
+				functions := functionsIn(t, object)
+				assert.NotEmpty(t, functions)
+				for _, function := range functions {
+					assert.True(t, text.mayDefine(function), function)
+				}
+			})
+		}
+	}
+}
+
 // functionsIn returns the functions that an object defines.
 func functionsIn(t *testing.T, path string) (names []string) {
 	file, err := elf.Open(path)

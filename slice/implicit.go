@@ -64,7 +64,7 @@ func requirementsOf(sym program.Symbol) requirements {
 
 // satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
-	if cut := canonical.Name(r.Name); t.isLabel(cut) {
+	if cut := canonical.Name(r.Name); t.isLabel(cut) || t.onlyC && t.has(cut) {
 		return true
 	} else if !t.mayName(cut) {
 		return false

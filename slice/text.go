@@ -81,6 +81,9 @@ func (t *Text) names() []string {
 	names := make([]string, 0, len(t.defined)+len(implicitNames))
 	for name := range t.defined {
 		names = append(names, name)
+		if cxx.IsMangled(name) { // one of C that looks like that
+			names = append(names, cxx.KeyOf(name))
+		}
 	}
 	names = append(names, implicitNames...)
 	slices.Sort(names)
@@ -90,14 +93,14 @@ func (t *Text) names() []string {
 // mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := canonical.Name(symbol)
-	return t.isLabel(cut) || t.mayName(cut) && needs(symbol, requirement{t.has, t.hasScope, t.defines})
+	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(symbol, requirement{t.has, t.hasScope, t.defines})
 }
 
 // mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
-// compiler makes for C, too: of what runs before and after main, and of clones for vectors and
-// transactions, _ZGVbN4v_f and _ZGTt1f.
+// compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1,
+// and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
-	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_ZG")
+	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
 
 // has reports whether a word stands in the text.
