@@ -97,8 +97,8 @@ func (t *Text) mayDefine(symbol string) bool {
 }
 
 // mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
-// compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1,
-// and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
+// compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and
+// _sub_I_00099_1, and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
 	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }

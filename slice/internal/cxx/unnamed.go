@@ -74,7 +74,8 @@ func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.typed = f.typed && f.head
 }
 
-// inNames tells whether the names of a typedef are one for its class: the first one has to be plain.
+// inNames tells whether the names of a typedef are one for its class: the first one has to be
+// plain.
 func (f *unnamedFinder) inNames(c byte) {
 	switch {
 	case !f.naming:
