@@ -19,8 +19,9 @@ import (
 // large is a profile of 100 MB in version 3.
 var large = synthetic("large", synth.Options{Seed: 1, Units: 5_200, Functions: 226_000})
 
-// BenchmarkSlices writes the slices of 2,000 units of one large profile, for GCC 12 and GCC 16: with
-// sources that no one has preprocessed yet, and with a cache that has them, as after a refresh.
+// BenchmarkSlices writes the slices of 2,000 units of one large profile, for GCC 12 and GCC 16:
+// with sources that no one has preprocessed yet, and with a cache that has them, as after a
+// refresh.
 func BenchmarkSlices(b *testing.B) {
 	const units = 2_000
 	gxx, afdo := testenv.Tool(b, "g++"), tool(b, module+"cmd/afdo")
