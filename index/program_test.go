@@ -255,7 +255,7 @@ func TestIndexIsSkipped(t *testing.T) {
 // Lookups give the same with an index, without one, and when it is not to be used.
 func TestIndexAgrees(t *testing.T) {
 	var namesakes, clones, cross int
-	for seed := range uint64(testenv.Rounds(100, 1000)) {
+	for seed := range uint64(testenv.Rounds(40, 1000)) {
 		plain, indexed, truth := randomIndexed(t, seed)
 		q := newQuestions(truth)
 		namesakes, clones, cross = namesakes+q.namesakes, clones+q.clones, cross+q.cross

@@ -48,7 +48,7 @@ func large(t *testing.T, compact bool) (*gen.Layout, *naive.File) {
 
 // A large section table is not copied, and means the same.
 func TestLargeSectionTable(t *testing.T) {
-	for _, compact := range []bool{false, true} {
+	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		l, _ := large(t, compact)
 		l.Add(gen.Section{Type: 0x33, Data: []byte("padding")})
 		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {31, 32}, {3_777, 12}, {1, 0}, {2_500, 2_499}, {len(l.Sections) - 1, 64}}[:testenv.Rounds(4, 7)] {
@@ -94,7 +94,7 @@ func TestLargeSectionTable(t *testing.T) {
 
 // Wherever a large section table has a fault, Open finds it, mapped or not.
 func TestLargeSectionTableFaulty(t *testing.T) {
-	for _, compact := range []bool{false, true} {
+	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		l, truth := large(t, compact)
 		n := len(truth.Sections)
 		for name, edit := range map[string]func(index int, offset, size uint64) (uint64, uint64){
@@ -137,7 +137,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 // Whatever a Reader is asked first, of a file with a large section table, it answers as one that
 // has the file in memory.
 func TestLargeSectionTableFirstCall(t *testing.T) {
-	for _, compact := range []bool{false, true} {
+	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		plain := gen.Big(many(compact), compact)
 		indexed := readertest.Reindex(t, plain, &index.Options{})
 		damaged := slices.Clone(indexed)

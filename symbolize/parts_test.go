@@ -9,11 +9,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // Clang's basic block sections are pieces of functions, with names that are not marked as
 // functions: all code has a symbol.
 func TestPartsOfFunctions(t *testing.T) {
+	testenv.NeedSweep(t)
 	clang := optional(t, "clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++")
 	optional(t, "ld.lld-22", "/usr/lib/llvm-22/bin/ld.lld", "ld.lld")
 	prog := build(t, clang, "-O2", "-g", "-fbasic-block-sections=all", "-fuse-ld=lld")

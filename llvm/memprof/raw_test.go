@@ -85,7 +85,7 @@ func TestRawAsLLVM(t *testing.T) {
 	symbols := newLLVMSymbolizer(t, binary)
 	once, err := os.ReadFile(raw)
 	require.NoError(t, err)
-	for times := 1; times <= 2; times++ {
+	for times := 1; times <= testenv.Rounds(1, 2); times++ {
 		data := bytes.Repeat(once, times)
 		path := filepath.Join(t.TempDir(), "raw")
 		require.NoError(t, os.WriteFile(path, data, 0o600))

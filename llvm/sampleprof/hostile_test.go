@@ -26,13 +26,13 @@ func TestDamagedFilesAsNaive(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 			requireLikeNaive(t, data)
 			damaged := slices.Clone(data)
-			for range testenv.Rounds(5, 500) {
+			for range testenv.Rounds(2, 500) {
 				bit := rng.IntN(8 * len(data))
 				damaged[bit/8] ^= 1 << (bit % 8)
 				requireLikeNaive(t, damaged)
 				damaged[bit/8] = data[bit/8]
 			}
-			for range testenv.Rounds(2, 100) {
+			for range testenv.Rounds(1, 100) {
 				requireLikeNaive(t, data[:rng.IntN(len(data))])
 			}
 		})

@@ -86,7 +86,7 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 
 // Android's profiles are of clang for real.
 func TestAndroidAsLLVM(t *testing.T) {
-	for _, name := range androidProfiles {
+	for _, name := range androidProfiles[:testenv.Rounds(1, len(androidProfiles))] {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := corpusFile(t, name)

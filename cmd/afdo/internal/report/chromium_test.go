@@ -51,7 +51,28 @@ func needBrowser(t *testing.T) string {
 	return testenv.Tool(t, "chromium", "chromium-browser", "google-chrome")
 }
 
+// running is the browser that all tests share, once one has started it, and endBrowser ends it.
+var (
+	running    *browser
+	endBrowser = func() {}
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	endBrowser()
+	os.Exit(status)
+}
+
+// startBrowser returns the browser, or skips the test where there is none.
 func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	if running == nil {
+		running, endBrowser = newBrowser(t)
+	}
+	return running
+}
+
+func newBrowser(t *testing.T) (b *browser, end func()) {
 	t.Helper()
 	path := needBrowser(t)
 	in, write, err := os.Pipe()
@@ -68,13 +89,13 @@ func startBrowser(t *testing.T) *browser {
 	cmd.ExtraFiles = []*os.File{in, out} // 3 and 4
 	require.NoError(t, cmd.Start())
 	require.NoError(t, errors.Join(in.Close(), out.Close()))
-	b := &browser{write: write, answers: map[int]chan message{}, loaded: make(chan string, 1000)}
+	b = &browser{write: write, answers: map[int]chan message{}, loaded: make(chan string, 1000)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		b.read(read)
 	}()
-	t.Cleanup(func() {
+	return b, func() {
 		_ = write.Close() // which ends it
 		exited := make(chan error, 1)
 		go func() { exited <- cmd.Wait() }()
@@ -87,8 +108,7 @@ func startBrowser(t *testing.T) *browser {
 		_ = read.Close()
 		<-done
 		_ = os.RemoveAll(profileDir)
-	})
-	return b
+	}
 }
 
 func (b *browser) read(from *os.File) {
