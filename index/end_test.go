@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/readertest"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // openDistant opens a file through an io.ReaderAt and trusts its index.
@@ -70,6 +71,9 @@ func TestDistantBitFlips(t *testing.T) {
 		noticed := 0
 		for i := range data {
 			for bit := range 8 {
+				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
+					continue
+				}
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				r, err := openDistant(bad)
@@ -84,7 +88,7 @@ func TestDistantBitFlips(t *testing.T) {
 				require.Equal(t, want, got, "byte %d bit %d", i, bit)
 			}
 		}
-		require.Greater(t, noticed, len(data))
+		require.Greater(t, noticed, len(data)*testenv.Rounds(1, 8)/8)
 	}
 }
 
@@ -96,6 +100,9 @@ func TestDistantLies(t *testing.T) {
 		from, to := indexSection(truth)
 		for i := from; i < to-4; i++ {
 			for bit := range 8 {
+				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
+					continue
+				}
 				bad := slices.Clone(data)
 				bad[i] ^= 1 << bit
 				fixPages(bad[from:to])

@@ -156,7 +156,7 @@ var texts = []string{
 func TestTextsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	for i, text := range texts {
-		if testenv.Rounds(i%2, 0) != 0 {
+		if testenv.Rounds(i%4, 0) != 0 {
 			continue
 		}
 		assert.Equal(t, l.text([]byte(text)), textOf(t, parse(t, text)), "%s", text)
@@ -231,7 +231,7 @@ func TestMergeAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(3, uint64(len(name))))
-			for range testenv.Rounds(2, 20) {
+			for range testenv.Rounds(1, 20) {
 				a, b := textOf(t, randomProfile(rng, s)), textOf(t, randomProfile(rng, s))
 				want := string(l.merge([]string{"--text"}, []byte(a), []byte(b)))
 				p := parse(t, a)
