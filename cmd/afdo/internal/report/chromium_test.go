@@ -69,6 +69,9 @@ func startBrowser(t *testing.T) *browser {
 	if running == nil {
 		running, endBrowser = newBrowser(t)
 	}
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	running.said = nil
 	return running
 }
 
@@ -195,6 +198,7 @@ func (b *browser) openAt(t *testing.T, path, fragment, colours string, width int
 	t.Helper()
 	var target struct{ TargetID string }
 	b.call(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	t.Cleanup(func() { b.call(t, "", "Target.closeTarget", map[string]any{"targetId": target.TargetID}, nil) })
 	var session struct{ SessionID string }
 	b.call(t, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
 	p := &tab{b, session.SessionID}
