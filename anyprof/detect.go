@@ -195,6 +195,9 @@ func describe(head []byte) string {
 	if isPprof(head) {
 		return "it is a recording of pprof" + fromRecording
 	}
+	if isOTLP(head) {
+		return "it is a profile of OpenTelemetry" + fromRecording
+	}
 	for _, r := range recordings {
 		if r.begin().Match(head) {
 			return r.what + fromRecording
@@ -229,6 +232,25 @@ func isPprof(head []byte) bool {
 		head = head[v:]
 	}
 	return false
+}
+
+// isOTLP tells whether a file begins with a message of OpenTelemetry's protocol, or with a length
+// and such a message: a message in a message, which is shorter.
+func isOTLP(head []byte) bool {
+	const lengthSize = 4
+	if len(head) > lengthSize && head[0] == 0 {
+		head = head[lengthSize:]
+	}
+	if len(head) == 0 || head[0] != 1<<3|2 {
+		return false
+	}
+	size, n := binary.Uvarint(head[1:])
+	if n <= 0 || 1+n >= len(head) {
+		return false
+	}
+	inner, innerSize := head[1+n], uint64(0)
+	innerSize, n = binary.Uvarint(head[2+n:])
+	return (inner == 1<<3|2 || inner == 2<<3|2) && n > 0 && innerSize < size
 }
 
 // isValueType tells whether a message says what samples are of, and in which unit.

@@ -53,6 +53,8 @@ func TestDetect(t *testing.T) {
 		" words 25932/25932 12.345678:  1 c":        `it is text of perf script, from which "afdo create" makes profiles`,
 		" a b 25932 [002] 12.345678:  1 c":          `it is text of perf script, from which "afdo create" makes profiles`,
 		"\n\x04\x08\x01\x10\x02\n\x04\x08\x03":      `it is a recording of pprof, from which "afdo create" makes profiles`,
+		"\n\x04\x12\x02\x12\x00\x12\x00":            `it is a profile of OpenTelemetry, from which "afdo create" makes profiles`,
+		"\x00\x00\x00\x06\n\x04\n\x02\n\x00":        `it is a profile of OpenTelemetry, from which "afdo create" makes profiles`,
 		"2\x002\asamples2\x05count":                 `it is a recording of pprof, from which "afdo create" makes profiles`,
 		"H\xae\x2f\n\x04\b\x01\x10\x02":             `it is a recording of pprof, from which "afdo create" makes profiles`,
 		"Z\x04\b\x01\x10\x02`\x80\x80 \n\x02\b\x03": `it is a recording of pprof, from which "afdo create" makes profiles`,
