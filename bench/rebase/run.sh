@@ -8,7 +8,8 @@
 # are tinyxml2, cjson, expat, lz4, jansson, yamlcpp, libpng, mujs, nlohmann and httplib (tinyxml2-*, cjson-*, expat-*,
 # lz4-*, jansson-*, yaml-cpp-*, libpng*-*, mujs-*, nlohmann-json3-*, cpp-httplib-*). The table goes to standard output: the
 # overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
-# its sources, by both texts, and by these with the newer program's debug info; what remembering takes, as a share of
+# its sources, by both texts, and by these with the newer program's debug info; the overlap of the last one by functions
+# alone, wherever the counts are in them, which no overlap of locations can exceed; what remembering takes, as a share of
 # the compact file without; and with COUNT=1 the instructions of the newer program on the trained
 # input, built with each profile, against those without any; and with FOUND="plain -16 clang-22" the share of counts for
 # which each of these compilers finds a statement in the newer sources, as afdo explain has it: of the stale profile, of
@@ -55,8 +56,8 @@ remembers() {
 	awk -v all="$(stat -c %s "$1")" -v without="$(stat -c %s "$1.without")" 'BEGIN {printf "%.1f %%", 100 * (all - without) / without}'
 }
 
-echo '| program | overlap: stale | rebased, by marks | by texts | with debug info | marks | instructions: fresh | stale | rebased |'"$(printf ' found by %s: stale | rebased | fresh |' ${FOUND-})"
-echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'"$(printf -- '--:|--:|--:|%.0s' ${FOUND-})"
+echo '| program | overlap: stale | rebased, by marks | by texts | with debug info | the same functions | marks | instructions: fresh | stale | rebased |'"$(printf ' found by %s: stale | rebased | fresh |' ${FOUND-})"
+echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|'"$(printf -- '--:|--:|--:|%.0s' ${FOUND-})"
 for program in "${wanted[@]}"; do
 	version old "$old" "$program"
 	stale=$base.afdo oldtree=$tree
@@ -65,9 +66,9 @@ for program in "${wanted[@]}"; do
 	"$keep/afdo" rebase "$stale" --source "$tree" -o "$base.marks.afdo" >"$base.report"
 	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" -o "$base.text.afdo" >"$base.report"
 	"$keep/afdo" rebase "$stale" --old-source "$oldtree" --source "$tree" --binary "$base" -o "$base.rebased.afdo" >"$base.report"
-	printf '| %s %s, %s | %s | %s | %s | %s | %s |' "$program" "$(basename "$oldtree" | sed 's/.*-\([0-9].*\)-.*/\1/')" "$(basename "$tree" | sed 's/.*-\([0-9].*\)-.*/\1/')" \
+	printf '| %s %s, %s | %s | %s | %s | %s | %s | %s |' "$program" "$(basename "$oldtree" | sed 's/.*-\([0-9].*\)-.*/\1/')" "$(basename "$tree" | sed 's/.*-\([0-9].*\)-.*/\1/')" \
 		"$(overlap "$stale" "$fresh")" "$(overlap "$base.marks.afdo" "$fresh")" "$(overlap "$base.text.afdo" "$fresh")" \
-		"$(overlap "$base.rebased.afdo" "$fresh")" "$(remembers "$stale")"
+		"$(overlap "$base.rebased.afdo" "$fresh")" "$(overlap "$base.rebased.afdo" "$fresh" functions)" "$(remembers "$stale")"
 	if [ -n "${COUNT-}" ]; then
 		none=$(instructions "")
 		for p in "$fresh" "$stale" "$base.rebased.afdo"; do

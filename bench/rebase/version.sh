@@ -26,4 +26,4 @@ version() {
 		--map-prefix "$work=work" -o "$base.afdo" --to v4c 2>"$base.log" || { cat "$base.log" >&2; return 1; }
 }
 
-overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | tr ',' '\n' | awk -F': ' '/"locations"/ {printf "%.3f", $2; exit}'; }
+overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | tr ',' '\n' | awk -F': ' '/"'"${3:-locations}"'"/ {printf "%.3f", $2; exit}'; }
