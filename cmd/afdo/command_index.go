@@ -116,7 +116,11 @@ func (e *env) index(path string, x *indexing) error {
 
 func (e *env) reindex(w io.Writer, path string, x *indexing) error {
 	r, err := e.openToIndex(path, x.skipChecksums)
-	if errors.Is(err, afdo.ErrVersion) || errors.Is(err, afdo.ErrMagic) {
+	var old *afdo.VersionError
+	if errors.As(err, &old) {
+		return fmt.Errorf("version %d has no index; \"afdo convert --to v4c --index\" makes a file of version 4 with one", old.Version)
+	}
+	if errors.Is(err, afdo.ErrMagic) {
 		return fmt.Errorf("%w; \"afdo convert --to v4c --index\" makes a file of version 4 with an index", err)
 	}
 	if err != nil {

@@ -244,7 +244,7 @@ func TestMergeErrors(t *testing.T) {
 		{[]string{shop, "--keep", "101%"}, cli.StatusUsage, `invalid argument "101%" for "--keep" flag: want at most 100%`},
 		{[]string{shop, "--keep", "99.99"}, cli.StatusUsage, `invalid argument "99.99" for "--keep" flag: want at most 100%`},
 		{[]string{shop, "--only-names", "("}, cli.StatusUsage, "invalid argument \"(\" for \"--only-names\" flag: error parsing regexp: missing closing ): `(`"},
-		{[]string{shop, "--max-depth", "-1"}, cli.StatusUsage, `invalid argument "-1" for "--max-depth" flag: strconv.ParseUint: parsing "-1": invalid syntax`},
+		{[]string{shop, "--max-depth", "-1"}, cli.StatusUsage, `invalid argument "-1" for "--max-depth" flag: want a number`},
 		{[]string{"@no such list"}, cli.StatusFault, "open no such list: no such file or directory"},
 		{[]string{shop, "no such file=2"}, cli.StatusFault, "open no such file: no such file or directory"},
 		{[]string{shop, shop, bad, "no such file"}, cli.StatusFault, bad + `: not a profile: it begins with "no profile"`},

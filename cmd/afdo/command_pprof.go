@@ -46,6 +46,9 @@ func newPprofCommand(e *env) *cobra.Command {
 			if o.Path == cli.Stdio && cli.IsTerminal(e.Out) {
 				return cli.Usagef("a pprof profile is not for a terminal: use -o FILE")
 			}
+			if err := notOnto(o.Path, args...); err != nil {
+				return err
+			}
 			return e.withFile(args[0], func(f *input.File, k kind.Kind) error {
 				return dispatch(e, "pprof", k,
 					func(k kind.CanPprof) error { return k.Pprof(&e.Env, f, &o) },

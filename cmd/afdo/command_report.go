@@ -74,6 +74,9 @@ func newReportCommand(e *env) *cobra.Command {
 			case o.source != "" && o.binary == "":
 				return cli.Usagef("--source needs --binary, which tells where functions are declared")
 			}
+			if err := notOnto(o.path, args...); err != nil {
+				return err
+			}
 			return e.report(cmd.Context(), args, &o)
 		},
 	}

@@ -66,6 +66,9 @@ func newSliceCommand(e *env) *cobra.Command {
 			if err := out.resolve(e); err != nil {
 				return err
 			}
+			if err := notOnto(out.path, args[0]); err != nil {
+				return err
+			}
 			if json && all.enabled {
 				return cli.Usagef("--json is about one slice, and --all writes many")
 			}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,6 +127,13 @@ func (c *creating) check(e *env) (err error) {
 	case c.needBranches:
 		c.options.Ranges = create.NeedRanges
 	}
+	inputs := []string{c.binary}
+	if c.to.samples == nil { // samples may be added to their own file
+		inputs = append(inputs, c.profiles...)
+	}
+	if err := notOnto(c.out.path, inputs...); err != nil {
+		return err
+	}
 	if c.to.samples == nil {
 		if err := c.out.resolve(e); err != nil {
 			return err
@@ -178,7 +187,8 @@ func (c *creating) remembers() bool {
 func choice[T any](flag, word string, meanings map[string]T) (T, error) {
 	meaning, ok := meanings[word]
 	if !ok {
-		return meaning, cli.Usagef("--%s has no %q", flag, word)
+		words := slices.DeleteFunc(slices.Sorted(maps.Keys(meanings)), func(word string) bool { return word == "" })
+		return meaning, cli.Usagef("--%s has no %q: want one of %s", flag, word, strings.Join(words, ", "))
 	}
 	return meaning, nil
 }

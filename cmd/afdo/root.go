@@ -36,6 +36,9 @@ func (e *env) run(args []string) int {
 	help := &stickyWriter{w: e.Out}
 	root.SetOut(help)
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
+	if len(args) > 0 && args[0] == completionVerb {
+		checkShells(root)
+	}
 	cmd, err := root.ExecuteC()
 	if help.err != nil {
 		err = runError{help.err}
@@ -146,6 +149,12 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args: func(root *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(root, args[0])
+			}
+			return nil
+		},
 		RunE: func(root *cobra.Command, _ []string) error {
 			if version {
 				return e.printVersion()
@@ -156,6 +165,7 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 	root.SetIn(e.In)
 	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	for _, g := range []group{making, inspecting, compiling, maintaining} {
 		root.AddGroup(&cobra.Group{ID: string(g), Title: string(g)})
@@ -184,7 +194,7 @@ func newHelpCommand() *cobra.Command {
 		RunE: func(help *cobra.Command, args []string) error {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return cli.Usagef("unknown verb %q", strings.Join(args, " "))
+				return unknownVerb(help.Root(), strings.Join(args, " "))
 			}
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
@@ -198,6 +208,21 @@ func newHelpCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
+	}
+}
+
+// completionVerb is the verb that cobra makes.
+const completionVerb = "completion"
+
+// checkShells has it refuse shells that it does not know.
+func checkShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd(completionVerb)
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != completionVerb {
+			continue
+		}
+		cmd.RunE = func(*cobra.Command, []string) error { return cli.Usagef("want one of bash, zsh, fish and powershell") }
+		cmd.Args = cobra.ArbitraryArgs
 	}
 }
 

@@ -101,6 +101,9 @@ func letters(want, key string) (int, bool) {
 	if len(want) > maxEditLength {
 		return 0, false
 	}
+	if swapped(want, key) {
+		return 2, true
+	}
 	limit := max(1, min(len(want), len(key))/3)
 	if len(want)-len(key) <= limit && len(key)-len(want) <= limit {
 		if d := levenshtein.ComputeDistance(want, key); d <= limit {
@@ -112,6 +115,19 @@ func letters(want, key string) (int, bool) {
 	}
 	d := levenshtein.ComputeDistance(want, key[:len(want)])
 	return 2 + d, d <= limit
+}
+
+// swapped reports whether two neighbouring letters have changed places in a name.
+func swapped(want, key string) bool {
+	if len(want) != len(key) {
+		return false
+	}
+	for i := range len(want) - 1 {
+		if want[i] != key[i] {
+			return want[i] == key[i+1] && want[i+1] == key[i] && want[i+2:] == key[i+2:]
+		}
+	}
+	return false
 }
 
 // NotFound is the error for a name that is not there: what is "unit" or "symbol", and the names are

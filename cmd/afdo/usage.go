@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+// unknownVerb is the error of a word that is no verb: it names those that may have been meant.
+func unknownVerb(root *cobra.Command, word string) error {
+	if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		return cli.Usagef("unknown verb %q: to look at the file, write \"afdo top %s\"", word, human.Name(word))
+	}
+	names := near.New(word)
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			names.Add(cmd.Name(), cmd.Name())
+		}
+	}
+	return cli.Usagef("unknown verb %q%s", word, listNear(names))
+}
+
+// listNear lists what may have been meant.
+func listNear(names *near.Names) string {
+	best := names.Best()
+	if len(best) == 0 {
+		return ""
+	}
+	return ", near: " + strings.Join(best, ", ")
+}
+
+// flagError words an error about a flag: one that there is not, or a value that is no number.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		names := near.New(unknown.GetSpecifiedName())
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add("--"+f.Name, f.Name) })
+		return fmt.Errorf("%w%s", err, listNear(names))
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		want := "want a number"
+		if errors.Is(number.Err, strconv.ErrRange) {
+			want = "out of range"
+		}
+		return errors.New(strings.Replace(err.Error(), number.Error(), want, 1))
+	}
+	return err
+}
+
+// notOnto refuses an output that is an input, which something of another kind would replace.
+func notOnto(out string, inputs ...string) error {
+	to, err := os.Stat(out)
+	if out == cli.Stdio || err != nil || !to.Mode().IsRegular() {
+		return nil
+	}
+	for _, in := range inputs {
+		if from, err := os.Stat(in); err == nil && os.SameFile(from, to) {
+			return cli.Usagef("-o %s is an input, which it would replace: name another file", human.Name(out))
+		}
+	}
+	return nil
+}
