@@ -53,6 +53,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"lookup", shop, "--unit", "CART.CC"}, cli.StatusFault, "afdo: " + shop + `: unit "CART.CC": not found, near: "src/cart.cc"`},
 		{[]string{"convert", shop, "--to", "v4", "--big-endian"}, cli.StatusUsage, "afdo: --big-endian is for v2 and v3: v4 has one byte order"},
 		{[]string{"show", "no such file"}, cli.StatusFault, "afdo: open no such file: no such file or directory"},
+		{[]string{"show", "no such\nfile\xff"}, cli.StatusFault, `afdo: open "no such\nfile\xff": no such file or directory`},
 		{[]string{"show", "."}, cli.StatusFault, "afdo: read .: is a directory"},
 		{[]string{"show", "-"}, cli.StatusFault, "afdo: standard input: not a profile: it is empty"},
 		{[]string{"lookup", shop, "--unit", "nonsense"}, cli.StatusFault, "afdo: " + shop + `: unit "nonsense": not found`},

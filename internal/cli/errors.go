@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 // Exit statuses.
@@ -48,6 +50,11 @@ func Message(err error) string {
 	var missing *fs.PathError
 	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) && missing.Op == "stat" {
 		text = strings.Replace(text, missing.Error(), (&fs.PathError{Op: "open", Path: missing.Path, Err: missing.Err}).Error(), 1)
+	}
+	// A path in an error of the system is as it was given: what a terminal would take for more than
+	// a name is quoted.
+	if at := (*fs.PathError)(nil); errors.As(err, &at) && at.Path != "" {
+		text = strings.ReplaceAll(text, at.Path, human.Name(at.Path))
 	}
 	for _, prefix := range packagePrefixes {
 		text = strings.TrimPrefix(text, prefix)

@@ -129,13 +129,27 @@ func writeThrough(path string, write func(io.Writer) error) error {
 
 // replaceFile writes a temporary file beside target, and gives it target's name when it is complete
 // and on disk. The mode is that of target, 0 if there is no such file; path is how the caller named
-// it.
+// it, and how errors name the temporary file.
 func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) error) error {
 	removeStale(filepath.Dir(target))
 	f, err := createBeside(path, target, mode)
 	if err != nil {
 		return err
 	}
+	err = fill(f, target, mode, write)
+	var at *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &at) && at.Path == f.Name():
+		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+	case errors.As(err, &link):
+		return &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
+	return err
+}
+
+// fill writes a temporary file and gives it its name.
+func fill(f *os.File, target string, mode fs.FileMode, write func(io.Writer) error) error {
 	stop := removeOnSignal(f.Name())
 	defer stop()
 	defer os.Remove(f.Name()) // once renamed there is nothing to remove
