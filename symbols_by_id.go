@@ -38,10 +38,13 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 	}
 	symbols := make([]Symbol, len(ids))
 	cached := func(u *v4.Unit) bool { return r.tables.table(u.Rank) != nil }
+	var buf []byte // of the tables of one unit after the other
 	for i := range file.InBatches(units, cached) {
-		if err := r.unit(units[i]).symbolsByID(ofUnit[i], symbols); err != nil {
+		u := r.unit(units[i])
+		if err := u.symbolsByID(ofUnit[i], symbols, &buf); err != nil {
 			return nil, err
 		}
+		u.encoded = nil // which the next unit is read over
 	}
 	return symbols, nil
 }
@@ -72,9 +75,10 @@ type wantedID struct {
 	place int
 }
 
-// symbolsByID puts the unit's symbols of some IDs, which ascend, in their places.
-func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol) error {
-	if few, err := u.pick(wanted, symbols); few || err != nil {
+// symbolsByID puts the unit's symbols of some IDs, which ascend, in their places. It reads the
+// unit's tables into buf.
+func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol, buf *[]byte) error {
+	if few, err := u.pick(wanted, symbols, buf); few || err != nil {
 		return err
 	}
 	for _, w := range wanted {
@@ -89,11 +93,11 @@ func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol) error {
 
 // pick is symbolsByID by the encoded tables. It reports whether it has been done: not if that is no
 // gain, nor where something is amiss, which decoding the tables tells.
-func (u *Unit) pick(wanted []wantedID, symbols []Symbol) (done bool, err error) {
+func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool, err error) {
 	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
 	}
-	t, err := u.encodedNames()
+	t, err := u.encodedNames(buf)
 	if err != nil {
 		return false, err
 	}

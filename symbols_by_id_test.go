@@ -2,9 +2,11 @@ package afdo_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -300,4 +302,44 @@ func TestSymbolConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Names of many units that are read into the same memory one after the other are the right ones,
+// also once other units have been read.
+func TestSymbolsOfManyUnits(t *testing.T) {
+	f := &naive.File{}
+	names := make(map[afdo.SymbolID]string)
+	var ids []afdo.SymbolID
+	for unit := range 60 {
+		u := naive.Unit{Path: gen.BigPath(unit), Start: uint32(1000 * unit), End: uint32(1000*unit + 1000)}
+		n := 20 + unit*37%90 // symbols; some units have more than those before and some have fewer
+		for i := range n {
+			id := u.Start + uint32(i)
+			names[afdo.SymbolID(id)] = fmt.Sprintf("_ZN4unit%d6symbol%dEv", unit*unit, i+unit)
+			u.Symbols = append(u.Symbols, naive.Symbol{ID: id, Name: names[afdo.SymbolID(id)]})
+		}
+		ids = append(ids, afdo.SymbolID(u.Start), afdo.SymbolID(u.Start)+afdo.SymbolID(n-1))
+		if unit%5 == 0 { // so many that all of the unit are decoded
+			for i := range n / 2 {
+				ids = append(ids, afdo.SymbolID(u.Start)+afdo.SymbolID(i))
+			}
+		}
+		f.Units = append(f.Units, u)
+	}
+	f.Summary = f.Summarize()
+	slices.Reverse(ids)
+	for _, compact := range []bool{false, true} {
+		for name, r := range readertest.Sources(t, gen.Encode(f, compact)) {
+			for range 2 {
+				symbols, err := r.SymbolsByID(ids)
+				require.NoError(t, err)
+				for i, s := range symbols {
+					require.Equal(t, names[ids[i]], s.Name(), name)
+					again, err := s.Unit().Symbol(s.Name())
+					require.NoError(t, err)
+					require.Equal(t, ids[i], again.ID(), name)
+				}
+			}
+		}
+	}
 }

@@ -107,7 +107,7 @@ func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 		row, ok = u.table.find(name)
 		return row, ok, nil
 	}
-	t, err := u.encodedTable()
+	t, err := u.encodedTable(nil)
 	if err != nil {
 		return wire.Row{}, false, err
 	}
@@ -133,7 +133,7 @@ func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 }
 
 func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
-	t, err := u.encodedNames()
+	t, err := u.encodedNames(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -211,20 +211,21 @@ func (u *Unit) info(index uint32) (v4.Fields, error) {
 	return f, nil
 }
 
-// encodedNames returns the unit's tables as they are in the file.
-func (u *Unit) encodedNames() (*encodedTable, error) {
+// encodedNames returns the unit's tables as they are in the file, read into memory that may be
+// used, if it is not nil.
+func (u *Unit) encodedNames(buf *[]byte) (*encodedTable, error) {
 	if u.r.file().Closed() {
 		return nil, ErrClosed
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.encodedTable()
+	return u.encodedTable(buf)
 }
 
 // encodedTable is encodedNames for a caller that holds u.mu.
-func (u *Unit) encodedTable() (*encodedTable, error) {
+func (u *Unit) encodedTable(buf *[]byte) (*encodedTable, error) {
 	if u.encoded == nil {
-		strings, symbols, err := u.entry.Tables()
+		strings, symbols, err := u.entry.Tables(buf)
 		if err != nil {
 			return nil, public(err)
 		}
@@ -276,7 +277,7 @@ func (u *Unit) strings() (names []string, symbols v4.Fields, err error) {
 		symbols, err := u.entry.SymbolNames()
 		return names, symbols, public(err)
 	}
-	t, err := u.encodedTable()
+	t, err := u.encodedTable(nil)
 	if err != nil {
 		return nil, v4.Fields{}, err
 	}

@@ -76,19 +76,19 @@ func (v *File) openPlace(index int, want byte) (Fields, error) {
 	if err != nil {
 		return Fields{}, err
 	}
-	data, err := v.viewExtent(e)
+	data, err := v.viewExtent(nil, e)
 	if err != nil {
 		return Fields{}, err
 	}
 	return v.newFields(index, e, data, want)
 }
 
-// viewExtent returns the bytes of an extent.
-func (v *File) viewExtent(e extent) ([]byte, error) {
+// viewExtent returns the bytes of an extent, in memory that may be used, if it is not nil.
+func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
 	if e.size > math.MaxInt {
 		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, wire.ErrLimit)
 	}
-	return v.src.view(e.off, int(e.size))
+	return v.src.viewIn(buf, e.off, int(e.size))
 }
 
 // newFields returns the fields of a section read into data, which must be of type want and have the
@@ -106,12 +106,13 @@ func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, e
 
 // openAll reads the sections that fields at pos of section from refer to, in their order. Sections
 // that are adjacent in the file are read together, and one that is referred to several times in a
-// row is read once.
-func (v *File) openAll(from Section, pos int, refs []Ref) ([]Fields, error) {
-	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(from, pos, refs) })
+// row is read once. The first ones, if they are adjacent, are read into memory that may be used, if
+// it is not nil.
+func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
+	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs) })
 }
 
-func (v *File) openPlaces(from Section, pos int, refs []Ref) ([]Fields, error) {
+func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
 	places := make([]extent, len(refs))
 	for i, ref := range refs {
 		if uint64(ref.Index) >= uint64(v.NumSections()) {
@@ -130,10 +131,11 @@ func (v *File) openPlaces(from Section, pos int, refs []Ref) ([]Fields, error) {
 			continue
 		}
 		n := adjacent(places[i:])
-		data, err := v.viewExtent(extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
+		data, err := v.viewExtent(buf, extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
 		if err != nil {
 			return nil, err
 		}
+		buf = nil
 		for end := i + n; i < end; i++ {
 			size := places[i].size
 			if out[i], err = v.newFields(int(refs[i].Index), places[i], data[:size], refs[i].Want); err != nil {

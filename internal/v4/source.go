@@ -21,7 +21,10 @@ type source struct {
 }
 
 // view returns n bytes at off, which lie within the file.
-func (s *source) view(off int64, n int) ([]byte, error) {
+func (s *source) view(off int64, n int) ([]byte, error) { return s.viewIn(nil, off, n) }
+
+// viewIn is view for a caller who has memory that it may use, and make larger, or nil.
+func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, ErrClosed
 	}
@@ -33,17 +36,28 @@ func (s *source) view(off int64, n int) ([]byte, error) {
 			return p, nil
 		}
 	}
-	return s.read(off, n)
+	return s.read(buf, off, n)
 }
 
 // read returns a copy of n bytes at off. That there are so many may be a server's word only.
-func (s *source) read(off int64, n int) ([]byte, error) {
-	if s.mapped != nil {
-		p := make([]byte, n)
-		return p, s.readInto(p, off)
+func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
+	if buf != nil {
+		p = *buf
 	}
-	p, err := arriving.ReadAt(s.at, nil, off, n)
-	return p, readError(off, n, err)
+	if s.mapped == nil {
+		p, err = arriving.ReadAt(s.at, p, off, n)
+		err = readError(off, n, err)
+	} else {
+		if n > cap(p) {
+			p = make([]byte, n)
+		}
+		p = p[:n]
+		err = s.readInto(p, off)
+	}
+	if buf != nil {
+		*buf = p
+	}
+	return p, err
 }
 
 // readInto copies what a mapped file has at off.

@@ -42,10 +42,10 @@ func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) 
 }
 
 // Tables reads the string table and the symbol names. Where they are adjacent in the file, that is
-// one read.
-func (u *Unit) Tables() (strings, symbols Fields, err error) {
+// one read, into the memory of buf, unless that is nil, or into more that buf is then.
+func (u *Unit) Tables(buf *[]byte) (strings, symbols Fields, err error) {
 	u.namesAhead()
-	tables, err := u.file.openAll(*u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(buf, *u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
 	if err != nil {
 		return Fields{}, Fields{}, err
 	}
@@ -54,7 +54,7 @@ func (u *Unit) Tables() (strings, symbols Fields, err error) {
 
 // SymbolNames reads the symbol names.
 func (u *Unit) SymbolNames() (Fields, error) {
-	tables, err := u.file.openAll(*u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(nil, *u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
 	if err != nil {
 		return Fields{}, err
 	}
@@ -85,7 +85,7 @@ func (u *Unit) Infos(symbols Section, indexes []uint32) ([]Fields, error) {
 	for i, index := range indexes {
 		refs[i] = Ref{index, wire.SymbolInfo}
 	}
-	return u.file.openAll(symbols, 0, refs)
+	return u.file.openAll(nil, symbols, 0, refs)
 }
 
 // Ahead reads the unit's sections ahead: all of them if the unit is not large, else the names and

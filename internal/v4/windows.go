@@ -78,7 +78,7 @@ func (s *source) ahead(off, n int64) {
 	if n > math.MaxInt {
 		return
 	}
-	if data, err := s.read(off, int(n)); err == nil {
+	if data, err := s.read(nil, off, int(n)); err == nil {
 		s.windows.add(window{off, data})
 	}
 }
