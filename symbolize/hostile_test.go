@@ -106,7 +106,7 @@ func TestEveryByteDamaged(t *testing.T) {
 	for _, name := range tinyFiles {
 		whole := tiny(t, name)
 		for i := 0; i < len(whole); i += step {
-			for _, b := range []byte{0, 0x7f, 0xff, whole[i] ^ 1} {
+			for _, b := range [][]byte{{0, 0xff}, {0x7f, whole[i] ^ 1}}[i%2] {
 				data := bytes.Clone(whole)
 				data[i] = b
 				require.NoError(t, os.WriteFile(path, data, 0o600))
