@@ -193,7 +193,7 @@ func TestExplainCompilers(t *testing.T) {
 			assert.Greater(t, facts.FoundShare, 0.6)
 			assert.NotEqual(t, explain.Edited, f.Reason)
 			s.editHash()
-			_, f = s.explain("hash", "--", compiler, "-O2", "-c", "words.c", "table.c")
+			_, f = s.explain("hash", "--no-rebase", "--", compiler, "-O2", "-c", "words.c", "table.c")
 			assert.Equal(t, explain.Edited, f.Reason)
 		})
 	}
