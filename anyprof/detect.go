@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/otlp"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/llvm/instrprof"
@@ -195,7 +196,7 @@ func describe(head []byte) string {
 	if isPprof(head) {
 		return "it is a recording of pprof" + fromRecording
 	}
-	if isOTLP(head) {
+	if otlp.Begins(head) {
 		return "it is a profile of OpenTelemetry" + fromRecording
 	}
 	for _, r := range recordings {
@@ -232,25 +233,6 @@ func isPprof(head []byte) bool {
 		head = head[v:]
 	}
 	return false
-}
-
-// isOTLP tells whether a file begins with a message of OpenTelemetry's protocol, or with a length
-// and such a message: a message in a message, which is shorter.
-func isOTLP(head []byte) bool {
-	const lengthSize = 4
-	if len(head) > lengthSize && head[0] == 0 {
-		head = head[lengthSize:]
-	}
-	if len(head) == 0 || head[0] != 1<<3|2 {
-		return false
-	}
-	size, n := binary.Uvarint(head[1:])
-	if n <= 0 || 1+n >= len(head) {
-		return false
-	}
-	inner, innerSize := head[1+n], uint64(0)
-	innerSize, n = binary.Uvarint(head[2+n:])
-	return (inner == 1<<3|2 || inner == 2<<3|2) && n > 0 && innerSize < size
 }
 
 // isValueType tells whether a message says what samples are of, and in which unit.

@@ -68,11 +68,20 @@ func measureProcess(b *testing.B, command ...string) {
 	spawn(b, command...) // what it reads is in memory from now on
 	var all cost
 	for b.Loop() {
-		c := spawn(b, command...)
-		all.Wall += c.Wall
-		all.Processor += c.Processor
-		all.Peak = max(all.Peak, c.Peak)
+		all.add(spawn(b, command...))
 	}
+	all.report(b)
+}
+
+// add adds what another run took.
+func (all *cost) add(c cost) {
+	all.Wall += c.Wall
+	all.Processor += c.Processor
+	all.Peak = max(all.Peak, c.Peak)
+}
+
+// report reports what the runs of a benchmark took.
+func (all *cost) report(b *testing.B) {
 	b.ReportMetric(float64(all.Wall)/float64(b.N), "ns/op")
 	b.ReportMetric(float64(all.Processor)/float64(b.N), "cpu-ns/op")
 	if all.Peak > 0 {

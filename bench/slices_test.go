@@ -43,15 +43,11 @@ func BenchmarkSlices(b *testing.B) {
 						require.NoError(b, os.RemoveAll(filepath.Join(dir, "cache")))
 					}
 					c, _ := spawnSaying(b, command...) // how far it is
-					all.Wall += c.Wall
-					all.Processor += c.Processor
-					all.Peak = max(all.Peak, c.Peak)
+					all.add(c)
 				}
 				made, bytes := filesIn(b, slices)
 				require.Equal(b, units, made)
-				b.ReportMetric(float64(all.Wall)/float64(b.N), "ns/op")
-				b.ReportMetric(float64(all.Processor)/float64(b.N), "cpu-ns/op")
-				b.ReportMetric(float64(all.Peak), "peak-B")
+				all.report(b)
 				b.ReportMetric(float64(bytes), "slice-B")
 			})
 		}

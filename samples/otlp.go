@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/otlp"
 )
 
 // Fields of messages of OpenTelemetry's profiles. Source: opentelemetry-proto,
@@ -36,26 +37,6 @@ const (
 	freeEntries = 1 << 19
 	entryRatio  = 8
 )
-
-// lengthSize is the size of what comes before each message in files of OpenTelemetry's collector.
-const lengthSize = 4
-
-// isOTLP reports whether an input is a message of OpenTelemetry's protocol, or a length and such a
-// message. It begins with a message in a message, where pprof's format has a message of numbers.
-func isOTLP(head []byte) bool {
-	if len(head) > lengthSize && head[0] == 0 {
-		head = head[lengthSize:]
-	}
-	if len(head) == 0 || head[0] != dataResource<<3|wireBytes {
-		return false
-	}
-	_, n := binary.Uvarint(head[1:])
-	if n <= 0 || 1+n >= len(head) {
-		return false
-	}
-	inner := head[1+n]
-	return inner == 1<<3|wireBytes || inner == resourceScope<<3|wireBytes
-}
 
 // readOTLP collects the samples of profiles of OpenTelemetry: of each, the innermost address and
 // the calls around it. Times tell how many samples there are where values do not.
@@ -128,12 +109,12 @@ func otlpMessages(data []byte) iter.Seq2[field, error] {
 		}
 		for at := 0; at < len(data); {
 			rest := data[at:]
-			if len(rest) < lengthSize || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-lengthSize) {
+			if len(rest) < otlp.LengthSize || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-otlp.LengthSize) {
 				yield(field{}, fault(OpenTelemetry.String(), int64(at), afdo.ErrTruncated, "the length of a message does not fit the %d bytes that are left", len(rest)))
 				return
 			}
 			size := int(binary.BigEndian.Uint32(rest))
-			at += lengthSize
+			at += otlp.LengthSize
 			if !yield(wholeMessage(OpenTelemetry, data[at:at+size], int64(at)), nil) {
 				return
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/otlp"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -114,7 +115,7 @@ func recognise(head []byte) Format {
 		return Text
 	case isPreAggregated(line):
 		return PreAggregated
-	case isOTLP(head):
+	case otlp.Begins(head):
 		return OpenTelemetry
 	case bytes.IndexFunc(head, isControl) >= 0:
 		return Pprof

@@ -29,8 +29,8 @@ IN is perf.data, with branch stacks (perf record -b) or without, also the folder
 --show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
 CPU profile of pprof or OpenTelemetry; address samples, the text that --to samples
 writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata writes
-what llvm-bolt -data takes. The format is recognised by content. Several recordings add up. Without
---profile it is perf.data; "-" is standard input.
+what llvm-bolt -data takes. The format is recognised by content. Several recordings add
+up. Without --profile it is perf.data; "-" is standard input.
 
 Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;
 debug info is not needed then. If the recording has both call stacks and branch stacks,

@@ -65,7 +65,8 @@ If nothing is found at all, the exit status is 1. JSON has these members:
     "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
 
 with all functions, those that lose most first; "elsewhere" counts functions of other
-units, and "moved" the functions whose counts were moved, if any were. A function that loses nothing has the reason "found".`
+units, and "moved" the functions whose counts were moved, if any were. A function that
+loses nothing has the reason "found".`
 
 // explaining is the flags of explain.
 type explaining struct {
