@@ -220,7 +220,11 @@ func (r *fleetRun) write(groups *bag, shardBytes uint64) int64 {
 	ctx := context.Background()
 	output := Output{Path: filepath.Join(r.TempDir(), "out"), ShardBytes: shardBytes}
 	units := r.run("read", groups, func(key string, _ wrapper, emit func(key, value []byte)) error {
-		return new(readFn).ProcessElement(ctx, groups.one(key), emit, func(bad []byte) { r.Fatalf("%s", bad) })
+		fn, bad := new(readFn), func(letter []byte) { r.Fatalf("%s", letter) }
+		if err := fn.ProcessElement(ctx, groups.one(key), emit, bad); err != nil {
+			return err
+		}
+		return fn.FinishBundle(ctx, emit, bad)
 	})
 	sums := r.run("sum", units, func(key string, wrap wrapper, emit func(key, value []byte)) error {
 		return new(sumFn).ProcessElement([]byte(key), wrap(units.values(key)), emit)

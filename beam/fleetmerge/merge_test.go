@@ -21,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
 )
 
 // command is the command whose bytes the pipeline has to make.
@@ -285,6 +286,47 @@ func TestBadFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestInputsThatDoNotFit has inputs that can be read and that version 4 has no place for. They are
+// left out, and those that were added up with them are not.
+func TestInputsThatDoNotFit(t *testing.T) {
+	for _, rules := range []fleet.Rules{{}, {HostCap: 1 << 60}} {
+		dir := fleetOf(t, 20)
+		glob := filepath.Join(dir, "*.afdo")
+		paths, err := filepath.Glob(glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, status, said := afdoMerge(t, append(paths, "--to", "v4")...)
+		if status != 0 {
+			t.Fatal(said)
+		}
+		odd := filepath.Join(dir, "host007b.afdo")
+		write(t, odd, oddProfile(t))
+		o := Options{Globs: []string{glob}, Rules: rules, Output: Output{Path: filepath.Join(t.TempDir(), "out")}}
+		o.DeadLetters = filepath.Join(t.TempDir(), "skipped")
+		if err := runMerge(t, o); err != nil {
+			t.Fatal(err)
+		}
+		requireSame(t, want, o.Output.Path)
+		letters, err := os.ReadFile(o.DeadLetters)
+		if err != nil || strings.Count(string(letters), "\n") != 1 || !strings.HasPrefix(string(letters), odd+": builder: ") {
+			t.Errorf("%v: %q", err, letters)
+		}
+	}
+}
+
+// oddProfile is the text of a profile whose path no file of version 4 can have.
+func oddProfile(t *testing.T) string {
+	t.Helper()
+	p := profile.New()
+	p.AddFunction(p.AddSymbol(p.AddUnit("a\x00.c"), "f"), profile.Function{HeadCount: 1})
+	var text strings.Builder
+	if err := textfmt.PrintProfile(&text, p); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // TestNothingToMerge checks that there is no output where nothing could be read.

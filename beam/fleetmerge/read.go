@@ -94,18 +94,24 @@ func (*expandFn) ProcessElement(ctx context.Context, glob []byte, emit func([]by
 // Read reads groups of inputs, GCOV profiles of any version or their text. It returns the units of
 // their sums, each element the path of a unit and its profile, and the inputs that cannot be read,
 // each with what is wrong with it.
+//
+// The groups of a bundle are added up, so that fewer units go on. A worker has one input in memory,
+// if hosts are capped the sum of one, and the sum of some: of so many that it has twice as many
+// symbols as the largest of them, and more than 65,536. Groups have to be in the global window.
 func Read(s beam.Scope, rules fleet.Rules, groups beam.PCollection) (units, bad beam.PCollection) {
 	return beam.ParDo2(s.Scope("Read"), &readFn{Rules: rules}, groups)
 }
 
-// A readFn reads a group of inputs. It holds their sum, and one of them.
+// A readFn reads groups of inputs.
 type readFn struct {
 	Rules fleet.Rules
+
+	waiting hosts // of this bundle, not emitted yet
 }
 
-// forgotSources is what counts the hosts whose profiles remember their sources, which units alone
+// forgotSources is what counts the inputs that remember their sources, which units alone
 // have no place for.
-const forgotSources = "hosts whose sources section was left out"
+const forgotSources = "inputs whose sources section was left out"
 
 var forgottenSources = beam.NewCounter("afdo", forgotSources)
 
@@ -119,25 +125,32 @@ func ForgotSources(r metrics.Results) bool {
 var skippedInputs = beam.NewCounter("afdo", "inputs that were skipped")
 
 func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(path, part []byte), bad func([]byte)) error {
-	host, skipped, err := fn.sum(ctx, group, false)
-	if err != nil {
+	if err := fn.add(ctx, &fn.waiting, group, false); err != nil {
 		return err
 	}
-	paths, parts, err := encodeParts(host)
+	if fn.waiting.isLarge() {
+		return fn.FinishBundle(ctx, unit, bad)
+	}
+	return nil
+}
+
+// FinishBundle emits what there is.
+func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte), bad func([]byte)) error {
+	all := fn.waiting
+	fn.waiting = hosts{}
+	paths, parts, err := encodeParts(all.sum)
 	if errors.Is(err, afdo.ErrUnrepresentable) { // one of the inputs is at fault
-		if host, skipped, err = fn.sum(ctx, group, true); err == nil {
-			paths, parts, err = encodeParts(host)
+		if all, err = fn.addFitting(ctx, all.groups); err == nil {
+			paths, parts, err = encodeParts(all.sum)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	for _, letter := range skipped {
-		skippedInputs.Inc(ctx, 1)
+	skippedInputs.Inc(ctx, int64(len(all.skipped)))
+	forgottenSources.Inc(ctx, all.forgot)
+	for _, letter := range all.skipped {
 		bad(letter)
-	}
-	if host != nil && host.HasMarks() {
-		forgottenSources.Inc(ctx, 1)
 	}
 	for i, part := range parts {
 		unit(paths[i], part)
@@ -145,36 +158,46 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 	return nil
 }
 
-// sum merges the inputs of a group, but for those that cannot be read. They also have to fit the
-// format if that is asked for. Of no inputs there is no sum.
-func (fn *readFn) sum(ctx context.Context, group []byte, fit bool) (host *profile.Profile, skipped [][]byte, err error) {
+// addFitting adds up groups once more, without the inputs that do not fit the format.
+func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, err error) {
+	for _, group := range groups {
+		if err := fn.add(ctx, &all, group, true); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// add reads the inputs of a group and adds them to others, but for those that cannot be read. They
+// also have to fit the format if that is asked for.
+func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) error {
+	all.groups = append(all.groups, slices.Clone(group))
+	host := all
+	if fn.Rules.HostCap > 0 {
+		host = new(hosts)
+	}
 	for f := fieldsOf(group); f.Rest() > 0; {
 		in := readInput(&f)
 		if f.Err != nil {
-			return nil, nil, f.err()
+			return f.err()
 		}
 		p, weight, err := fn.load(ctx, &in)
 		if err == nil && fit {
 			_, err = encodePart(p)
 		}
 		if err != nil {
-			skipped = append(skipped, fmt.Appendf(nil, "%s: %v", in.Path, err))
+			all.skipped = append(all.skipped, fmt.Appendf(nil, "%s: %v", in.Path, err))
 			continue
 		}
-		if host == nil {
-			host = profile.New()
+		if p.HasMarks() {
+			all.forgot++
 		}
-		host.MergeScaled(p, weight)
+		host.add(p, weight)
 	}
-	if host == nil {
-		return nil, skipped, nil
+	if host != all && host.sum != nil {
+		all.add(host.sum, fn.Rules.Cap(host.sum))
 	}
-	if most := fn.Rules.Cap(host); most.Num != most.Den {
-		capped := profile.New()
-		capped.MergeScaled(host, most)
-		host = capped
-	}
-	return host, skipped, nil
+	return nil
 }
 
 // load reads an input and tells what it counts for.

@@ -64,14 +64,11 @@ func provision(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := tools.MakePipelineOptionsFileAndEnvVar(options); err != nil {
-		return err
-	}
 	if err := os.Setenv("RUNNER_CAPABILITIES", strings.Join(info.GetRunnerCapabilities(), " ")); err != nil {
 		return err
 	}
 	for name, value := range map[string]string{
-		"worker": "true", "id": *id,
+		"worker": "true", "id": *id, "options": options,
 		"control_endpoint": info.GetControlEndpoint().GetUrl(), "logging_endpoint": info.GetLoggingEndpoint().GetUrl(),
 	} {
 		if err := flag.Set(name, value); err != nil {
