@@ -253,3 +253,6 @@ func TestNoCommonFile(t *testing.T) {
 	_, err = readAll(path)
 	require.ErrorIs(t, err, ErrNoDebugInfo)
 }
+
+// debugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
+func debugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }

@@ -45,9 +45,6 @@ type options struct {
 // DebugFile names the file that has the debug info. It must be of the same build.
 func DebugFile(path string) Option { return func(o *options) { o.debugFile = path } }
 
-// debugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
-func debugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }
-
 // Columns has [Line.Column] filled in as well. Then there are more and shorter spans.
 func Columns() Option { return func(o *options) { o.columns = true } }
 

@@ -19,7 +19,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // faultyMain returns the example with nothing but 0xff in the samples of main.
@@ -182,4 +184,18 @@ func openedOnce(t *testing.T, path string) int64 {
 	require.NoError(t, err)
 	f.Close()
 	return debug.SetMemoryLimit(-1) - before
+}
+
+// loadProfile reads a whole profile of any format into memory.
+func (e *env) loadProfile(path string) (p *profile.Profile, err error) {
+	err = e.withFile(path, func(f *input.File, k kind.Kind) error {
+		return dispatch(e, "merge", k, func(k kind.CanLoad) error {
+			l, err := k.Load(f)
+			if err == nil {
+				p = l.Profile
+			}
+			return err
+		}, nil)
+	})
+	return p, err
 }

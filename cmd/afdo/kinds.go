@@ -129,17 +129,3 @@ func dispatch[V kind.Kind](e *env, verb string, k kind.Kind, own func(V) error, 
 	}
 	return e.kinds.Refuse(verb, k, func(k kind.Kind) bool { return can[V](k) || model != nil && can[kind.CanLoad](k) })
 }
-
-// loadProfile reads a whole profile of any format into memory.
-func (e *env) loadProfile(path string) (p *profile.Profile, err error) {
-	err = e.withFile(path, func(f *input.File, k kind.Kind) error {
-		return dispatch(e, "merge", k, func(k kind.CanLoad) error {
-			l, err := k.Load(f)
-			if err == nil {
-				p = l.Profile
-			}
-			return err
-		}, nil)
-	})
-	return p, err
-}
