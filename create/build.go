@@ -126,12 +126,12 @@ func sameName(shown, symbol string) bool {
 	if len(symbol) > mangled.MaxLen {
 		return true // not worth the time
 	}
+	if withoutBlanks(demangle.Filter(symbol)) == withoutBlanks(shown) {
+		return true // of C++ or Rust
+	}
 	tree, err := demangle.ToAST(symbol)
 	if err != nil {
 		return false
-	}
-	if withoutBlanks(demangle.ASTToString(tree)) == withoutBlanks(shown) {
-		return true
 	}
 	last, ok := mangled.Last(tree).(*demangle.Name)
 	return ok && hasWord(shown, last.Name)

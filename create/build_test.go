@@ -172,6 +172,8 @@ func TestSameName(t *testing.T) {
 		{"_ZN3foo3barEi", "_ZN3foo3barEi", true}, {"std::sort<int*>(int*, int *)", "_ZSt4sortIPiEvT_S1_", true},
 		{"main::{lambda(int)#1}::operator()(int) const", lambda, true}, {"main", lambda, false},
 		{"fo::o::operator+()", "_ZN2fo1oplEv", true}, {"fo::o::operator-()", "_ZN2fo1oplEv", false},
+		{"r::step", "_ZN1r4step17h086b0cfd890a8ea9E", true}, {"r::stop", "_ZN1r4step17h086b0cfd890a8ea9E", false},
+		{"r::step", "_RNvCs4fqI2P2rA04_1r4step", true}, {"r::stop", "_RNvCs4fqI2P2rA04_1r4step", false},
 		{"f.cold", "f", true}, {"f() [clone .cold]", "_Z1fv", true}, {"foo::bar(int) [clone .cold]", "_ZN3foo3bazEi", false},
 	} {
 		assert.Equal(t, c.same, sameName(wholeName(c.shown), c.symbol), "%s %s", c.shown, c.symbol)
