@@ -2,6 +2,7 @@ package rebase
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -426,6 +427,22 @@ func TestLocalNames(t *testing.T) {
 	assert.Equal(t, symbol, c.renamed())
 	c.new.symbol, c.new.name.Text = "sum", "sum"
 	assert.Equal(t, "_ZN4shop12_GLOBAL__N_13sumEi", c.renamed())
+}
+
+// What sources include is one, whatever it is called, and what nothing includes is none.
+func TestFolderWithIncludedFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"src/a.c":       "#if A\n #  include \"../parts/find.ch\" // of all\n#endif\nint a(void) { return find(1); }",
+		"parts/find.ch": "#include<parts/more>\nint find(int n) { return n; }", "parts/more": "int more(void) { return 2; }",
+		"parts/page.js": "function page(a) { return a }", "notes.txt": "#include \"page.js\"",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	var s Sources
+	require.NoError(t, s.AddFolder(dir))
+	assert.ElementsMatch(t, []string{"a", "find", "more"}, slices.Collect(maps.Keys(s.byName)))
 }
 
 // Of a folder of sources, copies that are marked as a cache are left out, as hidden ones are.

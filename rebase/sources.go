@@ -1,15 +1,10 @@
 package rebase
 
 import (
-	"io"
-	"io/fs"
-	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -70,56 +65,6 @@ func (f *function) forget() { f.lines = nil }
 
 // maxSource is the size up to which a file is read.
 const maxSource = 256 << 20
-
-// sourceNames are the ends of names of files with C and C++.
-var sourceNames = []string{
-	".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y", ".l", ".re", ".ixx", ".cppm",
-}
-
-// AddFolder reads all files of C and C++ in a folder and those below it. Folders whose name begins
-// with a dot are left out, and those that a CACHEDIR.TAG says to be caches, such as that of "afdo
-// tune" with its copies of the sources. Their paths are relative to the folder.
-func (s *Sources) AddFolder(dir string) error {
-	f, err := os.Open(dir) // whose error is worded as that of any other file
-	if err != nil {
-		return err
-	}
-	_ = f.Close()
-	dir, err = filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		switch name := strings.ToLower(entry.Name()); {
-		case entry.IsDir() && path != dir && (strings.HasPrefix(name, ".") || isCache(path)):
-			return filepath.SkipDir
-		case !entry.Type().IsRegular() || !slices.Contains(sourceNames, filepath.Ext(name)):
-			return nil
-		}
-		relative, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		return s.read(path, filepath.ToSlash(relative))
-	})
-}
-
-// cacheTag is how the file that marks a cache begins (https://bford.info/cachedir/).
-const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
-
-func isCache(dir string) bool {
-	f, _, err := regular.Open(filepath.Join(dir, "CACHEDIR.TAG"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	begin := make([]byte, len(cacheTag))
-	_, err = io.ReadFull(f, begin)
-	return err == nil && string(begin) == cacheTag
-}
 
 // ReadFile reads a regular file. Its path is the one that it is read from. One of more than 256 MB
 // is left out.
