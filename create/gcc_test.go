@@ -169,6 +169,7 @@ int main(int argc, char **argv) { return work(4000 * argc) == 1; }
 
 // Pieces of one function are the function: a line that several have runs as often as in one.
 func TestPiecesAreTheFunction(t *testing.T) {
+	testenv.NeedSweep(t)
 	clang := testenv.Tool(t, "clang-22")
 	of := func(flags ...string) flat {
 		p := compile(t, clang, "prog.c", pieced, append(flags, "-O1", "-g", "-fuse-ld=lld")...)
@@ -305,6 +306,7 @@ int main(int argc, char **) {
 // All code of a coroutine has a place if it is a template, if the coroutine begins with its body,
 // and if clang has made a function of the call of await_suspend, which it declares at line 0.
 func TestBegunCoroutines(t *testing.T) {
+	testenv.NeedSweep(t)
 	for _, compiler := range []string{"g++", "g++-16", "clang++-22"} {
 		for _, level := range []string{"-O1", "-O2"} {
 			t.Run(compiler+level, func(t *testing.T) {

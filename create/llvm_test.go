@@ -109,6 +109,7 @@ func TestCountsAgreeWithLLVM(t *testing.T) {
 		agreesWithLLVM(t, program{path: path}, recording)
 		return
 	}
+	testenv.NeedSweep(t)
 	p := compile(t, testenv.Tool(t, "g++"), "prog.cc", rebuilt, "-g", "-O2")
 	agreesWithLLVM(t, p, p.callgrind(t))
 }

@@ -79,7 +79,7 @@ func printed(t *testing.T) string {
 	dir := t.TempDir()
 	cmd := exec.Command("go", "test", "-count=1", "-run", "JSON", "./cmd/afdo")
 	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "AFDO_JSON="+dir)
+	cmd.Env = append(os.Environ(), "AFDO_JSON="+dir, "AFDO_SWEEP=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -16,6 +16,7 @@ import (
 
 // TestCorrelatedVerbs reads a raw file whose functions the program describes.
 func TestCorrelatedVerbs(t *testing.T) {
+	t.Parallel()
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()
 	program, raw := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.profraw")
@@ -40,6 +41,7 @@ func TestCorrelatedVerbs(t *testing.T) {
 
 // TestBaseDiscriminators cuts flow-sensitive discriminators in LLVM's own formats as LLVM does.
 func TestBaseDiscriminators(t *testing.T) {
+	t.Parallel()
 	profdata := llvmTool(t, "llvm-profdata")
 	const sample = "main:33:2\n 4: 5\n 4.2: 6\n 4.738209026: 7\n 5.738209025: 3 f:2\n 6.1: g:12\n  1.1: 8\n  1.257: 4\n"
 	path := writeFile(t, "fs.sampletext", []byte(sample))

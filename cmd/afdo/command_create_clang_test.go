@@ -34,6 +34,7 @@ func toolOutput(t *testing.T, dir, name string, args ...string) string {
 // TestCreateForClang makes a sample profile of a program of clang: llvm-profdata reads it, and
 // clang makes other code with it.
 func TestCreateForClang(t *testing.T) {
+	t.Parallel()
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()
 	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
@@ -75,6 +76,7 @@ func TestCreateForClang(t *testing.T) {
 
 // Flow-sensitive discriminators have more than 16 bits, and the section that has them says so.
 func TestCreateFlowSensitive(t *testing.T) {
+	t.Parallel()
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()
 	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
@@ -96,6 +98,7 @@ func TestCreateFlowSensitive(t *testing.T) {
 
 // Clang's -g1 does not say where functions are declared, so there is nothing to count lines from.
 func TestCreateWithoutDeclarations(t *testing.T) {
+	t.Parallel()
 	clang := llvmTool(t, "clang")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "prog")
@@ -106,12 +109,16 @@ func TestCreateWithoutDeclarations(t *testing.T) {
 	assert.Equal(t, 1, r.status)
 	assert.Contains(t, r.err, "no lines of declarations; with clang, compile with -g, or add -fdebug-info-for-profiling")
 
+	if !testenv.Sweep() {
+		return
+	}
 	toolOutput(t, dir, clang, "-O2", "-g1", "-fdebug-info-for-profiling", "prog.c", "-o", "prog")
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), "loop")
 }
 
 // Of a program with pseudo probes, LLVM's formats have these, and others lines.
 func TestCreateOfProbes(t *testing.T) {
+	t.Parallel()
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()
 	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
@@ -133,10 +140,11 @@ func TestCreateOfProbes(t *testing.T) {
 
 // Without -fdebug-info-for-profiling, clang's code has no discriminators, which is said.
 func TestCreateTellsMissingDiscriminators(t *testing.T) {
+	t.Parallel()
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
-	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}} {
+	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}}[:testenv.Rounds(1, 2)] {
 		s.run(append([]string{clang, "-O2", "-o", "words", "words.c", "table.c"}, flags...)...)
 		said := afdoRun("create", "--binary", s.path("words"), "--profile", everyCode(t, s.path("words")), "-o", s.path("words.afdo")).err
 		assert.Equal(t, len(flags) == 1, strings.Contains(said, "words has no discriminators, so "), said)

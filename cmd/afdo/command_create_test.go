@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,17 +36,53 @@ int main(int argc, char **argv) {
 }
 `
 
-// compileC compiles a program and returns its path.
+// compiled is what makes the programs of compileC once, by source and flags.
+var compiled sync.Map
+
+// compileC returns the path of a program, beside its source prog.c. Tests share it, so that none
+// may change what is there.
 func compileC(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	cc := testenv.Tool(t, "gcc")
+	once, _ := compiled.LoadOrStore(fmt.Sprintf("%q", append([]string{source}, flags...)), sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "afdo-test-")
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(dir, "prog"), compileIn(dir, cc, source, flags)
+	}))
+	program, err := once.(func() (string, error))()
+	require.NoError(t, err)
+	return program
+}
+
+// removeCompiled removes the programs of compileC.
+func removeCompiled() {
+	for _, once := range compiled.Range {
+		if program, _ := once.(func() (string, error))(); program != "" {
+			os.RemoveAll(filepath.Dir(program))
+		}
+	}
+}
+
+// compileOwn is compileC for a test that changes what is there.
+func compileOwn(t *testing.T, source string, flags ...string) string {
+	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.c"), []byte(source), 0o600))
+	require.NoError(t, compileIn(dir, testenv.Tool(t, "gcc"), source, flags))
+	return filepath.Join(dir, "prog")
+}
+
+func compileIn(dir, cc, source string, flags []string) error {
+	if err := os.WriteFile(filepath.Join(dir, "prog.c"), []byte(source), 0o600); err != nil {
+		return err
+	}
 	cmd := exec.Command(cc, append([]string{"-O2", "prog.c", "-o", "prog"}, flags...)...)
 	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return filepath.Join(dir, "prog")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // sampled returns the path of address samples of a program: every byte of a function ran count
@@ -79,6 +116,7 @@ func sampled(t *testing.T, program, function string, count, calls uint64) string
 }
 
 func TestCreate(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	in := sampled(t, program, "loop", 50, 7)
 	out := filepath.Join(t.TempDir(), "out")
@@ -127,6 +165,7 @@ func mustCreate(t *testing.T, args ...string) string {
 }
 
 func TestCreateJSON(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	in := sampled(t, program, "loop", 50, 0)
 	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "v2", "-o", filepath.Join(t.TempDir(), "out"), "--json")
@@ -147,6 +186,7 @@ func TestCreateJSON(t *testing.T) {
 
 // There is no profile without a sample in it, and an error says what to do.
 func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	plain := compileC(t, createdProgram)
 	in := sampled(t, program, "loop", 50, 0)
@@ -187,7 +227,8 @@ func TestCreateRefuses(t *testing.T) {
 
 // A program without build ID that was written anew after it ran is not taken for the one that ran.
 func TestCreateRefusesNewerBinary(t *testing.T) {
-	program := compileC(t, createdProgram, "-g", "-Wl,--build-id=none")
+	t.Parallel()
+	program := compileOwn(t, createdProgram, "-g", "-Wl,--build-id=none")
 	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 08:01 1 1]: r-xp %s\n", program)
 	for offset := range mustSamples(t, program).Addresses() {
 		script += fmt.Sprintf("%x\n", 0x10000000+offset)
@@ -214,6 +255,7 @@ func mustSamples(t *testing.T, program string) *samples.Set {
 
 // Code without lines is a warning, not silence.
 func TestCreateWarns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bare.c"), []byte("int bare(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= s * 3 + i; return s; }\n"), 0o600))
 	object := filepath.Join(dir, "bare.o")
@@ -235,6 +277,7 @@ func TestCreateWarns(t *testing.T) {
 // Branch stacks that have nothing to do with the program are told. perf script prints such if it is
 // asked for offsets.
 func TestCreateWarnsOfBranches(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	set := mustSamples(t, program)
 	const base = 0x10000000
@@ -252,6 +295,7 @@ func TestCreateWarnsOfBranches(t *testing.T) {
 
 // Without --to, the name of the output tells the format, and else it is v4c.
 func TestCreateFormat(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	in := sampled(t, program, "loop", 50, 0)
 	for name, format := range map[string]string{"prog.afdo": "v4c", "prog": "v4c", "prog.txt": "text", "prog.v2": "v2"} {

@@ -106,7 +106,7 @@ func TestDiffOfTheSame(t *testing.T) {
 }
 
 func TestDiffOfTheSameCorpus(t *testing.T) {
-	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
+	for _, name := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"}[:testenv.Rounds(1, 3)] {
 		path := testenv.Corpus(t, name)
 		assert.Equal(t, sameOverlap, diffJSONOf(t, cli.StatusDone, "--exit-code", path, path).Overlap)
 	}

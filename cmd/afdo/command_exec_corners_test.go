@@ -15,6 +15,7 @@ import (
 
 // TestExecCorners has what goes wrong around a compile said.
 func TestExecCorners(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) { return 1; }\n")
@@ -38,6 +39,7 @@ func TestExecCorners(t *testing.T) {
 
 // TestExecReplaced replaces the profile while a source is preprocessed.
 func TestExecReplaced(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) { return 1; }\nint f1(void) { return 1; }\n")
@@ -56,6 +58,7 @@ func TestExecReplaced(t *testing.T) {
 
 // TestExecFreshCheckout compiles again after a fresh checkout, with the cache that was there.
 func TestExecFreshCheckout(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	checkout := func() {

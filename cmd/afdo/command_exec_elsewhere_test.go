@@ -12,6 +12,7 @@ import (
 
 // TestExecIcecc looks at what tells icecc to stay on this machine.
 func TestExecIcecc(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
@@ -38,6 +39,7 @@ func TestExecIcecc(t *testing.T) {
 
 // TestExecDistcc puts the launcher before a real distcc that no machine answers.
 func TestExecDistcc(t *testing.T) {
+	t.Parallel()
 	testenv.Tool(t, "distcc")
 	s, _, path := newTrainedSite(t, "c", "gcc")
 	s.setenv("DISTCC_DIR", t.TempDir())

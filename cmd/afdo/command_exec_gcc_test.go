@@ -33,12 +33,13 @@ func newTrainedSite(t testing.TB, program, compiler string) (s *site, p *profile
 	s.run(append([]string{compiler, "-O2", "-g", "-o", "trained"}, sources...)...)
 	p = profile.New()
 	require.NoError(t, train.Add(p, s.path("trained"), train.Options{}))
-	p.Merge(synth.Profile(synth.Options{Seed: 1, Units: 130, Functions: 5_000}))
+	p.Merge(synth.Profile(synth.Options{Seed: 1, Units: testenv.Rounds(30, 130), Functions: testenv.Rounds(500, 5_000)}))
 	return s, p, writeV4(t, p)
 }
 
 // TestExecCode compares what comes out with a slice and with the whole profile.
 func TestExecCode(t *testing.T) {
+	t.Parallel()
 	for program, compiler := range map[string]string{"c": "gcc", "cxx": "g++"} {
 		if program == "cxx" && !testenv.Sweep() {
 			continue
@@ -63,6 +64,7 @@ func TestExecCode(t *testing.T) {
 
 // TestExecCcache puts the launcher before a real ccache.
 func TestExecCcache(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "ccache")
 	s, p, path := newTrainedSite(t, "c", "gcc")
@@ -113,6 +115,7 @@ func (s *site) ccacheCounts() (hits, misses int) {
 // TestExecCcacheRefresh refreshes the profile of three of many units: the other ones stay in the
 // cache, of which the whole profile keeps none.
 func TestExecCcacheRefresh(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "ccache")
 	needGCC(t)
@@ -159,6 +162,7 @@ func TestExecCcacheRefresh(t *testing.T) {
 
 // TestExecCMake builds a project of C and C++ with CMake and Ninja, several compiles at once.
 func TestExecCMake(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "cmake")
 	testenv.Tool(t, "ninja")

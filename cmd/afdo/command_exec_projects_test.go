@@ -245,6 +245,7 @@ func onOtherPaths(p *profile.Profile) *profile.Profile {
 // on top, with the headers of another version of the standard library in the profile. The code has
 // to be that of the whole profile, and mostly other code than that of none.
 func TestExecProjects(t *testing.T) {
+	t.Parallel()
 	for name, p := range projects {
 		t.Run(name, func(t *testing.T) {
 			from := sourcesOf(t, &p)

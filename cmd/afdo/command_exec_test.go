@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // fakeGCC writes a program that answers like GCC of a version and, for all else, prints its
@@ -29,7 +30,7 @@ case "$*" in
 --version) echo "gcc (GCC) %[1]s"; echo "Copyright (C) Free Software Foundation, Inc."; exit ;;
 -dumpfullversion*) echo %[1]s; exit ;;
 *" -E -v") echo "$*" >> %[2]s
-	for file in a.c a.h; do echo "# 1 \"$file\""; cat $file; done; exit ;;
+	for file in a.c a.h; do echo "# 1 \"$file\""; while IFS= read -r line; do printf '%%s\n' "$line"; done <$file; done; exit ;;
 *--fail*) exit 7 ;;
 *--kill*) kill -TERM $$ ;;
 esac
@@ -39,6 +40,7 @@ printf '%%s\n' "$*"
 }
 
 func TestExecPassesThrough(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("bin/gcc", "14.2.0")
 	icc := s.path("bin/icc")
@@ -79,6 +81,7 @@ func TestExecPassesThrough(t *testing.T) {
 }
 
 func TestExecFailures(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f(void) { return 1; }\n")
@@ -111,6 +114,7 @@ func TestExecFailures(t *testing.T) {
 
 // TestExecCommands looks at the command lines that compilers get, and at their slices.
 func TestExecCommands(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
@@ -194,6 +198,7 @@ func TestExecCommands(t *testing.T) {
 
 // TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
 func TestExecCaches(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "#include \"a.h\"\nint f0(int x) { return x; }\n")
@@ -282,6 +287,7 @@ func TestExecCaches(t *testing.T) {
 // TestExecKeepsTheProfile compiles into a program beside whose name the profile stands, also by a
 // link: "gcc a.c -o prog" with prog.afdo.
 func TestExecKeepsTheProfile(t *testing.T) {
+	t.Parallel()
 	for _, given := range []string{"prog.afdo", "link"} {
 		s := newSite(t)
 		gcc := s.fakeGCC("gcc", "14.2.0")
@@ -300,6 +306,7 @@ func TestExecKeepsTheProfile(t *testing.T) {
 
 // TestExecPrivate has a cache that others may write to, and does not use it.
 func TestExecPrivate(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
@@ -316,13 +323,14 @@ func TestExecPrivate(t *testing.T) {
 
 // TestExecThrownAway compiles into /dev/null with two profiles at once.
 func TestExecThrownAway(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {} int f1(void) {}\n")
 	s.write("a.h", "\n")
 	profiles := []string{writeV4(t, tinyProfile("a.c")), writeV4(t, tinyProfile("a.c", "b.c"))}
 	var running sync.WaitGroup
-	for i := range 24 {
+	for i := range testenv.Rounds(8, 24) {
 		running.Go(func() {
 			out, err := s.command("afdo", "exec", "--profile", profiles[i%2], "--", gcc, "-O2", "-c", "a.c", "-o", "/dev/null").CombinedOutput()
 			assert.NoError(t, err)
@@ -335,6 +343,7 @@ func TestExecThrownAway(t *testing.T) {
 
 // TestExecWarnings counts what is said in a build.
 func TestExecWarnings(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("mycompiler", "#!/bin/sh\necho mine\n")
@@ -364,22 +373,24 @@ func TestExecWarnings(t *testing.T) {
 
 // TestExecInParallel has many compilers at once, as make -j does.
 func TestExecInParallel(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/b.c"))
 	var running sync.WaitGroup
-	for i := range 24 {
+	objects := testenv.Rounds(4, 12)
+	for i := range 2 * objects {
 		running.Go(func() {
-			object := fmt.Sprintf("obj%d.o", i%12)
+			object := fmt.Sprintf("obj%d.o", i%objects)
 			out, err := s.command("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "-o", object).CombinedOutput()
 			assert.NoError(t, err)
 			assert.Equal(t, fmt.Sprintf("-fauto-profile=%[1]s.afdo -O2 -c a.c -o %[1]s\n", object), string(out))
 		})
 	}
 	running.Wait()
-	for i := range 12 {
+	for i := range objects {
 		assert.Equal(t, []string{"f0"}, functionsOf(t, s.path(fmt.Sprintf("obj%d.o.afdo", i))))
 	}
 	left, err := filepath.Glob(s.path(".afdo-*"))

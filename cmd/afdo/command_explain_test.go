@@ -92,6 +92,7 @@ func (s explainedSite) editHash() {
 
 // The four things that make a profile worthless without a word of the compiler.
 func TestExplainJSON(t *testing.T) {
+	t.Parallel()
 	s := newExplainedSite(t, "gcc")
 	whole, f := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c", "table.c")
 	assert.Greater(t, whole.FoundShare, 0.6)
@@ -100,6 +101,17 @@ func TestExplainJSON(t *testing.T) {
 	assert.Equal(t, uint32(42), f.Line)
 	assert.Equal(t, s.path("table.c"), f.File)
 
+	s.editHash()
+	facts, f := s.explain("hash", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c")
+	assert.Equal(t, explain.Edited, f.Reason)
+	assert.NotZero(t, facts.Elsewhere)
+}
+
+// TestExplain has what people read of the same, and of the profile of another program.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	testenv.NeedSweep(t)
+	s := newExplainedSite(t, "gcc")
 	none := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-c", "table.c")
 	assert.Contains(t, none, "not optimised  100.00%")
 
@@ -108,8 +120,6 @@ func TestExplainJSON(t *testing.T) {
 	assert.Equal(t, 1, moved.Moved)
 	assert.NotEqual(t, explain.Edited, f.Reason)
 	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "table.c"), "\nCounts of 1 edited function were moved ")
-	_, f = s.explain("hash", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c")
-	assert.Equal(t, explain.Edited, f.Reason)
 	assert.Contains(t, s.run("afdo", "explain", "words.afdo", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c"), "\nFunctions that were edited since have ")
 	facts, _ := s.explain("hash", "--", "gcc", "-O2", "-c", "words.c")
 	assert.NotZero(t, facts.Elsewhere)
@@ -130,6 +140,7 @@ func TestExplainJSON(t *testing.T) {
 }
 
 func TestExplainDatabaseJSON(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	s := newExplainedSite(t, "gcc")
 	database := func(words, table string) {
@@ -151,6 +162,7 @@ func TestExplainDatabaseJSON(t *testing.T) {
 }
 
 func TestExplainBinaryJSON(t *testing.T) {
+	t.Parallel()
 	s := newExplainedSite(t, "gcc")
 	facts, _ := s.explain("hash", "--binary", "words")
 	assert.Equal(t, facts.Counts, facts.Found, "the program that was profiled")
@@ -177,6 +189,7 @@ func TestReportExplained(t *testing.T) {
 
 // Other compilers say other things of the same profile.
 func TestExplainCompilers(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	for _, compiler := range []string{"gcc-16", "clang-22"} {
 		t.Run(compiler, func(t *testing.T) {

@@ -266,7 +266,7 @@ func TestLookupDemangledJSON(t *testing.T) {
 }
 
 func TestLookupHostile(t *testing.T) {
-	levels := testenv.Rounds(20_000, 100_000)
+	levels := testenv.Rounds(4_000, 100_000)
 	deep := writeFile(t, "deep", gen.Nested(levels, true))
 	out := must(t, "lookup", deep, "--unit", gen.HostilePath, "--json")
 	assert.Equal(t, levels, strings.Count(out, `"inlined": {"id": 0, "name": "f", "unit": "hostile.c", "locations": [`))

@@ -16,6 +16,7 @@ import (
 
 // Each verb has a page with its flags, and groff has nothing to say about any of them.
 func TestManual(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "man")
 	assert.Empty(t, must(t, "man", folder))
 	root := newRoot(newEnv(cli.Env{}), verbs[:]...)

@@ -193,6 +193,7 @@ func TestRebaseOfBuild(t *testing.T) {
 // TestRebaseOfCreated moves a profile that remembers its sources: the section goes from verb to
 // verb, and what is moved is what the old sources would say.
 func TestRebaseOfCreated(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	dir := filepath.Dir(program)
 	in := sampled(t, program, "loop", 50, 7)
@@ -242,6 +243,7 @@ func TestRebaseOfCreated(t *testing.T) {
 // TestRebaseThenMerge adds up profiles of two states of the sources, as docs/rebase.md says: the
 // older one is moved first.
 func TestRebaseThenMerge(t *testing.T) {
+	t.Parallel()
 	edited := strings.Replace(createdProgram, "  int s = 0;\n", "  int s = 0;\n\n  if (n < 0) abort();\n", 1)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -273,7 +275,8 @@ func mustRead(t *testing.T, path string) []byte {
 
 // TestCreateWithoutSources says which sources are not remembered, and why.
 func TestCreateWithoutSources(t *testing.T) {
-	program := compileC(t, createdProgram, "-g")
+	t.Parallel()
+	program := compileOwn(t, createdProgram, "-g")
 	in := sampled(t, program, "loop", 50, 7)
 	source := filepath.Join(filepath.Dir(program), "prog.c")
 	out := filepath.Join(t.TempDir(), "out.v4c")

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/record"
 )
 
@@ -44,16 +45,17 @@ func needRecord(t *testing.T) {
 // What is recorded of a command becomes a profile of it, from a file and from a stream, and the
 // exit status is the command's.
 func TestRecordAndCreate(t *testing.T) {
+	t.Parallel()
 	needRecord(t)
 	program := compileC(t, spinningProgram, "-g")
 	out := filepath.Join(t.TempDir(), "perf.data")
-	r := afdoRun("record", "-o", out, "-e", "cpu-clock", "--", program, "100000000", "more")
+	r := afdoRun("record", "-o", out, "-e", "cpu-clock", "--", program, "50000000", "more")
 	assert.Equal(t, 1, r.status, r.err)
 	assert.Regexp(t, `^afdo: [\d,]+ samples of cpu-clock:u in \d+\.\d s, without branch stacks: \S+\n$`, r.err)
 	text := mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text")
 	assert.Contains(t, text, `"spin":`)
 
-	stream := afdoRun("record", "-o", "-", "-F", "2000", "--", program, "100000000")
+	stream := afdoRun("record", "-o", "-", "-F", "4000", "--", program, "50000000")
 	assert.Contains(t, stream.err, ": standard output\n")
 	require.Equal(t, 0, stream.status, stream.err)
 	created := afdoWith(strings.NewReader(stream.out), "create", "--binary", program, "--profile", "-", "--to", "text")
@@ -97,12 +99,16 @@ func TestRecordsNothing(t *testing.T) {
 // Ctrl-C ends a recording, which is whole, and a second program reads it. A command that it ends
 // has the status of that.
 func TestRecordEndsOnSignal(t *testing.T) {
+	t.Parallel()
 	needRecord(t)
 	program := compileC(t, spinningProgram, "-g")
 	for name, c := range map[string]struct {
 		group  bool // the command gets the signal as well, as it does from a terminal
 		status int
 	}{"of afdo": {false, 0}, "of all": {true, 128 + int(syscall.SIGINT)}} {
+		if c.group && !testenv.Sweep() {
+			continue
+		}
 		dir := t.TempDir()
 		out, started := filepath.Join(dir, "perf.data"), filepath.Join(dir, "started")
 		cmd := exec.Command("afdo", "record", "-o", out, "-e", "cpu-clock", "--", "sh", "-c", `touch "$0"; exec "$@"`, started, program, "1000000000000")
@@ -123,12 +129,13 @@ func TestRecordEndsOnSignal(t *testing.T) {
 
 // A process is recorded for as long as is asked for.
 func TestRecordProcess(t *testing.T) {
+	t.Parallel()
 	needRecord(t)
 	program := compileC(t, spinningProgram, "-g")
 	cmd := exec.Command(program, "1000000000000")
 	require.NoError(t, cmd.Start())
 	out := filepath.Join(t.TempDir(), "perf.data")
-	r := afdoRun("record", "-o", out, "-p", strconv.Itoa(cmd.Process.Pid), "-e", "cpu-clock", "--duration", "200ms")
+	r := afdoRun("record", "-o", out, "-p", strconv.Itoa(cmd.Process.Pid), "-e", "cpu-clock", "--duration", "100ms")
 	require.NoError(t, cmd.Process.Kill())
 	require.Equal(t, 0, r.status, r.err)
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`)

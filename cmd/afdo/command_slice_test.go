@@ -40,7 +40,7 @@ func replaceV4(t testing.TB, path string, p *profile.Profile) {
 
 // small returns a profile of its own to change, and the path of one of its sources.
 func small() (p *profile.Profile, source string) {
-	p = synth.New(synth.Small)
+	p = synth.New(synth.Options{Seed: 1, Units: 60, Functions: testenv.Rounds(400, 2_250)})
 	for f := range p.NumUnits() {
 		if path := p.UnitPath(profile.UnitRef(f)); filepath.Ext(path) == ".cc" {
 			return p, path

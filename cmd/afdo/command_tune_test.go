@@ -44,8 +44,11 @@ func TestHowToBuild(t *testing.T) {
 	}
 }
 
-// TestTuneJSON goes all the way with a real compiler and callgrind.
+// TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
+// that are done or fail.
 func TestTuneJSON(t *testing.T) {
+	testenv.NeedSweep(t)
+	t.Parallel()
 	testenv.Tool(t, "gcc")
 	testenv.Tool(t, "valgrind")
 	testenv.Tool(t, "awk")
@@ -53,13 +56,16 @@ func TestTuneJSON(t *testing.T) {
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
 	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
+	s.setenv("PATH", onlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "valgrind", "cat")) // each compiler in PATH is asked what it is
 	args := []string{
 		"afdo", "tune", "--recorder", "callgrind", "--rounds", "6", "-o", "words.afdo",
 		"--train", "./words < training.txt", "--measure", "./words < $INPUT", "--env", "INPUT=other.txt", "--json", "--", "sh", "build.sh",
 	}
 	cmd := s.command(args...)
+	var said strings.Builder
+	cmd.Stderr = &said
 	out, err := cmd.Output()
-	require.NoError(t, err)
+	require.NoError(t, err, said.String())
 	keepJSON(t, "tune", string(out))
 	var facts tuneFacts
 	require.NoError(t, json.Unmarshal(out, &facts))
@@ -82,12 +88,8 @@ func TestTuneJSON(t *testing.T) {
 	assert.NoFileExists(t, s.path("words"), "the tree has the profile and the folder, and nothing else that is new")
 
 	assert.Equal(t, cli.StatusDone, afdoRun("show", s.path("words.afdo")).status)
-	said := s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c"))
-	assert.Contains(t, said, "table_add", "units have the paths of the tree")
+	assert.Contains(t, s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c")), "table_add", "units have the paths of the tree")
 
-	if !testenv.Sweep() {
-		return // package tune has tests of steps that are done or fail
-	}
 	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
 	for _, step := range []string{"base", "train", "profile", "fast"} {
 		assert.Contains(t, again, "# "+step+": done before\n")

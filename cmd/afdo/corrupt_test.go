@@ -38,7 +38,7 @@ func TestVerbsOnCorruptFiles(t *testing.T) {
 			{"pprof", path, "-o", out},
 			{"check", "--json", path},
 		} {
-			if (i+j)%testenv.Rounds(3, 1) != 0 {
+			if (i+j)%testenv.Rounds(5, 1) != 0 {
 				continue
 			}
 			r := afdoRun(args...)

@@ -16,6 +16,7 @@ import (
 
 // A profile of too few samples is written for those alone who ask for it.
 func TestCreateRefusesPoorProfiles(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	out := filepath.Join(t.TempDir(), "out")
 	in := sampled(t, program, "loop", 50, 0)
@@ -56,6 +57,7 @@ func oneSample(t *testing.T, path string) string {
 }
 
 func TestCreateQualityJSON(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--to", "v2", "-o", filepath.Join(t.TempDir(), "out"), "--json")
 	require.Equal(t, 0, r.status, r.err)

@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
 // do not, an edit of a header and one that is but a comment are noticed, and the slice is the one
 // of the whole profile, moved.
 func TestExecRebases(t *testing.T) {
+	t.Parallel()
 	testenv.Tool(t, "gcc")
 	s := newSite(t)
 	s.write("half.h", execRebaseHeader)
@@ -55,12 +56,16 @@ func TestExecRebases(t *testing.T) {
 	_, stale := slice("--no-rebase")
 	assert.Equal(t, stale, same)
 
-	for _, edit := range []struct{ name, file, text string }{
+	edits := []struct{ name, file, text string }{
 		{"a comment", "prog.c", strings.Replace(execRebaseSource, "  for", "  /* all\n     of them */\n  for", 1)},
-		{"a header", "half.h", strings.Replace(execRebaseHeader, "  return", "  if (x < 0)\n    return -half(-x);\n  return", 1)},
 		{"back again", "prog.c", execRebaseSource},
+		{"a header", "half.h", strings.Replace(execRebaseHeader, "  return", "  if (x < 0)\n    return -half(-x);\n  return", 1)},
 		{"a function more", "half.h", "static inline int other(void) { return 1; }\n\n" + execRebaseHeader},
-	} {
+	}
+	if !testenv.Sweep() {
+		edits = edits[2:]
+	}
+	for _, edit := range edits {
 		s.write(edit.file, edit.text)
 		said, moved := slice()
 		assert.NotContains(t, said, "up to date", edit.name)
@@ -89,6 +94,7 @@ func TestExecRebases(t *testing.T) {
 // TestExecFindsRenamed renames the function that has the samples: the slice has it under its new
 // name, and one that is gone for good is not in it.
 func TestExecFindsRenamed(t *testing.T) {
+	t.Parallel()
 	source := strings.Replace(execRebaseSource, "  return s;", "  if (s < 0)\n    s = -s;\n  s ^= n << 7;\n  while (s > 1000)\n    s /= TWICE(3);\n  s += half(s) * 5;\n  return s;", 1)
 	for _, compiler := range []string{"gcc", "gcc-16"}[:testenv.Rounds(1, 2)] {
 		t.Run(compiler, func(t *testing.T) {
@@ -114,6 +120,9 @@ func TestExecFindsRenamed(t *testing.T) {
 			assert.NotContains(t, renamed, "loop")
 			assert.Equal(t, before, strings.ReplaceAll(renamed, "spin", "loop"))
 
+			if !testenv.Sweep() {
+				return
+			}
 			s.write("prog.c", "#include \"half.h\"\nint main(int argc, char **argv) {\n  return half(argc * 100) & 1;\n}\n")
 			assert.NotContains(t, slice(), "loop:")
 			s.write("prog.c", source)
@@ -149,6 +158,7 @@ int main(int argc, char **argv) {
 // TestExecFollowsNamespaces has a library with its version in an inline namespace, whose name only
 // macros make: the slice has the name that the compile has, although no function was edited.
 func TestExecFollowsNamespaces(t *testing.T) {
+	t.Parallel()
 	for _, compiler := range []string{"g++", "g++-16"}[:testenv.Rounds(1, 2)] {
 		t.Run(compiler, func(t *testing.T) {
 			testenv.Tool(t, compiler)

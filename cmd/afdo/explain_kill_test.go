@@ -35,6 +35,7 @@ esac
 // A signal that ends afdo explain ends the compilers with all that they have started, and leaves no
 // files of theirs.
 func TestExplainKilled(t *testing.T) {
+	t.Parallel()
 	testenv.Tool(t, "gcc")
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir, temporary := t.TempDir(), t.TempDir()

@@ -31,6 +31,7 @@ import (
 // create as well. It counts what is the same, what differs and what one of them refuses.
 // docs/llvm-tests.md has a sentence for each difference, by the name of the file or the flag.
 func TestLLVMTests(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	root := os.Getenv("AFDO_LLVM_TESTS")
 	if root == "" {

@@ -29,7 +29,15 @@ var programs = map[string]func(){
 	"write-until-kill": writeUntilKilled,
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) { testscript.Main(testsOf{m}, programs) }
+
+// testsOf runs the tests, and removes the programs that they have shared.
+type testsOf struct{ *testing.M }
+
+func (m testsOf) Run() int {
+	defer removeCompiled()
+	return m.M.Run()
+}
 
 // The scripts show what people see: output, errors and exit statuses.
 func TestScripts(t *testing.T) {

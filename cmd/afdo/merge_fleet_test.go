@@ -95,7 +95,7 @@ func TestMergeFleetAgainstNaive(t *testing.T) {
 	dir := t.TempDir()
 	out, list := filepath.Join(dir, "out"), filepath.Join(dir, "list")
 	capped := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(testenv.Rounds(12, 40)) {
 		rng := rand.New(rand.NewPCG(seed, 0x6f))
 		most := uint64(1) << rng.IntN(64)
 		hosts := map[string]*naive.Profile{}

@@ -183,6 +183,7 @@ func TestBytesThatNoOneAccountsFor(t *testing.T) {
 // Texts that LLVM takes are taken: long comments and names, and profiles without functions. What it
 // refuses is refused.
 func TestTextsAsLLVM(t *testing.T) {
+	t.Parallel()
 	profdata := testenv.Tool(t, "llvm-profdata-22")
 	comment := strings.Repeat("# a comment\n", 1000)
 	for name, text := range map[string]string{
@@ -206,6 +207,7 @@ func TestTextsAsLLVM(t *testing.T) {
 
 // The memory profile of a file that has counters as well is printed like that of any other.
 func TestMemoryProfileOfCombinedFile(t *testing.T) {
+	t.Parallel()
 	yaml := writeFile(t, "memory.yaml", []byte(memoryYAML))
 	memory := writeFile(t, "memory.profdata", []byte(must(t, "convert", "--to", "memprof", yaml)))
 	combined := filepath.Join(t.TempDir(), "combined.profdata")

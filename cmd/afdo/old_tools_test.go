@@ -23,6 +23,7 @@ func asTool(program string, args ...string) result {
 // A link of an old tool's name does what the scripts want that call it: those of GCC's bootstrap,
 // of the kernel and of Android.
 func TestOldTools(t *testing.T) {
+	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
 	in := sampled(t, program, "loop", 50, 7)
 	out := filepath.Join(t.TempDir(), "out")

@@ -19,6 +19,7 @@ import (
 // TestSliceMake builds with the rules of make in docs/slices.md: a new profile compiles again just
 // what has another slice.
 func TestSliceMake(t *testing.T) {
+	t.Parallel()
 	testenv.Tool(t, "make")
 	testenv.Tool(t, "gcc")
 	guide, err := os.ReadFile("../../docs/slices.md")
@@ -60,6 +61,7 @@ func TestSliceMake(t *testing.T) {
 
 // TestSliceCMake builds with the afdo.cmake of docs/slices.md, two targets that share a source.
 func TestSliceCMake(t *testing.T) {
+	t.Parallel()
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "cmake")
 	testenv.Tool(t, "ninja")

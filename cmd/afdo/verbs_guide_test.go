@@ -16,6 +16,7 @@ import (
 // TestVerbsGuide runs the commands of docs/verbs.md, one after another in a copy of testdata, and
 // compares what they print. Every verb has a heading there.
 func TestVerbsGuide(t *testing.T) {
+	t.Parallel()
 	sh := testenv.Tool(t, "sh")
 	data, err := os.ReadFile("../../docs/verbs.md")
 	require.NoError(t, err)
