@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/readertest"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // allocated returns how many bytes f allocates.
@@ -29,7 +30,7 @@ func allocated(f func()) uint64 {
 const timesFile = 40
 
 func TestDeepNesting(t *testing.T) {
-	const depth = 2_000_000
+	depth := testenv.Rounds(200_000, 2_000_000)
 	for _, compact := range []bool{false, true} {
 		data := gen.Nested(depth, compact)
 		r, err := afdo.OpenBytes(data)

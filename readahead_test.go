@@ -21,11 +21,19 @@ var requestShapes = map[string]synth.Options{
 	"headers": {Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers},
 }
 
+// compactFiles are what compactFile has made, by shape and whether there is an index.
+var compactFiles = make(map[string][]byte)
+
+// compactFile returns a file that is not to be changed.
 func compactFile(t testing.TB, o synth.Options, x *index.Options) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, builder.Write(&b, synth.Profile(o), builder.Options{Compact: true, Index: x}))
-	return b.Bytes()
+	key := fmt.Sprint(o, x != nil)
+	if compactFiles[key] == nil {
+		var b bytes.Buffer
+		require.NoError(t, builder.Write(&b, synth.Profile(o), builder.Options{Compact: true, Index: x}))
+		compactFiles[key] = b.Bytes()
+	}
+	return compactFiles[key]
 }
 
 // smallUnits returns the paths of n units of less than some number of symbols, spread over the

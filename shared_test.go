@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/readertest"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // Symbols of a unit that share the section of their samples share its bytes in memory, too.
@@ -56,7 +57,7 @@ func TestSharedInfo(t *testing.T) {
 // A path that stands thousands of times, and paths made to collide in a hash table, must not make
 // lookups slow: each of these would take minutes.
 func TestUnitLookupOfHostilePaths(t *testing.T) {
-	const units = 300_000
+	units := testenv.Rounds(60_000, 300_000)
 	for name, path := range map[string]func(i uint64) string{
 		"same":      func(uint64) string { return "a.c" },
 		"colliding": collidingPath,

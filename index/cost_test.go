@@ -111,7 +111,7 @@ func TestIndexConcurrently(t *testing.T) {
 	for _, o := range []afdo.Option{afdo.RequireChecksums(), plainReader} {
 		for _, r := range indexedSources(t, data, o) {
 			var wg sync.WaitGroup
-			for range 4 {
+			for range testenv.Rounds(2, 4) {
 				wg.Go(func() {
 					if failed := q.ask(t, r, nil); failed != 0 {
 						t.Error(failed)

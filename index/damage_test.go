@@ -74,6 +74,9 @@ func TestIndexDamaged(t *testing.T) {
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
 		for i := from; i < to; i++ {
+			if i > from+8 && i%3 != 0 && !testenv.Sweep() {
+				continue
+			}
 			for _, mask := range []byte{1, 0x10, 0x80, 0xff}[:testenv.Rounds(1, 4)] {
 				bad := slices.Clone(data)
 				bad[i] ^= mask
@@ -153,7 +156,7 @@ func TestIndexLies(t *testing.T) {
 		data, truth := smallIndexed(t, compact)
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
-		for i := from; i < to-4; i++ {
+		for i := from; i < to-4; i += testenv.Rounds(3, 1) {
 			for bit := range 8 {
 				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
 					continue
@@ -186,7 +189,7 @@ func TestIndexLies(t *testing.T) {
 // Larger indexes have many pages. Lies anywhere in them are no more than omissions.
 func TestIndexLiesAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
-	for seed := range uint64(testenv.Rounds(30, 300)) {
+	for seed := range uint64(testenv.Rounds(12, 300)) {
 		_, data, _ := randomIndexed(t, 4*seed)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
@@ -220,7 +223,7 @@ func TestBitFlips(t *testing.T) {
 		noticed := 0
 		for i := range data {
 			for bit := range 8 {
-				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
+				if (i%2 != 0 || bit != i/2%8) && !testenv.Sweep() { // one bit of every other byte, else
 					continue
 				}
 				bad := slices.Clone(data)
@@ -242,7 +245,7 @@ func TestBitFlips(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, noticed, len(data)*testenv.Rounds(1, 8))
+		require.Greater(t, noticed, len(data)/2*testenv.Rounds(1, 16))
 	}
 }
 

@@ -47,7 +47,7 @@ func unitsOneByOne(r *afdo.Reader, paths []naive.Unit) (units []naive.Unit, err 
 func TestDistant(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		small, _ := smallIndexed(t, compact)
-		for _, data := range [][]byte{small, readertest.Reindex(t, gen.Big(300, compact), fullIndex())} {
+		for _, data := range [][]byte{small, readertest.Reindex(t, gen.Big(testenv.Rounds(100, 300), compact), fullIndex())} {
 			truth, err := naive.Decode(data)
 			require.NoError(t, err)
 			r, err := openDistant(data)

@@ -255,7 +255,7 @@ func TestIndexIsSkipped(t *testing.T) {
 // Lookups give the same with an index, without one, and when it is not to be used.
 func TestIndexAgrees(t *testing.T) {
 	var namesakes, clones, cross int
-	for seed := range uint64(testenv.Rounds(40, 1000)) {
+	for seed := range uint64(testenv.Rounds(16, 1000)) {
 		plain, indexed, truth := randomIndexed(t, seed)
 		q := newQuestions(truth)
 		namesakes, clones, cross = namesakes+q.namesakes, clones+q.clones, cross+q.cross
@@ -353,7 +353,7 @@ func TestIndexInfo(t *testing.T) {
 
 // An index can be left out in parts, renewed and taken away.
 func TestReindex(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(10, 100)) {
+	for seed := range uint64(testenv.Rounds(4, 100)) {
 		_, indexed, truth := randomIndexed(t, seed)
 		require.Equal(t, indexed, readertest.Reindex(t, indexed, fullIndex()), "an index in place of the same")
 		bare := readertest.Reindex(t, indexed, nil)

@@ -51,7 +51,7 @@ func TestLargeSectionTable(t *testing.T) {
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		l, _ := large(t, compact)
 		l.Add(gen.Section{Type: 0x33, Data: []byte("padding")})
-		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {31, 32}, {3_777, 12}, {1, 0}, {2_500, 2_499}, {len(l.Sections) - 1, 64}}[:testenv.Rounds(4, 7)] {
+		for _, fixed := range [][2]int{{l.Summary, l.FileNames}, {0, 1}, {31, 32}, {3_777, 12}, {1, 0}, {2_500, 2_499}, {len(l.Sections) - 1, 64}}[:testenv.Rounds(2, 7)] {
 			swapped := *l
 			swapped.Sections = append([]gen.Section{}, l.Sections...)
 			move := func(to int, at, other *int) {
@@ -103,7 +103,7 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 			"outside": func(_ int, offset, _ uint64) (uint64, uint64) { return offset, 1 << 40 },
 			"before":  func(_ int, _, size uint64) (uint64, uint64) { return 3, size },
 		} {
-			for _, at := range []int{0, n - 2, 32, l.Summary, l.FileNames, 1, 31, 33, n / 2, n - 40}[:testenv.Rounds(4, 10)] {
+			for _, at := range []int{0, n - 2, 32, l.Summary, l.FileNames, 1, 31, 33, n / 2, n - 40}[:testenv.Rounds(2, 10)] {
 				bad := *l
 				bad.Edit = func(index int, offset, size uint64) (uint64, uint64) {
 					if index == at {
@@ -176,7 +176,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 				return faults, nil
 			},
 		}
-		for _, data := range [][]byte{plain, indexed, damaged, unsummed} {
+		for _, data := range [][]byte{indexed, damaged, plain, unsummed}[:testenv.Rounds(2, 4)] {
 			for _, o := range [][]afdo.Option{
 				nil, {plainReader}, {afdo.SkipChecksums()}, {plainReader, afdo.RequireChecksums()},
 			}[:testenv.Rounds(2, 4)] {

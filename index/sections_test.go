@@ -23,7 +23,7 @@ func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset
 // then at all of them at once.
 func TestSectionTableAfterAll(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := readertest.Reindex(t, gen.Big(3_000, compact), &index.Options{})
+		data := readertest.Reindex(t, gen.Big(testenv.Rounds(1_000, 3_000), compact), &index.Options{})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		want := readertest.Comparable(truth).Units
@@ -276,7 +276,8 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 // it. That the table has one is remembered.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
-		data := readertest.Reindex(t, gen.Big(2_000, compact), &index.Options{NoLookups: true})
+		units := testenv.Rounds(700, 2_000)
+		data := readertest.Reindex(t, gen.Big(units, compact), &index.Options{NoLookups: true})
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		l := layoutOf(truth, data)
@@ -292,7 +293,7 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 		r, err := afdo.NewReader(counting, int64(len(bad)), afdo.TrustIndex())
 		require.NoError(t, err)
 		failed := 0
-		for i := range 2_000 {
+		for i := range units {
 			u, err := r.Unit(gen.BigPath(i))
 			require.NoError(t, err)
 			stringTable, symbolNames := u.Sections()

@@ -101,7 +101,7 @@ func collected(t *testing.T, dir string, flags ...string) map[string][]byte {
 	script := filepath.Join(dir, "script")
 	require.NoError(t, os.WriteFile(script, []byte(perfScript(t, program)), 0o666))
 	files := map[string][]byte{}
-	for _, option := range []string{"--ignore-stack-samples", "--gen-cs-nested-profile=0", "", "--use-md5"}[:testenv.Rounds(2, 4)] {
+	for _, option := range []string{"--ignore-stack-samples", "--gen-cs-nested-profile=0", "", "--use-md5"}[:testenv.Rounds(1, 4)] {
 		out := filepath.Join(dir, "profile")
 		args := []string{"--perfscript=" + script, "--binary=" + program, "--output=" + out, "--format=extbinary"}
 		if option != "" {
@@ -198,6 +198,7 @@ func (l *llvm) compile(t *testing.T, flags []string, data []byte) string {
 
 // In every format and layout a profile gives the same object.
 func TestClangReadsAllLayouts(t *testing.T) {
+	testenv.NeedSweep(t)
 	l := newLLVM(t)
 	p := decoded(t, collected(t, l.dir)["--ignore-stack-samples"])
 	want := l.compile(t, nil, []byte(textOf(t, p)))

@@ -85,7 +85,7 @@ func corpusFile(t testing.TB, name string) []byte {
 	return data
 }
 
-var androidProfiles = []string{"keystore2.afdo", "libsqlite.afdo", "lmkd.afdo"}
+var androidProfiles = []string{"lmkd.afdo", "libsqlite.afdo", "keystore2.afdo"}
 
 func parse(t testing.TB, text string) *Profile {
 	t.Helper()

@@ -73,6 +73,9 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(shapes)) {
 		s := shapes[name]
 		t.Run(name, func(t *testing.T) {
+			if i%3 != 0 {
+				testenv.NeedSweep(t)
+			}
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
@@ -251,7 +254,7 @@ func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 		return "main:10:1\n 1: 5\n 2: f:3\n  1: 3\n" + inner + outer + "other:4:1\n 1: 4\n !CFGChecksum: 9\n"
 	}
 	none, first, second := "", " !CFGChecksum: 1\n", " !CFGChecksum: 2\n"
-	for _, c := range []struct{ a, b string }{
+	cases := []struct{ a, b string }{
 		{body(first, " "+first), body(second, " "+first)},
 		{body(first, " "+first), body(first, " "+second)},
 		{body(first, none), body(first, " "+second)},
@@ -260,7 +263,8 @@ func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 		{body(first, " "+first), body(none, " "+first)},
 		{"main:10:1\n 1: 5\n !Attributes: 2\n", "main:10:1\n 1: 5\n !Attributes: 1\nf:1:1\n !Attributes: 3\n"},
 		{"main:10:1\n 1: 5\n", "main:10:1\n 1: 5\n !Attributes: 1\n"},
-	} {
+	}
+	for _, c := range cases[:testenv.Rounds(3, len(cases))] {
 		want := string(l.merge([]string{"--text"}, []byte(c.a), []byte(c.b)))
 		p := parse(t, c.a)
 		_, err := p.Merge(parse(t, c.b), one)

@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"bytes"
 	"encoding/binary"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // ulebMD5s writes a profile with MD5s for names, each as a ULEB128, which LLVM reads and has not
@@ -51,7 +53,11 @@ func putULEBs(hashes []uint64) []byte {
 func TestULEBMD5sAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	rng := rand.New(rand.NewPCG(5, 6))
-	for name, layout := range layouts {
+	for i, name := range slices.Sorted(maps.Keys(layouts)) {
+		if i%3 != 0 && !testenv.Sweep() {
+			continue
+		}
+		layout := layouts[name]
 		p := randomProfile(rng, shape{})
 		data := ulebMD5s(t, p, layout.options, putULEBs)
 		got := decoded(t, data)
@@ -95,8 +101,10 @@ func TestBadULEBMD5s(t *testing.T) {
 			assert.ErrorIs(t, err, c.err, name)
 			var fault *afdo.FormatError
 			assert.ErrorAs(t, err, &fault, name)
-			_, said, err := l.tryMerge([]string{"--text"}, data)
-			assert.Error(t, err, "%s: %s", name, said)
+			if testenv.Sweep() {
+				_, said, err := l.tryMerge([]string{"--text"}, data)
+				assert.Error(t, err, "%s: %s", name, said)
+			}
 		})
 	}
 	// The same name twice is one name, as for LLVM.
