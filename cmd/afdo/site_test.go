@@ -42,7 +42,7 @@ func (s *site) read(name string) string {
 	return string(data)
 }
 
-// onlyPrograms returns a folder of scripts that run some programs, for a PATH that has nothing else.
+// onlyPrograms returns a folder of scripts that run some programs, for a PATH that has no others.
 func onlyPrograms(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
