@@ -13,9 +13,9 @@ import (
 // Namespaces is what a text tells of inline namespaces such as fmt::v9, which are in all symbols of
 // a library and have another name in its next version. A slice.Text is one.
 type Namespaces interface {
-	// InlineNamespaces returns the name of the inline namespace in each namespace that has one. It
-	// is empty if there are several.
-	InlineNamespaces() map[string]string
+	// InlineNamespaces returns the name of the inline namespace in each namespace that has one, or
+	// all that it may have.
+	InlineNamespaces() map[string][]string
 	// HasWord reports whether a word is in the text.
 	HasWord(word string) bool
 }
@@ -50,31 +50,31 @@ func symbolsOf(p *profile.Profile) iter.Seq[string] {
 }
 
 // inlineNamespace is how texts open one, in a macro as a rule.
-var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)\s*\{[\s\\]*inline namespace\s+(\w+)`)
+var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)[\s\\]*\{[\s\\]*inline namespace\s+([^{};]*)\{`)
+
+// maxInlines bounds how many ways to open one are looked at.
+const maxInlines = 1 << 7
 
 // InlineNamespaces implements [Namespaces] for texts with macros.
-func (s *Sources) InlineNamespaces() map[string]string {
+func (s *Sources) InlineNamespaces() map[string][]string {
 	inlines := make(mangled.Inlines)
+	seen := make(map[string]bool)
 	for i := range s.files {
 		if !bytes.Contains(s.files[i].text, []byte("inline namespace")) {
 			continue
 		}
 		for _, found := range inlineNamespace().FindAllSubmatch(s.files[i].text, -1) {
-			inlines.Add(string(found[1]), s.macro(string(found[2])))
+			text := s.files[i].path + "\n" + string(found[0])
+			if seen[text] || len(found[0]) > maxMeaning || len(seen) == maxInlines {
+				continue
+			}
+			seen[text] = true
+			for _, name := range s.meanings(&s.files[i], noCode().ReplaceAllString(string(found[2]), " ")) {
+				inlines.Add(string(found[1]), name)
+			}
 		}
 	}
 	return inlines
-}
-
-// macro returns the word that a macro stands for, or the name itself if it is none.
-func (s *Sources) macro(name string) string {
-	define := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+` + name + `[ \t]+([A-Za-z_]\w*)[ \t]*\r?$`)
-	for i := range s.files {
-		if found := define.FindSubmatch(s.files[i].text); found != nil {
-			return string(found[1])
-		}
-	}
-	return name
 }
 
 // HasWord reports whether a word is in any of the texts.

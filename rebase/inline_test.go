@@ -21,13 +21,17 @@ func TestInlineNamespaces(t *testing.T) {
 		edited string
 		want   string // the namespace in symbols, of which v1 is the old one
 	}{
-		"renamed":       {open("v12"), "3v12"},
-		"by a macro":    {"#define INNER v12\n" + open("INNER"), "3v12"},
-		"the same":      {open("v1"), "2v1"},
-		"still there":   {open("v12") + "// v1\n", "2v1"},
-		"several":       {open("v12") + open("v13"), "2v1"},
-		"other parent":  {strings.Replace(open("v12"), "shop", "cart", 1), "2v1"},
-		"no namespaces": {text, "2v1"},
+		"renamed":    {open("v12"), "3v12"},
+		"by a macro": {"#define INNER v12\n" + open("INNER"), "3v12"},
+		"pasted": {"#define MAJOR 12\n#if TAGS\n#define TAG _tag\n#else\n#define TAG // none\n#endif\n#define PASTE_(a, b) v ## b ## a\n#define PASTE(a, b) \\\n PASTE_(a, b)\n" +
+			open("PASTE(TAG, \\\n MAJOR)"), "3v12"},
+		"pasted of one of two numbers": {"#if A\n#define MAJOR 12\n#else\n#define MAJOR 13\n#endif\n#define PASTE(a) v ## a\n" + open("PASTE(MAJOR)"), "2v1"},
+		"of itself":                    {"#define A B\n#define B A A\n" + open("A"), "2v1"},
+		"the same":                     {open("v1"), "2v1"},
+		"still there":                  {open("v12") + "// v1\n", "2v1"},
+		"several":                      {open("v12") + open("v13"), "2v1"},
+		"other parent":                 {strings.Replace(open("v12"), "shop", "cart", 1), "2v1"},
+		"no namespaces":                {text, "2v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := profile.New()

@@ -80,7 +80,11 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 			c.outcome, c.same = Unknown, true
 		}
 	}
-	p.respell(new)
+	if new.declared != nil {
+		p.respell(new)
+	} else {
+		p.retype(new)
+	}
 	p.movePaths()
 	return p
 }

@@ -26,6 +26,8 @@ type source struct {
 	path   string
 	text   []byte
 	byLine map[int][]*function // by the line of the name
+
+	templates []outline.Template
 }
 
 // A function is one of the sources. It may be there several times, under each name it may have.
@@ -87,7 +89,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 		s.base = make(map[string][]int)
 	}
 	byLine := make(map[int][]*function)
-	functions := outline.Functions(text)
+	functions, templates := outline.Outline(text)
 	for i := range functions {
 		f := &functions[i]
 		file := path
@@ -102,7 +104,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 	}
 	base := pathpkg.Base(path)
 	s.base[base] = append(s.base[base], len(s.files))
-	s.files = append(s.files, source{path, text, byLine})
+	s.files = append(s.files, source{path, text, byLine, templates})
 }
 
 func join(outer, inner string) string {

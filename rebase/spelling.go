@@ -29,14 +29,8 @@ func spell(symbol string) spelling {
 		return spelling{name: cut}
 	}
 	s := spelling{known: true}
-	if t, ok := tree.(*demangle.Typed); ok {
-		function := t.Type
-		if m, ok := function.(*demangle.MethodWithQualifiers); ok { // const and the like
-			function = m.Method
-		}
-		if f, ok := function.(*demangle.FunctionType); ok {
-			s.params = outline.Words([]byte(demangle.ASTToString(&demangle.FunctionType{Args: f.Args})))
-		}
+	if f := typeOf(tree); f != nil {
+		s.params = outline.Words([]byte(demangle.ASTToString(&demangle.FunctionType{Args: f.Args})))
 	}
 	s.name, s.scope = lastName(tree), scopesOf(tree)
 	return s
@@ -85,4 +79,18 @@ func scopeName(tree demangle.AST) string {
 		return ""
 	}
 	return name
+}
+
+// typeOf returns the type of a function, nil if its symbol does not tell.
+func typeOf(tree demangle.AST) *demangle.FunctionType {
+	typed, ok := tree.(*demangle.Typed)
+	if !ok {
+		return nil
+	}
+	function := typed.Type
+	if m, ok := function.(*demangle.MethodWithQualifiers); ok { // const and the like
+		function = m.Method
+	}
+	f, _ := function.(*demangle.FunctionType)
+	return f
 }

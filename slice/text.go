@@ -112,9 +112,9 @@ func (t *Text) has(word string) bool {
 // HasWord reports whether a word stands in the text. It may say so of one that does not.
 func (t *Text) HasWord(word string) bool { return t.has(word) }
 
-// InlineNamespaces returns the name of the inline namespace with which each namespace begins that
-// has one; it is empty if there are several. Of a text with macros nothing is known.
-func (t *Text) InlineNamespaces() map[string]string {
+// InlineNamespaces returns the names of the inline namespaces with which each namespace begins that
+// has one. Of a text with macros nothing is known.
+func (t *Text) InlineNamespaces() map[string][]string {
 	if t.anyScope {
 		return nil
 	}

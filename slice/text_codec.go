@@ -7,7 +7,7 @@ import (
 )
 
 // TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
-const TextForm = "afdo text 8"
+const TextForm = "afdo text 9"
 
 // Encode returns the text in a form for [DecodeText].
 func (t *Text) Encode() []byte {
@@ -26,7 +26,11 @@ func (t *Text) Encode() []byte {
 	data = appendNames(appendNames(data, t.defined), t.labels)
 	data = binary.AppendUvarint(data, uint64(len(t.inlines)))
 	for _, outer := range slices.Sorted(maps.Keys(t.inlines)) {
-		data = appendName(appendName(data, outer), t.inlines[outer])
+		names := t.inlines[outer]
+		data = binary.AppendUvarint(appendName(data, outer), uint64(len(names)))
+		for _, name := range names {
+			data = appendName(data, name)
+		}
 	}
 	return data
 }
@@ -89,7 +93,10 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 	}
 	for n := next(); n > 0 && ok; n-- {
 		outer := name()
-		t.inlines[outer] = name()
+		t.inlines[outer] = nil
+		for names := next(); names > 0 && ok; names-- {
+			t.inlines[outer] = append(t.inlines[outer], name())
+		}
 	}
 	return t, ok && len(data) == 0
 }

@@ -74,7 +74,7 @@ func TestImplicit(t *testing.T) {
 
 func TestTextCodes(t *testing.T) {
 	text := textOf("struct S; namespace A { inline namespace B { struct T { int x; }; } } int f(struct S *s) { return s->x; } int g() __asm__(\"h\");", "#define M")
-	assert.Equal(t, "B", text.inlines["A"])
+	assert.Equal(t, []string{"B"}, text.inlines["A"])
 	assert.True(t, text.anyScope && text.isLabel("h") && text.words[wordHash("T")] && !text.words[wordHash("S")])
 	data := text.Encode()
 	again, ok := DecodeText(data)

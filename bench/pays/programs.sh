@@ -40,7 +40,10 @@ files() {
 	yamlcpp) ls "$sources"/yaml-cpp-*/src/*.cpp "$here/programs/yamlcpp.cc" ;;
 	libpng) ls "$sources"/libpng*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
 	mujs) ls "$sources"/mujs-*/*.c "$here/programs/mujs.c" | grep -v -e /main.c -e /one.c -e /pp.c ;;
-	nlohmann | httplib) echo "$here/programs/$1.cc" ;;
+	md4c) ls "$sources"/md4c-*/src/{md4c,md4c-html,entity}.c "$here/programs/md4c.c" ;;
+	jsoncpp) ls "$sources"/libjsoncpp-*/src/lib_json/*.cpp "$here/programs/jsoncpp.cc" ;;
+	pugixml) ls "$sources"/pugixml-*/src/*.cpp "$here/programs/pugixml.cc" ;;
+	nlohmann | httplib | cli11) echo "$here/programs/$1.cc" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
 	esac
@@ -62,6 +65,10 @@ flags() {
 	mujs) echo -I"$(echo "$sources"/mujs-*)" ;;
 	nlohmann) echo -I"$(echo "$sources"/nlohmann-json3-*/include)" ;;
 	httplib) echo -I"$(echo "$sources"/cpp-httplib-*)" ;;
+	md4c) echo -I"$(echo "$sources"/md4c-*/src)" ;;
+	jsoncpp) echo -I"$(echo "$sources"/libjsoncpp-*/include)" ;;
+	pugixml) echo -I"$(echo "$sources"/pugixml-*/src)" ;;
+	cli11) echo -I"$(echo "$sources"/cli11-*/include)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
 		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
 	esac
@@ -71,7 +78,7 @@ flags() {
 compiler() {
 	local c="gcc${2#plain}" cxx="g++${2#plain}"
 	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
-	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng | mujs) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng | mujs | md4c) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
 }
 
 # debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.

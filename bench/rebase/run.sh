@@ -5,9 +5,7 @@
 #	bench/rebase/run.sh OLD NEW [PROGRAM...]
 #
 # OLD and NEW are folders with the sources of two versions, each as bench/pays/run.sh has it; besides its programs there
-# are tinyxml2, cjson, expat, lz4, jansson, yamlcpp, libpng, mujs, nlohmann and httplib (tinyxml2-*, cjson-*, expat-*,
-# lz4-*, jansson-*, yaml-cpp-*, libpng*-*, mujs-*, nlohmann-json3-*, cpp-httplib-*). The table goes to standard output: the
-# overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
+# are those that version.sh says, such as yamlcpp of yaml-cpp-*. The table goes to standard output: the overlap of the profile with the newer one's by locations, as afdo diff has it, stale, rebased by what it remembers of
 # its sources, by both texts, and by these with the newer program's debug info; the overlap of the last one by functions
 # alone, wherever the counts are in them, which no overlap of locations can exceed; what remembering takes, as a share of
 # the compact file without; and with COUNT=1 the instructions of the newer program on the trained

@@ -6,7 +6,8 @@ suffix=${COMPILER-plain}
 keep=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
 declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4
-	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6 [mujs]=mujs [nlohmann]=nlohmann-json3 [httplib]=cpp-httplib)
+	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6 [mujs]=mujs [nlohmann]=nlohmann-json3 [httplib]=cpp-httplib
+	[md4c]=md4c [jsoncpp]=libjsoncpp [pugixml]=pugixml [cli11]=cli11)
 
 mkdir -p "$keep"
 go build -C "$root" -o "$keep/afdo" ./cmd/afdo
@@ -26,4 +27,4 @@ version() {
 		--map-prefix "$work=work" -o "$base.afdo" --to v4c 2>"$base.log" || { cat "$base.log" >&2; return 1; }
 }
 
-overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | tr ',' '\n' | awk -F': ' '/"'"${3:-locations}"'"/ {printf "%.3f", $2; exit}'; }
+overlap() { "$keep/afdo" diff --json -n 1 "$1" "$2" 2>/dev/null | sed 's/.*"overlap": {//' | tr ',' '\n' | awk -F': ' '/"'"${3:-locations}"'"/ {printf "%.3f", $2; exit}'; }

@@ -2,6 +2,7 @@ package mangled
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,16 +10,18 @@ import (
 // Libraries that keep their versions apart have an inline namespace such as fmt::v9, which is in
 // all of their symbols and has another name in the next version.
 
-// Inlines are the inline namespaces of some sources, by the namespace around them. One that has
-// several is empty.
-type Inlines map[string]string
+// Inlines are the inline namespaces of some sources, by the namespace around them: those that it may
+// have.
+type Inlines map[string][]string
+
+// maxInlines bounds how many names are remembered. Of more, none is what another has become.
+const maxInlines = 1 << 6
 
 // Add takes note of an inline namespace.
 func (in Inlines) Add(outer, name string) {
-	if before, ok := in[outer]; ok && before != name {
-		name = ""
+	if !slices.Contains(in[outer], name) && len(in[outer]) <= maxInlines {
+		in[outer] = append(in[outer], name)
 	}
-	in[outer] = name
 }
 
 // Spelled returns a symbol with these inline namespaces in it, instead of the names behind those
@@ -31,16 +34,43 @@ func (in Inlines) Spelled(symbol string, has func(word string) bool) string {
 // what stands more often than all else behind the namespace around it, if it is no word of the
 // sources.
 func (in Inlines) Renames(symbols iter.Seq[string], has func(word string) bool) (r Renames) {
-	for outer, name := range in {
-		if name == "" {
+	for outer, names := range in {
+		outer = LengthAndName(outer)
+		old := usualAfter(outer, symbols)
+		if old == "" || has(old) {
 			continue
 		}
-		outer = LengthAndName(outer)
-		if old := usualAfter(outer, symbols); old != "" && old != name && !has(old) {
+		if name := nowOf(old, names); name != "" && name != old {
 			r = append(r, outer+LengthAndName(old), outer+LengthAndName(name))
 		}
 	}
 	return r
+}
+
+// nowOf returns which of some names another one has become: the only one, or the only one that is
+// the same but for its numbers.
+func nowOf(old string, names []string) (now string) {
+	if len(names) == 1 {
+		return names[0]
+	}
+	if len(names) > maxInlines {
+		return ""
+	}
+	for _, name := range names {
+		if !slices.Equal(wordsOf(name), wordsOf(old)) {
+			continue
+		}
+		if now != "" {
+			return ""
+		}
+		now = name
+	}
+	return now
+}
+
+// wordsOf returns what is around the numbers in a name.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return '0' <= r && r <= '9' })
 }
 
 // Renames are pairs of parts of symbols, as they were and as they are.

@@ -31,7 +31,7 @@ func TestSpelled(t *testing.T) {
 
 // Most symbols say what the name was.
 func TestRenames(t *testing.T) {
-	in := Inlines{"fmt": "v10"}
+	in := Inlines{"fmt": {"v10"}}
 	symbols := []string{"_ZN3fmt2v93runEi", "_ZN3fmt2v93putEi", "_ZN3fmt3othEv", "main"}
 	none := func(string) bool { return false }
 	assert.Equal(t, "_ZN3fmt3v101xEv", in.Renames(slices.Values(symbols), none).Apply("_ZN3fmt2v91xEv"))

@@ -18,7 +18,8 @@ type declaration struct {
 	opened      int   // the token behind the outermost parenthesis
 	operator    int   // where the name of an operator begins, plus one
 	opLine      int
-	angle       token // the word before a '<'
+	template    []byte // the parameters of a template
+	angle       token  // the word before a '<'
 	angles      int
 }
 
@@ -53,7 +54,9 @@ func (d *declaration) word(p *parser, t token) {
 	}
 	switch text {
 	case "template":
-		p.skipTemplate()
+		d.template = p.skipTemplate()
+	case "friend":
+		d.template = nil
 	case "class", "struct", "union", "enum", "namespace":
 		d.inClass, d.bases = true, false
 	case "extern":
@@ -62,7 +65,7 @@ func (d *declaration) word(p *parser, t token) {
 		d.operator, d.opLine = t.start+1, t.line
 		p.operator(t)
 	default:
-		if d.inClass && !d.bases && !followsParameters(text) {
+		if d.inClass && !d.bases && d.angles == 0 && !followsParameters(text) {
 			d.class = text
 			if d.qualifier != "" {
 				d.class = d.qualifier + text
@@ -74,20 +77,22 @@ func (d *declaration) word(p *parser, t token) {
 // longestTemplate is how many tokens the parameters of a template may have.
 const longestTemplate = 1 << 10
 
-// skipTemplate passes over the parameters of a template, whose words mean nothing outside.
-func (p *parser) skipTemplate() {
+// skipTemplate passes over the parameters of a template, whose words mean nothing outside, and
+// returns them.
+func (p *parser) skipTemplate() []byte {
 	l := p.lexer
 	t := l.next()
 	if !p.is(t, '<') {
-		return
+		return nil
 	}
+	begin := t.end
 	depth, parens := 1, 0
 	for n := 0; depth > 0; n++ {
 		if t = l.next(); n == longestTemplate {
-			return
+			return nil
 		}
 		if t.kind == end || t.kind == directive || p.is(t, ';') || p.is(t, '{') || p.is(t, '}') {
-			return
+			return nil
 		}
 		switch {
 		case p.is(t, '('):
@@ -101,6 +106,7 @@ func (p *parser) skipTemplate() {
 		}
 	}
 	p.lexer = l
+	return l.text[begin:t.start]
 }
 
 // operator passes over the symbol of an operator, up to the parenthesis of its parameters.
@@ -202,6 +208,7 @@ func (d *declaration) punctuation(p *parser, c byte) {
 	case '>':
 		d.angles = max(d.angles-1, 0)
 	case ';':
+		d.addTemplate(p)
 		d.end()
 	}
 }
@@ -254,6 +261,9 @@ func (d *declaration) open(p *parser, f *frame) {
 		f.kind = initializer
 	default:
 		f.kind = scope
+	}
+	if f.kind != initializer {
+		d.addTemplate(p)
 	}
 }
 

@@ -38,13 +38,20 @@ func (f *Function) Lines(text []byte, name int) []Line {
 // Functions returns the functions of a text in the order in which they begin. It takes time and
 // memory by the length of the text.
 func Functions(text []byte) []Function {
+	functions, _ := Outline(text)
+	return functions
+}
+
+// Outline returns the functions of a text, and the declarations of templates, in the order in which
+// they begin. Templates refer to the text.
+func Outline(text []byte) ([]Function, []Template) {
 	p := parser{lexer: newLexer(text, 1), frame: &frame{}}
 	for p.step() {
 	}
 	for f := p.frame; f != nil; f = f.parent {
 		p.ends(f)
 	}
-	return p.functions
+	return p.functions, p.templates
 }
 
 // A frame is a brace that is open. Frames are never changed, so that a branch of "#if" can go back
@@ -76,6 +83,7 @@ type branch struct {
 type parser struct {
 	lexer
 	functions []Function
+	templates []Template
 	frame     *frame
 	branches  []branch
 	parens    int

@@ -94,14 +94,21 @@ func FuzzFunctions(f *testing.F) {
 	f.Add("int f(int a)\n{\n\treturn a;\n}\n")
 	f.Add("#if A\nC::C() : a{1} {\n#else\n{[](){\n#endif\n}\n#line 3 \"x\"\ntemplate<class T> operator()(")
 	f.Add("R\"(/*\\\n'")
+	f.Add("template <class T, int N = (1 > 0), typename... A> class Box; template <class T> void f(T t, int (*g)(int) = {1, 2}, ...) {}")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, fn := range Functions([]byte(text)) {
+		functions, templates := Outline([]byte(text))
+		for _, d := range templates {
+			require.NotEmpty(t, d.Name)
+			d.Parameters()
+		}
+		for _, fn := range functions {
 			require.NotEmpty(t, fn.Names)
 			require.LessOrEqual(t, fn.End, len(text))
 			for i, n := range fn.Names {
 				require.NotEmpty(t, n.Text)
 				require.Less(t, n.Start, len(text))
 				fn.Parameters([]byte(text), n)
+				fn.ParameterList([]byte(text), n)
 				seen := map[int32]bool{}
 				for _, l := range fn.Lines([]byte(text), i) {
 					require.NotZero(t, l.Hash)
@@ -115,4 +122,37 @@ func FuzzFunctions(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestTemplates(t *testing.T) {
+	const text = `namespace a { inline namespace v1 {
+template <class T, int N = (1 > 0), template <class, class...> class C = std::map, typename... Args> class Box;
+template <> class Box<int> { int n; };
+template <class T> class Box<T *> { template <typename U> void put(U u, std::size_t (*f)(int, int) = nullptr, ...) {} };
+} }
+template <class T>
+class a::Box { friend class Other; };
+template <class T> friend struct Box;
+struct S { template <long N> S(int (&a)[N], const T *b = {1, 2}) {} template <class> friend class Box; };
+void lost(
+`
+	functions, templates := Outline([]byte(text))
+	var got []string
+	for _, d := range templates {
+		got = append(got, fmt.Sprintf("%s %s %v %q", d.Scope, d.Name, d.Class, d.Parameters()))
+	}
+	assert.Equal(t, []string{
+		`a::v1 Box true [{"class T" ""} {"int N" "( 1 > 0 )"} {"template < class , class . . . > class C" "std : : map"} {"typename . . . Args" ""}]`,
+		`a::v1::Box put false [{"typename U" ""}]`,
+		`S S false [{"long N" ""}]`,
+	}, got)
+	var lists []string
+	for _, f := range functions {
+		list, ok := f.ParameterList([]byte(text), f.Names[0])
+		lists = append(lists, fmt.Sprintf("%s %v %q", f.Names[0].Text, ok, list))
+	}
+	assert.Equal(t, []string{
+		`put true [{"U u" ""} {"std : : size_t ( * f ) ( int , int )" "nullptr"} {". . ." ""}]`,
+		`S true [{"int ( & a ) [ N ]" ""} {"const T * b" "{ 1 , 2 }"}]`,
+	}, lists)
 }

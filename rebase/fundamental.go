@@ -1,0 +1,104 @@
+package rebase
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/rebase/internal/outline"
+)
+
+// fundamentalTypes are the codes that symbols have of types which a text calls so. Where several
+// are possible, that of Linux with 64 bits is the first.
+var fundamentalTypes = map[string]string{
+	"bool": "b", "float": "f", "double": "d", "wchar_t": "w",
+	"int8_t": "a", "uint8_t": "h", "int16_t": "s", "uint16_t": "t", "int32_t": "il", "uint32_t": "jm", "int64_t": "lx", "uint64_t": "my",
+	"size_t": "mjy", "ptrdiff_t": "lix", "ssize_t": "lix", "intptr_t": "lix", "uintptr_t": "mjy",
+	"char": "c", "char signed": "a", "char unsigned": "h",
+	"short": "s", "int short": "s", "short unsigned": "t", "int short unsigned": "t",
+	"int": "i", "signed": "i", "int signed": "i", "unsigned": "j", "int unsigned": "j",
+	"long": "l", "int long": "l", "long unsigned": "m", "int long unsigned": "m", "double long": "e",
+	"long long": "x", "int long long": "x", "long long unsigned": "y", "int long long unsigned": "y",
+}
+
+// typeWords are the words that these are made of.
+var typeWords = func() map[string]bool {
+	words := make(map[string]bool)
+	for spelled := range fundamentalTypes {
+		for _, word := range strings.Fields(spelled) {
+			words[word] = true
+		}
+	}
+	return words
+}()
+
+// codesOf returns the codes that the type of a parameter may have, empty if it is none of these.
+func codesOf(p outline.Parameter) string {
+	words := strings.Fields(strings.TrimPrefix(strings.ReplaceAll(p.Words, "std : : ", ""), ": : "))
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "const" || w == "constexpr" })
+	if n := len(words); n > 1 && !typeWords[words[n-1]] {
+		words = words[:n-1] // the parameter's name
+	}
+	slices.Sort(words)
+	return fundamentalTypes[strings.Join(words, " ")]
+}
+
+// isType reports whether a parameter of a template is a type.
+func isType(p outline.Parameter) bool {
+	return strings.HasPrefix(p.Words, "class ") || strings.HasPrefix(p.Words, "typename ")
+}
+
+// defaultOf returns how symbols have the default of a template's parameter, if that is a
+// fundamental type or a small number.
+func defaultOf(p outline.Parameter) (string, bool) {
+	if isType(p) {
+		if p.Default == "void" {
+			return "v", true
+		}
+		codes := codesOf(outline.Parameter{Words: p.Default})
+		return codes[:min(len(codes), 1)], codes != ""
+	}
+	codes, value := codesOf(p), p.Default
+	switch value {
+	case "true":
+		value = "1"
+	case "false":
+		value = "0"
+	}
+	if codes == "" || value == "" || strings.Trim(value, "0123456789") != "" || len(value) > 1 && value[0] == '0' {
+		return "", false
+	}
+	return mangled.Literal(codes[0], value), true
+}
+
+// argument returns what the demangler makes of an argument of a template.
+func argument(code string) demangle.AST {
+	tree, err := demangle.ToAST("_Z1fI" + code + "Evv")
+	if err != nil {
+		return nil
+	}
+	if typed, ok := tree.(*demangle.Typed); ok {
+		if t, ok := typed.Name.(*demangle.Template); ok && len(t.Args) == 1 {
+			return t.Args[0]
+		}
+	}
+	return nil
+}
+
+// codeOf returns the code of a fundamental type, 0 of another one.
+func codeOf(t demangle.AST) byte {
+	if b, ok := t.(*demangle.BuiltinType); ok {
+		return fundamentalCodes[b.Name]
+	}
+	return 0
+}
+
+var fundamentalCodes = func() map[string]byte {
+	codes := make(map[string]byte)
+	for _, c := range []byte("abcdefhijlmstvwxy") {
+		codes[argument(string(c)).(*demangle.BuiltinType).Name] = c
+	}
+	return codes
+}()

@@ -1,0 +1,124 @@
+package rebase
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+// Bounds of what is looked at of macros in macros.
+const (
+	maxMeanings    = 1 << 8
+	maxExpansions  = 1 << 9
+	maxMeaning     = 1 << 9 // bytes
+	maxDefinitions = 1 << 4 // of one macro
+)
+
+// A macro is one of the definitions that a name has.
+type macro struct {
+	parameters []string
+	function   bool
+	body       string
+}
+
+// meanings returns all identifiers that some tokens of a file may stand for, whichever branch of
+// "#if" the macros in them are defined in.
+func (s *Sources) meanings(file *source, text string) (names []string) {
+	defined := make(map[string][]macro)
+	seen := map[string]bool{text: true}
+	open := []string{text}
+	for n := 0; len(open) > 0 && n < maxExpansions; n++ {
+		text := open[len(open)-1]
+		open = open[:len(open)-1]
+		next, any := s.expand(file, text, defined)
+		if text = strings.TrimSpace(text); !any && identifier().MatchString(text) && !slices.Contains(names, text) {
+			names = append(names, text)
+		}
+		for _, t := range next {
+			if !seen[t] && len(seen) < maxMeanings && len(t) <= maxMeaning {
+				seen[t] = true
+				open = append(open, t)
+			}
+		}
+	}
+	return names
+}
+
+var (
+	identifier = pattern.Of(`^[A-Za-z_]\w*$`)
+	anyWord    = pattern.Of(`\b[A-Za-z_]\w*\b`)
+	pasting    = pattern.Of(`\s*##\s*`)
+)
+
+// expand replaces one macro in a text by each of its definitions: the first one that is not around
+// another. any is whether there is one.
+func (s *Sources) expand(file *source, text string, defined map[string][]macro) (next []string, any bool) {
+	words := anyWord().FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(words) { // arguments before the macro that has them
+		name := text[at[0]:at[1]]
+		if _, known := defined[name]; !known {
+			defined[name] = s.definitions(file, name)
+		}
+		for _, m := range defined[name] {
+			if body, end, ok := m.use(text, at[1]); ok {
+				any = true
+				next = append(next, pasting().ReplaceAllString(text[:at[0]]+body+text[end:], ""))
+			}
+		}
+		if any {
+			return next, true
+		}
+	}
+	return nil, false
+}
+
+// use returns what a macro stands for whose name ends at a byte of a text, and where its arguments
+// end.
+func (m *macro) use(text string, at int) (body string, end int, ok bool) {
+	if !m.function {
+		return m.body, at, true
+	}
+	rest := strings.TrimLeft(text[at:], " \t")
+	inner, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")")
+	arguments := strings.Split(inner, ",")
+	if !strings.HasPrefix(rest, "(") || !closed || strings.Contains(inner, "(") || len(arguments) != len(m.parameters) {
+		return "", 0, false
+	}
+	body = anyWord().ReplaceAllStringFunc(m.body, func(word string) string {
+		if i := slices.Index(m.parameters, word); i >= 0 {
+			return strings.TrimSpace(arguments[i])
+		}
+		return word
+	})
+	return body, len(text) - len(rest) + len("(") + len(inner) + len(")"), true
+}
+
+// definitions returns those of a macro in a file, or in the first one that has any.
+func (s *Sources) definitions(file *source, name string) (list []macro) {
+	define := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+` + name + `\b(\([^()\n]*\))?((?:.*\\\r?\n)*.*)`)
+	list = file.definitions(name, define)
+	for i := 0; i < len(s.files) && list == nil; i++ {
+		list = s.files[i].definitions(name, define)
+	}
+	return list
+}
+
+func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) {
+	if !bytes.Contains(s.text, []byte(name)) {
+		return nil
+	}
+	for _, found := range define.FindAllSubmatch(s.text, maxDefinitions) {
+		m := macro{function: len(found[1]) > 0, body: strings.TrimSpace(noCode().ReplaceAllString(string(found[2]), " "))}
+		for parameter := range strings.SplitSeq(strings.Trim(string(found[1]), "()"), ",") {
+			m.parameters = append(m.parameters, strings.TrimSpace(parameter))
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// noCode are comments, and the ends of lines that go on.
+var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
