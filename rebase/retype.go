@@ -310,9 +310,9 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 	return list, ok
 }
 
-// newParameters compares the parameters that a symbol has with those of a function in the text. From
-// one of them on, all are of fundamental types, in both: these codes stand there now. ok is whether
-// the ones before are the same, as far as the text tells.
+// newParameters compares the parameters that a symbol has with those of a function in the text.
+// From one of them on, all are of fundamental types, in both: these codes stand there now. ok is
+// whether the ones before are the same, as far as the text tells.
 func newParameters(old []demangle.AST, f *function) (from int, codes string, ok bool) {
 	list, ok := f.parameterList()
 	if !ok {

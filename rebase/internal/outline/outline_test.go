@@ -133,6 +133,7 @@ template <class T> class Box<T *> { template <typename U> void put(U u, std::siz
 template <class T>
 class a::Box { friend class Other; };
 template <class T> friend struct Box;
+template <int I> int a::S::of(int) { return I; }
 struct S { template <long N> S(int (&a)[N], const T *b = {1, 2}) {} template <class> friend class Box; };
 void lost(
 `
@@ -144,6 +145,7 @@ void lost(
 	assert.Equal(t, []string{
 		`a::v1 Box true [{"class T" ""} {"int N" "( 1 > 0 )"} {"template < class , class . . . > class C" "std : : map"} {"typename . . . Args" ""}]`,
 		`a::v1::Box put false [{"typename U" ""}]`,
+		`a::S of false [{"int I" ""}]`,
 		`S S false [{"long N" ""}]`,
 	}, got)
 	var lists []string
@@ -153,6 +155,7 @@ void lost(
 	}
 	assert.Equal(t, []string{
 		`put true [{"U u" ""} {"std : : size_t ( * f ) ( int , int )" "nullptr"} {". . ." ""}]`,
+		`of true [{"int" ""}]`,
 		`S true [{"int ( & a ) [ N ]" ""} {"const T * b" "{ 1 , 2 }"}]`,
 	}, lists)
 }

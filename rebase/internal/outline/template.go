@@ -91,12 +91,12 @@ func parametersIn(text []byte) (list []Parameter) {
 
 // addTemplate takes note of what a declaration says about a template.
 func (d *declaration) addTemplate(p *parser) {
-	name, class := d.class, d.inClass
+	name, class, scope := d.class, d.inClass, p.frame.scope
 	if !class && len(d.names) == 1 {
-		name = d.names[0].Text
+		name, scope = d.names[0].Text, join(scope, d.names[0].Qualifier)
 	}
 	special := class && d.angle.kind == word && p.text(d.angle) == name
 	if len(d.template) > 0 && name != "" && !special && !strings.Contains(name, "::") {
-		p.templates = append(p.templates, Template{Name: name, Class: class, Scope: p.frame.scope, parameters: d.template})
+		p.templates = append(p.templates, Template{Name: name, Class: class, Scope: scope, parameters: d.template})
 	}
 }
