@@ -26,8 +26,8 @@ type head struct {
 	times      int // that it is declared so
 }
 
-// heads returns those of the templates by name. A function of a class's name is its constructor, and
-// has none.
+// heads returns those of the templates by name. A function of a class's name is its constructor,
+// and has none.
 func (s *Sources) heads() map[string]*head {
 	declared := make(map[string][]*head)
 	for i := range s.files {

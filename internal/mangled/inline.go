@@ -10,8 +10,8 @@ import (
 // Libraries that keep their versions apart have an inline namespace such as fmt::v9, which is in
 // all of their symbols and has another name in the next version.
 
-// Inlines are the inline namespaces of some sources, by the namespace around them: those that it may
-// have.
+// Inlines are the inline namespaces of some sources, by the namespace around them: those that it
+// may have.
 type Inlines map[string][]string
 
 // maxInlines bounds how many names are remembered. Of more, none is what another has become.
