@@ -72,8 +72,9 @@ type functionTable struct {
 	rows    table[Function]
 	records recordArena
 	sorter  sorter
-	joined  []Record // scratch of fold
-	folded  []Record
+	joiner  joiner
+	sorted  []Record // scratch of fold
+	joined  []Record
 
 	settling sync.Mutex  // readers are many, and any may be the first to look
 	waiting  atomic.Bool // whether late has anything
@@ -106,8 +107,12 @@ func (t *functionTable) merge(row uint32, f Function) {
 		t.waiting.Store(true)
 		return
 	}
+	if len(late) == 0 {
+		t.join(have, f.Records)
+		return
+	}
 	delete(t.late, row)
-	t.fold(have, late, f.Records)
+	t.fold(have, append(late, f.Records...))
 }
 
 // settle merges the pieces that wait. It may be called by many readers at once.
@@ -124,16 +129,18 @@ func (t *functionTable) settle() {
 	t.waiting.Store(false)
 }
 
-// fold merges pieces, each any number of canonical bodies in a row, into a function.
-func (t *functionTable) fold(f *Function, pieces ...[]Record) {
-	t.joined = append(t.joined[:0], f.Records...)
-	for _, piece := range pieces {
-		t.joined = append(t.joined, piece...)
-	}
-	t.folded, _ = t.sorter.canonical(t.folded[:0], t.joined)
-	t.replace(f, t.folded)
+// fold merges pieces, any number of canonical bodies in a row, into a function.
+func (t *functionTable) fold(f *Function, pieces []Record) {
+	t.sorted, _ = t.sorter.canonical(t.sorted[:0], pieces)
+	t.join(f, t.sorted)
+}
+
+// join merges a canonical body into a function.
+func (t *functionTable) join(f *Function, body []Record) {
+	t.joined = t.joiner.join(t.joined[:0], f.Records, body)
+	t.replace(f, t.joined)
 	if len(t.joined) > maxRecordChunk {
-		t.joined, t.folded, t.sorter = nil, nil, sorter{} // too much to keep for the next
+		t.sorted, t.joined, t.sorter, t.joiner = nil, nil, sorter{}, joiner{} // too much to keep for the next
 	}
 }
 

@@ -42,6 +42,11 @@ func (p *Profile) adopt(q *Profile) []SymbolRef {
 // They stay valid until the next call of a method of body.
 func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 	body.Reset()
+	body.records = append(body.records, records...)
+	if renumberInPlace(body.records, symbols) {
+		return body.records
+	}
+	body.Reset()
 	open := 0
 	w := Walk(records)
 	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
@@ -62,6 +67,25 @@ func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 		body.Leave()
 	}
 	return body.Records()
+}
+
+// renumberInPlace gives records other callees, and reports whether they are in order still. Only
+// calls and inlined bodies of one location change places, and these stand one behind the other. It
+// takes the record behind the last one of a body for a sibling, too.
+func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
+	inOrder = true
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		if r.Kind == KindCount {
+			continue
+		}
+		r.Callee = symbols[r.Callee]
+		if next := r.end(i); next < len(records) {
+			s := &records[next]
+			inOrder = inOrder && (s.Callee > r.Callee || s.Line != r.Line || s.Discriminator != r.Discriminator || s.Kind != r.Kind)
+		}
+	}
+	return inOrder
 }
 
 // A sorter makes records canonical. It gathers the siblings of one body, or of

@@ -49,6 +49,14 @@ func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
 
 func (r *Record) place() place { return placeOf(r.Line, r.Discriminator, r.Kind, r.Callee) }
 
+// end returns where a record that is the i-th of its body ends, with what is inlined there.
+func (r *Record) end(i int) int {
+	if r.Kind == KindInlined {
+		i += int(r.Count)
+	}
+	return i + 1
+}
+
 // record is the inverse of [Record.place].
 func (p place) record(count uint64) Record {
 	return Record{

@@ -16,7 +16,7 @@ const (
 // one in order gives, however the work is scheduled.
 //
 // load is called once for each number, from several goroutines at a time, as
-// many as there are processors and at most 64. Each works on a few
+// many as there are processors and one more, and at most 64. Each works on a few
 // profiles in a row, which it drops as soon as they are merged. So what is held in
 // memory is bounded by the result and not by the inputs together: for each goroutine
 // an input and a sum of at most 64, which is never larger than the result.
@@ -24,7 +24,9 @@ const (
 // The error is the one of the lowest number that has any. No load is running any more when Sum
 // returns.
 func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
-	workers := max(1, min(runtime.GOMAXPROCS(0), maxWorkers, n))
+	// One more than there are processors: none of these is idle while a batch takes longer than
+	// those behind it, or is merged.
+	workers := max(1, min(runtime.GOMAXPROCS(0)+1, maxWorkers, n))
 	s := summing{n: n, load: load, batch: min(max(n/(4*workers), 1), maxBatch), stop: make(chan struct{})}
 	// As many batches are under way as the channel holds, and the one that is waited for or merged.
 	parts := make(chan chan part, workers-1)

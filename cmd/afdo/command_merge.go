@@ -36,8 +36,8 @@ where they begin, as those of a program that was built in two folders, or if the
 have the same functions, as "afdo diff" does. Standard error tells how many. Units
 that the first IN does not have keep their paths. One more profile is in memory.
 
-One input for each processor is read at a time. Memory depends on the size of the
-result, not on the number of inputs.
+One input for each processor, and one more, is read at a time. Memory depends on the
+size of the result, not on the number of inputs.
 
 An input that cannot be read stops the merge. With --keep-going it is reported
 on standard error and skipped, and the exit status is 3. If nothing is left, there
