@@ -111,10 +111,9 @@ func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	if c.data == nil {
 		return c.functions, nil
 	}
-	layout := h.layout()
-	records := make([]rawRecord, len(c.data)/layout.size)
+	records := make([]rawRecord, len(c.data)/d.layout.size)
 	for i := range records {
-		r := layout.read(c.data[i*layout.size:], c.big)
+		r := d.layout.read(c.data[i*d.layout.size:])
 		r.bitmapBytes, r.hasValues = 0, false // which such programs do not write
 		records[i] = r
 	}

@@ -97,9 +97,7 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	}
 	off := get64(p, false)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
-		f := fields{Buffer: decode.Buffer{Part: SectionHashTable}, base: bucket}
-		f.Fail(0, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
-		return 0, f.err()
+		return 0, faultAt(SectionHashTable, bucket, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
 	}
 	return int64(off), nil
 }

@@ -172,9 +172,12 @@ func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	if *room >= 0 {
 		return nil
 	}
-	f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-	f.Fail(i*d.layout.size, afdo.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
-	return f.err()
+	return d.fault(i, 0, afdo.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
+}
+
+// fault returns the error about data record i, at an offset in it.
+func (d *Dump) fault(i, at int, class error, format string, args ...any) error {
+	return faultAt(SectionData, d.data.base+int64(i*d.layout.size+at), class, format, args...)
 }
 
 // valueFields returns what the value data is read from: a block for each function with value sites.
@@ -184,7 +187,7 @@ func (d *Dump) valueFields() *fields {
 
 // record returns a data record.
 func (d *Dump) record(i int) rawRecord {
-	return d.layout.read(d.data.Data[i*d.layout.size:], d.header.BigEndian)
+	return d.layout.read(d.data.Data[i*d.layout.size:])
 }
 
 // Header returns the header.
@@ -260,7 +263,9 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 	for i := range int(d.header.NumFunctions) {
 		raw := d.record(i)
 		if !of.has(raw.nameHash) {
-			values.skip(raw.hasValues)
+			if raw.hasValues {
+				values.f.values()
+			}
 			continue
 		}
 		r, stamp, err := d.view(&raw, i, names)
@@ -277,9 +282,7 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
-		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-		f.Fail(i*d.layout.size, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
-		return r, 0, f.err()
+		return r, 0, d.fault(i, 0, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
 	}
 	r = Record{name: name, hash: raw.hash, bitmap: Bitmap{stride: 1}}
 	if r.counters, stamp, err = d.counters(raw, i); err != nil {

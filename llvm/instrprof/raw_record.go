@@ -1,9 +1,6 @@
 package instrprof
 
-import (
-	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/decode"
-)
+import "github.com/go-afdo/afdo"
 
 // A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
 // function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values;
@@ -20,6 +17,7 @@ type rawRecord struct {
 
 // rawLayout says where the fields of a data record are.
 type rawLayout struct {
+	big                                                            bool // byte order
 	pointer                                                        int
 	counters, uniform, bitmap, function, numCounters, sites, bytes int // 0 where there is none
 	kinds                                                          int
@@ -29,7 +27,7 @@ type rawLayout struct {
 
 func (h *RawHeader) layout() rawLayout {
 	p := h.PointerSize
-	l := rawLayout{pointer: p, kinds: 2, counters: 16, absolute: h.Version < rawVersionRelative}
+	l := rawLayout{big: h.BigEndian, pointer: p, kinds: 2, counters: 16, absolute: h.Version < rawVersionRelative}
 	at := 16 + p
 	if h.Version >= rawVersionUniform {
 		l.uniform = at
@@ -58,29 +56,29 @@ func (h *RawHeader) layout() rawLayout {
 }
 
 // read reads a data record out of its bytes.
-func (l *rawLayout) read(p []byte, big bool) (r rawRecord) {
-	r.nameHash, r.hash = get64(p, big), get64(p[8:], big)
-	r.counters = l.address(p[l.counters:], big)
-	r.function = l.address(p[l.function:], big)
-	r.numCounters = get32(p[l.numCounters:], big)
+func (l *rawLayout) read(p []byte) (r rawRecord) {
+	r.nameHash, r.hash = get64(p, l.big), get64(p[8:], l.big)
+	r.counters = l.address(p[l.counters:])
+	r.function = l.address(p[l.function:])
+	r.numCounters = get32(p[l.numCounters:], l.big)
 	if l.uniform != 0 {
-		r.uniform = l.address(p[l.uniform:], big)
+		r.uniform = l.address(p[l.uniform:])
 	}
 	if l.bytes != 0 {
-		r.bitmap = l.address(p[l.bitmap:], big)
-		r.bitmapBytes = get32(p[l.bytes:], big)
+		r.bitmap = l.address(p[l.bitmap:])
+		r.bitmapBytes = get32(p[l.bytes:], l.big)
 	}
 	for kind := range l.kinds {
-		r.hasValues = r.hasValues || get16(p[l.sites+2*kind:], big) != 0
+		r.hasValues = r.hasValues || get16(p[l.sites+2*kind:], l.big) != 0
 	}
 	return r
 }
 
-func (l *rawLayout) address(p []byte, big bool) uint64 {
+func (l *rawLayout) address(p []byte) uint64 {
 	if l.pointer == 4 {
-		return uint64(get32(p, big))
+		return uint64(get32(p, l.big))
 	}
-	return get64(p, big)
+	return get64(p, l.big)
 }
 
 // distance returns how far the data of record i is behind the start of its section. The record
@@ -106,17 +104,15 @@ type rawVTable struct {
 
 func (l *rawLayout) vtableSize() int { return roundUp(8 + l.pointer + 4) }
 
-func (l *rawLayout) readVTable(p []byte, big bool) rawVTable {
-	return rawVTable{get64(p, big), l.address(p[8:], big), get32(p[8+l.pointer:], big)}
+func (l *rawLayout) readVTable(p []byte) rawVTable {
+	return rawVTable{get64(p, l.big), l.address(p[8:]), get32(p[8+l.pointer:], l.big)}
 }
 
 // part returns the bytes of a section that a record refers to.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
-		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-		f.Fail(i*d.layout.size, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
+		return nil, d.fault(i, 0, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
 			i, size, int64(start), s, len(data), base)
-		return nil, f.err()
 	}
 	return data[start : start+size : start+size], nil
 }
@@ -127,9 +123,7 @@ const timestampSize = 8
 // counters returns the counters of record i and its time stamp, 0 if there is none.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
-		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-		f.Fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
-		return c, 0, f.err()
+		return c, 0, d.fault(i, d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
 	}
 	width := d.header.counterWidth()
 	start := r.counters // an offset, if the program has told it
@@ -142,17 +136,13 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	}
 	if d.header.stamped() {
 		if len(data) < timestampSize {
-			f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-			f.Fail(i*d.layout.size+d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
-			return c, 0, f.err()
+			return c, 0, d.fault(i, d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
 		}
 		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
 	}
 	c = Counters{data: data, width: uint8(width), big: d.header.BigEndian}
 	if n := c.tooLarge(); n > 0 {
-		f := fields{Buffer: decode.Buffer{Part: SectionData}, base: d.data.base}
-		f.Fail(i*d.layout.size, afdo.ErrCount, "function %d counts %d, more than a program can", i, n)
-		return c, 0, f.err()
+		return c, 0, d.fault(i, 0, afdo.ErrCount, "function %d counts %d, more than a program can", i, n)
 	}
 	return c, stamp, nil
 }

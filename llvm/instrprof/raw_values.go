@@ -41,13 +41,6 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err()
 }
 
-// skip passes over the values of a function, if it has any.
-func (v *rawValues) skip(any bool) {
-	if any {
-		v.f.values()
-	}
-}
-
 // collect takes the addresses from the data records and the vtables.
 func (v *rawValues) collect() {
 	d := v.dump
@@ -59,7 +52,7 @@ func (v *rawValues) collect() {
 	}
 	size := d.layout.vtableSize()
 	for p := d.vtables.Data; len(p) >= size; p = p[size:] {
-		if t := d.layout.readVTable(p, d.header.BigEndian); t.address != 0 {
+		if t := d.layout.readVTable(p); t.address != 0 {
 			v.vtables = append(v.vtables, addressed{t.address, t.address + uint64(t.size), t.nameHash})
 		}
 	}
