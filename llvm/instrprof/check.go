@@ -9,11 +9,6 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// ErrNoCounters is the class of the fault of a function without counters, which LLVM 22 writes for
-// some programs: it computes the summary of them from memory that is not theirs, and cannot read
-// the text that it writes. Only [Reader.Check] reports it.
-var ErrNoCounters = errors.New("function without counters")
-
 // Check reads the whole file and yields everything that is wrong with it: what the other methods
 // find, chains and buckets that do not lead to each other, keys under hashes that are not theirs,
 // summaries that are not those of the counters, functions without counters, bytes that nothing

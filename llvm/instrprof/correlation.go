@@ -37,10 +37,6 @@ const (
 	sectionNames  = "__llvm_covnames"
 )
 
-// ErrNoCorrelation is matched by errors of [OpenCorrelation] about the program: it is not an ELF
-// file, or was not built for correlated profiles.
-var ErrNoCorrelation = errors.New("the program does not describe its counters")
-
 // OpenCorrelation reads what an ELF program says about its counters: data records if there are any,
 // else debug info, of which it reads all once.
 func OpenCorrelation(path string) (*Correlation, error) {

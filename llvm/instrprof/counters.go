@@ -3,6 +3,8 @@ package instrprof
 import (
 	"encoding/binary"
 	"iter"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Pseudo counts stand in the first counter of a function whose counters are not known: a sampling
@@ -109,9 +111,6 @@ func (b Bitmap) append(p []byte) []byte {
 	return p
 }
 
-func saturatingAdd(a, b uint64) uint64 {
-	if sum := a + b; sum >= a && sum <= MaxCount {
-		return sum
-	}
-	return MaxCount
-}
+func saturatingAdd(a, b uint64) uint64 { return min(saturating.Add(a, b), MaxCount) }
+
+func saturatingMultiply(a, b uint64) uint64 { return min(saturating.Mul(a, b), MaxCount) }

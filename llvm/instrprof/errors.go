@@ -16,6 +16,11 @@ var (
 
 	// ErrValues: value data is not what its own sizes say.
 	ErrValues = errors.New("bad value data")
+
+	// ErrNoCounters: a function without counters, which LLVM 22 writes for some programs: it
+	// computes the summary of them from memory that is not theirs, and cannot read the text that it
+	// writes. Only [Reader.Check] reports it.
+	ErrNoCounters = errors.New("function without counters")
 )
 
 var errMagic = decode.Reworded(afdo.ErrMagic, "not an instrumentation profile of LLVM")
@@ -25,6 +30,10 @@ var (
 	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info
 	// or the binary.
 	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the program, not by the file")
+
+	// ErrNoCorrelation is matched by errors of [OpenCorrelation] about the program: it is not an
+	// ELF file, or was not built for correlated profiles.
+	ErrNoCorrelation = errors.New("the program does not describe its counters")
 
 	// ErrKind is returned where a profile of the front end and one of the IR level are to be
 	// merged.

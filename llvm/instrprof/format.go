@@ -23,11 +23,6 @@ const (
 	FormatText                  // .proftext
 )
 
-var formatNames = [...]string{"none", "profdata", "profraw", "proftext"}
-
-// String returns the usual ending of a file's name.
-func (f Format) String() string { return formatNames[f] }
-
 // detectSize is how much of a file tells its form.
 const detectSize = 512
 
@@ -83,11 +78,7 @@ func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) erro
 // AddStream adds what r holds, in any form. See [Profile.AddIndexed]. Indexed and raw files are
 // read into memory.
 func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) error {
-	head, err := readHead(r)
-	if err != nil {
-		return err
-	}
-	return (&adder{p: p, weight: weight, mismatch: mismatch}).stream(head, r, &fileCache{})
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).reader(r, &fileCache{})
 }
 
 // A fileCache is what one goroutine keeps between files: the memory of those that are read whole,
@@ -133,6 +124,15 @@ func readHead(r io.Reader) ([]byte, error) {
 			return head, err
 		}
 	}
+}
+
+// reader adds what r holds, in any form.
+func (a *adder) reader(r io.Reader, cache *fileCache) error {
+	head, err := readHead(r)
+	if err != nil {
+		return err
+	}
+	return a.stream(head, r, cache)
 }
 
 // stream adds a file of any form that begins with head and goes on with rest.

@@ -29,11 +29,7 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 		return err
 	}
 	defer file.Close()
-	head, err := readHead(file)
-	if err != nil {
-		return err
-	}
-	return a.stream(head, file, cache)
+	return a.reader(file, cache)
 }
 
 // A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an

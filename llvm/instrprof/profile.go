@@ -170,11 +170,8 @@ func (p *Profile) addBinaryIDs(ids []BinaryID) {
 			p.BinaryIDs = append(p.BinaryIDs, bytes.Clone(id))
 		}
 	}
-	slices.SortFunc(p.BinaryIDs, compareIDs)
-	p.BinaryIDs = slices.CompactFunc(p.BinaryIDs, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
+	p.BinaryIDs = sortBinaryIDs(p.BinaryIDs)
 }
-
-func compareIDs(a, b BinaryID) int { return bytes.Compare(a, b) }
 
 func (p *Profile) addVTableNames(names []string) {
 	p.VTableNames = append(p.VTableNames, names...)

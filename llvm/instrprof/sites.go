@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -105,12 +104,4 @@ func addSite(a, b []Value) []Value {
 		sum = append(sum, v)
 	}
 	return append(sum, a...)
-}
-
-func saturatingMultiply(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	if high != 0 || low > MaxCount {
-		return MaxCount
-	}
-	return low
 }

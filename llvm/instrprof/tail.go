@@ -78,21 +78,19 @@ func (f *fields) binaryIDs(size uint64) []BinaryID {
 	return ids
 }
 
-// appendBinaryIDs is the mirror image of fields.binaryIDs.
-func appendBinaryIDs(p []byte, ids []BinaryID) []byte {
-	start := len(p)
+// encodeBinaryIDs is the mirror image of fields.binaryIDs.
+func encodeBinaryIDs(ids []BinaryID) (p []byte) {
 	for _, id := range ids {
 		p = append64(p, uint64(len(id)))
-		p = append(p, id...)
-		for (len(p)-start)&7 != 0 {
-			p = append(p, 0)
-		}
+		p = pad(append(p, id...))
 	}
 	return p
 }
 
+func compareIDs(a, b BinaryID) int { return bytes.Compare(a, b) }
+
 func sortBinaryIDs(ids []BinaryID) []BinaryID {
-	slices.SortFunc(ids, func(a, b BinaryID) int { return bytes.Compare(a, b) })
+	slices.SortFunc(ids, compareIDs)
 	return slices.CompactFunc(ids, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
 }
 

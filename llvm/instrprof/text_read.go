@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,11 +86,7 @@ func (t *TextReader) Traces() Traces { return t.traces }
 // VTableNames returns the names of virtual tables in the records that were read so far, in no
 // order.
 func (t *TextReader) VTableNames() []string {
-	names := make([]string, 0, len(t.vtables))
-	for name := range t.vtables {
-		names = append(names, name)
-	}
-	return names
+	return slices.Collect(maps.Keys(t.vtables))
 }
 
 // Records returns the records in the order of the text, once. An error ends the sequence.

@@ -148,7 +148,7 @@ func (x *indexedWriter) tailSections(vtables bool) {
 	if x.header.Version < versionBinaryIDs {
 		return
 	}
-	ids := appendBinaryIDs(nil, sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
+	ids := encodeBinaryIDs(sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
 	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
 	if x.header.Version >= versionVTables {
 		var vtableNames []byte
