@@ -2,7 +2,8 @@ package profile
 
 import (
 	"hash/maphash"
-	"strings"
+
+	"github.com/go-afdo/afdo/internal/arena"
 )
 
 // A SymbolRef names a symbol of one [Profile]: the first symbol is 0.
@@ -43,7 +44,7 @@ type symbol struct {
 // takes four times the memory and keeps a second pointer to each name.
 type symbolTable struct {
 	rows  table[symbol]
-	names nameArena
+	names arena.Names
 	seed  maphash.Seed // random, so that no file can choose names that collide
 	slots []slot       // a power of two of them, at most three quarters used
 }
@@ -94,7 +95,7 @@ func (t *symbolTable) add(f UnitRef, name string) SymbolRef {
 	hash := t.hash(f, name)
 	s := t.lookup(f, name, hash)
 	if s.row == 0 {
-		t.rows.append(symbol{name: t.names.clone(name), file: f})
+		t.rows.append(symbol{name: t.names.Clone(name), file: f})
 		*s = slot{hash: hash, row: uint32(t.rows.len)}
 		row := s.row
 		if 4*t.rows.len > 3*len(t.slots) {
@@ -119,29 +120,4 @@ func (t *symbolTable) grow() {
 		}
 		t.slots[i] = s
 	}
-}
-
-// A nameArena keeps copies of names in a few large allocations.
-type nameArena struct {
-	chunk strings.Builder
-	size  int // of the chunk
-}
-
-const (
-	firstNameChunk = 1 << 10
-	maxNameChunk   = 1 << 16
-)
-
-func (a *nameArena) clone(name string) string {
-	if len(name) > maxNameChunk/8 {
-		return strings.Clone(name)
-	}
-	if a.chunk.Len()+len(name) > a.size {
-		a.size = max(min(2*a.size, maxNameChunk), firstNameChunk, len(name))
-		a.chunk.Reset()
-		a.chunk.Grow(a.size)
-	}
-	start := a.chunk.Len()
-	a.chunk.WriteString(name)
-	return a.chunk.String()[start:]
 }

@@ -2,15 +2,14 @@ package symbolize
 
 import (
 	"cmp"
-	"crypto/md5"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // Clang's -fpseudo-probe-for-profiling numbers the blocks and calls of each function as they are in
@@ -97,12 +96,6 @@ func (f *File) Probes(functions []Symbol) ([]Probe, error) {
 	return d.probes, nil
 }
 
-// guid returns the number that stands for a name.
-func guid(name []byte) uint64 {
-	sum := md5.Sum(name)
-	return binary.LittleEndian.Uint64(sum[:])
-}
-
 // guids returns the GUIDs of the names of functions, with suffixes and without: the body of a
 // function that compilers have made another of has the name that the source has.
 func guids(functions []Symbol) map[uint64]bool {
@@ -110,7 +103,7 @@ func guids(functions []Symbol) map[uint64]bool {
 	for _, f := range functions {
 		for _, name := range f.Names {
 			for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '.') {
-				all[guid([]byte(name[:end]))] = true
+				all[guid.Of(name[:end])] = true
 			}
 		}
 	}
@@ -134,7 +127,7 @@ func (f *File) probeStarts() (*probeStarts, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.list = append(s.list, probeStart{guid(name), row.low})
+		s.list = append(s.list, probeStart{guid.Of(name), row.low})
 	}
 	slices.SortFunc(s.list, func(a, b probeStart) int {
 		return cmp.Or(cmp.Compare(a.guid, b.guid), cmp.Compare(a.address, b.address))

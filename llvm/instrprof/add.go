@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // A part is the functions of a profile whose names have certain hashes: those of every parts-th
@@ -177,7 +178,7 @@ func (a *adder) text(t *TextReader) error {
 		}
 	}
 	for r, err := range t.Records() {
-		hash := nameHash(r.name)
+		hash := guid.Of(r.name)
 		if err == nil && !a.part.has(hash) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/elfid"
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // A Correlation describes the functions of a program whose raw profiles do not: where the counters
@@ -87,7 +88,7 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 		return err
 	}
 	f := fields{Buffer: decode.Buffer{Data: data, Part: SectionNames}}
-	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[nameHash(name)] = name })
+	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[guid.Of(name)] = name })
 	return f.err()
 }
 

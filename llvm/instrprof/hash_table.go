@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/guid"
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
@@ -253,7 +254,7 @@ func (w *tableWalk) body() bool {
 	}
 	w.key = body[:w.keyLen:w.keyLen]
 	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: SectionPayload}, base: w.pos - int64(w.dataLen)}
-	if hash := nameHash(w.key); hash != w.hash {
+	if hash := guid.Of(w.key); hash != w.hash {
 		w.fail(start-itemHeadSize, afdo.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // A Profile holds records in memory, each name and hash once. It is what profiles are merged into
@@ -103,7 +104,7 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 // does not fit the one of its name and hash is dropped, in part if it is the bitmap or the values
 // that do not, and the error matches [ErrMismatch]; the profile stays usable. Nothing of r is kept.
 func (p *Profile) Add(r Record, weight uint64) error {
-	return p.add(nameHash(r.name), r, weight)
+	return p.add(guid.Of(r.name), r, weight)
 }
 
 func (p *Profile) add(nameHash uint64, r Record, weight uint64) error {

@@ -1,10 +1,8 @@
 package instrprof
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/go-afdo/afdo/internal/decode"
 )
@@ -79,36 +77,4 @@ func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
 		return list[i].nameHash
 	}
 	return 0
-}
-
-// A nameTable holds names by their hash.
-type nameTable map[uint64][]byte
-
-// A nameCache keeps the names of the dump that was read last: those of all runs of a program are
-// the same.
-type nameCache struct {
-	mu      sync.Mutex
-	section []byte
-	table   nameTable
-}
-
-func (c *nameCache) get(d *Dump) (nameTable, error) {
-	c.mu.Lock()
-	section, table := c.section, c.table
-	c.mu.Unlock()
-	if table != nil && bytes.Equal(section, d.names.Data) {
-		return table, nil
-	}
-	table = nameTable{}
-	f := d.names
-	section = bytes.Clone(f.Data) // which names that are not compressed are part of
-	f.Data = section
-	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[nameHash(name)] = name })
-	if f.Err != nil {
-		return nil, f.err()
-	}
-	c.mu.Lock()
-	c.section, c.table = section, table
-	c.mu.Unlock()
-	return table, nil
 }

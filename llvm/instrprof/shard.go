@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/go-afdo/afdo/internal/arena"
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
@@ -13,13 +13,13 @@ import (
 // names, so that as many goroutines can add to it.
 const numShards = 8
 
-// A shard holds functions. Memory of names and of counters is asked for in chunks.
+// A shard holds functions. Their memory is asked for in chunks.
 type shard struct {
 	chunks [][]function
 	count  int
 	byName map[uint64]int32 // name hash: the first function with it
 	alike  map[alike]int32  // functions whose name hash another one had before: the last of these
-	names  strings.Builder
+	names  arena.Names
 	words  []byte
 	size   int // of the chunk that words is the rest of
 }
@@ -56,7 +56,7 @@ func (f *function) record() Record {
 	return r
 }
 
-// Sizes of chunks: functions, and bytes of names and counters at first and at most.
+// Sizes of chunks: functions, and bytes of counters at first and at most.
 const (
 	functionChunk = 256
 	minByteChunk  = 1 << 10
@@ -152,23 +152,8 @@ func (s *shard) name(nameHash uint64, name []byte) string {
 	if i, ok := s.byName[nameHash]; ok && s.at(i).name == string(name) {
 		return s.at(i).name
 	}
-	return s.keepName(name)
+	return s.names.CloneBytes(name)
 }
-
-// keepName returns a copy of a name.
-func (s *shard) keepName(name []byte) string {
-	if s.names.Cap()-s.names.Len() < len(name) {
-		size := s.chunkSize(s.names.Cap())
-		s.names = strings.Builder{}
-		s.names.Grow(max(size, len(name)))
-	}
-	start := s.names.Len()
-	s.names.Write(name)
-	return s.names.String()[start:]
-}
-
-// chunkSize returns the size of the chunk after one of some size.
-func (s *shard) chunkSize(before int) int { return min(max(2*before, minByteChunk), maxByteChunk) }
 
 // alloc returns an empty slice with room for n bytes.
 func (s *shard) alloc(n int) []byte {
@@ -176,7 +161,7 @@ func (s *shard) alloc(n int) []byte {
 		if n > maxByteChunk/8 {
 			return make([]byte, 0, n)
 		}
-		s.size = max(s.chunkSize(s.size), n)
+		s.size = max(min(2*s.size, maxByteChunk), minByteChunk, n)
 		s.words = make([]byte, s.size)
 	}
 	part := s.words[:0:n]

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/go-afdo/afdo"
 )
@@ -57,7 +56,3 @@ func (s *Slice) Write(w io.Writer) error {
 	x := newIndexedWriter(s.profile, IndexedOptions{Version: s.version, VTableNames: true}, s.summaries)
 	return x.writeTo(w)
 }
-
-// Symbol returns the symbol of a function's name, which for one of internal linkage has the path of
-// its source before it, and a ';' or a ':'.
-func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }

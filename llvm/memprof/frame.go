@@ -1,9 +1,9 @@
 package memprof
 
 import (
-	"crypto/md5"
-	"encoding/binary"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // A Frame is a call or, as the first of a stack, an allocation: a place in a function.
@@ -21,8 +21,7 @@ const frameSize = 17
 // MD5 of its name in the object file, without what the optimizer appends
 // to the names of functions that it copies or makes global.
 func GUID(name string) uint64 {
-	sum := md5.Sum([]byte(canonicalName(name)))
-	return binary.LittleEndian.Uint64(sum[:])
+	return guid.Of(canonicalName(name))
 }
 
 // canonicalName cuts off the suffixes .llvm.X and .part.X.

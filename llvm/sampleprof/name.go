@@ -2,10 +2,10 @@ package sampleprof
 
 import (
 	"cmp"
-	"crypto/md5"
-	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/guid"
 )
 
 // A Name is what a function, a callee or a type of a vtable is called: the symbol as linked, or the
@@ -19,8 +19,7 @@ type Name struct {
 // GUID returns the first 8 bytes of the MD5 of a name, little-endian, by which LLVM knows a
 // function.
 func GUID(name string) uint64 {
-	sum := md5.Sum([]byte(name))
-	return binary.LittleEndian.Uint64(sum[:8])
+	return guid.Of(name)
 }
 
 // GUID returns the MD5 of the name. It takes some 150 ns unless the name is hashed.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/arena"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -378,7 +378,7 @@ type nameTable struct {
 	byText map[string]NameRef
 	byMD5  map[uint64]NameRef // of all names, once there is a hashed one
 	hashed int                // names that are
-	arena  strings.Builder
+	arena  arena.Names
 }
 
 // compare orders names. It is only asked where more than one thing is at one place.
@@ -401,7 +401,7 @@ func (t *nameTable) add(n Name) NameRef {
 			return ref
 		}
 	}
-	return t.append(Name{Text: t.clone(n.Text)})
+	return t.append(Name{Text: t.arena.Clone(n.Text)})
 }
 
 // hash has the table find names by MD5 from now on.
@@ -430,21 +430,6 @@ func (t *nameTable) append(n Name) NameRef {
 	return ref
 }
 
-// clone copies a name, many into one allocation.
-func (t *nameTable) clone(s string) string {
-	const chunk = 1 << 16
-	if len(s) > chunk/8 {
-		return strings.Clone(s)
-	}
-	if t.arena.Len()+len(s) > t.arena.Cap() {
-		t.arena.Reset()
-		t.arena.Grow(min(chunk, max(1<<10, 2*len(s), 32*len(t.list))))
-	}
-	start := t.arena.Len()
-	t.arena.WriteString(s)
-	return t.arena.String()[start:]
-}
-
 func (t *nameTable) resolve(names iter.Seq[string]) int {
 	if t.hashed == 0 {
 		return 0
@@ -458,7 +443,7 @@ func (t *nameTable) resolve(names iter.Seq[string]) int {
 		if !ok || !t.list[ref].Hashed {
 			continue
 		}
-		name = t.clone(name)
+		name = t.arena.Clone(name)
 		t.list[ref] = Name{Text: name}
 		t.byText[name] = ref
 		t.hashed--
