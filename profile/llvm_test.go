@@ -86,7 +86,7 @@ func TestOverlapAsLLVM(t *testing.T) {
 	tool := testenv.Tool(t, "llvm-profdata", "llvm-profdata-22")
 	rng := rand.New(rand.NewPCG(75, 76))
 	dir := t.TempDir()
-	for range 12 {
+	for range testenv.Rounds(4, 12) {
 		p, q := llvmProfile(rng), llvmProfile(rng)
 		if rng.IntN(2) == 0 {
 			q = merged(p, p, q)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 func TestFiles(t *testing.T) {
@@ -35,7 +37,7 @@ func TestSymbolsAgainstMap(t *testing.T) {
 			p.AddUnit(fmt.Sprint(f))
 		}
 		want := map[key]SymbolRef{}
-		for range 50_000 {
+		for range testenv.Rounds(10_000, 50_000) {
 			k := key{UnitRef(rng.IntN(10)), strings.Repeat("n", rng.IntN(3)) + fmt.Sprint(rng.IntN(distinct))}
 			ref, known := want[k]
 			got, ok := p.FindSymbol(k.file, k.name)

@@ -70,7 +70,7 @@ func chain(n int) []Record {
 }
 
 func TestWalkDeep(t *testing.T) {
-	for _, n := range []int{0, 1, 15, 16, 17, 18, 40, 1000, 1_000_000} {
+	for _, n := range []int{0, 1, 15, 16, 17, 18, 40, 1000, testenv.Rounds(30_000, 1_000_000)} {
 		depth, deepest, total := 0, 0, 0
 		w := Walk(chain(n))
 		for r, d, ok := w.Next(); ok; r, d, ok = w.Next() {

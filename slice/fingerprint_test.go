@@ -135,7 +135,7 @@ func TestFingerprintMeaning(t *testing.T) {
 
 // TestFingerprints compares the keys of all units with those of each by itself.
 func TestFingerprints(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(testenv.Rounds(60, 300)) {
 		p := randomProfile(seed)
 		r := readerOf(t, p, false)
 		onDisk, err := FromReader(r)

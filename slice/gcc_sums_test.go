@@ -61,6 +61,7 @@ func (s *sums) inline(path, caller string, timestamp uint64, callee string, insi
 // TestCodeSums has bodies of one function in several callers, in which GCC 16 renames or removes
 // something when it comes to one of them.
 func TestCodeSums(t *testing.T) {
+	testenv.NeedSweep(t)
 	testenv.Optional(t, "gcc-16")
 	p := &program{dir: t.TempDir(), compiler: needCompiler(t, "gcc-16")}
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "sums.c"), []byte(sumsSource), 0o666))

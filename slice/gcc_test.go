@@ -255,11 +255,11 @@ func testCodeOf(t *testing.T, folder, compiler string, scenarios []scenario) {
 			if sc.spoil != nil {
 				sc.spoil(whole)
 			}
-			whole.Merge(synth.Profile(synth.Options{Seed: 1, Units: 130, Functions: 5_000})) // 2 MB
+			whole.Merge(synth.Profile(synth.Options{Seed: 1, Units: testenv.Rounds(30, 130), Functions: testenv.Rounds(800, 5_000)})) // 2 MB in a sweep
 			whole.Summary = whole.Summarize()
 			sliced := slice.FromProfile(whole)
 			used := false
-			for _, source := range p.sources {
+			for _, source := range p.sources[:testenv.Rounds(min(2, len(p.sources)), len(p.sources))] {
 				part := p.slice(t, sliced, source)
 				assert.Less(t, part.NumFunctions(), whole.NumFunctions()/10)
 				for _, level := range levels {

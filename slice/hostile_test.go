@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -101,7 +102,7 @@ func TestSliceUnknownCallee(t *testing.T) {
 
 func TestSliceHostile(t *testing.T) {
 	for name, data := range map[string][]byte{
-		"nested":    gen.Nested(200_000, false),
+		"nested":    gen.Nested(testenv.Rounds(40_000, 200_000), false),
 		"trie":      gen.TrieChain(50_000, true),
 		"long name": gen.HugeNames(1<<16, 1000, true),
 	} {

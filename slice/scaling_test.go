@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/program"
 	"github.com/go-afdo/afdo/slice/internal/slicetest"
@@ -13,7 +14,7 @@ import (
 
 // TestSelectScales doubles profiles of which a compile uses one function.
 func TestSelectScales(t *testing.T) {
-	const n = 2_000
+	n := testenv.Rounds(400, 2_000)
 	text := textOf("void init() {} int main() { return 0; } struct A {};")
 	for shape, grow := range slicetest.Growing {
 		for _, target := range []Target{Version2, Version3} {

@@ -43,7 +43,7 @@ var unnamed = map[string]bool{
 func TestEmittedUnnamed(t *testing.T) {
 	gxx := testenv.Tool(t, "g++")
 	for source, want := range unnamed {
-		if !testenv.Sweep() && len(source) > 40 {
+		if !testenv.Sweep() && len(source) > 26 {
 			continue
 		}
 		t.Run(source, func(t *testing.T) {

@@ -101,7 +101,7 @@ func FuzzSymbolize(f *testing.F) {
 // Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no
 // class.
 func TestEveryByteDamaged(t *testing.T) {
-	step := testenv.Rounds(97, 1)
+	step := testenv.Rounds(197, 1)
 	path := filepath.Join(t.TempDir(), "damaged")
 	for _, name := range tinyFiles {
 		whole := tiny(t, name)
@@ -295,7 +295,7 @@ func TestShared(t *testing.T) {
 		data  []byte
 		limit bool
 	}{
-		"abbreviations":       {gen.SharedAbbrevs(3_000, 20_000, false), false},
+		"abbreviations":       {gen.SharedAbbrevs(3_000, testenv.Rounds(5_000, 20_000), false), false},
 		"abbreviations apart": {gen.SharedAbbrevs(3_000, 20_000, true), true},
 		"line programs":       {gen.SharedLines(2_000, 100_000), true},
 		"files":               {gen.SharedFiles(3_000, 20_000), false},
@@ -306,9 +306,12 @@ func TestShared(t *testing.T) {
 		"symbols":             {gen.LongNames(5_000, 50_000, true), true},
 		"folders":             {gen.LongFolder(5_000, 50_000), true},
 		"aliases":             {gen.Aliases(7_000), true},
-		"deep inlining":       {gen.DeepInlining(10_000), false},
+		"deep inlining":       {gen.DeepInlining(testenv.Rounds(2_000, 10_000)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "aliases" || name == "abbreviations apart" {
+				testenv.NeedSweep(t) // their limits are far
+			}
 			path := filepath.Join(t.TempDir(), "shared")
 			require.NoError(t, os.WriteFile(path, c.data, 0o600))
 			var before, after runtime.MemStats

@@ -51,13 +51,27 @@ int main(int argc, char **argv) {
 func probed(t *testing.T, flags ...string) *File {
 	t.Helper()
 	dir := t.TempDir()
+	prog := filepath.Join(dir, "prog")
+	key := fmt.Sprintf("%q with probes", flags)
+	if made, ok := built.Load(key); ok {
+		require.NoError(t, os.WriteFile(prog, made.([]byte), 0o700))
+		return openProbed(t, prog)
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.cc"), []byte(probedProgram), 0o600))
 	args := append([]string{"-g", "-fpseudo-probe-for-profiling", "-o", "prog", "prog.cc"}, flags...)
 	cmd := exec.Command(testenv.Tool(t, "clang++-22"), args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	f, err := Open(filepath.Join(dir, "prog"))
+	made, err := os.ReadFile(prog)
+	require.NoError(t, err)
+	built.Store(key, made)
+	return openProbed(t, prog)
+}
+
+func openProbed(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

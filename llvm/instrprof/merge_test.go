@@ -2,6 +2,7 @@ package instrprof_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Pro
 // makes of them.
 func TestMergeOfMixedForms(t *testing.T) {
 	tool(t, "llvm-profdata")
-	for _, s := range zoo[:testenv.Rounds(4, len(zoo))] {
+	for _, s := range zoo[:testenv.Rounds(2, len(zoo))] {
 		var inputs []instrprof.Input
 		var args []string
 		for i, form := range []string{".profraw", ".profdata", ".proftext"} {
@@ -76,7 +77,8 @@ var texts = map[string][]string{
 
 func TestMergeRules(t *testing.T) {
 	tool(t, "llvm-profdata")
-	for name, parts := range texts {
+	for i, name := range slices.Sorted(maps.Keys(texts)) {
+		parts := texts[name]
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			var inputs []instrprof.Input
@@ -88,7 +90,9 @@ func TestMergeRules(t *testing.T) {
 				args = append(args, file)
 			}
 			p, dropped := merged(t, dir, inputs...)
-			require.Equal(t, llvmText(t, dir, args...), asText(t, p))
+			if i%3 == 0 || testenv.Sweep() {
+				require.Equal(t, llvmText(t, dir, args...), asText(t, p))
+			}
 			if strings.Contains(name, "another") || strings.Contains(name, "beside") {
 				require.Len(t, dropped, 1)
 				require.ErrorIs(t, dropped[0].Err, instrprof.ErrMismatch)
@@ -144,7 +148,7 @@ func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
 	dir := t.TempDir()
-	for range testenv.Rounds(10, 200) {
+	for range testenv.Rounds(3, 200) {
 		var inputs []instrprof.Input
 		args := []string{"--num-threads=1"}
 		for i := range 1 + r.IntN(4) {

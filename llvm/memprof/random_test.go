@@ -74,7 +74,7 @@ func TestRandomAsLLVM(t *testing.T) {
 			read, err := memprof.ParseYAML(bytes.NewReader([]byte(text)))
 			require.NoError(t, err)
 			require.Equal(t, text, yaml(t, read))
-			for version := 2; version <= 4; version++ {
+			for version := testenv.Rounds(4, 2); version <= 4; version++ {
 				args := []string{"--memprof-version=" + strconv.Itoa(version), path}
 				if len(schema) > 4 {
 					args = append(args, "--memprof-full-schema")
