@@ -20,7 +20,7 @@ import (
 )
 
 func TestWriteSaysWhatTheProfileSays(t *testing.T) {
-	seeds := uint64(testenv.Rounds(60, 600))
+	seeds := uint64(testenv.Rounds(20, 600))
 	bothModes(t, func(t *testing.T, o Options) {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -328,7 +328,7 @@ func TestBuilderPanicsWhereCallsDoNotMatchUp(t *testing.T) {
 func TestWriteAllocations(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
-	for i := range 4000 {
+	for i := range testenv.Rounds(1000, 4000) {
 		s := p.AddSymbol(p.AddUnit(fmt.Sprint(i%40)), strings.Repeat("n", i%50)+fmt.Sprint(i))
 		b.Reset()
 		for line := range uint32(40) {

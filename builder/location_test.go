@@ -138,9 +138,9 @@ func steps(t *testing.T, data []byte) []step {
 // Bodies each in the next one, with a record before and after: a million of them in compact mode.
 func TestDeepBodies(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		depth := 100_000
+		depth := testenv.Rounds(20_000, 100_000)
 		if o.Compact {
-			depth = testenv.Rounds(100_000, 1_000_000)
+			depth = testenv.Rounds(20_000, 1_000_000)
 		}
 		p := one(func(p *profile.Profile, b *profile.Body) {
 			inner := p.AddSymbol(profile.UnknownUnit, "inner")
@@ -167,7 +167,7 @@ func TestDeepBodies(t *testing.T) {
 // A hundred thousand bodies, each in the next one, each beside another that was numbered later in
 // the profile and comes first in the file.
 func TestDeepBodiesToSort(t *testing.T) {
-	const depth = 100_000
+	depth := testenv.Rounds(20_000, 100_000)
 	p := one(func(p *profile.Profile, b *profile.Body) {
 		inner := p.AddSymbol(profile.UnknownUnit, "inner")
 		other := p.AddSymbol(profile.UnknownUnit, "a used more often")

@@ -22,7 +22,7 @@ var allOptions = []WriteOptions{
 }
 
 // corpora are the real profiles.
-var corpora = []string{"keystore2", "libgui", "libart_arm"}[:testenv.Rounds(1, 3)]
+var corpora = []string{"libgui", "keystore2", "libart_arm"}[:testenv.Rounds(1, 3)]
 
 // corpusFile returns a real profile of version 3, and skips where there is none.
 func corpusFile(t testing.TB, name string) []byte {

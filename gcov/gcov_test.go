@@ -327,7 +327,7 @@ func TestDecodeHugeCounts(t *testing.T) {
 }
 
 func TestDeepNesting(t *testing.T) {
-	depth := testenv.Rounds(100_000, 1_000_000)
+	depth := testenv.Rounds(20_000, 1_000_000)
 	for _, o := range allOptions[1:3] {
 		f := newFile(o).header(o.Version)
 		if o.Version == 3 {
@@ -372,19 +372,19 @@ func TestDeepNesting(t *testing.T) {
 
 // Many small pieces of one big function must not take forever.
 func TestRepeatedFunction(t *testing.T) {
-	const positions, pieces = 60_000, 200_000
+	positions, pieces := uint32(testenv.Rounds(6_000, 60_000)), uint32(testenv.Rounds(20_000, 200_000))
 	f := newFile(allOptions[0]).header(2).words(0xaa000000, 0, 1).str("f")
 	f.words(0xac000000, 0, pieces+1).counters(1).words(0, positions, 0)
-	for i := range uint32(positions) {
+	for i := range positions {
 		f.words(i<<16, 0).counters(1)
 	}
-	for i := range uint32(pieces) {
+	for i := range pieces {
 		f.counters(1).words(0, 1, 0).words(i%positions<<16, 0).counters(1)
 	}
 	p := decoded(t, f.tail().bytes)
 	fn := p.Function(0)
 	assert.EqualValues(t, pieces+1, fn.HeadCount)
-	require.Len(t, fn.Records, positions)
+	require.Len(t, fn.Records, int(positions))
 	sum := uint64(0)
 	for _, r := range fn.Records {
 		sum += r.Count

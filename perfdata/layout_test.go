@@ -152,7 +152,7 @@ func TestOrderWithoutRounds(t *testing.T) {
 	events := []perfgen.Event{{SampleType: perfgen.TID | perfgen.Time | perfgen.Raw, SampleIDAll: true}}
 	raw := make([]byte, 4000)
 	var records []any
-	const n = 10_000
+	n := testenv.Rounds(2_000, 10_000)
 	for i := range uint64(n) {
 		records = append(records, &perfdata.Sample{Mode: perfdata.ModeUser, PID: 1, TID: 1, Time: 1000 + i ^ 0xff, Raw: raw})
 	}
@@ -172,7 +172,7 @@ func TestNoAllocationPerSample(t *testing.T) {
 	count := func(n int, ordered bool) float64 {
 		scene := perfgen.NewScene(1, []perfgen.Event{event}, "/bin/ours")
 		var records []any
-		for _, r := range scene.Records(2000) {
+		for _, r := range scene.Records(testenv.Rounds(500, 2000)) {
 			if _, ok := r.(*perfdata.Sample); ok {
 				records = append(records, r)
 			}

@@ -15,7 +15,7 @@ import (
 // hardware's index of a branch stack at the wrong place and drops most flags, so those are not
 // compared.
 func TestOtherReaderAgrees(t *testing.T) {
-	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"} {
+	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"}[:testenv.Rounds(1, 3)] {
 		data := testenv.CorpusData(t, "create", name)
 		got, err := all(open(t, data).Records())
 		require.NoError(t, err)

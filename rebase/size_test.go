@@ -55,12 +55,12 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 	return p, paths
 }
 
-// TestMarksOfManyLines moves functions of 100,000 lines that differ everywhere, or in all but rows
+// TestMarksOfManyLines moves functions of 20,000 lines that differ everywhere, or in all but rows
 // between which as many lines as possible are compared, by marks: as a whole and as the slice of a
-// compile. With AFDO_SWEEP these are 10 million lines. What is the same is found, hardly anything
+// compile. With AFDO_SWEEP these are 100,000 and 10 million lines. What is the same is found, hardly anything
 // else is, and memory goes by the lines.
 func TestMarksOfManyLines(t *testing.T) {
-	const lines = 100_000
+	lines := testenv.Rounds(20_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{
 		"everywhere":   {1, lines, 0},
 		"between rows": {1, lines / 4, 2000},

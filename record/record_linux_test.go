@@ -154,7 +154,7 @@ func TestProcess(t *testing.T) {
 	cmd := exec.Command(command[0], command[1:]...)
 	require.NoError(t, cmd.Start())
 	pid := cmd.Process.Pid
-	data, report := run(t, Target{PID: pid}, 300*time.Millisecond)
+	data, report := run(t, Target{PID: pid}, 150*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	assert.NotZero(t, report.Samples)
 	assert.Zero(t, report.ExitStatus)
@@ -191,7 +191,7 @@ func TestProcess(t *testing.T) {
 
 // A process that ends, ends its recording.
 func TestProcessEnds(t *testing.T) {
-	command := spin(300_000)
+	command := spin(100_000)
 	cmd := exec.Command(command[0], command[1:]...)
 	require.NoError(t, cmd.Start())
 	go func() { _ = cmd.Wait() }()
@@ -206,7 +206,7 @@ func TestMachine(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }()
-	data, _ := run(t, Target{Machine: true}, 300*time.Millisecond)
+	data, _ := run(t, Target{Machine: true}, 150*time.Millisecond)
 	found := false
 	for _, r := range list(t, data) {
 		s, ok := r.(perfdata.Sample)

@@ -42,18 +42,19 @@ func readUnit(t testing.TB, s *server, path string, records bool, options ...rem
 
 // A unit out of a file of some megabytes takes few requests and a small part of the file.
 func TestUnitRequests(t *testing.T) {
+	units := testenv.Rounds(5, 14)
 	for _, indexed := range []bool{false, true} {
 		data := remotetest.Written(t, synth.Medium, indexed)
 		s := serve(t, data)
 		total := int64(0)
-		for _, path := range remotetest.SomeUnits(t, data, 14) {
+		for _, path := range remotetest.SomeUnits(t, data, units) {
 			stats := readUnit(t, s, path, true)
 			require.LessOrEqual(t, stats.Requests, int64(3), "%s, index %v", path, indexed)
 			require.Less(t, stats.Bytes, int64(len(data)/4), "%s, index %v", path, indexed)
 			total += stats.Bytes
 		}
 		if indexed {
-			require.Less(t, total/14, int64(200_000))
+			require.Less(t, total/int64(units), int64(200_000))
 		}
 	}
 }

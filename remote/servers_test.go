@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/remote"
 )
 
@@ -85,7 +86,7 @@ func TestServers(t *testing.T) {
 			content(w, r)
 		}, nil},
 	} {
-		for _, options := range [][]remote.Option{{remote.Tail(2000)}, {remote.Tail(20)}, {remote.Tail(20), remote.Head(30)}} {
+		for _, options := range [][]remote.Option{{remote.Tail(2000)}, {remote.Tail(20)}, {remote.Tail(20), remote.Head(30)}}[:testenv.Rounds(1, 3)] {
 			server := httptest.NewServer(c.handler)
 			f, err := remote.Open(t.Context(), server.URL, append(options, remote.Retry(1, 0))...)
 			if c.want == nil {

@@ -73,7 +73,7 @@ func TestEveryUnit(t *testing.T) {
 			n := int64(0)
 			for u, err := range whole.Units() {
 				require.NoError(t, err)
-				if u.Index()%testenv.Rounds(24, 1) != 0 {
+				if u.Index()%testenv.Rounds(60, 1) != 0 {
 					continue
 				}
 				c, text := costsOf(t, memory{data}, u.Path(), asHelper...)
@@ -82,7 +82,7 @@ func TestEveryUnit(t *testing.T) {
 				most.text.Bytes = max(most.text.Bytes, c.text.Bytes)
 				sum.text.Requests += c.text.Requests
 				sum.text.Bytes += c.text.Bytes
-				if n++; n%16 == 0 {
+				if n++; n%4 == 0 {
 					var b bytes.Buffer
 					require.NoError(t, textfmt.PrintUnit(&b, whole, u))
 					require.Equal(t, b.String(), text)

@@ -16,9 +16,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// newTree writes files and returns options for them.
+// newTree writes files and returns options for them. PATH has few programs from then on, as every
+// compiler there is asked what it is.
 func newTree(t *testing.T, files map[string]string) (Options, *strings.Builder) {
 	t.Helper()
+	t.Setenv("PATH", testenv.OnlyPrograms(t, "sh", "cc", "as", "ld", "true", "sleep"))
 	tree := t.TempDir()
 	for name, text := range files {
 		require.NoError(t, os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o777))

@@ -56,7 +56,7 @@ func TestTuneJSON(t *testing.T) {
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
 	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
-	s.setenv("PATH", onlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "valgrind", "cat")) // each compiler in PATH is asked what it is
+	s.setenv("PATH", testenv.OnlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "valgrind", "cat")) // each compiler in PATH is asked what it is
 	args := []string{
 		"afdo", "tune", "--recorder", "callgrind", "--rounds", "6", "-o", "words.afdo",
 		"--train", "./words < training.txt", "--measure", "./words < $INPUT", "--env", "INPUT=other.txt", "--json", "--", "sh", "build.sh",

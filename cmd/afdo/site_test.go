@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,19 +39,6 @@ func (s *site) read(name string) string {
 	data, err := os.ReadFile(s.path(name))
 	require.NoError(s, err)
 	return string(data)
-}
-
-// onlyPrograms returns a folder of scripts that run some programs, for a PATH that has no others.
-func onlyPrograms(t testing.TB, names ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range names {
-		path, err := exec.LookPath(name)
-		require.NoError(t, err)
-		script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", path)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700))
-	}
-	return dir
 }
 
 // command returns a command that runs in the folder.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // The shapes that dump.js prints.
@@ -105,7 +106,7 @@ func readSymbol(t *testing.T, s afdo.Symbol) symbol {
 }
 
 func TestDescriptionAgreesWithTheReader(t *testing.T) {
-	for _, name := range []string{"shop.afdo", "shop.compact.afdo"} {
+	for _, name := range []string{"shop.compact.afdo", "shop.afdo"}[:testenv.Rounds(1, 2)] {
 		path := filepath.Join("..", "..", "testdata", name)
 		require.Equal(t, read(t, path), parsed(t, path), name)
 	}

@@ -36,6 +36,7 @@ func canonical(t *testing.T, f interface {
 }
 
 func TestCorpusNormalAndCompactAgree(t *testing.T) {
+	testenv.NeedSweep(t)
 	normal, compact := decode(t, "libgui.v4"), decode(t, "libgui.v4c")
 	require.False(t, normal.Compact)
 	require.True(t, compact.Compact)
@@ -117,7 +118,7 @@ func TestCorpusFigures(t *testing.T) {
 		{"libgui.v3", 267, 7482, 1596},
 		{"libart_arm.v3", 450, 15013, 1700},
 		{"keystore2.v3", 277, 11700, 732},
-	} {
+	}[:testenv.Rounds(1, 3)] {
 		f, err := naive.DecodeV3(corpus(t, c.name))
 		require.NoError(t, err)
 		require.Equal(t, uint32(3), f.Version)

@@ -4,6 +4,7 @@ package testenv
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -97,6 +98,19 @@ func makesProgram(compiler string) bool {
 		return false
 	}
 	return exec.Command(compiler, source, "-o", filepath.Join(dir, "probe")).Run() == nil
+}
+
+// OnlyPrograms returns a folder of scripts that run some programs, for a PATH that has no others.
+func OnlyPrograms(t testing.TB, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", Tool(t, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // Missing skips a test that lacks something, and fails it in a CI.

@@ -82,6 +82,7 @@ func requireTotal(t *testing.T, p *profile.Profile, name string) (top string) {
 }
 
 func TestTool(t *testing.T) {
+	testenv.NeedSweep(t)
 	needTool(t)
 	top := requireTotal(t, inlining(), "some.afdo")
 	assert.Contains(t, top, "File: some.afdo\n")

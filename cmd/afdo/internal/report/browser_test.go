@@ -168,6 +168,7 @@ func testHottest(t *testing.T, p *tab) {
 
 // Frames that are too thin to be told apart are one strip.
 func TestStrips(t *testing.T) {
+	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	p := profile.New()
 	f := p.AddUnit("src/a.cc")

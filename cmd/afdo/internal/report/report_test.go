@@ -20,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -328,7 +329,7 @@ func hostile() *profile.Profile {
 
 func TestHostileNamesAreText(t *testing.T) {
 	p := hostile()
-	for _, source := range hostileNames[:15] {
+	for _, source := range hostileNames[:testenv.Rounds(4, 15)] {
 		o := all()
 		o.Source = source
 		page := write(t, p, o)
