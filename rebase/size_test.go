@@ -57,8 +57,8 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 
 // TestMarksOfManyLines moves functions of 20,000 lines that differ everywhere, or in all but rows
 // between which as many lines as possible are compared, by marks: as a whole and as the slice of a
-// compile. With AFDO_SWEEP these are 100,000 and 10 million lines. What is the same is found, hardly
-// anything else is, and memory goes by the lines.
+// compile. With AFDO_SWEEP these are 100,000 and 10 million lines. What is the same is found, and
+// hardly anything else is; memory goes by the lines.
 func TestMarksOfManyLines(t *testing.T) {
 	lines := testenv.Rounds(20_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{
