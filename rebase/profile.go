@@ -46,7 +46,8 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 // ErrNoSources is returned for a profile that does not remember its sources.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
-// remember has a profile that was moved remember the new sources.
+// remember has a profile that was moved remember the new sources of the functions whose old ones it
+// remembered.
 func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 	units := make(map[string]profile.UnitRef, to.NumUnits())
 	for u := range to.NumUnits() {
@@ -54,7 +55,7 @@ func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 	}
 	for s, c := range p.changes {
 		unit, ok := units[c.path]
-		if !ok || c.outcome == Lost {
+		if !ok || c.outcome == Lost || from.Marks(profile.SymbolRef(s)) == nil {
 			continue
 		}
 		ref, ok := to.FindSymbol(unit, c.name)

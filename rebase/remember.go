@@ -1,20 +1,26 @@
 package rebase
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
 // Remember has a profile remember the lines of its functions, those that are only inlined included,
 // as they are in the sources that it is of. declared tells where debug info says that a symbol's
-// function is declared. It returns how many functions have samples, and of how many of them the
-// lines are known: those of which the texts have a function of the name at that line, with code
-// where at least half of its samples are.
+// function is declared. Functions that hardly ever run are left out: as many as together have a
+// thousandth of all samples at most, those of what is inlined in them included. It returns how many
+// others have samples, and of how many of them the lines are known: those of which the texts have a
+// function of the name at that line, with code where at least half of its samples are.
 func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string) (Declaration, bool)) (functions, known int) {
+	rare := rarely(p)
 	for i, u := range usesOf(p) {
-		if len(u.lines) == 0 {
+		if len(u.lines) == 0 || rare[i] {
 			continue
 		}
 		functions++
@@ -33,6 +39,66 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 		p.SetUnitSum(p.SymbolUnit(ref), s.fileOf(d.File).sum())
 	}
 	return functions, known
+}
+
+// rareShare is one over the share of all samples that functions may have together which are not
+// remembered. Most functions of a program have hardly any, and as many lines as others.
+const rareShare = 1000
+
+// rarely tells of the symbols of a profile which ones are so rare.
+func rarely(p *profile.Profile) []bool {
+	samples, all := samplesOf(p)
+	order := make([]int, len(samples))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(samples[a], samples[b]) })
+	rare := make([]bool, len(samples))
+	together := uint64(0)
+	for _, i := range order {
+		if together = saturating.Add(together, samples[i]); together > all/rareShare {
+			break
+		}
+		rare[i] = all > 0
+	}
+	return rare
+}
+
+// samplesOf returns the samples of each symbol, with those of what is inlined in it, and those of
+// all, saturating.
+func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
+	samples = make([]uint64, p.NumSymbols())
+	type body struct {
+		symbol  profile.SymbolRef
+		samples uint64
+	}
+	var open []body
+	leave := func(depth int) {
+		for n := len(open) - 1; n >= depth; n-- {
+			samples[open[n].symbol] = saturating.Add(samples[open[n].symbol], open[n].samples)
+			if n > 0 {
+				open[n-1].samples = saturating.Add(open[n-1].samples, open[n].samples)
+			} else {
+				all = saturating.Add(all, open[n].samples)
+			}
+			open = open[:n]
+		}
+	}
+	for s, f := range p.Functions() {
+		open = append(open, body{symbol: s})
+		w := profile.Walk(f.Records)
+		for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+			leave(depth + 1)
+			switch r.Kind {
+			case profile.KindCount:
+				open[depth].samples = saturating.Add(open[depth].samples, r.Count)
+			case profile.KindInlined:
+				open = append(open, body{symbol: r.Callee})
+			}
+		}
+		leave(0)
+	}
+	return samples, all
 }
 
 // sum returns what a profile remembers of a whole file.
@@ -64,14 +130,13 @@ type symbol struct{ unit, name string }
 // is what it was: then nothing of it has to be looked for.
 func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *memory {
 	m := &memory{make(map[symbol]*function), make(map[string]bool)}
-	for u := range p.NumUnits() {
-		unit, sum := p.UnitPath(profile.UnitRef(u)), p.UnitSum(profile.UnitRef(u))
-		m.same[unit] = same(unit, sum)
-	}
 	for s := range p.NumSymbols() {
 		ref := profile.SymbolRef(s)
 		if marks := p.Marks(ref); len(marks) > 0 {
 			at := symbol{p.UnitPath(p.SymbolUnit(ref)), p.SymbolName(ref)}
+			if _, known := m.same[at.unit]; !known {
+				m.same[at.unit] = same(at.unit, p.UnitSum(p.SymbolUnit(ref)))
+			}
 			m.functions[at] = &function{symbol: at.name, file: at.unit, marks: marks}
 		}
 	}

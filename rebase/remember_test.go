@@ -2,6 +2,7 @@ package rebase
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -166,4 +167,49 @@ func TestUnchangedFile(t *testing.T) {
 	q, _, err = Profile(p, nil, both("\n"+twice, other))
 	require.NoError(t, err)
 	assert.NotEqual(t, countsOf(p, "a.c", "f"), countsOf(q, "a.c", "f"), "the marks alone do not tell")
+}
+
+// TestRareFunctions has functions of which those are remembered that have a thousandth of the
+// samples, wherever these are inlined from.
+func TestRareFunctions(t *testing.T) {
+	const text = "int hot(void)\n{\n\ta();\n}\nint outer(void)\n{\n\thot();\n}\nint cold(void)\n{\n\ta();\n}\nint colder(void)\n{\n\ta();\n}\nint never(void)\n{\n\ta();\n}\n"
+	for name, c := range map[string]struct {
+		cold, colder uint64
+		known        []string
+	}{
+		"both rare":       {7, 3, []string{"hot", "outer"}},
+		"together no":     {8, 3, []string{"cold", "hot", "outer"}},
+		"one is not":      {11, 3, []string{"cold", "hot", "outer"}},
+		"none":            {12, 11, []string{"cold", "colder", "hot", "outer"}},
+		"more than there": {math.MaxUint64, 3, []string{"cold"}},
+	} {
+		p := profile.New()
+		unit := p.AddUnit("a.c")
+		add := func(symbol string, count uint64) {
+			var b profile.Body
+			b.Count(2, 0, count)
+			p.AddFunction(p.AddSymbol(unit, symbol), profile.Function{Records: b.Records()})
+		}
+		var b profile.Body
+		b.Enter(2, 0, p.AddSymbol(unit, "hot"))
+		b.Count(2, 0, 10_000)
+		b.Leave()
+		p.AddFunction(p.AddSymbol(unit, "outer"), profile.Function{Records: b.Records()})
+		add("cold", c.cold)
+		add("colder", c.colder)
+		add("never", 0)
+		lines := map[string]int{"hot": 1, "outer": 5, "cold": 9, "colder": 13, "never": 17}
+		functions, known := sources("a.c", text).Remember(p, func(_, symbol string) (Declaration, bool) {
+			return Declaration{symbol, "a.c", lines[symbol]}, true
+		})
+		var got []string
+		for s := range p.NumSymbols() {
+			if ref := profile.SymbolRef(s); p.Marks(ref) != nil {
+				got = append(got, p.SymbolName(ref))
+			}
+		}
+		slices.Sort(got)
+		assert.Equal(t, c.known, got, name)
+		assert.Equal(t, []int{len(c.known), len(c.known)}, []int{functions, known}, name)
+	}
 }
