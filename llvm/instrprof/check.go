@@ -61,7 +61,7 @@ func (c *checker) payload() bool {
 		if chain {
 			c.chains[bucket] = start
 		} else if _, ok := c.chains[bucket]; !ok {
-			c.fault(SectionPayload, start, afdo.ErrHashTable, "%q is in the chain of another bucket", w.key)
+			c.fault(sectionPayload, start, afdo.ErrHashTable, "%q is in the chain of another bucket", w.key)
 		}
 		c.walked(w)
 	}
@@ -70,7 +70,7 @@ func (c *checker) payload() bool {
 		return false
 	}
 	if t.at-w.pos > maxTablePad {
-		c.fault(SectionPayload, w.pos, afdo.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
+		c.fault(sectionPayload, w.pos, afdo.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
 	}
 	return true
 }
@@ -89,7 +89,7 @@ func (c *checker) walked(w *tableWalk) {
 			c.marked++
 		}
 		if r.counters.Len() == 0 {
-			c.fault(SectionPayload, start, ErrNoCounters, "%v", r)
+			c.fault(sectionPayload, start, ErrNoCounters, "%v", r)
 		}
 	}
 	if f.Err != nil {
@@ -108,7 +108,7 @@ func (c *checker) buckets(whole bool) {
 	for b := range t.Buckets {
 		off := int64(get64(data[8*b:], false))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
-			c.fault(SectionHashTable, t.at+tableHeadSize+8*int64(b), afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
+			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (c *checker) summaries() {
 		section string
 		found   *Summary
 		in      func(hash uint64) bool
-	}{{SectionSummary, c.r.summary, notMarked}, {SectionCSSummary, c.r.cs, marked}} {
+	}{{sectionSummary, c.r.summary, notMarked}, {sectionCSSummary, c.r.cs, marked}} {
 		if s.found == nil {
 			continue
 		}
@@ -146,11 +146,11 @@ func (c *checker) tail() {
 		if *o.at > h.HashTable {
 			first = min(first, *o.at)
 		} else if *o.at != 0 && o.at != &h.HashTable {
-			c.fault(SectionHeader, 0, afdo.ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
+			c.fault(sectionHeader, 0, afdo.ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
 		}
 	}
 	if first > end {
-		c.fault(SectionHashTable, end, afdo.ErrUnused, "%d bytes after the table", first-end)
+		c.fault(sectionHashTable, end, afdo.ErrUnused, "%d bytes after the table", first-end)
 	}
 	_, idsErr := c.r.BinaryIDs()
 	_, namesErr := c.r.VTableNames()

@@ -33,9 +33,9 @@ type Correlation struct {
 // Sections of a program. Those with "cov" in their names are there if it was built with
 // -profile-correlate=binary.
 const (
-	sectionCounts = "__llvm_prf_cnts"
-	sectionData   = "__llvm_covdata"
-	sectionNames  = "__llvm_covnames"
+	programCounts = "__llvm_prf_cnts"
+	programData   = "__llvm_covdata"
+	programNames  = "__llvm_covnames"
 )
 
 // OpenCorrelation reads what an ELF program says about its counters: data records if there are any,
@@ -54,19 +54,19 @@ func OpenCorrelation(path string) (*Correlation, error) {
 	if file.Class == elf.ELFCLASS32 {
 		c.pointerSize = 4
 	}
-	counts := file.Section(sectionCounts)
+	counts := file.Section(programCounts)
 	if counts == nil {
-		return nil, fmt.Errorf("%s: %w: no section %s", path, ErrNoCorrelation, sectionCounts)
+		return nil, fmt.Errorf("%s: %w: no section %s", path, ErrNoCorrelation, programCounts)
 	}
 	c.counters, c.end = counts.Addr, counts.Addr+counts.Size
 	c.buildID = elfid.BuildID(file)
-	if file.Section(sectionData) != nil {
+	if file.Section(programData) != nil {
 		err = c.readSections(file)
 	} else {
 		err = c.readDebugInfo(file)
 	}
 	if err == nil && len(c.functions) == 0 && len(c.data) == 0 {
-		err = errors.New("neither " + sectionData + " nor debug info of counters")
+		err = errors.New("neither " + programData + " nor debug info of counters")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrNoCorrelation, err)
@@ -76,18 +76,18 @@ func OpenCorrelation(path string) (*Correlation, error) {
 
 // readSections reads data records and names.
 func (c *Correlation) readSections(file *elf.File) (err error) {
-	if c.data, err = file.Section(sectionData).Data(); err != nil {
+	if c.data, err = file.Section(programData).Data(); err != nil {
 		return err
 	}
-	names := file.Section(sectionNames)
+	names := file.Section(programNames)
 	if names == nil {
-		return errors.New("no section " + sectionNames)
+		return errors.New("no section " + programNames)
 	}
 	data, err := names.Data()
 	if err != nil {
 		return err
 	}
-	f := fields{Buffer: decode.Buffer{Data: data, Part: SectionNames}}
+	f := fields{Buffer: decode.Buffer{Data: data, Part: sectionNames}}
 	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[guid.Of(name)] = name })
 	return f.err()
 }

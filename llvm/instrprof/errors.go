@@ -46,22 +46,22 @@ var (
 
 // Parts of indexed and raw files, as [afdo.FormatError] names them.
 const (
-	SectionHeader      = "header"
-	SectionSummary     = "summary"
-	SectionCSSummary   = "context-sensitive summary"
-	SectionPayload     = "payload"
-	SectionHashTable   = "hash table"
-	SectionMemProf     = "MemProf"
-	SectionBinaryIDs   = "binary IDs"
-	SectionVTableNames = "vtable names"
-	SectionTraces      = "temporal traces"
-	SectionData        = "data"
-	SectionCounters    = "counters"
-	SectionBitmap      = "bitmap"
-	SectionUniform     = "uniform counters"
-	SectionNames       = "names"
-	SectionVTables     = "vtables"
-	SectionValues      = "value data"
+	sectionHeader      = "header"
+	sectionSummary     = "summary"
+	sectionCSSummary   = "context-sensitive summary"
+	sectionPayload     = "payload"
+	sectionHashTable   = "hash table"
+	sectionMemProf     = "MemProf"
+	sectionBinaryIDs   = "binary IDs"
+	sectionVTableNames = "vtable names"
+	sectionTraces      = "temporal traces"
+	sectionData        = "data"
+	sectionCounters    = "counters"
+	sectionBitmap      = "bitmap"
+	sectionUniform     = "uniform counters"
+	sectionNames       = "names"
+	sectionVTables     = "vtables"
+	sectionValues      = "value data"
 )
 
 // faultAt returns the error about an offset of the file, in a part of it.

@@ -48,6 +48,9 @@ func (f Flags) String() string {
 // end, of Rust for one, have all bits.
 func (f Flags) contextSensitive(hash uint64) bool { return f&ContextSensitive != 0 && marked(hash) }
 
+// csHash is the bit of the hash of a context-sensitive record.
+const csHash = 1 << 60
+
 // marked tells whether a hash has the bit of context-sensitive records.
 func marked(hash uint64) bool { return hash&csHash != 0 }
 

@@ -38,7 +38,7 @@ func (r *Reader) openTable() error {
 	if err != nil {
 		return err
 	}
-	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHashTable}, base: t.at}
+	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHashTable}, base: t.at}
 	t.Head = tableFormat.ReadHead(&f.Buffer, uint64(t.at-t.payload), uint64(r.src.Size()-t.at-size))
 	return f.err()
 }
@@ -98,7 +98,7 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	}
 	off := get64(p, false)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
-		return 0, faultAt(SectionHashTable, bucket, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		return 0, faultAt(sectionHashTable, bucket, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
 	}
 	return int64(off), nil
 }
@@ -163,7 +163,7 @@ func (c *chainReader) skip(n uint64) {
 }
 
 func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
-	c.err = faultAt(SectionPayload, pos, class, format, args...)
+	c.err = faultAt(sectionPayload, pos, class, format, args...)
 }
 
 // item reads the head of an item.
@@ -186,7 +186,7 @@ func (c *chainReader) item() {
 // data returns the fields of the data of the item.
 func (c *chainReader) data() *fields {
 	start := c.pos
-	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: SectionPayload}, base: start}
+	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: sectionPayload}, base: start}
 }
 
 // A tableWalk goes through the items of a table, chain after chain as they stand in the file.
@@ -253,7 +253,7 @@ func (w *tableWalk) body() bool {
 		return false
 	}
 	w.key = body[:w.keyLen:w.keyLen]
-	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: SectionPayload}, base: w.pos - int64(w.dataLen)}
+	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: sectionPayload}, base: w.pos - int64(w.dataLen)}
 	if hash := guid.Of(w.key); hash != w.hash {
 		w.fail(start-itemHeadSize, afdo.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}

@@ -99,6 +99,25 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, afdo.ErrNotFound)
 }
 
+// names returns what finds the names of functions and virtual tables by their hash.
+func (p *Profile) names() func(uint64) (string, bool) {
+	vtables := make(map[uint64]string, len(p.VTableNames))
+	for _, name := range p.VTableNames {
+		vtables[NameHash(name)] = name
+	}
+	return func(hash uint64) (string, bool) {
+		s := p.shard(hash)
+		if i, ok := s.byName[hash]; ok {
+			return s.at(i).name, true
+		}
+		name, ok := vtables[hash]
+		return name, ok
+	}
+}
+
+// Name returns the name of a function or a virtual table by its hash, if the profile has it.
+func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHash) }
+
 // Add adds a record, its counts multiplied by weight, by LLVM's rules: counters and value counts
 // add up, at most to [MaxCount], bitmaps are united. Of two pseudo counts hot wins. A record that
 // does not fit the one of its name and hash is dropped, in part if it is the bitmap or the values

@@ -1,6 +1,8 @@
 package instrprof
 
 import (
+	"fmt"
+
 	"github.com/go-afdo/afdo"
 )
 
@@ -25,26 +27,25 @@ const (
 	rawVersionUniform   = 11
 )
 
-// A RawHeader is what the header of a dump says, but for padding.
+// A RawHeader is what the header of a dump says.
 type RawHeader struct {
-	Version     uint32
-	Flags       Flags
-	PointerSize int  // 4 or 8
-	BigEndian   bool // the byte order of the machine
+	Version      uint32
+	Flags        Flags
+	PointerSize  int    // 4 or 8
+	BigEndian    bool   // the byte order of the machine
+	NumFunctions uint64 // data records
+	NumCounters  uint64 // of 8 bytes, or of one if Flags say so
 
-	BinaryIDsSize   uint64
-	NumFunctions    uint64 // data records
-	NumCounters     uint64 // of 8 bytes, or of one if Flags say so
-	NumBitmapBytes  uint64
-	NumUniform      uint64 // uniform counters, which are passed over
-	NamesSize       uint64
-	CountersDelta   uint64 // from the first data record to the counters in the memory of the process; before version 8 their address
-	BitmapDelta     uint64
-	NumVTables      uint64
-	VTableNamesSize uint64
+	binaryIDsSize              uint64
+	numBitmapBytes             uint64
+	numUniform                 uint64 // uniform counters, which are passed over
+	namesSize                  uint64
+	countersDelta, bitmapDelta uint64 // from the first data record to the counters and bitmaps in the memory of the process; before version 8 their address
+	uniformDelta               uint64
+	numVTables                 uint64
+	vtableNamesSize            uint64
 
-	beforeCounters, afterCounters, afterBitmap, afterUniform uint64
-	uniformDelta                                             uint64
+	beforeCounters, afterCounters, afterBitmap, afterUniform uint64 // padding
 	namesDelta, lastKind                                     uint64 // nothing to read a file by
 }
 
@@ -57,24 +58,24 @@ type rawField struct {
 // rawFields lists the words after magic and version, in order.
 func (h *RawHeader) rawFields() [18]rawField {
 	return [...]rawField{
-		{at: &h.BinaryIDsSize, since: rawVersionBinaryIDs + 1},
+		{at: &h.binaryIDsSize, since: rawVersionBinaryIDs + 1},
 		{at: &h.NumFunctions},
 		{at: &h.beforeCounters, since: rawVersionPadding},
 		{at: &h.NumCounters},
 		{at: &h.afterCounters, since: rawVersionPadding},
-		{at: &h.NumBitmapBytes, since: rawVersionBitmap},
+		{at: &h.numBitmapBytes, since: rawVersionBitmap},
 		{at: &h.afterBitmap, since: rawVersionBitmap},
-		{at: &h.NumUniform, since: rawVersionUniform},
+		{at: &h.numUniform, since: rawVersionUniform},
 		{at: &h.afterUniform, since: rawVersionUniform},
 		{at: &h.uniformDelta, since: rawVersionUniform},
-		{at: &h.NamesSize},
-		{at: &h.CountersDelta},
-		{at: &h.BitmapDelta, since: rawVersionBitmap},
+		{at: &h.namesSize},
+		{at: &h.countersDelta},
+		{at: &h.bitmapDelta, since: rawVersionBitmap},
 		{at: &h.namesDelta},
-		{at: &h.NumVTables, since: rawVersionVTables},
-		{at: &h.VTableNamesSize, since: rawVersionVTables},
+		{at: &h.numVTables, since: rawVersionVTables},
+		{at: &h.vtableNamesSize, since: rawVersionVTables},
 		{at: &h.lastKind},
-		{at: &h.BinaryIDsSize, since: rawVersionBinaryIDs, until: rawVersionBinaryIDs + 1},
+		{at: &h.binaryIDsSize, since: rawVersionBinaryIDs, until: rawVersionBinaryIDs + 1},
 	}
 }
 
@@ -141,4 +142,13 @@ func (h *RawHeader) correlated() bool {
 // does; LLVM 22 takes the counters of several functions for one there.
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
+}
+
+// String says what the file is.
+func (h RawHeader) String() string {
+	order := "little-endian"
+	if h.BigEndian {
+		order = "big-endian"
+	}
+	return fmt.Sprintf("raw version %d, %s, %d bits", h.Version, order, 8*h.PointerSize)
 }

@@ -128,9 +128,9 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	width := d.header.counterWidth()
 	start := r.counters // an offset, if the program has told it
 	if !d.header.correlated() {
-		start = d.layout.distance(r.counters, d.header.CountersDelta, i)
+		start = d.layout.distance(r.counters, d.header.countersDelta, i)
 	}
-	data, err := d.part(SectionCounters, d.counts.Data, d.counts.base, start, width*uint64(r.numCounters), i)
+	data, err := d.part(sectionCounters, d.counts.Data, d.counts.base, start, width*uint64(r.numCounters), i)
 	if err != nil {
 		return c, 0, err
 	}
@@ -150,11 +150,11 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 // checkUniform checks that the uniform counters of record i are in the file: as many as it has
 // counters, unless it has none. They are passed over.
 func (d *Dump) checkUniform(r *rawRecord, i int) error {
-	if r.uniform == 0 || d.header.NumUniform == 0 || d.header.correlated() {
+	if r.uniform == 0 || d.header.numUniform == 0 || d.header.correlated() {
 		return nil
 	}
 	start := d.layout.distance(r.uniform, d.header.uniformDelta, i)
-	_, err := d.part(SectionUniform, d.uniform.Data, d.uniform.base, start, uniformWidth*uint64(r.numCounters), i)
+	_, err := d.part(sectionUniform, d.uniform.Data, d.uniform.base, start, uniformWidth*uint64(r.numCounters), i)
 	return err
 }
 

@@ -76,7 +76,7 @@ func newReader(src *source.Source) (*Reader, error) {
 
 // open reads header and summaries, which head begins with if it is not too short.
 func (r *Reader) open(head []byte) error {
-	f := &fields{Buffer: decode.Buffer{Data: head, Part: SectionHeader}}
+	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHeader}}
 	r.header = f.header(r.src.Size())
 	if r.header.Version >= versionSummary && f.Err == nil {
 		if err := r.openSummaries(f); err != nil {
@@ -98,10 +98,10 @@ func (r *Reader) openSummaries(f *fields) error {
 	} else {
 		f.Data = f.Data[:max(r.header.HashTable, int64(f.Pos))]
 	}
-	f.Part = SectionSummary
+	f.Part = sectionSummary
 	r.summary = f.summary()
 	if r.header.Flags&ContextSensitive != 0 {
-		f.Part = SectionCSSummary
+		f.Part = sectionCSSummary
 		r.cs = f.summary()
 	}
 	return nil

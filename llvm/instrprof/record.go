@@ -29,9 +29,6 @@ func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, value
 	return r, err
 }
 
-// csHash is the bit of the hash of a context-sensitive record.
-const csHash = 1 << 60
-
 // Name returns the name of the function, with the file before it if it is static. It is copied.
 func (r Record) Name() string { return string(r.name) }
 
@@ -126,5 +123,3 @@ func (f *function) encodedValues(version uint32) []byte {
 	}
 	return f.values.data
 }
-
-func sameValue(_ ValueKind, v uint64) uint64 { return v }

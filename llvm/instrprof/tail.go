@@ -34,7 +34,7 @@ func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
 		return nil, 0, afdo.ErrNotFound
 	}
-	f, err := r.tailSection(r.header.MemProf, SectionMemProf)
+	f, err := r.tailSection(r.header.MemProf, sectionMemProf)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -49,7 +49,7 @@ func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	if r.header.Version < versionBinaryIDs {
 		return nil, nil
 	}
-	f, err := r.tailSection(r.header.BinaryIDs, SectionBinaryIDs)
+	f, err := r.tailSection(r.header.BinaryIDs, sectionBinaryIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 // binaryIDs reads size bytes: for each ID its length, its bytes, and zeros to a multiple of 8.
 func (f *fields) binaryIDs(size uint64) []BinaryID {
 	start := f.Pos
-	sub := fields{Buffer: decode.Buffer{Data: f.Take(size, "the binary IDs"), Big: f.Big, Part: SectionBinaryIDs}, base: f.base + int64(start)}
+	sub := fields{Buffer: decode.Buffer{Data: f.Take(size, "the binary IDs"), Big: f.Big, Part: sectionBinaryIDs}, base: f.base + int64(start)}
 	var ids []BinaryID
 	for f.Err == nil && sub.Rest() > 0 {
 		pos := sub.Pos
@@ -100,7 +100,7 @@ func (r *Reader) VTableNames() ([]string, error) {
 	if r.header.Version < versionVTables {
 		return nil, nil
 	}
-	f, err := r.tailSection(r.header.VTableNames, SectionVTableNames)
+	f, err := r.tailSection(r.header.VTableNames, sectionVTableNames)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (r *Reader) Traces() (Traces, error) {
 	if r.header.Version < versionTraces || r.header.Flags&TemporalTraces == 0 {
 		return Traces{}, nil
 	}
-	f, err := r.tailSection(r.header.Traces, SectionTraces)
+	f, err := r.tailSection(r.header.Traces, sectionTraces)
 	if err != nil {
 		return Traces{}, err
 	}

@@ -167,22 +167,3 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 	}
 	return externalSymbol
 }
-
-// names returns what finds the names of functions and virtual tables by their hash.
-func (p *Profile) names() func(uint64) (string, bool) {
-	vtables := make(map[uint64]string, len(p.VTableNames))
-	for _, name := range p.VTableNames {
-		vtables[NameHash(name)] = name
-	}
-	return func(hash uint64) (string, bool) {
-		s := p.shard(hash)
-		if i, ok := s.byName[hash]; ok {
-			return s.at(i).name, true
-		}
-		name, ok := vtables[hash]
-		return name, ok
-	}
-}
-
-// Name returns the name of a function or a virtual table by its hash, if the profile has it.
-func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHash) }

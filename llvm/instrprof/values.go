@@ -177,6 +177,8 @@ func (v Values) without(kind ValueKind) []byte {
 	return v.append(nil, sameValue)
 }
 
+func sameValue(_ ValueKind, v uint64) uint64 { return v }
+
 // append appends value data as indexed files hold it, with each value replaced by what translate
 // makes of it. The kinds come in their order. Nothing at all is appended as the header alone.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {

@@ -55,12 +55,12 @@ func (r *Reader) DataAccess() (*DataAccess, error) {
 	if r.header.access == 0 {
 		return nil, nil
 	}
-	d := r.section.in(HeaderPart)
+	d := r.section.in(partHeader)
 	at, err := d.places(int(r.recordTable-uint64(d.base)), r.header.access)
 	if err != nil {
 		return nil, err
 	}
-	d = r.section.in(DataAccessPart)
+	d = r.section.in(partDataAccess)
 	d.Pos = at[0]
 	return d.dataAccess()
 }

@@ -118,7 +118,7 @@ func (c *checker) stack(id StackID) {
 func (c *checker) summary() {
 	want, err := Summarize(c.r)
 	if err == nil && *want != *c.r.header.summary {
-		err = faultAt(HeaderPart, c.r.section.base, afdo.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
+		err = faultAt(partHeader, c.r.section.base, afdo.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
 	}
 	if err != nil {
 		c.report(err)

@@ -25,14 +25,14 @@ var ErrBinary = errors.New("the binary does not fit")
 
 // Parts of profiles, as [afdo.FormatError] names them.
 const (
-	HeaderPart     = "header"
-	SchemaPart     = "schema"
-	FramesPart     = "frames"
-	CallStacksPart = "call stacks"
-	RecordsPart    = "records"
-	DataAccessPart = "data access profile"
-	SegmentsPart   = "segments"
-	BlocksPart     = "memory blocks"
+	partHeader     = "header"
+	partSchema     = "schema"
+	partFrames     = "frames"
+	partCallStacks = "call stacks"
+	partRecords    = "records"
+	partDataAccess = "data access profile"
+	partSegments   = "segments"
+	partBlocks     = "memory blocks"
 )
 
 // faultAt returns the error about an offset of the file, in a part of it.

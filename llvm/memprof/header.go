@@ -68,7 +68,7 @@ func (e *encoder) header(h *header) {
 }
 
 func (d *decoder) schema() Schema {
-	d.Part = SchemaPart
+	d.Part = partSchema
 	at := d.Pos
 	s := make(Schema, 0, 4)
 	for range d.count("fields", 8) {

@@ -64,7 +64,7 @@ func OpenRawBytes(data []byte) (*Raw, error) {
 		byStack: make(map[uint64]int), stacks: make(map[uint64][]byte),
 	}
 	for at := 0; at < len(data) || at == 0; {
-		n, err := r.dump(decoder{Buffer: decode.Buffer{Data: data[at:], Part: HeaderPart}, base: int64(at)})
+		n, err := r.dump(decoder{Buffer: decode.Buffer{Data: data[at:], Part: partHeader}, base: int64(at)})
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (r *Raw) dump(d decoder) (int, error) {
 
 // rawParts reads where the parts of a dump are, which ascend, and returns them.
 func (d *decoder) rawParts(size int) (parts [3]decoder) {
-	names := [...]string{SegmentsPart, BlocksPart, CallStacksPart}
+	names := [...]string{partSegments, partBlocks, partCallStacks}
 	var at [4]int
 	before := uint64(rawHeaderSize)
 	for i := range names {

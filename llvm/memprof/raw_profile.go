@@ -95,7 +95,7 @@ func (m *rawRoom) take(held, frames int) error {
 	m.held -= int64(held)
 	m.frames -= int64(frames)
 	if m.held < 0 || m.frames < 0 {
-		return faultAt(CallStacksPart, -1, afdo.ErrLimit, "the call stacks meet more inlined functions than a profile of its size may")
+		return faultAt(partCallStacks, -1, afdo.ErrLimit, "the call stacks meet more inlined functions than a profile of its size may")
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 // add adds what has been allocated at one stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
-		return faultAt(BlocksPart, -1, ErrOffset, "there is no call stack %#x", block.Stack)
+		return faultAt(partBlocks, -1, ErrOffset, "there is no call stack %#x", block.Stack)
 	}
 	unknown, err := b.spell(block.Stack)
 	if err != nil {

@@ -33,7 +33,7 @@ func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 // file ends. Package instrprof finds it in a file. Errors are [afdo.FormatError] and
 // [afdo.VersionError].
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
-	r := &Reader{section: decoder{Buffer: decode.Buffer{Data: section, Part: HeaderPart}, base: offset}}
+	r := &Reader{section: decoder{Buffer: decode.Buffer{Data: section, Part: partHeader}, base: offset}}
 	r.limit = 1<<20 + 64*int64(len(section))
 	for _, set := range options {
 		if set != nil {
@@ -59,13 +59,13 @@ func (r *Reader) openTables(end int) (err error) {
 		return err
 	}
 	r.recordPayload = uint64(d.base) + uint64(end)
-	if r.records, err = d.in(RecordsPart).openTable(end, at[0], at[0], tableFormat); err != nil {
+	if r.records, err = d.in(partRecords).openTable(end, at[0], at[0], tableFormat); err != nil {
 		return err
 	}
-	if r.frameItems, err = d.in(FramesPart).openTable(at[1], at[2], at[2], tableFormat); err != nil {
+	if r.frameItems, err = d.in(partFrames).openTable(at[1], at[2], at[2], tableFormat); err != nil {
 		return err
 	}
-	r.stackItems, err = d.in(CallStacksPart).openTable(at[3], at[4], at[4], leanFormat)
+	r.stackItems, err = d.in(partCallStacks).openTable(at[3], at[4], at[4], leanFormat)
 	return err
 }
 
@@ -76,8 +76,8 @@ func (r *Reader) openArrays(end int) (err error) {
 	if err != nil {
 		return err
 	}
-	r.frames = d.in(FramesPart).between(end, at[0])
-	r.stacks = d.in(CallStacksPart).between(at[0], at[1])
+	r.frames = d.in(partFrames).between(end, at[0])
+	r.stacks = d.in(partCallStacks).between(at[0], at[1])
 	for _, array := range []struct {
 		of   decoder
 		size int
@@ -87,7 +87,7 @@ func (r *Reader) openArrays(end int) (err error) {
 			return array.of.err()
 		}
 	}
-	r.records, err = d.in(RecordsPart).openTable(at[1], at[2], at[2], tableFormat)
+	r.records, err = d.in(partRecords).openTable(at[1], at[2], at[2], tableFormat)
 	return err
 }
 

@@ -51,5 +51,5 @@ func (w *walk) frames(id StackID, each func(Frame)) error {
 }
 
 func tooManyFrames(limit int64) error {
-	return faultAt(CallStacksPart, -1, afdo.ErrLimit, "all call stacks together have more than %d frames", limit)
+	return faultAt(partCallStacks, -1, afdo.ErrLimit, "all call stacks together have more than %d frames", limit)
 }

@@ -22,7 +22,7 @@ func (r *Reader) word(i int) uint32 {
 
 // stackFault makes an error about word i.
 func (r *Reader) stackFault(i int, class error, format string, args ...any) error {
-	return faultAt(CallStacksPart, r.stacks.base+int64(i)*wordSize, class, format, args...)
+	return faultAt(partCallStacks, r.stacks.base+int64(i)*wordSize, class, format, args...)
 }
 
 // radixFrames walks a call stack of version 3 or 4.

@@ -174,13 +174,18 @@ func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 		}
 		i += 1 + targets
 	}
+	w.open(records[i:end], end)
+	return i
+}
+
+// open appends how many inlined bodies come first of the rest of a body, which reaches to end.
+func (w *bodyWriter) open(rest []Record, end int) {
 	inlined := 0
-	for j := i; j < end && records[j].Kind == KindInlined; j += records[j].span() {
+	for j := 0; j < len(rest) && rest[j].Kind == KindInlined; j += rest[j].span() {
 		inlined++
 	}
 	w.put(uint64(inlined))
 	w.ends = append(w.ends, end)
-	return i
 }
 
 // countKind counts the records of a kind that come before any of a later kind, or, if stop is not

@@ -66,7 +66,7 @@ func (r *Reader) checkAllOffsets() error {
 		return err
 	}
 	for _, g := range r.groups {
-		if g.offsets == nil || g.offsets.Size == 0 {
+		if g.offsets == nil {
 			continue
 		}
 		if err := r.loadOffsets(g); err != nil {

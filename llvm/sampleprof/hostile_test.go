@@ -118,12 +118,12 @@ var corruptFiles = map[string]struct {
 	"sections overlap":        {patch(withBodies(nil), 18+32+16, headOf3+5), afdo.ErrHeader, afdo.HeaderSection, 0, 18 + 32 + 16},
 	"names twice":             {assemble(part{SectionNames, 0, strs("a")}, part{SectionNames, 0, strs("a")}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 32},
 	"bodies without names":    {assemble(part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
-	"no contexts":             {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 64},
+	"no contexts":             {assemble(part{SectionSummary, flagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 64},
 	"composite":               {assemble(part{sectionComposite, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
 	"unknown flag":            {assemble(part{SectionSummary, 1 << 35, numbers(0, 0, 0, 0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
-	"a tree in version 103":   {assemble(part{SectionNames, FlagMD5 | FlagEytzinger, numbers(0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
-	"MD5s of symbols":         {assemble(part{SectionSymbolList, FlagMD5, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
-	"many MD5s in a tree":     {patch(assemble(part{SectionNames, FlagMD5 | FlagFixedMD5 | FlagEytzinger, numbers(1, 1, 1, 0, 0)}, part{SectionMetadata, FlagProbes, numbers(0, 1)}), 9, 104), afdo.ErrCount, 0, SectionNames, 10 + 8 + 64},
+	"a tree in version 103":   {assemble(part{SectionNames, flagMD5 | flagEytzinger, numbers(0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
+	"MD5s of symbols":         {assemble(part{SectionSymbolList, flagMD5, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
+	"many MD5s in a tree":     {patch(assemble(part{SectionNames, flagMD5 | flagFixedMD5 | flagEytzinger, numbers(1, 1, 1, 0, 0)}, part{SectionMetadata, flagProbes, numbers(0, 1)}), 9, 104), afdo.ErrCount, 0, SectionNames, 10 + 8 + 64},
 	"summary ends":            {assemble(part{SectionSummary, 0, numbers(0, 0)}), afdo.ErrTruncated, 0, SectionSummary, 10 + 8 + 32 + 2},
 	"summary goes on":         {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 0, 0)}), afdo.ErrUnused, 0, SectionSummary, 10 + 8 + 32 + 6},
 	"cutoff":                  {assemble(part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 1, 1<<32, 0, 0)}), afdo.ErrVarint, 0, SectionSummary, 10 + 8 + 32 + 6},
@@ -143,17 +143,17 @@ var corruptFiles = map[string]struct {
 	"many targets":            {withBodies(append(numbers(1, 0, 0, 1, 1, 0, 5), tooMany()...)), afdo.ErrCount, 2, SectionBodies, bodiesOf3 + 7},
 	"many calls":              {withBodies(append(numbers(1, 0, 0, 0), tooMany()...)), afdo.ErrCount, 2, SectionBodies, bodiesOf3 + 4},
 	"half a function":         {withBodies(numbers(1, 0, 0, 0, 0, 1)), afdo.ErrTruncated, 2, SectionBodies, bodiesOf3 + 6},
-	"compressed, no stream":   {assemble(part{SectionSummary, FlagCompressed, numbers(6, 7)}), afdo.ErrCount, 0, SectionSummary, 51},
-	"compressed, no zlib":     {assemble(part{SectionSummary, FlagCompressed, numbers(6, 3, 1, 2, 3)}), afdo.ErrCompressed, 0, SectionSummary, 0},
-	"compressed, too much":    {assemble(part{SectionSummary, FlagCompressed, numbers(1<<40, 3, 1, 2, 3)}), afdo.ErrCount, 0, SectionSummary, 50},
-	"compressed, and more":    {assemble(part{SectionSummary, FlagCompressed, append(deflate(emptySummary.data), 0)}), afdo.ErrUnused, 0, SectionSummary, 50 + int64(len(deflate(emptySummary.data)))},
-	"compressed, bad inside":  {assemble(part{SectionSummary, FlagCompressed, deflate(numbers(0, 0))}), afdo.ErrTruncated, 0, SectionSummary, 2},
+	"compressed, no stream":   {assemble(part{SectionSummary, flagCompressed, numbers(6, 7)}), afdo.ErrCount, 0, SectionSummary, 51},
+	"compressed, no zlib":     {assemble(part{SectionSummary, flagCompressed, numbers(6, 3, 1, 2, 3)}), afdo.ErrCompressed, 0, SectionSummary, 0},
+	"compressed, too much":    {assemble(part{SectionSummary, flagCompressed, numbers(1<<40, 3, 1, 2, 3)}), afdo.ErrCount, 0, SectionSummary, 50},
+	"compressed, and more":    {assemble(part{SectionSummary, flagCompressed, append(deflate(emptySummary.data), 0)}), afdo.ErrUnused, 0, SectionSummary, 50 + int64(len(deflate(emptySummary.data)))},
+	"compressed, bad inside":  {assemble(part{SectionSummary, flagCompressed, deflate(numbers(0, 0))}), afdo.ErrTruncated, 0, SectionSummary, 2},
 	"symbol list":             {assemble(part{SectionSymbolList, 0, []byte("a")}), afdo.ErrTruncated, 0, SectionSymbolList, 51},
-	"attributes":              {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, FlagHasAttributes, numbers(0, 1<<32, 0)}), afdo.ErrVarint, 1, SectionMetadata, 10 + 8 + 64 + 3 + 1},
-	"metadata of a name":      {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, FlagProbes, numbers(1, 1, 0)}), ErrName, 1, SectionMetadata, 10 + 8 + 64 + 3},
-	"metadata ends":           {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, FlagProbes, numbers(0, 1)}), afdo.ErrTruncated, 1, SectionMetadata, 10 + 8 + 64 + 3 + 2},
-	"context of nothing":      {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionContexts, 0, numbers(1, 0)}), ErrName, 2, SectionContexts, headOf3 + 6 + 3 + 1},
-	"context that calls":      {assemble(part{SectionSummary, FlagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionContexts, 0, numbers(1, 1, 0, 7, 0)}), ErrName, 2, SectionContexts, headOf3 + 6 + 3 + 4},
+	"attributes":              {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, flagHasAttributes, numbers(0, 1<<32, 0)}), afdo.ErrVarint, 1, SectionMetadata, 10 + 8 + 64 + 3 + 1},
+	"metadata of a name":      {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, flagProbes, numbers(1, 1, 0)}), ErrName, 1, SectionMetadata, 10 + 8 + 64 + 3},
+	"metadata ends":           {assemble(part{SectionNames, 0, strs("a")}, part{SectionMetadata, flagProbes, numbers(0, 1)}), afdo.ErrTruncated, 1, SectionMetadata, 10 + 8 + 64 + 3 + 2},
+	"context of nothing":      {assemble(part{SectionSummary, flagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionContexts, 0, numbers(1, 0)}), ErrName, 2, SectionContexts, headOf3 + 6 + 3 + 1},
+	"context that calls":      {assemble(part{SectionSummary, flagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionContexts, 0, numbers(1, 1, 0, 7, 0)}), ErrName, 2, SectionContexts, headOf3 + 6 + 3 + 4},
 	"older, cut":              {append(putHeader(nil, Binary), 0, 0, 0, 0), afdo.ErrTruncated, 0, SectionSummary, 14},
 }
 
@@ -280,9 +280,9 @@ func TestBombs(t *testing.T) {
 	require.NoError(t, z.Close())
 	stream := append(numbers(96<<20, uint64(packed.Len())), packed.Bytes()...)
 	for name, parts := range map[string][]part{
-		"names":   {{SectionNames, FlagCompressed, stream}},
-		"symbols": {{SectionSymbolList, FlagCompressed, stream}},
-		"bodies":  {{SectionNames, 0, strs("a")}, {SectionBodies, FlagCompressed, stream}},
+		"names":   {{SectionNames, flagCompressed, stream}},
+		"symbols": {{SectionSymbolList, flagCompressed, stream}},
+		"bodies":  {{SectionNames, 0, strs("a")}, {SectionBodies, flagCompressed, stream}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := assemble(parts...)

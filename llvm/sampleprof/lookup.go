@@ -76,8 +76,8 @@ func (r *Reader) load() error {
 	for i := range r.sections {
 		switch s := &r.sections[i]; s.Type {
 		case SectionFuncOffsets:
-			if offsets = s; s.Flags&FlagParallel != 0 {
-				offsets = nil // an array beside the names, of which the bodies have no need
+			if offsets = s; s.Size == 0 || s.Flags&flagParallel != 0 {
+				offsets = nil // nothing, or an array beside the names, of which the bodies have no need
 			}
 		case SectionBodies:
 			if s.Size > 0 {
@@ -110,9 +110,9 @@ func (r *Reader) reader(f fields) bodyReader {
 
 // metadataReader returns a decoder of metadata.
 func (r *Reader) metadataReader(f fields) metadataReader {
-	return metadataReader{
-		bodyReader: r.reader(f), probes: r.kind.probes, attributes: r.kind.attributes, nested: !r.kind.contextSensitive,
-	}
+	m := metadataReader{bodyReader: r.reader(f), probes: r.kind.probes, attributes: r.kind.attributes}
+	m.vtables = false
+	return m
 }
 
 // loadMetadata finds the metadata of each function. The caller holds the mutex.
@@ -349,7 +349,7 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	}
 	var whole *Function
 	for _, g := range r.groups {
-		if g.offsets == nil || g.offsets.Size == 0 {
+		if g.offsets == nil {
 			if err := r.scan(g, ref, &whole); err != nil {
 				return nil, err
 			}
@@ -510,7 +510,7 @@ func (r *Reader) Account() error {
 		return err
 	}
 	for _, g := range r.groups {
-		if g.offsets == nil || g.offsets.Size == 0 {
+		if g.offsets == nil {
 			continue
 		}
 		if err := r.accountOffsets(g.offsets); err != nil {

@@ -30,7 +30,7 @@ func ulebMD5s(t *testing.T, p *Profile, o WriteOptions, encode func(hashes []uin
 		hashes = append(hashes, n.GUID())
 	}
 	i := slices.IndexFunc(f.sections, func(s Section) bool { return s.Type == SectionNames })
-	f.sections[i].Flags &^= FlagFixedMD5
+	f.sections[i].Flags &^= flagFixedMD5
 	f.data[i] = encode(hashes)
 	if o.Compress {
 		f.data[i] = deflate(f.data[i])
@@ -145,10 +145,10 @@ func inTrees(t testing.TB, p *Profile, o WriteOptions, version byte) []byte {
 	for i := range f.sections {
 		switch f.sections[i].Type {
 		case SectionNames:
-			f.sections[i].Flags |= FlagEytzinger
+			f.sections[i].Flags |= flagEytzinger
 			f.data[i] = spans(f.names)
 		case SectionFuncOffsets:
-			f.sections[i].Flags = f.sections[i].Flags&FlagFlat | FlagParallel
+			f.sections[i].Flags = f.sections[i].Flags&flagFlat | flagParallel
 			f.data[i] = []byte{1, 2, 3, 4}
 		}
 	}

@@ -1,14 +1,11 @@
 package sampleprof
 
-import "encoding/binary"
-
 // A metadataReader decodes the metadata of functions into records, which hold nothing but checksums
 // and attributes, and the inlined bodies around them.
 type metadataReader struct {
 	bodyReader
 	probes     bool
 	attributes bool
-	nested     bool // that of inlined functions follows; not so in a context-sensitive profile
 }
 
 // minMetadata is the least that the metadata of an inlined function takes besides what it has of
@@ -42,7 +39,7 @@ func (m *metadataReader) begin(head int) {
 	if m.attributes {
 		m.own(KindAttributes, uint64(m.uint32("attributes")))
 	}
-	if m.nested {
+	if m.contexts == nil { // otherwise what is inlined has contexts of its own
 		body.left = m.count(minMetadata, "inlined functions")
 	}
 	m.open = append(m.open, body)
@@ -56,36 +53,19 @@ func (m *metadataReader) own(kind Kind, value uint64) {
 }
 
 func (m *metadataReader) inlined() {
-	r := Record{Kind: KindInlined, Line: m.line(), Discriminator: m.uint32("discriminator")}
-	if m.contexts == nil {
-		r.Name = m.name(m.names)
-	} else {
-		r.Name, _ = m.functionRef()
-	}
+	r := Record{Kind: KindInlined, Line: m.line(), Discriminator: m.uint32("discriminator"), Name: m.name(m.names)}
 	head := len(m.records)
 	m.add(&m.open[len(m.open)-1], r)
 	m.begin(head)
 }
 
-func (m *metadataReader) finish() {
-	top := m.open[len(m.open)-1]
-	if top.head >= 0 {
-		m.records[top.head].Span = uint32(len(m.records) - top.head - 1)
-	}
-	m.open = m.open[:len(m.open)-1]
-}
-
 // A metadataWriter encodes the metadata of functions.
 type metadataWriter struct {
-	data       []byte
-	rank       []uint32 // of names
+	bodyWriter
 	probes     bool
 	attributes bool
-	nested     bool
-	ends       []int
+	nested     bool // that of inlined functions follows; not so in a context-sensitive profile
 }
-
-func (w *metadataWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 
 // function appends the metadata of a function: the inverse of [metadataReader.function].
 func (w *metadataWriter) function(f *Function, ref uint32) {
@@ -95,8 +75,7 @@ func (w *metadataWriter) function(f *Function, ref uint32) {
 		end := w.ends[len(w.ends)-1]
 		if i < end && f.Records[i].Kind == KindInlined {
 			r := &f.Records[i]
-			w.put(uint64(r.Line))
-			w.put(uint64(r.Discriminator))
+			w.location(r)
 			w.put(uint64(w.rank[r.Name]))
 			i = w.begin(f.Records, i+1, i+1+int(r.Span))
 			continue
@@ -122,11 +101,6 @@ func (w *metadataWriter) begin(records []Record, i, end int) int {
 	for i < end && records[i].Kind < KindInlined {
 		i++
 	}
-	inlined := 0
-	for j := i; j < end && records[j].Kind == KindInlined; j += records[j].span() {
-		inlined++
-	}
-	w.put(uint64(inlined))
-	w.ends = append(w.ends, end)
+	w.open(records[i:end], end)
 	return i
 }

@@ -14,10 +14,9 @@ import (
 
 // names is the names section of a file: all names, by reference.
 type names struct {
-	section *Section
-	data    []byte   // of the section
-	starts  []uint32 // of each NUL-terminated name in data, and behind the last
-	md5     []uint64 // instead, if the names are hashed
+	data   []byte   // of the section
+	starts []uint32 // of each NUL-terminated name in data, and behind the last
+	md5    []uint64 // instead, if the names are hashed
 
 	// LLVM writes the names in order and each once. In a file where they are not, first has the
 	// reference of the first name of the same bytes, and ordered is not set.
@@ -81,17 +80,13 @@ func (n *names) findMD5(guid uint64) (NameRef, bool) {
 
 // readNames reads a names section, all of it.
 func (f *fields) readNames() *names {
-	n := &names{section: f.section, data: f.Data}
-	flags := SectionFlags(0)
-	if f.section != nil {
-		flags = f.section.Flags
-	}
-	switch {
-	case flags&FlagEytzinger != 0:
+	n := &names{data: f.Data}
+	switch flags := f.section.Flags; {
+	case flags&flagEytzinger != 0:
 		f.readSpans(n)
-	case flags&FlagFixedMD5 != 0:
+	case flags&flagFixedMD5 != 0:
 		n.md5 = f.fixedMD5s(f.count(8, "MD5s"))
-	case flags&FlagMD5 != 0:
+	case flags&flagMD5 != 0:
 		n.md5 = make([]uint64, f.count(1, "MD5s"))
 		for i := range n.md5 {
 			n.md5[i] = f.uint64()

@@ -164,10 +164,7 @@ func newReader(src *source.Source, opts []Option) (*Reader, error) {
 func (r *Reader) readMagic(head []byte) (int, error) {
 	f := fields{Buffer: decode.Buffer{Data: head}}
 	magic := f.uint64()
-	if f.Err != nil {
-		return 0, f.section.fault(0, errMagic, "the file begins with %q", head[:min(len(head), 10)])
-	}
-	switch magic {
+	switch magic { // 0 if there is none
 	case magicExtBinary:
 		r.format = ExtBinary
 	case magicBinary:
@@ -253,14 +250,14 @@ func (r *Reader) readKind() error {
 		}
 		switch s.Type {
 		case SectionSummary:
-			r.kind.partial = s.Flags&FlagPartial != 0
-			r.kind.contextSensitive = s.Flags&FlagFullContext != 0
-			r.kind.fs = s.Flags&FlagFS != 0
-			r.kind.preInlined = s.Flags&FlagPreInlined != 0
-			r.kind.vtables = s.Flags&FlagVTables != 0
+			r.kind.partial = s.Flags&flagPartial != 0
+			r.kind.contextSensitive = s.Flags&flagFullContext != 0
+			r.kind.fs = s.Flags&flagFS != 0
+			r.kind.preInlined = s.Flags&flagPreInlined != 0
+			r.kind.vtables = s.Flags&flagVTables != 0
 		case SectionMetadata:
-			r.kind.probes = r.kind.probes || s.Flags&FlagProbes != 0
-			r.kind.attributes = r.kind.attributes || s.Flags&FlagHasAttributes != 0
+			r.kind.probes = r.kind.probes || s.Flags&flagProbes != 0
+			r.kind.attributes = r.kind.attributes || s.Flags&flagHasAttributes != 0
 		case SectionNames, SectionContexts:
 		case SectionBodies:
 			if !seen[SectionNames] {

@@ -54,27 +54,27 @@ func (t SectionType) String() string {
 }
 
 // SectionFlags are the flags of a section: the low 32 bits mean the same in all, the high ones
-// depend on the type.
+// depend on the type. [Section.FlagNames] names them.
 type SectionFlags uint64
 
 // Flags, those of all sections first.
 const (
-	FlagCompressed SectionFlags = 1 << 0
-	FlagFlat       SectionFlags = 1 << 1 // functions without inlined bodies
+	flagCompressed SectionFlags = 1 << 0
+	flagFlat       SectionFlags = 1 << 1 // functions without inlined bodies
 
-	FlagPartial       SectionFlags = 1 << 32 // summary: of a part of the program
-	FlagFullContext   SectionFlags = 1 << 33 // summary: context-sensitive
-	FlagFS            SectionFlags = 1 << 34 // summary: flow-sensitive discriminators
-	FlagPreInlined    SectionFlags = 1 << 36 // summary
-	FlagVTables       SectionFlags = 1 << 37 // summary: each body ends with its vtables
-	FlagMD5           SectionFlags = 1 << 32 // names
-	FlagFixedMD5      SectionFlags = 1 << 33 // names
-	FlagUniq          SectionFlags = 1 << 34 // names: some hold ".__uniq."
-	FlagEytzinger     SectionFlags = 1 << 35 // names: three arrays of MD5s, each a search tree
-	FlagOrdered       SectionFlags = 1 << 32 // function offsets: by context
-	FlagParallel      SectionFlags = 1 << 33 // function offsets: an array beside such names
-	FlagProbes        SectionFlags = 1 << 32 // metadata
-	FlagHasAttributes SectionFlags = 1 << 33 // metadata
+	flagPartial       SectionFlags = 1 << 32 // summary: of a part of the program
+	flagFullContext   SectionFlags = 1 << 33 // summary: context-sensitive
+	flagFS            SectionFlags = 1 << 34 // summary: flow-sensitive discriminators
+	flagPreInlined    SectionFlags = 1 << 36 // summary
+	flagVTables       SectionFlags = 1 << 37 // summary: each body ends with its vtables
+	flagMD5           SectionFlags = 1 << 32 // names
+	flagFixedMD5      SectionFlags = 1 << 33 // names
+	flagUniq          SectionFlags = 1 << 34 // names: some hold ".__uniq."
+	flagEytzinger     SectionFlags = 1 << 35 // names: three arrays of MD5s, each a search tree
+	flagOrdered       SectionFlags = 1 << 32 // function offsets: by context
+	flagParallel      SectionFlags = 1 << 33 // function offsets: an array beside such names
+	flagProbes        SectionFlags = 1 << 32 // metadata
+	flagHasAttributes SectionFlags = 1 << 33 // metadata
 )
 
 var flagNames = map[SectionType][]string{
@@ -94,7 +94,7 @@ type Section struct {
 }
 
 // Compressed tells whether the section is a zlib stream.
-func (s *Section) Compressed() bool { return s != nil && s.Flags&FlagCompressed != 0 }
+func (s *Section) Compressed() bool { return s != nil && s.Flags&flagCompressed != 0 }
 
 // FlagNames returns the names of the flags that are set, as llvm-profdata has them; bits without a
 // name are left out.
@@ -119,7 +119,7 @@ func (s *Section) unknownFlags(version uint64) SectionFlags {
 	if _, known := sectionNames[s.Type]; !known {
 		return 0
 	}
-	left := s.Flags &^ (FlagCompressed | FlagFlat)
+	left := s.Flags &^ (flagCompressed | flagFlat)
 	for i, name := range flagNames[s.Type] {
 		since104 := name == "eytzinger"
 		if name != "" && (!since104 || version > Version) {
@@ -132,7 +132,7 @@ func (s *Section) unknownFlags(version uint64) SectionFlags {
 // nameFlags names flags that are unknown.
 func (s *Section) nameFlags(unknown SectionFlags) string {
 	name := strings.Join((&Section{Type: s.Type, Flags: unknown}).FlagNames(), ",")
-	if s.Type == SectionSymbolList && unknown == FlagMD5 {
+	if s.Type == SectionSymbolList && unknown == flagMD5 {
 		name = "md5" // of LLVM 23
 	}
 	if name == "" {
@@ -253,7 +253,7 @@ func (r *Reader) open(s *Section) (*fields, error) {
 // inflate returns the raw bytes of a compressed section.
 func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	plain := *s
-	plain.Flags &^= FlagCompressed // faults of the frame are at offsets of the file
+	plain.Flags &^= flagCompressed // faults of the frame are at offsets of the file
 	f := fields{Buffer: decode.Buffer{Data: data}, section: &plain, start: s.Offset}
 	size := f.uint64()
 	packed := f.count(1, "bytes of a zlib stream")

@@ -74,7 +74,7 @@ func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 // addNames adds what a symbol list makes clang look at.
 func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error {
 	if names := r.section(SectionNames); names != nil {
-		s.uniq = names.Flags&FlagUniq != 0
+		s.uniq = names.Flags&flagUniq != 0
 	}
 	list, err := r.SymbolList()
 	if err != nil || len(list) == 0 {
@@ -107,7 +107,7 @@ func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
 
 // selectFrom is selected for one section of bodies. It returns whether to go on.
 func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
-	if g.offsets == nil || g.offsets.Size == 0 {
+	if g.offsets == nil {
 		return r.selectAmong(g, keep, yield)
 	}
 	if err := r.loadOffsets(g); err != nil {

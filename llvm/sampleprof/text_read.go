@@ -53,8 +53,8 @@ func isText(head []byte) bool {
 		if t.skip() {
 			continue
 		}
-		name, _, _, ok := splitHeader(t.text)
-		return ok && len(name) >= 0
+		_, _, _, ok := splitHeader(t.text)
+		return ok
 	}
 	return false
 }

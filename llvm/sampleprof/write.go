@@ -185,9 +185,9 @@ func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 func (f *fileWriter) layOut() {
 	names := SectionFlags(0)
 	if f.options.MD5 {
-		names = FlagMD5 | FlagFixedMD5
+		names = flagMD5 | flagFixedMD5
 	} else if f.uniq || slices.ContainsFunc(f.names, func(n Name) bool { return strings.Contains(n.Text, ".__uniq.") }) {
-		names = FlagUniq
+		names = flagUniq
 	}
 	if f.summary == nil {
 		f.summary = f.p.Summarize()
@@ -197,7 +197,7 @@ func (f *fileWriter) layOut() {
 	if f.options.SplitLayout {
 		inlining, flat := split(f.functions)
 		f.addBodies(inlining, 0)
-		f.addBodies(flat, FlagFlat)
+		f.addBodies(flat, flagFlat)
 		f.add(SectionSymbolList, 0, f.symbolList())
 	} else {
 		f.add(SectionContexts, 0, putContexts(nil, f.contexts, f.rank))
@@ -225,7 +225,7 @@ func (f *fileWriter) write(w io.Writer) error {
 
 func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 	if f.options.Compress {
-		flags |= FlagCompressed
+		flags |= flagCompressed
 		data = deflate(data)
 	}
 	i := len(f.sections)
@@ -240,7 +240,7 @@ func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)
 	if f.context != nil {
-		ordered = FlagOrdered
+		ordered = flagOrdered
 		slices.SortFunc(table, func(s, t functionAt) int { return cmp.Compare(s.ref, t.ref) })
 	}
 	f.add(SectionFuncOffsets, flags|ordered, putOffsets(nil, table))
@@ -267,11 +267,11 @@ func (f *fileWriter) summaryFlags() SectionFlags {
 		set  bool
 		flag SectionFlags
 	}{
-		{f.p.Partial, FlagPartial},
-		{f.p.ContextSensitive, FlagFullContext},
-		{f.p.FS, FlagFS},
-		{f.p.PreInlined, FlagPreInlined},
-		{f.vtables > 0, FlagVTables},
+		{f.p.Partial, flagPartial},
+		{f.p.ContextSensitive, flagFullContext},
+		{f.p.FS, flagFS},
+		{f.p.PreInlined, flagPreInlined},
+		{f.vtables > 0, flagVTables},
 	} {
 		if c.set {
 			flags |= c.flag
@@ -291,17 +291,17 @@ func (f *fileWriter) symbolList() []byte {
 
 func (f *fileWriter) addMetadata() {
 	w := metadataWriter{
-		rank:       f.rank,
+		bodyWriter: bodyWriter{rank: f.rank},
 		probes:     f.p.Probes,
 		attributes: f.p.ContextSensitive || f.p.PreInlined || f.attributes > 0,
 		nested:     !f.p.ContextSensitive,
 	}
 	flags := SectionFlags(0)
 	if w.probes {
-		flags |= FlagProbes
+		flags |= flagProbes
 	}
 	if w.attributes {
-		flags |= FlagHasAttributes
+		flags |= flagHasAttributes
 	}
 	if flags != 0 {
 		for _, fn := range f.functions {
