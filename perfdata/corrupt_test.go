@@ -108,6 +108,7 @@ func TestCorruptFiles(t *testing.T) {
 		"one branch too many":       {put64(sampleAt+32, 2), afdo.ErrTruncated, sampleAt + 8},
 		"trace data past the end":   {put32(roundAt, 71), ErrRecord, roundAt},
 		"compressed nothing":        {put32(sampleAt, 81), afdo.ErrCompressed, sampleAt},
+		"two recordings joined":     {func(b []byte) []byte { return append(b, b...) }, afdo.ErrHeader, 532},
 		"compressed of great size":  {put32(sampleAt, 83), afdo.ErrCount, sampleAt},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,6 +112,9 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err := r.readLayout(f, h); err != nil {
 		return err
 	}
+	if err := f.refuseSecond(h); err != nil {
+		return err
+	}
 	records := io.NewSectionReader(at, int64(h.data.offset), int64(h.data.size))
 	r.addFeed("", newStream(records, int64(h.data.offset), bufferSize), h.data.size)
 	return nil
@@ -229,6 +232,38 @@ func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, e
 	}
 	c := newCursor(place, f.big)
 	return c.part(), true, nil
+}
+
+// refuseSecond returns an error if another recording begins behind the features, as it does in files
+// that were joined: its records would be missing.
+func (f file) refuseSecond(h fileHeader) error {
+	n := 0
+	for _, word := range h.features {
+		n += bits.OnesCount64(word)
+	}
+	table := part{h.data.offset + h.data.size, uint64(n) * 16}
+	if f.check(table, "the places of the features") != nil {
+		return nil // features that nothing is read of may be missing
+	}
+	places, err := f.read(table, "the places of the features")
+	if err != nil {
+		return err
+	}
+	end := table.offset + table.size
+	for c := newCursor(places, f.big); c.Rest() > 0; {
+		if p := c.part(); f.check(p, "a feature") == nil {
+			end = max(end, p.offset+p.size)
+		}
+	}
+	behind := part{end, uint64(len(magicLittle))}
+	if f.check(behind, "what is behind") != nil {
+		return nil
+	}
+	next, err := f.read(behind, "what is behind")
+	if err == nil && IsMagic(next) {
+		return fault(int64(end), afdo.ErrHeader, "another recording begins here: give each in a file of its own")
+	}
+	return err
 }
 
 // readBuildIDs reads the table of build IDs, if there is one.
