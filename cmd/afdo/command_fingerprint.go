@@ -78,6 +78,9 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if len(facts) == 0 {
+		return fmt.Errorf("%s tells the unit of no function, as those of version 2: name the sources with --unit and --deps", human.Name(in.Name))
+	}
 	doing.Stop()
 	if asJSON {
 		return output.JSON(e.Out, facts)

@@ -149,6 +149,7 @@ func TestFingerprintErrors(t *testing.T) {
 		{[]string{path, "--deps", "x"}, cli.StatusUsage, "--deps goes with --unit"},
 		{[]string{path, "--for", "icc"}, cli.StatusUsage, "want gcc10"},
 		{[]string{path, "--unit", "a.c"}, cli.StatusFault, "unit a.c is ambiguous"},
+		{[]string{example(".v2.afdo")}, cli.StatusFault, "tells the unit of no function"},
 		{[]string{"missing"}, cli.StatusFault, "no such file"},
 	} {
 		t.Run(c.err, func(t *testing.T) {
