@@ -143,9 +143,10 @@ type Explainer struct {
 	// taken for edited by the lines that have code, which another compiler may have elsewhere.
 	Placed func(unit, symbol string) bool
 
-	profile  *profile.Profile
-	codes    []*Code
-	stranger *Stranger // as of the last report
+	profile   *profile.Profile
+	codes     []*Code
+	stranger  *Stranger         // as of the last report
+	namesakes map[namesake]bool // likewise
 }
 
 // New returns an explainer of a profile, which must not change.
@@ -169,6 +170,7 @@ func (e *Explainer) ReportPart() *Report {
 func (e *Explainer) report(part bool) *Report {
 	profiled := shapesOf(e.profile)
 	e.findStranger(profiled)
+	e.namesakes = e.findNamesakes()
 	all := e.tally(e.codes, profiled, part)
 	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere, Stranger: e.stranger}
 	for name, t := range all.functions {
@@ -214,12 +216,15 @@ type counting struct {
 	functions map[string]*Tally
 	changed   map[string]Reason
 	files     map[string]string
+	namesakes map[namesake]bool
 	stranger  bool // the profile is of another program
 }
 
 // tally judges counts by the best that any of the codes has made of them.
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
-	t := &counting{codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), stranger: e.stranger != nil}
+	t := &counting{
+		codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), namesakes: e.namesakes, stranger: e.stranger != nil,
+	}
 	t.changed = changes(profiled, codes)
 	e.unedited(t.changed)
 	if t.stranger {
@@ -261,7 +266,9 @@ func (t *counting) count(frames []frame, n uint64) {
 	leaf := frames[len(frames)-1].name
 	reason := Nowhere
 	for _, c := range t.codes {
-		reason = better(reason, c.of(frames))
+		if !t.namesakes[namesake{c, leaf}] {
+			reason = better(reason, c.of(frames))
+		}
 	}
 	if reason == Nowhere && t.part && !t.compiles(t.files[frames[0].name]) {
 		t.elsewhere = saturating.Add(t.elsewhere, n)

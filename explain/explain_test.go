@@ -241,3 +241,27 @@ func TestShapes(t *testing.T) {
 		assert.Equal(t, test.want, test.was.change(test.now), what)
 	}
 }
+
+// A function that is local to its file is not that of another file. Without a compile of the file of the profile, it may have moved.
+func TestNamesakes(t *testing.T) {
+	p := profile.New()
+	var b profile.Body
+	b.Count(2, 0, 100)
+	b.Count(5, 0, 10)
+	p.AddFunction(p.AddSymbol(p.AddUnit("/src/html.c"), "render"), profile.Function{Records: b.Records()})
+	code := func(name string, at int) *Code {
+		c := &Code{Name: name, source: "/src/" + name, declared: map[string]Declaration{"render": {"/src/" + name, 20}}, lines: make(map[site]bool), anywhere: make(map[line]bool)}
+		c.addLine("render", name, place{at, 0})
+		return c
+	}
+	html, xml := code("html.c", 22), code("xml.c", 25)
+	e := New(p)
+	e.Add(xml)
+	r := e.ReportPart()
+	assert.Equal(t, Tally{110, 10, map[Reason]uint64{Found: 10, NoStatement: 100}}, r.Units[0].Tally)
+	e.Add(html)
+	r = e.ReportPart()
+	assert.Zero(t, r.Units[0].Counts)
+	assert.Equal(t, r.Tally, r.Units[1].Tally)
+	assert.Equal(t, Tally{110, 100, map[Reason]uint64{Found: 100, NoStatement: 10}}, r.Units[1].Tally)
+}
