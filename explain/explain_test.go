@@ -242,7 +242,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A function that is local to its file is not that of another file. Without a compile of the file of the profile, it may have moved.
+// A function that is local to its file is not that of another file. Without a compile of the file
+// of the profile, it may have moved.
 func TestNamesakes(t *testing.T) {
 	p := profile.New()
 	var b profile.Body

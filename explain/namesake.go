@@ -14,8 +14,8 @@ type namesake struct {
 	name string
 }
 
-// findNamesakes finds the functions that a compile declares in a file that the profile does not have
-// them in, while another compile declares them in one that it has them in.
+// findNamesakes finds the functions that a compile declares in a file that the profile does not
+// have them in, while another compile declares them in one that it has them in.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	profiled := e.unitNames()
 	here := func(name string, d Declaration) bool { return profiled[name][filepath.Base(d.File)] }

@@ -234,8 +234,8 @@ func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, e
 	return c.part(), true, nil
 }
 
-// refuseSecond returns an error if another recording begins behind the features, as it does in files
-// that were joined: its records would be missing.
+// refuseSecond returns an error if another recording begins behind the features, as it does in
+// files that were joined: its records would be missing.
 func (f file) refuseSecond(h fileHeader) error {
 	n := 0
 	for _, word := range h.features {
