@@ -166,18 +166,13 @@ func (a *adder) dump(d *Dump, of *strays) error {
 	return errors.Join(traceErr, idsErr, namesErr, of.add(ids, names))
 }
 
-// AddText adds a text, of which no record has been read. See [Profile.AddIndexed].
-func (p *Profile) AddText(t *TextReader, weight uint64, mismatch func(error)) error {
-	return (&adder{p: p, weight: weight, mismatch: mismatch}).text(t)
-}
-
-func (a *adder) text(t *TextReader) error {
+func (a *adder) text(t *textReader) error {
 	if a.part.first() {
 		if err := a.p.addFlags(t.flags); err != nil {
 			return err
 		}
 	}
-	for r, err := range t.Records() {
+	for r, err := range t.records() {
 		hash := guid.Of(r.name)
 		if err == nil && !a.part.has(hash) {
 			continue
@@ -188,7 +183,7 @@ func (a *adder) text(t *TextReader) error {
 	}
 	if a.part.first() {
 		a.p.Traces.add(t.traces)
-		a.p.addVTableNames(t.VTableNames())
+		a.p.addVTableNames(slices.Collect(maps.Keys(t.vtables)))
 	}
 	return nil
 }

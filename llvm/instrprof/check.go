@@ -208,13 +208,13 @@ func nowhere(class error, format string, args ...any) error {
 // CheckText reads all of a text and yields its first fault, or that it has no functions.
 func CheckText(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
-		t, err := NewTextReader(bytes.NewReader(data))
+		t, err := newTextReader(bytes.NewReader(data))
 		if err != nil {
 			yield(afdo.Problem{Err: err})
 			return
 		}
 		empty := true
-		for _, err := range t.Records() {
+		for _, err := range t.records() {
 			if err != nil {
 				yield(afdo.Problem{Err: err})
 				return

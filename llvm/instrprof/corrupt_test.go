@@ -230,9 +230,7 @@ func TestAlike(t *testing.T) {
 	}
 	var p instrprof.Profile
 	for range 2 {
-		r, err := instrprof.NewTextReader(bytes.NewReader(text.Bytes()))
-		require.NoError(t, err)
-		require.NoError(t, p.AddText(r, 1, nil))
+		require.NoError(t, instrprof.AddText(&p, bytes.NewReader(text.Bytes())))
 	}
 	require.Equal(t, 2*n, p.NumRecords())
 	for i := range uint64(n) {
@@ -270,10 +268,7 @@ func TestCorruptText(t *testing.T) {
 		"f\n1\n1\n1\n\x00\n":              {5, 1, afdo.ErrSyntax},
 	} {
 		t.Run(text, func(t *testing.T) {
-			r, err := instrprof.NewTextReader(strings.NewReader(text))
-			if err == nil {
-				err = (&instrprof.Profile{}).AddText(r, 1, nil)
-			}
+			err := instrprof.AddText(&instrprof.Profile{}, strings.NewReader(text))
 			var format *afdo.FormatError
 			require.ErrorAs(t, err, &format, "%q", text)
 			require.ErrorIs(t, err, c.class, "%q", text)

@@ -5,11 +5,12 @@
 //
 // A [Reader] answers questions about an indexed file without reading it: the records of one
 // function cost the header, a bucket of the hash table and its chain, wherever they stand. A
-// [RawReader] and a [TextReader] walk the records of the other two forms. All of them hand out
-// [Record] values, views of the bytes that were read.
+// [RawReader] walks the records of a raw file. Both hand out [Record] values, views of the bytes
+// that were read.
 //
-// A [Profile] holds records in memory. It is what profiles are merged into ([Profile.Merge],
-// [MergeFiles]) and what [Profile.WriteIndexed] and [Profile.WriteText] write.
+// A [Profile] holds records in memory. It is what profiles of any form are read and merged into
+// ([Load], [Profile.AddStream], [MergeFiles]) and what [Profile.WriteIndexed] and
+// [Profile.WriteText] write.
 //
 // # The format
 //

@@ -66,7 +66,7 @@ func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	whole := io.MultiReader(bytes.NewReader(head), rest)
 	format := Detect(head)
 	if format == FormatText {
-		t, err := NewTextReader(whole)
+		t, err := newTextReader(whole)
 		if err != nil {
 			return err
 		}

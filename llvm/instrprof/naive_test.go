@@ -447,11 +447,6 @@ func FuzzProfText(f *testing.F) {
 		f.Add([]byte(parts[0]))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := instrprof.NewTextReader(bytes.NewReader(data))
-		if err != nil {
-			require.True(t, isOurs(err), "%v", err)
-			return
-		}
-		writesBack(t, func(p *instrprof.Profile) error { return p.AddText(r, 1, nil) })
+		writesBack(t, func(p *instrprof.Profile) error { return instrprof.AddText(p, bytes.NewReader(data)) })
 	})
 }

@@ -5,23 +5,21 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo"
 )
 
-// A TextReader reads a text: its header when it is made, its records as they are asked for.
-type TextReader struct {
+// A textReader reads a text: its header when it is made, its records as they are asked for, once.
+type textReader struct {
 	lines   lineReader
 	flags   Flags
 	traces  Traces
-	vtables map[string]bool
+	vtables map[string]struct{} // names of virtual tables in the records that were read so far
 }
 
-// NewTextReader reads the header lines of a text.
+// newTextReader reads the header lines of a text.
 //
 // A line that begins with # is a comment; empty lines have no meaning. Header lines begin with a
 // colon: ir, csir, fe, entry_first, not_entry_first, instrument_loop_entries, single_byte_coverage,
@@ -29,8 +27,8 @@ type TextReader struct {
 // counters; perhaps $ with a number of bitmap bytes, and these; perhaps a number of value kinds,
 // and for each the kind, a number of sites and for each site a number of values and VALUE:COUNT
 // lines. What is wrong is a [*afdo.FormatError] with line and column.
-func NewTextReader(r io.Reader) (*TextReader, error) {
-	t := &TextReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]bool{}}
+func newTextReader(r io.Reader) (*textReader, error) {
+	t := &textReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]struct{}{}}
 	t.lines.next()
 	for !t.lines.end && strings.HasPrefix(t.lines.text, ":") {
 		t.headerLine(strings.ToLower(t.lines.text[1:]))
@@ -38,7 +36,7 @@ func NewTextReader(r io.Reader) (*TextReader, error) {
 	return t, t.lines.err
 }
 
-func (t *TextReader) headerLine(name string) {
+func (t *textReader) headerLine(name string) {
 	switch name {
 	case "fe":
 	case "not_entry_first":
@@ -63,7 +61,7 @@ func (t *TextReader) headerLine(name string) {
 	t.lines.next()
 }
 
-func (t *TextReader) readTraces() {
+func (t *textReader) readTraces() {
 	n := t.lines.number("the number of traces", 10)
 	t.traces.Seen = t.lines.number("the number of traces seen", 10)
 	for uint64(len(t.traces.Traces)) < n && t.lines.err == nil {
@@ -77,20 +75,8 @@ func (t *TextReader) readTraces() {
 	}
 }
 
-// Flags returns what the header says.
-func (t *TextReader) Flags() Flags { return t.flags }
-
-// Traces returns the traces of the header.
-func (t *TextReader) Traces() Traces { return t.traces }
-
-// VTableNames returns the names of virtual tables in the records that were read so far, in no
-// order.
-func (t *TextReader) VTableNames() []string {
-	return slices.Collect(maps.Keys(t.vtables))
-}
-
-// Records returns the records in the order of the text, once. An error ends the sequence.
-func (t *TextReader) Records() iter.Seq2[Record, error] {
+// records returns the records in the order of the text. An error ends the sequence.
+func (t *textReader) records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for !t.lines.end && t.lines.err == nil {
 			r := t.record()
@@ -104,7 +90,7 @@ func (t *TextReader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-func (t *TextReader) record() Record {
+func (t *textReader) record() Record {
 	l := &t.lines
 	r := Record{name: []byte(l.take("a name")), bitmap: Bitmap{stride: 1}}
 	r.hash = l.number("a hash", 0)
@@ -126,7 +112,7 @@ func (t *TextReader) record() Record {
 	return r
 }
 
-func (t *TextReader) bitmap(r *Record) {
+func (t *textReader) bitmap(r *Record) {
 	l := &t.lines
 	m, err := strconv.ParseUint(strings.TrimSpace(l.text[1:]), 0, 64)
 	if err != nil {
@@ -142,7 +128,7 @@ func (t *TextReader) bitmap(r *Record) {
 	}
 }
 
-func (t *TextReader) values(r *Record, kinds uint64) {
+func (t *textReader) values(r *Record, kinds uint64) {
 	l := &t.lines
 	if kinds == 0 || kinds > uint64(numValueKinds) {
 		l.fail(1, afdo.ErrCount, "%d kinds of values", kinds)
@@ -169,7 +155,7 @@ func (t *TextReader) values(r *Record, kinds uint64) {
 	}
 }
 
-func (t *TextReader) site(kind ValueKind) []Value {
+func (t *textReader) site(kind ValueKind) []Value {
 	l := &t.lines
 	n := l.number("a number of values", 10)
 	if n > maxSiteValues && l.err == nil {
@@ -202,14 +188,14 @@ func (t *TextReader) site(kind ValueKind) []Value {
 	return site
 }
 
-func (t *TextReader) value(kind ValueKind, s string) (uint64, error) {
+func (t *textReader) value(kind ValueKind, s string) (uint64, error) {
 	switch {
 	case kind == MemOPSize:
 		return strconv.ParseUint(s, 10, 64)
 	case s == externalSymbol:
 		return 0, nil
 	case kind == VTableTarget:
-		t.vtables[s] = true
+		t.vtables[s] = struct{}{}
 	}
 	return NameHash(s), nil
 }
