@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"io"
-	"math"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -234,15 +232,6 @@ func (r *diffReport) name(f *profile.FunctionDiff, form func(string) string) str
 		name = form(name)
 	}
 	return human.Name(name)
-}
-
-// overlapText writes an overlap such that only 0 looks like 0 and only 1 like 1.
-func overlapText(x float64) string {
-	const digits, least = 6, 1e-6
-	if x > 0 && x < 1 {
-		x = math.Min(math.Max(x, least), 1-least)
-	}
-	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
 // json prints the report for other programs.

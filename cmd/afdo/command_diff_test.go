@@ -251,15 +251,6 @@ func TestDiffFlags(t *testing.T) {
 	assert.Equal(t, result{cli.StatusFault, "", "afdo: open no such file: no such file or directory\n"}, r)
 }
 
-func TestOverlapText(t *testing.T) {
-	for text, x := range map[string]float64{
-		"0.000000": 0, "1.000000": 1, "0.500000": 0.5, "0.290000": 0.29, "0.123457": 0.1234567,
-		"0.000001": 1e-300, "0.999999": 1 - 1e-16,
-	} {
-		assert.Equal(t, text, overlapText(x))
-	}
-}
-
 // Version 2 knows no units, and is compared with other formats by the names of functions.
 func TestDiffWithoutUnits(t *testing.T) {
 	for _, paths := range [][2]string{{".v3.afdo", ".v2.afdo"}, {".v2.afdo", ".afdo"}} {

@@ -62,11 +62,6 @@ func newPprofCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// addOutputFlag gives a verb the flag -o alone.
-func addOutputFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
-}
-
 func (e *env) pprof(f *input.File, k kind.CanLoad, o *kind.PprofOptions) error {
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(f.Name))

@@ -43,7 +43,7 @@ func checkShow(t *testing.T, f *gcovkind.ShowFacts, truth *naive.File) {
 		[]uint64{f.Summary.TotalCount, f.Summary.MaxCount, f.Summary.MaxFunctionCount, f.Summary.NumCounts, f.Summary.NumFunctions})
 	require.Len(t, f.Summary.Entries, len(s.Entries))
 	for i, e := range s.Entries {
-		assert.Equal(t, kind.EntryFacts{Cutoff: e.Cutoff, MinCount: e.MinCount, NumCounts: e.NumCounts}, f.Summary.Entries[i])
+		assert.Equal(t, kind.EntryFacts{Cutoff: uint64(e.Cutoff), MinCount: e.MinCount, NumCounts: e.NumCounts}, f.Summary.Entries[i])
 	}
 
 	var symbols, functions uint64

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -53,8 +52,7 @@ calls --number left out. A name or unit that is not UTF-8 is also given in base6
 as "name_base64" and so on. --no-demangle omits "demangled".`
 
 func newTopCommand(e *env) *cobra.Command {
-	order := topOrder("own")
-	var t kind.TopOptions
+	t := kind.TopOptions{Number: 25, Order: "own"}
 	var plain bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
@@ -64,7 +62,6 @@ func newTopCommand(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.HasUnit = cmd.Flags().Changed("unit")
 			t.Demangle = t.Demangle && !plain
-			t.Order = string(order)
 			t.Width = cli.Width(e.Out)
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
@@ -77,17 +74,13 @@ func newTopCommand(e *env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	t.Number = 25
 	f.VarP((*countFlag)(&t.Number), "number", "n", "how many lines to print, 0 for all")
 	f.VarP(&onceFlag{value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
-	f.Var(&order, "sort", "order of the functions: "+strings.Join(topOrderNames(), ", "))
+	addSortFlag(cmd, &t.Order, "order of the functions: %s", topOrderNames())
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
 	addDemangleFlags(cmd, &t.Demangle, &plain)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
-	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return topOrderNames(), cobra.ShellCompDirectiveNoFileComp
-	})
 	e.addKindFlags(cmd)
 	return cmd
 }
@@ -137,21 +130,6 @@ type topOrderOf struct {
 	count func(s *rank.Symbol) uint64 // nil for the order of names
 }
 
-// topOrder is the value of --sort.
-type topOrder string
-
-func (o *topOrder) String() string { return string(*o) }
-
-func (o *topOrder) Set(name string) error {
-	if !slices.Contains(topOrderNames(), name) {
-		return fmt.Errorf("want one of %s", strings.Join(topOrderNames(), ", "))
-	}
-	*o = topOrder(name)
-	return nil
-}
-
-func (o *topOrder) Type() string { return "ORDER" }
-
 func topOrderNames() []string {
 	names := make([]string, len(topOrders))
 	for i, o := range topOrders {
@@ -160,8 +138,8 @@ func topOrderNames() []string {
 	return names
 }
 
-// compare returns the order of symbols. Those that are equal in it come by total, name and unit.
-func (o topOrder) compare(p *profile.Profile, r *rank.Ranking) func(a, b profile.SymbolRef) int {
+// compareBy returns an order of symbols. Those that are equal in it come by total, name and unit.
+func compareBy(order string, p *profile.Profile, r *rank.Ranking) func(a, b profile.SymbolRef) int {
 	byCount := func(a, b profile.SymbolRef) int {
 		return cmp.Compare(r.Symbols[b].Total, r.Symbols[a].Total)
 	}
@@ -169,10 +147,10 @@ func (o topOrder) compare(p *profile.Profile, r *rank.Ranking) func(a, b profile
 	byUnit := func(a, b profile.SymbolRef) int {
 		return strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b)))
 	}
-	if o == "name" {
+	if order == "name" {
 		return oneAfterTheOther(byName, byCount, byUnit)
 	}
-	i := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == string(o) })
+	i := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == order })
 	count := topOrders[i].count
 	return oneAfterTheOther(func(a, b profile.SymbolRef) int {
 		return cmp.Compare(count(&r.Symbols[b]), count(&r.Symbols[a]))

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -23,7 +21,7 @@ names the program that does.`
 
 // listing is what the flags of units ask for.
 type listing struct {
-	order  gcovkind.UnitOrder
+	order  string // one of gcovkind.UnitOrderNames
 	number uint
 	json   bool
 }
@@ -43,11 +41,8 @@ func newUnitsCommand(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
-	cmd.Flags().Var(&l.order, "sort", "order of the lines: "+strings.Join(gcovkind.UnitOrderNames(), ", ")+"; samples with -n")
+	addSortFlag(cmd, &l.order, "order of the lines: %s; samples with -n", gcovkind.UnitOrderNames())
 	cmd.Flags().VarP((*countFlag)(&l.number), "number", "n", "how many lines to print, 0 for all")
-	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return gcovkind.UnitOrderNames(), cobra.ShellCompDirectiveNoFileComp
-	})
 	e.addKindFlags(cmd)
 	return cmd
 }

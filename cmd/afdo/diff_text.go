@@ -90,10 +90,10 @@ func (r *diffReport) verdict() string {
 func (r *diffReport) overlaps() *table.Table {
 	o := &r.diff.Overlap
 	t := &table.Table{Columns: "ll"}
-	t.Row("Similarity", overlapText(o.Similarity))
-	t.Row("Functions", overlapText(o.Functions))
-	t.Row("Locations", overlapText(o.Locations))
-	t.Row("Counts", overlapText(o.Counts))
+	t.Row("Similarity", human.Overlap(o.Similarity))
+	t.Row("Functions", human.Overlap(o.Functions))
+	t.Row("Locations", human.Overlap(o.Locations))
+	t.Row("Counts", human.Overlap(o.Counts))
 	t.Row("Only", fmt.Sprintf("%s of the first, %s of the second", human.Percent(o.OnlyFirst), human.Percent(o.OnlySecond)))
 	return t
 }
@@ -132,7 +132,7 @@ func shares(first, second profile.Portion, change, overlap float64) []string {
 		}
 		return human.Percent(p.Share)
 	}
-	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f", 100*change), overlapText(overlap)}
+	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f", 100*change), human.Overlap(overlap)}
 }
 
 // writeList writes a list under a title that says how long it is. An empty list is not written.

@@ -2,7 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // A countFlag is the value of --number: how many lines to print, 0 for all.
@@ -23,6 +28,38 @@ func (c *countFlag) Set(text string) error {
 
 // Type is what the help calls the value.
 func (c *countFlag) Type() string { return "N" }
+
+// A wordFlag is the value of a flag that is one of some words.
+type wordFlag struct {
+	value *string
+	words []string
+}
+
+// addSortFlag gives a verb the flag --sort, whose usage names the orders that there are.
+func addSortFlag(cmd *cobra.Command, order *string, usage string, orders []string) {
+	cmd.Flags().Var(&wordFlag{order, orders}, "sort", fmt.Sprintf(usage, strings.Join(orders, ", ")))
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// String returns the word.
+func (w *wordFlag) String() string {
+	if w.value == nil {
+		return ""
+	}
+	return *w.value
+}
+
+// Set takes a word.
+func (w *wordFlag) Set(word string) error {
+	if !slices.Contains(w.words, word) {
+		return fmt.Errorf("want one of %s", strings.Join(w.words, ", "))
+	}
+	*w.value = word
+	return nil
+}
+
+// Type is what the help calls the value.
+func (w *wordFlag) Type() string { return "ORDER" }
 
 // A onceFlag is the value of a flag that can be given only once: of two, one would be ignored. The
 // same value may come again, as it does when a shell completes a command line.

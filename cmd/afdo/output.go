@@ -34,7 +34,7 @@ const usualFormat = "v4c"
 func (o *outputFlags) addFlags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.to.kinds = e.kinds
-	f.StringVarP(&o.path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
+	addOutputFlag(cmd, &o.path)
 	usage := "format to write: " + strings.Join(e.kinds.FormatNames(), ", ") + "; that of OUT's extension if not given"
 	if o.usual != "" {
 		usage += ", else " + o.usual + " for GCOV profiles"
@@ -42,6 +42,11 @@ func (o *outputFlags) addFlags(e *env, cmd *cobra.Command) {
 	f.Var(&o.to, "to", usage)
 	e.addKindFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addOutputFlag gives a verb the flag -o alone.
+func addOutputFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
 }
 
 // resolve finds out the format, and refuses what makes no sense before any work is done.
@@ -59,7 +64,7 @@ func (o *outputFlags) resolve(e *env) error {
 	}
 	o.out, o.kind = kind.Output{Path: o.path, Format: format}, k
 	if isGCOV(k) {
-		_ = o.format.Set(format.Name)
+		o.format = gcovkind.FormatNamed(format.Name)
 	}
 	for _, k := range e.kinds {
 		if k, ok := k.(kind.HasFlags); ok {

@@ -46,7 +46,7 @@ func (l *topList) functions() func(io.Writer) error {
 			symbols = append(symbols, s)
 		}
 	}
-	shown := rank.First(symbols, l.shown(len(symbols)), topOrder(l.Order).compare(l.profile, r))
+	shown := rank.First(symbols, l.shown(len(symbols)), compareBy(l.Order, l.profile, r))
 	return func(w io.Writer) error {
 		if l.JSON {
 			return l.functionsJSON(w, r, shown, len(symbols)-len(shown))

@@ -21,6 +21,15 @@ func Number[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
 // Percent writes a share of a whole, from 0 to 1.
 func Percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
+// Overlap writes an overlap such that only 0 looks like 0 and only 1 like 1.
+func Overlap(x float64) string {
+	const least = 1e-6
+	if x > 0 && x < 1 {
+		x = min(max(x, least), 1-least)
+	}
+	return fmt.Sprintf("%.6f", x)
+}
+
 // Name returns a name as it is, or quoted if it holds something that would do more to a terminal
 // than show.
 func Name(name string) string {

@@ -51,3 +51,12 @@ func TestShortenPath(t *testing.T) {
 		assert.Equal(t, c.want, ShortenPath(c.path, c.columns), c.path)
 	}
 }
+
+func TestOverlap(t *testing.T) {
+	for text, x := range map[string]float64{
+		"0.000000": 0, "1.000000": 1, "0.500000": 0.5, "0.290000": 0.29, "0.123457": 0.1234567,
+		"0.000001": 1e-300, "0.999999": 1 - 1e-16,
+	} {
+		assert.Equal(t, text, Overlap(x))
+	}
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -67,6 +68,14 @@ const (
 	IndexedVersionFlag = "indexed-version"
 	IndexedMemory      = 12
 )
+
+// MemoryVersion returns the version of MemProf section to write: 3, unless only 4 can hold all.
+func MemoryVersion(p *memprof.Profile) int {
+	if p.Losses(3) != (memprof.Losses{}) {
+		return 4
+	}
+	return 3
+}
 
 // CanLoad is a Kind whose profiles package profile can hold.
 type CanLoad interface {
@@ -149,6 +158,14 @@ type Merge struct {
 	// Limit is asked before anything is written: the error is that more of the inputs was lost than
 	// is allowed. What is kept and what was dropped of inputs that were not left out is in counts.
 	Limit func(kept, dropped uint64) error
+}
+
+// Times returns how many times an input counts in a merge of a kind that adds up whole profiles.
+func Times(k Kind, weight profile.Ratio) (uint64, error) {
+	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
+		return 0, cli.Usagef("%ss have whole weights of at least 1, not %d/%d", k.Name(), weight.Num, weight.Den)
+	}
+	return weight.Num / weight.Den, nil
 }
 
 // CanShow is a Kind that the verb show takes.

@@ -20,7 +20,7 @@ type SummaryFacts struct {
 
 // EntryFacts is one share of the total.
 type EntryFacts struct {
-	Cutoff    uint32 `json:"cutoff"` // parts per million
+	Cutoff    uint64 `json:"cutoff"` // parts per million
 	MinCount  uint64 `json:"min_count"`
 	NumCounts uint64 `json:"num_counts"`
 }
@@ -32,7 +32,7 @@ func NewSummaryFacts(s *afdo.Summary) SummaryFacts {
 		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
 	}
 	for _, e := range s.Entries {
-		f.Entries = append(f.Entries, EntryFacts(e))
+		f.Entries = append(f.Entries, EntryFacts{uint64(e.Cutoff), e.MinCount, e.NumCounts})
 	}
 	return f
 }
@@ -49,9 +49,9 @@ func (s *SummaryFacts) Table() *table.Table {
 }
 
 // EntryTable has a row a share of the total.
-func (s *SummaryFacts) EntryTable() *table.Table {
+func EntryTable(entries []EntryFacts) *table.Table {
 	t := &table.Table{Columns: "rrr"}
-	for i, e := range s.Entries {
+	for i, e := range entries {
 		if i == 0 {
 			t.Row("Share of total", "Least count", "Counts")
 		}

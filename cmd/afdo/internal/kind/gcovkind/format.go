@@ -2,8 +2,7 @@
 package gcovkind
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/go-afdo/afdo/anyprof"
 )
@@ -22,7 +21,16 @@ const (
 
 var formats = [...]Format{V4, V4Compact, V3, V2, Text}
 
-// String returns the name of the format. With Set and Type it makes a *Format the value of a flag.
+// FormatNamed returns the format of a name, none for that of another kind.
+func FormatNamed(name string) Format {
+	i := slices.IndexFunc(formats[:], func(f Format) bool { return f.String() == name })
+	if i < 0 {
+		return 0
+	}
+	return formats[i]
+}
+
+// String returns the name of the format.
 func (f Format) String() string {
 	if f == 0 {
 		return ""
@@ -30,31 +38,8 @@ func (f Format) String() string {
 	return anyprof.Format(f).String()
 }
 
-// Set takes the format of a name.
-func (f *Format) Set(name string) error {
-	for _, format := range formats {
-		if format.String() == name {
-			*f = format
-			return nil
-		}
-	}
-	return fmt.Errorf("want one of %s", strings.Join(FormatNames(), ", "))
-}
-
-// Type is what the help calls the value of a flag.
-func (f *Format) Type() string { return "FORMAT" }
-
 // Old tells whether package gcov is in charge.
 func (f Format) Old() bool { return f == V2 || f == V3 }
 
 // V4 tells whether package afdo is in charge.
 func (f Format) V4() bool { return f == V4 || f == V4Compact }
-
-// FormatNames returns the names of all formats.
-func FormatNames() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.String()
-	}
-	return names
-}

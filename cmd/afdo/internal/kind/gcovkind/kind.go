@@ -59,8 +59,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 
 // CheckFlags refuses flags that a format has no use for.
 func (k *Kind) CheckFlags(name string) error {
-	var format Format
-	_ = format.Set(name) // one of another kind has neither byte order nor index
+	format := FormatNamed(name) // one of another kind has neither byte order nor index
 	if k.BigEndian && !format.Old() {
 		return cli.Usagef("--big-endian is for v2 and v3: %s has one byte order", name)
 	}
@@ -72,11 +71,7 @@ func (k *Kind) CheckFlags(name string) error {
 
 // Encode writes a profile in one of the formats.
 func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, error) {
-	var format Format
-	if err := format.Set(name); err != nil {
-		return "", err
-	}
-	losses, err := k.EncodeFormat(w, format, p)
+	losses, err := k.EncodeFormat(w, FormatNamed(name), p)
 	return losses.String(), err
 }
 

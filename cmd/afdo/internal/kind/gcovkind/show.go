@@ -139,7 +139,7 @@ func (f *ShowFacts) print(w io.Writer) error {
 	return table.WriteParts(w, f.head(),
 		table.Part{Heading: heading, Table: f.sectionTable()},
 		table.Part{Heading: "Summary", Table: f.Summary.Table()},
-		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
+		table.Part{Heading: "Detailed summary", Table: kind.EntryTable(f.Summary.Entries)},
 		table.Part{Heading: "Contents", Table: f.contentTable()},
 		table.Part{Heading: "Remembered of the sources", Table: f.Sources.table()},
 		table.Part{Heading: "Index", Table: f.Index.table()},

@@ -39,24 +39,6 @@ var unitOrders = [...]struct {
 	{"functions", func(a, b UnitFacts) int { return cmp.Compare(b.Functions, a.Functions) }},
 }
 
-// UnitOrder is the order of units, by name: the value of --sort.
-type UnitOrder string
-
-// String returns the name. With Set and Type it makes an order the value of a flag.
-func (o *UnitOrder) String() string { return string(*o) }
-
-// Set takes the order of a name.
-func (o *UnitOrder) Set(name string) error {
-	if !slices.Contains(UnitOrderNames(), name) {
-		return fmt.Errorf("want one of %s", strings.Join(UnitOrderNames(), ", "))
-	}
-	*o = UnitOrder(name)
-	return nil
-}
-
-// Type is what the help calls the value.
-func (o *UnitOrder) Type() string { return "ORDER" }
-
 // UnitOrderNames returns the names of all orders.
 func UnitOrderNames() []string {
 	names := make([]string, len(unitOrders))
@@ -66,10 +48,10 @@ func UnitOrderNames() []string {
 	return names
 }
 
-// sort keeps units that compare as equal in the order of the file.
-func (o UnitOrder) sort(units []UnitFacts) {
+// sortUnits keeps units that compare as equal in the order of the file.
+func sortUnits(units []UnitFacts, order string) {
 	for _, known := range unitOrders {
-		if known.name == string(o) && known.compare != nil {
+		if known.name == order && known.compare != nil {
 			slices.SortStableFunc(units, known.compare)
 		}
 	}
@@ -104,8 +86,8 @@ func newUnitFacts(path string) UnitFacts {
 }
 
 // ListUnits prints a line or a JSON object a unit, of at most so many units if number is not 0.
-func ListUnits(e *cli.Env, units []UnitFacts, order UnitOrder, number uint, asJSON bool) error {
-	order.sort(units)
+func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON bool) error {
+	sortUnits(units, order)
 	shown := units
 	if number > 0 && uint(len(units)) > number {
 		shown = units[:number]

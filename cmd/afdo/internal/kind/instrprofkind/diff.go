@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -120,10 +119,10 @@ func (f *DiffFacts) print(w io.Writer, equal bool) error {
 	}
 	t := &table.Table{Columns: "lrrr"}
 	t.Row("", "Overlap", "First", "Second")
-	t.Row("Counters", overlapText(f.Overlap), count(f.Sums[0]), count(f.Sums[1]))
+	t.Row("Counters", human.Overlap(f.Overlap), count(f.Sums[0]), count(f.Sums[1]))
 	for _, v := range f.Values {
 		if v.Sums[0] > 0 || v.Sums[1] > 0 {
-			t.Row(v.Kind, overlapText(v.Overlap), count(v.Sums[0]), count(v.Sums[1]))
+			t.Row(v.Kind, human.Overlap(v.Overlap), count(v.Sums[0]), count(v.Sums[1]))
 		}
 	}
 	if err := t.Write(w, 0); err != nil {
@@ -165,13 +164,4 @@ func count(sum float64) string {
 		return fmt.Sprintf("%.6g", sum)
 	}
 	return human.Number(uint64(sum))
-}
-
-// overlapText writes an overlap such that only 0 looks like 0 and only 1 like 1.
-func overlapText(x float64) string {
-	const least = 1e-6
-	if x > 0 && x < 1 {
-		x = math.Min(math.Max(x, least), 1-least)
-	}
-	return fmt.Sprintf("%.6f", x)
 }

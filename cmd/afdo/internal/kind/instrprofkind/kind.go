@@ -170,13 +170,13 @@ func (m *mismatches) tell(e *cli.Env, name string) {
 	}
 }
 
-// openAs opens a file that the library reads as a T: an indexed or a raw one.
-func openAs[T any](f *input.File) (r T, err error) {
+// openIndexed opens an indexed file.
+func openIndexed(f *input.File) (*instrprof.Reader, error) {
 	p, err := f.Profile()
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	return p.Model().(T), nil
+	return p.Model().(*instrprof.Reader), nil
 }
 
 // write writes a profile and what there is of memory profiles in a format of the kind.
@@ -195,7 +195,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	}
 	o := instrprof.IndexedOptions{Version: k.version, VTableNames: k.vtableNames}
 	if memory.n > 0 && k.version >= kind.IndexedMemory {
-		section, err := memory.section()
+		section, err := memory.sum.Section(kind.MemoryVersion(&memory.sum))
 		if err != nil {
 			return err
 		}

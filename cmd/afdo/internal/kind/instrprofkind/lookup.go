@@ -50,11 +50,13 @@ type found struct {
 }
 
 func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
-	lookup := k.findInModel
+	var found *found
+	var err error
 	if f.Format() == anyprof.ProfData {
-		lookup = findIndexed
+		found, err = findIndexed(f, symbol)
+	} else {
+		found, err = k.findInModel(e, f, symbol)
 	}
-	found, err := lookup(e, f, symbol)
 	if err != nil || k.hash == "" {
 		return found, err
 	}
@@ -69,8 +71,8 @@ func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	return found, nil
 }
 
-func findIndexed(_ *cli.Env, f *input.File, symbol string) (*found, error) {
-	r, err := openAs[*instrprof.Reader](f)
+func findIndexed(f *input.File, symbol string) (*found, error) {
+	r, err := openIndexed(f)
 	if err != nil {
 		return nil, err
 	}

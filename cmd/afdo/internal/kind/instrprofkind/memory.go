@@ -36,15 +36,6 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	return m.sum.Merge(src, times)
 }
 
-// section returns the section to write: of version 3, unless only 4 can hold all.
-func (m *memorySections) section() (instrprof.Payload, error) {
-	version := 3
-	if m.sum.Losses(version) != (memprof.Losses{}) {
-		version = 4
-	}
-	return m.sum.Section(version)
-}
-
 // tell says what a format could not hold.
 func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
 	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {

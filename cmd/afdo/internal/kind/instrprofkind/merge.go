@@ -63,13 +63,13 @@ type mergeInput struct {
 // gather finds out how to open the inputs.
 func (g *merging) gather() error {
 	for i, weight := range g.Weights {
-		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-			return cli.Usagef("instrumentation profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
+		times, err := kind.Times(g.k, weight)
+		if err != nil {
+			return err
 		}
 		in := mergeInput{number: i}
-		in.Weight = weight.Num / weight.Den
-		err := g.open(&in)
-		if err == nil {
+		in.Weight = times
+		if err = g.open(&in); err == nil {
 			g.inputs = append(g.inputs, in)
 		} else if !g.Skip(i, err) {
 			return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -43,20 +42,13 @@ type ShowFacts struct {
 // SummaryFacts is a summary. What is computed from counters leaves out functions with pseudo
 // counts.
 type SummaryFacts struct {
-	NumFunctions     uint64       `json:"functions"`
-	MaxFunctionCount uint64       `json:"max_function_count"`
-	MaxInternalCount uint64       `json:"max_internal_count"`
-	MaxCount         uint64       `json:"max_count"`
-	NumCounts        uint64       `json:"counts"`
-	TotalCount       uint64       `json:"total_count"`
-	Entries          []EntryFacts `json:"detailed_entries"`
-}
-
-// EntryFacts says that the NumCounts largest counts are Cutoff of the total.
-type EntryFacts struct {
-	Cutoff    uint64 `json:"cutoff"` // parts per million
-	MinCount  uint64 `json:"min_count"`
-	NumCounts uint64 `json:"num_counts"`
+	NumFunctions     uint64            `json:"functions"`
+	MaxFunctionCount uint64            `json:"max_function_count"`
+	MaxInternalCount uint64            `json:"max_internal_count"`
+	MaxCount         uint64            `json:"max_count"`
+	NumCounts        uint64            `json:"counts"`
+	TotalCount       uint64            `json:"total_count"`
+	Entries          []kind.EntryFacts `json:"detailed_entries"`
 }
 
 // ValueFacts is what there is of a kind of values.
@@ -73,11 +65,13 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	facts := &ShowFacts{File: f.Name, Format: f.Format().String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
-	read := func(e *cli.Env, f *input.File) error { return facts.other(k, e, f) }
+	var err error
 	if facts.Format == formatIndexed {
-		read = facts.indexed
+		err = facts.indexed(f)
+	} else {
+		err = facts.other(k, e, f)
 	}
-	if err := read(e, f); err != nil {
+	if err != nil {
 		return err
 	}
 	doing.Stop()
@@ -89,8 +83,8 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 
 // indexed fills in the facts of an indexed file: the summaries are its own unless it has none or
 // they leave functions out; the rest is counted.
-func (s *ShowFacts) indexed(_ *cli.Env, f *input.File) error {
-	r, err := openAs[*instrprof.Reader](f)
+func (s *ShowFacts) indexed(f *input.File) error {
+	r, err := openIndexed(f)
 	if err != nil {
 		return err
 	}
@@ -194,10 +188,10 @@ func newSummaryFacts(s *instrprof.Summary) *SummaryFacts {
 	}
 	f := &SummaryFacts{
 		NumFunctions: s.NumFunctions, MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount,
-		MaxCount: s.MaxCount, NumCounts: s.NumCounts, TotalCount: s.TotalCount, Entries: []EntryFacts{},
+		MaxCount: s.MaxCount, NumCounts: s.NumCounts, TotalCount: s.TotalCount, Entries: []kind.EntryFacts{},
 	}
 	for _, e := range s.Entries {
-		f.Entries = append(f.Entries, EntryFacts(e))
+		f.Entries = append(f.Entries, kind.EntryFacts(e))
 	}
 	return f
 }
@@ -236,15 +230,10 @@ func (s *SummaryFacts) table() *table.Table {
 }
 
 func (s *SummaryFacts) entryTable() *table.Table {
-	t := &table.Table{Columns: "rrr"}
 	if s == nil {
-		return t
+		return &table.Table{}
 	}
-	t.Row("Share of total", "Least count", "Counts")
-	for _, e := range s.Entries {
-		t.Row(strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64)+"%", human.Number(e.MinCount), human.Number(e.NumCounts))
-	}
-	return t
+	return kind.EntryTable(s.Entries)
 }
 
 func (s *ShowFacts) contentTable() *table.Table {

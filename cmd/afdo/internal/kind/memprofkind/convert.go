@@ -62,9 +62,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 	}
 	version := k.version
 	if version == 0 {
-		if version = 3; p.Losses(version) != (memprof.Losses{}) {
-			version = 4
-		}
+		version = kind.MemoryVersion(p)
 	}
 	section, err := p.Section(version)
 	if err != nil {

@@ -15,11 +15,12 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	}
 	sum := sum{Profile: new(memprof.Profile)}
 	for i, weight := range m.Weights {
-		if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-			return cli.Usagef("memory profiles have whole weights of at least 1, not %d/%d", weight.Num, weight.Den)
+		times, err := kind.Times(k, weight)
+		if err != nil {
+			return err
 		}
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		if err := k.add(e, m, i, &sum, weight.Num/weight.Den); err != nil && !m.Skip(i, err) {
+		if err := k.add(e, m, i, &sum, times); err != nil && !m.Skip(i, err) {
 			return err
 		}
 	}

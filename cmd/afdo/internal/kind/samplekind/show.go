@@ -134,7 +134,7 @@ func (f *Facts) print(w io.Writer) error {
 	return table.WriteParts(w, f.head(),
 		table.Part{Heading: "Sections", Table: f.sectionTable()},
 		table.Part{Heading: "Summary", Table: f.Summary.Table()},
-		table.Part{Heading: "Detailed summary", Table: f.Summary.EntryTable()},
+		table.Part{Heading: "Detailed summary", Table: kind.EntryTable(f.Summary.Entries)},
 		table.Part{Heading: "Contents", Table: f.contentTable()},
 	)
 }
