@@ -147,7 +147,8 @@ func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all s
 	}
 	templates = cut
 	added := retypeTemplates(tree, heads)
-	for _, referred := range append([]string{""}, slices.Sorted(maps.Keys(added))...) {
+	names := append([]string{""}, slices.Sorted(maps.Keys(added))...)
+	for _, referred := range names[:min(len(names), 1+maxReferred)] {
 		if templates = checked(tree, cut, spellTemplates(cut, heads, added, referred)); templates != cut {
 			break
 		}
@@ -288,10 +289,17 @@ func (c *change) retypeParameters(function *demangle.FunctionType, symbol string
 	return bare[:len(bare)-(len(old)-from)] + codes
 }
 
+// Bounds of what is tried.
+const (
+	maxOverloads = 1 << 6 // of a function's name
+	maxReferred  = 4      // names of templates that a symbol may refer to
+)
+
 // hasOverload reports whether there is another function of the same name that may be the one with
 // such parameters.
 func (s *Sources) hasOverload(f *function, parameters []demangle.AST) bool {
-	return slices.ContainsFunc(s.byName[f.name.Text], func(g *function) bool {
+	list := s.byName[f.name.Text]
+	return len(list) > maxOverloads || slices.ContainsFunc(list, func(g *function) bool {
 		if g.outline == f.outline || g.scope != f.scope {
 			return false
 		}

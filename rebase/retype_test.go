@@ -2,6 +2,7 @@ package rebase
 
 import (
 	"debug/elf"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +152,37 @@ func symbolsOfText(t *testing.T, compiler, text string) (symbols []string) {
 		}
 	}
 	return symbols
+}
+
+// TestRetypeOfMany has as many overloads as symbols, each with one parameter more, templates of all
+// names in one symbol, and macros that stand for many things: what is tried of them is bounded.
+func TestRetypeOfMany(t *testing.T) {
+	const many = 1000
+	p := profile.New()
+	unit := p.AddUnit("a.cc")
+	add := func(symbol string) {
+		var b profile.Body
+		b.Count(1, 0, 5)
+		p.AddFunction(p.AddSymbol(unit, symbol), profile.Function{Records: b.Records()})
+	}
+	var text, macros strings.Builder
+	for i := range many {
+		fmt.Fprintf(&text, "void f(struct A%d *a) {\n\treturn;\n}\ntemplate <long N> struct T%d { void g() {\n\treturn;\n} };\n", i, i)
+		add(fmt.Sprintf("_Z1fP5B%04d", i))
+	}
+	symbol := "_Z1gv"
+	for i := range 200 {
+		symbol = fmt.Sprintf("%sN%d%sILi%dEEE", symbol[:len(symbol)-1], len(fmt.Sprint("T", i)), fmt.Sprint("T", i), i) + "v"
+	}
+	add(symbol)
+	for i := range 40 {
+		fmt.Fprintf(&macros, "#define M%d M%d ## M%d\n#define M%d x\n", i, i+1, i+1, i)
+	}
+	macros.WriteString("namespace a { inline namespace M0 {\n} }\n")
+	add("_ZN1a1bE1cv")
+	_, report, err := Profile(p, sources("a.cc", text.String()), sources("a.cc", strings.ReplaceAll(text.String(), " *a", " *a, int n")+macros.String()))
+	require.NoError(t, err)
+	assert.NotEmpty(t, report.Functions)
 }
 
 // FuzzRetype gives symbols the types of a text: what comes of it can be demangled if the symbol
