@@ -21,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -171,7 +172,7 @@ func TestGCOV(t *testing.T) {
 
 // In a profile of many units and functions, too, what is read lazily is what is read whole.
 func TestGCOVSynthetic(t *testing.T) {
-	p := synth.New(synth.Options{Units: 8, Functions: 300, Seed: 1})
+	p := synth.New(synth.Options{Units: 8, Functions: testenv.Rounds(60, 300), Seed: 1})
 	var v4, v3, text bytes.Buffer
 	require.NoError(t, builder.Write(&v4, p, builder.Options{Compact: true}))
 	_, err := gcov.Write(&v3, p, gcov.WriteOptions{Version: 3})

@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // Memory stays within this multiple of the file.
@@ -39,7 +40,7 @@ func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) 
 
 // Sections that thousands refer to are checked once.
 func TestSharedSections(t *testing.T) {
-	const users = 20_000
+	users := testenv.Rounds(5_000, 20_000)
 	for name, build := range map[string]func(h *gen.Handmade){
 		"string table": func(h *gen.Handmade) {
 			shared := h.Section(naive.StringTable, gen.OneString(strings.Repeat("x", 60_000)))
@@ -79,7 +80,7 @@ func TestSharedSections(t *testing.T) {
 			shared := h.Section(naive.SymbolInfo, gen.ManyCounts(30_000))
 			rows := func(start uint32) func(e *gen.Enc) {
 				return func(e *gen.Enc) {
-					e.U32(users)
+					e.U32(uint32(users))
 					for i := range uint32(users) {
 						e.U32(i)
 						e.U32(start + i)
@@ -88,7 +89,7 @@ func TestSharedSections(t *testing.T) {
 				}
 			}
 			for i := range uint32(2) {
-				h.Unit(fmt.Sprint(i), h.Section(naive.StringTable, gen.OneString("")), h.Section(naive.SymbolNames, rows(i*users)), i*users, (i+1)*users)
+				h.Unit(fmt.Sprint(i), h.Section(naive.StringTable, gen.OneString("")), h.Section(naive.SymbolNames, rows(i*uint32(users))), i*uint32(users), (i+1)*uint32(users))
 			}
 		},
 	} {
@@ -142,7 +143,7 @@ func TestOverlap(t *testing.T) {
 
 // A section table that is nothing but faults does not fill the memory.
 func TestTableOfFaults(t *testing.T) {
-	const sections = 100_000
+	sections := testenv.Rounds(30_000, 100_000)
 	for _, compact := range []bool{false, true} {
 		h := gen.NewHandmade(compact)
 		h.Table = make([]int, sections)

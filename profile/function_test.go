@@ -194,7 +194,7 @@ func TestMemoryOfRecords(t *testing.T) {
 			for i := range records {
 				records[i].Line = uint32(i)
 			}
-			functions := testenv.Rounds(400_000, 1_000_000) / length
+			functions := testenv.Rounds(200_000, 1_000_000) / length
 			p := New()
 			for i := range functions {
 				p.AddSymbol(UnknownUnit, fmt.Sprint(i))
@@ -247,7 +247,8 @@ func TestMemoryOfMerging(t *testing.T) {
 }
 
 func TestMemoryOfSymbols(t *testing.T) {
-	const n, length = 200_000, 50
+	const length = 50
+	n := testenv.Rounds(50_000, 200_000)
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("%0*d", length, i)
@@ -259,7 +260,7 @@ func TestMemoryOfSymbols(t *testing.T) {
 			p.AddSymbol(UnknownUnit, name)
 		}
 	}
-	assert.Less(t, testing.AllocsPerRun(1, add), n/100.0)
+	assert.Less(t, testing.AllocsPerRun(1, add), float64(n)/100)
 	assert.Less(t, allocated(add), uint64(n*(length+100)))
 	assert.Equal(t, n, p.NumSymbols())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -156,7 +157,7 @@ func programOf(t testing.TB, p *profile.Profile, compact bool) *Program {
 
 // TestReaderAndProfile compares slices and keys of a file with those of the same profile in memory.
 func TestReaderAndProfile(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(testenv.Rounds(25, 100)) {
 		p := randomProfile(seed)
 		inMemory := FromProfile(p)
 		onDisk := []*Program{programOf(t, p, false), programOf(t, p, true)}

@@ -20,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -125,7 +126,7 @@ func TestCheckCorruptFiles(t *testing.T) {
 func TestCheckWrittenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "profile")
 	written := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(testenv.Rounds(15, 60)) {
 		o := gen.All()
 		o.NULNames, o.WideLines, o.RawNames = false, false, seed%2 == 0
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 0xc4)), o)
@@ -146,7 +147,7 @@ func TestCheckWrittenFiles(t *testing.T) {
 			require.Empty(t, checked(t, path), "seed %d, %s", seed, f.String())
 		}
 	}
-	assert.Greater(t, written, 150)
+	assert.Greater(t, written, testenv.Rounds(35, 150))
 }
 
 // oldExample returns the example in version 3 with something replaced, which must be there once.

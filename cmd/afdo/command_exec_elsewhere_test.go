@@ -41,7 +41,10 @@ func TestExecIcecc(t *testing.T) {
 func TestExecDistcc(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "distcc")
-	s, _, path := newTrainedSite(t, "c", "gcc")
+	testenv.Tool(t, "gcc")
+	s := newSite(t)
+	s.write("walk.c", "int f0(int x) { return x; }\n")
+	path := writeV4(t, tinyProfile("/src/walk.c"))
 	s.setenv("DISTCC_DIR", t.TempDir())
 	s.setenv("DISTCC_HOSTS", "127.0.0.1:1")
 	s.setenv("DISTCC_FALLBACK", "0")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -50,7 +51,7 @@ func TestExecSummary(t *testing.T) {
 		{gcc16, []string{"--summary", first}, false, false},
 		{gcc16, []string{"--exact-summary"}, true, true},
 		{gcc17, nil, true, true},
-	} {
+	}[:testenv.Rounds(3, 5)] {
 		texts := slices(c.compiler, c.args...)
 		assert.Equal(t, c.little, texts[0] != texts[1], "%v, little", c)
 		assert.Equal(t, c.lot, texts[0] != texts[2], "%v, much", c)

@@ -36,7 +36,7 @@ func TestMergeKeepGoingRaw(t *testing.T) {
 	indexed := filepath.Join(llvmZoo, "ir.profdata")
 	out := filepath.Join(t.TempDir(), "out.profdata")
 	want := []byte(must(t, "merge", "--to", "profdata", good, indexed+"=2"))
-	for cut := 0; cut < len(raw); cut += 1 + len(raw)/40 {
+	for cut := 0; cut < len(raw); cut += 1 + len(raw)/testenv.Rounds(8, 40) {
 		bad := writeFile(t, fmt.Sprint("cut", cut), raw[:cut])
 		r := afdoRun("merge", "--keep-going", "-o", out, bad, good, bad, frontend, indexed+"=2", "none")
 		require.Equal(t, cli.StatusPartial, r.status, "%d: %s", cut, r.err)
@@ -127,7 +127,7 @@ func TestMergeKeepGoingMemory(t *testing.T) {
 	indexed := writeFile(t, "good.memprof", []byte(file))
 	out := filepath.Join(t.TempDir(), "out.memprof")
 	want := must(t, "merge", "--to", "memprof", good, indexed+"=2")
-	for cut := 0; cut < len(file)-8; cut += 8 {
+	for cut := 0; cut < len(file)-8; cut += testenv.Rounds(56, 8) {
 		bad := writeFile(t, "bad.memprof", []byte(file[:cut]))
 		r := afdoRun("merge", "--keep-going", "-o", out, good, bad, indexed+"=2")
 		require.Equal(t, cli.StatusPartial, r.status, "%d: %s", cut, r.err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -19,7 +20,7 @@ func TestDamagedBuckets(t *testing.T) {
 	table := int(le.Uint64(data[32:]))
 	buckets := int(le.Uint64(data[table:]))
 	rng := rand.New(rand.NewPCG(3, 5))
-	for round := range 400 {
+	for round := range testenv.Rounds(80, 400) {
 		damaged := bytes.Clone(data)
 		bucket := table + 16 + 8*rng.IntN(buckets)
 		other := table + 16 + 8*rng.IntN(buckets)
