@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
@@ -56,11 +56,11 @@ type reportData struct {
 	} `json:"symbols"`
 }
 
-var reportElement = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
+var reportElement = pattern.Of(`(?s)<script type="application/json" id="data">(.*?)</script>`)
 
 func reportOf(t *testing.T, args ...string) *reportData {
 	t.Helper()
-	found := reportElement.FindStringSubmatch(must(t, append([]string{"report"}, args...)...))
+	found := reportElement().FindStringSubmatch(must(t, append([]string{"report"}, args...)...))
 	require.NotNil(t, found)
 	d := new(reportData)
 	require.NoError(t, json.Unmarshal([]byte(found[1]), d))
@@ -150,7 +150,7 @@ func TestReportOfChange(t *testing.T) {
 	now := writeFile(t, "now.proftext", []byte(":ir\nhot\n1\n2\n7\n30\n\nnew\n2\n1\n5\n\n"))
 	page := must(t, "report", was, now)
 	d := reportData{}
-	require.NoError(t, json.Unmarshal([]byte(reportElement.FindStringSubmatch(page)[1]), &d))
+	require.NoError(t, json.Unmarshal([]byte(reportElement().FindStringSubmatch(page)[1]), &d))
 	assert.Equal(t, json.Number("42"), d.Total)
 	require.NotNil(t, d.Before)
 	assert.Equal(t, json.Number("347"), d.Before.Total)
@@ -168,7 +168,7 @@ func TestReportOfChange(t *testing.T) {
 	assert.Equal(t, 0, r.status)
 	assert.Contains(t, r.err, "knows no units")
 	d = reportData{}
-	require.NoError(t, json.Unmarshal([]byte(reportElement.FindStringSubmatch(r.out)[1]), &d))
+	require.NoError(t, json.Unmarshal([]byte(reportElement().FindStringSubmatch(r.out)[1]), &d))
 	assert.Equal(t, []string{""}, d.Units.Path)
 	assert.Equal(t, d.Symbols.Own, d.Symbols.OwnBefore)
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -10,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-var guideBlock = regexp.MustCompile("(?ms)^```(text \\S+|console)\n(.*?)^```$")
+var guideBlock = pattern.Of("(?ms)^```(text \\S+|console)\n(.*?)^```$")
 
 // TestMergeGuide runs the commands that docs/merge.md shows, on the files that it shows.
 func TestMergeGuide(t *testing.T) {
@@ -20,7 +20,7 @@ func TestMergeGuide(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	commands := 0
-	for _, block := range guideBlock.FindAllStringSubmatch(strings.ReplaceAll(string(guide), "\r\n", "\n"), -1) {
+	for _, block := range guideBlock().FindAllStringSubmatch(strings.ReplaceAll(string(guide), "\r\n", "\n"), -1) {
 		if name, ok := strings.CutPrefix(block[1], "text "); ok {
 			require.NoError(t, os.WriteFile(name, []byte(block[2]), 0o666))
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
@@ -47,7 +48,7 @@ func (s *llvmSweep) show(call string) {
 	}
 	var theirs, untold []string
 	for _, fact := range toldByLLVM(flags, string(want)) {
-		if notTold.MatchString(fact) {
+		if notTold().MatchString(fact) {
 			untold = append(untold, fact)
 		} else {
 			theirs = append(theirs, fact)
@@ -163,7 +164,7 @@ var sayings = []saying{
 }
 
 // layoutOnly are lines that say nothing of their own.
-var layoutOnly = regexp.MustCompile(`^(Counters:|Functions shown: .*|Detailed summary:|  Value sites histogram:|	NumTargets, SiteCount|Binary IDs: ?|Top \d+ .*|The list of functions with .*|.*[Ww]arning: .*|Header Size: .*|Total Sections Size: .*|)$`)
+var layoutOnly = pattern.Of(`^(Counters:|Functions shown: .*|Detailed summary:|  Value sites histogram:|	NumTargets, SiteCount|Binary IDs: ?|Top \d+ .*|The list of functions with .*|.*[Ww]arning: .*|Header Size: .*|Total Sections Size: .*|)$`)
 
 var kindsOfValues = map[string]string{
 	"    Indirect Target Results:": "IPVK_IndirectCallTarget", "    Memory Intrinsic Size Results:": "IPVK_MemOPSize", "    VTable Results:": "IPVK_VTableTarget",
@@ -171,9 +172,9 @@ var kindsOfValues = map[string]string{
 }
 
 var (
-	nameLine  = regexp.MustCompile(`^  (\S.*):$`)
-	hashLine  = regexp.MustCompile(`^    Hash: 0x0*([0-9a-f]+)$`)
-	valueLine = regexp.MustCompile(`^\t\[ *(\d+), +(.*), +(\d+) \] \(.*\)$`)
+	nameLine  = pattern.Of(`^  (\S.*):$`)
+	hashLine  = pattern.Of(`^    Hash: 0x0*([0-9a-f]+)$`)
+	valueLine = pattern.Of(`^\t\[ *(\d+), +(.*), +(\d+) \] \(.*\)$`)
 )
 
 // toldByLLVM returns the facts in what llvm-profdata prints. A line that is not known is a fact by
@@ -201,15 +202,15 @@ func toldByLLVM(flags, text string) []string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if facts, ok := samples.facts(line); ok {
 			list = append(list, facts...)
-		} else if m := nameLine.FindStringSubmatch(line); m != nil {
+		} else if m := nameLine().FindStringSubmatch(line); m != nil {
 			function = m[1]
-		} else if m := hashLine.FindStringSubmatch(line); m != nil {
+		} else if m := hashLine().FindStringSubmatch(line); m != nil {
 			function += " 0x" + m[1]
 		} else if k, ok := kindsOfValues[line]; ok {
 			kind = k
-		} else if m := valueLine.FindStringSubmatch(line); m != nil {
+		} else if m := valueLine().FindStringSubmatch(line); m != nil {
 			list = append(list, valueFact(function, kind, m[1], m[2], m[3]))
-		} else if !layoutOnly.MatchString(line) {
+		} else if !layoutOnly().MatchString(line) {
 			list = append(list, said(line, function, kind))
 		}
 	}
@@ -234,13 +235,13 @@ func valueFact(function, kind, site, value, count string) string {
 	return fmt.Sprintf("%s %s %s: %s %s", function, kind, site, value, count)
 }
 
-var percent = regexp.MustCompile(`^ *(.+): +([0-9.]+)(%?)$`)
+var percent = pattern.Of(`^ *(.+): +([0-9.]+)(%?)$`)
 
 // overlapByLLVM returns the figures of overlap, each by the words before it and the level it is of.
 func overlapByLLVM(text string) (list []string) {
 	level := ""
 	for line := range strings.SplitSeq(text, "\n") {
-		switch m := percent.FindStringSubmatch(line); {
+		switch m := percent().FindStringSubmatch(line); {
 		case strings.HasPrefix(line, "Program level"), strings.HasPrefix(line, "Profile overlap"), line == "", line == "Function level:":
 			level = strings.TrimPrefix(line, "Program level:")
 			if strings.HasPrefix(line, "Function") {
@@ -262,7 +263,7 @@ func overlapByLLVM(text string) (list []string) {
 }
 
 // notTold are facts that no verb here tells. docs/llvm-tests.md has their words.
-var notTold = regexp.MustCompile(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
+var notTold = pattern.Of(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
 
 // linesAs returns the lines of a text as facts.
 func linesAs(of, text string) (list []string) {
@@ -279,13 +280,13 @@ func hotFacts(text string) []string {
 	return append(linesAs("hot ", names), first)
 }
 
-var rawLine = regexp.MustCompile(`^[ #]+(\w[\w ]*): (?:0x)?(\w+)$`)
+var rawLine = pattern.Of(`^[ #]+(\w[\w ]*): (?:0x)?(\w+)$`)
 
 // rawFacts returns what a raw memory profile says of itself. Its records are compared as YAML.
 func rawFacts(text string) (list []string) {
 	text, _, _ = strings.Cut(text, "\n  Records:")
 	for line := range strings.SplitSeq(text, "\n") {
-		if m := rawLine.FindStringSubmatch(line); m != nil {
+		if m := rawLine().FindStringSubmatch(line); m != nil {
 			list = append(list, strings.Replace("segment "+m[1], "segment Num", "Num", 1)+" "+strings.ToLower(m[2]))
 		}
 	}
@@ -330,28 +331,28 @@ type shownSamples struct {
 }
 
 var (
-	functionLine = regexp.MustCompile(`^Function: (.*): (\d+), (\d+), (\d+) sampled lines$`)
-	inlinedLine  = regexp.MustCompile(`^( *)(\d+(?:\.\d+)?): inlined callee: (.*): (\d+), (\d+), (\d+) sampled lines$`)
-	countLine    = regexp.MustCompile(`^( *)(\d+(?:\.\d+)?): (\d+)(?:, calls: (.*))?$`)
-	vtableLine   = regexp.MustCompile(`^ *(\d+(?:\.\d+)?): vtables: (.*)$`)
-	bodyLayout   = regexp.MustCompile(`^ *(Samples collected in .* \{|No (samples|inlined) .*|\})$`)
+	functionLine = pattern.Of(`^Function: (.*): (\d+), (\d+), (\d+) sampled lines$`)
+	inlinedLine  = pattern.Of(`^( *)(\d+(?:\.\d+)?): inlined callee: (.*): (\d+), (\d+), (\d+) sampled lines$`)
+	countLine    = pattern.Of(`^( *)(\d+(?:\.\d+)?): (\d+)(?:, calls: (.*))?$`)
+	vtableLine   = pattern.Of(`^ *(\d+(?:\.\d+)?): vtables: (.*)$`)
+	bodyLayout   = pattern.Of(`^ *(Samples collected in .* \{|No (samples|inlined) .*|\})$`)
 )
 
 // facts returns what a line says, and whether it is one of such a profile.
 func (s *shownSamples) facts(line string) ([]string, bool) {
-	if m := functionLine.FindStringSubmatch(line); m != nil {
+	if m := functionLine().FindStringSubmatch(line); m != nil {
 		s.path = []string{m[1]}
 		return []string{m[1] + " total " + m[2], m[1] + " head " + m[3]}, true
 	}
 	if len(s.path) == 0 {
 		return nil, false
 	}
-	if m := inlinedLine.FindStringSubmatch(line); m != nil {
+	if m := inlinedLine().FindStringSubmatch(line); m != nil {
 		depth := len(m[1])/4 + 1 // two columns for the braces, and two for what they are of
 		s.path = append(s.path[:min(depth, len(s.path))], m[2]+" "+m[3])
 		return []string{strings.Join(s.path, " > ") + " total " + m[4]}, true
 	}
-	if m := countLine.FindStringSubmatch(line); m != nil {
+	if m := countLine().FindStringSubmatch(line); m != nil {
 		at := strings.Join(s.path[:min(len(m[1])/4+1, len(s.path))], " > ") + " " + m[2]
 		list := []string{at + " counts " + m[3]}
 		for target := range strings.FieldsSeq(m[4]) {
@@ -359,12 +360,12 @@ func (s *shownSamples) facts(line string) ([]string, bool) {
 		}
 		return list, true
 	}
-	if m := vtableLine.FindStringSubmatch(line); m != nil {
+	if m := vtableLine().FindStringSubmatch(line); m != nil {
 		var list []string
 		for table := range strings.FieldsSeq(m[2]) {
 			list = append(list, strings.Join(s.path[:1], "")+" "+m[1]+" virtual table "+table)
 		}
 		return list, true
 	}
-	return nil, bodyLayout.MatchString(line)
+	return nil, bodyLayout().MatchString(line)
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
@@ -93,7 +93,7 @@ exec ` + s.tool + ` "$@"`,
 	}
 }
 
-var runLine = regexp.MustCompile(`(?m)RUN:(.*)$`)
+var runLine = pattern.Of(`(?m)RUN:(.*)$`)
 
 func (s *llvmSweep) runTest(bin, path string) {
 	text, err := os.ReadFile(path)
@@ -101,7 +101,7 @@ func (s *llvmSweep) runTest(bin, path string) {
 	temp := filepath.Join(s.work, filepath.Base(path))
 	replace := strings.NewReplacer("%%", "%", "%S", filepath.Dir(path), "%p", filepath.Dir(path), "%s", path, "%t", temp+".tmp", "%python", "python3")
 	var script strings.Builder
-	for _, m := range runLine.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range runLine().FindAllStringSubmatch(string(text), -1) {
 		line := strings.TrimRight(m[1], " \r")
 		if cut, ok := strings.CutSuffix(line, `\`); ok {
 			script.WriteString(replace.Replace(cut))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // toldByUs collects what afdo tells of files.
@@ -169,7 +169,7 @@ func (u *toldByUs) collectRecords(path string, shown *shownFacts) {
 	u.collectTraces(text)
 }
 
-var cutoffFlag = regexp.MustCompile(`value-cutoff=(\d+)`)
+var cutoffFlag = pattern.Of(`value-cutoff=(\d+)`)
 
 // hot returns from where on a count is hot.
 func (f *shownFacts) hot() uint64 {
@@ -195,7 +195,7 @@ func (u *toldByUs) collectCutoff(shown *shownFacts, functions []struct {
 	Name, Hash string
 	Sum, Max   uint64
 }) {
-	m := cutoffFlag.FindStringSubmatch(u.flags)
+	m := cutoffFlag().FindStringSubmatch(u.flags)
 	if m == nil {
 		return
 	}
@@ -319,7 +319,7 @@ func (u *toldByUs) collectSamples(path string) {
 		body := strings.TrimLeft(line, " ")
 		depth := len(line) - len(body)
 		if depth == 0 {
-			if m := functionText.FindStringSubmatch(line); m != nil {
+			if m := functionText().FindStringSubmatch(line); m != nil {
 				name := strings.Trim(m[1], "[]")
 				functions, stack = append(functions, name), []string{name}
 				u.add("%s total %s", name, m[2])
@@ -360,21 +360,21 @@ func (u *toldByUs) collectTables(name, text string) {
 }
 
 var (
-	functionText = regexp.MustCompile(`^(.*):(\d+):(\d+)$`)
-	countOfText  = regexp.MustCompile(`^(\d+(?:\.\d+)?): (\d+)( .*)?$`)
-	inlinedText  = regexp.MustCompile(`^(\d+(?:\.\d+)?): (.*):(\d+)$`)
+	functionText = pattern.Of(`^(.*):(\d+):(\d+)$`)
+	countOfText  = pattern.Of(`^(\d+(?:\.\d+)?): (\d+)( .*)?$`)
+	inlinedText  = pattern.Of(`^(\d+(?:\.\d+)?): (.*):(\d+)$`)
 )
 
 // sampleLine tells what a line says in a function that is inlined in others, and returns it with
 // these.
 func (u *toldByUs) sampleLine(stack []string, body string) []string {
 	at := strings.Join(stack, " > ")
-	if m := countOfText.FindStringSubmatch(body); m != nil {
+	if m := countOfText().FindStringSubmatch(body); m != nil {
 		u.add("%s %s counts %s", at, m[1], m[2])
 		for target := range strings.FieldsSeq(m[3]) {
 			u.add("%s %s calls %s", at, m[1], target)
 		}
-	} else if m := inlinedText.FindStringSubmatch(body); m != nil {
+	} else if m := inlinedText().FindStringSubmatch(body); m != nil {
 		stack = append(slices.Clone(stack), m[1]+" "+m[2])
 		u.add("%s total %s", strings.Join(stack, " > "), m[3])
 	}

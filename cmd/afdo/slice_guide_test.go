@@ -19,7 +19,7 @@ func TestSliceGuide(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("shop.afdo", data, 0o666))
 	commands := 0
-	for _, block := range guideBlock.FindAllStringSubmatch(strings.ReplaceAll(string(guide), "\r\n", "\n"), -1) {
+	for _, block := range guideBlock().FindAllStringSubmatch(strings.ReplaceAll(string(guide), "\r\n", "\n"), -1) {
 		var said strings.Builder
 		for line := range strings.Lines(block[2]) {
 			if command, ok := strings.CutPrefix(line, "$ afdo "); ok {
