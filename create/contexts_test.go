@@ -264,6 +264,7 @@ func TestContextsOfCallers(t *testing.T) {
 
 // Clang takes a context-sensitive profile, and makes other code with it.
 func TestClangTakesContexts(t *testing.T) {
+	testenv.NeedSweep(t)
 	clang := testenv.Tool(t, "clang-22")
 	p := compile(t, clang, "prog.c", goesCold, "-O2", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer")
 	f, b := p.open(t)

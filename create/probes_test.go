@@ -129,7 +129,7 @@ func probedPrograms(t *testing.T, more ...string) (paths []string) {
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-DEXTRA"}},
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O2", "-flto=thin", "-fuse-ld=lld"}},
 		{"clang++-22", "prog.cc", rebuilt, []string{"-O3", "-no-pie", "-fdebug-info-for-profiling", "-g", "-ffunction-sections"}},
-	}[:testenv.Rounds(2, 5)] {
+	}[:testenv.Rounds(1, 5)] {
 		flags := slices.Concat([]string{"-g", "-fpseudo-probe-for-profiling"}, more, c.flags)
 		paths = append(paths, compile(t, testenv.Tool(t, c.compiler), c.source, c.text, flags...).path)
 	}

@@ -89,6 +89,7 @@ int main(int argc, char **argv) { return work(20000 * argc, &argc) == 1; }
 
 // Clang looks for the counts of code without a line where line 0 would be.
 func TestLineZero(t *testing.T) {
+	testenv.NeedSweep(t)
 	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", noLine, "-O1", "-g", "-fdebug-info-for-profiling")
 	f, b := p.open(t)
 	set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})

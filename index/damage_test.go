@@ -156,7 +156,7 @@ func TestIndexLies(t *testing.T) {
 		data, truth := smallIndexed(t, compact)
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
-		for i := from; i < to-4; i += testenv.Rounds(3, 1) {
+		for i := from; i < to-4; i += testenv.Rounds(5, 1) {
 			for bit := range 8 {
 				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
 					continue
@@ -223,7 +223,7 @@ func TestBitFlips(t *testing.T) {
 		noticed := 0
 		for i := range data {
 			for bit := range 8 {
-				if (i%2 != 0 || bit != i/2%8) && !testenv.Sweep() { // one bit of every other byte, else
+				if (i%4 != 0 || bit != i/4%8) && !testenv.Sweep() { // one bit of every fourth byte, else
 					continue
 				}
 				bad := slices.Clone(data)
@@ -245,7 +245,7 @@ func TestBitFlips(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, noticed, len(data)/2*testenv.Rounds(1, 16))
+		require.Greater(t, noticed, len(data)/4*testenv.Rounds(1, 32))
 	}
 }
 

@@ -76,7 +76,8 @@ func TestIndexOfSharedSamples(t *testing.T) {
 
 // Units that share a string table by the thousand do not make a search go through it as often.
 func TestSearchOfSharedNames(t *testing.T) {
-	const units, strings = 30_000, 100_000
+	const strings = 100_000
+	units := testenv.Rounds(10_000, 30_000)
 	h := gen.NewHandmade(true)
 	names := h.Section(naive.StringTable, gen.Comb(1, strings))
 	rows := h.Section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })
@@ -85,7 +86,7 @@ func TestSearchOfSharedNames(t *testing.T) {
 	}
 	r, err := openIndexed(h.Bytes())
 	require.NoError(t, err)
-	for range testenv.Rounds(2, 10) {
+	for range testenv.Rounds(1, 10) {
 		_, err = found(r.program.Named("x"))
 		require.ErrorIs(t, err, afdo.ErrLimit)
 	}

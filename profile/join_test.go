@@ -38,7 +38,7 @@ func TestJoinAgainstNaive(t *testing.T) {
 
 // TestJoinDeep merges bodies that are inlined a million deep, one of which goes on.
 func TestJoinDeep(t *testing.T) {
-	const depth = 1_000_000
+	depth := testenv.Rounds(100_000, 1_000_000)
 	var first, second Body
 	for i := range depth {
 		first.Enter(1, 0, 2)
