@@ -3,6 +3,7 @@ package rebase
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -24,7 +25,7 @@ var fundamentalTypes = map[string]string{
 }
 
 // typeWords are the words that these are made of.
-var typeWords = func() map[string]bool {
+var typeWords = sync.OnceValue(func() map[string]bool {
 	words := make(map[string]bool)
 	for spelled := range fundamentalTypes {
 		for _, word := range strings.Fields(spelled) {
@@ -32,13 +33,13 @@ var typeWords = func() map[string]bool {
 		}
 	}
 	return words
-}()
+})
 
 // codesOf returns the codes that the type of a parameter may have, empty if it is none of these.
 func codesOf(p outline.Parameter) string {
 	words := strings.Fields(strings.TrimPrefix(strings.ReplaceAll(p.Words, "std : : ", ""), ": : "))
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "const" || w == "constexpr" })
-	if n := len(words); n > 1 && !typeWords[words[n-1]] {
+	if n := len(words); n > 1 && !typeWords()[words[n-1]] {
 		words = words[:n-1] // the parameter's name
 	}
 	slices.Sort(words)
@@ -90,15 +91,15 @@ func argument(code string) demangle.AST {
 // codeOf returns the code of a fundamental type, 0 of another one.
 func codeOf(t demangle.AST) byte {
 	if b, ok := t.(*demangle.BuiltinType); ok {
-		return fundamentalCodes[b.Name]
+		return fundamentalCodes()[b.Name]
 	}
 	return 0
 }
 
-var fundamentalCodes = func() map[string]byte {
+var fundamentalCodes = sync.OnceValue(func() map[string]byte {
 	codes := make(map[string]byte)
 	for _, c := range []byte("abcdefhijlmstvwxy") {
 		codes[argument(string(c)).(*demangle.BuiltinType).Name] = c
 	}
 	return codes
-}()
+})

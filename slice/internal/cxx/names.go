@@ -2,6 +2,7 @@ package cxx
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -248,7 +249,7 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 		case isDigit(c):
 			d.number()
 		case wordBytes[c]:
-			if word := string(d.readWord()); !strings.HasPrefix(word, "_") && !unspelled[word] && !yield(word) {
+			if word := string(d.readWord()); !strings.HasPrefix(word, "_") && !unspelled()[word] && !yield(word) {
 				return false
 			}
 		case c == '"', c == '\'':
@@ -262,7 +263,7 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 
 // unspelled are words that GCC prints in names and that need not be in the text: keywords, and what
 // it calls things that have no name.
-var unspelled = func() map[string]bool {
+var unspelled = sync.OnceValue(func() map[string]bool {
 	words := make(map[string]bool)
 	for word := range strings.FieldsSeq(`
 		abi align_val_t alignof anonymous at auto bool char char16_t char32_t char8_t class complex const
@@ -273,4 +274,4 @@ var unspelled = func() map[string]bool {
 		words[word] = true
 	}
 	return words
-}()
+})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -46,7 +47,12 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 	return printSymbol(e, r, s, l)
 }
 
+// gcPercent is how far the heap may grow beyond what is in use while a unit is printed: it is some
+// megabytes for the largest, and the process ends with it.
+const gcPercent = 400
+
 func printUnit(e *cli.Env, r *afdo.Reader, u *afdo.Unit, l *kind.LookupOptions) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		if !l.JSON {
 			return textfmt.PrintUnit(textWriter(l, w), r, u)
