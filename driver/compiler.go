@@ -27,6 +27,17 @@ type Compiler struct {
 // from GCC 16 on, 0 for clang, which has its own formats.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
+// ReadsNoBlocks reports whether the compiler is GCC 12, which does not tell the blocks of a line
+// apart: it drops the discriminators of counts when it reads a profile, so that the last count of a
+// line is that of the whole line, and looks for inlined bodies by the line alone.
+func (c *Compiler) ReadsNoBlocks() bool { return c.isGCC(12) }
+
+// isGCC reports whether the compiler is a major version of GCC.
+func (c *Compiler) isGCC(major int) bool {
+	first, _, _ := strings.Cut(c.Version, ".")
+	return !c.Clang && first == strconv.Itoa(major)
+}
+
 // target returns what a slice for the compiler is to hold.
 func (c *Compiler) target() slice.Target {
 	if c.Clang {

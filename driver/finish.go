@@ -2,7 +2,6 @@ package driver
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/driver/command"
@@ -42,11 +41,7 @@ func (c *Compiler) Param(command *command.Line) string {
 }
 
 // inlinesOnce reports whether the compiler is one that needs [earlyInliner].
-func (c *Compiler) inlinesOnce() bool {
-	first, _, _ := strings.Cut(c.Version, ".")
-	major, err := strconv.Atoi(first)
-	return err == nil && !c.Clang && (major == 12 || major == 13)
-}
+func (c *Compiler) inlinesOnce() bool { return c.isGCC(12) || c.isGCC(13) }
 
 // sayNoneOf says that a slice of a program has no function: those that the profile has of the
 // sources are others now, or it has none.

@@ -26,6 +26,7 @@ type Code struct {
 	debug    *profile.Profile       // every place of the debug info
 	source   string                 // the path of what was compiled, empty for a binary
 	fault    Reason                 // of the whole unit
+	noBlocks bool                   // the compiler does not tell the blocks of a line apart
 }
 
 // Unprofiled says that the build compiles this without the profile.
@@ -140,8 +141,14 @@ func (c *Code) flat(frames []frame) Reason {
 	if !ok {
 		return Nowhere
 	}
+	if c.noBlocks && ofOtherBlock(frames) {
+		return OneBlock
+	}
 	at := line{filepath.Base(declared.File), leaf.place}
 	at.place.line += int(declared.Line)
+	if c.noBlocks {
+		at.place.discriminator = 0 // as in the dump
+	}
 	switch {
 	case c.lines[site{unqualified(root.name), at}]:
 		return Found
@@ -151,6 +158,13 @@ func (c *Code) flat(frames []frame) Reason {
 		return Border
 	}
 	return NoStatement
+}
+
+// ofOtherBlock tells whether a count is lost where blocks of a line are not told apart: it has
+// another one behind it, or is in what was inlined in a block with a discriminator.
+func ofOtherBlock(frames []frame) bool {
+	last := len(frames) - 1
+	return frames[last].again || slices.ContainsFunc(frames[:last], func(f frame) bool { return f.place.discriminator != 0 })
 }
 
 // isBorder tells whether a line is at the begin or the end of a function.

@@ -159,7 +159,7 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}
-	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source)}
+	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks()}
 	if !command.Optimises() {
 		code.fault = Unoptimised
 	}

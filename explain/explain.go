@@ -29,6 +29,7 @@ const (
 	Apart       Reason = "found apart"         // the call is not inlined, and the function by itself has the statement
 	Border      Reason = "begin or end"        // it is where a function begins or ends, which needs no count
 	NoStatement Reason = "no statement"        // the function has no statement there
+	OneBlock    Reason = "block of a line"     // GCC 12 takes one block of the line for all, and this is another
 	Inlined     Reason = "inlined otherwise"   // the function is there, but not inlined at that call
 	Declared    Reason = "declared elsewhere"  // every line is off by the same: the declaration has moved in the function
 	Edited      Reason = "edited"              // the function is not the one that was profiled
@@ -39,7 +40,7 @@ const (
 )
 
 // Reasons are all of them, the best first.
-var Reasons = []Reason{Found, Apart, Border, NoStatement, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
+var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
 // Lost reports whether the compiler made nothing of such a count.
 func (r Reason) Lost() bool { return r != Found && r != Apart }
@@ -57,6 +58,8 @@ func (r Reason) Advice() string {
 	switch r {
 	case NoStatement, Inlined:
 		return "compile with the options and the compiler of the program that was profiled"
+	case OneBlock:
+		return "GCC 13 and later tell the blocks of a line apart"
 	case Declared, Edited:
 		return "record the new program"
 	case Foreign:
@@ -205,6 +208,7 @@ func (e *Explainer) declaration(name, otherwise string) (file string, line uint3
 type frame struct {
 	name  string
 	place place
+	again bool // of a count: its line has another one behind it
 }
 
 // A counting is the counts of a profile by what has become of them.
@@ -299,14 +303,37 @@ func (t *counting) compiles(path string) bool {
 func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	for s, f := range p.Functions() {
 		frames := []frame{{name: create.SelectedSuffixes.Name(p.SymbolName(s))}}
+		again := repeated(f.Records)
 		records := profile.Walk(f.Records)
 		for r, depth, ok := records.Next(); ok; r, depth, ok = records.Next() {
 			frames = frames[:depth+1]
-			frames[depth].place = placeOf(r)
+			frames[depth].place, frames[depth].again = placeOf(r), again[r]
 			do(frames, r)
 			if r.Kind == profile.KindInlined {
 				frames = append(frames, frame{name: p.SymbolName(r.Callee)})
 			}
 		}
 	}
+}
+
+// repeated returns the counts of a function whose line has another count behind them, in the same
+// body.
+func repeated(records []profile.Record) map[*profile.Record]bool {
+	again := make(map[*profile.Record]bool)
+	var last []*profile.Record // of the bodies that lead here
+	walk := profile.Walk(records)
+	for r, depth, ok := walk.Next(); ok; r, depth, ok = walk.Next() {
+		if depth == len(last) {
+			last = append(last, nil)
+		}
+		last = last[:depth+1]
+		if r.Kind != profile.KindCount {
+			continue
+		}
+		if before := last[depth]; before != nil && before.Line == r.Line {
+			again[before] = true
+		}
+		last[depth] = r
+	}
+	return again
 }

@@ -135,22 +135,51 @@ func TestLinesDump(t *testing.T) {
 	}}
 	require.NoError(t, c.readLines(strings.NewReader(linesDump)))
 	c.shapes = []map[string]*shape{{"main": {first: 0, last: 12}}}
-	inside := frame{"_ZN1n3boxIiE6insideEv", place{1, 0}}
+	inside := frame{"_ZN1n3boxIiE6insideEv", place{1, 0}, false}
 	for _, test := range []struct {
 		frames []frame
 		want   Reason
 	}{
-		{[]frame{{"main", place{2, 0}}}, Found},
-		{[]frame{{"main", place{3, 0}}}, NoStatement},
-		{[]frame{{"main", place{12, 0}}}, Border},
-		{[]frame{{"main", place{0, 0}}}, Border},
-		{[]frame{{inside.name, place{4, 3}}}, Found},
-		{[]frame{{inside.name, place{4, 0}}}, NoStatement},
-		{[]frame{inside, {"letter", place{0, 0}}}, Found},
-		{[]frame{{"main", place{6, 0}}, {"letter", place{0, 0}}}, Inlined},
-		{[]frame{{"gone", place{1, 0}}}, Nowhere},
+		{[]frame{{"main", place{2, 0}, false}}, Found},
+		{[]frame{{"main", place{3, 0}, false}}, NoStatement},
+		{[]frame{{"main", place{12, 0}, false}}, Border},
+		{[]frame{{"main", place{0, 0}, false}}, Border},
+		{[]frame{{inside.name, place{4, 3}, false}}, Found},
+		{[]frame{{inside.name, place{4, 0}, false}}, NoStatement},
+		{[]frame{inside, {"letter", place{0, 0}, false}}, Found},
+		{[]frame{{"main", place{6, 0}, false}, {"letter", place{0, 0}, false}}, Inlined},
+		{[]frame{{"gone", place{1, 0}, false}}, Nowhere},
 	} {
 		assert.Equal(t, test.want, c.of(test.frames), "%v", test.frames)
+	}
+}
+
+// GCC 12 takes the last count of a line for the whole line, and nothing of what was inlined in a
+// call with a discriminator.
+func TestBlocksOfALine(t *testing.T) {
+	p := profile.New()
+	letter := p.AddSymbol(0, "letter")
+	var b profile.Body
+	b.Count(2, 0, 1)
+	b.Count(2, 1, 20)
+	b.Count(2, 4, 300)
+	b.Enter(2, 0, letter)
+	b.Count(2, 0, 4000)
+	b.Leave()
+	b.Enter(2, 1, letter)
+	b.Count(2, 0, 50000)
+	b.Leave()
+	p.AddFunction(p.AddSymbol(0, "work"), profile.Function{Records: b.Records()})
+	for noBlocks, want := range map[bool]map[Reason]uint64{
+		true: {Found: 4300, OneBlock: 50021}, false: {Found: 54001, NoStatement: 320},
+	} {
+		c := &Code{noBlocks: noBlocks, lines: make(map[site]bool), anywhere: make(map[line]bool),
+			declared: map[string]Declaration{"work": {"/src/words.c", 40}, "letter": {"/src/words.c", 20}}}
+		c.addLine("work", "words.c", place{42, 0})
+		c.addLine("work", "words.c", place{22, 0})
+		e := New(p)
+		e.Add(c)
+		assert.Equal(t, want, e.Report().Reasons)
 	}
 }
 

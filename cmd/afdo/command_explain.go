@@ -46,6 +46,7 @@ What becomes of a count:
   found apart          the call is not inlined; the function by itself has the statement
   begin or end         where a function begins or ends, which needs no count
   no statement         the function has no statement there
+  block of a line      GCC 12 takes one block of the line for all, and this is another
   inlined otherwise    the function is there, but is not inlined at that call
   declared elsewhere   all lines of the function are off by the same
   edited               the function is not the one that was profiled

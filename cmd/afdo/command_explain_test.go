@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -213,4 +215,57 @@ func TestExplainCompilers(t *testing.T) {
 			assert.Equal(t, explain.Edited, f.Reason)
 		})
 	}
+}
+
+// blocksSource has a loop whose line has several blocks, in one of which leaf is inlined.
+const blocksSource = `static int leaf(int x) {
+  if (x % 7 == 3)
+    x = x * 5 + 1;
+  else
+    x = x ^ 9;
+  return x;
+}
+int work(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++) s += i & 1 ? leaf(i) : i;
+  return s;
+}
+`
+
+// GCC 12 makes the same of a profile as of one that has the last count of each line alone, and
+// nothing of what was inlined in a call with a discriminator; so "block of a line" is the truth.
+func TestGCC12TellsNoBlocks(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	s := newSite(t)
+	if version := string(s.run(gcc, "-dumpversion")); !strings.HasPrefix(version, "12") {
+		t.Skip("gcc is not version 12")
+	}
+	require.NoError(t, os.WriteFile(s.path("work.c"), []byte(blocksSource), 0o666))
+	// leaf is inlined in a block of line 2 of work, unless the block is -1.
+	code := func(leaf int, counts ...uint64) string {
+		p := profile.New()
+		var b profile.Body
+		b.Count(1, 0, 1)
+		b.Count(4, 0, 1)
+		for block, n := range counts {
+			b.Count(2, uint32(block), n)
+		}
+		if leaf >= 0 {
+			b.Enter(2, uint32(leaf), p.AddSymbol(0, "leaf"))
+			b.Count(2, 0, 50000)
+			b.Leave()
+		}
+		p.AddFunction(p.AddSymbol(0, "work"), profile.Function{HeadCount: 1, Records: b.Records()})
+		var file bytes.Buffer
+		_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: 2})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(s.path("work.v2"), file.Bytes(), 0o666))
+		return string(s.run(gcc, "-O1", "-fno-tree-loop-vectorize", "-S", "-o", "-", "-fauto-profile=work.v2", "work.c"))
+	}
+	whole := code(0, 100000)
+	assert.Equal(t, whole, code(0, 7, 0, 100000))
+	assert.Equal(t, code(-1, 100000), code(3, 7, 100000))
+	assert.Equal(t, code(-1, 0), code(-1, 100000, 0))
+	assert.NotEqual(t, whole, code(3, 100000))
+	assert.NotEqual(t, whole, code(0, 0))
 }
