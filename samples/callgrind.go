@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Callgrind's format is described in Valgrind's manual, "Callgrind Format Specification". A file
@@ -250,17 +251,17 @@ func (r *callgrindReader) cost() error {
 
 // addCost adds what an instruction has cost: how often it ran.
 func (r *callgrindReader) addCost(count uint64) {
-	r.report.Samples = saturate(r.report.Samples, count)
-	r.object.Samples = saturate(r.object.Samples, count)
+	r.report.Samples = saturating.Add(r.report.Samples, count)
+	r.object.Samples = saturating.Add(r.object.Samples, count)
 	if !r.object.Ours || count == 0 {
 		return
 	}
-	r.report.InBinary = saturate(r.report.InBinary, count)
+	r.report.InBinary = saturating.Add(r.report.InBinary, count)
 	if offset, ok := r.choice.binary.Layout.Offset(r.address); ok {
 		r.set.AddAddress(offset, count)
 		r.set.AddName(offset, r.function)
 	} else {
-		r.report.Outside = saturate(r.report.Outside, count)
+		r.report.Outside = saturating.Add(r.report.Outside, count)
 	}
 }
 
@@ -290,9 +291,7 @@ func (r *callgrindReader) finish() (*Set, *Report, error) {
 		return nil, nil, r.ended(io.EOF, "the line that begins with totals:")
 	}
 	for _, o := range r.objects {
-		if o.Samples > 0 {
-			r.report.Objects = append(r.report.Objects, *o)
-		}
+		r.report.addObject(*o)
 	}
 	r.report.sortObjects()
 	return r.set, r.report, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/elfid"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // ErrLayout is returned for an ELF file that has no code to which samples could belong.
@@ -120,7 +121,7 @@ func (b *Binary) unlinked(linked *Set, report *Report) *Set {
 		begin, ok := l.Offset(r.Begin + base)
 		end, both := l.Offset(r.End + base)
 		if !ok || !both {
-			report.Outside = saturate(report.Outside, n)
+			report.Outside = saturating.Add(report.Outside, n)
 			continue
 		}
 		set.AddRange(Range{begin, end}, n)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/otlp"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Fields of messages of OpenTelemetry's profiles. Source: opentelemetry-proto,
@@ -221,12 +222,12 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
 	if err != nil {
 		return err
 	}
-	o.report.Samples = saturate(o.report.Samples, n)
+	o.report.Samples = saturating.Add(o.report.Samples, n)
 	if len(m.stacks) == 0 {
-		o.unmapped = saturate(o.unmapped, n)
+		o.unmapped = saturating.Add(o.unmapped, n)
 		return nil
 	}
-	m.stacks[stack] = saturate(m.stacks[stack], n)
+	m.stacks[stack] = saturating.Add(m.stacks[stack], n)
 	return nil
 }
 
@@ -248,7 +249,7 @@ func sampleCount(sample field, values int) (sum uint64, err error) {
 				}
 				counts++
 				if int64(n) > 0 {
-					sum = saturate(sum, n)
+					sum = saturating.Add(sum, n)
 				}
 			}
 		}
@@ -290,9 +291,9 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	case len(o.set.calls) > o.calls:
 		return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", o.calls)
 	case depth == 0:
-		o.unmapped = saturate(o.unmapped, n)
+		o.unmapped = saturating.Add(o.unmapped, n)
 	case depth > 1:
-		o.report.Chains = saturate(o.report.Chains, n)
+		o.report.Chains = saturating.Add(o.report.Chains, n)
 	}
 	return nil
 }
@@ -312,7 +313,7 @@ func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in plac
 	case known:
 		m.mappings[l.mapping].sampled(l.address, n, o.set, o.report)
 	default:
-		o.unmapped = saturate(o.unmapped, n)
+		o.unmapped = saturating.Add(o.unmapped, n)
 	}
 	return at
 }

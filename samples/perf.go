@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -128,7 +129,9 @@ func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) (*Set
 		}
 	}
 	p.addLinks()
-	p.report.Objects = p.maps.report()
+	for _, o := range p.maps.objects {
+		p.report.addObject(o.Object)
+	}
 	p.report.sortObjects()
 	return p.set, p.report, nil
 }
@@ -146,7 +149,7 @@ func (p *perfCollector) take(record perfdata.Record) error {
 	case *perfdata.Fork:
 		return p.maps.fork(r)
 	case *perfdata.Lost:
-		p.report.Lost = saturate(p.report.Lost, r.Count)
+		p.report.Lost = saturating.Add(p.report.Lost, r.Count)
 	}
 	return nil
 }

@@ -211,14 +211,3 @@ func (m *perfMaps) offset(at *mapping, address uint64) (uint64, bool) {
 	}
 	return address + at.delta, true
 }
-
-// report lists the objects that have samples.
-func (m *perfMaps) report() []Object {
-	var list []Object
-	for _, o := range m.objects {
-		if o.Samples > 0 {
-			list = append(list, o.Object)
-		}
-	}
-	return list
-}

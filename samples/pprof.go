@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Fields of a profile that count here. Source: github.com/google/pprof/proto/profile.proto.
@@ -90,7 +91,7 @@ func (p *pprofReader) read() error {
 	}
 	unmapped := Object{Name: unknownName} // what no location of a mapping has taken
 	for _, n := range p.leaves {
-		unmapped.Samples = saturate(unmapped.Samples, n)
+		unmapped.Samples = saturating.Add(unmapped.Samples, n)
 	}
 	p.report.addObject(unmapped)
 	p.report.sortObjects()
@@ -162,7 +163,7 @@ func (p *pprofReader) readSamples() error {
 		if err != nil || int64(count) <= 0 {
 			return err
 		}
-		p.report.Samples = saturate(p.report.Samples, count)
+		p.report.Samples = saturating.Add(p.report.Samples, count)
 		p.addStack(count)
 		if len(p.calls) > most {
 			return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", most)
@@ -180,11 +181,11 @@ func (p *pprofReader) addStack(count uint64) {
 			continue
 		}
 		c := pprofCall{location, p.stack[i-1], i == 1}
-		p.calls[c] = saturate(p.calls[c], count)
+		p.calls[c] = saturating.Add(p.calls[c], count)
 	}
-	p.leaves[leaf] = saturate(p.leaves[leaf], count)
+	p.leaves[leaf] = saturating.Add(p.leaves[leaf], count)
 	if len(p.stack) > 1 {
-		p.report.Chains = saturate(p.report.Chains, count)
+		p.report.Chains = saturating.Add(p.report.Chains, count)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // BOLT's pre-aggregated text (perf2bolt --pa) has a record a line. Words are parted by blanks:
@@ -139,12 +140,12 @@ func (r *preAggregatedReader) spot(c *columns) spot {
 
 // sample reports samples.
 func (r *preAggregatedReader) sample(at spot, n uint64) {
-	r.report.Samples = saturate(r.report.Samples, n)
+	r.report.Samples = saturating.Add(r.report.Samples, n)
 	switch {
 	case at.ours:
-		r.report.InBinary = saturate(r.report.InBinary, n)
+		r.report.InBinary = saturating.Add(r.report.InBinary, n)
 	default:
-		r.others[at.id] = saturate(r.others[at.id], n)
+		r.others[at.id] = saturating.Add(r.others[at.id], n)
 	}
 }
 

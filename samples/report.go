@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -50,21 +51,28 @@ func (r *Report) Add(other *Report) {
 	if r.Format == Unknown {
 		r.Format = other.Format
 	}
-	r.Samples = saturate(r.Samples, other.Samples)
-	r.InBinary = saturate(r.InBinary, other.InBinary)
-	r.Outside = saturate(r.Outside, other.Outside)
-	r.Stacks = saturate(r.Stacks, other.Stacks)
-	r.Branches = saturate(r.Branches, other.Branches)
-	r.Chains = saturate(r.Chains, other.Chains)
+	r.Samples = saturating.Add(r.Samples, other.Samples)
+	r.InBinary = saturating.Add(r.InBinary, other.InBinary)
+	r.Outside = saturating.Add(r.Outside, other.Outside)
+	r.Stacks = saturating.Add(r.Stacks, other.Stacks)
+	r.Branches = saturating.Add(r.Branches, other.Branches)
+	r.Chains = saturating.Add(r.Chains, other.Chains)
 	r.Trace = max(r.Trace, other.Trace)
 	r.Guessed = r.Guessed || other.Guessed
 	r.Flattened = r.Flattened || other.Flattened
-	r.Lost = saturate(r.Lost, other.Lost)
-	r.Bogus = saturate(r.Bogus, other.Bogus)
-	r.Damaged = saturate(r.Damaged, other.Damaged)
-	r.Skipped = saturate(r.Skipped, other.Skipped)
+	r.Lost = saturating.Add(r.Lost, other.Lost)
+	r.Bogus = saturating.Add(r.Bogus, other.Bogus)
+	r.Damaged = saturating.Add(r.Damaged, other.Damaged)
+	r.Skipped = saturating.Add(r.Skipped, other.Skipped)
 	r.Objects = append(r.Objects, other.Objects...)
 	r.sortObjects()
+}
+
+// addObject adds a file, if it has samples.
+func (r *Report) addObject(o Object) {
+	if o.Samples > 0 {
+		r.Objects = append(r.Objects, o)
+	}
 }
 
 // sortObjects puts the most sampled first and adds up what is listed twice.
@@ -76,7 +84,7 @@ func (r *Report) sortObjects() {
 	sums := make(map[key]uint64)
 	for _, o := range r.Objects {
 		k := key{o.Name, o.BuildID, o.Ours}
-		sums[k] = saturate(sums[k], o.Samples)
+		sums[k] = saturating.Add(sums[k], o.Samples)
 	}
 	r.Objects = r.Objects[:0]
 	for k, n := range sums {

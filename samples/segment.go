@@ -1,5 +1,7 @@
 package samples
 
+import "github.com/go-afdo/afdo/internal/saturating"
+
 // countsSamples is the type of values that count samples, in profiles that have values of several
 // types, such as the time that passed.
 const countsSamples = "samples"
@@ -24,16 +26,9 @@ func (s *segment) place(address uint64) place {
 
 // sampled adds n samples at an address that the segment holds.
 func (s *segment) sampled(address, n uint64, set *Set, r *Report) {
-	s.object.Samples = saturate(s.object.Samples, n)
+	s.object.Samples = saturating.Add(s.object.Samples, n)
 	if at := s.place(address); at.inside && n > 0 {
-		r.InBinary = saturate(r.InBinary, n)
+		r.InBinary = saturating.Add(r.InBinary, n)
 		set.AddAddress(at.offset, n)
-	}
-}
-
-// addObject adds a file, if it has samples.
-func (r *Report) addObject(o Object) {
-	if o.Samples > 0 {
-		r.Objects = append(r.Objects, o)
 	}
 }

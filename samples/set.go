@@ -12,6 +12,7 @@ package samples
 
 import (
 	"cmp"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"iter"
 	"maps"
 	"math"
@@ -206,15 +207,7 @@ func add[K comparable](m *map[K]uint64, key K, n uint64) {
 	if *m == nil {
 		*m = make(map[K]uint64)
 	}
-	(*m)[key] = saturate((*m)[key], n)
-}
-
-// saturate returns a+b, or the greatest number if that is too great.
-func saturate(a, b uint64) uint64 {
-	if sum := a + b; sum >= a {
-		return sum
-	}
-	return math.MaxUint64
+	(*m)[key] = saturating.Add((*m)[key], n)
 }
 
 // sorted yields what a map holds in the order of its keys.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Parse reads the text form of one binary. Keys may come in any order; counts of a key that comes
@@ -45,10 +46,10 @@ func readText(src io.Reader, c choice) (*Set, *Report, error) {
 				b.set = c.binary.unlinked(b.set, report)
 			}
 			set.Merge(b.set)
-			report.InBinary = saturate(report.InBinary, o.Samples)
+			report.InBinary = saturating.Add(report.InBinary, o.Samples)
 			report.Flattened = report.Flattened || b.contexts
 		}
-		report.Samples = saturate(report.Samples, o.Samples)
+		report.Samples = saturating.Add(report.Samples, o.Samples)
 		if o.Name != "" || o.BuildID != "" {
 			report.Objects = append(report.Objects, o)
 		}
@@ -62,13 +63,13 @@ func readText(src io.Reader, c choice) (*Set, *Report, error) {
 // samples returns how many samples there are: of addresses, or of ranges if there are none.
 func (s *Set) samples() (n uint64) {
 	for _, count := range s.addresses {
-		n = saturate(n, count)
+		n = saturating.Add(n, count)
 	}
 	if len(s.addresses) > 0 {
 		return n
 	}
 	for _, count := range s.ranges {
-		n = saturate(n, count)
+		n = saturating.Add(n, count)
 	}
 	return n
 }

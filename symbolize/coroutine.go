@@ -110,11 +110,8 @@ func (f *Function) declareLike(d *Function, linkage string) {
 func (t *symbolTable) readActors() (map[string]string, error) {
 	var r reading
 	actors := make(map[string]string)
-	for i, row := range t.rows {
-		name, err := r.str(t.strings, uint64(row.name))
-		if err == nil {
-			err = t.count(i, len(name))
-		}
+	for i := range t.rows {
+		name, err := t.name(&r, i)
 		if err != nil {
 			return nil, err
 		}

@@ -104,6 +104,15 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 	return t, err
 }
 
+// name reads the name of a row. It is valid until the next one is read.
+func (t *symbolTable) name(r *reading, row int) ([]byte, error) {
+	name, err := r.str(t.strings, uint64(t.rows[row].name))
+	if err == nil {
+		err = t.count(row, len(name))
+	}
+	return name, err
+}
+
 // count counts the length of a name once.
 func (t *symbolTable) count(row, n int) error {
 	t.mu.Lock()
@@ -227,10 +236,7 @@ func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 	s.Global = t.rows[rows[0]].global
 	seen := make(map[string]struct{}, len(rows)-1)
 	for _, i := range rows {
-		name, err := r.str(t.strings, uint64(t.rows[i].name))
-		if err == nil {
-			err = t.count(i, len(name))
-		}
+		name, err := t.name(r, i)
 		if err != nil {
 			return Symbol{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -67,7 +68,7 @@ func together(calls []Call) []Call {
 	kept := calls[:0]
 	for _, c := range calls {
 		if n := len(kept); n > 0 && kept[n-1].Site == c.Site {
-			kept[n-1].Count = add(kept[n-1].Count, c.Count)
+			kept[n-1].Count = saturating.Add(kept[n-1].Count, c.Count)
 			continue
 		}
 		kept = append(kept, c)

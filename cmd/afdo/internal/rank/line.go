@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -50,7 +51,7 @@ func Lines(p *profile.Profile) []LineCount {
 	kept := lines[:0]
 	for _, l := range lines {
 		if n := len(kept); n > 0 && kept[n-1].Line == l.Line {
-			kept[n-1].Count = add(kept[n-1].Count, l.Count)
+			kept[n-1].Count = saturating.Add(kept[n-1].Count, l.Count)
 			continue
 		}
 		kept = append(kept, l)

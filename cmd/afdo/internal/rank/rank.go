@@ -7,8 +7,7 @@
 package rank
 
 import (
-	"math"
-
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -94,9 +93,9 @@ func (t *tally) function(s profile.SymbolRef, f *profile.Function) {
 		switch r.Kind {
 		case profile.KindCount:
 			at := &t.bodies[depth]
-			at.samples = add(at.samples, r.Count)
+			at.samples = saturating.Add(at.samples, r.Count)
 			own := &t.Symbols[at.symbol]
-			own.Own = add(own.Own, r.Count)
+			own.Own = saturating.Add(own.Own, r.Count)
 		case profile.KindInlined:
 			t.Symbols[r.Callee].Places++
 			t.enter(r.Callee)
@@ -105,7 +104,7 @@ func (t *tally) function(s profile.SymbolRef, f *profile.Function) {
 	t.leave(1)
 	t.Symbols[s].Body = t.bodies[0].samples
 	t.Symbols[s].Head = f.HeadCount
-	t.Total = add(t.Total, t.bodies[0].samples)
+	t.Total = saturating.Add(t.Total, t.bodies[0].samples)
 	t.leave(0)
 }
 
@@ -122,11 +121,11 @@ func (t *tally) leave(but int) {
 		t.bodies = t.bodies[:last]
 		if last > 0 {
 			outer := &t.bodies[last-1]
-			outer.samples = add(outer.samples, left.samples)
+			outer.samples = saturating.Add(outer.samples, left.samples)
 		}
 		if t.open[left.symbol]--; t.open[left.symbol] == 0 {
 			total := &t.Symbols[left.symbol]
-			total.Total = add(total.Total, left.samples)
+			total.Total = saturating.Add(total.Total, left.samples)
 		}
 	}
 }
@@ -136,18 +135,11 @@ func (t *tally) units(p *profile.Profile) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		u := &t.Units[p.SymbolUnit(profile.SymbolRef(i))]
-		u.Own = add(u.Own, s.Own)
-		u.Body = add(u.Body, s.Body)
+		u.Own = saturating.Add(u.Own, s.Own)
+		u.Body = saturating.Add(u.Body, s.Body)
 		u.Symbols++
 	}
 	for s := range p.Functions() {
 		t.Units[p.SymbolUnit(s)].Functions++
 	}
-}
-
-func add(x, y uint64) uint64 {
-	if x > math.MaxUint64-y {
-		return math.MaxUint64
-	}
-	return x + y
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -58,23 +59,23 @@ func (s *slow) body(b *naive.Body, open []naive.Key) {
 	outermost, innermost := open[0], open[len(open)-1]
 	for at, n := range b.Counts {
 		if line := (slowLine{innermost, at.Line}); n > 0 {
-			s.lines[line] = add(s.lines[line], n)
+			s.lines[line] = saturating.Add(s.lines[line], n)
 		}
-		s.total = add(s.total, n)
-		s.symbols[innermost].Own = add(s.symbols[innermost].Own, n)
-		s.units[innermost.Path].Own = add(s.units[innermost.Path].Own, n)
-		s.symbols[outermost].Body = add(s.symbols[outermost].Body, n)
-		s.units[outermost.Path].Body = add(s.units[outermost.Path].Body, n)
+		s.total = saturating.Add(s.total, n)
+		s.symbols[innermost].Own = saturating.Add(s.symbols[innermost].Own, n)
+		s.units[innermost.Path].Own = saturating.Add(s.units[innermost.Path].Own, n)
+		s.symbols[outermost].Body = saturating.Add(s.symbols[outermost].Body, n)
+		s.units[outermost.Path].Body = saturating.Add(s.units[outermost.Path].Body, n)
 		for i, k := range open {
 			if !slices.Contains(open[:i], k) {
-				s.symbols[k].Total = add(s.symbols[k].Total, n)
+				s.symbols[k].Total = saturating.Add(s.symbols[k].Total, n)
 			}
 		}
 	}
 	for at, calls := range b.Calls {
 		for callee, n := range calls {
 			site := slowSite{innermost, callee, at}
-			s.calls[site] = add(s.calls[site], n)
+			s.calls[site] = saturating.Add(s.calls[site], n)
 		}
 	}
 	for _, inlined := range b.Inlined {
