@@ -24,6 +24,8 @@ type head struct {
 	scope      string
 	parameters []outline.Parameter
 	times      int // that it is declared so
+
+	opened map[string]bool // namespaces that macros of these sources open
 }
 
 // heads returns those of the templates by name. A function of a class's name is its constructor,
@@ -33,7 +35,7 @@ func (s *Sources) heads() map[string]*head {
 	for i := range s.files {
 		for j := range s.files[i].templates {
 			t := &s.files[i].templates[j]
-			h := &head{t.Class, t.Scope, t.Parameters(), 1}
+			h := &head{class: t.Class, scope: t.Scope, parameters: t.Parameters(), times: 1}
 			like := slices.IndexFunc(declared[t.Name], h.like)
 			if like < 0 {
 				declared[t.Name] = append(declared[t.Name], h)
@@ -81,8 +83,8 @@ func (h *head) of(t *demangle.Template) bool {
 		return false
 	}
 	scopes := scopesOf(t.Name)
-	if h.scope == "" { // macros may open namespaces
-		return len(scopes) == 0 || scopes[0] != "std" && scopes[0] != "__gnu_cxx"
+	if h.scope == "" {
+		return len(scopes) == 0 || h.opened[scopes[0]]
 	}
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
@@ -112,6 +114,10 @@ func (h *head) values() (codes []string) {
 // retype spells symbols as the text of the new sources has their types.
 func (p *plan) retype(new *Sources) {
 	heads := new.heads()
+	opened := p.opened()
+	for _, h := range heads {
+		h.opened = opened
+	}
 	used := make(map[string]bool)
 	for _, c := range p.changes {
 		used[c.name] = true
@@ -130,6 +136,21 @@ func (p *plan) retype(new *Sources) {
 			c.name, used[now] = now, true
 		}
 	}
+}
+
+// opened returns the outermost namespaces of symbols whose functions were found where the text does
+// not open them: macros do.
+func (p *plan) opened() map[string]bool {
+	opened := make(map[string]bool)
+	for _, c := range p.changes {
+		if c.new == nil || len(c.spelled.scope) == 0 {
+			continue
+		}
+		if outer := c.spelled.scope[0]; outer != "std" && !slices.Contains(strings.Split(c.new.scope, "::"), outer) {
+			opened[outer] = true
+		}
+	}
+	return opened
 }
 
 // inLocal returns how the symbols of lambdas and classes in a function have it.

@@ -154,6 +154,32 @@ func symbolsOfText(t *testing.T, compiler, text string) (symbols []string) {
 	return symbols
 }
 
+// TestRetypeScopes has templates of one name in several namespaces, of which macros may open some:
+// only those whose functions are in the text change.
+func TestRetypeScopes(t *testing.T) {
+	const text = "template <class T, int N> struct Pool {\n\tint get(int a) {\n\t\tint b = a;\n\t\treturn b;\n\t}\n};\n"
+	edited := strings.Replace(text, "int N", "long N", 1)
+	for symbol, want := range map[string]string{
+		"_ZN4PoolIiLi3EE3getEi":            "_ZN4PoolIiLl3EE3getEi",
+		"_ZN4shop4PoolIiLi3EE3getEi":       "_ZN4shop4PoolIiLl3EE3getEi",
+		"_ZN5other3runEN3lib4PoolIiLi3EEE": "_ZN5other3runEN3lib4PoolIiLi3EEE",
+		"_ZNSt4PoolIiLi3EE3putEi":          "_ZNSt4PoolIiLi3EE3putEi",
+	} {
+		p := profile.New()
+		var b profile.Body
+		b.Count(2, 0, 5)
+		path := "shop.h"
+		if strings.HasSuffix(symbol, "EEE") || strings.HasPrefix(symbol, "_ZNSt") {
+			path = "/usr/include/lib.h"
+		}
+		p.AddFunction(p.AddSymbol(p.AddUnit(path), symbol), profile.Function{Records: b.Records()})
+		p.AddFunction(p.AddSymbol(p.AddUnit("shop.h"), "_ZN4PoolIiLi7EE3getEi"), profile.Function{Records: b.Records()})
+		q, _, err := Profile(p, sources("shop.h", text), sources("shop.h", edited))
+		require.NoError(t, err)
+		assert.Contains(t, slices.Collect(symbolsOf(q)), want)
+	}
+}
+
 // TestRetypeOfMany has as many overloads as symbols, each with one parameter more, templates of all
 // names in one symbol, and macros that stand for many things: what is tried of them is bounded.
 func TestRetypeOfMany(t *testing.T) {
