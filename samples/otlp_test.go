@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -141,7 +142,7 @@ func TestOTLP(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	b.BuildID = "abc123"
 	rng := rand.New(rand.NewPCG(27, 1))
-	for i := range 200 {
+	for i := range testenv.Rounds(40, 200) {
 		p := cpuProfile()
 		if i > 0 {
 			p = randomProfile(rng)

@@ -415,7 +415,7 @@ func TestPrintDeepNesting(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		depth := testenv.Rounds(20_000, 100_000)
 		if compact {
-			depth = testenv.Rounds(100_000, 1_000_000)
+			depth = testenv.Rounds(20_000, 1_000_000)
 		}
 		r := open(t, gen.Nested(depth, compact))
 		text := printed(t, r)

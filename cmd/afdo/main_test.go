@@ -120,7 +120,7 @@ func writeFile(t *testing.T, name string, data []byte) string {
 func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth *naive.File)) {
 	t.Helper()
 	dir := t.TempDir()
-	for seed := range uint64(testenv.Rounds(n/5, n)) {
+	for seed := range uint64(testenv.Rounds(n/10, n)) {
 		data, truth := gen.Random(rand.New(rand.NewPCG(seed, 0xaf)), gen.All())
 		path := filepath.Join(dir, fmt.Sprint(seed, ".afdo"))
 		require.NoError(t, os.WriteFile(path, data, 0o666))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -347,6 +348,7 @@ func rawVersions() (list []rawWriter) {
 // Raw files of every version, pointer size and byte order read the same; those of its version LLVM
 // reads the same, too.
 func TestRawVersions(t *testing.T) {
+	compared := 0
 	for _, w := range rawVersions() {
 		name := fmt.Sprintf("%d, %d, %v, %#x", w.version, w.pointer, w.order, w.flags)
 		data := w.bytes()
@@ -373,8 +375,9 @@ func TestRawVersions(t *testing.T) {
 			}
 			require.Equal(t, len(file)/len(data), dumps)
 		}
-		if w.version == 10 {
+		if w.version == 10 && (compared < 2 || testenv.Sweep()) {
 			compareRaw(t, twice, name)
+			compared++
 		}
 	}
 }
