@@ -123,7 +123,7 @@ func TestCompressedInput(t *testing.T) {
 		} {
 			run := func(path string) result {
 				r := afdoRun(strings.Fields(strings.ReplaceAll(args, "FILE", path))...)
-				r.out = strings.ReplaceAll(r.out, path, "FILE")
+				r.out, r.err = strings.ReplaceAll(r.out, path, "FILE"), strings.ReplaceAll(r.err, path, "FILE")
 				return r
 			}
 			plain := run(example(form.extension))
