@@ -23,6 +23,10 @@ var errMagic = decode.Reworded(afdo.ErrMagic, "not a sample profile of LLVM")
 // ErrHashed is returned if names are needed and the file has only their MD5s.
 var ErrHashed = errors.New("names are known by their MD5s only")
 
+// ErrMixed is returned for adding profiles of different kinds: context-sensitive or probe-based
+// ones to others.
+var ErrMixed = errors.New("profiles of different kinds")
+
 // formatName is how errors begin.
 const formatName = "sampleprof"
 

@@ -1,0 +1,86 @@
+package sampleprof
+
+import (
+	"iter"
+
+	"github.com/go-afdo/afdo/internal/arena"
+)
+
+// A nameTable holds the names of a profile, each once.
+type nameTable struct {
+	list   []Name
+	byText map[string]NameRef
+	byMD5  map[uint64]NameRef // of all names, once there is a hashed one
+	hashed int                // names that are
+	arena  arena.Names
+}
+
+// compare orders names. It is only asked where more than one thing is at one place.
+func (t *nameTable) compare(s, u NameRef) int { return t.list[s].Compare(t.list[u]) }
+
+func (t *nameTable) add(n Name) NameRef {
+	if n.Hashed {
+		t.hash()
+		if ref, ok := t.byMD5[n.MD5]; ok {
+			return ref
+		}
+		t.hashed++
+		return t.append(n)
+	}
+	if ref, ok := t.byText[n.Text]; ok {
+		return ref
+	}
+	if t.byMD5 != nil {
+		if ref, ok := t.byMD5[GUID(n.Text)]; ok {
+			return ref
+		}
+	}
+	return t.append(Name{Text: t.arena.Clone(n.Text)})
+}
+
+// hash has the table find names by MD5 from now on.
+func (t *nameTable) hash() {
+	if t.byMD5 != nil {
+		return
+	}
+	t.byMD5 = make(map[uint64]NameRef, len(t.list))
+	for i, n := range t.list {
+		t.byMD5[n.GUID()] = NameRef(i)
+	}
+}
+
+func (t *nameTable) append(n Name) NameRef {
+	ref := NameRef(len(t.list))
+	t.list = append(t.list, n)
+	if t.byMD5 != nil {
+		t.byMD5[n.GUID()] = ref
+	}
+	if !n.Hashed {
+		if t.byText == nil {
+			t.byText = map[string]NameRef{}
+		}
+		t.byText[n.Text] = ref
+	}
+	return ref
+}
+
+func (t *nameTable) resolve(names iter.Seq[string]) int {
+	if t.hashed == 0 {
+		return 0
+	}
+	t.hash()
+	if t.byText == nil {
+		t.byText = map[string]NameRef{}
+	}
+	for name := range names {
+		ref, ok := t.byMD5[GUID(name)]
+		if !ok || !t.list[ref].Hashed {
+			continue
+		}
+		name = t.arena.Clone(name)
+		t.list[ref] = Name{Text: name}
+		t.byText[name] = ref
+		t.hashed--
+	}
+	return t.hashed
+}

@@ -1,0 +1,163 @@
+package sampleprof
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Read reads a whole file into memory.
+func Read(r *Reader) (*Profile, error) {
+	p := new(Profile)
+	_, err := p.Merge(r, profile.Ratio{Num: 1, Den: 1})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Merge adds a whole profile or file, every count, total and head count multiplied by weight,
+// rounded to the nearest and saturating. It returns how many bodies were dropped since their
+// checksum is different from that of the same function before, as LLVM drops them. While it reads a
+// file, it holds no more of it than the sections and one function. After an error the profile holds
+// a part of the file and is of no use.
+//
+// A profile that is empty takes over the kind of the first source; others must be of that kind, or
+// Merge returns [ErrMixed].
+func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
+	return src.mergeInto(p, weight)
+}
+
+func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
+	if err := p.setKind(r.flags()); err != nil {
+		return 0, err
+	}
+	if err := p.addSymbols(r.SymbolList()); err != nil {
+		return 0, err
+	}
+	spent := budget{limit: r.spent.limit}
+	spent.spent.Store(r.spent.spent.Load())
+	t := translation{p: p}
+	m := merger{compare: p.compare}
+	for f, err := range r.Functions() {
+		if err != nil {
+			return m.dropped, err
+		}
+		if err := spent.add(int64(functionSize + recordSize*len(f.Records))); err != nil {
+			return m.dropped, fmt.Errorf("sampleprof: %w: %w", afdo.ErrLimit, err)
+		}
+		if t.refs == nil {
+			t.refs = make([]NameRef, r.names.len())
+			t.name = r.names.name
+		}
+		t.function(f)
+		scale(f, weight)
+		p.add(f, &m, false)
+	}
+	return m.dropped, nil
+}
+
+// flags returns a profile that is empty and of the kind of the file.
+func (r *Reader) flags() *Profile {
+	return &Profile{
+		ContextSensitive: r.kind.contextSensitive, Probes: r.kind.probes, FS: r.kind.fs,
+		Partial: r.kind.partial, PreInlined: r.kind.preInlined,
+	}
+}
+
+// AddFrom adds a function of src, as [Profile.Merge] adds all of them, with its names as rename
+// makes them, or as they are if that is nil. Each call takes time and memory for all names of src,
+// so use it for a few functions only.
+func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
+	if err := p.setKind(src.flags()); err != nil {
+		return err
+	}
+	g := *f
+	g.Records = slices.Clone(f.Records)
+	name := src.Name
+	if rename != nil {
+		name = func(ref NameRef) Name { return rename(src.Name(ref)) }
+	}
+	t := translation{p: p, refs: make([]NameRef, src.numNames()), name: name}
+	t.function(&g)
+	p.AddFunction(g)
+	return nil
+}
+
+// functionSize is about what a function takes besides its records.
+const functionSize = 150
+
+func (q *Profile) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
+	if err := p.setKind(q); err != nil {
+		return 0, err
+	}
+	_ = p.addSymbols(q.SymbolList, nil)
+	t := translation{p: p, refs: make([]NameRef, len(q.names.list)), name: q.Name}
+	m := merger{compare: p.compare}
+	for i := range q.functions {
+		f := q.functions[i]
+		f.Records = slices.Clone(f.Records)
+		t.function(&f)
+		scale(&f, weight)
+		p.add(&f, &m, true)
+	}
+	return m.dropped, nil
+}
+
+func (p *Profile) addSymbols(list []string, err error) error {
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	p.SymbolList = append(p.SymbolList, list...)
+	slices.Sort(p.SymbolList)
+	p.SymbolList = slices.Compact(p.SymbolList)
+	return nil
+}
+
+// A translation turns the references of another profile into those of p.
+type translation struct {
+	p    *Profile
+	refs []NameRef // counted from 1; 0 where a name has not come yet
+	name func(NameRef) Name
+}
+
+func (t *translation) ref(other NameRef) NameRef {
+	ref := t.refs[other]
+	if ref == 0 {
+		ref = t.p.AddName(t.name(other)) + 1
+		t.refs[other] = ref
+	}
+	return ref - 1
+}
+
+// function translates a function in place, but for its context, which is copied.
+func (t *translation) function(f *Function) {
+	f.Name = t.ref(f.Name)
+	if f.Context != nil {
+		f.Context = slices.Clone(f.Context)
+		for i := range f.Context {
+			f.Context[i].Name = t.ref(f.Context[i].Name)
+		}
+	}
+	for i := range f.Records {
+		switch r := &f.Records[i]; r.Kind {
+		case KindTarget, KindInlined, KindVTable:
+			r.Name = t.ref(r.Name)
+		}
+	}
+}
+
+// scale multiplies what a function counts.
+func scale(f *Function, weight profile.Ratio) {
+	if weight.Num == weight.Den {
+		return
+	}
+	f.Total, f.HeadCount = weight.Of(f.Total), weight.Of(f.HeadCount)
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Kind < KindChecksum {
+			r.Count = weight.Of(r.Count)
+		}
+	}
+}
