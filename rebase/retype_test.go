@@ -111,7 +111,7 @@ func TestRetypedSymbols(t *testing.T) {
 		"type in a function": {"int from, long to", "unsigned from, const size_t to", "int n)", "long long n)", "#include <stddef.h>", "#include <cstddef>"},
 		"both":               {"template <class T, int N>\nstruct", "template <class T, long N, int M = 5>\nstruct", "int n)", "int n, bool all)", "held.get(), 1)", "held.get(), 1, true)"},
 	} {
-		for _, compiler := range []string{"g++", "clang++-22"} {
+		for _, compiler := range []string{"g++", "clang++-22"}[:testenv.Rounds(1, 2)] {
 			t.Run(name+" "+compiler, func(t *testing.T) {
 				edit := strings.NewReplacer(edits...)
 				now := edit.Replace(retypedText) + edit.Replace(retypedUse)
@@ -183,7 +183,7 @@ func TestRetypeScopes(t *testing.T) {
 // TestRetypeOfMany has as many overloads as symbols, each with one parameter more, templates of all
 // names in one symbol, and macros that stand for many things: what is tried of them is bounded.
 func TestRetypeOfMany(t *testing.T) {
-	const many = 1000
+	many := testenv.Rounds(200, 1000)
 	p := profile.New()
 	unit := p.AddUnit("a.cc")
 	add := func(symbol string) {

@@ -118,6 +118,7 @@ func (c chunked) WriteHeader(code int) {
 
 // A server may be slow for longer than it may be silent.
 func TestSlow(t *testing.T) {
+	t.Parallel() // it waits
 	s := serve(t, random(1_000))
 	f := open(t, s, remote.Tail(10), remote.Timeout(time.Second), remote.Retry(1, 0))
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -150,6 +151,7 @@ func TestSilent(t *testing.T) {
 
 // A server that sends a byte now and then does not keep a request alive.
 func TestDripping(t *testing.T) {
+	t.Parallel() // it waits
 	s := serve(t, random(1_000))
 	f := open(t, s, remote.Tail(10), remote.Timeout(50*time.Millisecond), remote.Retry(2, 0))
 	var sent atomic.Int64

@@ -63,9 +63,10 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// startBrowser returns the browser, or skips the test where there is none.
+// startBrowser returns the browser, or skips the test where there is none, or no sweep.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
+	testenv.NeedSweep(t)
 	if running == nil {
 		running, endBrowser = newBrowser(t)
 	}
