@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -79,7 +80,7 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 		return err
 	}
 	if len(facts) == 0 {
-		return fmt.Errorf("%s tells the unit of no function, as those of version 2: name the sources with --unit and --deps", human.Name(in.Name))
+		return errors.New("the profile tells the unit of no function, as those of version 2: name the sources with --unit and --deps")
 	}
 	doing.Stop()
 	if asJSON {
