@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -72,23 +71,7 @@ func TestRenumberAgainstNaive(t *testing.T) {
 			symbols[i] = SymbolRef(rng.Uint32N(2 * s.callees))
 		}
 		want := newNaiveBody()
-		want.merge(naiveOf(records).renumbered(symbols))
+		want.merge(naiveOf(records).renamed(symbols))
 		require.Equal(t, want.records(), append([]Record(nil), renumber(&other, records, symbols)...))
 	}
-}
-
-// renumbered returns the body with other callees.
-func (n *naiveBody) renumbered(symbols []SymbolRef) *naiveBody {
-	m := newNaiveBody()
-	for k, c := range n.counts {
-		if k.kind == KindCall {
-			k.callee = symbols[k.callee]
-		}
-		m.merge(&naiveBody{counts: map[naiveKey]*big.Int{k: c}})
-	}
-	for k, inner := range n.nested {
-		k.callee = symbols[k.callee]
-		m.enter(k).merge(inner.renumbered(symbols))
-	}
-	return m
 }

@@ -109,8 +109,6 @@ func (s *Sources) at(d Declaration, name string) *function {
 // Has reports whether a text was added whose path ends like another one.
 func (s *Sources) Has(name string) bool { return s.fileOf(name) != nil }
 
-func (s *Sources) has(file string) bool { return s.Has(file) }
-
 // fileOf returns the file whose path has the most in common with the end of another path.
 func (s *Sources) fileOf(name string) *source {
 	name = path.Clean(name)

@@ -9,25 +9,20 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// A state is what is known of the functions of one state of the sources.
+// A state is what is known of the functions of the old sources.
 type state interface {
 	// find returns the functions that are the one of a symbol, for all that is known.
 	find(file, symbol string, spelled *spelling) []*function
-	// near returns functions that it may have become.
-	near(spelled *spelling) []*function
-	// has reports whether there is a file whose path ends like this one.
-	has(file string) bool
 	// unchanged reports whether a file is known to be the same in the new sources.
 	unchanged(file string) bool
-	// all iterates over all functions, in any order; some may come twice.
-	all(yield func(*function) bool)
 }
 
 // A plan says for every symbol of a profile what becomes of it.
 type plan struct {
-	old, new state
-	changes  []*change
-	taken    map[taker]bool // new functions that are some old one
+	old     state
+	new     *Sources
+	changes []*change
+	taken   map[taker]bool // new functions that are some old one
 }
 
 // A change is what becomes of one symbol.
@@ -76,7 +71,7 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 	}
 	p.search(slices.DeleteFunc(slices.Clone(open), func(c *change) bool { return c.share >= leastShare }))
 	for _, c := range open {
-		if c.new == nil && !new.has(c.old.file) {
+		if c.new == nil && !new.Has(c.old.file) {
 			c.outcome, c.same = Unknown, true
 		}
 	}

@@ -161,22 +161,3 @@ func (m *memory) find(file, name string, _ *spelling) []*function {
 	}
 	return nil
 }
-
-func (m *memory) near(*spelling) []*function { return nil }
-
-func (m *memory) has(file string) bool {
-	for at := range m.functions {
-		if at.unit == file {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *memory) all(yield func(*function) bool) {
-	for _, f := range m.functions {
-		if !yield(f) {
-			return
-		}
-	}
-}

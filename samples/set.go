@@ -12,11 +12,12 @@ package samples
 
 import (
 	"cmp"
-	"github.com/go-afdo/afdo/internal/saturating"
 	"iter"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A Range is straight-line execution, from the instruction at file offset Begin, to which a branch
