@@ -157,6 +157,7 @@ func TestInputsErrors(t *testing.T) {
 	assert.Error(t, find("-c", "missing.i"))
 	assert.ErrorIs(t, find("-c", "a.m"), ErrNoText)
 	assert.ErrorIs(t, find("-x", "objective-c++", "-c", "a.c"), ErrNoText)
+	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: cannot be determined")
 }
 
 // Sources that have been preprocessed are read as they are.

@@ -97,7 +97,7 @@ func (c *Code) declare(code *symbolize.Code) {
 			if i.Function.Line == 0 {
 				continue
 			}
-			at := Declaration{filepath.Clean(i.Function.File), i.Function.Line}
+			at := Declaration{i.Function.Name, filepath.Clean(i.Function.File), i.Function.Line}
 			c.declared[create.InlinedName(i.Function)] = at
 			if i.Caller == nil {
 				c.declared[create.SelectedSuffixes.Name(code.Symbol.Names[0])] = at

@@ -52,6 +52,7 @@ type body struct {
 
 // A Declaration is where a function is declared.
 type Declaration struct {
+	Name string // as the source has it, unqualified
 	File string
 	Line uint32
 }
@@ -150,7 +151,7 @@ func (c *Code) flat(frames []frame) Reason {
 		at.place.discriminator = 0 // as in the dump
 	}
 	switch {
-	case c.lines[site{unqualified(root.name), at}]:
+	case c.lines[site{c.written(root.name), at}]:
 		return Found
 	case len(frames) > 1 && c.anywhere[at]:
 		return Inlined
@@ -214,6 +215,15 @@ func (c *Code) add(path string, at place) {
 	}
 	b.places[at] = true
 	b.first, b.last = min(b.first, at.line), max(b.last, at.line)
+}
+
+// written returns the name of a function as the source has it. Symbols of C++ tell it themselves,
+// and of lambdas and the like better than debug info does.
+func (c *Code) written(symbol string) string {
+	if d := c.declared[symbol]; d.Name != "" && !strings.HasPrefix(symbol, "_Z") {
+		return undotted(d.Name)
+	}
+	return unqualified(symbol)
 }
 
 // unqualified returns a name without scope, template arguments and parameters. Operators are all

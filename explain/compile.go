@@ -151,7 +151,8 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	object, dump := filepath.Join(folder, "unit.o"), filepath.Join(folder, "said")
+	base := filepath.Base(source) // GNAT takes no object of another name
+	object, dump := filepath.Join(folder, strings.TrimSuffix(base, filepath.Ext(base))+".o"), filepath.Join(folder, "said")
 	how := sayingOf(compiler, profile, dump)
 	if param := compiler.Param(command); param != "" && !c.NoParams {
 		how.flags = append(how.flags, param)

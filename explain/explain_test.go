@@ -131,7 +131,8 @@ int * n::box<int>::inside (const char * text, size_t at)
 
 func TestLinesDump(t *testing.T) {
 	c := &Code{declared: map[string]Declaration{
-		"main": {"/src/words.c", 40}, "_ZN1n3boxIiE6insideEv": {"/src/words.c", 25}, "letter": {"/src/words.c", 20},
+		"main": {"main", "/src/words.c", 40}, "_ZN1n3boxIiE6insideEv": {"inside", "/src/words.c", 25},
+		"letter": {"letter", "/src/words.c", 20},
 	}}
 	require.NoError(t, c.readLines(strings.NewReader(linesDump)))
 	c.shapes = []map[string]*shape{{"main": {first: 0, last: 12}}}
@@ -151,6 +152,24 @@ func TestLinesDump(t *testing.T) {
 		{[]frame{{"gone", place{1, 0}, false}}, Nowhere},
 	} {
 		assert.Equal(t, test.want, c.of(test.frames), "%v", test.frames)
+	}
+}
+
+// Dumps call functions as their language does, and debug info tells how.
+func TestLinesOfOtherLanguages(t *testing.T) {
+	for symbol, test := range map[string]struct{ name, header string }{
+		"__grid_MOD_smooth":  {"smooth", "void smooth (real(kind=4)[0:D.4258] * restrict a, integer(kind=4) & restrict n)"},
+		"MAIN__":             {"p", "void p ()"},
+		"fib_":               {"fib", "integer(kind=4) fib (integer(kind=4) & restrict n)"},
+		"stack__push":        {"stack__push", "void stack.push (integer x)"},
+		"_D3mod2dd1S1gMFiZi": {"g", "int g (struct S & this, int n)"},
+		"main.T.add":         {"main.T.add", "int main.T.add (struct T * t, int k)"},
+		"main._omp_fn.0":     {"main._omp_fn.0", "void main._omp_fn.0 (struct .omp_data_s.1 & restrict .omp_data_i)"},
+	} {
+		c := &Code{declared: map[string]Declaration{symbol: {test.name, "/src/a", 1}}}
+		require.NoError(t, c.readLines(strings.NewReader(test.header+"\n{\n  [a:3:7] _1 = _2 + 1;\n")))
+		assert.Equal(t, Found, c.of([]frame{{symbol, place{2, 0}, false}}), symbol)
+		assert.Equal(t, NoStatement, c.of([]frame{{symbol, place{3, 0}, false}}), symbol)
 	}
 }
 
@@ -174,7 +193,7 @@ func TestBlocksOfALine(t *testing.T) {
 		true: {Found: 4300, OneBlock: 50021}, false: {Found: 54001, NoStatement: 320},
 	} {
 		c := &Code{noBlocks: noBlocks, lines: make(map[site]bool), anywhere: make(map[line]bool),
-			declared: map[string]Declaration{"work": {"/src/words.c", 40}, "letter": {"/src/words.c", 20}}}
+			declared: map[string]Declaration{"work": {File: "/src/words.c", Line: 40}, "letter": {File: "/src/words.c", Line: 20}}}
 		c.addLine("work", "words.c", place{42, 0})
 		c.addLine("work", "words.c", place{22, 0})
 		e := New(p)
@@ -280,7 +299,7 @@ func TestNamesakes(t *testing.T) {
 	b.Count(5, 0, 10)
 	p.AddFunction(p.AddSymbol(p.AddUnit("/src/html.c"), "render"), profile.Function{Records: b.Records()})
 	code := func(name string, at int) *Code {
-		c := &Code{Name: name, source: "/src/" + name, declared: map[string]Declaration{"render": {"/src/" + name, 20}}, lines: make(map[site]bool), anywhere: make(map[line]bool)}
+		c := &Code{Name: name, source: "/src/" + name, declared: map[string]Declaration{"render": {"render", "/src/" + name, 20}}, lines: make(map[site]bool), anywhere: make(map[line]bool)}
 		c.addLine("render", name, place{at, 0})
 		return c
 	}

@@ -70,5 +70,9 @@ func headerName(header string) string {
 	if strings.Contains(name, "operator") {
 		return "operator"
 	}
-	return name[strings.LastIndexAny(name, " :*&")+1:]
+	return undotted(name[strings.LastIndexAny(name, " :*&")+1:])
 }
+
+// undotted returns a name as debug info has those of Ada, "stack__push", where a dump has
+// "stack.push".
+func undotted(name string) string { return strings.ReplaceAll(name, ".", "__") }

@@ -14,7 +14,7 @@ import (
 
 // launcherSettings are settings that put something before the compilers, which then would not find
 // the scripts, or keep what they make.
-var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
+var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
 
 // withoutLaunchers returns an environment without them.
 func withoutLaunchers(env []string) []string {
@@ -49,7 +49,7 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 		return err
 	}
 	if _, err := os.Stat(log); err != nil {
-		return fmt.Errorf("tune: %w: if the tree has been built already, clean it; if the build names a compiler by its path, have it take CC and CXX", ErrNoCompiler)
+		return fmt.Errorf("tune: %w: if the tree has been built already, clean it; if the build names a compiler by its path, have it take CC, CXX and FC", ErrNoCompiler)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (t *tuning) inCopy(word, copied string) string {
 	return strings.ReplaceAll(word, t.Tree+"/", copied+"/")
 }
 
-// writeScripts fills a folder with a script for each compiler in PATH, CC and CXX. It runs the
+// writeScripts fills a folder with a script for each compiler in PATH, CC and the like. It runs the
 // compiler and writes its arguments to a log. It returns the paths of the compilers by their names.
 func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]string, error) {
 	if err := os.RemoveAll(bin); err != nil {
@@ -142,7 +142,7 @@ func findCompilers() map[string]string {
 			}
 		}
 	}
-	for _, setting := range []string{"CC", "CXX"} {
+	for _, setting := range compilerVariables {
 		if c := command.Parse(strings.Fields(os.Getenv(setting)), "/"); filepath.IsAbs(c.Compiler) {
 			compilers[filepath.Base(c.Compiler)] = c.Compiler
 		}
@@ -150,11 +150,14 @@ func findCompilers() map[string]string {
 	return compilers
 }
 
-// compilerSettings returns CC and CXX, if they are set, with the scripts in place of compilers and
-// of launchers such as ccache.
+// compilerVariables are those in which builds look for the compilers of C, C++ and Fortran.
+var compilerVariables = []string{"CC", "CXX", "FC"}
+
+// compilerSettings returns CC and its like, if they are set, with the scripts in place of compilers
+// and of launchers such as ccache.
 func compilerSettings(bin string, compilers map[string]string) []string {
 	var settings []string
-	for _, name := range []string{"CC", "CXX"} {
+	for _, name := range compilerVariables {
 		c := command.Parse(strings.Fields(os.Getenv(name)), "/")
 		if base := filepath.Base(c.Compiler); c.Compiler != "" && compilers[base] != "" {
 			words := append([]string{filepath.Join(bin, base)}, c.Args...)

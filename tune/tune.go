@@ -71,7 +71,7 @@ type Result struct {
 }
 
 // ErrNoCompiler: the build has run no compiler that could be stood in for.
-var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC or CXX")
+var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
 // A tuning is one run.
 type tuning struct {

@@ -39,8 +39,9 @@ one of version 4.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any
-other file, and if it links, preprocesses, compiles no C or C++, or runs another
-compiler. Exit status and signals are the compiler's.
+other file, and if it links, preprocesses, compiles nothing, or runs another
+compiler. Exit status and signals are the compiler's. Languages other than C and C++, such
+as Fortran, get the whole profile.
 
 GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which they
 lose the counts of functions that were inlined more than one call deep, unless the

@@ -53,9 +53,9 @@ func TestExecPassesThrough(t *testing.T) {
 	v2 := s.path("v2.afdo")
 	s.write("v2.afdo", "adcg\x02\x00\x00\x00\x00\x00\x00\x00")
 	for _, c := range []struct{ args, reason string }{
-		{gcc + " a.o b.o -o prog", "it compiles no C or C++"},
+		{gcc + " a.o b.o -o prog", "it compiles nothing"},
 		{gcc + " -E a.c", "it only preprocesses"},
-		{gcc + " -c x.S", "it compiles no C or C++"},
+		{gcc + " -c x.S", "it compiles nothing"},
 		{gcc + " -dumpmachine", "it asks the compiler for information"},
 		{gcc + " -c a.c -fno-auto-profile", "it has -fno-auto-profile"},
 		{gcc + " -c a.c -fauto-profile=" + v2, "the compiler reads its -fauto-profile=" + v2 + " itself"},

@@ -30,7 +30,7 @@ func TestExplainUsage(t *testing.T) {
 		assert.Equal(t, cli.StatusUsage, afdoRun(args...).status, args)
 	}
 	for want, args := range map[string][]string{
-		"it compiles no C or C++":    {"--", "gcc", "-c", "x.s"},
+		"it compiles nothing":        {"--", "gcc", "-c", "x.s"},
 		"not a compilation database": {"--compile-commands", example(".v2.afdo")},
 	} {
 		r := afdoRun(append([]string{"explain", example(".v2.afdo")}, args...)...)

@@ -30,8 +30,8 @@ const tuneHelp = `Build a program, train it, build it again with a profile, and 
 All of it happens in copies of the source tree below --folder, and the tree stays as it is
 but for that folder, which git ignores. All commands run in the copies, where a path of
 the tree stands for the copy's. The build may be any command that finds its compilers
-through PATH, CC or CXX: scripts in front of PATH stand in for them, add -g, and run them
-behind "afdo exec" the second time. ccache and CMake's launchers are left out.
+through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g, and run
+them behind "afdo exec" the second time. ccache and CMake's launchers are left out.
 
 The training runs under the best recorder that there is: branch stacks if the processor
 has them, else valgrind's callgrind, else samples of time, which make a poor profile.
@@ -214,7 +214,7 @@ func howToBuild(build []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
 	case by("cmake"):
-		return "cmake " + settings(r, `-DCMAKE_C%[1]s_COMPILER=%[3]s -DCMAKE_C%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`) + " ..."
+		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`) + " ..."
 	case by("meson"):
 		return settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`) + " meson setup ..."
 	case by("configure"):
@@ -229,18 +229,26 @@ func howToBuild(build []string, r *tune.Result) string {
 // CMake, make's variable, the compiler and the profile put in.
 func settings(r *tune.Result, format string) string {
 	var all []string
-	for _, l := range []struct {
-		cmake, variable string
-		plusPlus        bool
-	}{{"", "CC", false}, {"XX", "CXX", true}} {
+	for _, l := range []struct{ cmake, variable string }{{"C", "CC"}, {"CXX", "CXX"}, {"Fortran", "FC"}} {
 		for _, name := range r.Compilers {
-			if strings.Contains(name, "++") == l.plusPlus {
+			if variableOf(name) == l.variable {
 				all = append(all, fmt.Sprintf(format, l.cmake, l.variable, name, r.Profile))
 				break
 			}
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// variableOf returns the variable in which builds look for a compiler.
+func variableOf(compiler string) string {
+	switch {
+	case strings.Contains(compiler, "++"):
+		return "CXX"
+	case strings.Contains(compiler, "gfortran"):
+		return "FC"
+	}
+	return "CC"
 }
 
 // verdictText says the verdict in words.

@@ -42,6 +42,8 @@ func TestHowToBuild(t *testing.T) {
 	} {
 		assert.Equal(t, want, howToBuild(strings.Fields(build), r))
 	}
+	r.Compilers = []string{"gfortran-12", "cc"}
+	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, howToBuild([]string{"make"}, r))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps

@@ -91,7 +91,7 @@ func databaseCompiles(path string) ([]compile, error) {
 		compiles = append(compiles, part...)
 	}
 	if len(compiles) == 0 {
-		return nil, fmt.Errorf("%s: none of %s compiles C or C++", human.Name(path), counted(len(entries), "command"))
+		return nil, fmt.Errorf("%s: none of %s compiles anything", human.Name(path), counted(len(entries), "command"))
 	}
 	return compiles, nil
 }

@@ -18,7 +18,7 @@ type Line struct {
 	// Reason says why the command cannot use a profile. It is empty for one that compiles.
 	Reason Reason
 
-	Sources []string // files of C, C++ and Objective-C
+	Sources []string // files that are compiled
 	Object  string   // what comes out, the first object if there are several
 
 	// Profile is the file of the last -fauto-profile, empty if there is none.
@@ -54,9 +54,9 @@ type word struct {
 	text     string
 	value    string
 	hasValue bool
-	at       int    // index in Args, -1 if it comes out of a response file
-	source   bool   // a file that is compiled
-	language string // of -x before it
+	at       int       // index in Args, -1 if it comes out of a response file
+	option   string    // of -x before it
+	source   *language // of a file that is compiled, nil for any other word
 }
 
 // A stage is how far a command goes.
@@ -147,7 +147,7 @@ func (c *Line) response(name string) (text string, ok bool) {
 var takesValue = sync.OnceValue(func() map[string]bool {
 	options := make(map[string]bool)
 	for _, option := range strings.Fields(`
-		-o -x -I -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
+		-o -x -I -J -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
 		-include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore
 		-isysroot -imultilib -imultiarch -cxx-isystem -iframework -framework -arch
 		-MF -MT -MQ -Xpreprocessor -Xassembler -Xlinker -aux-info -wrapper -specs
@@ -247,25 +247,17 @@ func (c *Line) readDump(what string) {
 	}
 }
 
-// languages are the values of -x for what GCC compiles with a profile.
-var languages = []string{"c", "c++", "objective-c", "objective-c++", "cpp-output", "c++-cpp-output", "objective-c-cpp-output", "objective-c++-cpp-output"}
-
-// extensions are those of such files. Apart from .C and .M, case counts for nothing.
-var extensions = []string{
-	".c", ".i", ".ii", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", ".m", ".mi", ".mm", ".M", ".mii",
-}
-
 func (c *Line) readFile(w *word) {
-	w.language = c.language
-	switch {
-	case w.text == "-":
+	w.option = c.language
+	if w.text == "-" {
 		c.stdin = true
-	case c.language == "" || c.language == "none":
-		w.source = slices.Contains(extensions, filepath.Ext(w.text))
-	default:
-		w.source = slices.Contains(languages, c.language)
+		return
 	}
-	if w.source {
+	w.source = languageOf(c.language, w.text)
+	if w.source != nil && w.source.foreign && c.Clang {
+		w.source = nil
+	}
+	if w.source != nil {
 		c.Sources = append(c.Sources, w.text)
 	}
 }
@@ -360,7 +352,7 @@ func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	for _, w := range c.words {
 		switch {
 		case w.text == "-" || !strings.HasPrefix(w.text, "-"):
-			if !w.source || !wanted(&w) {
+			if w.source == nil || !wanted(&w) {
 				continue
 			}
 		case !forPreprocessor(w.text) || c.isProfileOption(w.text):

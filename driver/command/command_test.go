@@ -26,11 +26,11 @@ func TestParseCommand(t *testing.T) {
 		"gcc -xc++ -c a.c -flto":                        {Sources: []string{"a.c"}, Object: "a.o", LTO: true},
 		"gcc -flto=auto -c a.C -D X -include y.c":       {Sources: []string{"a.C"}, Object: "a.o", LTO: true},
 		"gcc -c a.c -flto -fno-lto":                     {Sources: []string{"a.c"}, Object: "a.o"},
-		"gcc -c -o a.o":                                 {Object: "a.o", Reason: "it compiles no C or C++"},
-		"gcc a.o b.o -o prog -flto":                     {Object: "prog", LTO: true, Reason: "it compiles no C or C++"},
-		"gcc -c a.S -o a.o":                             {Object: "a.o", Reason: "it compiles no C or C++"},
-		"gcc -x assembler -c a.c -o a.o":                {Object: "a.o", Reason: "it compiles no C or C++"},
-		"gcc -x c++-header -c a.h -o a.gch":             {Object: "a.gch", Reason: "it compiles no C or C++"},
+		"gcc -c -o a.o":                                 {Object: "a.o", Reason: "it compiles nothing"},
+		"gcc a.o b.o -o prog -flto":                     {Object: "prog", LTO: true, Reason: "it compiles nothing"},
+		"gcc -c a.S -o a.o":                             {Object: "a.o", Reason: "it compiles nothing"},
+		"gcc -x assembler -c a.c -o a.o":                {Object: "a.o", Reason: "it compiles nothing"},
+		"gcc -x c++-header -c a.h -o a.gch":             {Object: "a.gch", Reason: "it compiles nothing"},
 		"gcc -E -c a.c":                                 {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
 		"gcc -MM a.c":                                   {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
 		"gcc -fsyntax-only -c a.c":                      {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only checks the syntax"},
@@ -41,6 +41,11 @@ func TestParseCommand(t *testing.T) {
 		"gcc -print-file-name=libc.a":                   {Reason: "it asks the compiler for information"},
 		"gcc -### -c a.c":                               {Sources: []string{"a.c"}, Object: "a.o", Reason: "it asks the compiler for information"},
 		"gcc -c a.c -fauto-profile=p -fno-auto-profile": {Sources: []string{"a.c"}, Object: "a.o", Reason: "it has -fno-auto-profile"},
+		"gfortran -c -J mods a.F90 -o a.o":              {Sources: []string{"a.F90"}, Object: "a.o"},
+		"gcc -c pack.adb":                               {Sources: []string{"pack.adb"}, Object: "pack.o"},
+		"gcc -x f95 -c a.inc -x none -o a.o":            {Sources: []string{"a.inc"}, Object: "a.o"},
+		"gcc -shared a.o a.def -o a.dll":                {Object: "a.dll", Reason: "it compiles nothing"},
+		"clang -c a.f90":                                {Reason: "it compiles nothing"},
 		"gcc -c a.c -dumpbase x.c":                      {Sources: []string{"a.c"}, Object: "a.o"},
 	} {
 		got := parse(line)
@@ -60,7 +65,7 @@ func TestCompilerNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"gcc": true, "/usr/bin/g++": true, "cc": true, "c++": true, "gcc-12": true, "g++-12.2": true,
 		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
-		"clang": false, "clang++": false, "icc": false, "gfortran": false, "ld": false, "gcc-ar": false, "": false, "tcc": false,
+		"clang": false, "clang++": false, "icc": false, "gfortran": true, "x86_64-linux-gnu-gfortran-12": true, "gdc": true, "ld": false, "gcc-ar": false, "": false, "tcc": false,
 	} {
 		assert.Equal(t, want, isCompiler(name, "/nowhere"), name)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -8,10 +9,31 @@ import (
 // CompileTo returns a command line that compiles one of the command's sources to an object, with
 // more flags and without a profile. It writes nothing else, and runs without the launchers.
 func (c *Line) CompileTo(source, object string, flags ...string) []string {
-	args := c.argsFor(func(w *word) bool { return w.text == source })
+	fortran := false
+	args := c.argsFor(func(w *word) bool {
+		if w.text != source {
+			return false
+		}
+		fortran = fortran || w.source.modules
+		return true
+	})
 	argv := append([]string{c.Compiler}, args...)
+	if fortran {
+		argv = withModulesIn(argv, filepath.Dir(object))
+	}
 	argv = append(argv, flags...)
 	return append(argv, "-c", "-o", object)
+}
+
+// withModulesIn has the compiler write Fortran's modules into a folder, and read them as before.
+func withModulesIn(argv []string, folder string) []string {
+	argv = slices.Clone(argv)
+	for i, arg := range argv {
+		if rest, ok := strings.CutPrefix(arg, "-J"); ok {
+			argv[i] = "-I" + rest
+		}
+	}
+	return append(argv, "-J", folder)
 }
 
 // Optimises reports whether the command has an option that makes the compiler optimise: the last -O

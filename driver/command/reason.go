@@ -9,7 +9,7 @@ const (
 	OnlyPreprocesses Reason = "it only preprocesses"
 	OnlyChecks       Reason = "it only checks the syntax"
 	ReadsStdin       Reason = "its source is standard input or a pipe"
-	CompilesNothing  Reason = "it compiles no C or C++"
+	CompilesNothing  Reason = "it compiles nothing"
 	Declined         Reason = "it has -fno-auto-profile"
 	NoGCC            Reason = "it is no compiler of GCC"
 	Instruments      Reason = "it makes a program that counts"

@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// HidesNames returns what keeps the names of functions out of the text that the command compiles:
-// Objective-C, modules and the like. It is empty if nothing does.
+// HidesNames returns what keeps the names of functions out of the text that the command compiles: a
+// language other than C and C++, modules and the like. It is empty if nothing does.
 func (c *Line) HidesNames() string {
-	switch {
-	case c.objectiveC():
-		return "Objective-C"
-	case c.Clang && c.wordsHide():
+	for i := range c.words {
+		if l := c.words[i].source; l != nil && l.hidden {
+			return l.name
+		}
+	}
+	if c.Clang && c.wordsHide() {
 		return "modules, a precompiled header or names that are guessed"
 	}
 	return ""
@@ -27,7 +29,7 @@ func (c *Line) KnowsModules() bool {
 func (c *Line) Preprocessed() []string {
 	var sources []string
 	for i := range c.words {
-		if w := &c.words[i]; w.source && c.isPreprocessed(w) {
+		if w := &c.words[i]; w.source != nil && c.isPreprocessed(w) {
 			sources = append(sources, w.text)
 		}
 	}
@@ -39,22 +41,8 @@ func (c *Line) isPreprocessed(source *word) bool {
 	if c.preprocessed {
 		return true
 	}
-	if source.language != "" && source.language != "none" {
-		return strings.HasSuffix(source.language, "cpp-output")
+	if source.option != "" && source.option != "none" {
+		return strings.HasSuffix(source.option, "cpp-output")
 	}
 	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
-}
-
-// objectiveC reports whether a command compiles Objective-C, whose methods have names that no
-// source has.
-func (c *Line) objectiveC() bool {
-	return slices.ContainsFunc(c.words, func(w word) bool {
-		if !w.source {
-			return false
-		}
-		if w.language != "" && w.language != "none" {
-			return strings.HasPrefix(w.language, "objective-c")
-		}
-		return slices.Contains([]string{".m", ".mi", ".mm", ".M", ".mii"}, filepath.Ext(w.text))
-	})
 }

@@ -88,8 +88,8 @@ func ProgramName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
 }
 
-// isCompiler reports whether a program is called gcc, g++, cc or c++, maybe with a target before it
-// and a version behind it, or is a link to one that is.
+// isCompiler reports whether a program is called like a compiler of GCC, maybe with a target before
+// it and a version behind it, or is a link to one that is.
 func isCompiler(word, dir string) bool {
 	if hasCompilerName(word) {
 		return true
@@ -109,16 +109,16 @@ func baseCompilerName(word string) string {
 	return name[strings.LastIndexByte(name, '-')+1:]
 }
 
-func hasCompilerName(word string) bool {
-	name := baseCompilerName(word)
-	return name == "gcc" || name == "g++" || name == "cc" || name == "c++"
-}
+// compilerNames are what compilers of GCC are called.
+var compilerNames = []string{"gcc", "g++", "cc", "c++", "gfortran", "gdc", "gccgo", "gccrs", "gcobol"}
+
+func hasCompilerName(word string) bool { return slices.Contains(compilerNames, baseCompilerName(word)) }
 
 // SeemsToCompile reports whether a command of a compiler that is not known looks like one that
 // compiles.
 func (c *Line) SeemsToCompile() bool {
 	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {
-		return slices.Contains(extensions, filepath.Ext(arg))
+		return languageOf("", arg) != nil
 	})
 }
 

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A language is one whose compilers read profiles.
+type language struct {
+	name     string // for people
+	options  string // values of -x
+	suffixes string // of files, in either case or in that alone
+
+	// hidden says that a text does not have the names of its functions as the assembler sees them,
+	// or that it is not known how it has them.
+	hidden bool
+
+	foreign bool // clang does not compile it
+	modules bool // a compile writes modules into the folder of -J
+}
+
+// languages are those of GCC's manual, under "Overall Options". Apart from .C and .M, the case of
+// suffixes in C counts for nothing. Modula-2's .def is left out, since linkers have files of that
+// name, too.
+var languages = []*language{
+	{
+		name:     "C or C++",
+		options:  "c c++ cpp-output c++-cpp-output",
+		suffixes: ".c .i .ii .cc .cp .cxx .cpp .CPP .c++ .C",
+	},
+	{
+		name:     "Objective-C",
+		options:  "objective-c objective-c++ objective-c-cpp-output objective-c++-cpp-output",
+		suffixes: ".m .mi .mm .M .mii",
+		hidden:   true,
+	},
+	{
+		name:     "Fortran",
+		options:  "f77 f77-cpp-input f95 f95-cpp-input",
+		suffixes: ".f .for .ftn .F .FOR .fpp .FPP .FTN .f90 .f95 .f03 .f08 .F90 .F95 .F03 .F08",
+		hidden:   true, foreign: true, modules: true,
+	},
+	{name: "Ada", options: "ada", suffixes: ".adb .ads", hidden: true, foreign: true},
+	{name: "D", options: "d", suffixes: ".d .di", hidden: true, foreign: true},
+	{name: "Go", options: "go", suffixes: ".go", hidden: true, foreign: true},
+	{name: "Modula-2", options: "modula-2", suffixes: ".mod", hidden: true, foreign: true},
+	{name: "Rust", options: "rust", suffixes: ".rs", hidden: true, foreign: true},
+	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
+}
+
+// languageOf returns what a file is written in, by the option -x before it, if there is one, and
+// else by its name. It returns nil for a file that is not compiled.
+func languageOf(option, file string) *language {
+	for _, l := range languages {
+		known, have := l.suffixes, filepath.Ext(file)
+		if option != "" && option != "none" {
+			known, have = l.options, option
+		}
+		if slices.Contains(strings.Fields(known), have) {
+			return l
+		}
+	}
+	return nil
+}
