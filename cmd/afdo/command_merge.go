@@ -133,7 +133,7 @@ func (m *merging) openFirst(e *env) error {
 
 // open opens an input, which has to be of the kind of the first one.
 func (m *merging) open(e *env, i int) (*input.File, error) {
-	if i == m.firstAt {
+	if i == m.firstAt && m.first != nil {
 		f := m.first
 		m.first = nil
 		return f, nil

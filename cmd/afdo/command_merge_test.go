@@ -314,8 +314,26 @@ summary = { total_count = 15, max_count = 10, max_fn_count = 3, num_counts = 2, 
 	assert.Equal(t, 3, strings.Count(together, "\n")-1, together)
 	assert.Equal(t, "afdo: units of other paths that are units of "+one+": 4\n", said)
 
+	text, err := os.Open(one)
+	require.NoError(t, err)
+	defer text.Close()
+	again := filepath.Join(dir, "again.v4")
+	r := afdoWith(text, "merge", "-o", again, "--align-units", "-", two, three+"=3")
+	require.Zero(t, r.status, r.err)
+	assert.Equal(t, together, must(t, "units", again, "--sort", "path"), "standard input can be the first")
+
+	cut := filepath.Join(dir, "cut.v4")
+	require.NoError(t, os.WriteFile(cut, mustRead(t, again)[:60], 0o666))
+	r = afdoRun("merge", "-o", again, "--align-units", "--keep-going", cut, one, two, three+"=3")
+	assert.Equal(t, cli.StatusPartial, r.status, r.err)
+	assert.Contains(t, r.err, "units of other paths that are units of "+one+": 4\n", "the first that can be read")
+	assert.Equal(t, together, must(t, "units", again, "--sort", "path"))
+	r = afdoRun("merge", "-o", again, "--align-units", "--keep-going", cut, cut)
+	assert.Equal(t, cli.StatusFault, r.status, r.err)
+	assert.Contains(t, r.err, "all of 2 inputs were skipped")
+
 	heap := writeFile(t, "heap", []byte(heapYAML))
-	r := afdoRun("merge", "--align-units", "--to", "yaml", heap, heap)
+	r = afdoRun("merge", "--align-units", "--to", "yaml", heap, heap)
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "--align-units is for profiles that have units, not for memory profiles")
 }

@@ -25,7 +25,7 @@ type modelMerging struct {
 	withoutUnits int
 	aligned      int // units whose path became that of the first input
 
-	first *profile.Profile // whose units all others are taken for, nil to leave them as they are
+	first *kind.Loaded // whose units all others are taken for, nil to leave them as they are
 }
 
 func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) error {
@@ -61,27 +61,32 @@ func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) erro
 	return m.tellSkipped(e)
 }
 
-// readFirst reads the first input by itself if the units of others are to be taken for its units.
+// readFirst reads the first input that can be read before all others if their units are to be taken
+// for its units.
 func (mm *modelMerging) readFirst() error {
 	if !mm.align {
 		return nil
 	}
-	f, _, err := mm.env.openFile(mm.inputs[mm.firstAt].Path)
-	if err != nil {
-		return err
+	for i := mm.firstAt; i < len(mm.inputs); i++ {
+		if mm.skipped[i] != nil {
+			continue
+		}
+		mm.firstAt = i
+		first, losses, err := mm.loadKind(i)
+		if err == nil {
+			mm.first, mm.losses = first, losses
+			return nil
+		}
+		if !mm.skip(i, err) {
+			return err
+		}
 	}
-	defer f.Close()
-	l, err := mm.from.Load(f)
-	if err != nil {
-		return f.Wrap(err)
-	}
-	mm.first = l.Profile
 	return nil
 }
 
 // alignUnits gives the units of an input the paths that the first one has for them.
 func (mm *modelMerging) alignUnits(p *profile.Profile) {
-	a := profile.Align(mm.first, p)
+	a := profile.Align(mm.first.Profile, p)
 	n := len(a.Moved)
 	for _, r := range a.Roots {
 		n += r.Units
@@ -114,6 +119,10 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 		mm.count(kind.Losses{}, false, true)
 		return profile.New(), nil
 	}
+	if mm.first != nil && i == mm.firstAt {
+		mm.count(kind.Losses{}, mm.first.NoUnits, false)
+		return mm.first.Profile, nil
+	}
 	one, losses, err := mm.loadKind(i)
 	if err != nil {
 		if !mm.skip(i, err) {
@@ -123,7 +132,7 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 		return profile.New(), nil
 	}
 	mm.count(losses, one.NoUnits, false)
-	if mm.first != nil && i != mm.firstAt {
+	if mm.first != nil {
 		mm.alignUnits(one.Profile)
 	}
 	return one.Profile, nil
