@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +12,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/compdb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/rebase"
@@ -48,10 +44,10 @@ standard output has it as JSON, with these members:
     ...], "functions": [{"name", "unit", "outcome", "new_name", "new_unit", "samples",
     "kept"}, ...]}
 
-where "kept" are the samples whose line has been found, and an outcome is "unknown" for
-functions that the old sources do not have, which stay as they are, "unchanged", "moved"
-if some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed"
-or "lost".`
+where "kept" are the samples whose line has been found, and the outcome of a function is
+"unknown" if the old sources do not have it, and it stays as it is, "unchanged", "moved" if
+some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed" or
+"lost".`
 
 // A rebasing is what the command line of "afdo rebase" asks for.
 type rebasing struct {
@@ -111,9 +107,6 @@ func (r *rebasing) check() error {
 
 // rebase moves a profile and tells how that went.
 func (e *env) rebase(ctx context.Context, path string, r *rebasing) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	r.progress = progress.Start(e.Err)
 	defer r.progress.Stop()
 	if err := r.readSources(ctx, e); err != nil {
@@ -186,7 +179,7 @@ func (r *rebasing) readSources(ctx context.Context, e *env) error {
 		}
 	}
 	if r.database != "" {
-		if err := r.readDatabase(e); err != nil {
+		if err := r.readCommands(e); err != nil {
 			return err
 		}
 	}
@@ -228,47 +221,32 @@ func (r *rebasing) readBinary(ctx context.Context) error {
 	return nil
 }
 
-// readDatabase reads the files that the commands of a compilation database read.
-func (r *rebasing) readDatabase(e *env) error {
-	data, err := os.ReadFile(r.database)
+// readCommands reads the files that the commands of a compilation database read.
+func (r *rebasing) readCommands(e *env) error {
+	commands, _, err := readDatabase(r.database)
 	if err != nil {
 		return err
-	}
-	root, err := filepath.Abs(filepath.Dir(r.database))
-	if err != nil {
-		return err
-	}
-	entries, err := compdb.Parse(data, root)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.database, err)
 	}
 	cache, err := driver.OpenCache()
 	if err != nil {
 		e.Warnf("%v", err)
 	}
 	seen := make(map[string]bool)
-	for i, entry := range entries {
-		r.progress.Say("reading what %d of %d commands read", i+1, len(entries))
-		c := command.Parse(withoutLauncher(entry.Args), entry.Directory)
-		if c.Reason != "" {
-			continue
+	for i, c := range commands {
+		r.progress.Say("reading what %d of %d commands read", i+1, len(commands))
+		in, err := c.inputs(cache)
+		if err != nil {
+			e.Warnf("%s: %v: its headers are not looked at", human.Name(c.Sources[0]), err)
+			in = &driver.Inputs{Files: c.Sources}
 		}
-		files := c.Sources
-		if compiler, err := driver.FindCompiler(c, cache); err == nil {
-			if in, err := driver.FindInputs(c, compiler, cache); err == nil {
-				files = in.Files
-			} else {
-				e.Warnf("%s: %v: its headers are not looked at", c.Sources[0], err)
-			}
-		}
-		for _, name := range files {
-			if path := c.Path(name); !seen[path] && r.new.ReadFile(path) == nil {
+		for _, path := range in.Paths(c.Line) {
+			if !seen[path] && r.new.ReadFile(path) == nil {
 				seen[path] = true
 			}
 		}
 	}
 	if len(seen) == 0 {
-		return fmt.Errorf("%s: no source of its commands can be read", r.database)
+		return fmt.Errorf("%s: no source of its commands can be read", human.Name(r.database))
 	}
 	return nil
 }

@@ -188,6 +188,11 @@ func TestRebaseOfBuild(t *testing.T) {
 		moved = append(moved, string(text))
 	}
 	assert.Len(t, slices.Compact(moved), 1)
+
+	database = bytes.ReplaceAll(database, []byte(gcc), []byte("/nowhere/gcc"))
+	r := afdoRun("rebase", prof, "--old-source", old, "--dry-run", "--compile-commands", writeFile(t, "compile_commands.json", database))
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	assert.Contains(t, r.err, "src/cart.c: exec: \"/nowhere/gcc\": stat /nowhere/gcc: no such file or directory: its headers are not looked at")
 }
 
 // TestRebaseOfCreated moves a profile that remembers its sources: the section goes from verb to

@@ -198,6 +198,7 @@ func TestSliceErrors(t *testing.T) {
 	path := writeV4(t, tinyProfile("/src/a.c", "/lib/a.c"))
 	notDeps := writeFile(t, "a.d", []byte("hello\n"))
 	database := writeFile(t, "compile_commands.json", []byte("[{}]"))
+	nothing := writeFile(t, "nothing.json", []byte(`[{"directory": "/", "file": "a.o", "command": "ld a.o"}]`))
 	for _, c := range []struct {
 		args   []string
 		status int
@@ -222,6 +223,7 @@ func TestSliceErrors(t *testing.T) {
 		{[]string{path, "--unit", "a", "--to", "v2", "--deps", notDeps}, cli.StatusFault, "a.d: not a dependency file: line 1 has no colon"},
 		{[]string{notDeps, "--unit", "a", "--to", "v2"}, cli.StatusFault, "not a profile"},
 		{[]string{path, "--all", "-d", "x", "--compile-commands", "missing", "--to", "v2"}, cli.StatusFault, "missing: no such file"},
+		{[]string{path, "--all", "-d", "x", "--compile-commands", nothing, "--to", "v2"}, cli.StatusFault, "none of 1 command compiles anything"},
 		{[]string{path, "--all", "-d", "x", "--compile-commands", database, "--to", "v2"}, cli.StatusFault, "command 1, : the command is empty"},
 	} {
 		t.Run(c.err, func(t *testing.T) {

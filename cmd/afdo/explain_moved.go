@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase"
 )
@@ -29,7 +28,12 @@ func readBy(p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 		return f
 	}
 	read := make([][]string, len(compiles))
-	inParallel(len(compiles), jobs, func(i int) { read[i] = compiles[i].reads() })
+	_ = inParallel(len(compiles), jobs, func(i int) error {
+		if in, err := compiles[i].command.inputs(nil); err == nil {
+			read[i] = in.Paths(compiles[i].command.Line)
+		}
+		return nil
+	})
 	paths := slices.Concat(read...)
 	slices.Sort(paths)
 	f.files = rebase.NewFiles(slices.Compact(paths))
@@ -37,19 +41,6 @@ func readBy(p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 		f.same[unit] = f.files.Same(unit, sum)
 	}
 	return f
-}
-
-// reads returns the paths of the files that a compile reads.
-func (c *compile) reads() []string {
-	compiler, err := driver.FindCompiler(c.command, nil)
-	if err != nil {
-		return nil
-	}
-	in, err := driver.FindInputs(c.command, compiler, nil)
-	if err != nil {
-		return nil
-	}
-	return in.Paths(c.command)
 }
 
 // placed reports whether the lines of a function are known to be where the profile has them.

@@ -17,7 +17,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/compdb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/rebase"
@@ -40,7 +39,7 @@ func (b *buildSlices) addFlags(cmd *cobra.Command) {
 
 // A job is one slice of a build.
 type job struct {
-	command *command.Line
+	command buildCommand
 	path    string // of the slice
 }
 
@@ -135,7 +134,12 @@ func (e *env) cutAll(path string, all *buildSlices, withCutter func(work func(cu
 		if a.cache, err = driver.OpenCache(); err != nil {
 			a.remark("%v", err)
 		}
-		err = a.run(jobs)
+		err = inParallel(len(jobs), runtime.GOMAXPROCS(0), func(i int) error {
+			if err := a.do(jobs[i]); err != nil {
+				return fmt.Errorf("%s: %w", human.Name(jobs[i].path), err)
+			}
+			return nil
+		})
 		doing.Stop()
 		a.report(e)
 		if err == nil && a.left > 0 {
@@ -159,25 +163,13 @@ func (a *sliceAllState) report(e *env) {
 
 // readJobs reads the compilation database.
 func (e *env) readJobs(all *buildSlices) ([]job, error) {
-	data, err := os.ReadFile(all.database)
+	commands, root, err := readDatabase(all.database)
 	if err != nil {
 		return nil, err
-	}
-	root, err := filepath.Abs(filepath.Dir(all.database))
-	if err != nil {
-		return nil, err
-	}
-	entries, err := compdb.Parse(data, root)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", all.database, err)
 	}
 	var jobs []job
 	seen := make(map[string]bool)
-	for _, entry := range entries {
-		c := command.Parse(withoutLauncher(entry.Args), entry.Directory)
-		if c.Reason != "" {
-			continue
-		}
+	for _, c := range commands {
 		path := driver.SlicePath(filepath.Join(all.dir, underRoot(c.Path(c.Object), root)))
 		if seen[path] {
 			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
@@ -187,16 +179,6 @@ func (e *env) readJobs(all *buildSlices) ([]job, error) {
 		jobs = append(jobs, job{c, path})
 	}
 	return jobs, nil
-}
-
-// withoutLauncher returns a command without "afdo exec ... --" before it.
-func withoutLauncher(args []string) []string {
-	if len(args) > 1 && strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "afdo" && args[1] == "exec" {
-		if i := slices.Index(args, "--"); i >= 0 {
-			return args[i+1:]
-		}
-	}
-	return args
 }
 
 // underRoot returns a path relative to a folder, and for one outside of it the whole path without
@@ -224,41 +206,9 @@ type sliceAllState struct {
 	left    int      // commands without a slice
 }
 
-// run does the jobs, several at once, and returns the error of one that failed.
-func (a *sliceAllState) run(jobs []job) error {
-	queue := make(chan job)
-	failed := make(chan error, 1)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), max(1, len(jobs))) {
-		workers.Go(func() {
-			for j := range queue {
-				if err := a.do(j); err != nil {
-					select {
-					case failed <- fmt.Errorf("%s: %w", j.path, err):
-					default:
-					}
-				}
-			}
-		})
-	}
-	for _, j := range jobs {
-		if len(failed) > 0 {
-			break
-		}
-		queue <- j
-	}
-	close(queue)
-	workers.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
-}
-
+// do writes the slice of a job.
 func (a *sliceAllState) do(j job) error {
-	data, err := a.encoded(j.command)
+	data, err := a.encoded(&j.command)
 	if err != nil {
 		return err
 	}
@@ -278,29 +228,25 @@ func (a *sliceAllState) do(j job) error {
 }
 
 // encoded returns the slice of a command as a file, nil for one that has none.
-func (a *sliceAllState) encoded(c *command.Line) ([]byte, error) {
-	compiler, err := driver.FindCompiler(c, a.cache)
-	if err != nil {
-		a.leaveOut("%s: %v", c.Sources[0], err)
-		return nil, nil
-	}
-	in, err := driver.FindInputs(c, compiler, a.cache)
+func (a *sliceAllState) encoded(c *buildCommand) ([]byte, error) {
+	source := human.Name(c.Sources[0])
+	in, err := c.inputs(a.cache)
 	if errors.Is(err, driver.ErrNoText) {
-		a.remark("%s: %v: its slice is the whole profile", c.Sources[0], err)
+		a.remark("%s: %v: its slice is the whole profile", source, err)
 		return a.whole()
 	}
 	if err != nil {
-		a.leaveOut("%s: %v", c.Sources[0], err)
+		a.leaveOut("%s: %v", source, err)
 		return nil, nil
 	}
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
 	}
-	data, any, err := a.cut(text, in, c)
+	data, any, err := a.cut(text, in, c.Line)
 	if err == nil && !any {
 		a.mu.Lock()
-		a.nothing = append(a.nothing, human.Name(c.Sources[0]))
+		a.nothing = append(a.nothing, source)
 		a.mu.Unlock()
 	}
 	return data, err

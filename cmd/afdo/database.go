@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/compdb"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+// A buildCommand is a command of a build, without what starts it.
+type buildCommand struct {
+	*command.Line
+	launched bool // "afdo exec" was before it
+}
+
+func parseBuildCommand(argv []string, dir string) buildCommand {
+	argv, launched := driver.CutExec(argv)
+	return buildCommand{command.Parse(argv, dir), launched}
+}
+
+// inputs finds what the command reads.
+func (c *buildCommand) inputs(cache *driver.Cache) (*driver.Inputs, error) {
+	compiler, err := driver.FindCompiler(c.Line, cache)
+	if err != nil {
+		return nil, err
+	}
+	return driver.FindInputs(c.Line, compiler, cache)
+}
+
+// readDatabase returns the commands of a compilation database that compile something, of which there
+// is one at least, and the folder that it is in.
+func readDatabase(path string) (commands []buildCommand, folder string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if folder, err = filepath.Abs(filepath.Dir(path)); err != nil {
+		return nil, "", err
+	}
+	entries, err := compdb.Parse(data, folder)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", human.Name(path), err)
+	}
+	for _, entry := range entries {
+		if c := parseBuildCommand(entry.Args, entry.Directory); c.Reason == "" {
+			commands = append(commands, c)
+		}
+	}
+	if len(commands) == 0 {
+		return nil, "", fmt.Errorf("%s: none of %s compiles anything", human.Name(path), counted(len(entries), "command"))
+	}
+	return commands, folder, nil
+}
