@@ -54,7 +54,7 @@ and --exact-summary does not round.
 
 With --fallback a compile goes on without the profile, and says so, if the compiler
 crashes with it or a slice cannot be made. What the compiler says on standard error
-appears when it has ended.
+appears when it has ended, and if a signal ends it the status is 128 and its number.
 
 Clang gets slices, too: of GCOV profiles and of LLVM's sample profiles, in any format,
 by -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
@@ -165,7 +165,7 @@ func (e *env) runOrFallBack(plan *driver.Plan, environment []string) error {
 		return err
 	}
 	if exit != nil {
-		return cli.StatusError(exit.ExitCode())
+		return exitStatus(exit)
 	}
 	return err
 }

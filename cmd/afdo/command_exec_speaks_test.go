@@ -70,6 +70,7 @@ func TestExecFallback(t *testing.T) {
 	s.write("gcc", `#!/bin/sh
 case "$*" in
 *--wrong*) echo "a.c:1: error: wrong" >&2; exit 3 ;;
+*-fauto-profile=*--kill*) kill -KILL $$ ;;
 *-fauto-profile=*" -c "*) echo "during IPA pass: inline" >&2; echo "a.c:1:1: internal compiler error: in foo, at bar.cc:1" >&2; exit 1 ;;
 esac
 exec ./real/gcc "$@"
@@ -81,6 +82,7 @@ exec ./real/gcc "$@"
 	assert.Equal(t, "afdo: the compiler crashes with the profile, so it goes on without: "+gcc+" -O2 -c a.c\n-O2 -c a.c\n", out)
 	assert.Contains(t, s.fails(1, "afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "internal compiler error")
 	assert.Equal(t, "a.c:1: error: wrong\n", s.fails(3, "afdo", "exec", "--fallback", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "--wrong"))
+	s.fails(128+9, "afdo", "exec", "--fallback", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "--kill")
 
 	s.write("broken", "gcov, and then nothing of it")
 	out = s.run("afdo", "exec", "--fallback", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")

@@ -21,7 +21,10 @@ func (e *env) replaceProcess(argv, environment []string) error {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return cli.StatusError(exit.ExitCode())
+		return exitStatus(exit)
 	}
 	return err
 }
+
+// exitStatus returns the status of a program that has ended.
+func exitStatus(exit *exec.ExitError) cli.StatusError { return cli.StatusError(exit.ExitCode()) }

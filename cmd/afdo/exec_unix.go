@@ -26,8 +26,18 @@ func (e *env) replaceProcess(argv, environment []string) error {
 	return cli.StatusError(statusCannotRun)
 }
 
-// The exit statuses of shells for a program that is not there, and for one that cannot be run.
+// exitStatus returns the status of a shell for a program that has ended.
+func exitStatus(exit *exec.ExitError) cli.StatusError {
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return cli.StatusError(statusSignal + int(status.Signal()))
+	}
+	return cli.StatusError(exit.ExitCode())
+}
+
+// The exit statuses of shells for a program that is not there, for one that cannot be run, and before the number of
+// a signal that has ended one.
 const (
 	statusCannotRun = 126
 	statusNotFound  = 127
+	statusSignal    = 128
 )
