@@ -51,8 +51,6 @@ func newAnnotateCommand(e *env) *cobra.Command {
 				return cli.Usagef("--source needs --binary, which tells where functions are declared")
 			case a.context < 0:
 				return cli.Usagef("--context is %d, want 0 or more", a.context)
-			case a.color != "auto" && a.color != "always" && a.color != "never":
-				return cli.Usagef("--color is %q, want auto, always or never", a.color)
 			}
 			return e.withInputParts("annotate", args[0], func(in *gcovkind.Input) error { return e.annotate(cmd.Context(), in, &a) })
 		},
@@ -65,7 +63,7 @@ func newAnnotateCommand(e *env) *cobra.Command {
 	f.IntVarP(&a.context, "context", "C", 2, "lines of source around those with samples")
 	f.BoolVar(&a.all, "all", false, "print all lines of the source")
 	f.BoolVar(&a.json, "json", false, "print JSON")
-	f.StringVar(&a.color, "color", "auto", "colour hot lines: auto, always or never")
+	addChoice(cmd, &a.color, "color", "", "colour hot lines", named([]string{"auto", "always", "never"})...)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.completeUnits)
 	_ = cmd.RegisterFlagCompletionFunc("symbol", e.completeSymbols)
 	return cmd

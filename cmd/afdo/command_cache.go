@@ -40,6 +40,7 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVarP(&c.zero, "zero-stats", "z", false, "forget the statistics")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("clean", "trim", "json")
+	cmd.MarkFlagsMutuallyExclusive("zero-stats", "json")
 	return cmd
 }
 

@@ -95,9 +95,6 @@ func newCreateCommand(e *env) *cobra.Command {
 
 // create makes a profile and tells how that went.
 func (e *env) create(ctx context.Context, c *creating) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("opening %s", human.Name(c.binary))

@@ -184,6 +184,36 @@ func TestCreateJSON(t *testing.T) {
 	assert.Equal(t, []createInput{{File: in, Format: "address samples", Samples: facts.Samples, InBinary: facts.Samples}}, facts.Inputs)
 }
 
+// What recordings have of a file other than the program is added up.
+func TestCreateAddsUpObjects(t *testing.T) {
+	f := &createFacts{Objects: []createObject{}}
+	libc := samples.Object{Name: "libc.so", Samples: 5}
+	f.read("1", &samples.Report{Samples: 7, Objects: []samples.Object{libc, {Name: "vdso", Samples: 1}}})
+	f.read("2", &samples.Report{Samples: 9, Objects: []samples.Object{{Name: "prog", Samples: 2, Ours: true}, {Name: "ld.so", Samples: 7}, libc}})
+	assert.Equal(t, []createObject{{Name: "libc.so", Samples: 10}, {Name: "ld.so", Samples: 7}, {Name: "vdso", Samples: 1}}, f.Objects)
+	assert.Equal(t, uint64(16), f.Samples)
+}
+
+func TestPathChanges(t *testing.T) {
+	for _, c := range []struct{ strip, change, want string }{
+		{"", "/build/src=/src", "/src/a.c"},
+		{"", "/build/src/=/src//", "/src/a.c"},
+		{"", "/build/src=/", "/a.c"},
+		{"", "/build/src=", "a.c"},
+		{"", "/=/root/", "/root/build/src/a.c"},
+		{"", "/build/sr=/src", "/build/src/a.c"},
+		{"/", "/other=x", "build/src/a.c"},
+		{"/build", "/build/src=/src", "/src/a.c"},
+	} {
+		p := pathChanges{maps: []string{c.change}}
+		if c.strip != "" {
+			p.strip = []string{c.strip}
+		}
+		require.NoError(t, p.check())
+		assert.Equal(t, c.want, p.change()("/build/src/a.c"), c)
+	}
+}
+
 // There is no profile without a sample in it, and an error says what to do.
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
@@ -205,7 +235,7 @@ func TestCreateRefuses(t *testing.T) {
 		"no binary":        {1, []string{"--binary", "nowhere", "--profile", in}, "no such file"},
 		"not a binary":     {1, []string{"--binary", in, "--profile", in}, "bad ELF file"},
 		"other debug":      {1, []string{"--binary", program, "--profile", in, "--debug-file", compileC(t, createdProgram, "-g", "-DX=1", "-O1")}, "debug file of another build"},
-		"what format":      {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `--input has no "x"`},
+		"what format":      {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `invalid argument "x" for "--input" flag: want one of perf, script, callgrind, samples, preagg, pprof, otlp`},
 		"contradiction":    {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
 		"json and output":  {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
 		"contexts":         {2, []string{"--binary", program, "--profile", in, "--contexts"}, "needs a format that has them"},

@@ -40,7 +40,8 @@ have the same functions. What was taken for the same is said, and the paths are
 those of the first profile.
 
 Functions are listed by how much their share of all samples has changed, in
-points: from 6% to 8% are +2 points. Their overlap is that of their locations. --units lists units instead.
+points: from 6% to 8% are +2 points. Their overlap is that of their locations.
+--units lists units instead.
 
 Profiles may also differ in head counts, calls, timestamps and symbols without
 samples. The first difference of any kind is reported. Summaries and the numbering
@@ -72,8 +73,8 @@ func newDiffCommand(e *env) *cobra.Command {
 		Long:  diffHelp,
 		Args:  wantArgs("A", "B"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == cli.Stdio && args[1] == cli.Stdio {
-				return cli.Usagef("standard input can be read only once")
+			if err := stdinOnce(args...); err != nil {
+				return err
 			}
 			o.Demangle = o.Demangle && !plain
 			o.Width = cli.Width(e.Out)
@@ -217,13 +218,8 @@ func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *kind.DiffOp
 	return r
 }
 
-// shown returns how many of n lines are to be printed.
-func (r *diffReport) shown(n int) int {
-	if r.Number == 0 || uint(n) < r.Number {
-		return n
-	}
-	return int(r.Number)
-}
+// shown returns how many of n lines are printed.
+func (r *diffReport) shown(n int) int { return countFlag(r.Number).of(n) }
 
 // name returns the name of a function for people, demangled in a form unless that is not wanted.
 func (r *diffReport) name(f *profile.FunctionDiff, form func(string) string) string {

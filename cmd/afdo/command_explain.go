@@ -123,9 +123,6 @@ func (x *explaining) check(args []string) error {
 
 // explain holds a profile against compiles and tells what became of it.
 func (e *env) explain(ctx context.Context, path string, argv []string, x *explaining) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	p, format, err := e.loadWithFormat(path)
 	if err != nil {
 		return err
@@ -186,7 +183,7 @@ func (e *env) tellExplained(path string, r *explain.Report, moved int, x *explai
 	if x.json {
 		err = output.JSON(e.Out, facts)
 	} else {
-		err = facts.write(e.Out, int(x.number))
+		err = facts.write(e.Out, x.number)
 	}
 	if err == nil && r.Found == 0 {
 		err = fmt.Errorf("%s: of %s none was found: %s", human.Name(path), counted(r.Counts, "count"), whyNothing(r))

@@ -32,9 +32,9 @@ changed bytes. docs/extensions.md has the details.
 FILE is replaced as a whole or not at all, or left alone with -o. Everything
 else in it stays as it is.
 
---without saves the bytes of some parts: "lookups" of units and
-symbols, "inlining" of functions into others, "checksums" of sections, and
-"fingerprints" of units, which "afdo fingerprint" tells as well.
+--without saves the bytes of some parts: "lookups" of units and symbols,
+"inlining" of functions into others, "checksums" of sections, and "fingerprints"
+of units, which "afdo fingerprint" tells as well.
 
 If the file has checksums already, they are verified. If it was changed on purpose,
 use --skip-checksums.`

@@ -53,14 +53,13 @@ type recording struct {
 	out      string
 	target   record.Target
 	options  record.Options
-	event    string
 	duration time.Duration
 	json     bool
 }
 
 // recordEvents are the words of --event.
-var recordEvents = map[string]record.Event{
-	"best": record.Best, "branches": record.Branches, "cycles": record.Cycles, "cpu-clock": record.Clock,
+var recordEvents = []choice[record.Event]{
+	{"best", record.Best}, {"branches", record.Branches}, {"cycles", record.Cycles}, {"cpu-clock", record.Clock},
 }
 
 // recordFacts is what "afdo record" tells about what it has done.
@@ -95,21 +94,17 @@ func newRecordCommand(e *env) *cobra.Command {
 	f.StringVarP(&c.out, "output", "o", usualRecording, `file to write, "-" for a stream on standard output`)
 	f.IntVarP(&c.target.PID, "pid", "p", 0, "record a process that runs")
 	f.BoolVarP(&c.target.Machine, "all-cpus", "a", false, "record all processes")
-	f.StringVarP(&c.event, "event", "e", "best", "what to sample: best, branches, cycles or cpu-clock")
+	addChoice(cmd, &c.options.Event, "event", "e", "what to sample", recordEvents...)
 	f.Uint64VarP(&c.options.Frequency, "freq", "F", record.DefaultFrequency, "samples a second, on each processor")
 	f.Uint64VarP(&c.options.Period, "count", "c", 0, "events from one sample to the next, instead of a frequency")
 	f.DurationVar(&c.duration, "duration", 0, "end after this time, such as 10s or 5m")
 	f.BoolVar(&c.json, "json", false, "report on the recording as JSON on standard output")
 	cmd.MarkFlagsMutuallyExclusive("freq", "count")
-	_ = cmd.RegisterFlagCompletionFunc("event", cobra.FixedCompletions([]string{"best", "branches", "cycles", "cpu-clock"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // check refuses what makes no sense.
-func (c *recording) check() (err error) {
-	if c.options.Event, err = choice("event", c.event, recordEvents); err != nil {
-		return err
-	}
+func (c *recording) check() error {
 	targets := 0
 	for _, there := range []bool{len(c.target.Command) > 0, c.target.PID != 0, c.target.Machine} {
 		if there {
@@ -157,9 +152,6 @@ func (e *env) record(ctx context.Context, c *recording) error {
 
 // runRecorder records, to a file or as a stream.
 func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder) (*record.Report, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if c.duration > 0 {
@@ -221,7 +213,7 @@ func (e *env) tellRecording(c *recording, event string, r *record.Report) error 
 	if r.Ended && status == 128+int(syscall.SIGTERM) {
 		status = cli.StatusDone
 	}
-	e.warnOfRecording(r)
+	e.warnOfRecording(c, r)
 	if r.Samples == 0 && status == cli.StatusDone {
 		status = cli.StatusFault
 	}
@@ -244,9 +236,13 @@ func (e *env) tellRecording(c *recording, event string, r *record.Report) error 
 }
 
 // warnOfRecording says what is wrong with a recording.
-func (e *env) warnOfRecording(r *record.Report) {
+func (e *env) warnOfRecording(c *recording, r *record.Report) {
 	if r.Samples == 0 {
-		e.Warnf("no samples in %v, nothing is written: what was recorded took no processor time, or too little", r.Duration.Round(time.Millisecond))
+		nothing := ", nothing is written"
+		if c.out == cli.Stdio { // where the head of a stream is
+			nothing = ""
+		}
+		e.Warnf("no samples in %v%s: what was recorded took no processor time, or too little", r.Duration.Round(time.Millisecond), nothing)
 	}
 	if r.Lost > 0 {
 		e.Warnf("%s lost, for which there was no room: lower --freq", counted(r.Lost, "record"))

@@ -150,7 +150,7 @@ func TestRecordRefuses(t *testing.T) {
 		"nothing":         {nil, "want one of a command"},
 		"two":             {[]string{"-p", "1", "--", "true"}, "want one of a command"},
 		"pid":             {[]string{"-p", "-1"}, "is no process"},
-		"event":           {[]string{"-e", "instructions", "--", "true"}, `--event has no "instructions"`},
+		"event":           {[]string{"-e", "instructions", "--", "true"}, `"-e, --event" flag: want one of best, branches, cycles, cpu-clock`},
 		"frequency":       {[]string{"-F", "0", "--", "true"}, "gives no samples"},
 		"both":            {[]string{"-F", "1", "-c", "1", "--", "true"}, "freq count"},
 		"duration":        {[]string{"--duration", "-1s", "-a"}, "no time to record"},

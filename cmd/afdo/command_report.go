@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -69,12 +70,10 @@ func newReportCommand(e *env) *cobra.Command {
 			switch {
 			case o.path == cli.Stdio && cli.IsTerminal(e.Out):
 				return cli.Usagef("a page of HTML is not for a terminal: use -o FILE")
-			case len(args) == 2 && args[0] == cli.Stdio && args[1] == cli.Stdio:
-				return cli.Usagef("standard input can be read only once")
 			case o.source != "" && o.binary == "":
 				return cli.Usagef("--source needs --binary, which tells where functions are declared")
 			}
-			if err := notOnto(o.path, args...); err != nil {
+			if err := cmp.Or(stdinOnce(args...), notOnto(o.path, args...)); err != nil {
 				return err
 			}
 			return e.report(cmd.Context(), args, &o)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -60,6 +61,9 @@ func newSliceCommand(e *env) *cobra.Command {
 			return wantArgs("FILE")(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := stdinOnce(args...); err != nil {
+				return err
+			}
 			if why {
 				return e.sliceWhy(args[0], args[1])
 			}
@@ -82,6 +86,11 @@ func newSliceCommand(e *env) *cobra.Command {
 	all.addFlags(cmd)
 	addWrittenFlag(cmd, &json)
 	cmd.Flags().BoolVar(&why, "why", false, "tell in what two slices of a compile differ, and why")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "why" {
+			cmd.MarkFlagsMutuallyExclusive("why", f.Name)
+		}
+	})
 	return cmd
 }
 
@@ -176,6 +185,6 @@ func encodeSlice(w io.Writer, out outputFlags, part *profile.Profile) error {
 		}
 		return err
 	}
-	_, err := encode(w, out, part) // that an old format knows no files is no news here
+	_, err := out.kind.(*gcovkind.Kind).EncodeFormat(w, out.format, part) // that an old format knows no files is no news here
 	return err
 }

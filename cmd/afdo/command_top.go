@@ -52,7 +52,7 @@ calls --number left out. A name or unit that is not UTF-8 is also given in base6
 as "name_base64" and so on. --no-demangle omits "demangled".`
 
 func newTopCommand(e *env) *cobra.Command {
-	t := kind.TopOptions{Number: 25, Order: "own"}
+	t := kind.TopOptions{Number: 25}
 	var plain bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
@@ -76,7 +76,7 @@ func newTopCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.VarP((*countFlag)(&t.Number), "number", "n", "how many lines to print, 0 for all")
 	f.VarP(&onceFlag{value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
-	addSortFlag(cmd, &t.Order, "order of the functions: %s", topOrderNames())
+	addChoice(cmd, &t.Order, "sort", "", "order of the functions", named(topOrderNames())...)
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
 	addDemangleFlags(cmd, &t.Demangle, &plain)

@@ -58,8 +58,12 @@ bounds of its interval, which are missing if there are too few rounds:
 // tuning is the flags of tune.
 type tuning struct {
 	tune.Options
-	recorder string
-	json     bool
+	json bool
+}
+
+// tuneRecorders are the words of --recorder.
+var tuneRecorders = []choice[tune.Recorder]{
+	{"best", tune.Best}, {"branches", tune.Branches}, {"callgrind", tune.Callgrind}, {"cpu-clock", tune.Clock},
 }
 
 func newTuneCommand(e *env) *cobra.Command {
@@ -84,19 +88,14 @@ func newTuneCommand(e *env) *cobra.Command {
 	f.StringArrayVar(&t.Env, "env", nil, "NAME=VALUE for the environment of all commands")
 	f.IntVar(&t.Rounds, "rounds", tune.DefaultRounds, "how often both programs are measured")
 	f.DurationVar(&t.Limit, "time-limit", 0, "fail if it takes longer than this, such as 30m")
-	f.StringVar(&t.recorder, "recorder", string(tune.Best), "what to train under: best, branches, callgrind or cpu-clock")
+	addChoice(cmd, &t.Recorder, "recorder", "", "what to train under", tuneRecorders...)
 	f.BoolVar(&t.Again, "again", false, "do all steps again")
 	f.BoolVar(&t.json, "json", false, "print the result as JSON; commands go to standard error")
-	_ = cmd.RegisterFlagCompletionFunc("recorder", cobra.FixedCompletions([]string{"best", "branches", "callgrind", "cpu-clock"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // check refuses what makes no sense.
-func (t *tuning) check() (err error) {
-	recorders := map[string]tune.Recorder{"best": tune.Best, "branches": tune.Branches, "callgrind": tune.Callgrind, "cpu-clock": tune.Clock}
-	if t.Recorder, err = choice("recorder", t.recorder, recorders); err != nil {
-		return err
-	}
+func (t *tuning) check() error {
 	switch {
 	case len(t.Build) == 0:
 		return cli.Usagef("no command that builds the program: give it behind --")
@@ -105,7 +104,7 @@ func (t *tuning) check() (err error) {
 	case t.Rounds < 1:
 		return cli.Usagef("--rounds %d measures nothing", t.Rounds)
 	case t.Limit < 0:
-		return cli.Usagef("--time-limit %v is over", t.Limit)
+		return cli.Usagef("--time-limit %v leaves no time", t.Limit)
 	}
 	for _, setting := range t.Env {
 		if name, _, ok := strings.Cut(setting, "="); !ok || name == "" {
@@ -120,9 +119,6 @@ func (t *tuning) check() (err error) {
 
 // tune does it and tells the result.
 func (e *env) tune(ctx context.Context, t *tuning) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
@@ -259,7 +255,7 @@ func verdictText(t *tuning, r *tune.Result) string {
 		return fmt.Sprintf("faster, by %.1f%% of the processor time", -100*cpu.Change)
 	case r.Verdict == tune.Slower:
 		return fmt.Sprintf("slower, by %.1f%% of the processor time", 100*cpu.Change)
-	case t.Rounds < 6:
+	case math.IsInf(cpu.High, 0):
 		return "no difference: fewer than 6 rounds can show none"
 	}
 	return "no difference that the noise allows to tell"

@@ -13,8 +13,8 @@ import (
 
 const unitsHelp = `Print a line for each unit of FILE: the number of symbols, the number of functions
 with samples of their own, the sum of all counts in these functions including
-inlined bodies, and the path. Symbols with an unknown
-source file make the unit "(unknown)", in JSON "".
+inlined bodies, and the path. Symbols with an unknown source file make the unit
+"(unknown)", in JSON "".
 
 LLVM's sample profiles do not say which function is in which source file: --binary
 names the program that does.`
@@ -27,7 +27,7 @@ type listing struct {
 }
 
 func newUnitsCommand(e *env) *cobra.Command {
-	l := listing{order: "file"}
+	var l listing
 	cmd := &cobra.Command{
 		Use:   "units FILE",
 		Short: "List the units of a profile with their symbols and samples",
@@ -41,7 +41,7 @@ func newUnitsCommand(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
-	addSortFlag(cmd, &l.order, "order of the lines: %s; samples with -n", gcovkind.UnitOrderNames())
+	addChoice(cmd, &l.order, "sort", "", "order of the lines, samples with -n", named(gcovkind.UnitOrderNames())...)
 	cmd.Flags().VarP((*countFlag)(&l.number), "number", "n", "how many lines to print, 0 for all")
 	e.addKindFlags(cmd)
 	return cmd

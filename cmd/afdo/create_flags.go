@@ -2,9 +2,7 @@ package main
 
 import (
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -32,10 +30,9 @@ type creating struct {
 	json      bool
 	allowPoor bool
 
-	kind, name, base         string
+	name, base               string
 	noBranches, needBranches bool
 	noProbes, contexts       bool
-	combine, suffixes        string
 }
 
 // A createFormat is the value of --to: a format of profiles, or one of address samples.
@@ -72,14 +69,13 @@ const usualRecording = "perf.data"
 
 // Words of flags and what they stand for.
 var (
-	createInputs = map[string]samples.Format{
-		"": samples.Unknown, "perf": samples.PerfData, "script": samples.PerfScript,
-		"callgrind": samples.Callgrind, "samples": samples.Text, "pprof": samples.Pprof,
-		"preagg": samples.PreAggregated, "otlp": samples.OpenTelemetry,
+	createInputs = []choice[samples.Format]{
+		{"", samples.Unknown}, {"perf", samples.PerfData}, {"script", samples.PerfScript}, {"callgrind", samples.Callgrind},
+		{"samples", samples.Text}, {"preagg", samples.PreAggregated}, {"pprof", samples.Pprof}, {"otlp", samples.OpenTelemetry},
 	}
-	createCombine  = map[string]create.Combine{"max": create.Max, "sum": create.Sum}
-	createSuffixes = map[string]create.Suffixes{
-		"selected": create.SelectedSuffixes, "none": create.NoSuffixes, "all": create.AllSuffixes,
+	createCombine  = []choice[create.Combine]{{"max", create.Max}, {"sum", create.Sum}}
+	createSuffixes = []choice[create.Suffixes]{
+		{"selected", create.SelectedSuffixes}, {"none", create.NoSuffixes}, {"all", create.AllSuffixes},
 	}
 )
 
@@ -93,7 +89,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
-	f.StringVar(&c.kind, "input", "", "what IN is: perf, script, callgrind, samples, preagg, pprof or otlp (default: by content)")
+	addChoice(cmd, &c.input.Format, "input", "", "what IN is, if its content is not to tell", createInputs...)
 	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
 	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")
@@ -102,10 +98,10 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
 	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
 	f.BoolVar(&c.contexts, "contexts", false, "count by chains of calls (pseudo probes, and samples with call stack and branch stack)")
-	f.StringVar(&c.combine, "combine", "max", "how the counts of a line's instructions become one: max or sum")
+	addChoice(cmd, &c.options.Combine, "combine", "", "how the counts of a line's instructions become one", createCombine...)
 	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
 	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")
-	f.StringVar(&c.suffixes, "suffixes", "selected", "suffixes to cut from names: none, selected or all")
+	addChoice(cmd, &c.options.Suffixes, "suffixes", "", "suffixes to cut from names", createSuffixes...)
 	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
 	f.StringArrayVar(&c.paths.strip, "strip-prefix", nil, "remove this folder from the front of source paths")
 	f.StringArrayVar(&c.paths.maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
@@ -114,7 +110,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 }
 
 // check finds out what the flags mean and refuses what makes no sense, before any work is done.
-func (c *creating) check(e *env) (err error) {
+func (c *creating) check(e *env) error {
 	switch {
 	case c.binary == "":
 		return cli.Usagef("--binary is required")
@@ -142,22 +138,7 @@ func (c *creating) check(e *env) (err error) {
 	if err := c.checkContexts(); err != nil {
 		return err
 	}
-	stdin := 0
-	for _, path := range c.profiles {
-		if path == cli.Stdio {
-			stdin++
-		}
-	}
-	if stdin > 1 {
-		return cli.Usagef("standard input can be read only once")
-	}
-	if c.input.Format, err = choice("input", c.kind, createInputs); err != nil {
-		return err
-	}
-	if c.options.Combine, err = choice("combine", c.combine, createCombine); err != nil {
-		return err
-	}
-	if c.options.Suffixes, err = choice("suffixes", c.suffixes, createSuffixes); err != nil {
+	if err := stdinOnce(c.profiles...); err != nil {
 		return err
 	}
 	return c.checkInput()
@@ -181,16 +162,6 @@ func (c *creating) checkContexts() error {
 func (c *creating) remembers() bool {
 	k, ok := c.out.kind.(*gcovkind.Kind)
 	return ok && !k.NoSources && c.out.format.V4()
-}
-
-// choice returns what a word of a flag stands for.
-func choice[T any](flag, word string, meanings map[string]T) (T, error) {
-	meaning, ok := meanings[word]
-	if !ok {
-		words := slices.DeleteFunc(slices.Sorted(maps.Keys(meanings)), func(word string) bool { return word == "" })
-		return meaning, cli.Usagef("--%s has no %q: want one of %s", flag, word, strings.Join(words, ", "))
-	}
-	return meaning, nil
 }
 
 // checkInput makes options of the flags that choose samples.
@@ -222,6 +193,7 @@ type pathChanges struct {
 	changes     []prefixChange
 }
 
+// A prefixChange is the beginning of paths, with the slash that it ends in, and what takes its place.
 type prefixChange struct{ from, to string }
 
 func (p *pathChanges) check() error {
@@ -230,28 +202,29 @@ func (p *pathChanges) check() error {
 		if !ok || from == "" {
 			return cli.Usagef("--map-prefix is OLD=NEW, not %q", m)
 		}
-		p.changes = append(p.changes, prefixChange{strings.TrimRight(from, "/"), strings.TrimRight(to, "/")})
+		if to != "" {
+			to = folderPrefix(to)
+		}
+		p.changes = append(p.changes, prefixChange{folderPrefix(from), to})
 	}
 	for _, from := range p.strip {
-		p.changes = append(p.changes, prefixChange{from: strings.TrimRight(from, "/")})
+		p.changes = append(p.changes, prefixChange{from: folderPrefix(from)})
 	}
 	return nil
 }
 
-// change returns what changes a path: the first prefix that fits, which ends at a slash.
+// folderPrefix returns what the paths of the files in a folder begin with.
+func folderPrefix(folder string) string { return strings.TrimRight(folder, "/") + "/" }
+
+// change returns what changes a path: the first prefix that it begins with.
 func (p *pathChanges) change() func(string) string {
 	if len(p.changes) == 0 {
 		return nil
 	}
 	return func(path string) string {
 		for _, c := range p.changes {
-			rest, ok := strings.CutPrefix(path, c.from+"/")
-			switch {
-			case !ok:
-			case c.to == "":
-				return rest
-			default:
-				return c.to + "/" + rest
+			if rest, ok := strings.CutPrefix(path, c.from); ok {
+				return c.to + rest
 			}
 		}
 		return path

@@ -93,10 +93,9 @@ func (f *createFacts) read(path string, r *samples.Report) {
 		BranchStacks: r.Stacks, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
 	})
 	f.all.Add(r)
-	f.Samples += r.Samples
-	f.InBinary += r.InBinary
-	f.BogusRanges += r.Bogus
-	for _, o := range r.Objects {
+	f.Samples, f.InBinary, f.BogusRanges = f.all.Samples, f.all.InBinary, f.all.Bogus
+	f.Objects = f.Objects[:0]
+	for _, o := range f.all.Objects {
 		if !o.Ours && len(f.Objects) < maxObjects {
 			f.Objects = append(f.Objects, createObject{o.Name, o.BuildID, o.Samples})
 		}
@@ -113,14 +112,11 @@ func (f *createFacts) take(r *create.Report) {
 		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
 		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated, EstimatedCalls: r.Stacks,
 		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
-		Quality: newQualityFacts(r, &f.all),
+		WithoutLinesShare: share(r.NoLines, r.Weight), Quality: newQualityFacts(r, &f.all),
 	}
 	f.undeclared, f.lineTables, f.plainLines = r.Undeclared, r.LineTables, r.NoDiscriminators
 	if r.Ranges {
 		f.Counted = countedRanges
-	}
-	if r.Weight > 0 {
-		f.WithoutLinesShare = float64(r.NoLines) / float64(r.Weight)
 	}
 }
 
@@ -141,7 +137,7 @@ func (f *createFacts) warn(e *env) {
 		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
 	}
 	if n := f.all.Damaged; n > 0 {
-		e.Warnf("%s of the samples of SPE are damaged, and left out: %s", human.Percent(float64(n)/float64(f.all.Samples)), human.Number(n))
+		e.Warnf("%s of the samples of SPE are damaged, and left out: %s", percentage(n, f.all.Samples), human.Number(n))
 	}
 	f.warnOfBranches(e)
 	f.Quality.warn(e)
@@ -153,23 +149,23 @@ func (f *createFacts) warn(e *env) {
 		return
 	}
 	var why []string
-	share := func(weight uint64, what string) {
-		if s := float64(weight) / float64(max(f.Weight, 1)); s >= 0.01 {
+	because := func(weight uint64, what string) {
+		if s := share(weight, f.Weight); s >= 0.01 {
 			why = append(why, human.Percent(s)+" "+what)
 		}
 	}
-	share(f.WithoutSymbol, "lie outside of the symbol table's functions")
+	because(f.WithoutSymbol, "lie outside of the symbol table's functions")
 	without := "are in code without lines"
 	if f.hottest != "" {
 		without += " such as " + human.Name(f.hottest)
 	}
-	share(f.WithoutLines, without)
-	share(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
+	because(f.WithoutLines, without)
+	because(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
 	undeclared := "are in functions whose declaration has no line"
 	if f.lineTables {
 		undeclared += ", which clang's -g1 leaves out without -fdebug-info-for-profiling"
 	}
-	share(f.undeclared, undeclared)
+	because(f.undeclared, undeclared)
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 

@@ -68,10 +68,7 @@ func newExplainFacts(path string, r *explain.Report) *explainFacts {
 }
 
 // write prints the facts with the functions and units that lose most.
-func (f *explainFacts) write(w io.Writer, most int) error {
-	if most == 0 {
-		most = max(len(f.Functions), len(f.Units))
-	}
+func (f *explainFacts) write(w io.Writer, most countFlag) error {
 	if _, err := fmt.Fprintf(w, "%s of %s found", human.Percent(f.FoundShare), counted(f.Counts, "count")); err != nil {
 		return err
 	}
@@ -113,7 +110,7 @@ func (f *explainFacts) changed() uint64 {
 }
 
 // writeUnits prints the units that lose most, if there is more than one.
-func (f *explainFacts) writeUnits(w io.Writer, most int) error {
+func (f *explainFacts) writeUnits(w io.Writer, most countFlag) error {
 	if len(f.Units) < 2 {
 		return nil
 	}
@@ -129,19 +126,19 @@ func (f *explainFacts) writeUnits(w io.Writer, most int) error {
 }
 
 // worstUnits returns the units that lose most.
-func (f *explainFacts) worstUnits(most int) []explainedUnit {
+func (f *explainFacts) worstUnits(most countFlag) []explainedUnit {
 	units := slices.Clone(f.Units)
 	slices.SortStableFunc(units, func(a, b explainedUnit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
-	return units[:min(most, len(units))]
+	return units[:most.of(len(units))]
 }
 
 // writeFunctions prints the functions that lose most, and what to do.
-func (f *explainFacts) writeFunctions(w io.Writer, most int) error {
+func (f *explainFacts) writeFunctions(w io.Writer, most countFlag) error {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
 	advice := []explain.Reason{}
 	said := make(map[explain.Reason]bool)
-	for _, g := range f.Functions[:min(most, len(f.Functions))] {
+	for _, g := range f.Functions[:most.of(len(f.Functions))] {
 		if g.suspect == 0 {
 			break
 		}

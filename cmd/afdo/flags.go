@@ -29,37 +29,70 @@ func (c *countFlag) Set(text string) error {
 // Type is what the help calls the value.
 func (c *countFlag) Type() string { return "N" }
 
-// A wordFlag is the value of a flag that is one of some words.
-type wordFlag struct {
-	value *string
-	words []string
+// of returns how many of n lines are printed.
+func (c countFlag) of(n int) int {
+	if c == 0 || uint(n) < uint(c) {
+		return n
+	}
+	return int(c)
 }
 
-// addSortFlag gives a verb the flag --sort, whose usage names the orders that there are.
-func addSortFlag(cmd *cobra.Command, order *string, usage string, orders []string) {
-	cmd.Flags().Var(&wordFlag{order, orders}, "sort", fmt.Sprintf(usage, strings.Join(orders, ", ")))
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
+// A choice is a word that a flag can have, and what it stands for.
+type choice[T any] struct {
+	word    string
+	meaning T
+}
+
+// A choiceFlag is the value of a flag that is one of some words.
+type choiceFlag[T any] struct {
+	word    string
+	meaning *T
+	choices []choice[T]
+}
+
+// addChoice gives a verb a flag with some words, which the usage names at its end, of which the
+// shorthand may be empty. The first one is the default, which may be the empty word.
+func addChoice[T any](cmd *cobra.Command, meaning *T, name, shorthand, usage string, choices ...choice[T]) {
+	c := &choiceFlag[T]{choices[0].word, meaning, choices}
+	*meaning = choices[0].meaning
+	words := c.words()
+	cmd.Flags().VarP(c, name, shorthand, usage+": "+strings.Join(words[:len(words)-1], ", ")+" or "+words[len(words)-1])
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// words returns the words, without the empty one.
+func (c *choiceFlag[T]) words() (words []string) {
+	for _, choice := range c.choices {
+		if choice.word != "" {
+			words = append(words, choice.word)
+		}
+	}
+	return words
 }
 
 // String returns the word.
-func (w *wordFlag) String() string {
-	if w.value == nil {
-		return ""
-	}
-	return *w.value
-}
+func (c *choiceFlag[T]) String() string { return c.word }
 
 // Set takes a word.
-func (w *wordFlag) Set(word string) error {
-	if !slices.Contains(w.words, word) {
-		return fmt.Errorf("want one of %s", strings.Join(w.words, ", "))
+func (c *choiceFlag[T]) Set(word string) error {
+	i := slices.IndexFunc(c.choices, func(known choice[T]) bool { return known.word == word })
+	if i < 0 {
+		return fmt.Errorf("want one of %s", strings.Join(c.words(), ", "))
 	}
-	*w.value = word
+	c.word, *c.meaning = word, c.choices[i].meaning
 	return nil
 }
 
 // Type is what the help calls the value.
-func (w *wordFlag) Type() string { return "ORDER" }
+func (c *choiceFlag[T]) Type() string { return "WORD" }
+
+// named returns choices of words that stand for themselves.
+func named(words []string) (choices []choice[string]) {
+	for _, word := range words {
+		choices = append(choices, choice[string]{word, word})
+	}
+	return choices
+}
 
 // A onceFlag is the value of a flag that can be given only once: of two, one would be ignored. The
 // same value may come again, as it does when a shell completes a command line.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/fleet"
@@ -19,8 +20,10 @@ import (
 // gather finds out what the inputs of a command line are, in their order: arguments, each an input
 // or "@" and a list of inputs, and then the lists of --input-list.
 func (m *merging) gather(e *env, args []string) error {
+	lists := slices.Clone(m.lists)
 	for _, arg := range args {
 		if list, ok := strings.CutPrefix(arg, "@"); ok {
+			lists = append(lists, list)
 			if err := m.gatherList(e, list); err != nil {
 				return err
 			}
@@ -41,14 +44,15 @@ func (m *merging) gather(e *env, args []string) error {
 	if m.inputs, err = expanded(m.inputs); err != nil {
 		return err
 	}
-	switch {
-	case len(m.inputs) == 0:
+	if len(m.inputs) == 0 {
 		return cli.Usagef("no IN")
-	case countStandardInput(args, m.lists, m.inputs) > 1:
-		return cli.Usagef("standard input can be read only once")
 	}
 	m.skipped = make([]error, len(m.inputs))
-	return nil
+	read := lists
+	for _, in := range m.inputs {
+		read = append(read, in.Path)
+	}
+	return stdinOnce(read...)
 }
 
 // expanded puts the files below a folder in its place, and those that match in the place of a
@@ -81,17 +85,14 @@ func filesOf(path string) ([]string, error) {
 		return []string{path}, meantWeight(path, err)
 	}
 	matches, err := filepath.Glob(path)
+	matches = slices.DeleteFunc(matches, func(match string) bool {
+		info, err := os.Stat(match)
+		return err == nil && info.IsDir() // a pattern is of files
+	})
 	if err != nil || len(matches) == 0 {
 		return nil, cli.Usagef("no file matches %s", human.Name(path))
 	}
-	var all []string
-	for _, match := range matches {
-		if info, err := os.Stat(match); err == nil && info.IsDir() {
-			continue // a pattern is of files
-		}
-		all = append(all, match)
-	}
-	return all, nil
+	return matches, nil
 }
 
 // meantWeight returns an error if a path is not there, and what stands before its last "=" is: what
@@ -171,25 +172,4 @@ func (m *merging) findTime(in *fleet.Input) error {
 		in.Time = info.ModTime()
 	}
 	return err
-}
-
-// countStandardInput returns how many times standard input is to be read.
-func countStandardInput(args, lists []string, inputs []fleet.Input) int {
-	n := 0
-	for _, arg := range args {
-		if arg == "@"+cli.Stdio {
-			n++
-		}
-	}
-	for _, path := range lists {
-		if path == cli.Stdio {
-			n++
-		}
-	}
-	for _, in := range inputs {
-		if in.Path == cli.Stdio {
-			n++
-		}
-	}
-	return n
 }

@@ -217,7 +217,7 @@ func (t *oldTool) build(order []string, given map[string]string, files []string)
 	}
 	for i, word := range line {
 		if word == ofBinary {
-			line[i] = regexp.QuoteMeta(filepath.Base(given["binary"])) + "$"
+			line[i] = "(^|/)" + regexp.QuoteMeta(filepath.Base(given["binary"])) + "$"
 		}
 	}
 	return append(line, files...), nil

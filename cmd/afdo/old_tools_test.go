@@ -67,6 +67,8 @@ func TestOldTools(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(r.err, "the same as afdo"))
 	}
 	assert.Zero(t, asTool("afdo", "--version").status)
+	r := asTool("create_gcov", "--binary=/x/prog", "--ignore_build_id", "--profile=nowhere")
+	assert.Contains(t, r.err, "--name '(^|/)prog$'", "and not another program whose name ends so")
 }
 
 // What is not known is refused, and nothing is written.

@@ -2,16 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // outputFlags say where a profile goes and in which format.
@@ -90,15 +87,6 @@ func (o *outputFlags) suits(k kind.Kind) error {
 		return errNoFormat()
 	}
 	return nil
-}
-
-// encode writes a profile in a format of GCOV.
-func encode(w io.Writer, o outputFlags, p *profile.Profile) (gcov.Losses, error) {
-	k, ok := o.kind.(*gcovkind.Kind)
-	if !ok {
-		k = new(gcovkind.Kind)
-	}
-	return k.EncodeFormat(w, o.format, p)
 }
 
 // A formatFlag is the value of --to.

@@ -29,13 +29,8 @@ func (l *topList) wanted(s profile.SymbolRef) bool {
 	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }
 
-// shown returns how many of n lines are to be printed.
-func (l *topList) shown(n int) int {
-	if l.Number == 0 || uint(n) < l.Number {
-		return n
-	}
-	return int(l.Number)
-}
+// shown returns how many of n lines are printed.
+func (l *topList) shown(n int) int { return countFlag(l.Number).of(n) }
 
 // functions returns what prints the hottest functions.
 func (l *topList) functions() func(io.Writer) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,14 @@ func flagError(cmd *cobra.Command, err error) error {
 		return errors.New(strings.Replace(err.Error(), number.Error(), want, 1))
 	}
 	return err
+}
+
+// stdinOnce refuses paths of which more than one is standard input.
+func stdinOnce(paths ...string) error {
+	if first := slices.Index(paths, cli.Stdio); first >= 0 && slices.Contains(paths[first+1:], cli.Stdio) {
+		return cli.Usagef("standard input can be read only once")
+	}
+	return nil
 }
 
 // notOnto refuses an output that is an input, which something of another kind would replace.

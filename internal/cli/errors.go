@@ -39,7 +39,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
 	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
-	"anyprof: ", "explain: ", "record: ",
+	"anyprof: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
 }
 
 // Message returns the text of an error without the packages it came through: the command says who
