@@ -193,7 +193,7 @@ type pathChanges struct {
 	changes     []prefixChange
 }
 
-// A prefixChange is the beginning of paths, with the slash that it ends in, and what takes its place.
+// A prefixChange is the beginning of paths, up to a slash, and what takes its place.
 type prefixChange struct{ from, to string }
 
 func (p *pathChanges) check() error {

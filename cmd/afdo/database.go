@@ -31,8 +31,8 @@ func (c *buildCommand) inputs(cache *driver.Cache) (*driver.Inputs, error) {
 	return driver.FindInputs(c.Line, compiler, cache)
 }
 
-// readDatabase returns the commands of a compilation database that compile something, of which there
-// is one at least, and the folder that it is in.
+// readDatabase returns the commands of a compilation database that compile something, at least one,
+// and the folder that it is in.
 func readDatabase(path string) (commands []buildCommand, folder string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

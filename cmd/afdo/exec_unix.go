@@ -34,8 +34,8 @@ func exitStatus(exit *exec.ExitError) cli.StatusError {
 	return cli.StatusError(exit.ExitCode())
 }
 
-// The exit statuses of shells for a program that is not there, for one that cannot be run, and before the number of
-// a signal that has ended one.
+// The exit statuses of shells for a program that cannot be run, and for one that is not there. One
+// that a signal has ended has the sum of the last one and the number of the signal.
 const (
 	statusCannotRun = 126
 	statusNotFound  = 127
