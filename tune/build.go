@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,12 +36,11 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 	if err := os.RemoveAll(log); err != nil {
 		return err
 	}
-	compilers, err := t.writeScripts(bin, log, profile)
-	if err != nil {
+	if err := t.writeScripts(bin, log, profile); err != nil {
 		return err
 	}
-	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
-	env = append(env, compilerSettings(bin, compilers)...)
+	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
+	env = append(env, t.compilerSettings(bin)...)
 	argv := make([]string, len(t.Build))
 	for i, word := range t.Build {
 		argv[i] = t.inCopy(word, copied)
@@ -56,31 +56,40 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 
 // inCopy has a word of a command that names the tree name the copy.
 func (t *tuning) inCopy(word, copied string) string {
-	return strings.ReplaceAll(word, t.Tree+"/", copied+"/")
+	return t.trees.ReplaceAllString(word, strings.ReplaceAll(copied, "$", "$$")+"$1")
 }
 
-// writeScripts fills a folder with a script for each compiler in PATH, CC and the like. It runs the
-// compiler and writes its arguments to a log. It returns the paths of the compilers by their names.
-func (t *tuning) writeScripts(bin, log string, profile []string) (map[string]string, error) {
+// pathsOf returns what finds the paths of folders and of what is in them. The group has what is
+// behind the folder.
+func pathsOf(folders ...string) *regexp.Regexp {
+	slices.SortFunc(folders, func(a, b string) int { return len(b) - len(a) }) // one may be in the other
+	for i, folder := range folders {
+		folders[i] = regexp.QuoteMeta(folder)
+	}
+	return regexp.MustCompile(`(?:` + strings.Join(folders, "|") + `)([^\w.+~%@-]|$)`)
+}
+
+// writeScripts fills a folder with a script for each compiler. It writes the compiler's name to a
+// log and runs it.
+func (t *tuning) writeScripts(bin, log string, profile []string) error {
 	if err := os.RemoveAll(bin); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.MkdirAll(bin, 0o777); err != nil {
-		return nil, err
+		return err
 	}
-	compilers := findCompilers()
-	for name, path := range compilers {
+	for name, path := range t.compilers {
 		argv := []string{path}
 		for _, p := range profile {
 			argv = []string{t.Afdo, "exec", "--profile", p, "--fallback", "--", path}
 		}
-		script := fmt.Sprintf("#!/bin/sh\necho \"%s $PWD $*\" >> %s\nexec %s \"$@\" %s\n",
-			name, quote(log), strings.Join(quoteAll(argv), " "), strings.Join(debugFlags(path), " "))
+		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexec %s \"$@\" %s\n",
+			quote(name), quote(log), strings.Join(quoteAll(argv), " "), strings.Join(debugFlags(path), " "))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return compilers, nil
+	return nil
 }
 
 // debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does
@@ -105,8 +114,8 @@ func (t *tuning) built() ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(string(log)), "\n")) {
-		if name, _, _ := strings.Cut(line, " "); name != "" && !slices.Contains(names, name) {
+	for _, name := range slices.Backward(strings.Fields(string(log))) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -120,17 +129,17 @@ func (t *tuning) format() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	compilers := findCompilers()
-	if slices.ContainsFunc(names, func(name string) bool { return isClang(compilers[name]) }) {
+	if slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
 		return "extbinary", nil
 	}
 	return "v4c", nil
 }
 
-// findCompilers returns the paths of all compilers in PATH, by name.
-func findCompilers() map[string]string {
+// findCompilers returns the paths of the compilers that an environment has in PATH, CC and so on,
+// by name.
+func findCompilers(env []string) map[string]string {
 	compilers := make(map[string]string)
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+	for _, folder := range filepath.SplitList(setting(env, "PATH")) {
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
 			name := e.Name()
@@ -142,24 +151,46 @@ func findCompilers() map[string]string {
 			}
 		}
 	}
-	for _, setting := range compilerVariables {
-		if c := command.Parse(strings.Fields(os.Getenv(setting)), "/"); filepath.IsAbs(c.Compiler) {
+	for _, name := range compilerVariables {
+		if c := command.Parse(strings.Fields(setting(env, name)), "/"); filepath.IsAbs(c.Compiler) {
 			compilers[filepath.Base(c.Compiler)] = c.Compiler
 		}
 	}
 	return compilers
 }
 
+// setting returns the value of a variable in an environment, in which the last one counts.
+func setting(env []string, name string) string {
+	for _, s := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(s, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // compilerVariables are those in which builds look for the compilers of C, C++ and Fortran.
 var compilerVariables = []string{"CC", "CXX", "FC"}
 
+// buildVariables are others that make and configure scripts read.
+var buildVariables = []string{"CPPFLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "MAKEFLAGS"}
+
+// buildSettings returns what the environment tells builds.
+func (t *tuning) buildSettings() []string {
+	var settings []string
+	for _, name := range slices.Concat(compilerVariables, buildVariables) {
+		settings = append(settings, setting(t.env, name))
+	}
+	return settings
+}
+
 // compilerSettings returns CC and its like, if they are set, with the scripts in place of compilers
 // and of launchers such as ccache.
-func compilerSettings(bin string, compilers map[string]string) []string {
+func (t *tuning) compilerSettings(bin string) []string {
 	var settings []string
 	for _, name := range compilerVariables {
-		c := command.Parse(strings.Fields(os.Getenv(name)), "/")
-		if base := filepath.Base(c.Compiler); c.Compiler != "" && compilers[base] != "" {
+		c := command.Parse(strings.Fields(setting(t.env, name)), "/")
+		if base := filepath.Base(c.Compiler); c.Compiler != "" && t.compilers[base] != "" {
 			words := append([]string{filepath.Join(bin, base)}, c.Args...)
 			settings = append(settings, name+"="+strings.Join(words, " "))
 		}

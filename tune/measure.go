@@ -31,7 +31,7 @@ const tooShort = 50 * time.Millisecond
 
 // measure runs both programs in turn and judges.
 func (t *tuning) measure(ctx context.Context, r *Result) error {
-	t.say("# measured in turn, %d rounds, after one to warm up", t.Rounds)
+	t.say("# measured in turn, after one round to warm up; rounds: %d", t.Rounds)
 	for _, line := range t.Measure {
 		for _, copied := range []string{t.base, t.fast} {
 			t.say("(cd %s && %s)", quote(copied), t.inCopy(line, copied))

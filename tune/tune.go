@@ -16,8 +16,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -76,10 +78,12 @@ var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX 
 // A tuning is one run.
 type tuning struct {
 	Options
-	base, fast string // copies of the tree
+	base, fast string         // copies of the tree
+	trees      *regexp.Regexp // finds paths of the tree
 	state      *state
 	key        string // of all that was done so far
 	env        []string
+	compilers  map[string]string // their paths, by name
 }
 
 // Run does all steps. An error of a command has the end of what it has printed.
@@ -101,15 +105,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func newTuning(o Options) (*tuning, error) {
-	var err error
-	if o.Tree, err = filepath.Abs(o.Tree); err != nil {
+	given, err := filepath.Abs(o.Tree)
+	if err != nil {
 		return nil, err
 	}
-	if o.Folder, err = filepath.Abs(o.Folder); err != nil {
+	if o.Tree, err = realPath(given); err != nil {
+		return nil, err
+	}
+	if o.Folder, err = realPath(o.Folder); err != nil {
 		return nil, err
 	}
 	if o.Profile != "" {
-		if o.Profile, err = filepath.Abs(o.Profile); err != nil {
+		if o.Profile, err = realPath(o.Profile); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +129,7 @@ func newTuning(o Options) (*tuning, error) {
 	if o.Folder == o.Tree || strings.HasPrefix(o.Tree, o.Folder+"/") {
 		return nil, fmt.Errorf("tune: the tree is in %s, which is for copies of it", o.Folder)
 	}
-	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast")}
+	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: pathsOf(o.Tree, given)}
 	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
 		return nil, err
 	}
@@ -133,7 +140,23 @@ func newTuning(o Options) (*tuning, error) {
 	}
 	t.state = readState(t.in("state.json"))
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
+	t.compilers = findCompilers(t.env)
 	return t, nil
+}
+
+// realPath returns the path of a file without symbolic links, by which debuggers and recorders know
+// it. Its last parts need not be there.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && parent != path {
+		real, err = realPath(parent)
+		real = filepath.Join(real, filepath.Base(path))
+	}
+	return real, err
 }
 
 // markFiles have git, and whatever looks for sources or makes backups, leave the folder alone
@@ -157,7 +180,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.key = keyOf(tree, t.Build, t.Env)
+	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings())
 	if err := t.step("base", func() error { return t.build(ctx, t.base, nil) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}

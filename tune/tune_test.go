@@ -109,6 +109,53 @@ func TestScripts(t *testing.T) {
 	said.Reset()
 	_, _ = Run(context.Background(), o)
 	assert.Contains(t, said.String(), "# base: done before")
+
+	t.Setenv("CFLAGS", "-O2")
+	said.Reset()
+	_, _ = Run(context.Background(), o)
+	assert.NotContains(t, said.String(), "# base: done before", "the environment says how to build")
+}
+
+// Arguments of compilers are no compilers, whatever is in them.
+func TestLogOfCompilers(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return sizeof TEXT == 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Build = []string{"cc", `-DTEXT="a\nb"`, "-o", "a", "a.c"}
+	_, err := Run(context.Background(), o)
+	assert.NotErrorIs(t, err, ErrNoCompiler)
+	built, err := (&tuning{Options: o}).built()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"cc"}, built)
+}
+
+// A tree that is reached through a symbolic link is copied as any other, and paths by either name
+// are those of the copy.
+func TestLinkedTree(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	tree := o.Tree
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(tree, link))
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Tree, o.Folder = link, filepath.Join(link, "work")
+	o.Build = []string{"sh", "-c", "cd " + link + " && cc -o a " + tree + "/a.c && cd '" + tree + "' && cc -o b a.c"}
+	_, err := Run(context.Background(), o)
+	assert.NotErrorIs(t, err, ErrNoCompiler)
+	for _, name := range []string{"a", "b"} {
+		assert.NoFileExists(t, filepath.Join(tree, name), "the tree stays as it is")
+		assert.FileExists(t, filepath.Join(tree, "work/base", name))
+	}
+}
+
+func TestPathsOfTree(t *testing.T) {
+	tuning := tuning{trees: pathsOf("/x", "/x/tree")}
+	for word, want := range map[string]string{
+		"/x/tree": "$c", "/x/tree/a": "$c/a", "-C/x/tree": "-C$c", "cd /x/tree;'/x/tree/b':/x/tree": "cd $c;'$c/b':$c",
+		"/x/tree-2": "$c/tree-2", "/x/trees/a": "$c/trees/a", "/x.old/a": "/x.old/a", "/xy": "/xy",
+	} {
+		assert.Equal(t, want, tuning.inCopy(word, "$c"), word)
+	}
 }
 
 // A compiler that is the build itself is seen as well.
@@ -122,7 +169,7 @@ func TestBuildIsCompiler(t *testing.T) {
 	assert.FileExists(t, filepath.Join(o.Folder, "base/a"))
 	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
 	require.NoError(t, err)
-	assert.Contains(t, string(log), "-o a a.c")
+	assert.Equal(t, "cc\n", string(log))
 }
 
 func TestQuote(t *testing.T) {
