@@ -47,9 +47,6 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 // UnitSum returns what is remembered of the file of a unit, 0 if nothing is.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
-// ForgetSources forgets all marks.
-func (p *Profile) ForgetSources() { p.marks = marks{} }
-
 // adoptMarks adds the marks of q, whose symbols and units are those of p by these references. What
 // the two remember differently is of several states from then on.
 func (p *Profile) adoptMarks(q *Profile, symbols []SymbolRef, units []UnitRef) {

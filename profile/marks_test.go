@@ -59,6 +59,4 @@ func TestMarksStay(t *testing.T) {
 		assert.Equal(t, Marks{1, 2}, marksOf(t, q, "first"), name)
 		assert.EqualValues(t, 7, q.UnitSum(1), name)
 	}
-	p.ForgetSources()
-	assert.False(t, p.HasMarks())
 }
