@@ -108,7 +108,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		e.Warnf("%v: the command runs without the profile", err)
-		return e.replaceProcess(argv, os.Environ())
+		return e.become(argv, os.Environ())
 	}
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
@@ -135,7 +135,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	}
 	if err != nil && o.fallback {
 		e.Warnf("%s: compiling without the profile", cli.Message(err))
-		return e.replaceProcess(driver.WithoutProfile(argv, dir), os.Environ())
+		return e.become(driver.WithoutProfile(argv, dir), os.Environ())
 	}
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (e *env) exec(o *execOptions, argv []string) error {
 	if o.fallback && plan.Without != nil {
 		return e.runOrFallBack(plan, with.Environ())
 	}
-	return e.replaceProcess(plan.Argv, with.Environ())
+	return e.become(plan.Argv, with.Environ())
 }
 
 // crash is what compilers say of their own faults.
@@ -159,7 +159,7 @@ func (e *env) runOrFallBack(plan *driver.Plan, environment []string) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && crash().Match(said.Bytes()) {
 		e.Warnf("the compiler crashes with the profile, so it goes on without: %s", strings.Join(plan.Without, " "))
-		return e.replaceProcess(plan.Without, environment)
+		return e.become(plan.Without, environment)
 	}
 	if _, err := said.WriteTo(e.Err); err != nil {
 		return err

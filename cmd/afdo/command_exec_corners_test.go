@@ -39,8 +39,7 @@ func TestExecCorners(t *testing.T) {
 
 // TestExecReplaced replaces the profile while a source is preprocessed.
 func TestExecReplaced(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) { return 1; }\nint f1(void) { return 1; }\n")
 	s.write("a.h", "")
@@ -58,8 +57,7 @@ func TestExecReplaced(t *testing.T) {
 
 // TestExecFreshCheckout compiles again after a fresh checkout, with the cache that was there.
 func TestExecFreshCheckout(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	checkout := func() {
 		for name, text := range map[string]string{"a.c": "int f0(void) { return 1; }\n", "a.h": "int f1(void);\n"} {

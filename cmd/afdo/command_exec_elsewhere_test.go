@@ -12,8 +12,7 @@ import (
 
 // TestExecIcecc looks at what tells icecc to stay on this machine.
 func TestExecIcecc(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")

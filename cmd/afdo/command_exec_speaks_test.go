@@ -15,8 +15,7 @@ import (
 // TestExecParams: GCC 12 and 13 need a parameter, others do not, and nobody gets it twice or
 // against their will.
 func TestExecParams(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	profile := writeV4(t, tinyProfile("/src/a.c"))
@@ -40,8 +39,7 @@ func TestExecParams(t *testing.T) {
 
 // TestExecSpeaksUp: what makes a profile worthless is said once a build.
 func TestExecSpeaksUp(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
@@ -64,8 +62,7 @@ func TestExecSpeaksUp(t *testing.T) {
 // TestExecFallback: a compiler that crashes with a profile compiles without, and one that fails for
 // another reason fails.
 func TestExecFallback(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	s.fakeGCC("real/gcc", "14.2.0")
 	s.write("gcc", `#!/bin/sh
 case "$*" in

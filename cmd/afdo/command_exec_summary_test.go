@@ -16,8 +16,7 @@ import (
 // TestExecSummary trains one of two programs again, and looks at which slices of the other one
 // change.
 func TestExecSummary(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	s.write("a.h", "")
 	s.write("a.c", "int f0(void) { return 1; }\n")
 	trained := func(count uint64) string {

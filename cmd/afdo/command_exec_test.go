@@ -40,8 +40,7 @@ printf '%%s\n' "$*"
 }
 
 func TestExecPassesThrough(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("bin/gcc", "14.2.0")
 	icc := s.path("bin/icc")
 	s.write("bin/icc", "#!/bin/sh\ncase $1 in --version) echo icc 2021; echo Copyright Intel;; *) echo \"$*\";; esac\n")
@@ -114,8 +113,7 @@ func TestExecFailures(t *testing.T) {
 
 // TestExecCommands looks at the command lines that compilers get, and at their slices.
 func TestExecCommands(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	gcc16 := s.fakeGCC("gcc-16", "16.1.0")
 	mpicc := s.fakeGCC("bin/mpicc", "14.2.0")
@@ -198,8 +196,7 @@ func TestExecCommands(t *testing.T) {
 
 // TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
 func TestExecCaches(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "#include \"a.h\"\nint f0(int x) { return x; }\n")
 	s.write("a.h", "int f1(int x) { return x; }\n")
@@ -287,9 +284,8 @@ func TestExecCaches(t *testing.T) {
 // TestExecKeepsTheProfile compiles into a program beside whose name the profile stands, also by a
 // link: "gcc a.c -o prog" with prog.afdo.
 func TestExecKeepsTheProfile(t *testing.T) {
-	t.Parallel()
 	for _, given := range []string{"prog.afdo", "link"} {
-		s := newSite(t)
+		s := newSiteInProcess(t)
 		gcc := s.fakeGCC("gcc", "14.2.0")
 		s.write("a.c", "int f0(int x) { return x; }\n")
 		s.write("a.h", "")
@@ -306,8 +302,7 @@ func TestExecKeepsTheProfile(t *testing.T) {
 
 // TestExecPrivate has a cache that others may write to, and does not use it.
 func TestExecPrivate(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
@@ -343,8 +338,7 @@ func TestExecThrownAway(t *testing.T) {
 
 // TestExecWarnings counts what is said in a build.
 func TestExecWarnings(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
 	s.write("mycompiler", "#!/bin/sh\necho mine\n")
 	s.write("a.c", "int f0(void) {}\n")

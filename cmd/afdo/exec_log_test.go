@@ -16,8 +16,7 @@ import (
 
 // Every command of a build adds a line, whatever became of it, and says nothing else.
 func TestExecJSON(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("bin/gcc", "14.2.0")
 	s.write("a.c", "int f(void) { return 1; }\n")
 	s.write("a.h", "\n")

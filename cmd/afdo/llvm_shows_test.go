@@ -124,11 +124,11 @@ func (s *llvmSweep) shown(call string) (args, inputs []string, program string) {
 // A saying is a line of llvm-profdata with the facts it tells: $1 and so on are the groups of the
 // expression, and @ is the function that the line is about.
 type saying struct {
-	line *regexp.Regexp
+	line func() *regexp.Regexp
 	fact string
 }
 
-func says(line, fact string) saying { return saying{regexp.MustCompile("^" + line + "$"), fact} }
+func says(line, fact string) saying { return saying{pattern.Of("^" + line + "$"), fact} }
 
 // sayings are the lines of show for instrumentation profiles and of the summaries of all.
 var sayings = []saying{
@@ -219,8 +219,8 @@ func toldByLLVM(flags, text string) []string {
 
 func said(line, function, kind string) string {
 	for _, s := range sayings {
-		if m := s.line.FindStringSubmatchIndex(line); m != nil {
-			fact := string(s.line.ExpandString(nil, s.fact, line, m))
+		if m := s.line().FindStringSubmatchIndex(line); m != nil {
+			fact := string(s.line().ExpandString(nil, s.fact, line, m))
 			return strings.NewReplacer("@", function, "KIND", kind).Replace(fact)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,7 +44,7 @@ func (m testsOf) Run() int {
 func TestScripts(t *testing.T) {
 	example, err := filepath.Abs("../../testdata")
 	require.NoError(t, err)
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(inTurn{t}, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
@@ -54,16 +55,29 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptStatus runs a program that must end with a status: status N PROGRAM ARGS...
+// inTurn runs scripts one after another: each has the folder of the process to itself.
+type inTurn struct{ *testing.T }
+
+func (inTurn) Parallel()     {}
+func (inTurn) Verbose() bool { return testing.Verbose() }
+func (t inTurn) Run(name string, script func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { script(inTurn{t}) })
+}
+
+// scriptStatus runs the command in this process, in the folder of the script. It must end with a
+// status: status N afdo ARGS... What has a standard input is a program of its own, which exec runs.
 func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: status N PROGRAM ARGS...")
+	if neg || len(args) < 2 || args[1] != "afdo" {
+		ts.Fatalf("usage: status N afdo ARGS...")
 	}
-	status := "0"
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		status = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if status != args[0] {
+	here, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() { ts.Check(os.Chdir(here)) }()
+	r := afdoRun(args[2:]...)
+	fmt.Fprint(ts.Stdout(), r.out)
+	fmt.Fprint(ts.Stderr(), r.err)
+	if status := strconv.Itoa(r.status); status != args[0] {
 		ts.Fatalf("status %s, want %s", status, args[0])
 	}
 }

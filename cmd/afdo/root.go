@@ -19,10 +19,17 @@ import (
 type env struct {
 	cli.Env
 	kinds kind.Table
+
+	// become turns this process into another program. A test stays what it is.
+	become func(argv, environment []string) error
 }
 
 // newEnv returns an env for one run of the command.
-func newEnv(std cli.Env) *env { return &env{std, newKinds()} }
+func newEnv(std cli.Env) *env {
+	e := &env{Env: std, kinds: newKinds()}
+	e.become = e.replaceProcess
+	return e
+}
 
 // A runError is what a verb's RunE returns. Every other error that comes out
 // of cobra is about the command line.

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
 // A site is a folder in which compilers run through the launcher.
@@ -15,12 +20,23 @@ type site struct {
 	testing.TB
 	dir string
 	env []string
+
+	// inProcess has run, says and fails run afdo in this process, which starts no program then. The
+	// test is not parallel, as the folder and the environment are those of the process.
+	inProcess bool
 }
 
 func newSite(t testing.TB) *site {
 	s := &site{TB: t, dir: t.TempDir()}
 	s.setenv("AFDO_CACHE_DIR", t.TempDir())
 	s.setenv("AFDO_PROFILE", "")
+	return s
+}
+
+// newSiteInProcess returns a site for many runs of the launcher with compilers that are scripts.
+func newSiteInProcess(t testing.TB) *site {
+	s := newSite(t)
+	s.inProcess = true
 	return s
 }
 
@@ -49,26 +65,67 @@ func (s *site) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// status runs a command, and returns its exit status and what it says.
+func (s *site) status(args ...string) (status int, said string) {
+	s.Helper()
+	if s.inProcess && args[0] == "afdo" {
+		return s.afdo(args[1:])
+	}
+	out, err := s.command(args...).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil {
+		require.ErrorAs(s, err, &exit, "%q: %s", args, out)
+		return exit.ExitCode(), string(out)
+	}
+	return 0, string(out)
+}
+
+// afdo runs the command in this process. A program that the process would turn into is started.
+func (s *site) afdo(args []string) (status int, said string) {
+	s.Helper()
+	for _, setting := range s.env {
+		name, value, _ := strings.Cut(setting, "=")
+		s.Setenv(name, value)
+	}
+	here, err := os.Getwd()
+	require.NoError(s, err)
+	require.NoError(s, os.Chdir(s.dir))
+	defer func() { require.NoError(s, os.Chdir(here)) }()
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // which exec changes
+	var out bytes.Buffer
+	e := newEnv(cli.Env{In: strings.NewReader(""), Out: &out, Err: &out})
+	e.become = func(argv, environment []string) error {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = environment, &out, &out
+		err := cmd.Run()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			return cli.StatusError(exit.ExitCode())
+		}
+		return err
+	}
+	status = e.run(args)
+	return status, out.String()
+}
+
 // run runs a command, which must succeed, and returns what it says.
 func (s *site) run(args ...string) string {
 	s.Helper()
-	out, err := s.command(args...).CombinedOutput()
-	require.NoError(s, err, "%q: %s", args, out)
-	return string(out)
-}
-
-// says runs a command, whatever its status, and returns what it says.
-func (s *site) says(args ...string) string {
-	out, _ := s.command(args...).CombinedOutput()
-	return string(out)
+	status, said := s.status(args...)
+	require.Zero(s, status, "%q: %s", args, said)
+	return said
 }
 
 // fails runs a command that must end with a status, and returns what it says.
 func (s *site) fails(status int, args ...string) string {
 	s.Helper()
-	out, err := s.command(args...).CombinedOutput()
-	var exit *exec.ExitError
-	require.ErrorAs(s, err, &exit, "%q: %s", args, out)
-	assert.Equal(s, status, exit.ExitCode(), "%q: %s", args, out)
-	return string(out)
+	got, said := s.status(args...)
+	require.Equal(s, status, got, "%q: %s", args, said)
+	return said
+}
+
+// says runs a command, whatever its status, and returns what it says.
+func (s *site) says(args ...string) string {
+	s.Helper()
+	_, said := s.status(args...)
+	return said
 }
