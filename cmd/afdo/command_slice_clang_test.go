@@ -90,8 +90,8 @@ func TestExecClang(t *testing.T) {
 }
 
 func TestExecClangPassesThrough(t *testing.T) {
-	t.Parallel()
 	s, clang := newClangSite(t)
+	s.inProcess = true
 	s.write("none.afdo", "no profile at all\n")
 	s.write("b.cc", "int f();\n")
 	for _, c := range []struct{ args, says string }{
@@ -133,8 +133,8 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 
 // A slice by hand, and those of a build, are what exec makes.
 func TestSliceClang(t *testing.T) {
-	t.Parallel()
 	s, clang := newClangSite(t)
+	s.inProcess = true
 	s.write("compile_commands.json", fmt.Sprintf(`[{"directory": %q, "file": "a.c", "arguments": [%q, "-c", "a.c", "-o", "a.o"]}]`, s.dir, clang))
 	s.run("afdo", "exec", "--profile", "p.extbinary", "--", clang, "-c", "a.c", "-o", "a.o")
 	s.run("afdo", "slice", "p.extbinary", "--unit", "a.c", "--deps", "a.d", "--to", "extbinary", "-o", "hand")
