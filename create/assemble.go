@@ -77,12 +77,10 @@ func (c *creation) groups() []*group {
 	var groups []*group
 	hottest := uint64(0)
 	for _, f := range c.functions {
-		s := symbol{name: f.name.name}
-		if f.placed != nil && f.placed.symbol.name != "" {
-			s = f.placed.symbol
-		} else if f.written && f.weight > hottest {
+		if !f.described() && f.written && f.weight > hottest {
 			hottest, c.report.Hottest = f.weight, f.symbol.Names[0]
 		}
+		s := f.called()
 		g := bySymbol[s]
 		if g == nil {
 			g = &group{symbol: s}
@@ -117,9 +115,12 @@ func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	return a.ref(f.called()), true
 }
 
+// described reports whether debug info knows the function.
+func (f *function) described() bool { return f.placed != nil && f.placed.symbol.name != "" }
+
 // called returns the name of a function in the profile.
 func (f *function) called() symbol {
-	if f.placed != nil && f.placed.symbol.name != "" {
+	if f.described() {
 		return f.placed.symbol
 	}
 	return symbol{name: f.name.name}

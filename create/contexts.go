@@ -2,7 +2,6 @@ package create
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"math"
 	"slices"
@@ -20,7 +19,7 @@ import (
 // for each that is different, and as many for each probe in it.
 //
 // Its errors are those of ProbeProfile, and [ErrNoContexts].
-func ContextProfile(_ context.Context, f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
+func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.choose(set); err != nil {
 		return nil, c.report, err
@@ -74,7 +73,7 @@ func (c *creation) addCallers(u *unwinder) error {
 			}
 		}
 	}
-	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
+	c.sortFunctions()
 	return nil
 }
 
@@ -104,7 +103,6 @@ type contextEdge struct {
 type contextBuilder struct {
 	probeBuilder
 	probes []symbolize.Probe
-	parts  []*function                     // by address
 	blocks map[*symbolize.ProbedBody][]int // probes of bodies
 	edges  map[contextEdge]*contextNode
 	nodes  []*contextNode
@@ -120,14 +118,12 @@ func newContextBuilder(c *creation, probes []symbolize.Probe) *contextBuilder {
 		probeBuilder: probeBuilder{
 			creation: c, profile: &sampleprof.Profile{Probes: true, ContextSensitive: true}, called: make(map[*function]string),
 		},
-		probes: probes, parts: slices.Clone(c.functions),
-		blocks: make(map[*symbolize.ProbedBody][]int), edges: make(map[contextEdge]*contextNode),
+		probes: probes, blocks: make(map[*symbolize.ProbedBody][]int), edges: make(map[contextEdge]*contextNode),
 	}
-	slices.SortFunc(b.parts, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
 	for i, p := range probes {
 		b.blocks[p.Body] = append(b.blocks[p.Body], i)
 	}
-	for _, f := range b.parts {
+	for _, f := range c.functions {
 		switch {
 		case !f.written:
 		case len(within(probes, f.symbol.Low, f.symbol.High)) == 0:
@@ -141,9 +137,9 @@ func newContextBuilder(c *creation, probes []symbolize.Probe) *contextBuilder {
 
 // function returns the function that holds an address, nil if none does.
 func (b *contextBuilder) function(addr uint64) *function {
-	i, _ := slices.BinarySearchFunc(b.parts, addr, func(f *function, addr uint64) int { return cmp.Compare(f.symbol.High, addr+1) })
-	if i < len(b.parts) && b.parts[i].symbol.Low <= addr {
-		return b.parts[i]
+	i, _ := slices.BinarySearchFunc(b.functions, addr, func(f *function, addr uint64) int { return cmp.Compare(f.symbol.High, addr+1) })
+	if i < len(b.functions) && b.functions[i].symbol.Low <= addr {
+		return b.functions[i]
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package create
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -193,7 +192,7 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 
 		set, _, err := samples.Read(bytes.NewReader(w.out.Bytes()), b, samples.Options{Contexts: true})
 		require.NoError(t, err)
-		ours, _, err := ContextProfile(context.Background(), f, set, Options{})
+		ours, _, err := ContextProfile(f, set, Options{})
 		require.NoError(t, err)
 		want, got := contextFacts(theirs), contextFacts(ours)
 		require.Greater(t, len(want), 20)
@@ -254,7 +253,7 @@ func TestContextsOfCallers(t *testing.T) {
 	set := new(samples.Set)
 	set.AddRange(samples.Range{Begin: loop.To, End: loop.From}, 100)
 	set.AddTrace(samples.Trace{At: loop.To, Calls: []uint64{samples.Elsewhere, offset(call)}, Branches: []samples.Branch{loop, loop}}, 100)
-	made, _, err := ContextProfile(context.Background(), f, set, Options{})
+	made, _, err := ContextProfile(f, set, Options{})
 	require.NoError(t, err)
 	names := slices.Collect(maps.Keys(contextFacts(made)))
 	assert.True(t, slices.ContainsFunc(names, func(name string) bool {
@@ -272,7 +271,7 @@ func TestClangTakesContexts(t *testing.T) {
 	w.walk(2000)
 	set, _, err := samples.Read(&w.out, b, samples.Options{Contexts: true})
 	require.NoError(t, err)
-	made, _, err := ContextProfile(context.Background(), f, set, Options{})
+	made, _, err := ContextProfile(f, set, Options{})
 	require.NoError(t, err)
 	path := filepath.Join(p.dir, "made.ext")
 	var out bytes.Buffer
@@ -294,7 +293,7 @@ func TestNoContexts(t *testing.T) {
 	at := offsetOf(t, f, b, "leaf")
 	set := new(samples.Set)
 	set.AddAddress(at, 100)
-	_, _, err := ContextProfile(context.Background(), f, set, Options{})
+	_, _, err := ContextProfile(f, set, Options{})
 	require.ErrorIs(t, err, ErrNoContexts)
 	for _, trace := range []samples.Trace{
 		{At: at, Branches: []samples.Branch{{From: at, To: at}}},
@@ -303,7 +302,7 @@ func TestNoContexts(t *testing.T) {
 		set.AddTrace(trace, 1<<63)
 		set.AddTrace(trace, 1<<63)
 	}
-	_, _, err = ContextProfile(context.Background(), f, set, Options{})
+	_, _, err = ContextProfile(f, set, Options{})
 	require.ErrorIs(t, err, ErrNoProbes)
 }
 

@@ -2,7 +2,6 @@ package create
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 
@@ -18,7 +17,7 @@ import (
 //
 // It holds the probes of the functions that were sampled in memory, some fifty bytes each. Its
 // errors are those of [Profile], and [ErrNoProbes].
-func ProbeProfile(_ context.Context, f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
+func ProbeProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.choose(set); err != nil {
 		return nil, c.report, err
@@ -137,9 +136,7 @@ func (b *probeBuilder) within(key bodyKey) *probedBody {
 // ran as often as the instruction behind it. Single addresses are rarely those of probes: then it
 // ran as often as any instruction up to the next probe.
 func (b *probeBuilder) counts(probes []symbolize.Probe) {
-	functions := slices.Clone(b.functions)
-	slices.SortFunc(functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
-	for _, f := range functions {
+	for _, f := range b.functions {
 		if !f.written {
 			continue
 		}

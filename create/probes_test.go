@@ -2,7 +2,6 @@ package create
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -156,7 +155,7 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 
 		set, _, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
 		require.NoError(t, err)
-		ours, report, err := ProbeProfile(context.Background(), f, set, Options{})
+		ours, report, err := ProbeProfile(f, set, Options{})
 		require.NoError(t, err)
 		require.Zero(t, report.CrossingRanges)
 		require.InDelta(t, 1, report.PlacedShare(), 0.2)
@@ -234,7 +233,7 @@ func TestProbesOfExecutions(t *testing.T) {
 	f, b := p.open(t)
 	set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
 	require.NoError(t, err)
-	made, _, err := ProbeProfile(context.Background(), f, set, Options{})
+	made, _, err := ProbeProfile(f, set, Options{})
 	require.NoError(t, err)
 	facts := sampleFacts(made)
 	assert.Equal(t, uint64(1), facts["work head"])
@@ -250,7 +249,7 @@ func TestProbesOfExecutions(t *testing.T) {
 			break
 		}
 	}
-	block, _, err := ProbeProfile(context.Background(), f, sampled, Options{})
+	block, _, err := ProbeProfile(f, sampled, Options{})
 	require.NoError(t, err)
 	assert.Contains(t, slices.Collect(maps.Values(sampleFacts(block))), uint64(2000))
 
@@ -287,6 +286,6 @@ func TestNoProbes(t *testing.T) {
 	f, b := p.open(t)
 	set := new(samples.Set)
 	set.AddAddress(offsetOf(t, f, b, "leaf"), 100)
-	_, _, err := ProbeProfile(context.Background(), f, set, Options{})
+	_, _, err := ProbeProfile(f, set, Options{})
 	require.ErrorIs(t, err, ErrNoProbes)
 }

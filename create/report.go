@@ -1,8 +1,6 @@
 package create
 
-import (
-	"errors"
-)
+import "errors"
 
 // Errors for samples that do not make a profile.
 var (

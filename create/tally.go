@@ -73,11 +73,16 @@ func (c *creation) tally(set *samples.Set) error {
 	for _, f := range t.byLow {
 		c.functions = append(c.functions, f)
 	}
-	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
+	c.sortFunctions()
 	if len(c.functions) == 0 {
 		return fmt.Errorf("create: %s: %w: %s", c.file.Path(), ErrNoCode, c.whyNoCode())
 	}
 	return nil
+}
+
+// sortFunctions puts the functions in order, by address.
+func (c *creation) sortFunctions() {
+	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
 }
 
 func (c *creation) whyNoCode() string {

@@ -55,5 +55,6 @@ func (c *creation) addParts(chosen map[string]bool) error {
 			c.functions = append(c.functions, &function{symbol: s, name: name, written: true})
 		}
 	}
+	c.sortFunctions()
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -60,14 +61,8 @@ type Declaration struct {
 // A place is a line, counted from the declaration, and a discriminator.
 type place struct{ line, discriminator int }
 
-// placeOf returns the place of a record. Lines before the declaration count back from 65,536.
-func placeOf(r *profile.Record) place {
-	line := int(r.Line)
-	if line >= 1<<15 {
-		line -= 1 << 16
-	}
-	return place{line, int(r.Discriminator)}
-}
+// placeOf returns the place of a record.
+func placeOf(r *profile.Record) place { return place{int(wire.Offset(r.Line)), int(r.Discriminator)} }
 
 func (p place) String() string {
 	if p.discriminator != 0 {

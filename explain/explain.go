@@ -2,7 +2,7 @@
 // info of a newer binary, has a statement, and why not for the others.
 //
 //	e := explain.New(p)
-//	e.Add(code...) // of [Compile] or [Binary]
+//	e.Add(code...) // of Compiling.Compile or Binary
 //	report := e.Report()
 //
 // What a compiler has is what it says itself: GCC 16 in the dump of its pass afdo_offline, GCC 12

@@ -248,6 +248,12 @@ func TestRemarks(t *testing.T) {
 	}, c.lines)
 }
 
+func TestPlaceOf(t *testing.T) {
+	for line, want := range map[uint32]int{3: 3, 65535: -1, 70000: 70000} {
+		assert.Equal(t, place{want, 2}, placeOf(&profile.Record{Line: line, Discriminator: 2}))
+	}
+}
+
 func TestParsePlace(t *testing.T) {
 	for text, want := range map[string]place{"3": {3, 0}, "-2": {-2, 0}, "3.17": {3, 17}} {
 		at, ok := parsePlace(text)

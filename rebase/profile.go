@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
@@ -89,26 +90,11 @@ func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}
 	if !c.same {
 		r.Line = func(line uint32) (uint32, bool) {
-			to, ok := c.line(signed(line))
-			return unsigned(to), ok
+			to, ok := c.line(wire.Offset(line))
+			return wire.Line(to), ok
 		}
 	}
 	return r
-}
-
-// signed returns the offset of a line. One before the declaration counts backwards from 2^16.
-func signed(line uint32) int32 {
-	if line >= 1<<15 && line < 1<<16 {
-		return int32(line) - 1<<16
-	}
-	return int32(line)
-}
-
-func unsigned(offset int32) uint32 {
-	if offset < 0 {
-		return uint32(offset) & (1<<16 - 1)
-	}
-	return uint32(offset)
 }
 
 // placesOf iterates over the records of a profile.
@@ -120,7 +106,7 @@ func placesOf(p *profile.Profile) iter.Seq[place] {
 			w := profile.Walk(f.Records)
 			for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
 				open = open[:depth+1]
-				at := place{symbol: int(open[depth]), line: signed(r.Line), callee: none}
+				at := place{symbol: int(open[depth]), line: wire.Offset(r.Line), callee: none}
 				switch r.Kind {
 				case profile.KindCount:
 					at.count = r.Count

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
@@ -50,7 +51,7 @@ func samplePlaces(p *sampleprof.Profile) iter.Seq[place] {
 		for f := range p.Functions() {
 			for i := 1; i < len(f.Context); i++ {
 				caller := &f.Context[i-1]
-				if !yield(place{int(caller.Name), int32(caller.Line), int(f.Context[i].Name), 0}) {
+				if !yield(place{int(caller.Name), wire.Offset(uint32(caller.Line)), int(f.Context[i].Name), 0}) {
 					return
 				}
 			}
@@ -68,7 +69,7 @@ func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 			open = open[:len(open)-1]
 		}
 		r := &f.Records[i]
-		at := place{int(open[len(open)-1].name), int32(r.Line), none, 0}
+		at := place{int(open[len(open)-1].name), wire.Offset(uint32(r.Line)), none, 0}
 		switch r.Kind {
 		case sampleprof.KindCount:
 			at.count = r.Count
@@ -182,6 +183,7 @@ func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Rec
 // sampleLine returns where the records of a line go, which is nowhere if the format has no number
 // for it.
 func (c *change) sampleLine(line uint16) (uint16, bool) {
-	to, ok := c.line(int32(line))
-	return uint16(to), ok && to >= 0 && to <= math.MaxUint16
+	offset, ok := c.line(wire.Offset(uint32(line)))
+	to := wire.Line(offset)
+	return uint16(to), ok && to <= math.MaxUint16
 }

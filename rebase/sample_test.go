@@ -72,6 +72,14 @@ other:7:1
 `, got)
 }
 
+// Lines before the declaration, of macros and of what is included, are numbered from 2^16 down, as
+// in profiles of GCOV. That they are not in the function does not tell that it is another one.
+func TestSampleBeforeDeclaration(t *testing.T) {
+	old := sources("a.c", sampleOld)
+	new := sources("a.c", strings.Replace(sampleOld, "\tint b = a", "\n\n\tint b = a", 1))
+	assert.Equal(t, "leaf:15:10\n 3: 15\n", sampleText(t, "leaf:30:10\n 1: 15\n 65534: 10\n 65535: 5\n", old, new))
+}
+
 // TestSampleContext moves the calls of contexts, and drops a context whose call is gone.
 func TestSampleContext(t *testing.T) {
 	old := sources("a.c", sampleOld)

@@ -38,7 +38,7 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 	for i := range functions {
 		name, path := fmt.Sprintf("f%d", i), filepath.Join(dir, fmt.Sprintf("f%d.c", i))
 		old := longText(name, lines, every, uint64(i))
-		found := outline.Functions(old)
+		found, _ := outline.Outline(old)
 		require.Len(t, found, 1)
 		var b profile.Body
 		for at := 1; at <= lines; at += 1000 {

@@ -1,8 +1,6 @@
 package record
 
-import (
-	"github.com/go-afdo/afdo/perfdata"
-)
+import "github.com/go-afdo/afdo/perfdata"
 
 // A sink writes what the rings hold, counts it, and notes which files were mapped.
 type sink struct {

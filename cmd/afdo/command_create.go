@@ -151,7 +151,7 @@ func (e *env) createProfile(ctx context.Context, c *creating, file *symbolize.Fi
 		if c.contexts {
 			make = create.ContextProfile
 		}
-		p, report, err := make(ctx, file, set, options)
+		p, report, err := make(file, set, options)
 		if err := c.judge(err, report, facts); err != nil {
 			return err
 		}

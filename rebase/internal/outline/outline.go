@@ -35,15 +35,8 @@ func (f *Function) Lines(text []byte, name int) []Line {
 	return r.read()
 }
 
-// Functions returns the functions of a text in the order in which they begin. It takes time and
-// memory by the length of the text.
-func Functions(text []byte) []Function {
-	functions, _ := Outline(text)
-	return functions
-}
-
 // Outline returns the functions of a text, and the declarations of templates, in the order in which
-// they begin. Templates refer to the text.
+// they begin. Templates refer to the text. It takes time and memory by the length of the text.
 func Outline(text []byte) ([]Function, []Template) {
 	p := parser{lexer: newLexer(text, 1), frame: &frame{}}
 	for p.step() {

@@ -12,7 +12,8 @@ import (
 // found says what was found in a text: scope, names with their lines, and the last line.
 func found(text string) []string {
 	var list []string
-	for _, f := range Functions([]byte(text)) {
+	functions, _ := Outline([]byte(text))
+	for _, f := range functions {
 		var names []string
 		for _, n := range f.Names {
 			names = append(names, fmt.Sprintf("%s@%d", join(n.Qualifier, n.Text), n.Line))
@@ -65,7 +66,7 @@ func TestFunctions(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	hashes := func(text string) map[int32]uint64 {
-		f := Functions([]byte(text))
+		f, _ := Outline([]byte(text))
 		require.Len(t, f, 1, text)
 		lines := make(map[int32]uint64)
 		for _, l := range f[0].Lines([]byte(text), 0) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // A Listing is the samples of one unit by function and line.
@@ -215,23 +216,13 @@ func (f *Function) line(offset uint32) *Line {
 	if f == nil {
 		return nil
 	}
-	o := Offset(offset)
+	o := int(wire.Offset(offset))
 	l := f.lines[o]
 	if l == nil {
 		l = &Line{Offset: o}
 		f.lines[o] = l
 	}
 	return l
-}
-
-// Offset returns the offset of a line, which is negative for a line before the declaration. It
-// undoes format note 25: GCC keeps 16 bits of an offset, so one from 2^15 to 2^16 is of a line
-// before the declaration. No function is that long.
-func Offset(offset uint32) int {
-	if offset >= 1<<15 && offset < 1<<16 {
-		return int(offset) - 1<<16
-	}
-	return int(offset)
 }
 
 // finish sorts the lines and sums them up.

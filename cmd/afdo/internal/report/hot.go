@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // calls are the rows of the table of calls that were not inlined, the most frequent first.
@@ -75,7 +75,7 @@ func (c *collector) calls() {
 	hottest(all, [2]count{d.Total, d.WasTotal})
 	for _, h := range cutHot(all, c.options.Calls, &d.Left) {
 		d.Caller = append(d.Caller, c.symbol(h.key.Caller))
-		d.Line = append(d.Line, annotate.Offset(h.key.Line))
+		d.Line = append(d.Line, int(wire.Offset(h.key.Line)))
 		d.Discriminator = append(d.Discriminator, uint64(h.key.Discriminator))
 		d.Callee = append(d.Callee, c.symbol(h.key.Callee))
 		d.Count = append(d.Count, h.now)
@@ -104,7 +104,7 @@ func (c *collector) lines() error {
 	rows := cutHot(all, c.options.Lines, &d.Left)
 	for _, h := range rows {
 		d.Symbol = append(d.Symbol, c.symbol(h.key.Symbol))
-		d.Offset = append(d.Offset, annotate.Offset(h.key.Line))
+		d.Offset = append(d.Offset, int(wire.Offset(h.key.Line)))
 		d.Count = append(d.Count, h.now)
 		if c.was != nil {
 			d.WasCount = append(d.WasCount, h.was)
