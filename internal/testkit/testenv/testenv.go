@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,23 @@ import (
 
 // sweepFlag is the variable of the environment that asks for the long tests; .ci/run sets it.
 const sweepFlag = "AFDO_SWEEP"
+
+// Tests make much garbage and hold little, so a short run spends up to a third of its time on
+// collecting it: it collects less often, unless GOGC says how often. A sweep has tests that hold
+// gigabytes, benchmarks time what users have, and where a test binary plays the program that a test
+// starts, its memory may be what the test is about.
+func init() {
+	if isTestRun(os.Args) && os.Getenv("GOGC") == "" && !Sweep() {
+		debug.SetGCPercent(400)
+	}
+}
+
+// isTestRun reports whether a command line is one that go test starts a test binary with, for tests
+// and no benchmarks.
+func isTestRun(args []string) bool {
+	benchmarks := func(arg string) bool { return strings.HasPrefix(arg, "-test.bench") }
+	return len(args) > 1 && strings.HasPrefix(args[1], "-test.") && !slices.ContainsFunc(args, benchmarks)
+}
 
 // Sweep reports whether the long tests are asked for: those of sheer size, those of many random
 // files, and those that drive compilers and browsers for more than a second.

@@ -28,6 +28,13 @@ func TestSweep(t *testing.T) {
 	assert.Equal(t, 50, Rounds(3, 50))
 }
 
+func TestIsTestRun(t *testing.T) {
+	assert.True(t, isTestRun([]string{"x.test", "-test.timeout=10m0s", "-test.run=A"}))
+	assert.False(t, isTestRun([]string{"x.test", "-test.timeout=10m0s", "-test.bench=."}))
+	assert.False(t, isTestRun([]string{"afdo", "merge"}))
+	assert.False(t, isTestRun([]string{"afdo"}))
+}
+
 func TestTool(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tool-2"), nil, 0o777))
