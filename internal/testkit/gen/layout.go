@@ -73,14 +73,15 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	// so that ends.
 	least := l.leastLengths(5 + 2*len(table))
 	var header []byte
-	var placed []naive.Section
+	placed := make([]naive.Section, 0, len(l.Sections))
+	size := int64(0) // of the file
 	for length := -1; length != len(header); {
 		length = len(header)
-		placed = l.place(length)
-		header = l.header(table, placed, least)
+		placed, size = l.place(placed[:0], length)
+		header = l.header(header[:0], table, placed, least)
 	}
 
-	data := header
+	data := append(make([]byte, 0, size), header...)
 	for _, s := range l.Sections {
 		data = append(data, s.Gap...)
 		data = append(data, bitmask(s.Type, s.Compact))
@@ -101,24 +102,25 @@ func (l *Layout) leastLengths(n int) []int {
 	return least
 }
 
-func (l *Layout) place(start int) []naive.Section {
-	placed := make([]naive.Section, 0, len(l.Sections))
-	offset := int64(start)
+// place appends where the sections lie behind a header, and says where the file ends.
+func (l *Layout) place(placed []naive.Section, header int) ([]naive.Section, int64) {
+	offset := int64(header)
 	for _, s := range l.Sections {
 		offset += int64(len(s.Gap))
 		size := 1 + int64(len(s.Data))
 		placed = append(placed, naive.Section{Type: s.Type, Compact: s.Compact, Offset: offset, Size: size})
 		offset += size
 	}
-	return placed
+	return placed, offset + int64(len(l.Tail))
 }
 
-func (l *Layout) header(table []int, placed []naive.Section, least []int) []byte {
+// header writes the header into a buffer.
+func (l *Layout) header(buf []byte, table []int, placed []naive.Section, least []int) []byte {
 	version := l.Version
 	if version == 0 {
 		version = 4
 	}
-	e := &Enc{Compact: l.Compact}
+	e := &Enc{Buf: buf, Compact: l.Compact}
 	e.Stretch = func() int {
 		n := least[0]
 		least = least[1:]
@@ -132,7 +134,7 @@ func (l *Layout) header(table []int, placed []naive.Section, least []int) []byte
 		n = *l.NumSections
 	}
 	e.U56(n)
-	for _, i := range append([]int{l.Summary, l.FileNames}, table...) {
+	entry := func(i int) {
 		var offset, size uint64
 		if i >= 0 {
 			offset, size = uint64(placed[i].Offset), uint64(placed[i].Size)
@@ -142,6 +144,11 @@ func (l *Layout) header(table []int, placed []naive.Section, least []int) []byte
 		}
 		e.U64(offset)
 		e.U64(size)
+	}
+	entry(l.Summary)
+	entry(l.FileNames)
+	for _, i := range table {
+		entry(i)
 	}
 	return e.Buf
 }

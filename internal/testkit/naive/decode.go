@@ -150,7 +150,8 @@ func (d *decoder) units(index uint32) {
 		if u.Start > u.End {
 			c.fail("unit %q has symbol IDs from %d to %d", u.Path, u.Start, u.End)
 		}
-		for _, other := range d.file.Units { // format note 9
+		for i := range d.file.Units { // format note 9
+			other := &d.file.Units[i]
 			if max(u.Start, other.Start) < min(u.End, other.End) {
 				c.fail("units %q and %q have symbol IDs in common", other.Path, u.Path)
 			}

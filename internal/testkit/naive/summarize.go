@@ -88,13 +88,13 @@ func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
 	want.Div(want, big.NewInt(1_000_000))
 
 	e := Entry{Cutoff: cutoff}
-	sum := new(big.Int)
+	sum, count := new(big.Int), new(big.Int)
 	for i, n := range largestFirst {
 		together := i > 0 && largestFirst[i-1] == n // with the one before
 		if sum.Cmp(want) >= 0 && !together {
 			break
 		}
-		sum.Add(sum, new(big.Int).SetUint64(n))
+		sum.Add(sum, count.SetUint64(n))
 		e.MinCount = n
 		e.NumCounts++
 	}

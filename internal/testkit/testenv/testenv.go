@@ -97,13 +97,29 @@ var isCompiler = regexp.MustCompile(`^(cc|gcc|clang|c\+\+|g\+\+|clang\+\+)(-\d+)
 // linked is which compilers make programs, by path.
 var linked sync.Map
 
-// links reports whether a compiler makes programs, by having it make one.
+// links reports whether a compiler makes programs. Where a linker and a C library are at the usual
+// places it does; to have it make one takes longer than most tests.
 func links(compiler string) bool {
+	if canLink() {
+		return true
+	}
 	known, ok := linked.Load(compiler)
 	if !ok {
 		known, _ = linked.LoadOrStore(compiler, makesProgram(compiler))
 	}
 	return known.(bool)
+}
+
+func canLink() bool {
+	if _, err := exec.LookPath("ld"); err != nil {
+		return false
+	}
+	for _, pattern := range []string{"/usr/lib/crt1.o", "/usr/lib64/crt1.o", "/usr/lib/*-linux-gnu*/crt1.o"} {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func makesProgram(compiler string) bool {
