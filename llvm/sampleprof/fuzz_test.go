@@ -12,8 +12,18 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// seeds are small files of every shape and layout.
+// seedFiles is [seeds], made once.
+var seedFiles map[string][]byte
+
+// seeds are small files of every shape and layout. They are not to be changed.
 func seeds(t testing.TB) map[string][]byte {
+	if seedFiles == nil {
+		seedFiles = makeSeeds(t)
+	}
+	return seedFiles
+}
+
+func makeSeeds(t testing.TB) map[string][]byte {
 	files := map[string][]byte{}
 	for name, s := range shapes {
 		p := randomProfile(rand.New(rand.NewPCG(5, uint64(len(name)))), s)

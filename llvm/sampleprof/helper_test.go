@@ -27,19 +27,20 @@ func llvmTool(t testing.TB, name string) string {
 	return testenv.Tool(t, name+"-"+llvmVersion, "/usr/lib/llvm-"+llvmVersion+"/bin/"+name)
 }
 
-// An llvm runs llvm-profdata on files of a directory.
+// An llvm runs llvm-profdata on files of a directory, once for each question.
 type llvm struct {
-	t    testing.TB
-	tool string
-	dir  string
-	n    int
+	t     testing.TB
+	tool  string
+	dir   string
+	n     int
+	known map[string][]byte // what it has merged, by options and inputs
 }
 
 func newLLVM(t testing.TB) *llvm {
 	if testing.Short() {
 		t.Skip("LLVM's tools take their time, and are the same however the test is built")
 	}
-	return &llvm{t: t, tool: llvmTool(t, "llvm-profdata"), dir: t.TempDir()}
+	return &llvm{t: t, tool: llvmTool(t, "llvm-profdata"), dir: t.TempDir(), known: map[string][]byte{}}
 }
 
 func (l *llvm) file(data []byte) string {
@@ -52,8 +53,13 @@ func (l *llvm) file(data []byte) string {
 // merge returns what `llvm-profdata merge --sample` makes of profiles.
 func (l *llvm) merge(options []string, inputs ...[]byte) []byte {
 	l.t.Helper()
+	question := fmt.Sprintf("%q %q", options, inputs)
+	if out, ok := l.known[question]; ok {
+		return out
+	}
 	out, said, err := l.tryMerge(options, inputs...)
 	require.NoError(l.t, err, "%s\n%.4000s", said, bytes.Join(inputs, nil))
+	l.known[question] = out
 	return out
 }
 
