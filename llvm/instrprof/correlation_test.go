@@ -78,7 +78,7 @@ func damagePrograms(t *testing.T, dir string) {
 			}
 		}
 		path := filepath.Join(dir, name+"-damaged")
-		for i := range testenv.Rounds(30, 3_000) {
+		for i := range testenv.Rounds(10, 3_000) {
 			data := bytes.Clone(program)
 			part := interesting[rng.IntN(len(interesting))]
 			for range 1 + rng.IntN(3) {

@@ -35,7 +35,7 @@ func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Pro
 // makes of them.
 func TestMergeOfMixedForms(t *testing.T) {
 	tool(t, "llvm-profdata")
-	for _, s := range zoo[:testenv.Rounds(2, len(zoo))] {
+	for _, s := range zoo[:testenv.Rounds(1, len(zoo))] {
 		var inputs []instrprof.Input
 		var args []string
 		for i, form := range []string{".profraw", ".profdata", ".proftext"} {
@@ -90,7 +90,7 @@ func TestMergeRules(t *testing.T) {
 				args = append(args, file)
 			}
 			p, dropped := merged(t, dir, inputs...)
-			if i%3 == 0 || testenv.Sweep() {
+			if i%6 == 0 || testenv.Sweep() {
 				require.Equal(t, llvmText(t, dir, args...), asText(t, p))
 			}
 			if strings.Contains(name, "another") || strings.Contains(name, "beside") {
@@ -148,7 +148,7 @@ func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
 	dir := t.TempDir()
-	for range testenv.Rounds(3, 200) {
+	for range testenv.Rounds(2, 200) {
 		var inputs []instrprof.Input
 		args := []string{"--num-threads=1"}
 		for i := range 1 + r.IntN(4) {
@@ -183,7 +183,7 @@ func TestMergeFilesInParallel(t *testing.T) {
 		require.NoError(t, want.AddFile(in.Path, in.Weight, func(err error) { dropped = append(dropped, fmt.Sprint(i, err)) }))
 	}
 	require.NotEmpty(t, dropped)
-	for _, goroutines := range []int{1, 2, 3, 8, 100} {
+	for _, goroutines := range []int{1, 3, 100, 2, 8}[:testenv.Rounds(3, 5)] {
 		done := 0
 		p, mismatches, err := instrprof.MergeFiles(inputs, instrprof.MergeOptions{Goroutines: goroutines, Progress: func(n int) { done = n }})
 		require.NoError(t, err)

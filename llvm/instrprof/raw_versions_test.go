@@ -451,6 +451,9 @@ func TestLargeRawCounts(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, w.bytes(), 0o666))
 		_, err := instrprof.Load(path)
 		require.Equal(t, c.taken, err == nil, "%d: %v", c.count, err)
+		if c.count > 1<<56+1 && !testenv.Sweep() {
+			continue
+		}
 		require.Equal(t, c.taken, exec.Command(tool(t, "llvm-profdata"), "merge", "-o", path+".out", path).Run() == nil, "%d", c.count)
 	}
 }
