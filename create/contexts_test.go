@@ -218,7 +218,7 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 // A function that is on call stacks alone, as main is that called the program's loop once, begins
 // the contexts.
 func TestContextsOfCallers(t *testing.T) {
-	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", goesCold, "-O2", "-g", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer")
+	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", goesCold, goesColdFlags...)
 	f, b := p.open(t)
 	code := newDecoder(f.ELF())
 	var begin, call, back, to uint64

@@ -66,9 +66,13 @@ func TestBOLT(t *testing.T) {
 	for _, pie := range []string{"-pie", "-no-pie"}[:testenv.Rounds(1, 2)] {
 		p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g", "-Wl,-q", pie)
 		f, b := p.open(t)
-		exact, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
-		require.NoError(t, err)
-		for name, set := range map[string]*samples.Set{"branches": walked(t, f, "work", "both", "main"), "addresses": exact} {
+		sets := map[string]*samples.Set{"branches": walked(t, f, "work", "both", "main")}
+		if testenv.Sweep() {
+			exact, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
+			require.NoError(t, err)
+			sets["addresses"] = exact
+		}
+		for name, set := range sets {
 			var addresses, symbols bytes.Buffer
 			require.NoError(t, set.WritePreAggregated(&addresses, b))
 			require.NoError(t, WriteFdata(&symbols, f, set))

@@ -232,9 +232,7 @@ func TestCoroutines(t *testing.T) {
 				testenv.NeedSweep(t)
 			}
 			p := compile(t, testenv.Tool(t, compiler), "prog.cc", coroutine, "-std=c++20", "-O2", "-g")
-			f, b := p.open(t)
-			set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
-			require.NoError(t, err)
+			f, set := p.executions(t, 20000, "main", "_Z")
 			made, report, err := Profile(context.Background(), f, set, Options{})
 			require.NoError(t, err)
 			assert.Greater(t, report.PlacedShare(), 0.99)

@@ -139,7 +139,7 @@ func probedPrograms(t *testing.T, more ...string) (paths []string) {
 // head count and checksum. AFDO_BINARY names a program of your own.
 func TestProbesAgreeWithProfgen(t *testing.T) {
 	profgen := testenv.Tool(t, "llvm-profgen-22")
-	paths := probedPrograms(t)
+	paths := probedPrograms(t, "-fno-omit-frame-pointer")
 	for _, path := range paths {
 		f, b := program{path: path}.open(t)
 		ranges, branches := straight(t, f)
@@ -225,11 +225,14 @@ __attribute__((noinline)) int work(int n, volatile int *s) {
 int main(int argc, char **argv) { volatile int s = argc; return work(2000, &s) == 7; }
 `
 
+// goesColdFlags are what tests compile it with.
+var goesColdFlags = []string{"-O2", "-gdwarf-4", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer"}
+
 // callgrind's executions are the counts of probes, and clang reads the profile and makes other code
 // with it. Samples without branches count for the whole block behind a probe.
 func TestProbesOfExecutions(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")
-	p := compile(t, clang, "prog.c", goesCold, "-O2", "-gdwarf-4", "-fpseudo-probe-for-profiling", "-fno-inline")
+	p := compile(t, clang, "prog.c", goesCold, goesColdFlags...)
 	f, b := p.open(t)
 	set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
 	require.NoError(t, err)
