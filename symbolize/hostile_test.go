@@ -292,28 +292,28 @@ func TestChanged(t *testing.T) {
 // than its size allows.
 func TestShared(t *testing.T) {
 	for name, c := range map[string]struct {
-		data  []byte
+		data  func() []byte
 		limit bool
 	}{
-		"abbreviations":       {gen.SharedAbbrevs(3_000, testenv.Rounds(5_000, 20_000), false), false},
-		"abbreviations apart": {gen.SharedAbbrevs(3_000, 20_000, true), true},
-		"line programs":       {gen.SharedLines(2_000, 100_000), true},
-		"files":               {gen.SharedFiles(3_000, 20_000), false},
-		"rows":                {gen.ManyRows(500_000), true},
-		"vague units":         {gen.VagueUnits(3_000, 3_000), false},
-		"ranges":              {gen.SharedRanges(20_000, 10_000), true},
-		"names":               {gen.LongNames(5_000, 50_000, false), true},
-		"symbols":             {gen.LongNames(5_000, 50_000, true), true},
-		"folders":             {gen.LongFolder(5_000, 50_000), true},
-		"aliases":             {gen.Aliases(7_000), true},
-		"deep inlining":       {gen.DeepInlining(testenv.Rounds(2_000, 10_000)), false},
+		"abbreviations":       {func() []byte { return gen.SharedAbbrevs(3_000, testenv.Rounds(5_000, 20_000), false) }, false},
+		"abbreviations apart": {func() []byte { return gen.SharedAbbrevs(3_000, 20_000, true) }, true},
+		"line programs":       {func() []byte { return gen.SharedLines(2_000, 100_000) }, true},
+		"files":               {func() []byte { return gen.SharedFiles(3_000, 20_000) }, false},
+		"rows":                {func() []byte { return gen.ManyRows(500_000) }, true},
+		"vague units":         {func() []byte { return gen.VagueUnits(3_000, 3_000) }, false},
+		"ranges":              {func() []byte { return gen.SharedRanges(20_000, 10_000) }, true},
+		"names":               {func() []byte { return gen.LongNames(5_000, 50_000, false) }, true},
+		"symbols":             {func() []byte { return gen.LongNames(5_000, 50_000, true) }, true},
+		"folders":             {func() []byte { return gen.LongFolder(5_000, 50_000) }, true},
+		"aliases":             {func() []byte { return gen.Aliases(7_000) }, true},
+		"deep inlining":       {func() []byte { return gen.DeepInlining(testenv.Rounds(2_000, 10_000)) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "aliases" || name == "abbreviations apart" {
 				testenv.NeedSweep(t) // their limits are far
 			}
-			path := filepath.Join(t.TempDir(), "shared")
-			require.NoError(t, os.WriteFile(path, c.data, 0o600))
+			path, data := filepath.Join(t.TempDir(), "shared"), c.data()
+			require.NoError(t, os.WriteFile(path, data, 0o600))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := readAll(path)
@@ -323,7 +323,7 @@ func TestShared(t *testing.T) {
 			} else {
 				require.NoError(t, err)
 			}
-			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20+50*len(c.data)))
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20+50*len(data)))
 		})
 	}
 }

@@ -23,8 +23,32 @@ import (
 )
 
 const probedProgram = `
+#ifndef WITHOUT_LIBRARY
 #include <map>
 #include <string>
+#else
+namespace std {
+struct string {
+  unsigned size() const { return n; }
+  char operator[](int i) const { return at[i]; }
+  void operator+=(const char *s) { while (*s) at[n++ % 64] = *s++; }
+  unsigned n;
+  char at[64];
+};
+template <class K, class V> struct map {
+  V &operator[](K k) {
+    int i = 0;
+    while (i < n && keys[i] != k) i++;
+    if (i == n) keys[n++] = k;
+    return values[i];
+  }
+  int size() const { return n; }
+  int n = 0;
+  K keys[64];
+  V values[64] = {};
+};
+}
+#endif
 struct base { int n; base(int x); virtual int f(int x) { return x + n; } virtual ~base(); };
 base::base(int x) : n(x) { while (n > 100) n -= 7; }
 base::~base() { if (n > 3) n = 0; }
@@ -59,6 +83,9 @@ func probed(t *testing.T, flags ...string) *File {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prog.cc"), []byte(probedProgram), 0o600))
 	args := append([]string{"-g", "-fpseudo-probe-for-profiling", "-o", "prog", "prog.cc"}, flags...)
+	if !testenv.Sweep() {
+		args = append(args, withoutLibrary)
+	}
 	cmd := exec.Command(testenv.Tool(t, "clang++-22"), args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -2,11 +2,11 @@ package symbolize
 
 import (
 	"bytes"
-	"compress/zlib"
 	"debug/elf"
 	"io"
 	"testing"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/stretchr/testify/require"
 )
 

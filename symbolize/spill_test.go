@@ -2,12 +2,12 @@ package symbolize
 
 import (
 	"bytes"
-	"compress/zlib"
 	"debug/elf"
 	"io"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"

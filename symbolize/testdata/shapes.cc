@@ -1,11 +1,11 @@
 // Templates, lambdas, constructors with two symbols, virtual calls, statics of one name and code
 // that several inlined functions share: what names and inline chains are made of.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <vector>
+
+// What follows stays on its lines, some of which tests know.
+
+
+
+#include "library.h"
 #include "shapes.h"
 
 namespace {
