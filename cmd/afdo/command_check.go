@@ -42,7 +42,7 @@ func newCheckCommand(e *env) *cobra.Command {
 			if len(args) == 0 {
 				return cli.Usagef("no FILE")
 			}
-			return nil
+			return stdinOnce(args...)
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return e.checkFiles(args, asJSON) },
 	}
@@ -80,10 +80,7 @@ func (e *env) checkFiles(paths []string, asJSON bool) error {
 // checkFile checks one file and returns how many faults it has. What keeps it from being read is an
 // error.
 func (e *env) checkFile(path string, printer problemPrinter) (faults int, err error) {
-	name := path
-	if path == cli.Stdio {
-		name = input.StdinName
-	}
+	name := input.Name(path)
 	printer.begin(name)
 	remarks := 0
 	groups, err := e.check(path)

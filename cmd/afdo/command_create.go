@@ -231,36 +231,25 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 	facts := newCreateFacts(c, file)
 	set := new(samples.Set)
 	for _, path := range c.profiles {
-		doing.Say("reading %s", human.Name(path))
+		name := human.Name(input.Name(path))
+		doing.Say("reading %s", name)
 		part, report, err := e.readSampleFile(c, path, binary)
 		var none *samples.NoSamplesError
 		if errors.As(err, &none) && len(c.profiles) > 1 {
-			e.Warnf("%s: %s", human.Name(path), cli.Message(err))
+			e.Warnf("%s: %s", name, cli.Message(err))
 			facts.read(path, none.Report)
 			continue
 		}
 		if err != nil {
-			return nil, nil, input.Wrap(human.Name(path), c.explainMissing(path, err))
+			return nil, nil, input.Wrap(name, c.explainMissing(path, err))
 		}
-		if err := c.checkTimes(path, report); err != nil {
-			return nil, nil, err
-		}
-		if err := create.CheckBuild(file, part); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w; give the file as it was then", human.Name(path), err)
+		if err := c.checkInput(path, file, part, report); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		set.Merge(part)
 		facts.read(path, report)
-		if hint := report.TraceHint(); hint != "" {
-			e.Warnf("%s: %s; that is not used", human.Name(path), hint)
-		}
-		if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
-			e.Warnf("%s: no sample has both a call stack and a branch stack, so none counts in contexts", human.Name(path))
-		}
-		if report.Flattened {
-			e.Warnf("%s: its calling contexts were added up", human.Name(path))
-		}
-		if report.Guessed {
-			e.Warnf("%s: its ranges do not tell what the addresses are counted from: that was guessed", human.Name(path))
+		for _, text := range c.remarks(part, report) {
+			e.Warnf("%s: %s", name, text)
 		}
 	}
 	if err := create.EndRanges(file, set); err != nil {
@@ -270,6 +259,37 @@ func (e *env) readSamples(c *creating, file *symbolize.File, binary *samples.Bin
 		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
 	}
 	return set, facts, nil
+}
+
+// checkInput refuses a recording that is not of the program, or does not tell what was asked for.
+func (c *creating) checkInput(path string, file *symbolize.File, part *samples.Set, report *samples.Report) error {
+	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
+		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
+	}
+	if err := c.checkTimes(path, report); err != nil {
+		return err
+	}
+	if err := create.CheckBuild(file, part); err != nil {
+		return fmt.Errorf("%w; give the file as it was then", err)
+	}
+	return nil
+}
+
+// remarks says what was not taken of a recording as it is.
+func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []string) {
+	if hint := report.TraceHint(); hint != "" {
+		texts = append(texts, hint+"; that is not used")
+	}
+	if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
+		texts = append(texts, "no sample has both a call stack and a branch stack, so none counts in contexts")
+	}
+	if report.Flattened {
+		texts = append(texts, "its calling contexts were added up")
+	}
+	if report.Guessed {
+		texts = append(texts, "its ranges do not tell what the addresses are counted from: that was guessed")
+	}
+	return texts
 }
 
 // checkTimes refuses a program that was written anew where it ran, after it ran, unless a build ID
@@ -283,8 +303,8 @@ func (c *creating) checkTimes(path string, report *samples.Report) error {
 	for _, o := range report.Objects {
 		ran, err := os.Stat(o.Name)
 		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
-			return fmt.Errorf("%s: %s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
-				human.Name(path), human.Name(c.binary))
+			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
+				human.Name(c.binary))
 		}
 	}
 	return nil

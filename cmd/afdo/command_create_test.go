@@ -244,6 +244,9 @@ func TestCreateRefuses(t *testing.T) {
 		"lines, contexts":  {2, []string{"--binary", program, "--profile", in, "--contexts", "--no-probes"}, "--contexts needs pseudo probes"},
 		"no stacks":        {1, []string{"--binary", program, "--profile", in, "--contexts", "--to", "extbinary"}, "perf record -b --call-graph fp"},
 		"prefix":           {2, []string{"--binary", program, "--map-prefix", "x"}, "OLD=NEW"},
+		"process":          {1, []string{"--binary", program, "--profile", in, "--pid", "3"}, in + ": --pid is for perf.data and perf script, not for address samples"},
+		"build ID":         {2, []string{"--binary", program, "--profile", in, "--build-id", "xyz"}, "not hexadecimal digits"},
+		"nothing to read":  {1, []string{"--binary", program, "--profile", "-"}, "afdo: standard input: not a recording of samples: it is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"create", "--to", "text"}, c.args...)

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -162,8 +164,7 @@ func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder)
 	if c.out == cli.Stdio {
 		return streamRecording(ctx, e.Out, r)
 	}
-	// The head of a recording says how many bytes of records there are, which comes before them.
-	spool, err := tempfile.Create(filepath.Dir(c.out), ".afdo-record-*.tmp")
+	spool, err := spoolFor(c.out)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +179,23 @@ func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder)
 		return nil, err
 	}
 	return report, e.writeRecording(c, r, spool)
+}
+
+// spoolFor returns a file for the records of a recording: its head, which comes before them, says
+// how many bytes they are. The error is about the recording.
+func spoolFor(path string) (tempfile.File, error) {
+	folder := filepath.Dir(path)
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return tempfile.File{}, &fs.PathError{Op: "create", Path: path, Err: syscall.EISDIR}
+	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
+		folder = ""
+	}
+	spool, err := tempfile.Create(folder, ".afdo-record-*.tmp")
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = &fs.PathError{Op: "create", Path: path, Err: at.Err}
+	}
+	return spool, err
 }
 
 // streamRecording records in pipe mode.

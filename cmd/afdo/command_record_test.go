@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/record"
 )
@@ -140,6 +141,19 @@ func TestRecordProcess(t *testing.T) {
 	require.Equal(t, 0, r.status, r.err)
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`)
 	_ = cmd.Wait()
+}
+
+// Where there is no place for a recording, nothing runs.
+func TestRecordNowhere(t *testing.T) {
+	needRecord(t)
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	for path, err := range map[string]string{dir: "is a directory", filepath.Join(dir, "no/perf.data"): "no such file or directory"} {
+		r := afdoRun("record", "--event", "cpu-clock", "-o", path, "--", "touch", ran)
+		assert.Equal(t, cli.StatusFault, r.status)
+		assert.Equal(t, "afdo: create "+path+": "+err+"\n", r.err)
+		assert.NoFileExists(t, ran)
+	}
 }
 
 func TestRecordRefuses(t *testing.T) {

@@ -141,7 +141,7 @@ func (c *creating) check(e *env) error {
 	if err := stdinOnce(c.profiles...); err != nil {
 		return err
 	}
-	return c.checkInput()
+	return c.checkSelection()
 }
 
 // checkContexts refuses --contexts where nothing can have them.
@@ -164,8 +164,11 @@ func (c *creating) remembers() bool {
 	return ok && !k.NoSources && c.out.format.V4()
 }
 
-// checkInput makes options of the flags that choose samples.
-func (c *creating) checkInput() (err error) {
+// checkSelection makes options of the flags that choose samples.
+func (c *creating) checkSelection() (err error) {
+	if strings.Trim(c.input.BuildID, "0123456789abcdefABCDEF") != "" {
+		return cli.Usagef("--build-id %s: not hexadecimal digits", c.input.BuildID)
+	}
 	if c.name != "" {
 		if c.input.Name, err = regexp.Compile(c.name); err != nil {
 			return cli.Usagef("--name: %v", err)

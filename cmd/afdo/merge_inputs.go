@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -128,16 +128,16 @@ func filesBelow(folder string) ([]string, error) {
 
 // gatherList adds the inputs of a list.
 func (m *merging) gatherList(e *env, path string) error {
-	name, src := "standard input", e.In
+	src := e.In
 	if path != cli.Stdio {
 		file, err := os.Open(path)
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		name, src = path, io.Reader(file)
+		src = file
 	}
-	inputs, err := fleet.ReadList(name, src, m.weighing.Rules.AsOf)
+	inputs, err := fleet.ReadList(input.Name(path), src, m.weighing.Rules.AsOf)
 	m.inputs = append(m.inputs, inputs...)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -55,7 +56,7 @@ func (e *env) mergeModels(m *merging, k kind.CanLoad, doing *progress.Line) erro
 		e.Warnf("v2 inputs know no units: their functions stay apart from those of known units: %d of %d inputs", mm.withoutUnits, mm.done-mm.bad)
 	}
 	if m.align {
-		e.Warnf("units of other paths that are units of %s: %s", human.Name(m.inputs[m.firstAt].Path), human.Number(mm.aligned))
+		e.Warnf("units of other paths that are units of %s: %s", human.Name(input.Name(m.inputs[m.firstAt].Path)), human.Number(mm.aligned))
 	}
 	mm.losses.Tell(&e.Env)
 	return m.tellSkipped(e)

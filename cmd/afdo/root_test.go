@@ -34,6 +34,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"index", example(".v3.afdo")}, cli.StatusFault, "afdo: " + example(".v3.afdo") + `: version 3 has no index; "afdo convert --to v4c --index" makes a file of version 4 with one`},
 		{[]string{"cache", "--zero-stats", "--json"}, cli.StatusUsage, "afdo: if any flags in the group [zero-stats json] are set none of the others can be; [json zero-stats] were all set"},
 		{[]string{"slice", "--why", shop, shop, "-o", "x"}, cli.StatusUsage, "afdo: if any flags in the group [why output] are set none of the others can be; [output why] were all set"},
+		{[]string{"check", "-", "-"}, cli.StatusUsage, "afdo: standard input can be read only once"},
 		{[]string{"slice", "--why", "-", "-"}, cli.StatusUsage, "afdo: standard input can be read only once"},
 		{[]string{"merge", "-o", "x", "[.]"}, cli.StatusUsage, "afdo: no file matches [.]"},
 		{[]string{"annotate", shop, "--unit", "cart.cc", "--color", "red"}, cli.StatusUsage, `afdo: invalid argument "red" for "--color" flag: want one of auto, always, never`},

@@ -81,10 +81,7 @@ func isRecording(in io.Reader) (bool, io.Reader) {
 
 // showIfRecording prints what a recording has, and reports whether the file is one.
 func (e *env) showIfRecording(path string, json bool) (bool, error) {
-	name := path
-	if path == cli.Stdio {
-		name = input.StdinName
-	}
+	name := input.Name(path)
 	r, done, err := e.recording(path)
 	if err == nil && r != nil {
 		defer done()

@@ -24,8 +24,13 @@ type File struct {
 	unpaid int64     // bytes read for which no memory has been allowed yet
 }
 
-// StdinName is the name of standard input in messages.
-const StdinName = "standard input"
+// Name returns what messages call the file of a path.
+func Name(path string) string {
+	if path == cli.Stdio {
+		return "standard input"
+	}
+	return path
+}
 
 // Open opens the file of a path or of a URL, or standard input for [cli.Stdio], for a verb that
 // goes through all of it. The error of what is no profile matches [anyprof.ErrUnknown].
@@ -36,7 +41,7 @@ func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin,
 
 func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, error)) (*File, error) {
 	if path == cli.Stdio {
-		return New(StdinName, stdin)
+		return New(Name(path), stdin)
 	}
 	if _, ok := fetch.Helper(path); ok {
 		return openURL(path, fetched)
