@@ -48,13 +48,13 @@ func (p *Profile) Size() int64 { return p.size }
 // indexed memory profile an [instrprof.Reader], from which [Memory] takes it, a [memprof.Raw], or
 // of YAML a [memprof.Profile]; each as a pointer. It is the Profile's, and Close closes it.
 //
-// [sampleprof.Reader]: https://pkg.go.dev/github.com/go-afdo/afdo/sampleprof#Reader
-// [sampleprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/sampleprof#Profile
-// [instrprof.Reader]: https://pkg.go.dev/github.com/go-afdo/afdo/instrprof#Reader
-// [instrprof.RawReader]: https://pkg.go.dev/github.com/go-afdo/afdo/instrprof#RawReader
-// [instrprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/instrprof#Profile
-// [memprof.Raw]: https://pkg.go.dev/github.com/go-afdo/afdo/memprof#Raw
-// [memprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/memprof#Profile
+// [sampleprof.Reader]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/sampleprof#Reader
+// [sampleprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/sampleprof#Profile
+// [instrprof.Reader]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/instrprof#Reader
+// [instrprof.RawReader]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/instrprof#RawReader
+// [instrprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/instrprof#Profile
+// [memprof.Raw]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/memprof#Raw
+// [memprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/memprof#Profile
 func (p *Profile) Model() any { return p.model }
 
 // GCOV returns the whole of a GCOV profile in memory. The error of a profile in another format

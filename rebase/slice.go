@@ -28,7 +28,7 @@ func NewFiles(paths []string) *Files {
 }
 
 // Differs reports whether the file of a unit is known, can be read, and is another than the one of
-// which the profile remembers a sum. It is what [slice.Request] asks for.
+// which the profile remembers a sum. It is what a slice.Request asks for.
 func (f *Files) Differs(unit string, sum uint32) bool {
 	name := f.of(unit)
 	if name == "" {
@@ -46,7 +46,7 @@ func (f *Files) Same(unit string, sum uint32) bool {
 }
 
 // Gone takes note of a function that a slice has only to be found under another name. It is what
-// [slice.Request] calls.
+// a slice.Request calls.
 func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 
 // Asked reports whether Differs was ever asked for one of the files: what comes of a slice depends

@@ -88,7 +88,7 @@ type Match struct {
 	Units []string
 }
 
-// Names is how slices find symbols by unqualified name. A version 4 file whose
-// index has these names, see [index.Options], lets
-// [FromReader] do without a look at all names and records, if the Reader trusts it.
+// Names is how slices find symbols by unqualified name. A version 4 file whose index has these
+// names, see index.Options, lets [FromReader] do without a look at all names and records, if the
+// Reader trusts it.
 var Names = program.Names

@@ -13,7 +13,7 @@ type Rule struct {
 	Targets, Prerequisites []string
 }
 
-// ErrDepfile is what the errors of [ParseDepfile] match.
+// ErrDepfile is what the errors of [Parse] match.
 var ErrDepfile = errors.New("not a dependency file")
 
 // Parse reads a dependency file as compilers write it for make and ninja: lines that go on
