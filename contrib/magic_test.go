@@ -1,5 +1,4 @@
-// Package magic holds what file(1) needs to know AutoFDO profiles.
-package magic
+package contrib
 
 import (
 	"os"
@@ -13,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// file runs file(1) with the entries of this folder alone.
+// file runs file(1) with the entries of magic/afdo alone.
 func file(t *testing.T, path string) string {
 	t.Helper()
 	tool := testenv.Tool(t, "file")
-	out, err := exec.Command(tool, "--brief", "--magic-file", "afdo", path).CombinedOutput()
+	out, err := exec.Command(tool, "--brief", "--magic-file", "magic/afdo", path).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return strings.TrimSpace(string(out))
 }
@@ -29,7 +28,7 @@ func TestMagicKnowsEveryVersion(t *testing.T) {
 		"shop.v3.afdo":      "GCOV AutoFDO profile, version 3, little-endian",
 		"shop.v2.afdo":      "GCOV AutoFDO profile, version 2, little-endian",
 	} {
-		require.Equal(t, want, file(t, filepath.Join("..", "..", "testdata", name)))
+		require.Equal(t, want, file(t, filepath.Join("..", "testdata", name)))
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package bazel tests the rules for Bazel.
-package bazel
+package contrib
 
 import (
 	"bytes"
@@ -36,13 +35,13 @@ func newWorkspace(t *testing.T) *workspace {
 	if text := strings.TrimSpace(string(version)); text != "bazel no_version" && !strings.HasPrefix(text, "bazel 4.") {
 		t.Skipf("this is made for Debian's Bazel 4.2.3, not %s", text)
 	}
-	rules, err := os.ReadFile("afdo.bzl")
+	rules, err := os.ReadFile("bazel/afdo.bzl")
 	require.NoError(t, err)
 	w.write("WORKSPACE", "")
 	w.write("afdo/BUILD", "")
 	w.write("afdo/afdo.bzl", string(rules))
 	w.write("tools/BUILD", "exports_files(['afdo'])\n")
-	out, err := exec.Command("go", "build", "-o", filepath.Join(w.dir, "tools", "afdo"), "../../cmd/afdo").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(w.dir, "tools", "afdo"), "../cmd/afdo").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	w.stub("rules_cc", "cc", "toolchain_type(name = 'toolchain_type', visibility = ['//visibility:public'])\n", "cc_binary", "cc_library", "cc_toolchain", "cc_toolchain_suite")
 	w.stub("rules_java", "java", "", "java_binary", "java_import", "java_library", "java_package_configuration", "java_runtime", "java_toolchain")
@@ -120,9 +119,10 @@ func (w *workspace) refresh(changed int) {
 	w.write("prof.v4", file.String())
 }
 
-// Libraries that depend on one another have a slice each. A refresh makes all slices again, and
-// compiles those libraries whose slices differ, and not those who depend on them.
-func TestRefresh(t *testing.T) {
+// TestBazelRefresh builds with the rules for Bazel. Libraries that depend on one another have a
+// slice each. A refresh makes all slices again, and compiles those libraries whose slices differ,
+// and not those who depend on them.
+func TestBazelRefresh(t *testing.T) {
 	w := newWorkspace(t)
 	c, err := driver.FindCompiler(command.Parse([]string{testenv.Tool(t, "gcc")}, w.dir), nil)
 	require.NoError(t, err)

@@ -1,0 +1,50 @@
+// Package contrib tests what its folders have for other programs: a GitHub Action, rules for Bazel,
+// a description for the Kaitai Struct compiler, and what file(1) needs to know.
+package contrib
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// TestActionDiff runs diff.sh as a job would, with a command afdo in PATH, and looks at what the
+// job gets: a comment, an output and a status.
+func TestActionDiff(t *testing.T) {
+	testenv.NeedSweep(t)
+	bash := testenv.Tool(t, "bash")
+	bin := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", bin, "../cmd/afdo").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	run := func(base, head string) (comment, output string, status int) {
+		dir := t.TempDir()
+		comments, outputs := filepath.Join(dir, "diff.md"), filepath.Join(dir, "output")
+		cmd := exec.Command(bash, "action/diff.sh", "../testdata/"+base, "../testdata/"+head, comments)
+		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY=")
+		_ = cmd.Run() // the status tells
+		text, _ := os.ReadFile(comments)
+		set, _ := os.ReadFile(outputs)
+		return string(text), string(set), cmd.ProcessState.ExitCode()
+	}
+
+	comment, output, status := run("shop.afdo", "shop.v3.afdo")
+	require.Zero(t, status)
+	require.Equal(t, "differs=false\n", output)
+	require.Contains(t, comment, "The profiles say the same.")
+
+	comment, output, status = run("shop.afdo", "corrupt/sound.afdo")
+	require.Zero(t, status)
+	require.Equal(t, "differs=true\n", output)
+	require.Contains(t, comment, "### AutoFDO profile `sound.afdo`")
+	require.Contains(t, comment, "Overlap")
+
+	comment, output, status = run("shop.afdo", "corrupt/file-cut.afdo")
+	require.NotZero(t, status)
+	require.Empty(t, comment)
+	require.Empty(t, output)
+}
