@@ -119,7 +119,8 @@ func corpus(t *testing.T, name string) (*profile.Profile, string) {
 }
 
 func TestCorpus(t *testing.T) {
-	for _, name := range []string{"libgui.v3", "keystore2.v3"}[:testenv.Rounds(1, 2)] {
+	testenv.NeedSweep(t)
+	for _, name := range []string{"libgui.v3", "keystore2.v3"} {
 		p, path := corpus(t, name)
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)

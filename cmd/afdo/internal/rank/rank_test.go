@@ -149,7 +149,8 @@ func TestRandom(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	for _, name := range []string{"keystore2.v3", "libgui.v3"}[:testenv.Rounds(1, 2)] {
+	testenv.NeedSweep(t)
+	for _, name := range []string{"keystore2.v3", "libgui.v3"} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(testenv.Corpus(t, name))
 			require.NoError(t, err)

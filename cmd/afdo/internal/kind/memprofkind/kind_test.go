@@ -97,10 +97,18 @@ func (d *desk) shown(name string) string {
 	return string(run(d, d.dir, "llvm-profdata-22", "show", "--memory", name))
 }
 
-// parsed is the YAML of what llvm-profdata shows.
-func (d *desk) parsed(name string) *memprof.Profile {
+// reread is the YAML of what llvm-profdata shows.
+func (d *desk) reread(name string) *memprof.Profile {
 	d.Helper()
 	p, err := memprof.ParseYAML(strings.NewReader(d.shown(name)))
+	require.NoError(d, err)
+	return p
+}
+
+// parsed is what a file of YAML says.
+func (d *desk) parsed(name string) *memprof.Profile {
+	d.Helper()
+	p, err := memprof.ParseYAML(bytes.NewReader(d.read(name)))
 	require.NoError(d, err)
 	return p
 }
@@ -114,29 +122,30 @@ func TestVerbs(t *testing.T) {
 	// Raw to indexed as llvm-profdata does it, and to YAML as it shows that.
 	d.convert("raw", "ours", formatIndexed)
 	require.Contains(t, d.err.String(), "call stacks without any function")
-	require.Equal(t, spelled(t, d.parsed("llvm")), spelled(t, d.parsed("ours")))
 	d.convert("ours", "ours.yaml", formatYAML)
 	require.Equal(t, d.shown("ours"), string(d.read("ours.yaml")))
 	d.convert("llvm", "llvm.yaml", formatYAML)
 	require.Equal(t, d.shown("llvm"), string(d.read("llvm.yaml")))
+	llvm := d.parsed("llvm.yaml")
+	require.NotZero(t, llvm.NumRecords())
+	require.Equal(t, spelled(t, llvm), spelled(t, d.parsed("ours.yaml")))
 
 	// llvm-profdata drops what is indexed already.
 	run(t, dir, "llvm-profdata-22", "merge", "llvm", "-o", "dropped")
 	require.NotContains(t, d.shown("dropped"), "HeapProfileRecords")
-	require.NotZero(t, d.parsed("llvm").NumRecords())
 
 	// A sum of indexed, raw and YAML profiles has thrice what each has.
 	require.NoError(t, d.merge("sum", "llvm", "raw", "llvm.yaml"))
 	var want memprof.Profile
 	for range 3 {
-		require.NoError(t, want.Merge(d.parsed("llvm"), 1))
+		require.NoError(t, want.Merge(llvm, 1))
 	}
-	require.Equal(t, spelled(t, &want), spelled(t, d.parsed("sum")))
+	require.Equal(t, spelled(t, &want), spelled(t, d.reread("sum")))
 
 	// A weight is how many runs a file stands for.
 	d.weights = []profile.Ratio{{Num: 2, Den: 1}, {Num: 1, Den: 1}}
 	require.NoError(t, d.merge("weighted", "llvm", "raw"))
-	require.Equal(t, spelled(t, &want), spelled(t, d.parsed("weighted")))
+	require.Equal(t, spelled(t, &want), spelled(t, d.reread("weighted")))
 	d.weights = []profile.Ratio{{Num: 3, Den: 2}}
 	require.ErrorContains(t, d.merge("weighted", "llvm"), "whole weights of at least 1, not 3/2")
 	d.weights = nil
