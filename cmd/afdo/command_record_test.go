@@ -67,7 +67,7 @@ func TestRecordAndCreate(t *testing.T) {
 func TestRecordJSON(t *testing.T) {
 	needRecord(t)
 	out := filepath.Join(t.TempDir(), "perf.data")
-	r := afdoRun("record", "-o", out, "--json", "-e", "cpu-clock", "-c", "500000", "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo said")
+	r := afdoRun("record", "-o", out, "--json", "-e", "cpu-clock", "-c", "500000", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo said")
 	require.Equal(t, 0, r.status, r.err)
 	assert.Equal(t, "said\n", r.err, "standard output is for the facts")
 	var facts recordFacts
@@ -116,7 +116,7 @@ func TestRecordEndsOnSignal(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		require.NoError(t, cmd.Start())
 		require.Eventually(t, func() bool { _, err := os.Stat(started); return err == nil }, 30*time.Second, 10*time.Millisecond)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		to := cmd.Process.Pid
 		if c.group {
 			to = -to

@@ -186,19 +186,21 @@ func TestTextsAsLLVM(t *testing.T) {
 	t.Parallel()
 	profdata := testenv.Tool(t, "llvm-profdata-22")
 	comment := strings.Repeat("# a comment\n", 1000)
-	for name, text := range map[string]string{
-		"comment": comment + ":ir\nf\n1\n1\n5\n", "name": strings.Repeat("x", 9000) + "\n1\n1\n5\n",
-		"no functions": ":ir\n", "no functions, comment": comment + ":csir\n" + comment,
-		"a value without a name": ":ir\nf\n1\n1\n5\n1\n0\n1\n1\n:7\n",
-	} {
+	for i, text := range []string{
+		comment + ":ir\nf\n1\n1\n5\n",
+		":ir\nf\n1\n1\n5\n1\n0\n1\n1\n:7\n", // a value without a name
+		strings.Repeat("x", 9000) + "\n1\n1\n5\n",
+		":ir\n",
+		comment + ":csir\n" + comment,
+	}[:testenv.Rounds(2, 5)] {
 		path, theirs := writeFile(t, "in.proftext", []byte(text)), filepath.Join(t.TempDir(), "theirs")
 		err := exec.Command(profdata, "merge", "--text", "-o", theirs, path).Run()
 		r := afdoRun("convert", "--to", "proftext", path)
-		require.Equal(t, err == nil, r.status == cli.StatusDone, "%s: %s", name, r.err)
+		require.Equal(t, err == nil, r.status == cli.StatusDone, "text %d: %s", i, r.err)
 		if err == nil {
 			want, err := os.ReadFile(theirs)
 			require.NoError(t, err)
-			require.Equal(t, string(want), r.out, name)
+			require.Equal(t, string(want), r.out, "text %d", i)
 		}
 	}
 	path := writeFile(t, "in.sampletext", []byte(comment+"main:10:1\n 1: 10\n"))
@@ -271,7 +273,7 @@ func TestMergeSparse(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(llvmZoo, "*.proftext"))
 	require.NoError(t, err)
 	mixed := []byte(":ir\nf\n1\n2\n0\n0\n\nf\n2\n1\n5\n\ng\n1\n1\n0\n\nh\n1\n1\n0\n$1\n0x1\n\nk\n9\n1\n0\n$1\n0x0\n")
-	paths = paths[:testenv.Rounds(2, len(paths))]
+	paths = paths[:testenv.Rounds(1, len(paths))]
 	for i, path := range append(paths, writeFile(t, "mixed.proftext", mixed)) {
 		for to, flag := range map[string]string{"profdata": "--binary", "proftext": "--text"} {
 			if i == len(paths) && to == "profdata" {

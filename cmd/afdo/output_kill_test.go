@@ -35,7 +35,7 @@ func TestKilledWriterLeavesWholeFile(t *testing.T) {
 	kills := testenv.Rounds(10, 100)
 	dir := t.TempDir()
 	source, target := filepath.Join(dir, "source"), filepath.Join(dir, "out.afdo")
-	require.NoError(t, os.WriteFile(source, gen.Big(testenv.Rounds(500, 3_000), true), 0o666))
+	require.NoError(t, os.WriteFile(source, gen.Big(testenv.Rounds(500, 1_000), true), 0o666))
 	convert := func() *exec.Cmd { return exec.Command("afdo", "convert", source, "--to", "v4", "-o", target) }
 
 	start := time.Now()

@@ -33,6 +33,9 @@ func trained(t testing.TB, flags ...string) string {
 	dir := t.TempDir()
 	source, err := filepath.Abs("../../../../../llvm/memprof/testdata/program.cc")
 	require.NoError(t, err)
+	if !testenv.Sweep() {
+		flags = append(flags, "-DWITHOUT_LIBRARY") // of C++, whose headers take long to compile
+	}
 	run(t, dir, "clang++-22", append([]string{"-O2", "-gmlt", "-fdebug-info-for-profiling", "-fmemory-profile",
 		"-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls", "-Wl,--build-id", source, "-o", "program"}, flags...)...)
 	run(t, dir, filepath.Join(dir, "program"))
