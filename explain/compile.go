@@ -179,16 +179,22 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	return code, how.read(code, f)
 }
 
+// usualLevel is how far most builds have the compiler optimise.
+const usualLevel = "-O2"
+
 // readObjects reads the debug info of the object, and that of others without the profile: as the
-// command says, and with -O2, the most usual level. What was profiled was made in one of these
-// ways, and with other calls inlined other lines have code.
+// command says, and at the usual level if that is another. What was profiled was made in one of
+// these ways, and with other calls inlined other lines have code.
 func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err
 	}
 	code.shapes = append(code.shapes, shapesOf(code.debug))
-	for _, level := range [][]string{nil, {"-O2"}} {
-		flags := append([]string{"-g", "-fno-lto"}, level...)
+	ways := [][]string{{"-g", "-fno-lto"}}
+	if command.Level() != usualLevel {
+		ways = append(ways, []string{"-g", "-fno-lto", usualLevel})
+	}
+	for _, flags := range ways {
 		if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, flags...)); err != nil {
 			return err
 		}

@@ -120,6 +120,14 @@ func TestWrappers(t *testing.T) {
 }
 
 // TestCompilerLink has a link of another name to a compiler.
+func TestLevel(t *testing.T) {
+	for level, line := range map[string]string{"": "gcc -c a.c", "-O0": "gcc -O2 -c a.c -O0", "-O2": "gcc -O1 -O2 -c a.c -o -O3", "-O": "gcc -O -c a.c"} {
+		c := Parse(strings.Fields(line), "/")
+		assert.Equal(t, level, c.Level(), line)
+		assert.Equal(t, level != "" && level != "-O0", c.Optimises(), line)
+	}
+}
+
 func TestCompilerLink(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x86_64-linux-gnu-gcc-12"), []byte("#!/bin/sh\n"), 0o777))

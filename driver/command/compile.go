@@ -36,16 +36,18 @@ func withModulesIn(argv []string, folder string) []string {
 	return append(argv, "-J", folder)
 }
 
-// Optimises reports whether the command has an option that makes the compiler optimise: the last -O
-// counts, and without one there is no optimisation.
-func (c *Line) Optimises() bool {
+// Level returns the option that says how far the compiler optimises, the last -O, or nothing.
+func (c *Line) Level() string {
 	for _, w := range slices.Backward(c.words) {
-		if level, ok := strings.CutPrefix(w.text, "-O"); ok {
-			return level != "0"
+		if strings.HasPrefix(w.text, "-O") {
+			return w.text
 		}
 	}
-	return false
+	return ""
 }
+
+// Optimises reports whether the command has an option that makes the compiler optimise.
+func (c *Line) Optimises() bool { return c.Level() != "" && c.Level() != "-O0" }
 
 // Mentions reports whether an argument, or a word of a response file, has a text in it.
 func (c *Line) Mentions(text string) bool {
