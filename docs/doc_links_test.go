@@ -81,7 +81,6 @@ func publicPackages(t *testing.T) map[string]*docPackage {
 	sources := make(map[string][]string)
 	for _, name := range files(t, ".go") {
 		folder := path.Dir(name)
-		private := regexp.MustCompile(`(^|/)(internal|cmd|testdata|bench|fuzz)(/|$)`)
 		if !strings.HasSuffix(name, "_test.go") && !private.MatchString(folder) {
 			sources[folder] = append(sources[folder], name)
 		}
@@ -94,6 +93,7 @@ func publicPackages(t *testing.T) map[string]*docPackage {
 }
 
 var (
+	private   = regexp.MustCompile(`(^|/)(internal|cmd|testdata|bench|fuzz)(/|$)`)
 	bracketed = regexp.MustCompile(`\[\*?[A-Z]\w*(\.\w+)?\]|\[\*?[a-z]\w*\.[A-Z]\w*(\.\w+)?\]`)
 	published = regexp.MustCompile(`https://pkg\.go\.dev/` + regexp.QuoteMeta(module) + `([^\s#]*)(?:#([\w.]+))?`)
 )
