@@ -130,11 +130,30 @@ func sameName(shown, symbol string) bool {
 		return true // of C++ or Rust
 	}
 	tree, err := demangle.ToAST(symbol)
-	if err != nil {
+	return err == nil && mayShow(shown, tree)
+}
+
+// mayShow reports whether a text may be what another demangler makes of a symbol: it has the last
+// component of its name. Of a lambda's parameters that are auto, demanglers make different types.
+func mayShow(shown string, symbol demangle.AST) bool {
+	switch last := mangled.Last(symbol).(type) {
+	case *demangle.Name:
+		return hasWord(shown, last.Name)
+	case *demangle.Constructor:
+		return mayShow(shown, last.Name)
+	case *demangle.Destructor:
+		return strings.Contains(shown, "~") && mayShow(shown, last.Name)
+	case *demangle.Operator:
+		return strings.Contains(shown, demangle.ASTToString(last))
+	case *demangle.Cast:
+		return hasWord(shown, "operator")
+	case *demangle.Unary: // operator""_km
+		return mayShow(shown, last.Expr)
+	case *demangle.Special: // such as a thunk
+		return mayShow(shown, last.Val)
+	default:
 		return false
 	}
-	last, ok := mangled.Last(tree).(*demangle.Name)
-	return ok && hasWord(shown, last.Name)
 }
 
 func withoutBlanks(text string) string { return strings.ReplaceAll(text, " ", "") }

@@ -200,7 +200,11 @@ func TestBuildWithJumpsIntoFunctions(t *testing.T) {
 }
 
 func TestSameName(t *testing.T) {
-	const lambda = "_ZZ4mainENKUliE_clEi"
+	const (
+		lambda  = "_ZZ4mainENKUliE_clEi"
+		generic = "_ZZ4wrapI2ByEDaRT_ENKUlOS1_E_clIRiEEbS2_" // of auto&&
+		twice   = "_ZN1nL5twiceIZ4mainEUlT_E_EEiS1_"
+	)
 	for _, c := range []struct {
 		shown, symbol string
 		same          bool
@@ -212,6 +216,13 @@ func TestSameName(t *testing.T) {
 		{"fo::o::operator+()", "_ZN2fo1oplEv", true}, {"fo::o::operator-()", "_ZN2fo1oplEv", false},
 		{"r::step", "_ZN1r4step17h086b0cfd890a8ea9E", true}, {"r::stop", "_ZN1r4step17h086b0cfd890a8ea9E", false},
 		{"r::step", "_RNvCs4fqI2P2rA04_1r4step", true}, {"r::stop", "_RNvCs4fqI2P2rA04_1r4step", false},
+		{"bool wrap<By>(By&)::{lambda(auto:1&&)#1}::operator()<int&>(By&&) const", generic, true}, {"bool wrap<By>(By&)", generic, false},
+		{"int n::twice<main::{lambda(auto:1)#1}>(auto:1)", twice, true}, {"int n::twices<main::{lambda(auto:1)#1}>(auto:1)", twice, false},
+		{"n::C<auto:1>::C(auto:1)", "_ZN1n1CIiEC2Ei", true}, {"n::D<auto:1>::D(auto:1)", "_ZN1n1CIiEC2Ei", false},
+		{"n::C<auto:1>::~C()", "_ZN1n1CIiED0Ev", true}, {"n::C<auto:1>::C()", "_ZN1n1CIiED0Ev", false},
+		{"n::C<auto:1>::operator bool() const", "_ZNK1n1CIiEcvbEv", true}, {"n::C<auto:1>::f() const", "_ZNK1n1CcvbEv", false},
+		{"non-virtual thunk to n::C<auto:1>::g(int)", "_ZThn16_N1n1CIiE1gEi", true}, {"n::C<auto:1>::h(int)", "_ZThn16_N1n1CIiE1gEi", false},
+		{"operator\"\" _km(auto:1)", "_Zli3_kmy", true}, {"operator\"\" _mi(auto:1)", "_Zli3_kmy", false},
 		{"f.cold", "f", true}, {"f() [clone .cold]", "_Z1fv", true}, {"foo::bar(int) [clone .cold]", "_ZN3foo3bazEi", false},
 	} {
 		assert.Equal(t, c.same, sameName(wholeName(c.shown), c.symbol), "%s %s", c.shown, c.symbol)
