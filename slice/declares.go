@@ -50,7 +50,7 @@ func onlyWord(r rune) rune {
 // hasOrClang reports whether a word is in the text, or is clang's own, as __va_list_tag is: $_0 is
 // a type without a name, and other than ASCII may be spelled in two ways.
 func (t *Text) hasOrClang(word string) bool {
-	if strings.HasPrefix(word, "__") || strings.HasPrefix(word, "$_") || isAddressSpace(word) {
+	if strings.HasPrefix(word, "__") || isUnnamed(word) || isAddressSpace(word) {
 		return true
 	}
 	return t.has(word) || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 })

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
 func TestMayHave(t *testing.T) {
@@ -48,4 +50,25 @@ func TestMayHave(t *testing.T) {
 	}
 	text.Add([]byte("int *p = new int;"))
 	assert.True(t, text.MayHave("_Znwm", sources))
+}
+
+// A text defines what clang makes of its lambdas, and no function of the library that it does not
+// have.
+func TestClangLambdas(t *testing.T) {
+	text := new(Text)
+	text.Add([]byte("namespace n { struct C { static int f() { return call([](int x) { return x; }); } }; }"))
+	for symbol, defined := range map[string]bool{
+		"_ZZN1n1C1fEvENK3$_0clEi":                 true,
+		"_ZZN1n1C1fEvEN3$_18__invokeEi":           true,
+		"_ZZN1n1C1fEvENUliE_8__invokeEi":          true,
+		"_ZZN1n1C1fEvENUlT_E0_8__invokeIiEEDaS0_": true,
+		"_ZZN1n1D1fEvEN3$_18__invokeEi":           false,
+		"_ZSt8__invokeIRFivEJEEv":                 false,
+		"_ZN1n1C8__invokeEUlvE_":                  false,
+		"__cxx_global_array_dtor":                 true,
+		"__cxx_global_var_init.7":                 true,
+	} {
+		assert.Equal(t, defined, text.mayDefine(symbol), symbol)
+		assert.Contains(t, text.names(), cxx.KeyOf(symbol))
+	}
 }

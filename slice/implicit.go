@@ -10,10 +10,11 @@ import (
 
 // implicitNames are the unqualified names of functions that no text spells out, as the compiler
 // brings them: those of lambdas, assignments and comparisons, conversions, whose names are types,
-// and what runs before and after main.
+// and what runs before and after main. The last line is clang's.
 var implicitNames = []string{
 	"operator()", "_FUN", "operator=", "operator==", cxx.ConversionKey, cxx.OddKey,
 	cxx.Initializing + "0", "__tls_init",
+	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
 // implicitFunctions are the symbols with [implicitNames], each with what it requires of a text. A

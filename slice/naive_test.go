@@ -153,9 +153,12 @@ func (n *naiveSlice) inText(name string) bool {
 		lambda := cxx.KeyOf(name) == "operator()" || cxx.KeyOf(name) == "_FUN"
 		return (!lambda || n.q.Text.defines(cxx.KeyOf(name))) && cxx.TemplateWords(name, n.q.Text.has)
 	}
+	if cxx.IsOtherInvoke(name) && !n.q.Text.defines(cxx.Invoker) {
+		return false
+	}
 	return cxx.DemangledIdentifiers(name, func(word string) bool {
-		return strings.HasPrefix(word, "__") || slices.Contains(implicitNames, word) || n.q.Text.has(word)
-	}) && cxx.Scopes(name, n.q.Text.hasScope)
+		return strings.HasPrefix(word, "__") || isUnnamed(word) || slices.Contains(implicitNames, word) || n.q.Text.has(word)
+	}) && cxx.Scopes(name, func(word string) bool { return isUnnamed(word) || n.q.Text.hasScope(word) })
 }
 
 func (n *naiveSlice) grow() bool {

@@ -172,10 +172,16 @@ func needs(symbol string, r requirement) bool {
 	if allocation := cxx.AllocationOf(name); allocation != "" && !r.function(allocation) {
 		return false
 	}
+	if cxx.IsOtherInvoke(name) && !r.function(cxx.Invoker) {
+		return false
+	}
 	return cxx.Identifiers(name, func(w string) bool {
-		return strings.HasPrefix(w, "__") || strings.HasPrefix(w, "$_") || slices.Contains(implicitNames, w) || r.word(w)
-	}) && cxx.Scopes(name, r.scope)
+		return strings.HasPrefix(w, "__") || isUnnamed(w) || slices.Contains(implicitNames, w) || r.word(w)
+	}) && cxx.Scopes(name, func(w string) bool { return isUnnamed(w) || r.scope(w) })
 }
+
+// isUnnamed reports whether clang calls a lambda or another type without a name so.
+func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
 
 // Empty reports whether nothing has been added.
 func (t *Text) Empty() bool { return len(t.words) == 0 }

@@ -3,6 +3,7 @@ package cxx
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // maxCaptures is how many bytes are looked at for the end of what a lambda captures.
@@ -67,6 +68,21 @@ var lambdaFunctions = [...]string{"operator()", "_FUN"}
 // IsOfLambda reports whether a function that is not mangled may be of a lambda, which a text has to
 // have, or something else that defines a function of that unqualified name.
 func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunctions[:], unqualified) }
+
+// Invoker is what clang calls the function that a lambda without captures converts to, _FUN to GCC.
+// The C++ library has functions of that name, too.
+const Invoker = "__invoke"
+
+// IsOtherInvoke reports whether a mangled name is that of a function called __invoke that is of no
+// lambda, which is $_0 or Ul..._ to clang.
+func IsOtherInvoke(name string) bool {
+	at := strings.LastIndex(name, "8"+Invoker)
+	if at < 0 || KeyOf(name) != Invoker {
+		return false
+	}
+	unnamed := strings.HasSuffix(strings.TrimRight(name[:at], "0123456789"), "$_")
+	return !unnamed && !(strings.HasSuffix(name[:at], "_") && strings.Contains(name[:at], "Ul"))
+}
 
 // lambda takes note of the functions of a lambda.
 func (d *scanner) lambda() {

@@ -20,6 +20,8 @@ type scopeFinder struct {
 	inline bool   // "inline" follows
 	outer  []byte // the namespace around the inline one that this head may be of
 	space  bool   // the head is of a namespace
+	using  bool   // the next word is the name of what may be an alias
+	named  []byte // that name: clang gives it to the class without a name that follows
 }
 
 // maxHeadWords is how many words of a head are remembered. If there are more, all words of the text
@@ -38,11 +40,20 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 	}
 	opened, inline := f.opened, f.inline
 	f.opened, f.inline, f.outer = nil, false, nil
+	named := f.named
+	f.named = nil
+	if f.using {
+		f.named = word
+	}
+	f.using = false
 	switch string(word) {
 	case "inline":
 		f.opened, f.inline = opened, opened != nil
 	case "class", "struct", "union":
 		f.head = prev != '<' && prev != ',' // of a template's parameters
+		if prev == '=' && named != nil {
+			f.words = append(f.words, named)
+		}
 	case "namespace":
 		f.head, f.space = true, true
 		if inline {
@@ -50,12 +61,15 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 		}
 	case "using":
 		f.alias = prev != ';' && prev != '{' && prev != ':' // there the declaration of no template ends
-		f.head = f.alias
+		f.head, f.using = f.alias, !f.alias
 	}
 }
 
 func (f *scopeFinder) punctuation(c byte) {
-	f.opened, f.inline = nil, false
+	f.opened, f.inline, f.using = nil, false, false
+	if c != '=' {
+		f.named = nil
+	}
 	if !f.head {
 		return
 	}

@@ -23,6 +23,7 @@ func TestScopes(t *testing.T) {
 		"template <class T> using A [[a]] = B<T>; struct C { };":    "A C a",
 		"template <class T> requires F<T> using A = struct { };":    "A",
 		"struct C { using D = B; public: using E = B; using F::g;":  "C",
+		"using A = struct { int n; }; using B = C; struct D { };":   "A D",
 		"namespace A = B::C; { using A::b; struct D { }; }":         "D",
 		"namespace A = B::C; struct D { };":                         "D",
 		"template <class T, class U> void f(T a) { }":               "",
