@@ -169,6 +169,26 @@ func (d *declaration) paren(p *parser) {
 	d.add(p, name, text)
 }
 
+// longestDeclarator is how many bytes may stand between the parenthesis and the name of a function
+// that returns a pointer to one.
+const longestDeclarator = 1 << 8
+
+// innerParen opens a parenthesis in the outermost one. The name before it may be that of a function
+// that returns a pointer to a function, or to an array: int (*C::pick(int k))(int).
+func (d *declaration) innerParen(p *parser) {
+	if p.prev.kind != word || p.prev.start < d.opened || p.prev.start > d.opened+longestDeclarator {
+		return
+	}
+	before := string(p.lexer.text[d.opened:p.prev.start])
+	scope := strings.TrimLeft(before, "*& \t\r\n")
+	text := p.text(p.prev)
+	if !strings.ContainsAny(before, "*&") || scope != "" && !strings.HasSuffix(scope, "::") || strings.ContainsAny(scope, "(),;") || isKeyword(text) {
+		return
+	}
+	d.qualifier = scope
+	d.add(p, p.prev, text)
+}
+
 // add takes note of a name.
 func (d *declaration) add(p *parser, at token, text string) {
 	if !d.inits && len(d.names) < maxNames {

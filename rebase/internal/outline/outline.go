@@ -198,8 +198,13 @@ func (p *parser) punctuation(t token) {
 	case ']':
 		p.endSquare()
 	case '(':
-		if p.frame.kind == scope && p.parens == 0 {
-			p.decl.paren(p)
+		if p.frame.kind == scope {
+			switch p.parens {
+			case 0:
+				p.decl.paren(p)
+			case 1:
+				p.decl.innerParen(p)
+			}
 		}
 		p.parens++
 	case ')':

@@ -37,6 +37,7 @@ func TestFunctions(t *testing.T) {
 		"specialisation":     {"template <> int Box::put<a::Item>(const a::Item &i) {\n}\n", []string{" Box::put@1..2"}},
 		"class of template":  {"int a::Box<b::Item>::put(int i) {\n}\n", []string{" a::Box::put@1..2"}},
 		"struct returned":    {"struct s *f(struct s *p)\n{\n}\n", []string{" f@1..3"}},
+		"returns a pointer":  {"int (*pick(int k))(int)\n{\n}\nstatic T *(*n::C::get(void))[4] {\n}\nint (*v)(int) = f(*g(1)), h(*i);\n", []string{" pick@1..3", " n::C::get@4..5"}},
 		"attribute":          {"__attribute__((noinline)) int f(void) {\n}\n", []string{" f@1..2"}},
 		"macro in front":     {"MACRO(x)\nint f(void) {\n}\n", []string{" MACRO@1|f@2..3"}},
 		"initialised":        {"int a[] = { f(1), 2 };\nint g(void) { return 1; }\n", []string{" g@2..2"}},
