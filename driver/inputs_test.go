@@ -130,6 +130,23 @@ func TestFindInputs(t *testing.T) {
 	assert.True(t, in.Again)
 }
 
+// Files that a compiler takes settings from count as those that it includes.
+func TestInputsOfSettings(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	for name, said := range map[string]string{"my.specs": "Reading specs from ./my.specs\n", "clang.cfg": "Configuration file: clang.cfg\r\n"} {
+		p.write(name, "")
+		p.write("search", said)
+		p.find("-c", "a.c", "-D"+name)
+		in, _ := p.find("-c", "a.c", "-D"+name)
+		assert.True(t, in.Again, name)
+		p.write(name, "-DX")
+		in, _ = p.find("-c", "a.c", "-D"+name)
+		assert.False(t, in.Again, name)
+	}
+}
+
 // A file that changes while the compiler reads it is not taken for known.
 func TestInputsChanging(t *testing.T) {
 	p := newProject(t)

@@ -81,7 +81,7 @@ func (f *finder) buffer() []byte {
 // has the second key.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.without(f.Dir)}
-	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"} {
+	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
 	parts = append(append(parts, f.Settings...), f.root.withoutAll(f.Sources)...)
@@ -95,7 +95,7 @@ func (f *finder) preprocess() (*Record, error) {
 	r := &Record{root: f.root}
 	all := new(slice.Text)
 	var m markers
-	var search []string
+	var search, settings []string
 	var asked []question
 	for _, source := range f.Preprocessed() {
 		text := ReadSource(f.Path(source))
@@ -119,11 +119,12 @@ func (f *finder) preprocess() (*Record, error) {
 			all.OnlyC()
 		}
 		made := readMarkers(text)
-		m.files, m.pairs, search = append(m.files, made.files...), made.pairs, searchFolders(said)
+		m.files, m.pairs = append(m.files, made.files...), made.pairs
+		search, settings = searchFolders(said), settingFiles(said)
 		questions, sure := f.findQuestions(made.files)
 		asked, r.uncertain = questions, !sure
 	}
-	for _, name := range m.files {
+	for _, name := range append(m.files, settings...) {
 		in, changed := lookAt(f.Dir, name)
 		r.uncertain = r.uncertain || !changed.Before(start) || !in.lookInto(f.Dir, f.buffer())
 		r.inputs = append(r.inputs, in)
@@ -195,13 +196,26 @@ func searchFolders(said []byte) []string {
 		switch {
 		case strings.HasSuffix(text, "search starts here:"):
 			listing = true
-		case text == "End of search list.":
+		case strings.HasPrefix(text, "End of ") && strings.HasSuffix(text, "search list."):
 			listing = false
 		case listing:
 			folders = append(folders, strings.TrimPrefix(text, " "))
 		}
 	}
 	return folders
+}
+
+// settingFiles returns the files of options that a compiler with -v says it reads: specs of GCC,
+// and configurations of clang.
+func settingFiles(said []byte) (files []string) {
+	for line := range bytes.Lines(said) {
+		for _, says := range []string{"Reading specs from ", "Configuration file: "} {
+			if name, ok := bytes.CutPrefix(line, []byte(says)); ok {
+				files = append(files, string(bytes.TrimRight(name, "\r\n")))
+			}
+		}
+	}
+	return files
 }
 
 // takesForC reports whether a compiler with -v says that it preprocesses nothing but C: GCC runs

@@ -14,6 +14,20 @@ func TestMarkers(t *testing.T) {
 	}, m)
 }
 
+func TestSearchFolders(t *testing.T) {
+	assert.Equal(t, []string{"no", "a b", "/c", "/d"}, searchFolders([]byte(`ignoring nonexistent directory "no"
+#include "..." search starts here:
+ a b
+#include <...> search starts here:
+ /c
+End of search list.
+#embed <...> search starts here:
+ /d
+End of #embed search list.
+COMPILER_PATH=/bin
+`)))
+}
+
 func FuzzMarkers(f *testing.F) {
 	f.Add([]byte("# 1 \"a.c\" 1 3\n# 2 \"b\\\"c.h\" 2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -15,24 +15,31 @@ type question struct {
 	name   string
 }
 
-// hasInclude asks. With nextSuffix it asks only folders behind that of the file that asks.
+// What asks for files: "__has_include", also as "__has_include_next", which asks only folders
+// behind that of the file that asks, and "__has_embed". What that asks, whether a file is there and
+// empty, is not looked into. They are found by what they begin with, in one go through a text.
 const (
-	hasInclude = "__has_include"
-	nextSuffix = "_next"
+	hasFile     = "__has_"
+	includes    = "include"
+	includeNext = "include_next"
+	embeds      = "embed"
 )
+
+// asksForFile reports whether a name, of which the beginning is hasFile, goes on as one that asks.
+func asksForFile(rest string) bool { return rest == includes || rest == includeNext || rest == embeds }
 
 // An asker finds questions in the text of sources and headers.
 type asker struct {
-	names   []string // what asks: hasInclude, and macros for it
+	names   []string // what asks: hasFile, and macros for it
 	found   map[question]bool
 	unclear bool // one is about a name that the text does not have as it is
 }
 
 // findQuestions returns what files may ask, and whether that is all.
 func (f *finder) findQuestions(files []string) (all []question, sure bool) {
-	a := asker{names: []string{hasInclude}, found: make(map[question]bool)}
+	a := asker{names: []string{hasFile}, found: make(map[question]bool)}
 	for _, arg := range f.PreprocessArgs() {
-		a.unclear = a.unclear || strings.Contains(arg, hasInclude)
+		a.unclear = a.unclear || strings.Contains(arg, hasFile+includes) || strings.Contains(arg, hasFile+embeds)
 	}
 	var text []byte
 	for done := 0; done < len(a.names) && !a.unclear; { // again for macros that have turned up
@@ -71,17 +78,22 @@ func readAll(path string, buf []byte) []byte {
 
 // search looks for a name in directives.
 func (a *asker) search(text, name []byte, folder string) {
-	for {
-		at := bytes.Index(text, name)
-		if at < 0 {
+	for from := 0; ; {
+		n := bytes.Index(text[from:], name)
+		if n < 0 {
 			return
+		}
+		at := from + n
+		from = at + len(name)
+		if string(name) == hasFile && !asksForFile(firstName(text[from:])) {
+			continue
 		}
 		start, end := lineStart(text, at), lineEnd(text, at)
 		line := bytes.TrimSpace(withoutComments(text[start:end]))
 		if directive, ok := bytes.CutPrefix(line, []byte("#")); ok {
 			a.directive(bytes.TrimSpace(directive), name, folder)
 		}
-		text = text[end:]
+		from = end
 	}
 }
 
@@ -106,8 +118,8 @@ type macro struct {
 func (a *asker) definition(text, name []byte, folder string) {
 	m := macro{name: firstName(text)}
 	body := text[len(m.name):]
-	if m.name == string(name) { // for compilers that do not have it
-		return
+	if rest, ok := strings.CutPrefix(m.name, hasFile); m.name == string(name) || ok && asksForFile(rest) {
+		return // for compilers that do not have it
 	}
 	if len(body) > 0 && body[0] == '(' {
 		params, after, _ := bytes.Cut(body[1:], []byte{')'})
@@ -127,16 +139,17 @@ func (a *asker) condition(text, name []byte, folder string, m *macro) {
 			return
 		}
 		before, rest := text[:at], text[at+len(name):]
-		if string(name) == hasInclude {
-			rest = bytes.TrimPrefix(rest, []byte(nextSuffix))
-		}
-		text = rest
-		if len(before) > 0 && isNameByte(before[len(before)-1]) || firstName(rest) != "" || asksDefined(before) {
+		end := firstName(rest)
+		text = rest[len(end):]
+		isAsked := end == "" || string(name) == hasFile && asksForFile(end)
+		if len(before) > 0 && isNameByte(before[len(before)-1]) || !isAsked || asksDefined(before) {
 			continue // it is part of another name, or itself not asked
 		}
-		operand, called := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("("))
+		operand, called := bytes.CutPrefix(bytes.TrimSpace(text), []byte("("))
 		operand = bytes.TrimSpace(operand)
 		switch {
+		case end == embeds:
+			a.unclear = true
 		case a.ask(operand, folder):
 		case m != nil && (!called || slices.Contains(m.params, firstName(operand))):
 			a.add(m.name)

@@ -20,6 +20,21 @@ func TestUnclearCommand(t *testing.T) {
 	assert.False(t, sure)
 }
 
+// What __has_embed asks for is a file's size as well.
+func TestUnclearEmbed(t *testing.T) {
+	dir := t.TempDir()
+	for text, clear := range map[string]bool{
+		"#if __has_embed(\"x\")\n#endif\n": false, "#define HAS(x) __has_embed(x)\n": false,
+		"#if __has_attribute(x) && __has_embed(<x>)\n#endif\n": false, "#define __has_embed(x) 0\n#if __has_embedded(x)\n#endif\n": true,
+		"#ifdef __has_embed\n#endif\n": true, "#if !defined(__has_embed)\n#endif\n": true, "// __has_embed(<x>)\n": true,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte(text), 0o666))
+		f := finder{Line: command.Parse([]string{"gcc", "-c", "a.c"}, dir)}
+		_, sure := f.findQuestions([]string{"a.c"})
+		assert.Equal(t, clear, sure, text)
+	}
+}
+
 // Whatever a text has, reading it ends, and what asks nothing is no question.
 func TestNoQuestions(t *testing.T) {
 	for _, text := range []string{
@@ -28,7 +43,7 @@ func TestNoQuestions(t *testing.T) {
 		"#if my__has_include(a) || __has_included(a)\n", "# define A /* __has_include(", "#include __has_include(", "int __has_include;\n",
 	} {
 		a := asker{found: make(map[question]bool)}
-		a.search([]byte(text), []byte("__has_include"), "")
+		a.search([]byte(text), []byte(hasFile), "")
 		assert.Empty(t, a.found, text)
 		assert.Equal(t, text == "#if __has_include", a.unclear, text)
 		assert.Empty(t, a.names, text)
@@ -39,7 +54,7 @@ func FuzzQuestions(f *testing.F) {
 	f.Add([]byte("#if __has_include(<a>)\n#define A(x) \\\n __has_include(x)\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a := asker{found: make(map[question]bool)}
-		a.search(text, []byte("__has_include"), "dir")
+		a.search(text, []byte(hasFile), "dir")
 		for q := range a.found {
 			assert.NotContains(t, q.name, "\n")
 			assert.LessOrEqual(t, len(q.name), len(text))

@@ -214,7 +214,7 @@ func (f *finder) holds(r *Record) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 7
+const recordForm = 8
 
 func (r *Record) encode() []byte {
 	e := encoder{root: r.root}
