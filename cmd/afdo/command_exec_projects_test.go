@@ -50,8 +50,8 @@ var projects = map[string]project{
 		together: true, not: "*_test.cc db/leveldbutil.cc *_windows.cc *testutil.cc",
 		defines: []string{"-I.", "-Iinclude", "-DLEVELDB_PLATFORM_POSIX=1", "-DLEVELDB_COMPILE_LIBRARY", "-Iport/generated"},
 		files:   map[string]string{"main.cc": levelDBMain, "port/generated/port/port_config.h": portConfig}, libraries: []string{"-pthread"}, compiler: "g++", others: []string{"g++-16"},
-		moved: "db/version_set.cc", to: "db/versions/version_set.cc",
-		compiled: "main.cc db/memtable.cc table/block.cc db/versions/*.cc db/dbformat.cc table/merger.cc util/cache.cc",
+		moved: "db/memtable.cc", to: "db/tables/memtable.cc",
+		compiled: "main.cc db/tables/*.cc table/block.cc db/dbformat.cc table/merger.cc util/cache.cc",
 	},
 }
 

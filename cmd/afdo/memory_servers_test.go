@@ -91,10 +91,11 @@ func hostileServers() map[string]hostileServer {
 // time than it may for the file itself. The program that fetches is not measured.
 func TestMemoryOfServers(t *testing.T) {
 	testenv.NeedSweep(t)
-	out := filepath.Join(t.TempDir(), "out")
 	file := gen.Nested(20_000, true)
 	for name, answer := range hostileServers() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of the time is that between two attempts
+			out := filepath.Join(t.TempDir(), "out")
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, file) }))
 			defer server.Close()
 			for _, line := range serverLines {
