@@ -74,7 +74,7 @@ func TestIndexDamaged(t *testing.T) {
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
 		for i := from; i < to; i++ {
-			if i > from+8 && i%3 != 0 && !testenv.Sweep() {
+			if i > from+8 && i%7 != 0 && !testenv.Sweep() {
 				continue
 			}
 			for _, mask := range []byte{1, 0x10, 0x80, 0xff}[:testenv.Rounds(1, 4)] {
@@ -118,7 +118,9 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 			return
 		}
 		for _, s := range got {
-			require.Contains(t, want, s)
+			if !slices.Contains(want, s) {
+				require.Contains(t, want, s)
+			}
 		}
 		if len(got) < len(want) {
 			missing++
@@ -127,7 +129,9 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	for id, path := range q.owners {
 		u, err := r.UnitOf(afdo.SymbolID(id))
 		if ok(err) {
-			require.Equal(t, path, u.Path())
+			if path != u.Path() {
+				require.Equal(t, path, u.Path())
+			}
 		}
 	}
 	for _, name := range q.all(q.cut) {
@@ -156,7 +160,7 @@ func TestIndexLies(t *testing.T) {
 		data, truth := smallIndexed(t, compact)
 		q := newQuestions(truth)
 		from, to := indexSection(truth)
-		for i := from; i < to-4; i += testenv.Rounds(5, 1) {
+		for i := from; i < to-4; i += testenv.Rounds(11, 1) {
 			for bit := range 8 {
 				if bit != i%8 && !testenv.Sweep() { // one of the bits, else
 					continue
@@ -252,7 +256,7 @@ func TestBitFlips(t *testing.T) {
 // askWhatever asks a Reader of a damaged file everything: answers are right or errors.
 func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 	for id, path := range q.owners {
-		if u, err := r.UnitOf(afdo.SymbolID(id)); err == nil {
+		if u, err := r.UnitOf(afdo.SymbolID(id)); err == nil && path != u.Path() {
 			require.Equal(t, path, u.Path())
 		}
 	}
@@ -263,7 +267,7 @@ func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 		}{
 			{q.named[name], r.program.Named(name)}, {q.cut[name], r.program.Clones(name)}, {q.unqualified[name], r.program.Unqualified([]string{name}, readertest.Scheme, nil)},
 		} {
-			if got, err := found(m.symbols); err == nil {
+			if got, err := found(m.symbols); err == nil && !slices.Equal(m.want, got) {
 				require.Equal(t, m.want, got, "%q", name)
 			}
 		}
@@ -273,7 +277,9 @@ func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 		if err != nil {
 			continue
 		}
-		require.Equal(t, path, u.Path())
+		if path != u.Path() {
+			require.Equal(t, path, u.Path())
+		}
 		if got, err := found(r.elsewhere(u)); err == nil {
 			require.Equal(t, q.inlined[path], got)
 		}

@@ -76,8 +76,8 @@ func TestIndexOfSharedSamples(t *testing.T) {
 
 // Units that share a string table by the thousand do not make a search go through it as often.
 func TestSearchOfSharedNames(t *testing.T) {
-	const strings = 100_000
-	units := testenv.Rounds(10_000, 30_000)
+	const strings = 50_000
+	units := testenv.Rounds(5_000, 30_000)
 	h := gen.NewHandmade(true)
 	names := h.Section(naive.StringTable, gen.Comb(1, strings))
 	rows := h.Section(naive.SymbolNames, func(e *gen.Enc) { e.U32(0) })

@@ -181,12 +181,14 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 			failed++
 			return false
 		}
-		require.NoError(t, err)
+		if err != nil {
+			require.NoError(t, err)
+		}
 		return true
 	}
 	for id, path := range q.owners {
 		u, err := r.UnitOf(afdo.SymbolID(id))
-		if ok(err) {
+		if ok(err) && path != u.Path() {
 			require.Equal(t, path, u.Path())
 		}
 	}
@@ -202,7 +204,7 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 	} {
 		for _, name := range q.all(m.answers) {
 			got, err := found(m.search(name))
-			if ok(err) {
+			if ok(err) && !slices.Equal(m.answers[name], got) {
 				require.Equal(t, m.answers[name], got, "%q", name)
 			}
 		}
@@ -235,7 +237,7 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 
 // Whoever does not know of the index reads the file as before.
 func TestIndexIsSkipped(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(50, 500)) {
+	for seed := range uint64(testenv.Rounds(25, 500)) {
 		_, indexed, truth := randomIndexed(t, seed)
 		got, err := naive.Decode(indexed)
 		require.NoError(t, err, "seed %d", seed)

@@ -145,7 +145,7 @@ func TestSectionTableLie(t *testing.T) {
 		start := from + physical(end-int(block.Size))
 		end = from + physical(end)
 		require.Equal(t, (start-from)/1024, (end-from)/1024, "the block is within a page here")
-		for i := start; i < end; i += testenv.Rounds(3, 1) {
+		for i := start; i < end; i += testenv.Rounds(7, 1) {
 			bad := slices.Clone(data)
 			bad[i] ^= 0x10
 			if i == end-1 && compact {
