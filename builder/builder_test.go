@@ -20,7 +20,7 @@ import (
 )
 
 func TestWriteSaysWhatTheProfileSays(t *testing.T) {
-	seeds := uint64(testenv.Rounds(20, 600))
+	seeds := uint64(testenv.Rounds(10, 600))
 	bothModes(t, func(t *testing.T, o Options) {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +42,7 @@ func TestWriteSaysWhatTheProfileSays(t *testing.T) {
 
 func TestWriteDoesNotDependOnOrder(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(testenv.Rounds(30, 300)) {
+		for seed := range uint64(testenv.Rounds(10, 300)) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			truth := draw(t, r)
 			want := write(t, model(r, truth), o)
@@ -252,7 +252,7 @@ func TestHeaderLengths(t *testing.T) {
 		{4078, 4094, 1 << 14},
 	} {
 		lengths := map[bool]int{}
-		for n := test.from; n < test.to; n += testenv.Rounds(3, 1) {
+		for n := test.from; n < test.to; n += testenv.Rounds(7, 1) {
 			p := profile.New()
 			for i := range n {
 				s := p.AddSymbol(p.AddUnit("u"), fmt.Sprint(i))

@@ -16,7 +16,7 @@ import (
 
 // An index changes nothing else of a file, and the same profile makes the same index.
 func TestIndex(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(20, 200)) {
+	for seed := range uint64(testenv.Rounds(8, 200)) {
 		r := rand.New(rand.NewPCG(seed, 0x1d))
 		truth := draw(t, r)
 		for _, compact := range []bool{false, true} {

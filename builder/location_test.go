@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -218,9 +219,11 @@ func TestManyInOnePlace(t *testing.T) {
 		}
 		require.Len(t, ls, n+1)
 		for i, target := range ls[0].Targets {
-			require.Equal(t, names[target.Callee], fmt.Sprint(target.Count))
 			inlined := ls[i+1]
-			require.Equal(t, target.Callee, inlined.Callee)
+			if names[target.Callee] != strconv.FormatUint(target.Count, 10) || target.Callee != inlined.Callee {
+				require.Equal(t, names[target.Callee], fmt.Sprint(target.Count))
+				require.Equal(t, target.Callee, inlined.Callee)
+			}
 			require.Len(t, inlined.Locations, 1)
 			require.Equal(t, names[inlined.Callee], fmt.Sprint(inlined.Locations[0].Line))
 		}

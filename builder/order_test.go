@@ -75,7 +75,7 @@ func bestBelow(r *ranking, room uint64) uint64 {
 }
 
 func TestTake(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(50, 500)) {
+	for seed := range uint64(testenv.Rounds(20, 500)) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		r := usesFile(t, drawUses(rnd, 12, 20, 30)).plan.rank()
 		if r.size() < 2 {
@@ -102,7 +102,7 @@ func TestTake(t *testing.T) {
 
 // On real profiles no choice of units is better: neither of the whole ones nor of the last.
 func TestTakeIsBestOnRealProfiles(t *testing.T) {
-	for _, name := range []string{"libgui", "libart_arm", "keystore2"} {
+	for _, name := range []string{"libgui", "libart_arm", "keystore2"}[:testenv.Rounds(1, 3)] {
 		t.Run(name, func(t *testing.T) {
 			p, err := gcov.ParseBytes(corpus(t, name+".v3"))
 			require.NoError(t, err)

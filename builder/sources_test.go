@@ -36,7 +36,7 @@ func remember(r *rand.Rand, p *profile.Profile) {
 
 // TestSources reads back what a profile remembers. Nothing else of the file is different.
 func TestSources(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(20, 200)) {
+	for seed := range uint64(testenv.Rounds(10, 200)) {
 		r := rand.New(rand.NewPCG(seed, 0x50))
 		truth := draw(t, r)
 		p := model(r, truth)

@@ -140,7 +140,7 @@ func TestStringTable(t *testing.T) {
 
 func TestStringTableOfRandomNames(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
-		for seed := range uint64(testenv.Rounds(30, 300)) {
+		for seed := range uint64(testenv.Rounds(15, 300)) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			letters, length := 1+r.IntN(256), 1+r.IntN(12)
 			unique := map[string]bool{}
@@ -187,7 +187,7 @@ func checkStringTable(t *testing.T, names []string, o Options) {
 // Each name a prefix of the next makes a trie as deep as there are names. The names share memory
 // here, in a profile they would take a gigabyte.
 func TestDeepTrie(t *testing.T) {
-	const depth = 50_000
+	depth := testenv.Rounds(15_000, 50_000)
 	tr := trie{names: prefixes(strings.Repeat("x", depth))[1:]}
 	for i := range tr.names {
 		tr.indices = append(tr.indices, uint32(i))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -105,7 +106,7 @@ func randomFileBody(rng *rand.Rand, f *file, names uint32, depth int) {
 
 func TestDecodeAgreesWithNaive(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
-		for seed := range uint64(300) {
+		for seed := range uint64(testenv.Rounds(60, 300)) {
 			data := randomFile(rand.New(rand.NewPCG(seed, 4)), o)
 			require.NoError(t, profile.Compare(fromNaive(t, data), decoded(t, data)), "seed %d", seed)
 		}
@@ -114,7 +115,7 @@ func TestDecodeAgreesWithNaive(t *testing.T) {
 
 func TestWriteAgreesWithNaive(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
-		for seed := range uint64(100) {
+		for seed := range uint64(testenv.Rounds(30, 100)) {
 			p := randomProfile(rand.New(rand.NewPCG(seed, 5)), false)
 			data, _ := encode(t, p, o)
 			want, _ := degrade(p, o.Version)

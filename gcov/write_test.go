@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -97,7 +98,7 @@ func count(rng *rand.Rand) uint64 {
 
 func TestRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
-		for seed := range uint64(300) {
+		for seed := range uint64(testenv.Rounds(60, 300)) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			p := randomProfile(rng, true)
 			data, losses := encode(t, p, o)
@@ -123,7 +124,7 @@ func TestRoundTrip(t *testing.T) {
 // transformation of the profile checks.
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
-		for seed := range uint64(300) {
+		for seed := range uint64(testenv.Rounds(60, 300)) {
 			p := randomProfile(rand.New(rand.NewPCG(seed, 2)), false)
 			want, wantLosses := degrade(p, o.Version)
 			data, losses := encode(t, p, o)
@@ -261,7 +262,7 @@ func TestLossesString(t *testing.T) {
 // The bytes do not depend on the order in which a profile was put together.
 func TestWriteIsDeterministic(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
-		for seed := range uint64(100) {
+		for seed := range uint64(testenv.Rounds(30, 100)) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			p := randomProfile(rng, false)
 			want, losses := encode(t, p, o)

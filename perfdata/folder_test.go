@@ -65,7 +65,7 @@ func TestFolder(t *testing.T) {
 		parts = append(parts, nil) // of a processor that was idle
 		for _, big := range []bool{false, true} {
 			for compression := range perfgen.Padded + 1 {
-				if testenv.Rounds((i+int(compression))%3, 0) != 0 {
+				if testenv.Rounds((i+int(compression))%5, 0) != 0 {
 					continue
 				}
 				file := &perfgen.File{

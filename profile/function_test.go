@@ -18,7 +18,7 @@ func TestAddFunctionAgainstNaive(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
-			for range testenv.Rounds(4, 20) {
+			for range testenv.Rounds(2, 20) {
 				p := New()
 				naive := make([]*naiveBody, 5)
 				for i := range naive {
@@ -213,7 +213,7 @@ func TestMemoryOfRecords(t *testing.T) {
 // TestMemoryOfMerging merges functions with ever new records, which leaves
 // their old ones behind each time.
 func TestMemoryOfMerging(t *testing.T) {
-	functions, rounds := testenv.Rounds(500, 2000), 20
+	functions, rounds := testenv.Rounds(100, 2000), 20
 	p := New()
 	for i := range functions {
 		p.AddSymbol(UnknownUnit, fmt.Sprint(i))

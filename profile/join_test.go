@@ -21,7 +21,7 @@ func TestJoinAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	var j joiner
 	var first, second Body
-	for range testenv.Rounds(300, 10_000) {
+	for range testenv.Rounds(100, 10_000) {
 		s := bodies[rng.IntN(len(bodies))]
 		first.Reset()
 		second.Reset()
@@ -37,7 +37,7 @@ func TestJoinAgainstNaive(t *testing.T) {
 
 // TestJoinDeep merges bodies that are inlined a million deep, one of which goes on.
 func TestJoinDeep(t *testing.T) {
-	depth := testenv.Rounds(100_000, 1_000_000)
+	depth := testenv.Rounds(30_000, 1_000_000)
 	var first, second Body
 	for i := range depth {
 		first.Enter(1, 0, 2)
@@ -61,7 +61,7 @@ func TestJoinDeep(t *testing.T) {
 func TestRenumberAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 2))
 	var body, other Body
-	for range testenv.Rounds(300, 10_000) {
+	for range testenv.Rounds(100, 10_000) {
 		s := bodies[rng.IntN(len(bodies))]
 		body.Reset()
 		s.fill(rng, &body, newNaiveBody(), 0)

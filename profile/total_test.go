@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 func bigTotal(t total) *big.Int {
@@ -24,7 +26,7 @@ func randomTotal(rng *rand.Rand) total {
 
 func TestTotalAgainstBig(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
-	for range 20_000 {
+	for range testenv.Rounds(2_000, 20_000) {
 		x, y, z := randomTotal(rng), randomTotal(rng), randomTotal(rng)
 		w := randomTotal(rng)
 		if rng.IntN(4) == 0 { // the same share

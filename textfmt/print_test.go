@@ -40,7 +40,7 @@ func TestPrintExample(t *testing.T) {
 // Whatever a file holds, its text is the obvious one and says what the file says.
 func TestPrintRandom(t *testing.T) {
 	refused := 0
-	for seed := range uint64(testenv.Rounds(80, 400)) {
+	for seed := range uint64(testenv.Rounds(40, 400)) {
 		data, truth := draw(seed, everything(seed%4 == 0))
 		r := open(t, data)
 		var out strings.Builder
@@ -64,11 +64,11 @@ func TestPrintRandom(t *testing.T) {
 		require.Equal(t, read.Summary, p.Summary, "seed %d", seed)
 	}
 	assert.NotZero(t, refused)
-	assert.Less(t, refused, testenv.Rounds(40, 200))
+	assert.Less(t, refused, testenv.Rounds(20, 200))
 }
 
 func TestPrintUnitRandom(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(testenv.Rounds(50, 150)) {
 		data, truth := draw(seed, everything(false))
 		if hasQuote(truth) {
 			continue
@@ -83,7 +83,7 @@ func TestPrintUnitRandom(t *testing.T) {
 }
 
 func TestPrintSymbolRandom(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(testenv.Rounds(50, 150)) {
 		data, truth := draw(seed, everything(false))
 		if hasQuote(truth) {
 			continue
