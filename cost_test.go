@@ -17,7 +17,7 @@ import (
 // that unit's sections, and what was read ahead.
 func TestUnitCost(t *testing.T) {
 	units, which := testenv.Rounds(2_000, 10_000), 1_777
-	for _, compact := range []bool{false, true} {
+	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		data := gen.Big(units, compact)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
@@ -106,9 +106,9 @@ func openUnit(t *testing.T, data []byte) *afdo.Unit {
 func TestAllocations(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := gen.Big(50, compact)
-		few := testing.AllocsPerRun(10, func() { openUnit(t, data) })
-		data = gen.Big(5_000, compact)
-		many := testing.AllocsPerRun(10, func() { openUnit(t, data) })
+		few := testing.AllocsPerRun(3, func() { openUnit(t, data) })
+		data = gen.Big(testenv.Rounds(1_000, 5_000), compact)
+		many := testing.AllocsPerRun(3, func() { openUnit(t, data) })
 		require.LessOrEqual(t, many, few+8, "beyond the growth of the checkpoints")
 
 		nested := gen.Nested(1_000, compact)

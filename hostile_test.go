@@ -59,7 +59,7 @@ func TestDeepNesting(t *testing.T) {
 }
 
 func TestTrieChain(t *testing.T) {
-	const length = 2_000_000
+	length := testenv.Rounds(500_000, 2_000_000)
 	data := gen.TrieChain(length, true)
 	r, err := afdo.OpenBytes(data)
 	require.NoError(t, err)

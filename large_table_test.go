@@ -23,7 +23,7 @@ func largeTableUnits(compact bool) int {
 	if compact {
 		return 12_000
 	}
-	return 4_000
+	return 3_300
 }
 
 // largeTable is a file with a section table of more than 256 KiB, which does not stay in memory if
@@ -62,7 +62,7 @@ func TestLargeTable(t *testing.T) {
 		require.Equal(t, second1(memory.Summary()), second1(few.Summary()))
 
 		all, _ := openCopy(t, data)
-		require.Equal(t, sections(t, memory), sections(t, all))
+		requireSameSections(t, sections(t, memory), sections(t, all))
 		if !compact || !testenv.Sweep() { // as it takes some seconds
 			continue
 		}
@@ -84,10 +84,23 @@ func second1[T any](v T, err error) any {
 
 func sections(t *testing.T, r *afdo.Reader) (all []afdo.Section) {
 	for s, err := range r.Sections() {
-		require.NoError(t, err)
+		if err != nil {
+			require.NoError(t, err)
+		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// requireSameSections compares tables that are too long for testify.
+func requireSameSections(t *testing.T, want, got []afdo.Section) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		if want[i] != got[i] {
+			require.Equal(t, want[i], got[i])
+		}
+	}
 }
 
 // Opening a file with a large table takes memory for a chunk of it and for some marks.
@@ -121,7 +134,7 @@ func TestDamagedLargeTable(t *testing.T) {
 		defer file.Close()
 		refused := 0
 		for at := 60; at < int(first.Offset); at += testenv.Rounds(20_011, 257) { // at other bytes of an entry, and of a chunk
-			for _, flip := range []byte{0x01, 0x80, 0xff} {
+			for _, flip := range []byte{0x80, 0x01, 0xff}[:testenv.Rounds(1, 3)] {
 				was := data[at]
 				data[at] ^= flip
 				_, err := file.WriteAt(data[at:at+1], int64(at))
@@ -154,7 +167,7 @@ func TestLargeTableOutOfOrder(t *testing.T) {
 		a[i], b[i] = b[i], a[i]
 	}
 	r, _ := openCopy(t, data)
-	require.Equal(t, sections(t, memory), sections(t, r))
+	requireSameSections(t, sections(t, memory), sections(t, r))
 }
 
 // A file with a large table that is written to, or cut, after it was opened is not the one that was

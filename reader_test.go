@@ -163,12 +163,15 @@ func TestRealProfile(t *testing.T) {
 		defer r.Close()
 		f, err := readertest.File(r)
 		require.NoError(t, err)
+		files = append(files, f)
+		if name == "libgui.v4" && !testenv.Sweep() { // it has the units of the other, see below
+			continue
+		}
 		data, err := os.ReadFile(testenv.Corpus(t, name))
 		require.NoError(t, err)
 		truth, err := naive.Decode(data)
 		require.NoError(t, err)
 		require.True(t, reflect.DeepEqual(readertest.Comparable(truth), f), "the naive decoder reads something else")
-		files = append(files, f)
 	}
 	require.True(t, reflect.DeepEqual(files[0].Units, files[1].Units), "units differ")
 	require.Equal(t, files[0].Summary, files[1].Summary)

@@ -97,7 +97,7 @@ func collidingPath(i uint64) string { return gen.OfHash(i << 32) }
 // A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit,
 // and a table that they share once.
 func TestNamesOfAllUnitsAreLimited(t *testing.T) {
-	const units = 2_000
+	units := testenv.Rounds(1_000, 2_000)
 	for _, shared := range []bool{false, true} {
 		h := gen.NewHandmade(true)
 		names := uint32(0)
