@@ -202,11 +202,10 @@ func TestRealInputs(t *testing.T) {
 	}
 	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
 	write("a b.h", "static int g(void) { return 0; }\n")
+	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	require.NoError(t, err)
 	find := func(args ...string) (*Inputs, error) {
-		c := command.Parse(append([]string{gcc}, args...), dir)
-		compiler, err := FindCompiler(c, nil)
-		require.NoError(t, err)
-		return FindInputs(c, compiler, nil)
+		return FindInputs(command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
 	}
 	in, err := find("-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o", "-save-temps")
 	require.NoError(t, err)
@@ -238,6 +237,8 @@ func TestRealInputs(t *testing.T) {
 func TestFindInputsModules(t *testing.T) {
 	gcc := testenv.Tool(t, "g++")
 	dir := t.TempDir()
+	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	require.NoError(t, err)
 	for text, known := range map[string]bool{
 		"import shop;\nint f();\n":                false,
 		"module;\nexport  import :part;\n":        false,
@@ -248,9 +249,7 @@ func TestFindInputsModules(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
 		for _, option := range []string{"-fmodules-ts", "-O2"} {
 			c := command.Parse([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
-			compiler, err := FindCompiler(c, nil)
-			require.NoError(t, err)
-			_, err = FindInputs(c, compiler, nil)
+			_, err := FindInputs(c, compiler, nil)
 			if known || option == "-O2" {
 				assert.NoError(t, err, text)
 				continue

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -65,11 +66,11 @@ func TestAlignmentIsOneToOne(t *testing.T) {
 // TestAlignLarge has functions that differ everywhere, and one of many repeated lines: what cannot
 // be aligned in a bounded number of comparisons is left alone.
 func TestAlignLarge(t *testing.T) {
-	const n = 100_000
+	n := testenv.Rounds(30_000, 100_000)
 	old, new, same := make([]outline.Line, n), make([]outline.Line, n), make([]outline.Line, n)
 	for i := range n {
 		old[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
-		new[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + n + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+		new[i] = outline.Line{Offset: int32(i), Hash: uint64(i+n) + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
 		same[i] = outline.Line{Offset: int32(i), Hash: 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
 	}
 	a := align(old, new)

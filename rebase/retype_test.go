@@ -133,8 +133,19 @@ func TestRetypedSymbols(t *testing.T) {
 	}
 }
 
+// knownSymbols is what symbolsOfText has returned, by compiler and text.
+var knownSymbols = make(map[[2]string][]string)
+
 // symbolsOfText returns the functions that a compiler makes of a text.
-func symbolsOfText(t *testing.T, compiler, text string) (symbols []string) {
+func symbolsOfText(t *testing.T, compiler, text string) []string {
+	key := [2]string{compiler, text}
+	if knownSymbols[key] == nil {
+		knownSymbols[key] = compiledSymbols(t, compiler, text)
+	}
+	return knownSymbols[key]
+}
+
+func compiledSymbols(t *testing.T, compiler, text string) (symbols []string) {
 	dir := t.TempDir()
 	source, binary := filepath.Join(dir, "shop.cc"), filepath.Join(dir, "shop.o")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "holder.h"), []byte(holderText), 0o666))

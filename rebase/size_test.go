@@ -60,7 +60,7 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 // compile. With AFDO_SWEEP these are 100,000 and 10 million lines. What is the same is found, and
 // hardly anything else is; memory goes by the lines.
 func TestMarksOfManyLines(t *testing.T) {
-	lines := testenv.Rounds(20_000, 100_000)
+	lines := testenv.Rounds(8_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{
 		"everywhere":   {1, lines, 0},
 		"between rows": {1, lines / 4, 2000},
