@@ -120,7 +120,7 @@ func (c chunked) WriteHeader(code int) {
 func TestSlow(t *testing.T) {
 	t.Parallel() // it waits
 	s := serve(t, random(1_000))
-	f := open(t, s, remote.Tail(10), remote.Timeout(time.Second), remote.Retry(1, 0))
+	f := open(t, s, remote.Tail(10), remote.Timeout(500*time.Millisecond), remote.Retry(1, 0))
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("ETag", `"1"`)
 		w.Header().Set("Content-Range", "bytes 0-9/1000")
@@ -128,7 +128,7 @@ func TestSlow(t *testing.T) {
 		for i := range 10 {
 			_, _ = w.Write(s.data[i : i+1])
 			w.(http.Flusher).Flush()
-			time.Sleep(150 * time.Millisecond)
+			time.Sleep(80 * time.Millisecond)
 		}
 		return true
 	}

@@ -64,7 +64,7 @@ func TestCallChainsBesideBranches(t *testing.T) {
 func TestPprofCallsAreLimited(t *testing.T) {
 	var data []byte
 	data = append(data, 0x0a, 0x02, 0x08, 0x00)
-	for n := range uint64(700) {
+	for n := range uint64(550) {
 		var sample []byte
 		for m := range uint64(1000) {
 			sample = varint(sample, 1+n*500+m/2)

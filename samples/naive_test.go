@@ -127,7 +127,7 @@ func TestRandomRecordings(t *testing.T) {
 	layouts := perfgen.Layouts()
 	layouts[0].SampleType |= perfgen.Identifier
 	layouts[0].IDs = []uint64{77}
-	for seed := range uint64(testenv.Rounds(6, 240)) {
+	for seed := range uint64(testenv.Rounds(4, 240)) {
 		events := layouts[seed%4:][:1]
 		if seed%4 == 0 {
 			events = []perfgen.Event{layouts[0], layouts[3]}

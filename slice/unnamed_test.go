@@ -52,7 +52,11 @@ func TestEmittedUnnamed(t *testing.T) {
 			object := strings.TrimSuffix(file, "cc") + "o"
 			require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
 			text := new(Text)
-			text.Add(outputOf(t, gxx, "-std=c++17", "-E", file))
+			if testenv.Sweep() {
+				text.Add(outputOf(t, gxx, "-std=c++17", "-E", file))
+			} else { // which includes nothing
+				text.Add([]byte("# 1 \"" + file + "\"\n" + source))
+			}
 			outputOf(t, gxx, "-std=c++17", "-O0", "-c", "-o", object, file)
 			found := false
 			for _, function := range functionsIn(t, object) {
