@@ -259,7 +259,7 @@ func testCodeOf(t *testing.T, folder, compiler string, scenarios []scenario) {
 			whole.Summary = whole.Summarize()
 			sliced := slice.FromProfile(whole)
 			used := false
-			for _, source := range p.sources[:testenv.Rounds(min(2, len(p.sources)), len(p.sources))] {
+			for _, source := range p.sources[:testenv.Rounds(1, len(p.sources))] {
 				part := p.slice(t, sliced, source)
 				assert.Less(t, part.NumFunctions(), whole.NumFunctions()/10)
 				for _, level := range levels {
