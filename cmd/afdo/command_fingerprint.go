@@ -98,6 +98,10 @@ func (e *env) fingerprint(in *gcovkind.Input, s *slicing, asJSON bool) error {
 
 // fingerprints returns the keys of the units named.
 func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Target) ([]fingerprintFacts, error) {
+	listed, err := readDepfiles(s.deps)
+	if err != nil {
+		return nil, err
+	}
 	var facts []fingerprintFacts
 	for _, unit := range s.units {
 		one := *s
@@ -107,7 +111,7 @@ func (s *slicing) fingerprints(e *env, program *slice.Program, target slice.Targ
 				return nil, err
 			}
 		}
-		request, err := one.request(e, program, target)
+		request, err := one.request(e, program, target, listed)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -130,27 +131,17 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 		if err != nil {
 			return err
 		}
-		request, err := s.request(e, program, target)
+		listed, err := readDepfiles(s.deps)
 		if err != nil {
 			return err
 		}
-		files, err := s.files()
+		request, err := s.request(e, program, target, listed)
 		if err != nil {
 			return err
 		}
-		request.Sources = out.remembers(files, s.noRebase)
-		if !s.noRebase {
-			request.Edited = files
-			if request.Text != nil {
-				files.Text = request.Text
-			}
-		}
-		part, err := program.Select(request)
+		part, err := out.cut(program, request, slices.Concat(listed, s.units), s.noRebase)
 		if err != nil {
 			return err
-		}
-		if !s.noRebase {
-			part, _ = files.Slice(part)
 		}
 		return output.Write(e.Out, out.path, func(w io.Writer) error {
 			return encodeSlice(w, out, part)
@@ -158,10 +149,24 @@ func (e *env) sliceOne(path string, all *buildSlices, s *slicing, out outputFlag
 	})
 }
 
-// files returns the files that were named.
-func (s *slicing) files() (*rebase.Files, error) {
-	files, err := readDepfiles(s.deps)
-	return rebase.NewFiles(append(files, s.units...)), err
+// cut takes the part of a program that a request is for, and moves its counts to where their lines
+// are in the files that the compile reads.
+func (o *outputFlags) cut(program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
+	files := rebase.NewFiles(paths)
+	request.Sources = o.remembers(files, noRebase)
+	if noRebase {
+		return program.Select(request)
+	}
+	request.Edited = files
+	if request.Text != nil {
+		files.Text = request.Text
+	}
+	part, err := program.Select(request)
+	if err != nil {
+		return nil, err
+	}
+	part, _ = files.Slice(part)
+	return part, nil
 }
 
 // remembers says of which units a slice remembers the sources: of all if the format has room for

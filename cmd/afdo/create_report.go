@@ -218,11 +218,3 @@ func readers(format string) string {
 	}
 	return "; no GCC reads " + format + " itself yet: compile behind afdo exec, or use --to v2 (GCC 12 to 15) or --to v3 (GCC 16)"
 }
-
-// counted returns a number of things: 1 sample, 2 samples.
-func counted[T ~int | ~uint64](n T, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return human.Number(n) + " " + thing
-}

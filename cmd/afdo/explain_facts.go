@@ -82,7 +82,7 @@ func (f *explainFacts) write(w io.Writer, most countFlag) error {
 	reasons := table.Table{Columns: "lr"}
 	for _, r := range explain.Reasons {
 		if f.Reasons[r] > 0 {
-			reasons.Row(string(r), human.Percent(share(f.Reasons[r], f.Counts)))
+			reasons.Row(string(r), percentage(f.Reasons[r], f.Counts))
 		}
 	}
 	if err := reasons.Write(w, 2); err != nil {
@@ -90,7 +90,7 @@ func (f *explainFacts) write(w io.Writer, most countFlag) error {
 	}
 	if changed := f.changed(); changed > 0 {
 		fmt.Fprintf(w, "Functions that were edited since have %s of the counts: what was found of them may be of other lines.\n",
-			human.Percent(share(changed, f.Counts)))
+			percentage(changed, f.Counts))
 	}
 	if err := f.writeUnits(w, most); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (f *explainFacts) writeUnits(w io.Writer, most countFlag) error {
 	units := table.Table{Columns: "rrll"}
 	units.Row("Found", "Counts", "Unit")
 	for _, u := range f.worstUnits(most) {
-		units.Row(human.Percent(share(u.Found, u.Counts)), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
+		units.Row(percentage(u.Found, u.Counts), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
 	}
 	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (f *explainFacts) writeFunctions(w io.Writer, most countFlag) error {
 		if g.Line > 0 {
 			at = fmt.Sprintf("%s:%d", at, g.Line)
 		}
-		functions.Row(human.Percent(share(g.Found, g.Counts)), human.Number(g.Counts), string(g.Reason), human.Name(demangled.Short(g.Name)), at)
+		functions.Row(percentage(g.Found, g.Counts), human.Number(g.Counts), string(g.Reason), human.Name(demangled.Short(g.Name)), at)
 		if !said[g.Reason] && g.Advice != "" {
 			said[g.Reason] = true
 			advice = append(advice, g.Reason)

@@ -19,7 +19,6 @@ import (
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -92,17 +91,9 @@ type gccCutter struct {
 }
 
 func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
-	files := rebase.NewFiles(in.Paths(c))
-	request := slice.Request{Text: text, Target: g.target, Bits: g.bits, Sources: g.out.remembers(files, g.noRebase)}
-	if !g.noRebase {
-		request.Edited, files.Text = files, text
-	}
-	part, err := g.program.Select(request)
+	part, err := g.out.cut(g.program, slice.Request{Text: text, Target: g.target, Bits: g.bits}, in.Paths(c), g.noRebase)
 	if err != nil {
 		return nil, false, err
-	}
-	if !g.noRebase {
-		part, _ = files.Slice(part)
 	}
 	var file bytes.Buffer
 	err = encodeSlice(&file, g.out, part)

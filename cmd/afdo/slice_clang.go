@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -45,7 +46,7 @@ func (e *env) sliceForClang(path string, all *buildSlices, s *slicing, out outpu
 	if err != nil {
 		return err
 	}
-	text := driver.ReadText(append(files, s.units...), dir)
+	text := driver.ReadText(slices.Concat(files, s.units), dir)
 	return withClangProfile(path, out, func(p *driver.LLVMProfile) error {
 		return output.Write(e.Out, out.path, func(w io.Writer) error {
 			n, err := p.WriteSlice(w, text, s.units)

@@ -155,14 +155,10 @@ func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	return slice.FromProfile(p), nil
 }
 
-// request makes a request of the units and dependency files given, and says
-// on standard error what it did not find.
-func (s *slicing) request(e *env, program *slice.Program, target slice.Target) (slice.Request, error) {
+// request makes a request of the units given and of what their dependency files list, and says on
+// standard error what it did not find.
+func (s *slicing) request(e *env, program *slice.Program, target slice.Target, files []string) (slice.Request, error) {
 	dir, err := os.Getwd()
-	if err != nil {
-		return slice.Request{}, err
-	}
-	files, err := readDepfiles(s.deps)
 	if err != nil {
 		return slice.Request{}, err
 	}
@@ -173,7 +169,7 @@ func (s *slicing) request(e *env, program *slice.Program, target slice.Target) (
 	headers := e.matchHeaders(program, files, dir)
 	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
 	if listsSystem(files) {
-		text := driver.ReadText(append(files, s.units...), dir)
+		text := driver.ReadText(slices.Concat(files, s.units), dir)
 		if !text.Empty() {
 			request.Text = text
 		}

@@ -170,19 +170,6 @@ func (l *topList) unitOf(s profile.SymbolRef) string {
 	return l.profile.UnitPath(l.profile.SymbolUnit(s))
 }
 
-// percentage returns which part of a total something is.
-func percentage(part, total uint64) string {
-	return human.Percent(share(part, total))
-}
-
-// share is 0 to 1, as all shares are in JSON.
-func share(part, total uint64) float64 {
-	if total == 0 {
-		return 0
-	}
-	return float64(part) / float64(total)
-}
-
 // A topJSON writes a topList as JSON.
 type topJSON struct {
 	*jsonstream.Writer
