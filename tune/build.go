@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/internal/shell"
 )
 
 // launcherSettings are settings that put something before the compilers, which then would not find
@@ -84,7 +85,7 @@ func (t *tuning) writeScripts(bin, log string, profile []string) error {
 			argv = []string{t.Afdo, "exec", "--profile", p, "--fallback", "--", path}
 		}
 		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexec %s \"$@\" %s\n",
-			quote(name), quote(log), strings.Join(quoteAll(argv), " "), strings.Join(debugFlags(path), " "))
+			shell.Quote(name), shell.Quote(log), shell.Line(argv), strings.Join(debugFlags(path), " "))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/internal/pattern"
+	"github.com/go-afdo/afdo/internal/shell"
 )
 
 // A Measure is one thing that was measured of both programs.
@@ -34,7 +35,7 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	t.say("# measured in turn, after one round to warm up; rounds: %d", t.Rounds)
 	for _, line := range t.Measure {
 		for _, copied := range []string{t.base, t.fast} {
-			t.say("(cd %s && %s)", quote(copied), t.inCopy(line, copied))
+			t.say("(cd %s && %s)", shell.Quote(copied), t.inCopy(line, copied))
 		}
 	}
 	before, after, err := t.rounds(ctx, r)
@@ -88,7 +89,7 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed uint64, err error) {
 	out := xxhash.New()
 	for _, line := range t.Measure {
-		u, err := t.quietly(ctx, task{argv: shell(t.inCopy(line, copied)), dir: copied, out: out})
+		u, err := t.quietly(ctx, task{argv: inShell(t.inCopy(line, copied)), dir: copied, out: out})
 		if err != nil {
 			return sum, 0, err
 		}
@@ -177,7 +178,7 @@ func perfCount(out []byte) (uint64, bool) {
 
 func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uint64, error) {
 	out := t.in("perf.stat")
-	argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, shell(line)...)
+	argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, inShell(line)...)
 	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}
@@ -200,7 +201,7 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return 0, err
 	}
-	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, shell(line)...)
+	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, inShell(line)...)
 	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}

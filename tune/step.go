@@ -16,6 +16,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/shell"
 	"github.com/go-afdo/afdo/internal/together"
 )
 
@@ -115,15 +116,15 @@ func (c task) program() string {
 	return c.argv[0]
 }
 
-// shell returns a command that a shell runs.
-func shell(line string) []string { return []string{"sh", "-c", line} }
+// inShell returns a command that a shell runs.
+func inShell(line string) []string { return []string{"sh", "-c", line} }
 
 // A usage is what a command has taken.
 type usage struct{ wall, cpu time.Duration }
 
 // do prints and runs a command. Its processes end with the context.
 func (t *tuning) do(ctx context.Context, c task) (usage, error) {
-	t.say("(cd %s && %s)", quote(c.dir), strings.Join(append(quoteSettings(c.env), quoteAll(c.argv)...), " "))
+	t.say("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
 	return t.quietly(ctx, c)
 }
 
@@ -161,7 +162,7 @@ type CommandError struct {
 
 // Error returns the command, how it ended, and what it has printed.
 func (e *CommandError) Error() string {
-	text := fmt.Sprintf("(cd %s && %s): %v", quote(e.Dir), strings.Join(quoteAll(e.Argv), " "), e.Err)
+	text := fmt.Sprintf("(cd %s && %s): %v", shell.Quote(e.Dir), shell.Line(e.Argv), e.Err)
 	if said := strings.TrimSpace(e.Said); said != "" {
 		text += "\n" + said
 	}
@@ -219,30 +220,14 @@ func (t *tail) String() string {
 	return string(data)
 }
 
-// quote returns a word for a shell.
-func quote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func quoteAll(words []string) []string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return quoted
-}
-
 // quoteSettings quotes the values of settings.
 func quoteSettings(settings []string) []string {
 	quoted := make([]string, len(settings))
 	for i, s := range settings {
 		name, value, _ := strings.Cut(s, "=")
-		quoted[i] = name + "=" + quote(value)
+		quoted[i] = name + "=" + shell.Quote(value)
 		if before, ok := strings.CutSuffix(value, ":"+os.Getenv("PATH")); ok && name == "PATH" {
-			quoted[i] = "PATH=" + quote(before) + `:"$PATH"`
+			quoted[i] = "PATH=" + shell.Quote(before) + `:"$PATH"`
 		}
 	}
 	return quoted

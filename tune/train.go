@@ -75,7 +75,7 @@ func (t *tuning) train(ctx context.Context, recorder Recorder) error {
 	}
 	for i, line := range t.Train {
 		out := filepath.Join(t.recordings(), strconv.Itoa(i+1))
-		argv := append(t.recording(recorder, out), shell(t.inCopy(line, t.base))...)
+		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, t.base))...)
 		if _, err := t.do(ctx, task{argv: argv, dir: t.base}); err != nil {
 			return err
 		}

@@ -172,12 +172,6 @@ func TestBuildIsCompiler(t *testing.T) {
 	assert.Equal(t, "cc\n", string(log))
 }
 
-func TestQuote(t *testing.T) {
-	assert.Equal(t, "a/b.c", quote("a/b.c"))
-	assert.Equal(t, "''", quote(""))
-	assert.Equal(t, `'it'\''s $x'`, quote("it's $x"))
-}
-
 func TestTail(t *testing.T) {
 	var said tail
 	line := strings.Repeat("x", 99) + "\n"

@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/shell"
 	"github.com/go-afdo/afdo/tune"
 )
 
@@ -208,27 +209,28 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 // of a build.
 func howToBuild(build []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
+	variables := settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`, shell.Quote(r.Profile))
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
 	case by("cmake"):
-		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`) + " ..."
+		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`, r.Profile) + " ..."
 	case by("meson"):
-		return settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`) + " meson setup ..."
+		return variables + " meson setup ..."
 	case by("configure"):
-		return "./configure " + settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`)
+		return "./configure " + variables
 	case by("make"):
-		return "make " + settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`)
+		return "make " + variables
 	}
-	return fmt.Sprintf("afdo exec --profile %s -- %s ...", r.Profile, r.Compilers[0])
+	return fmt.Sprintf("afdo exec --profile %s -- %s ...", shell.Quote(r.Profile), r.Compilers[0])
 }
 
 // settings returns a text for each language of a build, with what stands for it in the names of
 // CMake, make's variable, the compiler and the profile put in.
-func settings(r *tune.Result, format string) string {
+func settings(r *tune.Result, format, profile string) string {
 	var all []string
 	for _, l := range []struct{ cmake, variable string }{{"C", "CC"}, {"CXX", "CXX"}, {"Fortran", "FC"}} {
 		for _, name := range r.Compilers {
 			if variableOf(name) == l.variable {
-				all = append(all, fmt.Sprintf(format, l.cmake, l.variable, name, r.Profile))
+				all = append(all, fmt.Sprintf(format, l.cmake, l.variable, name, profile))
 				break
 			}
 		}

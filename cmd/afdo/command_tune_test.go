@@ -42,6 +42,8 @@ func TestHowToBuild(t *testing.T) {
 	} {
 		assert.Equal(t, want, howToBuild(strings.Fields(build), r))
 	}
+	r.Compilers = []string{"gcc"}
+	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, howToBuild([]string{"make"}, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
 	r.Compilers = []string{"gfortran-12", "cc"}
 	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, howToBuild([]string{"make"}, r))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/shell"
 )
 
 // An oldTool is a program in whose place a link of its name to this command is put. Scripts call it
@@ -112,20 +113,8 @@ func (e *env) runAs(program string, args []string) int {
 		fmt.Fprintf(e.Err, "This is afdo by the name of %s. Try 'afdo %s --help'.\n", name, tool.verb[0])
 		return cli.StatusUsage
 	}
-	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, strings.Join(quoted(translated), " "))
+	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, shell.Line(translated))
 	return e.run(translated)
-}
-
-// quoted returns words as a shell takes them.
-func quoted(words []string) []string {
-	var list []string
-	for _, word := range words {
-		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?[]{}~#`!") {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		list = append(list, word)
-	}
-	return list
 }
 
 // translate returns the command line of this command. Of an option that is given twice, the last
