@@ -28,10 +28,12 @@ const (
 	tooLong = 3.0
 )
 
-// Work is enlarged until it takes measurable time of the processor, but no further than largest
-// times its first size: what is still faster then, such as the lookup of a name, costs nothing.
+// Work is enlarged until it takes measurable time of the processor, several times that of a start,
+// but no further than largest times its first size: what takes hardly more than a start then, such
+// as the lookup of a name, costs nothing.
 const (
-	measurable = 60 * time.Millisecond
+	measurable = 30 * time.Millisecond
+	hardly     = 15 * time.Millisecond
 	largest    = 1 << 3
 )
 
@@ -80,7 +82,7 @@ func (s *scaledShape) test(t *testing.T, line string) {
 	for ; once < measurable && n < largest*s.first; n *= 2 {
 		once = s.run(t, line, 2*n)
 	}
-	if once < measurable/4 {
+	if once < hardly {
 		return
 	}
 	var excess []string
