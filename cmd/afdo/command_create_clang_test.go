@@ -141,10 +141,11 @@ func TestCreateOfProbes(t *testing.T) {
 // Without -fdebug-info-for-profiling, clang's code has no discriminators, which is said.
 func TestCreateTellsMissingDiscriminators(t *testing.T) {
 	t.Parallel()
+	testenv.NeedSweep(t)
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
 	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
-	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}}[:testenv.Rounds(1, 2)] {
+	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}} {
 		s.run(append([]string{clang, "-O2", "-o", "words", "words.c", "table.c"}, flags...)...)
 		said := afdoRun("create", "--binary", s.path("words"), "--profile", everyCode(t, s.path("words")), "-o", s.path("words.afdo")).err
 		assert.Equal(t, len(flags) == 1, strings.Contains(said, "words has no discriminators, so "), said)

@@ -266,12 +266,12 @@ func TestLookupDemangledJSON(t *testing.T) {
 }
 
 func TestLookupHostile(t *testing.T) {
-	levels := testenv.Rounds(3_000, 100_000)
+	levels := testenv.Rounds(1_500, 100_000)
 	deep := writeFile(t, "deep", gen.Nested(levels, true))
 	out := must(t, "lookup", deep, "--unit", gen.HostilePath, "--json")
 	assert.Equal(t, levels, strings.Count(out, `"inlined": {"id": 0, "name": "f", "unit": "hostile.c", "locations": [`))
 	assert.Equal(t, strings.Count(out, "{"), strings.Count(out, "}"))
-	shallow := must(t, "lookup", writeFile(t, "shallow", gen.Nested(1000, true)), "--unit", gen.HostilePath, "--json")
+	shallow := must(t, "lookup", writeFile(t, "shallow", gen.Nested(500, true)), "--unit", gen.HostilePath, "--json")
 	assert.True(t, json.Valid([]byte(shallow)))
 	assert.Equal(t, levels, strings.Count(must(t, "lookup", deep, "--unit", gen.HostilePath), "inlined = {"))
 
