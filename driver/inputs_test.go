@@ -175,6 +175,12 @@ func TestInputsErrors(t *testing.T) {
 	assert.ErrorIs(t, find("-c", "a.m"), ErrNoText)
 	assert.ErrorIs(t, find("-x", "objective-c++", "-c", "a.c"), ErrNoText)
 	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: cannot be determined")
+
+	gone := command.Parse([]string{filepath.Join(p.dir, "gcc"), "-c", "a.c"}, filepath.Join(p.dir, "gone"))
+	compiler, err := FindCompiler(gone, nil)
+	require.NoError(t, err)
+	_, err = FindInputs(gone, compiler, nil)
+	assert.EqualError(t, err, "stat "+gone.Dir+": no such file or directory")
 }
 
 // Sources that have been preprocessed are read as they are.

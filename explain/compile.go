@@ -86,7 +86,7 @@ func (c *Compiling) version(n uint32) string {
 
 // ErrNoCompile is what the errors of [Compiling.Compile] match if a command compiles nothing that a
 // profile is for.
-var ErrNoCompile = errors.New("compiles nothing")
+var ErrNoCompile = errors.New("nothing to explain")
 
 // Compile compiles one of the sources of a command as far as need be, and returns what the compiler
 // has said of it. The command's own outputs stay as they are. It takes three compiles: with the
@@ -219,8 +219,14 @@ func run(ctx context.Context, dir, folder string, argv []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(said[:min(len(said), maxSaid)])))
+	if err == nil {
+		return nil
 	}
-	return nil
+	if _, missing := os.Stat(dir); missing != nil && errors.Is(err, fs.ErrNotExist) {
+		return missing // and not the compiler, as err has it
+	}
+	if text := strings.TrimSpace(string(said[:min(len(said), maxSaid)])); text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/explain"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -135,6 +136,9 @@ func (e *env) explain(ctx context.Context, path string, argv []string, x *explai
 		}
 		explainer.Add(code)
 		return e.tellExplained(path, explainer.Report(), 0, x)
+	}
+	if _, isURL := fetch.Helper(path); format.Sample() && (isURL || path == cli.Stdio) {
+		return cli.Usagef("clang reads profiles of LLVM itself: name a file")
 	}
 	compiles, err := x.compiles(argv)
 	if err != nil {

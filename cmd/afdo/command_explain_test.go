@@ -31,13 +31,19 @@ func TestExplainUsage(t *testing.T) {
 		assert.Equal(t, cli.StatusUsage, afdoRun(args...).status, args)
 	}
 	for want, args := range map[string][]string{
-		"it compiles nothing":        {"--", "gcc", "-c", "x.s"},
-		"not a compilation database": {"--compile-commands", example(".v2.afdo")},
+		"afdo: nothing to explain: it compiles nothing\n": {"--", "gcc", "-c", "x.s"},
+		"not a compilation database":                      {"--compile-commands", example(".v2.afdo")},
 	} {
 		r := afdoRun(append([]string{"explain", example(".v2.afdo")}, args...)...)
 		assert.Equal(t, cli.StatusFault, r.status, args)
 		assert.Contains(t, r.err, want)
 	}
+	samples, err := os.Open(writeFile(t, "samples", []byte("f:2:1\n 1: 2\n")))
+	require.NoError(t, err)
+	defer samples.Close()
+	r := afdoWith(samples, "explain", "-", "--", "clang", "-c", "x.c")
+	assert.Equal(t, cli.StatusUsage, r.status, r.err)
+	assert.Contains(t, r.err, "clang reads profiles of LLVM itself: name a file")
 }
 
 // An explainedSite is a program of two files with a profile of it.

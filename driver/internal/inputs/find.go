@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,6 +147,9 @@ func (f *finder) runPreprocessor() (text, said []byte, err error) {
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
+		if _, missing := os.Stat(f.Dir); missing != nil && errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, missing // and not the compiler, as err has it
+		}
 		return nil, nil, err
 	}
 	if _, _, again := f.run(append(args, "-fpch-preprocess")); again == nil {
