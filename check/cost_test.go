@@ -40,7 +40,7 @@ func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) 
 
 // Sections that thousands refer to are checked once.
 func TestSharedSections(t *testing.T) {
-	const users = 20_000
+	users := uint32(testenv.Rounds(8_000, 20_000))
 	for name, build := range map[string]func(h *gen.Handmade){
 		"string table": func(h *gen.Handmade) {
 			shared := h.Section(naive.StringTable, gen.OneString(strings.Repeat("x", 60_000)))
@@ -81,7 +81,7 @@ func TestSharedSections(t *testing.T) {
 			rows := func(start uint32) func(e *gen.Enc) {
 				return func(e *gen.Enc) {
 					e.U32(users)
-					for i := range uint32(users) {
+					for i := range users {
 						e.U32(i)
 						e.U32(start + i)
 						e.U32(shared)
