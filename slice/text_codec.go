@@ -7,7 +7,7 @@ import (
 )
 
 // TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
-const TextForm = "afdo text 9"
+const TextForm = "afdo text 10"
 
 // Encode returns the text in a form for [DecodeText].
 func (t *Text) Encode() []byte {
