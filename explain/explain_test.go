@@ -155,11 +155,14 @@ func TestLinesDump(t *testing.T) {
 	}
 }
 
-// Dumps call functions as their language does, and debug info tells how.
+// Dumps call functions as their language does, and debug info tells how. In C++ the name may stand
+// behind parentheses.
 func TestLinesOfOtherLanguages(t *testing.T) {
 	for symbol, test := range map[string]struct{ name, header string }{
 		"__grid_MOD_smooth":  {"smooth", "void smooth (real(kind=4)[0:D.4258] * restrict a, integer(kind=4) & restrict n)"},
 		"MAIN__":             {"p", "void p ()"},
+		"_Z4picki":           {"pick", "int (*<T367f>) (int) pick (int k)"},
+		"_Z4callPFiiE":       {"call", "int call (int (*<T36a>) (int) f)"},
 		"fib_":               {"fib", "integer(kind=4) fib (integer(kind=4) & restrict n)"},
 		"stack__push":        {"stack__push", "void stack.push (integer x)"},
 		"_D3mod2dd1S1gMFiZi": {"g", "int g (struct S & this, int n)"},

@@ -49,9 +49,10 @@ func (c *Code) addLine(function, file string, at place) {
 }
 
 // headerName returns the unqualified name of a function that a dump begins with:
-// "int * std::vector<int>::data (struct vector * const this)".
+// "int * std::vector<int>::data (struct vector * const this)". One that returns a pointer to a
+// function has parentheses before the name: "int (*<T367f>) (int) pick (int k)".
 func headerName(header string) string {
-	name, _, _ := strings.Cut(header, " (")
+	name := beforeParameters(header)
 	var plain strings.Builder
 	depth := 0
 	for _, r := range name {
@@ -71,6 +72,22 @@ func headerName(header string) string {
 		return "operator"
 	}
 	return undotted(name[strings.LastIndexAny(name, " :*&")+1:])
+}
+
+// beforeParameters returns what is before the parenthesis that the last one closes.
+func beforeParameters(header string) string {
+	open := 0
+	for i := len(header) - 1; i >= 0; i-- {
+		switch header[i] {
+		case ')':
+			open++
+		case '(':
+			if open--; open == 0 {
+				return strings.TrimRight(header[:i], " ")
+			}
+		}
+	}
+	return header
 }
 
 // undotted returns a name as debug info has those of Ada, "stack__push", where a dump has
