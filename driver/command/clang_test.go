@@ -18,6 +18,9 @@ func TestParseClang(t *testing.T) {
 		"clang -c a.c -fprofile-generate=dir":                  {Sources: []string{"a.c"}, Object: "a.o", Reason: Instruments},
 		"clang -c a.c -fprofile-instr-generate":                {Sources: []string{"a.c"}, Object: "a.o", Reason: Instruments},
 		"clang -cc1 -emit-obj a.c":                             {Sources: []string{"a.c"}, Object: "a.out", Reason: CompilesNothing},
+		"clang++ -c a.cppm -fmodule-output":                    {Sources: []string{"a.cppm"}, Object: "a.o"},
+		"clang++ -x c++-module a.cc -c":                        {Sources: []string{"a.cc"}, Object: "a.o"},
+		"clang++ -c a.pcm":                                     {Sources: []string{"a.pcm"}, Object: "a.o"},
 		"clang -x ir a.o -c -o b.o":                            {Object: "b.o", Reason: CompilesNothing},
 		"x86_64-linux-gnu-clang++ -flto=thin -fuse-ld=lld a.o": {LTO: true, Reason: CompilesNothing},
 	} {
@@ -53,5 +56,8 @@ func TestWordsHide(t *testing.T) {
 		"clang -c a.cc -mllvm -inline-threshold=3":    false,
 	} {
 		assert.Equal(t, want, parse(line).wordsHide(), line)
+	}
+	for _, line := range []string{"clang++ -c a.cppm", "clang++ -c a.pcm", "g++ -c a.ixx"} {
+		assert.Equal(t, "modules of C++", parse(line).HidesNames(), line)
 	}
 }

@@ -26,6 +26,7 @@ func TestParseCommand(t *testing.T) {
 		"gcc -xc++ -c a.c -flto":                        {Sources: []string{"a.c"}, Object: "a.o", LTO: true},
 		"gcc -flto=auto -c a.C -D X -include y.c":       {Sources: []string{"a.C"}, Object: "a.o", LTO: true},
 		"gcc -c a.c -flto -fno-lto":                     {Sources: []string{"a.c"}, Object: "a.o"},
+		"g++-16 -fmodules -c a.cppm b.ixx":              {Sources: []string{"a.cppm", "b.ixx"}, Object: "a.o"},
 		"gcc -c -o a.o":                                 {Object: "a.o", Reason: "it compiles nothing"},
 		"gcc a.o b.o -o prog -flto":                     {Object: "prog", LTO: true, Reason: "it compiles nothing"},
 		"gcc -c a.S -o a.o":                             {Object: "a.o", Reason: "it compiles nothing"},

@@ -20,9 +20,9 @@ type language struct {
 	modules bool // a compile writes modules into the folder of -J
 }
 
-// languages are those of GCC's manual, under "Overall Options". Apart from .C and .M, the case of
-// suffixes in C counts for nothing. Modula-2's .def is left out, since linkers have files of that
-// name, too.
+// languages are those of GCC's manual, under "Overall Options", and clang's modules. Apart from .C
+// and .M, the case of suffixes in C counts for nothing. Modula-2's .def is left out, since linkers
+// have files of that name, too.
 var languages = []*language{
 	{
 		name:     "C or C++",
@@ -33,6 +33,12 @@ var languages = []*language{
 		name:     "Objective-C",
 		options:  "objective-c objective-c++ objective-c-cpp-output objective-c++-cpp-output",
 		suffixes: ".m .mi .mm .M .mii",
+		hidden:   true,
+	},
+	{
+		name:     "modules of C++", // GCC 16 and clang know the suffixes, clang the options
+		options:  "c++-module c++-module-cpp-output pcm",
+		suffixes: ".cppm .ccm .cxxm .c++m .ixx .iim .pcm",
 		hidden:   true,
 	},
 	{
