@@ -34,7 +34,7 @@ type lineReader struct {
 	digest  xxhash.Digest
 	brace   bool // the first token is "}"
 	tokens  int
-	marks   marks
+	numbers numbering
 }
 
 func (r *lineReader) read() []Line {
@@ -49,7 +49,7 @@ func (r *lineReader) read() []Line {
 		if t.kind == end {
 			return r.lines
 		}
-		if t.kind == directive && r.marks.read(&r.lexer, t.line) {
+		if t.kind == directive && r.numbers.read(&r.lexer, t.line) {
 			continue
 		}
 		spelled := r.text[t.start:t.end]
@@ -71,7 +71,7 @@ func (r *lineReader) read() []Line {
 
 // flush ends a line.
 func (r *lineReader) flush(line int) {
-	number, own := r.marks.number(line)
+	number, own := r.numbers.number(line)
 	offset := int32(number - r.decl)
 	if r.tokens > 0 && own && (len(r.lines) == 0 || offset > r.lines[len(r.lines)-1].Offset) {
 		slices.Sort(r.words)

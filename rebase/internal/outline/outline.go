@@ -8,11 +8,11 @@ import "bytes"
 
 // A Function is a piece of text that looks like the definition of a function.
 type Function struct {
-	Names []Name // it may have, at least one: macros around the declaration look like names
-	File  string // as "#line" says; empty without one
-	Scope string // classes and namespaces around it, such as "a::b"
-	End   int    // of the text, behind the body
-	mark  marks
+	Names   []Name // it may have, at least one: macros around the declaration look like names
+	File    string // as "#line" says; empty without one
+	Scope   string // classes and namespaces around it, such as "a::b"
+	End     int    // of the text, behind the body
+	numbers numbering
 }
 
 // A Name is one that a function may have.
@@ -30,7 +30,7 @@ func (f *Function) Lines(text []byte, name int) []Line {
 	if f.End < n.Start { // its end was not seen
 		return nil
 	}
-	r := lineReader{lexer: newLexer(text[n.Start:f.End], n.line), decl: n.Line, marks: f.mark}
+	r := lineReader{lexer: newLexer(text[n.Start:f.End], n.line), decl: n.Line, numbers: f.numbers}
 	r.lexer.fresh = false
 	return r.read()
 }
@@ -82,7 +82,7 @@ type parser struct {
 	parens    int
 	decl      declaration
 	lambdas   []lambda
-	marks     marks
+	numbers   numbering
 	prev      token
 	before    token // the one before prev
 }
@@ -129,7 +129,7 @@ func (p *parser) is(t token, c byte) bool {
 // directive passes over a directive. Of the branches of "#if", each but the first begins with the
 // braces and parentheses that were open before it.
 func (p *parser) directive(hash token) {
-	if p.marks.read(&p.lexer, hash.line) {
+	if p.numbers.read(&p.lexer, hash.line) {
 		return
 	}
 	t := p.next()
@@ -301,14 +301,14 @@ func (p *parser) open(t token) {
 
 // define adds a function and returns its number.
 func (p *parser) define(f *frame, names []Name) int {
-	p.functions = append(p.functions, Function{Names: names, File: p.marks.file, Scope: f.scope, mark: p.marks})
-	m := &p.functions[len(p.functions)-1].mark
-	m.own = m.file
+	p.functions = append(p.functions, Function{Names: names, File: p.numbers.file, Scope: f.scope, numbers: p.numbers})
+	n := &p.functions[len(p.functions)-1].numbers
+	n.own = n.file
 	return len(p.functions)
 }
 
 func (p *parser) name(text, qualifier string, start, line int) Name {
-	number, _ := p.marks.number(line)
+	number, _ := p.numbers.number(line)
 	return Name{Text: text, Qualifier: qualifier, Line: number, Start: start, line: line}
 }
 

@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// marks follow "#line", which says of which file the next line is, and its number there.
-type marks struct {
+// A numbering follows "#line", which says of which file the next line is, and its number there.
+type numbering struct {
 	own   string // the file of interest
 	file  string // the file of the current line
 	shift int    // from the number of a line to the one it is said to have
 }
 
 // number returns the number that a line is said to have, and whether it is of the own file.
-func (m *marks) number(line int) (int, bool) { return line + m.shift, m.file == m.own }
+func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
 // read reads "#line" or the short form that preprocessors write, behind its '#'. It leaves other
 // directives alone.
-func (m *marks) read(l *lexer, line int) bool {
+func (n *numbering) read(l *lexer, line int) bool {
 	rest := l.text[l.pos:]
 	if stop := bytes.IndexByte(rest, '\n'); stop >= 0 {
 		rest = rest[:stop]
@@ -34,9 +34,9 @@ func (m *marks) read(l *lexer, line int) bool {
 	if err != nil {
 		return false
 	}
-	m.shift = int(number) - (line + 1)
+	n.shift = int(number) - (line + 1)
 	if name := quotedName(fields[digits:]); name != "" {
-		m.file = name
+		n.file = name
 	}
 	l.pos += len(rest)
 	return true
