@@ -40,7 +40,7 @@ func refsOf(refs map[program.ID]profile.SymbolRef) func(profile.SymbolRef) profi
 }
 
 func TestFingerprintOrder(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(testenv.Rounds(30, 100)) {
 		p := randomProfile(seed)
 		program, other := FromProfile(p), FromProfile(shuffled(p, seed))
 		for q := range randomRequests(p, seed) {
@@ -82,7 +82,7 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 // the same; for version 3 other keys may have the same slice.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
-	for seed := range uint64(testenv.Rounds(60, 300)) {
+	for seed := range uint64(testenv.Rounds(30, 300)) {
 		p := randomProfile(seed)
 		r := rand.New(rand.NewPCG(seed, 4))
 		changed := shuffled(p, seed)
@@ -129,13 +129,13 @@ func TestFingerprintMeaning(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, same, testenv.Rounds(20, 100))
-	assert.Greater(t, different, testenv.Rounds(20, 100))
+	assert.Greater(t, same, testenv.Rounds(10, 100))
+	assert.Greater(t, different, testenv.Rounds(10, 100))
 }
 
 // TestFingerprints compares the keys of all units with those of each by itself.
 func TestFingerprints(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(60, 300)) {
+	for seed := range uint64(testenv.Rounds(30, 300)) {
 		p := randomProfile(seed)
 		r := readerOf(t, p, false)
 		onDisk, err := FromReader(r)
@@ -161,7 +161,7 @@ func TestFingerprints(t *testing.T) {
 
 // TestFingerprintsOfInlining does so for functions that are inlined in many shapes.
 func TestFingerprintsOfInlining(t *testing.T) {
-	for seed := range uint64(testenv.Rounds(60, 600)) {
+	for seed := range uint64(testenv.Rounds(30, 600)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		n, most := 1+r.IntN(80), 1+r.IntN(3)
 		p := profile.New()

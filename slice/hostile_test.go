@@ -42,7 +42,7 @@ func sliceFile(data []byte) error {
 
 // TestSliceRandomFiles slices files of every legal shape and compares with the same in memory.
 func TestSliceRandomFiles(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(testenv.Rounds(20, 60)) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 0x51)), gen.All())
 		r, err := afdo.OpenBytes(data)
 		require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestSliceRandomFiles(t *testing.T) {
 // TestSliceDamaged flips bytes: errors are those of malformed files, and nothing else happens.
 func TestSliceDamaged(t *testing.T) {
 	failed := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(testenv.Rounds(12, 40)) {
 		r := rand.New(rand.NewPCG(seed, 0x52))
 		data, _ := gen.Random(r, gen.All())
 		for range 40 {
@@ -86,7 +86,7 @@ func TestSliceDamaged(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, failed, 100)
+	assert.Greater(t, failed, testenv.Rounds(30, 100))
 }
 
 // TestSliceUnknownCallee has a record of a symbol that no unit has.

@@ -14,7 +14,7 @@ import (
 
 // TestSelectScales doubles profiles of which a compile uses one function.
 func TestSelectScales(t *testing.T) {
-	n := testenv.Rounds(400, 2_000)
+	n := testenv.Rounds(200, 2_000)
 	text := textOf("void init() {} int main() { return 0; } struct A {};")
 	for shape, grow := range slicetest.Growing {
 		for _, target := range []Target{Version2, Version3} {
