@@ -3,6 +3,7 @@ package instrprof_test
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -84,7 +85,7 @@ func damagePrograms(t *testing.T, dir string) {
 			for range 1 + rng.IntN(3) {
 				data[part[0]+rng.Uint64N(part[1])] ^= 1 << rng.IntN(8)
 			}
-			require.NoError(t, os.WriteFile(path, data, 0o600))
+			require.NoError(t, errors.Join(os.RemoveAll(path), os.WriteFile(path, data, 0o600))) // as a write over it may wait for the disk
 			c, err := instrprof.OpenCorrelation(path)
 			if err != nil {
 				continue

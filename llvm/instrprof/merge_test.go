@@ -147,8 +147,8 @@ func randomText(r *rand.Rand) string {
 func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
-	dir := t.TempDir()
 	for range testenv.Rounds(2, 200) {
+		dir := t.TempDir()
 		var inputs []instrprof.Input
 		args := []string{"--num-threads=1"}
 		for i := range 1 + r.IntN(4) {
