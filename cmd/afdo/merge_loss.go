@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -62,20 +63,16 @@ func (m *merging) refuseEmpty() error {
 	if m.keepGoing || m.passesEmpty() {
 		return nil
 	}
-	for _, err := range m.skipped {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(m.skipped...)
 }
 
 // tellSkipped says which inputs were left out. The error is that all were, or with --keep-going
 // that some were.
 func (m *merging) tellSkipped(e *env) error {
-	n := m.countSkipped()
+	n := 0
 	for _, err := range m.skipped {
 		if err != nil {
+			n++
 			e.Warnf("skipped: %s", cli.Message(err))
 		}
 	}
@@ -93,16 +90,6 @@ func (m *merging) tellSkipped(e *env) error {
 		return cli.StatusError(cli.StatusPartial)
 	}
 	return nil
-}
-
-func (m *merging) countSkipped() int {
-	n := 0
-	for _, err := range m.skipped {
-		if err != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // limit refuses the sum if more of the counts is lost than --max-lost allows, or all. An input that
