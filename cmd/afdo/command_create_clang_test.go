@@ -77,6 +77,7 @@ func TestCreateForClang(t *testing.T) {
 // Flow-sensitive discriminators have more than 16 bits, and the section that has them says so.
 func TestCreateFlowSensitive(t *testing.T) {
 	t.Parallel()
+	testenv.NeedSweep(t)
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
 	dir := t.TempDir()
 	program, made := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.extbinary")
@@ -99,6 +100,7 @@ func TestCreateFlowSensitive(t *testing.T) {
 // Clang's -g1 does not say where functions are declared, so there is nothing to count lines from.
 func TestCreateWithoutDeclarations(t *testing.T) {
 	t.Parallel()
+	testenv.NeedSweep(t)
 	clang := llvmTool(t, "clang")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "prog")
@@ -109,9 +111,6 @@ func TestCreateWithoutDeclarations(t *testing.T) {
 	assert.Equal(t, 1, r.status)
 	assert.Contains(t, r.err, "no lines of declarations; with clang, compile with -g, or add -fdebug-info-for-profiling")
 
-	if !testenv.Sweep() {
-		return
-	}
 	toolOutput(t, dir, clang, "-O2", "-g1", "-fdebug-info-for-profiling", "prog.c", "-o", "prog")
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), "loop")
 }
