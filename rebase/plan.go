@@ -189,7 +189,8 @@ func (c *change) kinship(f *function) float64 {
 		score += 2 * float64(commonEnd(scopes, f.scope, "::"))
 	}
 	if c.spelled.params != nil {
-		score += 2 * shareOf(c.spelled.params, f.parameters())
+		words := f.parameters()
+		score += 2*shareOf(sorted(c.spelled.params), sorted(words)) + inOrder(c.spelled.params, words)/2
 	}
 	if f.symbol != "" {
 		score += 3 * resemblance(c.symbol, f.symbol)
@@ -225,6 +226,29 @@ func commonEnd(a, b, separator string) (n int) {
 		a, b = a[:max(i, 0)], b[:max(j, 0)]
 	}
 	return n
+}
+
+func sorted(words []uint32) []uint32 {
+	words = slices.Clone(words)
+	slices.Sort(words)
+	return words
+}
+
+// maxOrdered bounds how many words of parameters are looked at in their order.
+const maxOrdered = 1 << 6
+
+// inOrder returns the share of the words of types that a text has behind the one that was found
+// last: overloads may differ in the order of their parameters alone.
+func inOrder(types, text []uint32) float64 {
+	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
+	found := 0
+	for _, word := range types {
+		if i := slices.Index(text, word); i >= 0 {
+			text = text[i+1:]
+			found++
+		}
+	}
+	return float64(found) / float64(max(len(types), 1))
 }
 
 // parameters returns the words between the parentheses behind a function's name.

@@ -349,6 +349,31 @@ int get(const char *s) {
 	assert.Equal(t, map[int]int{2: 3}, countsOf(q, "a.cc", "_ZN1B3getEPKc"))
 }
 
+// TestOverloadsInOrder has functions of one name whose parameters are the same in another order.
+func TestOverloadsInOrder(t *testing.T) {
+	const old = `inline Vec cross(const Vec &a, float s)
+{
+	return Vec(a.y * s);
+}
+inline Vec cross(float s, const Vec &a)
+{
+	return Vec(s * a.y);
+}
+`
+	moved := strings.Replace(strings.Replace(old, "{", "// why\n{\n", 1), "s * a.y", "- s * a.y", 1)
+	p := profile.New()
+	u := p.AddUnit("v.h")
+	for name, n := range map[string]uint64{"_Z5crossRK3Vecf": 1, "_Z5crossfRK3Vec": 2} {
+		var b profile.Body
+		b.Count(2, 0, n)
+		p.AddFunction(p.AddSymbol(u, name), profile.Function{Records: b.Records()})
+	}
+	q, _, err := Profile(p, sources("v.h", old), sources("v.h", moved))
+	require.NoError(t, err)
+	assert.Equal(t, map[int]int{4: 1}, countsOf(q, "v.h", "_Z5crossRK3Vecf"))
+	assert.Equal(t, map[int]int{2: 2}, countsOf(q, "v.h", "_Z5crossfRK3Vec"))
+}
+
 // TestOtherFile has a function that was moved to another file.
 func TestOtherFile(t *testing.T) {
 	total := strings.Index(cart, "int total")

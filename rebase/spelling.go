@@ -15,7 +15,7 @@ import (
 type spelling struct {
 	name   string   // unqualified
 	scope  []string // classes and namespaces, outermost first
-	params []uint32 // the words in the parameters' types, sorted; nil if the symbol does not tell
+	params []uint32 // the words in the parameters' types, in their order; nil if the symbol does not tell
 	known  bool     // the scope is
 }
 

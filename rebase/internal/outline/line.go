@@ -89,7 +89,7 @@ func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 // Word returns what Line.Words has for a token.
 func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
 
-// Parameters returns the words in the parentheses behind a name of a function, as [Line] has them.
+// Parameters returns the words in the parentheses behind a name of a function, in their order.
 func (f *Function) Parameters(text []byte, n Name) []uint32 {
 	l := newLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	l.fresh = false
@@ -101,21 +101,18 @@ func (f *Function) Parameters(text []byte, n Name) []uint32 {
 			depth++
 		case spelled[0] == ')':
 			if depth--; depth <= 0 && len(words) > 0 || l.at(l.pos) != '(' {
-				slices.Sort(words)
 				return words
 			}
 		case spelled[0] == '{':
-			slices.Sort(words)
 			return words
 		case depth > 0 && t.kind == word:
 			words = append(words, wordHash(spelled))
 		}
 	}
-	slices.Sort(words)
 	return words
 }
 
-// Words returns the identifiers and numbers of a text, as [Line] has them. It is never nil.
+// Words returns the identifiers and numbers of a text in their order. It is never nil.
 func Words(text []byte) []uint32 {
 	l := newLexer(text, 1)
 	words := []uint32{}
@@ -124,6 +121,5 @@ func Words(text []byte) []uint32 {
 			words = append(words, wordHash(text[t.start:t.end]))
 		}
 	}
-	slices.Sort(words)
 	return words
 }
