@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -165,7 +162,7 @@ func (e *env) explain(ctx context.Context, path string, argv []string, x *explai
 
 // compileWith runs compiles with a profile. A signal ends the compilers, and nothing of them stays.
 func (e *env) compileWith(ctx context.Context, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	c, err := explain.NewCompiling(path, p, format)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -154,7 +153,7 @@ func (e *env) record(ctx context.Context, c *recording) error {
 
 // runRecorder records, to a file or as a stream.
 func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder) (*record.Report, error) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	if c.duration > 0 {
 		var cancel context.CancelFunc

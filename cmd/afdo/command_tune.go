@@ -7,9 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,7 +118,7 @@ func (t *tuning) check() error {
 
 // tune does it and tells the result.
 func (e *env) tune(ctx context.Context, t *tuning) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
 	var err error
 	if t.Afdo, err = os.Executable(); err != nil {

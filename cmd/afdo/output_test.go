@@ -71,8 +71,9 @@ func TestSignalLeavesNothing(t *testing.T) {
 	require.Equal(t, "writing\n", line)
 	require.Len(t, clitest.Files(t, dir), 2, "the temporary file")
 
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	assert.EqualError(t, cmd.Wait(), "signal: interrupt")
+	ending := cli.EndingSignals()[0] // a shell's background ignores an interrupt
+	require.NoError(t, cmd.Process.Signal(ending))
+	assert.EqualError(t, cmd.Wait(), "signal: "+ending.String())
 	clitest.RequireFile(t, path, "before")
 	assert.Equal(t, []string{"out"}, clitest.Files(t, dir))
 }

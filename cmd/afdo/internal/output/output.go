@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
@@ -210,10 +209,8 @@ func syncDir(path string) {
 // caller calls stop when the file need not be removed any more.
 func removeOnSignal(path string) (stop func()) {
 	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
+	for _, s := range cli.EndingSignals() {
+		signal.Notify(signals, s)
 	}
 	done := make(chan struct{})
 	go func() {
