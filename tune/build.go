@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
@@ -55,20 +55,42 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 	return nil
 }
 
-// inCopy has a word of a command that names the tree name the copy.
+// inCopy has a word of a command that names the tree, or what is in it, name the copy.
 func (t *tuning) inCopy(word, copied string) string {
-	return t.trees.ReplaceAllString(word, strings.ReplaceAll(copied, "$", "$$")+"$1")
+	var b strings.Builder
+	for at := 0; at < len(word); {
+		tree := t.treeAt(word, at)
+		if tree == "" {
+			b.WriteByte(word[at])
+			at++
+			continue
+		}
+		b.WriteString(copied)
+		at += len(tree)
+	}
+	return b.String()
 }
 
-// pathsOf returns what finds the paths of folders and of what is in them. The group has what is
-// behind the folder.
-func pathsOf(folders ...string) *regexp.Regexp {
-	slices.SortFunc(folders, func(a, b string) int { return len(b) - len(a) }) // one may be in the other
-	for i, folder := range folders {
-		folders[i] = regexp.QuoteMeta(folder)
+// treeAt returns the path of the tree that stands at a place of a word, empty if none does.
+func (t *tuning) treeAt(word string, at int) string {
+	for _, tree := range t.trees {
+		if rest, ok := strings.CutPrefix(word[at:], tree); ok && beginsPath(word[:at]) && endsName(rest) {
+			return tree
+		}
 	}
-	return regexp.MustCompile(`(?:` + strings.Join(folders, "|") + `)([^\w.+~%@-]|$)`)
+	return ""
 }
+
+// beginsPath reports whether a path may begin behind some text: /src does in "-I/src", and not in
+// "/usr/src".
+func beginsPath(before string) bool {
+	return !strings.Contains(before[strings.LastIndexAny(before, " \t\n=:,;'\"(){}<>|&`")+1:], "/")
+}
+
+var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
+
+// endsName reports whether the name of a file has come to its end before some text.
+func endsName(after string) bool { return !nameByte().MatchString(after) }
 
 // writeScripts fills a folder with a script for each compiler. It writes the compiler's name to a
 // log and runs it.

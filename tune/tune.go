@@ -19,7 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,8 +78,8 @@ var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX 
 // A tuning is one run.
 type tuning struct {
 	Options
-	base, fast string         // copies of the tree
-	trees      *regexp.Regexp // finds paths of the tree
+	base, fast string   // copies of the tree
+	trees      []string // paths of the tree, the longest first: its own, and one through symbolic links
 	state      *state
 	key        string // of all that was done so far
 	env        []string
@@ -129,7 +129,7 @@ func newTuning(o Options) (*tuning, error) {
 	if o.Folder == o.Tree || strings.HasPrefix(o.Tree, o.Folder+"/") {
 		return nil, fmt.Errorf("tune: the tree is in %s, which is for copies of it", o.Folder)
 	}
-	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: pathsOf(o.Tree, given)}
+	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
 	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
 		return nil, err
 	}
@@ -142,6 +142,11 @@ func newTuning(o Options) (*tuning, error) {
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	t.compilers = findCompilers(t.env)
 	return t, nil
+}
+
+func longestFirst(paths ...string) []string {
+	slices.SortFunc(paths, func(a, b string) int { return len(b) - len(a) })
+	return paths
 }
 
 // realPath returns the path of a file without symbolic links, by which debuggers and recorders know

@@ -149,10 +149,11 @@ func TestLinkedTree(t *testing.T) {
 }
 
 func TestPathsOfTree(t *testing.T) {
-	tuning := tuning{trees: pathsOf("/x", "/x/tree")}
+	tuning := tuning{trees: longestFirst("/x", "/x/tree")}
 	for word, want := range map[string]string{
 		"/x/tree": "$c", "/x/tree/a": "$c/a", "-C/x/tree": "-C$c", "cd /x/tree;'/x/tree/b':/x/tree": "cd $c;'$c/b':$c",
 		"/x/tree-2": "$c/tree-2", "/x/trees/a": "$c/trees/a", "/x.old/a": "/x.old/a", "/xy": "/xy",
+		"/xä": "/xä", "-I/usr/x/a -isystem/x/a": "-I/usr/x/a -isystem$c/a", "file:///x/a": "file:///x/a", "P=/x:/x/tree": "P=$c:$c",
 	} {
 		assert.Equal(t, want, tuning.inCopy(word, "$c"), word)
 	}
