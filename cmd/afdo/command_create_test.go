@@ -240,6 +240,7 @@ func TestCreateRefuses(t *testing.T) {
 		"other debug":      {1, []string{"--binary", program, "--profile", in, "--debug-file", compileC(t, editedProgram, "-g")}, "debug file of another build"},
 		"what format":      {2, []string{"--binary", program, "--profile", in, "--input", "x"}, `invalid argument "x" for "--input" flag: want one of perf, script, callgrind, samples, preagg, pprof, otlp`},
 		"contradiction":    {2, []string{"--binary", program, "--no-branches", "--need-branches"}, "contradict"},
+		"no sources":       {2, []string{"--binary", program, "--source", "x", "--no-sources"}, "source no-sources"},
 		"json and output":  {2, []string{"--binary", program, "--json"}, "--json writes to standard output"},
 		"contexts":         {2, []string{"--binary", program, "--profile", in, "--contexts"}, "needs a format that has them"},
 		"binary, contexts": {2, []string{"--binary", program, "--profile", in, "--contexts", "--to", "binary"}, "needs a format that has them: --to extbinary or sampletext"},

@@ -106,6 +106,7 @@ func (c *creating) addFlags(e *env, cmd *cobra.Command) {
 	f.StringArrayVar(&c.paths.strip, "strip-prefix", nil, "remove this folder from the front of source paths")
 	f.StringArrayVar(&c.paths.maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
 	f.StringArrayVar(&c.sources, "source", nil, "folder with the sources, if they are not where debug info says; may be several")
+	cmd.MarkFlagsMutuallyExclusive("source", "no-sources")
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
 }
 
