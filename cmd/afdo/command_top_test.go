@@ -188,6 +188,17 @@ func TestTopOfOneUnit(t *testing.T) {
 	}
 }
 
+// A call at the line before the declaration, which a profile counts back from 65,536.
+func TestTopCallsBeforeDeclaration(t *testing.T) {
+	p := profile.New()
+	unit := p.AddUnit("a.c")
+	f, g := p.AddSymbol(unit, "f"), p.AddSymbol(unit, "g")
+	var b profile.Body
+	b.Call(65535, 2, g, 7)
+	p.AddFunction(f, profile.Function{Records: b.Records()})
+	assert.Contains(t, must(t, "top", "--calls", writeV4(t, p)), "f:-1.2 -> g")
+}
+
 func TestShare(t *testing.T) {
 	assert.Zero(t, share(0, 0))
 	assert.Equal(t, 0.25, share(1, 4))

@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -121,7 +122,7 @@ func (l *topList) callsText(w io.Writer, total uint64, calls []rank.Call, leftOu
 	t.Spare = []int{2}
 	t.About = func(i int) (iter.Seq[string], string) {
 		c := calls[i]
-		at := strconv.FormatUint(uint64(c.Line), 10)
+		at := strconv.Itoa(int(wire.Offset(c.Line)))
 		if c.Discriminator != 0 {
 			at += "." + strconv.FormatUint(uint64(c.Discriminator), 10)
 		}
