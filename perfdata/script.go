@@ -83,10 +83,43 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 	if r.open && len(r.sample.Stack) > 0 && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
 		return true, r.tolerate(r.branches(bytes.IndexByte(line, '0')))
 	}
+	if end := sourceEnd(line); r.open && end > 0 {
+		return true, r.tolerate(r.branches(end))
+	}
 	if !r.finish(yield) {
 		return false, nil
 	}
 	return true, r.tolerate(r.header())
+}
+
+// sourceEnd returns where the text ends that perf puts in a line of its own behind an address for
+// -F srcline: "  FILE:LINE", "  SYMBOL+OFFSET" or "  OBJECT[ADDRESS]". Branches may follow. It is 0 in
+// other lines.
+func sourceEnd(line []byte) int {
+	w := words{line: line}
+	if !w.next() || w.start != len("  ") || isBranch(w.word) {
+		return 0
+	}
+	if _, isAddress := hexWord(w.word); isAddress {
+		return 0
+	}
+	end := w.end
+	for w.next() && !isBranch(w.word) {
+		end = w.end
+	}
+	text := line[:end]
+	if inside, ok := bytes.CutSuffix(text, []byte("]")); ok {
+		_, isAddress := hexWord(inside[bytes.LastIndexByte(inside, '[')+1:])
+		if !isAddress {
+			return 0
+		}
+		return end
+	}
+	before := bytes.TrimRight(text, "0123456789")
+	if len(before) == len(text) || !bytes.HasSuffix(before, []byte(":")) && !bytes.HasSuffix(before, []byte("+")) {
+		return 0
+	}
+	return end
 }
 
 // tolerate returns an error about the sample that is being read, unless it may be left out.

@@ -116,6 +116,36 @@ func TestScriptCallChains(t *testing.T) {
 	require.Equal(t, uint64(0x153e8), samples[3].IP)
 }
 
+// sources is what perf prints with -F +srcline: behind each address, in a line of its own.
+const sources = `        a b: 0/0 11923 78831.872711:     250000 cpu-clock:u:      559cc06ff783 work+0x13 (/tmp/th)
+  th.cc:12
+  abcdefghijklmn 11923 78831.872958:     250000 cpu-clock:u:      559cc06ff792 [unknown] (/tmp/th)
+  my file.cc:7 0x12/0x34/P/-/-/8
+              th 11921 78831.872959:     250000 cpu-clock:u:      559cc06ff795 [unknown] (/tmp/th)
+  th[795]
+a b: 1/1 11940 78834.070256:     250000 cpu-clock:u: 
+	            1792 work+0x22 (/tmp/th)
+  th.cc:12
+	            1800 main+0x3 (/tmp/th)
+  main+3
+	            1810 [unknown] (/tmp/th)
+
+      559cc06ff79d work:1
+`
+
+func TestScriptSources(t *testing.T) {
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(sources)).Records())
+	require.NoError(t, err)
+	samples := only[*perfdata.Sample](got)
+	require.Len(t, samples, 5)
+	require.Equal(t, uint64(0x559cc06ff783), samples[0].IP)
+	require.Equal(t, uint64(0x559cc06ff792), samples[1].IP)
+	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34, Flags: 2 | 8<<4}}, samples[1].Branches)
+	require.Equal(t, uint64(0x559cc06ff795), samples[2].IP)
+	require.Equal(t, []uint64{0x1792, 0x1800, 0x1810}, samples[3].Stack)
+	require.Equal(t, uint64(0x559cc06ff79d), samples[4].IP)
+}
+
 func TestScriptFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		in           string

@@ -2,6 +2,7 @@ package samples
 
 import (
 	"bytes"
+	"debug/elf"
 	"io"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 // first, which may be relative to those of the line before, and a count for each event. What was
 // called stands in lines before a cost line, which then has the cost of the call, not of the
 // instruction. Names are numbered at their first use, "(3) name", and "(3)" thereafter.
+
+// noDebugInfo is what callgrind calls all files of which it could not read the debug info. Their
+// addresses are those of the process.
+const noDebugInfo = "???"
 
 // readCallgrind collects the instruction counts of a binary. Its addresses are the linker's.
 func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
@@ -181,6 +186,9 @@ func (r *callgrindReader) enter(name string) *Object {
 	o := r.objects[name]
 	if o == nil {
 		o = &Object{Name: name, Ours: name != "" && r.choice.ours(name)}
+		if name == noDebugInfo && r.choice.binary.kind == elf.ET_DYN {
+			o.Ours = false // where it was loaded is not known
+		}
 		r.objects[name] = o
 	}
 	return o

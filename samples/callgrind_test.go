@@ -105,6 +105,20 @@ func TestCallgrindNames(t *testing.T) {
 	require.Equal(t, map[uint64]string{0x1000: "f", 0x2000: "(anonymous namespace)::g(int)", 0x3000: "", 0x4000: "", 0x5000: "(anonymous namespace)::h()"}, names)
 }
 
+// Where callgrind has no name for the file, its addresses are the process's: the linker's only of a
+// program that is not position-independent.
+func TestCallgrindWithoutDebugInfo(t *testing.T) {
+	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) /lib/libc.so.6\n0x1000 4\nob=(2) ???\n0x109000 4\ntotals: 8\n"
+	for _, name := range []*regexp.Regexp{nil, regexp.MustCompile(`\?\?\?`)} {
+		_, _, err := samples.Read(strings.NewReader(in), plain(t, "ours", elf.ET_DYN), samples.Options{Name: name})
+		require.ErrorIs(t, err, afdo.ErrNotFound)
+		require.ErrorContains(t, err, "callgrind says ??? for what it could not read the debug info of")
+	}
+	s, _, err := samples.Read(strings.NewReader(strings.Replace(in, "0x109000", "0x1000", 1)), plain(t, "ours", elf.ET_EXEC), samples.Options{Name: regexp.MustCompile(`\?\?\?`)})
+	require.NoError(t, err)
+	require.Equal(t, "0\n1\n1000:4\n0\n", text(t, s))
+}
+
 func TestCallgrindFaults(t *testing.T) {
 	const head = "version: 1\npositions: instr line\nevents: Ir\nob=(1) ours\n" // four lines
 	for name, c := range map[string]struct {

@@ -89,6 +89,8 @@ func (c choice) hint(r *Report) string {
 		return r.TraceHint()
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
+	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo }):
+		return "callgrind says " + noDebugInfo + " for what it could not read the debug info of, maybe as valgrind says when it begins: let it run a copy of the same name without that, as strip -g makes, and give the binary as it is here"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
 		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
 	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
@@ -111,6 +113,8 @@ func recognise(head []byte) Format {
 		return PerfData
 	case bytes.HasPrefix(head, []byte("# callgrind format")), bytes.HasPrefix(head, []byte("version: ")), bytes.HasPrefix(head, []byte("creator: callgrind")):
 		return Callgrind
+	case isProcessor(whole):
+		return PerfScript
 	case digits > 0 && digits == len(line) && !indented, bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
 		return Text
 	case isPreAggregated(line):
@@ -121,6 +125,16 @@ func recognise(head []byte) Format {
 		return Pprof
 	}
 	return PerfScript
+}
+
+// isProcessor reports whether a line begins with "[000] ", as perf script does with -F cpu. Calling
+// contexts have a line of their own.
+func isProcessor(line []byte) bool {
+	inside, more, ok := bytes.Cut(line, []byte("] "))
+	inside, open := bytes.CutPrefix(inside, []byte("["))
+	inside = bytes.TrimPrefix(inside, []byte("-")) // -1 is not known
+	_, digits, _ := lines.Number(inside, 10)
+	return ok && open && digits > 0 && digits == len(inside) && len(more) > 0
 }
 
 // strangers are what is given in the place of a recording, by how it begins.
