@@ -195,6 +195,7 @@ func TestCorruptPipes(t *testing.T) {
 		"sample before events":   {put32(16, 9), perfdata.ErrEvent, 16},
 		"cut after trace data":   {put32(sample, 71), afdo.ErrTruncated, sample},
 		"event in no attribute":  {put32(16+12, 4), ErrRecord, 16},
+		"two joined":             {func(b []byte) []byte { return append(b, b...) }, afdo.ErrHeader, int64(len(data))},
 		"build ID is very short": {put16(16+136+6, 20), afdo.ErrTruncated, 16 + 136},
 	} {
 		t.Run(name, func(t *testing.T) {

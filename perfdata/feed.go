@@ -83,6 +83,9 @@ func (f *feed) nextStored() (rawRecord, error) {
 	if len(head) == 0 && f.left == unlimited {
 		return rawRecord{}, f.finish(at)
 	}
+	if f.left == unlimited && IsMagic(head) {
+		return rawRecord{}, secondRecording(at)
+	}
 	c := newCursor(head, f.r.big)
 	kind, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 	if c.Err != nil {

@@ -261,9 +261,13 @@ func (f file) refuseSecond(h fileHeader) error {
 	}
 	next, err := f.read(behind, "what is behind")
 	if err == nil && IsMagic(next) {
-		return fault(int64(end), afdo.ErrHeader, "another recording begins here: give each in a file of its own")
+		return secondRecording(int64(end))
 	}
 	return err
+}
+
+func secondRecording(at int64) error {
+	return fault(at, afdo.ErrHeader, "another recording begins here: give each in a file of its own")
 }
 
 // readBuildIDs reads the table of build IDs, if there is one.
