@@ -93,8 +93,8 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 }
 
 // sourceEnd returns where the text ends that perf puts in a line of its own behind an address for
-// -F srcline: "  FILE:LINE", "  SYMBOL+OFFSET" or "  OBJECT[ADDRESS]". Branches may follow. It is 0 in
-// other lines.
+// -F srcline: "  FILE:LINE", "  SYMBOL+OFFSET" or "  OBJECT[ADDRESS]". Branches may follow. It is 0
+// in other lines.
 func sourceEnd(line []byte) int {
 	w := words{line: line}
 	if !w.next() || w.start != len("  ") || isBranch(w.word) {
