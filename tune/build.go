@@ -81,10 +81,14 @@ func (t *tuning) treeAt(word string, at int) string {
 	return ""
 }
 
+// beforePath is what may stand in a word before a path: nothing, the name of an option, or an @.
+var beforePath = pattern.Of(`^(-[\w-]*|@)?$`)
+
 // beginsPath reports whether a path may begin behind some text: /src does in "-I/src", and not in
-// "/usr/src".
+// "/usr/src", "./src" or "$HOME/src".
 func beginsPath(before string) bool {
-	return !strings.Contains(before[strings.LastIndexAny(before, " \t\n=:,;'\"(){}<>|&`")+1:], "/")
+	word := before[strings.LastIndexAny(before, " \t\n=:,;({<>|&`")+1:]
+	return beforePath().MatchString(strings.NewReplacer(`"`, "", "'", "").Replace(word))
 }
 
 var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)

@@ -154,6 +154,8 @@ func TestPathsOfTree(t *testing.T) {
 		"/x/tree": "$c", "/x/tree/a": "$c/a", "-C/x/tree": "-C$c", "cd /x/tree;'/x/tree/b':/x/tree": "cd $c;'$c/b':$c",
 		"/x/tree-2": "$c/tree-2", "/x/trees/a": "$c/trees/a", "/x.old/a": "/x.old/a", "/xy": "/xy",
 		"/xä": "/xä", "-I/usr/x/a -isystem/x/a": "-I/usr/x/a -isystem$c/a", "file:///x/a": "file:///x/a", "P=/x:/x/tree": "P=$c:$c",
+		"./x/a": "./x/a", "cd ../x": "cd ../x", "x/x/a": "x/x/a", "$HOME/x/a": "$HOME/x/a", "${H}/x ~/x": "${H}/x ~/x", `"$(pwd)"/x/a`: `"$(pwd)"/x/a`,
+		`"/x/a" -I"/x/b" '-L/x'`: `"$c/a" -I"$c/b" '-L$c'`, "@/x/a {/x/a,/x/b} $(cat</x/a) ${V:-/x/a} 2>/x/a": "@$c/a {$c/a,$c/b} $(cat<$c/a) ${V:-$c/a} 2>$c/a",
 	} {
 		assert.Equal(t, want, tuning.inCopy(word, "$c"), word)
 	}
