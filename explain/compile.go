@@ -88,8 +88,8 @@ func (c *Compiling) version(n uint32) string {
 // profile is for.
 var ErrNoCompile = errors.New("nothing to explain")
 
-// Compile compiles one of the sources of a command as far as need be, and returns what the compiler
-// has said of it. The command's own outputs stay as they are. It takes three compiles: with the
+// Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as need be,
+// and returns what the compiler has said of it. The command's own outputs stay as they are. It takes three compiles: with the
 // profile, without, and with -O2.
 func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
 	if command.Reason != "" {
@@ -157,7 +157,12 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	if param := compiler.Param(command); param != "" && !c.NoParams {
 		how.flags = append(how.flags, param)
 	}
-	if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, how.flags...)); err != nil {
+	if before := command.ModulesBefore(source, folder); before != nil {
+		if err := run(ctx, command.Dir, folder, before); err != nil {
+			return nil, err
+		}
+	}
+	if err := run(ctx, command.Dir, folder, command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}
 	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks()}

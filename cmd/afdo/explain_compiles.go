@@ -58,7 +58,7 @@ func (x *explaining) compiles(argv []string) ([]compile, error) {
 func compilesOf(commands ...buildCommand) (compiles []compile) {
 	for _, c := range commands {
 		profiled := c.launched || driver.HasProfile(c.Line)
-		for _, source := range c.Sources {
+		for _, source := range c.Compiles() {
 			compiles = append(compiles, compile{c, source, profiled})
 		}
 	}

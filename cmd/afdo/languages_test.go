@@ -61,5 +61,6 @@ func TestFortran(t *testing.T) {
 
 	require.NoError(t, os.Remove(s.path("grid.mod")))
 	s.run("afdo", "explain", "words.afdo", "--", "gfortran", "-O2", "-c", "grid.f90")
+	s.run("afdo", "explain", "words.afdo", "--", "gfortran", "-O2", "-o", "heat", "grid.f90", "heat.f90")
 	assert.NoFileExists(t, s.path("grid.mod"))
 }

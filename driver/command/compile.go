@@ -6,23 +6,60 @@ import (
 	"strings"
 )
 
-// CompileTo returns a command line that compiles one of the command's sources to an object, with
-// more flags and without a profile. It writes nothing else, and runs without the launchers.
-func (c *Line) CompileTo(source, object string, flags ...string) []string {
-	fortran := false
-	args := c.argsFor(func(w *word) bool {
-		if w.text != source {
-			return false
+// Compiles returns the sources that the command compiles one by one, and of those that one run of
+// the compiler takes, as it does files of a package of Go, the first.
+func (c *Line) Compiles() []string {
+	var first []string
+	seen := make(map[*language]bool)
+	for i := range c.words {
+		w := &c.words[i]
+		if w.source == nil || w.source.atOnce && seen[w.source] {
+			continue
 		}
-		fortran = fortran || w.source.modules
-		return true
-	})
+		seen[w.source] = true
+		first = append(first, w.text)
+	}
+	return first
+}
+
+// CompileTo returns a command line that compiles one of the command's sources to an object, with
+// those that the compiler takes at once with it, and with more flags and without a profile. It
+// writes nothing else, and runs without the launchers.
+func (c *Line) CompileTo(source, object string, flags ...string) []string {
+	wanted := c.languageOf(source)
+	args := c.argsFor(func(w *word) bool { return w.text == source || w.source == wanted && wanted.atOnce })
 	argv := append([]string{c.Compiler}, args...)
-	if fortran {
+	if wanted != nil && wanted.modules {
 		argv = withModulesIn(argv, filepath.Dir(object))
 	}
 	argv = append(argv, flags...)
 	return append(argv, "-c", "-o", object)
+}
+
+// ModulesBefore returns a command line that writes the modules of Fortran that the command has
+// compiled before it comes to one of its sources into a folder, nil if there are none.
+func (c *Line) ModulesBefore(source, folder string) []string {
+	reached, any := false, false
+	args := c.argsFor(func(w *word) bool {
+		reached = reached || w.text == source
+		before := !reached && w.source.modules
+		any = any || before
+		return before
+	})
+	if wanted := c.languageOf(source); !any || wanted == nil || !wanted.modules {
+		return nil
+	}
+	return append(withModulesIn(append([]string{c.Compiler}, args...), folder), "-fsyntax-only")
+}
+
+// languageOf returns what a source of the command is written in.
+func (c *Line) languageOf(source string) *language {
+	for i := range c.words {
+		if w := &c.words[i]; w.source != nil && w.text == source {
+			return w.source
+		}
+	}
+	return nil
 }
 
 // withModulesIn has the compiler write Fortran's modules into a folder, and read them as before.

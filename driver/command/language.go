@@ -18,6 +18,7 @@ type language struct {
 
 	foreign bool // clang does not compile it
 	modules bool // a compile writes modules into the folder of -J
+	atOnce  bool // one run of the compiler takes all sources of a command
 }
 
 // languages are those of GCC's manual, under "Overall Options", and clang's modules. Apart from .C
@@ -48,8 +49,8 @@ var languages = []*language{
 		hidden:   true, foreign: true, modules: true,
 	},
 	{name: "Ada", options: "ada", suffixes: ".adb .ads", hidden: true, foreign: true},
-	{name: "D", options: "d", suffixes: ".d .di", hidden: true, foreign: true},
-	{name: "Go", options: "go", suffixes: ".go", hidden: true, foreign: true},
+	{name: "D", options: "d", suffixes: ".d .di", hidden: true, foreign: true, atOnce: true},
+	{name: "Go", options: "go", suffixes: ".go", hidden: true, foreign: true, atOnce: true},
 	{name: "Modula-2", options: "modula-2", suffixes: ".mod", hidden: true, foreign: true},
 	{name: "Rust", options: "rust", suffixes: ".rs", hidden: true, foreign: true},
 	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
