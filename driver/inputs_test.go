@@ -147,6 +147,27 @@ func TestInputsOfSettings(t *testing.T) {
 	}
 }
 
+// Clang tells of the first of its configurations, and not of those that it names.
+func TestInputsOfNestedSettings(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	p.write("search", "Configuration file: etc/clang.cfg\n")
+	p.write("etc/clang.cfg", "# not @this\n-DX @sub/first.cfg\n'@<CFGDIR>/second.cfg' @clang.cfg --config="+filepath.Join(p.dir, "third.cfg")+"\n")
+	p.write("etc/sub/first.cfg", "@inner.cfg")
+	p.write("etc/sub/inner.cfg", "")
+	p.write("etc/second.cfg", "")
+	p.write("third.cfg", "")
+	for _, name := range []string{"etc/sub/first.cfg", "etc/sub/inner.cfg", "etc/second.cfg", "third.cfg"} {
+		p.find("-c", "a.c")
+		in, _ := p.find("-c", "a.c")
+		assert.True(t, in.Again, name)
+		p.write(name, "-DX @"+filepath.Join(p.dir, "etc/sub/inner.cfg"))
+		in, _ = p.find("-c", "a.c")
+		assert.False(t, in.Again, name)
+	}
+}
+
 // A file that changes while the compiler reads it is not taken for known.
 func TestInputsChanging(t *testing.T) {
 	p := newProject(t)

@@ -121,7 +121,7 @@ func (f *finder) preprocess() (*Record, error) {
 		}
 		made := readMarkers(text)
 		m.files, m.pairs = append(m.files, made.files...), made.pairs
-		search, settings = searchFolders(said), settingFiles(said)
+		search, settings = searchFolders(said), f.settingFiles(said)
 		questions, sure := f.findQuestions(made.files)
 		asked, r.uncertain = questions, !sure
 	}
@@ -207,19 +207,6 @@ func searchFolders(said []byte) []string {
 		}
 	}
 	return folders
-}
-
-// settingFiles returns the files of options that a compiler with -v says it reads: specs of GCC,
-// and configurations of clang.
-func settingFiles(said []byte) (files []string) {
-	for line := range bytes.Lines(said) {
-		for _, says := range []string{"Reading specs from ", "Configuration file: "} {
-			if name, ok := bytes.CutPrefix(line, []byte(says)); ok {
-				files = append(files, string(bytes.TrimRight(name, "\r\n")))
-			}
-		}
-	}
-	return files
 }
 
 // takesForC reports whether a compiler with -v says that it preprocesses nothing but C: GCC runs
