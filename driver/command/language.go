@@ -45,14 +45,15 @@ var languages = []*language{
 	{
 		name:     "Fortran",
 		options:  "f77 f77-cpp-input f95 f95-cpp-input",
-		suffixes: ".f .for .ftn .F .FOR .fpp .FPP .FTN .f90 .f95 .f03 .f08 .F90 .F95 .F03 .F08",
+		suffixes: ".f .for .ftn .F .FOR .fpp .FPP .FTN .f90 .f95 .f03 .f08 .F90 .F95 .F03 .F08 .fi .fii",
 		hidden:   true, foreign: true, modules: true,
 	},
 	{name: "Ada", options: "ada", suffixes: ".adb .ads", hidden: true, foreign: true},
 	{name: "D", options: "d", suffixes: ".d .di", hidden: true, foreign: true, atOnce: true},
 	{name: "Go", options: "go", suffixes: ".go", hidden: true, foreign: true, atOnce: true},
-	{name: "Modula-2", options: "modula-2", suffixes: ".mod", hidden: true, foreign: true},
+	{name: "Modula-2", options: "modula-2", suffixes: ".mod .m2i", hidden: true, foreign: true},
 	{name: "Rust", options: "rust", suffixes: ".rs", hidden: true, foreign: true},
+	{name: "Algol 68", options: "algol68", suffixes: ".a68", hidden: true, foreign: true},
 	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
 }
 
