@@ -17,6 +17,8 @@ func TestSeveralSources(t *testing.T) {
 		"gfortran -Jm -c a.f90 x.c b.F c.f": {"a.f90 x.c b.F c.f", "gfortran -Im c.f -J d -g -c -o d/u.o", "gfortran -Im a.f90 b.F -J d -fsyntax-only"},
 		"gfortran -J m -c a.f90":            {"a.f90", "gfortran -I m a.f90 -J d -g -c -o d/u.o", ""},
 		"gfortran -c a.f90 b.c":             {"a.f90 b.c", "gfortran b.c -g -c -o d/u.o", ""},
+		"gfortran -c a.fii b.fi":            {"a.fii b.fi", "gfortran b.fi -J d -g -c -o d/u.o", "gfortran a.fii -J d -fsyntax-only"},
+		"gcc-16 -c a.a68 b.a68":             {"a.a68 b.a68", "gcc-16 b.a68 -g -c -o d/u.o", ""},
 		"gcc -x d -c a b -x none c.d":       {"a", "gcc -x d a b -x none c.d -g -c -o d/u.o", ""},
 	} {
 		c := parse(line)
