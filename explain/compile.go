@@ -90,7 +90,8 @@ var ErrNoCompile = errors.New("nothing to explain")
 
 // Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as need be,
 // and returns what the compiler has said of it. The command's own outputs stay as they are. It
-// takes three compiles: with the profile, without, and with -O2.
+// takes three compiles: with the profile, without, and with -O2, which is left out if the command
+// has that.
 func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)

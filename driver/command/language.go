@@ -2,15 +2,15 @@ package command
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 )
 
 // A language is one whose compilers read profiles.
 type language struct {
 	name     string // for people
 	options  string // values of -x
-	suffixes string // of files, in either case or in that alone
+	suffixes string // of files: .C is another than .c
 
 	// hidden says that a text does not have the names of its functions as the assembler sees them,
 	// or that it is not known how it has them.
@@ -57,17 +57,27 @@ var languages = []*language{
 	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
 }
 
+// languageTable has the languages by what names them.
+type languageTable struct{ byOption, bySuffix map[string]*language }
+
+var knownLanguages = sync.OnceValue(func() languageTable {
+	t := languageTable{make(map[string]*language), make(map[string]*language)}
+	for _, l := range languages {
+		for _, option := range strings.Fields(l.options) {
+			t.byOption[option] = l
+		}
+		for _, suffix := range strings.Fields(l.suffixes) {
+			t.bySuffix[suffix] = l
+		}
+	}
+	return t
+})
+
 // languageOf returns what a file is written in, by the option -x before it, if there is one, and
 // else by its name. It returns nil for a file that is not compiled.
 func languageOf(option, file string) *language {
-	for _, l := range languages {
-		known, have := l.suffixes, filepath.Ext(file)
-		if option != "" && option != "none" {
-			known, have = l.options, option
-		}
-		if slices.Contains(strings.Fields(known), have) {
-			return l
-		}
+	if option != "" && option != "none" {
+		return knownLanguages().byOption[option]
 	}
-	return nil
+	return knownLanguages().bySuffix[filepath.Ext(file)]
 }
