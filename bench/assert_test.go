@@ -189,31 +189,3 @@ func TestWriteLLVM(t *testing.T) {
    0: 40
 `, text.String())
 }
-
-func TestNamesOf(t *testing.T) {
-	p := small.profile(t)
-	for _, n := range []int{10, 500, 3_000} {
-		in, out := namesOf(p, n)
-		assert.Len(t, in, n)
-		assert.Len(t, out, p.NumSymbols()-n)
-		assert.ElementsMatch(t, in, shuffled(in, n))
-		assert.Len(t, shuffled(out, 7), 7)
-	}
-	in, _ := namesOf(p, 10)
-	f, _ := findSymbol(t, p, in[0])
-	for _, name := range in {
-		g, _ := findSymbol(t, p, name)
-		assert.Equal(t, f, g, "a small set is of one unit")
-	}
-}
-
-func findSymbol(t *testing.T, p *profile.Profile, name string) (profile.UnitRef, profile.SymbolRef) {
-	t.Helper()
-	for s := range p.NumSymbols() {
-		if ref := profile.SymbolRef(s); p.SymbolName(ref) == name {
-			return p.SymbolUnit(ref), ref
-		}
-	}
-	t.Fatalf("no symbol %q", name)
-	return 0, 0
-}

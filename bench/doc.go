@@ -3,8 +3,8 @@
 //
 //	go -C bench test -run '^$' -bench . -benchtime 100ms
 //
-// runs everything that the machine has the tools for, and run.sh writes the
-// results and the tables of docs/performance.md and docs/trie-or-hash.md.
+// runs everything that the machine has the tools for. run.sh writes the results and the tables of
+// README.md and docs/performance.md.
 //
 // Benchmarks are called by what they vary: corpus=, mode=normal or compact, source=mmap, bytes or
 // readerat, and op=. Besides Go's own figures they report

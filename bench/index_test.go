@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -135,4 +136,14 @@ func (c *corpus) sample(tb testing.TB, n int) (units, symbols []string) {
 		names = append(names, p.SymbolName(profile.SymbolRef(s)))
 	}
 	return shuffled(paths, n), shuffled(names, n)
+}
+
+// shuffled returns up to n of the strings in random order, each with bytes of its own.
+func shuffled(from []string, n int) []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	some := make([]string, min(len(from), n))
+	for i, j := range rng.Perm(len(from))[:len(some)] {
+		some[i] = string([]byte(from[j]))
+	}
+	return some
 }

@@ -7,7 +7,7 @@
 #
 #	bench/results/NAME.txt        what they printed, below the facts about the machine
 #	bench/results/NAME.benchstat  tables of benchstat
-#	README.md, docs/performance.md, docs/trie-or-hash.md, docs/trie-or-hash.svg
+#	README.md, docs/performance.md     their tables
 #
 # NAME is that of the system, such as linux-amd64, unless it is given. AFDO_CORPUS may name the folder with
 # the real profiles, and ROUNDS the number of rounds. It takes some ten minutes and wants a quiet machine.
@@ -62,7 +62,6 @@ for ((round = 1; round <= rounds; round++)); do
 	run '^BenchmarkRead$/^corpus=android$/./^source=(mmap|bytes)$' 60ms
 	run '^BenchmarkRead$/^corpus=(medium|lib.*|keystore2)$/./^source=mmap$' 40ms
 	run '^BenchmarkWalk$' 150ms
-	run '^BenchmarkNames$' 40ms
 	run '^BenchmarkIndex$' 20ms
 	run '^BenchmarkWhole$' 1x
 	run '^BenchmarkProcess$/^op=' 8x
@@ -77,8 +76,8 @@ cp "$work/results" "$results"
 	printf '# Reading, normal and compact. A ratio below one means that compact is the faster one.\n\n'
 	go run "$benchstat" -filter '.unit:(cpu-sec/op OR B/s OR allocs/op) .name:(Read OR Walk)' -row '.name,/corpus,/source,/op' -col '/mode' "$results"
 	printf '\n# Everything else.\n\n'
-	go run "$benchstat" -filter '.unit:(sec/op OR cpu-sec/op OR B/s OR allocs/op OR peak-B OR table-B/name) -.name:(Read OR Walk)' "$results"
+	go run "$benchstat" -filter '.unit:(sec/op OR cpu-sec/op OR B/s OR allocs/op OR peak-B) -.name:(Read OR Walk)' "$results"
 } >"${results%.txt}.benchstat"
 
 go -C bench build -o "$work/report" ./report && "$work/report" "$results"
-printf 'results: %s and %s; tables: README.md, docs/performance.md, docs/trie-or-hash.md\n' "$results" "${results%.txt}.benchstat" >&2
+printf 'results: %s and %s; tables: README.md, docs/performance.md\n' "$results" "${results%.txt}.benchstat" >&2

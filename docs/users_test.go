@@ -12,8 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestUsers goes the ways of the users: their scripts run, in the order in which they stand in
-// docs/readers.md, and say what they are for.
+// TestUsers runs the script of each kind of user and checks what it prints.
 func TestUsers(t *testing.T) {
 	testenv.NeedSweep(t) // they build the command
 	sh := testenv.Tool(t, "sh")
@@ -37,7 +36,7 @@ func TestUsers(t *testing.T) {
 			for _, text := range c.says {
 				assert.Contains(t, string(out), text)
 			}
-			assert.Contains(t, read(t, "docs/readers.md"), "users/"+c.script+".sh")
+			assert.Contains(t, read(t, "docs/verbs.md"), "users/"+c.script+".sh")
 		})
 	}
 }

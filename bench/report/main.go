@@ -2,9 +2,9 @@
 //
 //	go -C bench build -o /tmp/report ./report && /tmp/report RESULTS
 //
-// in the root of the repository replaces what stands between "<!-- begin NAME -->" and "<!-- end
-// NAME -->" in README.md, docs/performance.md and docs/trie-or-hash.md by tables of RESULTS, and
-// draws docs/trie-or-hash.svg. Figures are medians of the runs.
+// in the root of the repository fills README.md and docs/performance.md: tables of RESULTS replace
+// the text between "<!-- begin NAME -->" and "<!-- end NAME -->". A figure is the median of its
+// runs.
 package main
 
 import (
@@ -48,15 +48,15 @@ func run(args []string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join("docs", "trie-or-hash.svg"), []byte(plotNames(r)), 0o644)
+	return nil
 }
 
-// documents have tables to be filled in.
-var documents = []string{"README.md", filepath.Join("docs", "performance.md"), filepath.Join("docs", "trie-or-hash.md")}
+// documents are the files whose tables report fills. Paths start at the root of the repository.
+var documents = []string{"README.md", filepath.Join("docs", "performance.md")}
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)
 
-// fill replaces what stands between the markers of a document.
+// fill replaces the text between the markers of a document by the tables of r.
 func fill(text string, r *results) (string, error) {
 	var err error
 	text = marked.ReplaceAllStringFunc(text, func(found string) string {

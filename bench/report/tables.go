@@ -2,26 +2,22 @@ package main
 
 import (
 	"fmt"
-	"strings"
 )
 
 // tables are what may stand between markers, by the name of the markers.
 var tables = map[string]func(*results) string{
-	"headline":  headline,
-	"machine":   machine,
-	"targets":   targets,
-	"lookup":    lookup,
-	"sources":   sources,
-	"touched":   touched,
-	"walk":      walk,
-	"whole":     whole,
-	"process":   process,
-	"compile":   compile,
-	"corpora":   corpora,
-	"names":     nameTimes,
-	"namesizes": nameSizes,
-	"search":    search,
-	"index":     index,
+	"headline": headline,
+	"machine":  machine,
+	"targets":  targets,
+	"lookup":   lookup,
+	"sources":  sources,
+	"touched":  touched,
+	"walk":     walk,
+	"whole":    whole,
+	"process":  process,
+	"compile":  compile,
+	"corpora":  corpora,
+	"index":    index,
 }
 
 const (
@@ -386,67 +382,6 @@ func corpora(r *results) string {
 		{"v3-read", "read version 3"}, {"v3-to-v4c", "version 3 to compact version 4"}, {"text-parse", "parse text"},
 	} {
 		row(op.what, func(c string) string { return "Whole/corpus=" + c + "/op=" + op.op }, spent)
-	}
-	return t.String()
-}
-
-// nameSets and nameTables are those of the benchmark Names.
-var (
-	nameSets   = []int{10, 50, 500, 5_000, 150_000}
-	nameTables = []struct{ table, what string }{
-		{"trie", "trie"}, {"skip-trie", "trie with sizes"}, {"hash", "hash table, names in it"}, {"hash-over-trie", "hash table over the trie"},
-	}
-)
-
-func lookupOf(names int, table, find string) string {
-	return fmt.Sprintf("Names/names=%d/table=%s/find=%s", names, table, find)
-}
-
-func nameTimes(r *results) string {
-	var columns []string
-	for _, n := range nameSets {
-		columns = append(columns, count(float64(n)))
-	}
-	t := newTable(append([]string{"names"}, columns...)...)
-	for _, find := range []string{"hit", "miss"} {
-		for _, table := range nameTables {
-			cells := []string{table.what + ", " + find}
-			for _, n := range nameSets {
-				cells = append(cells, r.figure(lookupOf(n, table.table, find), processor, duration))
-			}
-			t.row(cells...)
-		}
-	}
-	return t.String()
-}
-
-func nameSizes(r *results) string {
-	var columns []string
-	for _, n := range nameSets {
-		columns = append(columns, count(float64(n)))
-	}
-	t := newTable(append([]string{"bytes a name"}, columns...)...)
-	row := func(what, table, unit string) {
-		cells := []string{what}
-		for _, n := range nameSets {
-			cells = append(cells, r.figure(lookupOf(n, table, "hit"), unit, digits))
-		}
-		t.row(cells...)
-	}
-	row("the names alone", "hash", "plain-B/name")
-	for _, table := range nameTables {
-		row(table.what, table.table, "table-B/name")
-	}
-	return t.String()
-}
-
-func search(r *results) string {
-	t := newTable("one name in the whole program", "hit", "miss")
-	miss := read("bootstrap", "compact", "bytes", "search-miss")
-	t.row("a trie for each of 3,000 units, one after the other", "half of that on the average", r.figure(miss, processor, duration))
-	for _, table := range nameTables {
-		t.row("one "+strings.TrimPrefix(table.what, "one ")+" for all",
-			r.figure(lookupOf(150_000, table.table, "hit"), processor, duration), r.figure(lookupOf(150_000, table.table, "miss"), processor, duration))
 	}
 	return t.String()
 }
