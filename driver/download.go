@@ -22,7 +22,7 @@ func (p *preparation) given() (name, path string, err error) {
 // download returns the path of a copy of a server's file in the cache. The server is asked whether
 // it is still the same; of several processes one downloads another, and the others wait.
 func (p *preparation) download(url string) (name, path string, err error) {
-	f, err := fetch.Open(url, fetch.Whole)
+	f, err := fetch.Open(fetch.Request{URL: url, Whole: true})
 	if err != nil {
 		return "", "", err
 	}

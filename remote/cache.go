@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// A cache keeps the blocks that were used last. A block that is on its way is in it already, so
-// that it is not requested twice.
+// A cache keeps the most recently used blocks. A block is in it from the moment of its request, so
+// it is not requested twice.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
-	blocks map[int64]*list.Element // of *block, by number
-	order  *list.List              // the one used last in front
+	blocks map[int64]*list.Element // values are *block; keys are block numbers
+	order  *list.List              // most recently used first
 }
 
 type block struct {
 	number int64
-	done   chan struct{} // closed when data or err is there
+	done   chan struct{} // closed once data or err is set
 	data   []byte
 	err    error
 }
@@ -26,8 +26,7 @@ func newCache(limit int) *cache {
 	return &cache{limit: limit, blocks: make(map[int64]*list.Element), order: list.New()}
 }
 
-// get returns the blocks from one number up to another, and those of them that the caller has to
-// fetch.
+// get returns the blocks from one number up to another. The caller has to fetch the missing ones.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +52,7 @@ func (c *cache) drop(e *list.Element) {
 	delete(c.blocks, e.Value.(*block).number)
 }
 
-// forget drops blocks that could not be fetched, so that they are asked for again.
+// forget drops blocks that could not be fetched, so that the next read requests them again.
 func (c *cache) forget(blocks []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +63,7 @@ func (c *cache) forget(blocks []*block) {
 	}
 }
 
-// readBlocks reads what lies within the file through the cache.
+// readBlocks reads a range within the file through the cache.
 func (f *File) readBlocks(p []byte, r Range) (int, error) {
 	from, to := r.Low/f.block, (r.High-1)/f.block+1
 	all, missing := f.cache.get(from, to)
@@ -82,7 +81,7 @@ func (f *File) readBlocks(p []byte, r Range) (int, error) {
 	return n, nil
 }
 
-// fetchBlocks fetches blocks in one request, with those that stand between them.
+// fetchBlocks fetches blocks in one request, including the cached ones between them.
 func (f *File) fetchBlocks(missing []*block) {
 	low := missing[0].number * f.block
 	high := min((missing[len(missing)-1].number+1)*f.block, f.size)
@@ -93,7 +92,7 @@ func (f *File) fetchBlocks(missing []*block) {
 	for _, b := range missing {
 		if b.err = err; err == nil {
 			begin := b.number*f.block - low
-			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // so that it does not hold on to the others
+			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // does not keep the other blocks alive
 		}
 		close(b.done)
 	}

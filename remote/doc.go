@@ -6,7 +6,9 @@
 //	…
 //	r, err := afdo.NewReader(f, f.Size())
 //
-// Opening fetches the end of the file. The answer tells its size and its version (ETag), which all
-// later requests insist on: a file that is replaced while it is read gives afdo.ErrChanged and
-// never a mixture. Requests that fail for reasons that pass are tried again.
+// Opening fetches the end of the file, and with it the size and the version (ETag). All later
+// requests insist on that version: if the file is replaced while it is read, reading fails with
+// afdo.ErrChanged and never mixes the two files. Requests that fail for a transient reason are
+// tried again. A server is not trusted: it may neither claim a file larger than [MaxSize] nor stay
+// silent for longer than [Timeout].
 package remote

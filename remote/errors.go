@@ -8,14 +8,17 @@ import (
 	"net/url"
 )
 
-// ErrNoRanges is matched by errors that say that a server only serves whole files.
+// ErrNoRanges is matched by the error for a server that only serves whole files.
 var ErrNoRanges = errors.New("the server does not serve ranges of bytes")
 
-// ErrResponse is matched by errors that say that the answer of a server does not fit the request.
+// ErrResponse is matched by the error for an answer that does not fit the request.
 var ErrResponse = errors.New("bad response")
 
-// A StatusError is an answer of a server with an HTTP status that is an error. It matches
-// fs.ErrNotExist (404, 410) or fs.ErrPermission (401, 403) under errors.Is.
+// ErrTooLarge is matched by the error for a file that is larger than [MaxSize] allows.
+var ErrTooLarge = errors.New("the file is too large")
+
+// A StatusError is the error for an answer with the HTTP status of an error. Under errors.Is it
+// matches fs.ErrNotExist (404, 410) or fs.ErrPermission (401, 403).
 type StatusError struct {
 	URL  string // without user, password and query, which may hold secrets
 	Code int    // such as 404
@@ -25,7 +28,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("remote: %s: %d %s", e.URL, e.Code, http.StatusText(e.Code))
 }
 
-// Is reports whether target is what the code means.
+// Is reports whether target is the file system error that corresponds to the code.
 func (e *StatusError) Is(target error) bool {
 	switch e.Code {
 	case http.StatusNotFound, http.StatusGone:
@@ -36,7 +39,7 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// shown returns a URL without what may be secret in it.
+// shown returns a URL without the parts that may be secret.
 func shown(u *url.URL) string {
 	bare := *u
 	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""

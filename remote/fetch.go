@@ -11,17 +11,18 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// maxWait is how long to wait at most before a request is made again, whatever the server wants.
+// maxWait is the longest pause before a request is tried again, whatever the server asks for.
 const maxWait = 30 * time.Second
 
-// An answer is what has been read of a file.
+// An answer is a range of the file, as a server has sent it.
 type answer struct {
 	data    []byte
 	size    int64 // of the file
 	version Version
 }
 
-// fetch asks for a range, again if need be. It reads into buf if that is not nil.
+// fetch requests a range, and tries again after a transient error. It reads into buf unless that is
+// nil.
 func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	wait := f.wait
 	for try := 1; ; try++ {
@@ -49,37 +50,40 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	}
 }
 
-// Why a try ends in which too little comes.
+// The reasons why a try ends before its answer is complete.
 var (
 	errSilent = fmt.Errorf("the server is silent: %w", context.DeadlineExceeded)
 	errSlow   = fmt.Errorf("the server is too slow: %w", context.DeadlineExceeded)
 )
 
-// An answer may take as long as several times that a server may be silent, and then has to have
-// brought so many bytes for each second more.
-const (
-	patience  = 5
-	leastRate = 16 << 10
-)
+// minRate is how many bytes a server has to send in a second, on average, once a try has lasted
+// longer than the timeout: 16 KiB.
+const minRate = 16 << 10
 
-// try asks once, unless nothing comes for too long, or too little.
+// try requests a range once. It ends the request if the server sends nothing for its share of the
+// timeout, or less than minRate for too long.
 func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 	bytes := max(r.High-r.Low, -r.Low)
-	due := patience*f.timeout + time.Duration(float64(bytes)/leastRate*float64(time.Second))
+	due := f.timeout + time.Duration(float64(bytes)/minRate*float64(time.Second))
+	silence := f.timeout / time.Duration(f.tries)
 	inTime, end := context.WithTimeoutCause(ctx, due, errSlow)
 	defer end()
 	inTime, stop := context.WithCancelCause(inTime)
 	defer stop(nil)
-	watch := time.AfterFunc(f.timeout, func() { stop(errSilent) })
+	watch := time.AfterFunc(silence, func() { stop(errSilent) })
 	defer watch.Stop()
-	a, err := f.ask(inTime, r, buf, func() { watch.Reset(f.timeout) })
-	if cause := context.Cause(inTime); err != nil && (cause == errSilent || cause == errSlow) {
+	a, err := f.ask(inTime, r, buf, func() { watch.Reset(silence) })
+	switch cause := context.Cause(inTime); {
+	case err == nil:
+	case cause == errSilent:
 		err = &Transient{Err: fault(f.Name(), cause, "")}
+	case cause == errSlow: // another try would be as slow
+		err = fault(f.Name(), cause, "")
 	}
 	return a, err
 }
 
-// ask asks once. It calls progress whenever something comes.
+// ask makes one request. It calls progress after each read that brought bytes.
 func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (answer, error) {
 	f.requests.Add(1)
 	part, err := f.source.Fetch(ctx, r, f.version)
@@ -87,14 +91,20 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 		return answer{}, err
 	}
 	if part.Body == nil && r.Low < 0 {
+		if err := f.checkSize(part.Size); err != nil {
+			return answer{}, err
+		}
 		return answer{size: part.Size, version: part.Version}, nil
 	}
 	if part.Body == nil {
-		return answer{}, fault(f.Name(), afdo.ErrChanged, "it has got empty")
+		return answer{}, fault(f.Name(), afdo.ErrChanged, "it is empty now")
 	}
 	defer part.Body.Close()
 	if f.version != (Version{}) && part.Version != f.version || f.size > 0 && part.Size != f.size {
 		return answer{}, fault(f.Name(), afdo.ErrChanged, "")
+	}
+	if err := f.checkSize(part.Size); err != nil {
+		return answer{}, err
 	}
 	if err := part.fits(r); err != nil {
 		return answer{}, fault(f.Name(), ErrResponse, err.Error())
@@ -110,7 +120,7 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 	return answer{buf, part.Size, part.Version}, nil
 }
 
-// watched is a reader that tells of progress.
+// watched is a reader that calls progress after each read that brought bytes.
 type watched struct {
 	io.Reader
 	progress func()
@@ -124,7 +134,15 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fits checks that a part is what was asked for as far as the file reaches.
+// checkSize returns an error if a server claims a size above the limit.
+func (f *File) checkSize(size int64) error {
+	if size > f.maxSize {
+		return fault(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.maxSize))
+	}
+	return nil
+}
+
+// fits checks that a part is the requested range, cut at the end of the file.
 func (p *Part) fits(r Range) error {
 	want := r
 	if r.Low < 0 {
@@ -132,7 +150,7 @@ func (p *Part) fits(r Range) error {
 	}
 	want.High = min(want.High, p.Size)
 	if p.Low != want.Low || p.High != want.High || want.Low >= want.High {
-		return fmt.Errorf("bytes %d to %d of %d where %q was asked for", p.Low, p.High, p.Size, r)
+		return fmt.Errorf("bytes %d to %d of %d where %q was requested", p.Low, p.High, p.Size, r)
 	}
 	return nil
 }

@@ -18,21 +18,21 @@ type File struct {
 	source   Source
 	version  Version
 	size     int64
-	headData []byte // what opening has fetched of the beginning
-	tailData []byte // and of the end
-	cache    *cache // nil if there is none
+	headData []byte // the first bytes, fetched by Open
+	tailData []byte // the last bytes, fetched by Open
+	cache    *cache // nil without Cache
 	requests atomic.Int64
 	bytes    atomic.Int64
 	closed   atomic.Bool
 }
 
-// Open opens the file of a URL, http or https, by a request for its end, whose answer also has the
-// size. The context applies to all reads as well.
+// Open opens the file of an http or https URL. It requests the end of the file, and learns the size
+// from the answer. The context applies to all reads as well.
 //
-// The error matches [ErrNoRanges] for a server that only serves whole files, fs.ErrNotExist and
-// fs.ErrPermission for what they say, and context's errors. Any other that a server or the network
-// gives is returned as it is. Redirects are followed, unless they lead from elsewhere to this
-// machine or to addresses that only its own network has.
+// The error matches [ErrNoRanges] for a server that only serves whole files, [ErrTooLarge] for a
+// file above [MaxSize], fs.ErrNotExist, fs.ErrPermission, or an error of package context. Other
+// errors of the server and the network are returned unchanged. Open follows redirects, except those
+// that lead from another host to this machine or to an address that only its own network reaches.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -45,8 +45,8 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return open(ctx, &httpFile{url: u, client: guarded(o.client)}, o)
 }
 
-// OpenSource opens the file of a source. File.Close closes the source, and so does OpenSource if it
-// fails. Otherwise it is like [Open].
+// OpenSource opens the file of a source, as [Open] does that of a URL. File.Close closes the
+// source, and so does OpenSource if it fails.
 func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
 	return open(ctx, s, defaults(opts))
 }
@@ -63,7 +63,7 @@ func open(ctx context.Context, s Source, o options) (*File, error) {
 	return f, nil
 }
 
-// ends fetches both ends of the file, if the first one is wanted, at the same time.
+// ends fetches the end of the file and, if Head asks for it, the beginning at the same time.
 func (f *File) ends() error {
 	var head, tail answer
 	var headErr, err error
@@ -87,7 +87,7 @@ func (f *File) ends() error {
 	return headErr
 }
 
-// end fetches the tail, after the size if a source does not know both at once.
+// end fetches the end of the file. A source that reports only the size is asked a second time.
 func (f *File) end() (answer, error) {
 	a, err := f.fetch(f.ctx, Range{-f.tail, 0}, nil)
 	if err != nil || a.data != nil || a.size == 0 {
@@ -103,8 +103,8 @@ func (f *File) end() (answer, error) {
 // Name returns the URL without user, password and query, which may hold secrets.
 func (f *File) Name() string { return f.source.Name() }
 
-// Tag returns what tells the file from others that its URL had or will have: the ETag, or the time
-// of the last change if there is none. It is empty if the server tells neither.
+// Tag identifies the version of the file: its ETag, or the modification time if it has no ETag. It
+// is empty if the server sends neither.
 func (f *File) Tag() string {
 	if f.version.ETag != "" {
 		return f.version.ETag
@@ -115,16 +115,17 @@ func (f *File) Tag() string {
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Stats tells what reading has cost so far.
+// Stats counts the requests of a file and the bytes of their answers.
 type Stats struct {
-	Requests int64 // those tried again included
+	Requests int64 // repeated ones included
 	Bytes    int64 // of bodies
 }
 
-// Stats returns what reading has cost so far.
+// Stats returns the counts up to now.
 func (f *File) Stats() Stats { return Stats{f.requests.Load(), f.bytes.Load()} }
 
-// Close drops what is kept in memory; later reads return afdo.ErrClosed. It waits for none.
+// Close frees the memory of the file. Later reads return afdo.ErrClosed. Close does not wait for
+// reads.
 func (f *File) Close() error {
 	if f.closed.Swap(true) {
 		return afdo.ErrClosed
@@ -132,9 +133,9 @@ func (f *File) Close() error {
 	return f.source.Close()
 }
 
-// ReadAt reads len(p) bytes at an offset. It makes one request, or none if opening has fetched the
-// bytes or the cache has them. The error is afdo.ErrChanged if the file is not the one that was
-// opened, and io.EOF at its end.
+// ReadAt reads len(p) bytes at an offset. It makes one request, or none if Open has fetched the
+// bytes or the cache has them. The error matches afdo.ErrChanged if the file was replaced, and is
+// io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():
@@ -155,7 +156,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// read reads what lies within the file.
+// read reads a range within the file.
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := int64(len(p))
 	if off+end <= int64(len(f.headData)) {

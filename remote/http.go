@@ -52,7 +52,7 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 	return part, err
 }
 
-// part is what the response to a request for a range means.
+// part converts the response to a request for a range.
 func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, error) {
 	opening := known == (Version{})
 	switch code := r.StatusCode; {
@@ -71,7 +71,7 @@ func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, er
 	case code == http.StatusPreconditionFailed:
 		return Part{}, fault(h.Name(), afdo.ErrChanged, "")
 	case code == http.StatusRequestedRangeNotSatisfiable && !opening:
-		return Part{}, fault(h.Name(), afdo.ErrChanged, "it has got shorter")
+		return Part{}, fault(h.Name(), afdo.ErrChanged, "it is shorter now")
 	default:
 		return Part{}, h.refused(r)
 	}
@@ -82,7 +82,7 @@ func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, er
 	return p, nil
 }
 
-// unsatisfied returns the size of the file as a refusal of a range tells, 0 if it does not.
+// unsatisfied returns the size of the file in the refusal of a range, or 0 if it is missing.
 func unsatisfied(r *http.Response) int64 {
 	text, _ := strings.CutPrefix(r.Header.Get("Content-Range"), "bytes */")
 	size, _ := strconv.ParseInt(text, 10, 64)
@@ -96,7 +96,7 @@ func versionOf(r *http.Response) Version {
 	return Version{Modified: r.Header.Get("Last-Modified")}
 }
 
-// refused is what a status other than those of answers means.
+// refused returns the error for the status of a response without data.
 func (h *httpFile) refused(r *http.Response) error {
 	err := &StatusError{URL: h.Name(), Code: r.StatusCode}
 	switch r.StatusCode {
@@ -108,8 +108,8 @@ func (h *httpFile) refused(r *http.Response) error {
 	return err
 }
 
-// ContentRange sets the bounds of the part and the size of the file as a Content-Range header has
-// them.
+// ContentRange parses a Content-Range header and sets the bounds of the part and the size of the
+// file.
 func (p *Part) ContentRange(text string) error {
 	bounds, ok := strings.CutPrefix(text, "bytes ")
 	place, size, ok2 := strings.Cut(bounds, "/")

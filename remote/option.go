@@ -10,6 +10,7 @@ type Option func(*options)
 
 type options struct {
 	client  *http.Client
+	maxSize int64
 	head    int64
 	tail    int64
 	block   int64
@@ -19,9 +20,20 @@ type options struct {
 	timeout time.Duration
 }
 
-// defaults are the options where nothing else is said, changed by those that are given.
+// DefaultMaxSize is the largest file in bytes that [Open] accepts by default: 1 GiB. A profile of
+// 15,000 source files and 650,000 functions has a tenth of it. A server that claims more is refused
+// before any of the file is read.
+const DefaultMaxSize = 1 << 30
+
+// DefaultTimeout is how long a server may stay silent by default, over all tries of a request.
+const DefaultTimeout = time.Minute
+
+// defaults returns the default options, changed by the given ones.
 func defaults(given []Option) options {
-	o := options{client: http.DefaultClient, tail: 128 << 10, tries: 4, wait: 100 * time.Millisecond, timeout: time.Minute}
+	o := options{
+		client: http.DefaultClient, maxSize: DefaultMaxSize, tail: 128 << 10,
+		tries: 4, wait: 100 * time.Millisecond, timeout: DefaultTimeout,
+	}
 	for _, set := range given {
 		if set != nil {
 			set(&o)
@@ -30,33 +42,38 @@ func defaults(given []Option) options {
 	return o
 }
 
-// Client sets what makes the requests, http.DefaultClient by default. Its transport may sign
-// them, and limits how many connections there are.
+// Client sets the client that makes the requests, http.DefaultClient by default. Its transport may
+// sign requests and limits the number of connections.
 func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
 
+// MaxSize sets the largest file in bytes that is read, [DefaultMaxSize] by default. Opening a
+// larger one fails with [ErrTooLarge].
+func MaxSize(bytes int64) Option { return func(o *options) { o.maxSize = max(bytes, 1) } }
+
 // Tail sets how many bytes of the end of the file opening fetches, 128 KiB by default. They stay in
-// memory, and reading them costs no request. A file of version 4 that this project writes has its
-// list of units there, or its index.
+// memory, and reading them makes no request. A version 4 file that this project writes has its list
+// of units there, or its index.
 func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
 
-// Head has opening fetch that many bytes of the beginning, too, in a request at the same time as
-// that for the end. They stay in memory. Whoever looks at how a file begins then waits once less.
+// Head makes opening fetch the first bytes of the file, too, at the same time as the end. They stay
+// in memory. A caller that has to recognise the format by these bytes saves a request.
 func Head(bytes int) Option { return func(o *options) { o.head = int64(max(bytes, 0)) } }
 
-// Cache keeps the blocks that were read last: at most that many blocks, of blockSize bytes each.
-// Reads are rounded to whole blocks, and each makes one request at most. Without it, only the end
-// of the file is kept.
+// Cache keeps the most recently used blocks: at most the given number, of blockSize bytes each.
+// Reads are rounded to whole blocks, and each makes at most one request. Without a cache, only the
+// end of the file is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }
 
-// Retry sets how often a request is made at most, 4 times by default, and how long to wait before
-// the second time, 100 ms by default; after that twice as long each time, unless the
-// server says how long.
+// Retry sets how often a request is tried, 4 times by default, and the pause before the second try,
+// 100 ms by default. The pause doubles after each try, unless the server names one.
 func Retry(tries int, wait time.Duration) Option {
 	return func(o *options) { o.tries, o.wait = max(tries, 1), max(wait, 0) }
 }
 
-// Timeout sets after what time without a byte a try ends, a minute by default. So does one that
-// takes five times as long and a second more for each 16 KiB that were asked for.
+// Timeout sets how long a server may stay silent before a read fails, [DefaultTimeout] by default.
+// The tries of a request share this time: with 4 tries and a minute, a try ends after 15 seconds
+// without a byte. A try also ends if it takes longer than the timeout and another second for each
+// 16 KiB requested; it is not repeated then.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }

@@ -9,15 +9,15 @@ import (
 	"net/netip"
 )
 
-// maxRedirects is how many a request follows, as many as http.Client does by default.
+// maxRedirects is how many redirects a request follows: the default of http.Client.
 const maxRedirects = 10
 
-// errRedirect is why a redirect is not followed.
+// errRedirect is matched by the errors for redirects that are not followed.
 var errRedirect = errors.New("the redirect is not followed")
 
-// guarded returns a client that follows redirects with care: where one leads does not learn the URL
-// before, whose query may be a signature, and a server elsewhere cannot send requests to what only
-// this machine and its network reach. What the client itself says of redirects holds as well.
+// guarded returns a client that checks redirects. The target does not learn the previous URL, whose
+// query may be a signature. A server elsewhere cannot redirect requests to addresses that only this
+// machine and its network reach. The CheckRedirect of the given client applies as well.
 func guarded(c *http.Client) *http.Client {
 	own := *c
 	own.CheckRedirect = func(next *http.Request, before []*http.Request) error {
@@ -36,7 +36,8 @@ func guarded(c *http.Client) *http.Client {
 	return &own
 }
 
-// inward refuses to go from a host to another one that is closer to this machine.
+// inward refuses a redirect from a host elsewhere to one that only this machine or its network
+// reaches.
 func inward(ctx context.Context, from, to string) error {
 	address, found := closeBy(ctx, to)
 	if !found {
@@ -48,8 +49,8 @@ func inward(ctx context.Context, from, to string) error {
 	return fmt.Errorf("%w: it leads to %s, which only this machine or its network can reach", errRedirect, address)
 }
 
-// closeBy looks for an address of a host that means this machine or a service of the machine's own
-// network. A host whose addresses are not to be had has none, and cannot be asked either.
+// closeBy returns an address of a host that is this machine or a service of its own network, if the
+// host has one. A host that does not resolve has none, and cannot be reached either.
 func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, a := range addresses {
@@ -64,8 +65,8 @@ func isCloseBy(a netip.Addr) bool {
 	return a.IsLoopback() || a.IsUnspecified() || a.IsLinkLocalUnicast() || a.IsMulticast() || metadata[a]
 }
 
-// metadata are the addresses of services that tell cloud machines their secrets, as far as they are
-// not link-local: of Amazon over IPv6, Azure, Alibaba and Oracle.
+// metadata are the addresses of cloud metadata services, which hand out secrets, unless they are
+// link-local: Amazon over IPv6, Azure, Alibaba and Oracle.
 var metadata = map[netip.Addr]bool{
 	netip.MustParseAddr("fd00:ec2::254"):   true,
 	netip.MustParseAddr("168.63.129.16"):   true,

@@ -120,7 +120,7 @@ func (c chunked) WriteHeader(code int) {
 func TestSlow(t *testing.T) {
 	t.Parallel() // it waits
 	s := serve(t, random(1_000))
-	f := open(t, s, remote.Tail(10), remote.Timeout(500*time.Millisecond), remote.Retry(1, 0))
+	f := open(t, s, remote.Tail(10), remote.Timeout(2*time.Second), remote.Retry(4, 0))
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("ETag", `"1"`)
 		w.Header().Set("Content-Range", "bytes 0-9/1000")
@@ -218,4 +218,46 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	a(w, r)
 	return w.Result(), nil
+}
+
+// A server that claims a file larger than the limit is refused before anything of it is read.
+func TestMaxSize(t *testing.T) {
+	for _, c := range []struct {
+		size    int64
+		options []remote.Option
+	}{
+		{1 << 62, nil},
+		{remote.DefaultMaxSize + 1, nil},
+		{1_000, []remote.Option{remote.MaxSize(999)}},
+	} {
+		s := serve(t, random(1_000))
+		s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("ETag", `"1"`)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", c.size-10, c.size-1, c.size))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(make([]byte, 10))
+			return true
+		}
+		_, err := remote.Open(t.Context(), s.URL, append(c.options, remote.Tail(10))...)
+		require.ErrorIs(t, err, remote.ErrTooLarge)
+		require.ErrorContains(t, err, fmt.Sprintf("the server reports %d bytes", c.size))
+	}
+}
+
+// All tries of a request together wait no longer for a silent server than the timeout.
+func TestTimeoutOfAllTries(t *testing.T) {
+	t.Parallel() // it waits
+	s := serve(t, random(1_000))
+	var tries atomic.Int64
+	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		tries.Add(1)
+		<-r.Context().Done()
+		return true
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err := remote.Open(ctx, s.URL, remote.Timeout(400*time.Millisecond), remote.Retry(4, 0))
+	require.ErrorContains(t, err, "the server is silent")
+	require.NoError(t, ctx.Err())
+	require.Equal(t, int64(4), tries.Load())
 }

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// A Source hands out ranges of one file, such as an object of a store. [OpenSource] makes a File of
-// it, which decides how much to ask for, compares versions, reads bodies and asks again. Its
-// methods may be called from many goroutines.
+// A Source serves ranges of one file, such as an object of a store. [OpenSource] makes a File of
+// it. The File chooses the ranges, compares versions, reads bodies and repeats requests. The
+// methods of a Source may be called from many goroutines.
 type Source interface {
-	// Name returns what messages call the file, without secrets.
+	// Name returns the name of the file for messages, without secrets.
 	Name() string
 
-	// Fetch asks once for a range of the known version, or of any if that is empty. Its errors
-	// name the file; they match afdo.ErrChanged where the server does not have that version any
-	// more, and are a *Transient if asking again may help.
+	// Fetch makes one request for a range of the known version, or of any version if known is
+	// empty. Its errors name the file. They match afdo.ErrChanged if the server no longer has that
+	// version, and are a *Transient if another try may succeed.
 	//
-	// A source that cannot tell where the end of a file begins answers a Range of the last bytes
-	// with the size and the version alone. So does each for an empty file.
+	// A source that cannot serve the last bytes of a file of unknown size answers a request for
+	// them with the size and the version, without a Body. Every source does so for an empty file.
 	Fetch(ctx context.Context, r Range, known Version) (Part, error)
 
-	// Close ends what the source has opened. It is called once.
+	// Close releases what the source has opened. It is called once.
 	Close() error
 }
 
@@ -39,10 +39,10 @@ func (r Range) String() string {
 	return fmt.Sprintf("bytes=%d-%d", r.Low, r.High-1)
 }
 
-// A Version tells one version of a file from another. Either may be empty if the server does not
-// say.
+// A Version distinguishes one version of a file from another. Either field may be empty if the
+// server does not send it.
 type Version struct {
-	ETag     string // or what else the server has for it
+	ETag     string // or the equivalent of another protocol
 	Modified string // counts only without an ETag
 }
 
@@ -51,16 +51,16 @@ func (v Version) Strong() bool { return v.ETag != "" && !strings.HasPrefix(v.ETa
 
 // A Part is the answer of a source to a [Range].
 type Part struct {
-	Low, High int64 // which bytes Body has
+	Low, High int64 // the bytes in Body
 	Size      int64 // of the file
 	Version   Version
-	Body      io.ReadCloser // nil if there are only size and version
+	Body      io.ReadCloser // nil if the answer is only size and version
 }
 
-// A Transient is an error of a request that may succeed when it is made again.
+// A Transient is the error of a request that may succeed when it is repeated.
 type Transient struct {
 	Err   error
-	After time.Duration // when, as the server wants it; 0 if it does not say
+	After time.Duration // the pause that the server asks for, or 0
 }
 
 func (e *Transient) Error() string { return e.Err.Error() }

@@ -1,15 +1,15 @@
-// Package fetch reads files of servers through a helper, a process of its own: what speaks to
-// servers would make every start of the command slower, by some milliseconds where a compile may
-// wait for it. As with Git's remote helpers, there can be several, each for some schemes.
+// Package fetch reads files of servers through a helper, a separate process. Linked into the
+// command, the code for HTTP and TLS would slow down every start by some milliseconds, also in
+// front of a compiler. As with Git's remote helpers, there can be several, each for some schemes.
 //
-// A helper is started with a URL. It opens it and tells whether that went well, the name and the
-// size. Then it answers questions for ranges of bytes until its standard input ends. Questions may
-// be asked ahead of answers, which come in the same order:
+// A helper is started with a URL, which it opens. It answers with the name and the size of the
+// file, or with an error. Then it answers questions for ranges of bytes until its standard input
+// ends. Several questions may be sent before the first answer; the answers come in the same order:
 //
 //	hello     an answer with the name, one with the tag, then the size (64 bits)
 //	question  offset (64 bits), number of bytes (32 bits)
-//	answer    class (8 bits), length (32 bits), as many bytes: what was asked for, or what is
-//	          wrong if the class is not 0
+//	answer    class (8 bits), length (32 bits), then as many bytes: the bytes of the file, or the
+//	          text of an error if the class is not 0
 //
 // All numbers are little-endian.
 package fetch
@@ -21,21 +21,23 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-afdo/afdo"
 )
 
-// classes are the errors that survive the way from the helper, by class.
+// classes are the errors that an answer can carry, by class.
 var classes = [...]error{1: errors.New("other"), 2: afdo.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission}
 
 const other = 1
 
-// maxText is how long a name or an error is at most.
+// maxText is the length of the longest name or error in bytes.
 const maxText = 64 << 10
 
-// An Error is what a helper says is wrong. It matches afdo.ErrChanged, fs.ErrNotExist or
-// fs.ErrPermission under errors.Is if the helper's did.
+// An Error is an error of a helper. Under errors.Is it matches afdo.ErrChanged, fs.ErrNotExist or
+// fs.ErrPermission if the error in the helper did.
 type Error struct {
 	class uint8
 	text  string
@@ -71,7 +73,7 @@ func writeAnswer(w io.Writer, data []byte, err error) error {
 	return err
 }
 
-// readAnswer reads an answer into p, of which it returns how much it has filled.
+// readAnswer reads an answer into p and returns its length.
 func readAnswer(r io.Reader, p []byte) (int, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -89,13 +91,13 @@ func readAnswer(r io.Reader, p []byte) (int, error) {
 		return 0, &Error{class, string(text)}
 	}
 	if n > int64(len(p)) {
-		return 0, fmt.Errorf("the helper answers with %d bytes where %d are due", n, len(p))
+		return 0, fmt.Errorf("the helper sent %d bytes where %d were requested", n, len(p))
 	}
 	got, err := io.ReadFull(r, p[:n])
 	return got, ended(err)
 }
 
-// readText reads an answer that is a text.
+// readText reads an answer as text.
 func readText(r io.Reader) (string, error) {
 	text := make([]byte, maxText)
 	n, err := readAnswer(r, text)
@@ -114,25 +116,73 @@ type Remote interface {
 	io.ReaderAt
 	Size() int64
 	Name() string // for messages, without secrets
-	Tag() string  // what another file of that URL does not share; may be empty
+	Tag() string  // identifies the version of the file; may be empty
 }
 
-// Whole is the argument of a helper, before the URL, that says that all of the file is going to be
-// read, or nothing: opening it fetches no more than it has to.
-const Whole = "-whole"
-
-// Arguments takes the arguments of a helper apart.
-func Arguments(args []string) (url string, whole, ok bool) {
-	if whole = len(args) > 0 && args[0] == Whole; whole {
-		args = args[1:]
-	}
-	if len(args) != 1 {
-		return "", false, false
-	}
-	return args[0], whole, true
+// A Request is a file to open and the limits for its server.
+type Request struct {
+	URL     string
+	Whole   bool          // the caller reads all of the file or nothing, so opening fetches little
+	MaxSize int64         // in bytes; 0 for the helper's default
+	Timeout time.Duration // how long the server may stay silent; 0 for the helper's default
 }
 
-// Serve is what a helper does with a file that it has opened, or could not open.
+// The options of a helper, which precede the URL.
+const (
+	wholeOption   = "-whole"
+	maxSizeOption = "-max-size="
+	timeoutOption = "-timeout="
+)
+
+// arguments returns the arguments of the helper for a request.
+func (r Request) arguments() []string {
+	var args []string
+	if r.Whole {
+		args = append(args, wholeOption)
+	}
+	if r.MaxSize > 0 {
+		args = append(args, maxSizeOption+strconv.FormatInt(r.MaxSize, 10))
+	}
+	if r.Timeout > 0 {
+		args = append(args, timeoutOption+r.Timeout.String())
+	}
+	return append(args, r.URL)
+}
+
+// ParseArguments parses the arguments of a helper. It reports whether they are valid.
+func ParseArguments(args []string) (r Request, ok bool) {
+	if len(args) == 0 {
+		return Request{}, false
+	}
+	options, url := args[:len(args)-1], args[len(args)-1]
+	for _, option := range options {
+		if !r.parseOption(option) {
+			return Request{}, false
+		}
+	}
+	r.URL = url
+	return r, !strings.HasPrefix(url, "-")
+}
+
+// parseOption sets the field of an option, and reports whether the option is valid.
+func (r *Request) parseOption(option string) bool {
+	var err error
+	if option == wholeOption {
+		r.Whole = true
+	} else if size, ok := strings.CutPrefix(option, maxSizeOption); ok {
+		r.MaxSize, err = strconv.ParseInt(size, 10, 64)
+		return err == nil && r.MaxSize > 0
+	} else if timeout, ok := strings.CutPrefix(option, timeoutOption); ok {
+		r.Timeout, err = time.ParseDuration(timeout)
+		return err == nil && r.Timeout > 0
+	} else {
+		return false
+	}
+	return true
+}
+
+// Serve runs the conversation of a helper about the file that it has opened, or about its failure
+// to open one.
 func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	if failure != nil {
 		return writeAnswer(out, nil, failure)
@@ -160,16 +210,16 @@ func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	return asked
 }
 
-// atOnce is how many questions a helper works on at the same time.
+// atOnce is how many questions a helper answers at the same time.
 const atOnce = 16
 
-// A reply is what comes of a question.
+// A reply is the result of a question: data or an error.
 type reply struct {
 	data []byte
 	err  error
 }
 
-// answerAll reads questions and begins to answer them, until there are no more.
+// answerAll reads questions until they end, and starts a goroutine for each answer.
 func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	for {
 		var question [12]byte
@@ -209,7 +259,7 @@ func Helper(path string) (name string, ok bool) {
 	return name, ok
 }
 
-// helpers are the programs by scheme.
+// helpers are the programs that read URLs, by scheme.
 var helpers = map[string]string{
 	"http":   "afdo-fetch",
 	"https":  "afdo-fetch",

@@ -71,7 +71,7 @@ func TestFile(t *testing.T) {
 	withHelper(t)
 	data := []byte(strings.Repeat("0123456789abcdef", 1000))
 	url := serve(t, &data)
-	f, err := fetch.Open(url + "/file?secret")
+	f, err := fetch.Open(fetch.Request{URL: url + "/file?secret"})
 	require.NoError(t, err)
 	require.Equal(t, url+"/file", f.Name())
 	require.Equal(t, int64(len(data)), f.Size())
@@ -93,7 +93,7 @@ func TestFile(t *testing.T) {
 	_, err = f.ReadAt(make([]byte, 1), 0)
 	require.ErrorIs(t, err, afdo.ErrClosed)
 
-	f, err = fetch.Open(url + "/file")
+	f, err = fetch.Open(fetch.Request{URL: url + "/file"})
 	require.NoError(t, err)
 	data = append([]byte("X"), data[1:]...)
 	_, err = f.ReadAt(make([]byte, 10), 7000)
@@ -111,14 +111,14 @@ func TestOpenFails(t *testing.T) {
 	data := []byte("x")
 	url := serve(t, &data)
 	t.Setenv("PATH", "")
-	_, err := fetch.Open(url)
+	_, err := fetch.Open(fetch.Request{URL: url})
 	require.ErrorContains(t, err, "afdo-fetch")
-	_, err = fetch.Open("ftp://host/file")
+	_, err = fetch.Open(fetch.Request{URL: "ftp://host/file"})
 	require.Error(t, err)
 	withHelper(t)
-	_, err = fetch.Open(url + "/nothing")
+	_, err = fetch.Open(fetch.Request{URL: url + "/nothing"})
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = fetch.Open(url + "/dies")
+	_, err = fetch.Open(fetch.Request{URL: url + "/dies"})
 	require.ErrorContains(t, err, "has ended")
 }
 
@@ -136,7 +136,7 @@ func TestTogether(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}))
 	defer s.Close()
-	f, err := fetch.Open(s.URL)
+	f, err := fetch.Open(fetch.Request{URL: s.URL})
 	require.NoError(t, err)
 	const n = 5
 	waiting.Add(n)
@@ -164,7 +164,7 @@ func TestManyReads(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}))
 	defer s.Close()
-	f, err := fetch.Open(s.URL)
+	f, err := fetch.Open(fetch.Request{URL: s.URL})
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -184,21 +184,26 @@ func TestManyReads(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrClosed)
 }
 
-func TestArguments(t *testing.T) {
+func TestParseArguments(t *testing.T) {
 	for _, c := range []struct {
-		args  []string
-		url   string
-		whole bool
-		ok    bool
+		args string
+		want fetch.Request
+		ok   bool
 	}{
-		{[]string{"u"}, "u", false, true},
-		{[]string{fetch.Whole, "u"}, "u", true, true},
-		{[]string{fetch.Whole}, "", false, false},
-		{[]string{"u", "v"}, "", false, false},
-		{nil, "", false, false},
+		{"u", fetch.Request{URL: "u"}, true},
+		{"-whole u", fetch.Request{URL: "u", Whole: true}, true},
+		{"-whole -max-size=5 -timeout=1m30s u", fetch.Request{URL: "u", Whole: true, MaxSize: 5, Timeout: 90 * time.Second}, true},
+		{"-whole", fetch.Request{}, false},
+		{"u v", fetch.Request{}, false},
+		{"-max-size=x u", fetch.Request{}, false},
+		{"-timeout=-1s u", fetch.Request{}, false},
+		{"", fetch.Request{}, false},
 	} {
-		url, whole, ok := fetch.Arguments(c.args)
-		require.Equal(t, []any{c.url, c.whole, c.ok}, []any{url, whole, ok}, "%q", c.args)
+		got, ok := fetch.ParseArguments(strings.Fields(c.args))
+		require.Equal(t, c.ok, ok, c.args)
+		if ok {
+			require.Equal(t, c.want, got, c.args)
+		}
 	}
 }
 

@@ -12,11 +12,9 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/arriving"
 )
 
-// A File is a file of a server that a helper reads. Several goroutines may read at the same time,
-// and so does the helper.
+// A File is a file of a server that a helper reads. Many goroutines may use it at the same time.
 type File struct {
 	name string
 	tag  string
@@ -25,28 +23,28 @@ type File struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd // nil once it is closed
 	in     io.WriteCloser
-	broken error         // what ended the conversation
+	broken error         // the error that ended the conversation
 	last   chan struct{} // closed when the answer to the last question has been read
 
-	out io.ReadCloser // read by whoever's turn it is
+	out io.ReadCloser // read by the goroutine whose answer is next
 
 	reads atomic.Int64
-	once  sync.Once              // guards the making of all
-	all   atomic.Pointer[[]byte] // the whole file, after many reads
+	once  sync.Once                // guards readAll
+	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, after many reads
 }
 
-// Open starts the helper of a URL: the program of that name beside this one, or in PATH. The
-// options are its arguments.
-func Open(url string, options ...string) (*File, error) {
-	helper, ok := Helper(url)
+// Open starts the helper for the URL of a request. It looks for the helper in the folder of this
+// program, then in PATH.
+func Open(r Request) (*File, error) {
+	helper, ok := Helper(r.URL)
 	if !ok {
-		return nil, fmt.Errorf("%q is no URL of a scheme that is known", url)
+		return nil, fmt.Errorf("%q is not a URL with a known scheme", r.URL)
 	}
 	path, err := find(helper)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{cmd: exec.Command(path, append(options, url)...), last: make(chan struct{})}
+	f := &File{cmd: exec.Command(path, r.arguments()...), last: make(chan struct{})}
 	close(f.last)
 	f.cmd.Stderr = os.Stderr
 	if f.in, err = f.cmd.StdinPipe(); err != nil {
@@ -75,11 +73,18 @@ func find(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%s, which reads such URLs, is neither beside this program nor in PATH", name)
+		return "", fmt.Errorf("%s, which reads such URLs, is neither in the folder of this program nor in PATH; install it with: %s", name, installCommands[name])
 	}
 	return path, nil
 }
 
+// installCommands are the commands that install the helpers.
+var installCommands = map[string]string{
+	"afdo-fetch":      "go install github.com/go-afdo/afdo/cmd/afdo-fetch@latest",
+	"afdo-fetch-blob": "go install github.com/go-afdo/afdo/remote/blob/cmd/afdo-fetch-blob@latest",
+}
+
+// hello reads the name, the tag and the size of the file from the helper.
 func (f *File) hello() error {
 	var err error
 	if f.name, err = readText(f.out); err != nil {
@@ -97,21 +102,23 @@ func (f *File) hello() error {
 	return nil
 }
 
-// Name returns the URL for messages, without what may be secret.
+// Name returns the URL for messages, without its secrets.
 func (f *File) Name() string { return f.name }
 
-// Tag returns what tells the file from others that the URL had or will have, nothing if the server
-// does not say.
+// Tag identifies the version of the file. It is empty if the server sends nothing that does.
 func (f *File) Tag() string { return f.tag }
 
 // Size returns the size in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// maxQuestion is how many bytes are asked for at once.
-const maxQuestion = 32 << 20
+// chunkSize is the largest number of bytes in a question, and the size of the chunks in which a
+// whole file is kept. A server that claims a large file and sends little costs the memory of one
+// chunk.
+const chunkSize = 32 << 20
 
-// Who makes so many reads, and one for so many bytes of the file, goes through all of it. Then it
-// takes less time to have it as a whole.
+// A caller that makes more than manyReads reads, and more than one for each readShare bytes of the
+// file, probably reads all of it. Fetching the whole file is faster then. Files above maxWhole are
+// not kept in memory.
 const (
 	manyReads = 32
 	readShare = 1 << 20
@@ -131,7 +138,7 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 		f.Keep()
 	}
 	if all := f.all.Load(); all != nil && !f.isClosed() {
-		n = copy(p, (*all)[off:])
+		n = copyChunks(p, *all, off)
 	} else {
 		n, err = f.askAll(p, off)
 	}
@@ -141,8 +148,8 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// Keep reads the whole file into memory, as those do who go through all of it, unless that is more
-// than memory should hold. Where that fails, the reads that follow tell why.
+// Keep reads the whole file into memory, for callers that need all of it. It leaves out files of
+// more than 1 GiB. If reading fails, the next ReadAt returns the error.
 func (f *File) Keep() {
 	if f.size <= maxWhole {
 		f.once.Do(f.readAll)
@@ -150,28 +157,37 @@ func (f *File) Keep() {
 }
 
 func (f *File) readAll() {
-	if data, err := arriving.ReadAt(asking{f}, nil, 0, int(f.size)); err == nil {
-		f.all.Store(&data)
+	var chunks [][]byte
+	for off := int64(0); off < f.size; off += chunkSize {
+		chunk := make([]byte, min(chunkSize, f.size-off))
+		if _, err := f.ask(chunk, off); err != nil {
+			return
+		}
+		chunks = append(chunks, chunk)
 	}
+	f.all.Store(&chunks)
 }
 
-// asking reads by questions alone.
-type asking struct{ *File }
+// copyChunks copies the bytes of a file from an offset on, up to the end of p or of the file.
+func copyChunks(p []byte, chunks [][]byte, off int64) (n int) {
+	for i := off / chunkSize; n < len(p) && i < int64(len(chunks)); i++ {
+		n += copy(p[n:], chunks[i][off+int64(n)-i*chunkSize:])
+	}
+	return n
+}
 
-func (a asking) ReadAt(p []byte, off int64) (int, error) { return a.askAll(p, off) }
-
-// askAll asks for a range that lies within the file, in as few questions as it takes.
+// askAll reads a range within the file in as few questions as possible.
 func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var got int
-		got, err = f.ask(p[n:min(n+maxQuestion, len(p))], off+int64(n))
+		got, err = f.ask(p[n:min(n+chunkSize, len(p))], off+int64(n))
 		n += got
 	}
 	return n, err
 }
 
-// ask asks for a range that lies within the file, and waits for the answers to earlier questions
-// and for its own.
+// ask reads a range within the file. It waits for the answers to earlier questions, then for its
+// own.
 func (f *File) ask(p []byte, off int64) (int, error) {
 	before, done, err := f.question(off, len(p))
 	if err != nil {
@@ -192,8 +208,8 @@ func (f *File) ask(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// question writes a question. Its answer is to be read once before is closed, and then done has to
-// be closed.
+// question writes a question. The caller reads the answer once before is closed, and closes done
+// after that.
 func (f *File) question(off int64, n int) (before, done chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +230,7 @@ func (f *File) question(off int64, n int) (before, done chan struct{}, err error
 	return before, f.last, nil
 }
 
-// isBroken returns what has ended the conversation, which is an error if nothing has before.
+// isBroken returns the error that ended the conversation. If there is none yet, now becomes it.
 func (f *File) isBroken(now error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -230,7 +246,7 @@ func (f *File) isClosed() bool {
 	return f.cmd == nil
 }
 
-// Close ends the helper. It waits for reads.
+// Close ends the helper after the reads that are under way.
 func (f *File) Close() error {
 	f.mu.Lock()
 	cmd := f.cmd
@@ -240,7 +256,7 @@ func (f *File) Close() error {
 		return afdo.ErrClosed
 	}
 	_ = f.in.Close()
-	<-f.last // there are no more questions
+	<-f.last // the last answer has been read
 	_, _ = io.Copy(io.Discard, f.out)
 	return cmd.Wait()
 }

@@ -1,9 +1,10 @@
-// Package helper is what the programs have in common that read files of servers for afdo. It is not
-// part of package fetch, so that afdo itself does without package remote.
+// Package helper is the main function of the programs that read files of servers for afdo. It is
+// not part of package fetch, which is linked into afdo and must not bring package remote with it.
 package helper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,31 +13,40 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// What is kept of a file: as much as a few units take.
+// The cache for parts of a file: 16 MiB, the size of a few units.
 const (
 	blockSize = 64 << 10
 	numBlocks = 256
 )
 
-// headSize is more than it takes to tell what a file is.
+// headSize is enough of a file to recognise its format.
 const headSize = 4 << 10
 
-// Main is the main function of a program of that name, which opens the URLs of its schemes.
+// Main runs the helper called name. The function open opens the URLs of its schemes.
 func Main(name string, open func(context.Context, string, ...remote.Option) (*remote.File, error)) {
-	url, whole, ok := fetch.Arguments(os.Args[1:])
+	request, ok := fetch.ParseArguments(os.Args[1:])
 	if !ok {
-		fmt.Fprintf(os.Stderr, "usage: %s URL (afdo starts it by itself)\n", name)
+		fmt.Fprintf(os.Stderr, "usage: %s [-whole] [-max-size=BYTES] [-timeout=DURATION] URL (afdo starts it by itself)\n", name)
 		os.Exit(2)
 	}
 	options := []remote.Option{remote.Cache(blockSize, numBlocks), remote.Head(headSize)}
-	if whole {
+	if request.Whole {
 		options = []remote.Option{remote.Tail(1)}
+	}
+	if request.MaxSize > 0 {
+		options = append(options, remote.MaxSize(request.MaxSize))
+	}
+	if request.Timeout > 0 {
+		options = append(options, remote.Timeout(request.Timeout))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	out := os.Stdout
-	os.Stdout = os.Stderr // what libraries print is not part of the conversation
-	f, err := open(ctx, url, options...)
+	os.Stdout = os.Stderr // libraries may print, but not into the conversation
+	f, err := open(ctx, request.URL, options...)
+	if errors.Is(err, remote.ErrTooLarge) {
+		err = fmt.Errorf("%w; --max-download sets the limit", err)
+	}
 	if err := fetch.Serve(os.Stdin, out, f, err); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)

@@ -84,7 +84,7 @@ func openStream(path string) (*File, error) {
 
 // fetchAll opens a file of a server and reads it as a whole.
 func fetchAll(url string) (*fetch.File, error) {
-	f, err := fetch.Open(url, fetch.Whole)
+	f, err := fetch.Open(fetch.Request{URL: url, Whole: true})
 	if err == nil {
 		f.Keep()
 	}
@@ -92,7 +92,7 @@ func fetchAll(url string) (*fetch.File, error) {
 }
 
 // fetchParts opens a file of a server, of which parts are read as they are needed.
-func fetchParts(url string) (*fetch.File, error) { return fetch.Open(url) }
+func fetchParts(url string) (*fetch.File, error) { return fetch.Open(fetch.Request{URL: url}) }
 
 // openURL opens a file of a server.
 func openURL(url string, fetched func(url string) (*fetch.File, error)) (*File, error) {
