@@ -22,15 +22,12 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// needCompiler returns a compiler that reads profiles. Where there is none the test is
-// skipped, and fails if it runs for others: then something is missing that should be there.
+// needCompiler returns a compiler that reads profiles. It skips the test if there is none, as
+// [testenv.Tool] does.
 func needCompiler(t testing.TB, name string) *driver.Compiler {
-	c, err := driver.FindCompiler(command.Parse([]string{name}, t.TempDir()), nil)
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal(err)
-	}
+	c, err := driver.FindCompiler(command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 	if err != nil {
-		t.Skip(err)
+		testenv.Missing(t, "%v", err)
 	}
 	return c
 }
