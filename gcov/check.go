@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -18,13 +19,13 @@ var ErrNames = errors.New("bad name table")
 // stops at the first fault that [ParseBytes] finds: sections have no length that could be relied on
 // to find the next one, and the size of each function depends on all of its records. Of a file that
 // it decodes, the names and the summary are checked. A file of another version yields a fault of
-// class [afdo.ErrVersion]. It takes the time of ParseBytes a few times, and memory by the size of
+// class afdo.ErrVersion. It takes the time of ParseBytes a few times, and memory by the size of
 // the file.
-func Check(data []byte) iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func Check(data []byte) iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		p, err := ParseBytes(data)
 		if err != nil {
-			yield(afdo.Problem{Err: faultOf(err)})
+			yield(fault.Problem{Err: faultOf(err)})
 			return
 		}
 		h, _ := DecodeHeader(data) // Decode has seen to it
@@ -38,23 +39,23 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 		stop := false
 		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string) {
 			if !stop {
-				stop = !yield(afdo.Problem{Err: fault(figureAt(which), afdo.ErrSummary, "%s", detail), Remark: true})
+				stop = !yield(fault.Problem{Err: faultAt(figureAt(which), fault.ErrSummary, "%s", detail), Remark: true})
 			}
 		})
 	}
 }
 
 // faultOf returns the error of Decode as one that has a place.
-func faultOf(err error) *afdo.FormatError {
-	var e *afdo.FormatError
-	var version *afdo.VersionError
+func faultOf(err error) *fault.FormatError {
+	var e *fault.FormatError
+	var version *fault.VersionError
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &version):
-		return fault(4, afdo.ErrVersion, "version %d, want 2 or 3", version.Version)
+		return faultAt(4, fault.ErrVersion, "version %d, want 2 or 3", version.Version)
 	}
-	return fault(-1, err, "")
+	return faultAt(-1, err, "")
 }
 
 // figureAt returns the offset of a figure of the summary, or of an entry behind them.
@@ -87,7 +88,7 @@ type rawFile struct {
 // names reports what is wrong with the names. In the table of every writer
 // they ascend, there is each only once, and the first one is empty; where one is
 // there twice, readers find its function by the one or the other.
-func (f *rawFile) names(yield func(afdo.Problem) bool) bool {
+func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 	f.pos += 8 // tag and length
 	if f.version >= 3 {
 		for range f.word() {
@@ -113,7 +114,7 @@ func (f *rawFile) names(yield func(afdo.Problem) bool) bool {
 			ordered = false
 		}
 		again := seen[name] && (i > 0 || name == "")
-		if what != "" && !yield(afdo.Problem{Err: fault(pos, ErrNames, "%s", what), Remark: !again}) {
+		if what != "" && !yield(fault.Problem{Err: faultAt(pos, ErrNames, "%s", what), Remark: !again}) {
 			return false
 		}
 		seen[name], last = true, name

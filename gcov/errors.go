@@ -4,25 +4,25 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrLayout is the class of an [afdo.FormatError] where a tag, a type or the end of the file is not
-// where it is due.
+// ErrLayout is the class of an afdo.FormatError where a tag, a type or the end of the file is
+// not where it is due.
 var ErrLayout = errors.New("bad layout")
 
-// fault returns the error about an offset.
-func fault(offset int64, class error, format string, args ...any) *afdo.FormatError {
-	return &afdo.FormatError{
-		Format: "gcov", Section: afdo.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
+// faultAt returns the error about an offset.
+func faultAt(offset int64, class error, format string, args ...any) *fault.FormatError {
+	return &fault.FormatError{
+		Format: "gcov", Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
 // versionError is the error about a profile that is neither of version 2 nor of version 3.
-func versionError(kind string, version uint32) *afdo.VersionError {
+func versionError(kind string, version uint32) *fault.VersionError {
 	detail := fmt.Sprintf("this is a version %d profile, not version 2 or 3", version)
 	if version == version4 {
 		detail += "; package afdo reads that"
 	}
-	return &afdo.VersionError{Format: "gcov", Kind: kind, Version: uint64(version), Detail: detail}
+	return &fault.VersionError{Format: "gcov", Kind: kind, Version: uint64(version), Detail: detail}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -58,7 +58,7 @@ func (d *decoder) nameIndex() uint32 {
 	pos := d.Pos
 	i := d.Uint32("a name index")
 	if uint64(i) >= uint64(len(d.refs)) {
-		d.Fail(pos, afdo.ErrSymbol, "name index %d, but there are %d names", i, len(d.refs))
+		d.Fail(pos, fault.ErrSymbol, "name index %d, but there are %d names", i, len(d.refs))
 	}
 	return i
 }
@@ -127,7 +127,7 @@ func (d *decoder) checkTargets(n uint32) {
 			return
 		}
 		if name := d.counterAt(d.Pos + wordSize); name >= uint64(len(d.refs)) {
-			d.Fail(d.Pos+wordSize, afdo.ErrSymbol, "name index %d of a target, but there are %d names", name, len(d.refs))
+			d.Fail(d.Pos+wordSize, fault.ErrSymbol, "name index %d of a target, but there are %d names", name, len(d.refs))
 			return
 		}
 		d.Pos += targetSize

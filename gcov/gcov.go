@@ -125,7 +125,7 @@ type WriteOptions struct {
 //
 // A line of more than 16 bits is written as its lowest 16, where compilers look
 // for it, or left out if it has no samples; [Losses] counts both. Errors match
-// [afdo.ErrUnrepresentable] and name the symbol or file: a discriminator of more
+// afdo.ErrUnrepresentable and name the symbol or file: a discriminator of more
 // than 16 bits, a name or path with a NUL in it, and whatever else is too large
 // for its word.
 func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {

@@ -3,7 +3,7 @@ package gcov
 import (
 	"encoding/binary"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // The first word of a file, as each byte order spells it, and that of version 4.
@@ -23,7 +23,7 @@ type Header struct {
 
 // DecodeHeader decodes the header of a file from its first bytes, 12 or more. It reports whether
 // the file is for this package at all: if not, the error is a [*afdo.VersionError] or matches
-// [afdo.ErrMagic].
+// afdo.ErrMagic.
 func DecodeHeader(data []byte) (Header, error) {
 	h := Header{ByteOrder: binary.LittleEndian}
 	switch string(data[:min(4, len(data))]) {
@@ -31,10 +31,10 @@ func DecodeHeader(data []byte) (Header, error) {
 	case magicBig, magicVersion4:
 		h.ByteOrder = binary.BigEndian
 	default:
-		return Header{}, fault(0, afdo.ErrMagic, "the file does not begin with %s or %s", magicLittle, magicBig)
+		return Header{}, faultAt(0, fault.ErrMagic, "the file does not begin with %s or %s", magicLittle, magicBig)
 	}
 	if len(data) < headerSize {
-		return Header{}, fault(int64(len(data)), afdo.ErrTruncated, "the header is cut")
+		return Header{}, faultAt(int64(len(data)), fault.ErrTruncated, "the header is cut")
 	}
 	h.Version = h.ByteOrder.Uint32(data[4:])
 	if h.Version != version2 && h.Version != version3 || string(data[:4]) == magicVersion4 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -89,7 +89,7 @@ func (d *decoder) file(files []profile.UnitRef) profile.UnitRef {
 		return profile.UnknownUnit
 	}
 	if uint64(i) >= uint64(len(files)) {
-		d.Fail(pos, afdo.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
+		d.Fail(pos, fault.ErrSymbol, "file index %d of a name, but there are %d files", i, len(files))
 		return profile.UnknownUnit
 	}
 	return files[i]

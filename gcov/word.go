@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -32,7 +32,7 @@ type decoder struct {
 
 // err returns the error of the first fault.
 func (d *decoder) err() error {
-	return d.Error(func(f *decode.Fault) error { return fault(int64(f.Pos), f.Class, "%s", f.Detail) })
+	return d.Error(func(f *decode.Fault) error { return faultAt(int64(f.Pos), f.Class, "%s", f.Detail) })
 }
 
 // wordAt returns the word at pos, which lies within the data.
@@ -72,7 +72,7 @@ func (d *decoder) str(what string) (start, end int) {
 	pos := d.Pos
 	n := d.Uint32(what)
 	if uint64(n) > uint64(d.Rest()) {
-		d.Fail(pos, afdo.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.Rest())
+		d.Fail(pos, fault.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.Rest())
 	}
 	if d.Err != nil {
 		return 0, 0
@@ -80,7 +80,7 @@ func (d *decoder) str(what string) (start, end int) {
 	start = d.Pos
 	d.Pos += int(n)
 	if nul := bytes.IndexByte(d.Data[start:d.Pos], 0); nul < 0 || nul != int(n)-1 {
-		d.Fail(pos, afdo.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
+		d.Fail(pos, fault.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
 		return 0, 0
 	}
 	return start, d.Pos - 1
@@ -127,7 +127,7 @@ func (e *encoder) grow() {
 // refuse records what the format has no room for.
 func (e *encoder) refuse(format string, args ...any) {
 	if e.err == nil {
-		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), afdo.ErrUnrepresentable)
+		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), fault.ErrUnrepresentable)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Compressed records hold one zstd stream between them, in which one record may begin what the next
@@ -84,7 +84,7 @@ func (f *feed) decompress(raw rawRecord) error {
 		c := newCursor(data, f.r.big)
 		size := c.Uint64(field)
 		if c.Err != nil || size > uint64(c.Rest()) {
-			return fault(raw.offset, afdo.ErrCount, "a compressed record of %d bytes with %d bytes of data", recordHeader+len(data), size)
+			return faultAt(raw.offset, fault.ErrCount, "a compressed record of %d bytes with %d bytes of data", recordHeader+len(data), size)
 		}
 		data = c.left()[:size]
 	}
@@ -109,7 +109,7 @@ func (f *inflater) more() (bool, error) {
 		return false, f.failure()
 	}
 	if f.got += uint64(len(chunk)); f.got > maxFree+maxRatio*f.in {
-		return false, fault(f.offset, afdo.ErrLimit, "%d compressed bytes give more than %d", f.in, f.got)
+		return false, faultAt(f.offset, fault.ErrLimit, "%d compressed bytes give more than %d", f.in, f.got)
 	}
 	f.out = append(append(f.out[:0], f.out[f.start:]...), chunk...)
 	f.start = 0
@@ -119,9 +119,9 @@ func (f *inflater) more() (bool, error) {
 // failure returns the error of the decompressor.
 func (f *inflater) failure() error {
 	if errors.Is(f.err, zstd.ErrWindowSizeExceeded) {
-		return fault(f.offset, afdo.ErrLimit, "compressed at a level that takes more than %d MB of memory; record with -z and no level", maxWindow>>20)
+		return faultAt(f.offset, fault.ErrLimit, "compressed at a level that takes more than %d MB of memory; record with -z and no level", maxWindow>>20)
 	}
-	return fault(f.offset, afdo.ErrCompressed, "%v", f.err)
+	return faultAt(f.offset, fault.ErrCompressed, "%v", f.err)
 }
 
 // next returns the next record of the decompressed data, if there is a whole one.
@@ -146,11 +146,11 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	c := newCursor(left, big)
 	kind, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 	if size < recordHeader {
-		return rawRecord{}, false, fault(f.offset, ErrRecord, "a record of %d bytes in compressed data, less than its header", size)
+		return rawRecord{}, false, faultAt(f.offset, ErrRecord, "a record of %d bytes in compressed data, less than its header", size)
 	}
 	switch kind {
 	case typeCompressed, typeCompressed2, typeAuxtrace, typeHeaderAttr, typeHeaderBuildID:
-		return rawRecord{}, false, fault(f.offset, ErrRecord, "a record of type %d in compressed data", kind)
+		return rawRecord{}, false, faultAt(f.offset, ErrRecord, "a record of type %d in compressed data", kind)
 	}
 	if len(left) < size {
 		return rawRecord{}, false, nil
@@ -162,7 +162,7 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 // finish returns io.EOF if the data may end here.
 func (f *inflater) finish(at int64) error {
 	if left := len(f.out) - f.start; left > 0 {
-		return fault(at, afdo.ErrTruncated, "compressed data ends within a record, after %d bytes", left)
+		return faultAt(at, fault.ErrTruncated, "compressed data ends within a record, after %d bytes", left)
 	}
 	return io.EOF
 }

@@ -3,7 +3,7 @@ package perfdata
 import (
 	"bytes"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // decode returns what a record says, nil if it is of a kind that is left out.
@@ -67,7 +67,7 @@ func mmapBuildID(field []byte, raw rawRecord) (string, error) {
 	}
 	size := int(field[0])
 	if size > buildIDMax {
-		return "", fault(raw.offset+recordHeader+32, afdo.ErrCount, "a build ID of %d bytes", size)
+		return "", faultAt(raw.offset+recordHeader+32, fault.ErrCount, "a build ID of %d bytes", size)
 	}
 	return hexID(field[4:][:size]), nil
 }
@@ -136,7 +136,7 @@ func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
 const maxIntern = 1 << 12
 
 func (r *Reader) tooShort(raw rawRecord) error {
-	return fault(raw.offset, afdo.ErrTruncated, "a record of type %d whose fields do not fit its %d bytes", raw.kind, recordHeader+len(raw.data))
+	return faultAt(raw.offset, fault.ErrTruncated, "a record of type %d whose fields do not fit its %d bytes", raw.kind, recordHeader+len(raw.data))
 }
 
 // otherTime returns the time of a record that is no sample, 0 if it does not tell.

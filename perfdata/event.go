@@ -1,6 +1,8 @@
 package perfdata
 
-import "github.com/go-afdo/afdo"
+import (
+	"github.com/go-afdo/afdo/internal/fault"
+)
 
 // Bits of perf_event_attr.sample_type, in linux/perf_event.h PERF_SAMPLE_*.
 const (
@@ -35,7 +37,6 @@ const (
 	branchHWIndex    = 1 << 17
 	minAttr          = 64 // size of the first version of perf_event_attr
 	attrBranchOffset = 72 // where branch_sample_type is, since Linux 3.4
-
 )
 
 // attrFields are the widths of the flags of perf_event_attr: precise_ip has two bits, all others
@@ -70,7 +71,7 @@ func parseAttr(c *cursor) *Event {
 	e.readFormat = c.Uint64(field)
 	e.sampleIDAll = c.flags(attrFields)&flagSampleIDAll != 0
 	if c.Err != nil || size < minAttr || size > len(whole) {
-		c.Fail(c.Pos, afdo.ErrCount, field)
+		c.Fail(c.Pos, fault.ErrCount, field)
 		return e
 	}
 	if size >= attrBranchOffset+8 {

@@ -3,7 +3,7 @@ package perfdata
 import (
 	"io"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A rawRecord is a record as it stands in the file.
@@ -89,16 +89,16 @@ func (f *feed) nextStored() (rawRecord, error) {
 	c := newCursor(head, f.r.big)
 	kind, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 	if c.Err != nil {
-		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, less than its header", len(head))
+		return rawRecord{}, faultAt(at, fault.ErrTruncated, "a record of %d bytes, less than its header", len(head))
 	}
 	if size < recordHeader {
-		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, less than its header", size)
+		return rawRecord{}, faultAt(at+6, ErrRecord, "a record of %d bytes, less than its header", size)
 	}
 	if kind >= typeSimpleperf {
 		size |= int(misc) << 16
 	}
 	if uint64(size) > f.left {
-		return rawRecord{}, fault(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, f.left)
+		return rawRecord{}, faultAt(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, f.left)
 	}
 	if kind >= typeSimpleperf {
 		return rawRecord{kind: kind, feed: f.index, offset: at}, f.skipRecord(at, size)
@@ -108,7 +108,7 @@ func (f *feed) nextStored() (rawRecord, error) {
 		return rawRecord{}, err
 	}
 	if len(data) < size {
-		return rawRecord{}, fault(at, afdo.ErrTruncated, "a record of %d bytes, where %d are left", size, len(data))
+		return rawRecord{}, faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, len(data))
 	}
 	s.consume(size)
 	f.took(uint64(size))
@@ -125,7 +125,7 @@ func (f *feed) skipRecord(at int64, size int) error {
 	if err := f.stream.failure(); err != nil {
 		return err
 	}
-	return fault(at, afdo.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
+	return faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
 }
 
 // took notes that n bytes of the records are gone.
@@ -138,7 +138,7 @@ func (f *feed) took(n uint64) {
 // finish returns io.EOF if the records may end here.
 func (f *feed) finish(at int64) error {
 	if len(f.r.table.events) == 0 {
-		return fault(at, afdo.ErrTruncated, "the recording ends without having described an event")
+		return faultAt(at, fault.ErrTruncated, "the recording ends without having described an event")
 	}
 	if f.inflate != nil {
 		return f.inflate.finish(at)
@@ -158,13 +158,13 @@ func (f *feed) skipAuxtrace(raw rawRecord) error {
 	c := newCursor(raw.data, f.r.big)
 	size := c.Uint64(field)
 	if c.Err != nil || size > f.left {
-		return fault(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, f.left)
+		return faultAt(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, f.left)
 	}
 	if got := f.stream.skip(size); got < size {
 		if err := f.stream.failure(); err != nil {
 			return err
 		}
-		return fault(raw.offset, afdo.ErrTruncated, "trace data of %d bytes, where %d are left", size, got)
+		return faultAt(raw.offset, fault.ErrTruncated, "trace data of %d bytes, where %d are left", size, got)
 	}
 	f.took(size)
 	return nil

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/regular"
 )
 
@@ -31,7 +31,7 @@ const maxParts = 1 << 13
 // "data" and one for each processor, "data.0" and so on. os.DirFS makes a file system of a folder.
 // All files stay open until [Reader.Close].
 //
-// Errors are those of the file system, and [afdo.FormatError].
+// Errors are those of the file system, and afdo.FormatError.
 func OpenFolder(dir fs.FS) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
 	if err := r.unlessChanged(r.openFolder(dir)); err != nil {
@@ -44,7 +44,7 @@ func OpenFolder(dir fs.FS) (*Reader, error) {
 func (r *Reader) openFolder(dir fs.FS) error {
 	main, err := r.openIn(dir, folderMain)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault(0, afdo.ErrHeader, `the folder is no recording: it has no file "data"`)
+		return faultAt(0, fault.ErrHeader, `the folder is no recording: it has no file "data"`)
 	}
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *Reader) openFolder(dir fs.FS) error {
 	case layoutParts:
 		return r.openParts(dir)
 	}
-	return inFile(fault(0, afdo.ErrHeader, "a folder of layout %d; 0 and 1 are known", r.layout), folderMain)
+	return inFile(faultAt(0, fault.ErrHeader, "a folder of layout %d; 0 and 1 are known", r.layout), folderMain)
 }
 
 func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
@@ -79,10 +79,10 @@ func (r *Reader) openParts(dir fs.FS) error {
 		return err
 	}
 	if len(names) == 0 {
-		return fault(0, afdo.ErrTruncated, "the folder has no files data.0, data.1 and so on, which have the samples")
+		return faultAt(0, fault.ErrTruncated, "the folder has no files data.0, data.1 and so on, which have the samples")
 	}
 	if len(names) > maxParts {
-		return fault(0, afdo.ErrLimit, "a folder of more than %d files", maxParts)
+		return faultAt(0, fault.ErrLimit, "a folder of more than %d files", maxParts)
 	}
 	for _, name := range names {
 		file, err := r.openIn(dir, name)
@@ -139,7 +139,7 @@ func (f *feed) named(err error) error {
 }
 
 func inFile(err error, name string) error {
-	if e, ok := err.(*afdo.FormatError); ok {
+	if e, ok := err.(*fault.FormatError); ok {
 		e.File = name
 	}
 	return err

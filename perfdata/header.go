@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // What a file consists of. write.go has the same the other way.
@@ -58,13 +58,13 @@ func (r *Reader) open(src io.Reader) error {
 	}
 	switch {
 	case len(head) == 0:
-		return fault(0, afdo.ErrTruncated, "the file is empty: perf record was killed before it could write")
+		return faultAt(0, fault.ErrTruncated, "the file is empty: perf record was killed before it could write")
 	case bytes.HasPrefix(head, []byte(magicOld)):
-		return fault(0, errMagic, "this is the format of perf before Linux 3, which is not supported")
+		return faultAt(0, errMagic, "this is the format of perf before Linux 3, which is not supported")
 	case !IsMagic(head):
-		return fault(0, errMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
+		return faultAt(0, errMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
 	case len(head) < pipeHeaderSize:
-		return fault(int64(len(head)), afdo.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
+		return faultAt(int64(len(head)), fault.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
 	}
 	r.big = bytes.HasPrefix(head, []byte(magicBig))
 	c := newCursor(head[8:], r.big)
@@ -76,7 +76,7 @@ func (r *Reader) open(src io.Reader) error {
 	case headerSize:
 		return r.openFile(src, s)
 	default:
-		return fault(8, afdo.ErrHeader, "a header of %d bytes; %d (file) or %d (pipe) are known", size, headerSize, pipeHeaderSize)
+		return faultAt(8, fault.ErrHeader, "a header of %d bytes; %d (file) or %d (pipe) are known", size, headerSize, pipeHeaderSize)
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 		h.features[i] = c.Uint64(field)
 	}
 	if h.data.size == 0 {
-		return fault(48, afdo.ErrHeader, "there are no records: perf record was killed before it could finish the file")
+		return faultAt(48, fault.ErrHeader, "there are no records: perf record was killed before it could finish the file")
 	}
 	if err := f.check(h.data, "the records"); err != nil {
 		return err
@@ -153,7 +153,7 @@ type file struct {
 // check makes sure that the file has a part.
 func (f file) check(p part, what string) error {
 	if p.offset > uint64(f.size) || p.size > uint64(f.size)-p.offset {
-		return fault(f.size, afdo.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
+		return faultAt(f.size, fault.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (f file) read(p part, what string) ([]byte, error) {
 		return nil, err
 	}
 	if p.size > maxTable {
-		return nil, fault(int64(p.offset), afdo.ErrLimit, "%s take %d bytes", what, p.size)
+		return nil, faultAt(int64(p.offset), fault.ErrLimit, "%s take %d bytes", what, p.size)
 	}
 	b := make([]byte, p.size)
 	_, err := f.at.ReadAt(b, int64(p.offset))
@@ -177,7 +177,7 @@ func (f file) read(p part, what string) ([]byte, error) {
 // readAttrs reads the events.
 func (r *Reader) readAttrs(f file, h fileHeader) error {
 	if h.attrSize < minAttr+16 || h.attrs.size%h.attrSize != 0 {
-		return fault(16, afdo.ErrHeader, "%d bytes of attributes, %d each", h.attrs.size, h.attrSize)
+		return faultAt(16, fault.ErrHeader, "%d bytes of attributes, %d each", h.attrs.size, h.attrSize)
 	}
 	table, err := f.read(h.attrs, "the attributes")
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *Reader) readAttrs(f file, h fileHeader) error {
 	}
 	n := uint64(len(table)) / h.attrSize
 	if n == 0 || n > maxEvents {
-		return fault(24, afdo.ErrCount, "%d events", n)
+		return faultAt(24, fault.ErrCount, "%d events", n)
 	}
 	idBytes := uint64(0)
 	for i := range n {
@@ -194,12 +194,12 @@ func (r *Reader) readAttrs(f file, h fileHeader) error {
 		attr := newCursor(entry[:h.attrSize-16], r.big)
 		e := parseAttr(&attr)
 		if attr.Err != nil {
-			return fault(at, afdo.ErrHeader, "an attribute that does not fit its %d bytes", h.attrSize-16)
+			return faultAt(at, fault.ErrHeader, "an attribute that does not fit its %d bytes", h.attrSize-16)
 		}
 		c := newCursor(entry[h.attrSize-16:], r.big)
 		ids := c.part()
 		if idBytes += ids.size; ids.size%8 != 0 || idBytes > uint64(f.size) {
-			return fault(at, afdo.ErrCount, "an event with %d bytes of IDs", ids.size)
+			return faultAt(at, fault.ErrCount, "an event with %d bytes of IDs", ids.size)
 		}
 		list, err := f.read(ids, "the IDs of an event")
 		if err != nil {
@@ -267,7 +267,7 @@ func (f file) refuseSecond(h fileHeader) error {
 }
 
 func secondRecording(at int64) error {
-	return fault(at, afdo.ErrHeader, "another recording begins here: give each in a file of its own")
+	return faultAt(at, fault.ErrHeader, "another recording begins here: give each in a file of its own")
 }
 
 // readBuildIDs reads the table of build IDs, if there is one.
@@ -286,7 +286,7 @@ func (r *Reader) readBuildIDs(f file, h fileHeader) error {
 		_, misc, size := c.Uint32(field), c.Uint16(field), int(c.Uint16(field))
 		at := int64(p.offset) + int64(len(table)-len(rest))
 		if c.Err != nil || size < recordHeader || size > len(rest) {
-			return fault(at, ErrRecord, "a build ID of %d bytes, where %d are left", size, len(rest))
+			return faultAt(at, ErrRecord, "a build ID of %d bytes, where %d are left", size, len(rest))
 		}
 		if err := r.addBuildID(rest[recordHeader:size], misc, at); err != nil {
 			return err
@@ -313,14 +313,14 @@ func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
 	c.Uint32(field) // process
 	id := c.Take(24, field)
 	if c.Err != nil {
-		return fault(at, afdo.ErrTruncated, "a build ID of %d bytes", len(data))
+		return faultAt(at, fault.ErrTruncated, "a build ID of %d bytes", len(data))
 	}
 	size := buildIDMax
 	if misc&miscBuildIDSize != 0 {
 		size = int(id[buildIDMax])
 	}
 	if size > buildIDMax {
-		return fault(at+recordHeader+4+buildIDMax, afdo.ErrCount, "a build ID of %d bytes", size)
+		return faultAt(at+recordHeader+4+buildIDMax, fault.ErrCount, "a build ID of %d bytes", size)
 	}
 	r.buildIDs = append(r.buildIDs, BuildID{Path: cString(c.left()), ID: hexID(id[:size])})
 	return nil

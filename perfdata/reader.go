@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/regular"
 )
 
@@ -64,7 +64,7 @@ type Reader struct {
 // [io.Seeker], such as a file. Other sources of a recording in file mode are read into memory; in
 // pipe mode nothing is.
 //
-// Errors are those of src, [afdo.FormatError], and [afdo.ErrChanged] if src is a file that was
+// Errors are those of src, afdo.FormatError, and afdo.ErrChanged if src is a file that was
 // written to since.
 func NewReader(src io.Reader) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
@@ -73,7 +73,7 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if r.layout != layoutOneFile {
-		return nil, fault(0, afdo.ErrHeader, "this is one file of a folder, which has its samples in others: open the folder")
+		return nil, faultAt(0, fault.ErrHeader, "this is one file of a folder, which has its samples in others: open the folder")
 	}
 	return r, nil
 }
@@ -127,7 +127,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 func (r *Reader) unlessChanged(err error) error {
 	for _, w := range r.watches {
 		if w.Changed() {
-			return fmt.Errorf("perfdata: %w", afdo.ErrChanged)
+			return fmt.Errorf("perfdata: %w", fault.ErrChanged)
 		}
 	}
 	return err
@@ -153,10 +153,10 @@ func (r *Reader) addAttr(raw rawRecord) error {
 	c := newCursor(raw.data, r.big)
 	e := parseAttr(&c)
 	if c.Err != nil || c.Rest()%8 != 0 {
-		return fault(raw.offset, ErrRecord, "the description of an event does not fit its %d bytes", len(raw.data))
+		return faultAt(raw.offset, ErrRecord, "the description of an event does not fit its %d bytes", len(raw.data))
 	}
 	if len(r.table.events) == maxEvents {
-		return fault(raw.offset, afdo.ErrLimit, "more than %d events", maxEvents)
+		return faultAt(raw.offset, fault.ErrLimit, "more than %d events", maxEvents)
 	}
 	e.IDs = readIDs(c)
 	r.table.add(e)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 const branchSize = 24
@@ -17,7 +17,7 @@ var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	index := r.table.ofSample(raw.data, r.big)
 	if index < 0 {
-		return nil, fault(raw.offset, ErrEvent, "a sample that cannot be told to be of one of %d events", len(r.table.events))
+		return nil, faultAt(raw.offset, ErrEvent, "a sample that cannot be told to be of one of %d events", len(r.table.events))
 	}
 	e := r.table.events[index]
 	s := &r.sample
@@ -41,7 +41,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	}
 	if c.Err != nil {
 		at := raw.offset + recordHeader
-		return nil, fault(at, afdo.ErrTruncated, "a sample whose fields do not fit its %d bytes", len(raw.data))
+		return nil, faultAt(at, fault.ErrTruncated, "a sample whose fields do not fit its %d bytes", len(raw.data))
 	}
 	return s, nil
 }
@@ -97,7 +97,7 @@ func (c *cursor) skipRead(format uint64) {
 		}
 	}
 	if n > uint64(c.Rest()/each) {
-		c.Fail(c.Pos, afdo.ErrCount, field)
+		c.Fail(c.Pos, fault.ErrCount, field)
 		return
 	}
 	c.Take(n*uint64(each), field)
@@ -107,7 +107,7 @@ func (c *cursor) skipRead(format uint64) {
 func (c *cursor) sized() []byte {
 	n := c.Uint32(field)
 	if uint64(n) > uint64(c.Rest()) {
-		c.Fail(c.Pos, afdo.ErrCount, field)
+		c.Fail(c.Pos, fault.ErrCount, field)
 		return nil
 	}
 	return c.Take(uint64(n), field)
@@ -117,7 +117,7 @@ func (c *cursor) sized() []byte {
 func (c *cursor) words(to []uint64) []uint64 {
 	n := c.Uint64(field)
 	if n > uint64(c.Rest()/8) {
-		c.Fail(c.Pos, afdo.ErrCount, field)
+		c.Fail(c.Pos, fault.ErrCount, field)
 		return to
 	}
 	for range n {
@@ -134,7 +134,7 @@ func (c *cursor) branches(to []Branch, index bool) []Branch {
 		c.Uint64(field)
 	}
 	if n > uint64(c.Rest()/branchSize) {
-		c.Fail(c.Pos, afdo.ErrCount, field)
+		c.Fail(c.Pos, fault.ErrCount, field)
 		return to
 	}
 	to = slices.Grow(to, int(n))[:n]

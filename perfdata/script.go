@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
@@ -36,7 +36,7 @@ func NewScriptReader(r io.Reader) *ScriptReader {
 }
 
 // Records yields the records in the order of the text. It can be used once. An error is the last
-// element: one of the input, or a [afdo.FormatError].
+// element: one of the input, or a afdo.FormatError.
 func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -46,7 +46,7 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 				return
 			}
 			if errors.Is(err, lines.ErrTooLong) {
-				err = r.fail(lines.MaxLength, afdo.ErrLimit, "%v", err)
+				err = r.fail(lines.MaxLength, fault.ErrLimit, "%v", err)
 			}
 			more := true
 			if err == nil {
@@ -150,8 +150,8 @@ func (r *ScriptReader) begin() *Sample {
 
 // fail returns an error about the byte at an index of the current line.
 func (r *ScriptReader) fail(index int, class error, format string, args ...any) error {
-	return &afdo.FormatError{
-		Format: "perf script", Section: afdo.HeaderSection,
+	return &fault.FormatError{
+		Format: "perf script", Section: fault.HeaderSection,
 		Offset: r.text.Offset + int64(index), Line: r.text.Number, Column: index + 1,
 		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
@@ -171,7 +171,7 @@ func (r *ScriptReader) header() error {
 	w = words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {
-			return r.fail(0, afdo.ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
+			return r.fail(0, fault.ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
 		}
 		return nil // a call chain follows, or the event has no address
 	}
@@ -181,7 +181,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.fail(w.start, afdo.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start, fault.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -201,7 +201,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.fail(w.start, afdo.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+		return r.fail(w.start, fault.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
@@ -235,7 +235,7 @@ func (r *ScriptReader) rest(w words) error {
 			return r.branches(w.start)
 		}
 		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) {
-			return r.fail(w.start, afdo.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
+			return r.fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}
 	r.names(r.text.Line[after:])
@@ -282,7 +282,7 @@ func (r *ScriptReader) branches(at int) error {
 	for w.next() {
 		b, bad := parseBranch(w.word)
 		if bad >= 0 {
-			return r.fail(w.start+bad, afdo.ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start+bad, fault.ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
 		}
 		r.sample.Branches = append(r.sample.Branches, b)
 	}

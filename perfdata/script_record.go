@@ -3,7 +3,7 @@ package perfdata
 import (
 	"bytes"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
@@ -103,7 +103,7 @@ func (c *textCursor) rest() []byte { return c.r.text.Line[c.at:] }
 
 func (c *textCursor) fail(what string) {
 	if c.err == nil {
-		c.err = c.r.fail(c.at, afdo.ErrSyntax, "%s, not %s", what, lines.Excerpt(c.rest()))
+		c.err = c.r.fail(c.at, fault.ErrSyntax, "%s, not %s", what, lines.Excerpt(c.rest()))
 	}
 }
 

@@ -29,16 +29,16 @@ func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 
 // Copy writes a record of the kernel's as it is, and returns what it says, nil if it is of a kind
 // that [Reader] leaves out. The result is valid until the next call. A record that a Reader would
-// refuse is not written; such an error is a [afdo.FormatError], with the offset behind the records
+// refuse is not written; such an error is a afdo.FormatError, with the offset behind the records
 // that were written.
 func (w *Writer) Copy(record []byte) (Record, error) {
 	c := newCursor(record, nativeBig)
 	raw := rawRecord{kind: c.Uint32(field), misc: c.Uint16(field), offset: w.offset}
 	if size := int(c.Uint16(field)); c.Err != nil || size != len(record) {
-		return nil, fault(w.offset, ErrRecord, "a record of %d bytes that says %d", len(record), size)
+		return nil, faultAt(w.offset, ErrRecord, "a record of %d bytes that says %d", len(record), size)
 	}
 	if raw.kind >= typeHeaderAttr {
-		return nil, fault(w.offset, ErrRecord, "a record of type %d, which no kernel makes", raw.kind)
+		return nil, faultAt(w.offset, ErrRecord, "a record of type %d, which no kernel makes", raw.kind)
 	}
 	raw.data = c.left()
 	decoded, err := w.reader.decode(raw)

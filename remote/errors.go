@@ -46,8 +46,8 @@ func shown(u *url.URL) string {
 	return bare.String()
 }
 
-// fault makes an error about a file.
-func fault(name string, err error, detail string) error {
+// faultAt makes an error about a file.
+func faultAt(name string, err error, detail string) error {
 	if detail != "" {
 		detail = ": " + detail
 	}

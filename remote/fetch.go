@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // maxWait is the longest pause before a request is tried again, whatever the server asks for.
@@ -27,7 +27,7 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	wait := f.wait
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
-			return answer{}, fault(f.Name(), context.Cause(ctx), "")
+			return answer{}, faultAt(f.Name(), context.Cause(ctx), "")
 		}
 		a, err := f.try(ctx, r, buf)
 		var again *Transient
@@ -44,7 +44,7 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 		select {
 		case <-time.After(min(pause, maxWait)):
 		case <-ctx.Done():
-			return a, fault(f.Name(), context.Cause(ctx), "")
+			return a, faultAt(f.Name(), context.Cause(ctx), "")
 		}
 		wait = min(2*wait, maxWait)
 	}
@@ -76,9 +76,9 @@ func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 	switch cause := context.Cause(inTime); {
 	case err == nil:
 	case cause == errSilent:
-		err = &Transient{Err: fault(f.Name(), cause, "")}
+		err = &Transient{Err: faultAt(f.Name(), cause, "")}
 	case cause == errSlow: // another try would be as slow
-		err = fault(f.Name(), cause, "")
+		err = faultAt(f.Name(), cause, "")
 	}
 	return a, err
 }
@@ -97,17 +97,17 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 		return answer{size: part.Size, version: part.Version}, nil
 	}
 	if part.Body == nil {
-		return answer{}, fault(f.Name(), afdo.ErrChanged, "it is empty now")
+		return answer{}, faultAt(f.Name(), fault.ErrChanged, "it is empty now")
 	}
 	defer part.Body.Close()
 	if f.version != (Version{}) && part.Version != f.version || f.size > 0 && part.Size != f.size {
-		return answer{}, fault(f.Name(), afdo.ErrChanged, "")
+		return answer{}, faultAt(f.Name(), fault.ErrChanged, "")
 	}
 	if err := f.checkSize(part.Size); err != nil {
 		return answer{}, err
 	}
 	if err := part.fits(r); err != nil {
-		return answer{}, fault(f.Name(), ErrResponse, err.Error())
+		return answer{}, faultAt(f.Name(), ErrResponse, err.Error())
 	}
 	if buf == nil {
 		buf = make([]byte, part.High-part.Low)
@@ -115,7 +115,7 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 	n, err := io.ReadFull(&watched{part.Body, progress}, buf)
 	f.bytes.Add(int64(n))
 	if err != nil {
-		return answer{data: buf[:n]}, &Transient{Err: fault(f.Name(), err, "")}
+		return answer{data: buf[:n]}, &Transient{Err: faultAt(f.Name(), err, "")}
 	}
 	return answer{buf, part.Size, part.Version}, nil
 }
@@ -137,7 +137,7 @@ func (w *watched) Read(p []byte) (int, error) {
 // checkSize returns an error if a server claims a size above the limit.
 func (f *File) checkSize(size int64) error {
 	if size > f.maxSize {
-		return fault(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.maxSize))
+		return faultAt(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.maxSize))
 	}
 	return nil
 }

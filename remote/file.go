@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A File is a file of a server. Its methods may be called from many goroutines.
@@ -81,7 +81,7 @@ func (f *File) ends() error {
 		return nil
 	}
 	if headErr == nil && (head.version != f.version || head.size != f.size) {
-		headErr = fault(f.Name(), afdo.ErrChanged, "")
+		headErr = faultAt(f.Name(), fault.ErrChanged, "")
 	}
 	f.headData = head.data
 	return headErr
@@ -95,7 +95,7 @@ func (f *File) end() (answer, error) {
 	}
 	b, err := f.fetch(f.ctx, Range{max(a.size-f.tail, 0), a.size}, nil)
 	if err == nil && (a.version != Version{} && a.version != b.version || a.size != b.size) {
-		err = fault(f.Name(), afdo.ErrChanged, "")
+		err = faultAt(f.Name(), fault.ErrChanged, "")
 	}
 	return b, err
 }
@@ -128,7 +128,7 @@ func (f *File) Stats() Stats { return Stats{f.requests.Load(), f.bytes.Load()} }
 // reads.
 func (f *File) Close() error {
 	if f.closed.Swap(true) {
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	return f.source.Close()
 }
@@ -139,7 +139,7 @@ func (f *File) Close() error {
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():
-		return 0, afdo.ErrClosed
+		return 0, fault.ErrClosed
 	case off < 0:
 		return 0, fmt.Errorf("remote: offset %d", off)
 	case off >= f.size && len(p) > 0:

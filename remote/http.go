@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // An httpFile is the source for a file of an HTTP server.
@@ -40,7 +40,7 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 		if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
 			err = inURL.Err // without the URL and its secrets
 		}
-		if err = fault(h.Name(), err, ""); !errors.Is(err, errRedirect) {
+		if err = faultAt(h.Name(), err, ""); !errors.Is(err, errRedirect) {
 			err = &Transient{Err: err}
 		}
 		return Part{}, err
@@ -67,17 +67,17 @@ func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, er
 		}
 		return Part{}, h.refused(r)
 	case code == http.StatusOK:
-		return Part{}, fault(h.Name(), ErrNoRanges, "")
+		return Part{}, faultAt(h.Name(), ErrNoRanges, "")
 	case code == http.StatusPreconditionFailed:
-		return Part{}, fault(h.Name(), afdo.ErrChanged, "")
+		return Part{}, faultAt(h.Name(), fault.ErrChanged, "")
 	case code == http.StatusRequestedRangeNotSatisfiable && !opening:
-		return Part{}, fault(h.Name(), afdo.ErrChanged, "it is shorter now")
+		return Part{}, faultAt(h.Name(), fault.ErrChanged, "it is shorter now")
 	default:
 		return Part{}, h.refused(r)
 	}
 	p := Part{Version: versionOf(r), Body: r.Body}
 	if err := p.ContentRange(r.Header.Get("Content-Range")); err != nil {
-		return Part{}, fault(h.Name(), ErrResponse, err.Error())
+		return Part{}, faultAt(h.Name(), ErrResponse, err.Error())
 	}
 	return p, nil
 }

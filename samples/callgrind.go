@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -81,11 +81,11 @@ func (r *callgrindReader) line() error {
 		return r.cost()
 	}
 	if r.call != nil || r.jump {
-		return r.fail(0, afdo.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
+		return r.fail(0, fault.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
 	}
 	end := bytes.IndexAny(line, "=:")
 	if end <= 0 {
-		return r.fail(0, afdo.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+		return r.fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 	}
 	key, value := string(line[:end]), line[end+1:]
 	if line[end] == ':' {
@@ -115,7 +115,7 @@ func (r *callgrindReader) line() error {
 	case "fl", "fi", "fe", "cfi", "cfl", "frfn", "jfi", "jfn", "job", "rcalls":
 		return nil
 	}
-	return r.fail(0, afdo.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+	return r.fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 }
 
 // header reads a line of a part's header or the line that ends the part.
@@ -125,7 +125,7 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	case "positions":
 		r.positions = len(words)
 		if len(words) == 0 || words[0] != "instr" {
-			return r.fail(0, afdo.ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
+			return r.fail(0, fault.ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
 		}
 	case "events":
 		r.event = -1
@@ -135,7 +135,7 @@ func (r *callgrindReader) header(key string, value []byte) error {
 			}
 		}
 		if r.event < 0 {
-			return r.fail(0, afdo.ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
+			return r.fail(0, fault.ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
 		}
 		r.begun = true
 	case "totals":
@@ -152,12 +152,12 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	}
 	number, length, ok := lines.Number(text[1:], 10)
 	if length == 0 || !ok || !bytes.HasPrefix(text[1+length:], []byte(")")) {
-		return "", r.fail(at, afdo.ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
+		return "", r.fail(at, fault.ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
 	}
 	if name := bytes.TrimSpace(text[length+2:]); len(name) > 0 {
 		numbered[number] = string(name)
 	} else if _, known := numbered[number]; !known {
-		return "", r.fail(at, afdo.ErrSymbol, "the name numbered %d has not been given", number)
+		return "", r.fail(at, fault.ErrSymbol, "the name numbered %d has not been given", number)
 	}
 	return numbered[number], nil
 }
@@ -214,7 +214,7 @@ func (r *callgrindReader) position(c *columns) uint64 {
 	case c.err != nil:
 		return 0
 	case r.positions == 0:
-		c.err = c.fail(c.at, afdo.ErrSyntax, "there are costs before it is said what they are of")
+		c.err = c.fail(c.at, fault.ErrSyntax, "there are costs before it is said what they are of")
 		return 0
 	case bytes.HasPrefix(rest, []byte("*")):
 		c.at++

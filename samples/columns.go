@@ -3,7 +3,7 @@ package samples
 import (
 	"bytes"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
@@ -24,9 +24,9 @@ func (c *columns) number(base uint64) uint64 {
 	n, length, ok := lines.Number(c.rest(), base)
 	switch {
 	case length == 0:
-		c.err = c.fail(c.at, afdo.ErrSyntax, "a number is due, not %s", lines.Excerpt(c.rest()))
+		c.err = c.fail(c.at, fault.ErrSyntax, "a number is due, not %s", lines.Excerpt(c.rest()))
 	case !ok:
-		c.err = c.fail(c.at, afdo.ErrOverflow, "%s is more than 64 bits hold", lines.Excerpt(c.rest()[:length]))
+		c.err = c.fail(c.at, fault.ErrOverflow, "%s is more than 64 bits hold", lines.Excerpt(c.rest()[:length]))
 	}
 	c.at += length
 	return n
@@ -70,7 +70,7 @@ func (c *columns) literal(text string) {
 		return
 	}
 	if !bytes.HasPrefix(c.rest(), []byte(text)) {
-		c.err = c.fail(c.at, afdo.ErrSyntax, "%q is due, not %s", text, lines.Excerpt(c.rest()))
+		c.err = c.fail(c.at, fault.ErrSyntax, "%q is due, not %s", text, lines.Excerpt(c.rest()))
 		return
 	}
 	c.at += len(text)
@@ -79,6 +79,6 @@ func (c *columns) literal(text string) {
 // end makes sure that nothing is left.
 func (c *columns) end() {
 	if c.err == nil && c.at < len(c.Line) {
-		c.err = c.fail(c.at, afdo.ErrSyntax, "the end of the line is due, not %s", lines.Excerpt(c.rest()))
+		c.err = c.fail(c.at, fault.ErrSyntax, "the end of the line is due, not %s", lines.Excerpt(c.rest()))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
@@ -21,15 +21,15 @@ func newTextInput(format Format, r io.Reader) *textInput { return &textInput{lin
 func (t *textInput) next() error {
 	err := t.Next()
 	if errors.Is(err, lines.ErrTooLong) {
-		return t.fail(lines.MaxLength, afdo.ErrLimit, "%v", err)
+		return t.fail(lines.MaxLength, fault.ErrLimit, "%v", err)
 	}
 	return err
 }
 
 // fail returns an error about the byte at an index of the current line.
 func (t *textInput) fail(index int, class error, format string, args ...any) error {
-	return &afdo.FormatError{
-		Format: t.format.String(), Section: afdo.HeaderSection, Line: t.Number, Column: index + 1, Offset: t.Offset + int64(index),
+	return &fault.FormatError{
+		Format: t.format.String(), Section: fault.HeaderSection, Line: t.Number, Column: index + 1, Offset: t.Offset + int64(index),
 		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
@@ -39,5 +39,5 @@ func (t *textInput) ended(err error, missing string) error {
 	if err != io.EOF {
 		return err
 	}
-	return t.fail(0, afdo.ErrTruncated, "the text ends before %s", missing)
+	return t.fail(0, fault.ErrTruncated, "the text ends before %s", missing)
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/otlp"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -111,7 +111,7 @@ func otlpMessages(data []byte) iter.Seq2[field, error] {
 		for at := 0; at < len(data); {
 			rest := data[at:]
 			if len(rest) < otlp.LengthSize || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-otlp.LengthSize) {
-				yield(field{}, fault(OpenTelemetry.String(), int64(at), afdo.ErrTruncated, "the length of a message does not fit the %d bytes that are left", len(rest)))
+				yield(field{}, faultAt(OpenTelemetry.String(), int64(at), fault.ErrTruncated, "the length of a message does not fit the %d bytes that are left", len(rest)))
 				return
 			}
 			size := int(binary.BigEndian.Uint32(rest))
@@ -216,7 +216,7 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
 		return err
 	}
 	if stack > 0 && stack >= uint64(len(m.stacks)) {
-		return sample.fault(sample.offset, afdo.ErrSymbol, "stack %d, of %d", stack, len(m.stacks))
+		return sample.faultAt(sample.offset, fault.ErrSymbol, "stack %d, of %d", stack, len(m.stacks))
 	}
 	n, err := sampleCount(sample, values)
 	if err != nil {
@@ -258,7 +258,7 @@ func sampleCount(sample field, values int) (sum uint64, err error) {
 	case counts == 0:
 		return uint64(times), nil
 	case times > 0 && times != counts:
-		return 0, sample.fault(sample.offset, afdo.ErrCount, "a sample with %d values and %d times", counts, times)
+		return 0, sample.faultAt(sample.offset, fault.ErrCount, "a sample with %d values and %d times", counts, times)
 	}
 	return sum, nil
 }
@@ -278,7 +278,7 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 				return err
 			}
 			if i >= uint64(len(m.locations)) {
-				return list.fault(list.offset, afdo.ErrSymbol, "location %d, of %d", i, len(m.locations))
+				return list.faultAt(list.offset, fault.ErrSymbol, "location %d, of %d", i, len(m.locations))
 			}
 			in = o.location(m, m.locations[i], depth, in, n)
 			depth++
@@ -289,7 +289,7 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	case err != nil:
 		return err
 	case len(o.set.calls) > o.calls:
-		return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", o.calls)
+		return f.faultAt(f.offset, fault.ErrLimit, "more than %d different calls", o.calls)
 	case depth == 0:
 		o.unmapped = saturating.Add(o.unmapped, n)
 	case depth > 1:

@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"math"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Tables of the dictionary, which other messages refer to by index.
@@ -43,7 +43,7 @@ type otlpLocation struct {
 // readTables notes where the entries of tables are, and learns of which version the samples are.
 func (o *otlpReader) readTables(m *otlpMessage) error {
 	if uint64(len(m.data.bytes)) > math.MaxUint32 {
-		return m.data.fault(m.data.offset, afdo.ErrLimit, "a message of %d bytes", len(m.data.bytes))
+		return m.data.faultAt(m.data.offset, fault.ErrLimit, "a message of %d bytes", len(m.data.bytes))
 	}
 	known := false
 	for part, err := range m.data.fields() {
@@ -77,7 +77,7 @@ func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
 			continue
 		}
 		if o.entries--; o.entries < 0 {
-			return entry.fault(entry.offset, afdo.ErrLimit, "too many entries of tables for the length of the data")
+			return entry.faultAt(entry.offset, fault.ErrLimit, "too many entries of tables for the length of the data")
 		}
 		m.tables[entry.number] = append(m.tables[entry.number], span{uint32(entry.offset - m.data.offset), uint32(len(entry.bytes))})
 	}
@@ -87,7 +87,7 @@ func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
 // entry returns an entry of a table. What refers to it is at an offset of the data.
 func (m *otlpMessage) entry(table int, i uint64, from int64) (field, error) {
 	if i >= uint64(len(m.tables[table])) {
-		return field{}, m.data.fault(from, afdo.ErrSymbol, "index %d of a table of %d %s", i, len(m.tables[table]), otlpTables[table])
+		return field{}, m.data.faultAt(from, fault.ErrSymbol, "index %d of a table of %d %s", i, len(m.tables[table]), otlpTables[table])
 	}
 	s := m.tables[table][i]
 	return wholeMessage(OpenTelemetry, m.data.bytes[s.offset:][:s.length], m.data.offset+int64(s.offset)), nil
@@ -120,7 +120,7 @@ func (m *otlpMessage) readLocation(i int) error {
 		return err
 	}
 	if number >= uint64(len(m.mappings)) {
-		return f.fault(f.offset, afdo.ErrSymbol, "mapping %d, of %d", number, len(m.mappings))
+		return f.faultAt(f.offset, fault.ErrSymbol, "mapping %d, of %d", number, len(m.mappings))
 	}
 	m.locations[i].mapping = uint32(number)
 	return nil

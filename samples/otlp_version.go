@@ -1,6 +1,8 @@
 package samples
 
-import "github.com/go-afdo/afdo"
+import (
+	"github.com/go-afdo/afdo/internal/fault"
+)
 
 // An otlpVersion tells of which version of OpenTelemetry's protocol profiles are. They do not say,
 // while numbers of fields have changed, and with them their meaning:
@@ -83,7 +85,7 @@ func (v *otlpVersion) look(sample field, attributes int) error {
 func (v *otlpVersion) values() (int, error) {
 	const advice = ": have it exported by OpenTelemetry's protocol of version 1.8 or later, or make pprof's format of it"
 	refuse := func(offset int64, detail string) (int, error) {
-		return 0, fault(OpenTelemetry.String(), offset, afdo.ErrVersion, "%s", detail+advice)
+		return 0, faultAt(OpenTelemetry.String(), offset, fault.ErrVersion, "%s", detail+advice)
 	}
 	switch {
 	case v.seen[otlpOld]:

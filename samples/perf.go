@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/perfdata"
 )
@@ -189,7 +189,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 	if p.isSPE(s.Branches) {
 		if p.spe++; s.IP != s.Branches[0].From {
-			p.damage(fault(PerfScript.String(), -1, afdo.ErrSyntax, "a sample at %#x of a branch at %#x", s.IP, s.Branches[0].From))
+			p.damage(faultAt(PerfScript.String(), -1, fault.ErrSyntax, "a sample at %#x of a branch at %#x", s.IP, s.Branches[0].From))
 			return
 		}
 	}

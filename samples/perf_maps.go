@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -150,7 +150,7 @@ func (m *perfMaps) fork(r *perfdata.Fork) error {
 }
 
 func (m *perfMaps) limit(detail string) error {
-	return fault(PerfData.String(), -1, afdo.ErrLimit, "%s", detail)
+	return faultAt(PerfData.String(), -1, fault.ErrLimit, "%s", detail)
 }
 
 // object returns the object of a mapping.

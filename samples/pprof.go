@@ -3,7 +3,7 @@ package samples
 import (
 	"encoding/hex"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -135,7 +135,7 @@ func (p *pprofReader) readStrings() error {
 	}
 	for i := range p.strings {
 		if i >= number && i > 0 {
-			return p.data.fault(int64(len(p.data.bytes)), afdo.ErrSymbol, "string %d, of %d", i, number)
+			return p.data.faultAt(int64(len(p.data.bytes)), fault.ErrSymbol, "string %d, of %d", i, number)
 		}
 	}
 	for _, m := range p.mappings {
@@ -166,7 +166,7 @@ func (p *pprofReader) readSamples() error {
 		p.report.Samples = saturating.Add(p.report.Samples, count)
 		p.addStack(count)
 		if len(p.calls) > most {
-			return f.fault(f.offset, afdo.ErrLimit, "more than %d different calls", most)
+			return f.faultAt(f.offset, fault.ErrLimit, "more than %d different calls", most)
 		}
 		return nil
 	})

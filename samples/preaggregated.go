@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -73,7 +73,7 @@ type spot struct {
 // record reads a line.
 func (r *preAggregatedReader) record() error {
 	if !isPreAggregated(r.Line) {
-		return r.fail(0, afdo.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
+		return r.fail(0, fault.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
 	}
 	c := columns{textInput: r.textInput, at: 1}
 	switch kind := r.Line[0]; kind {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/otlp"
 	"github.com/go-afdo/afdo/perfdata"
@@ -25,7 +25,7 @@ import (
 // perf.data in file mode needs seeking, and an input that cannot seek is copied, beyond 16 MB into
 // a temporary file.
 //
-// Errors are those of src, [afdo.FormatError], and [NoSamplesError] if there are
+// Errors are those of src, afdo.FormatError, and [NoSamplesError] if there are
 // none of the binary; with the latter, and only then, there is a Report beside the error.
 func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	in, err := unwrap(src)
@@ -36,7 +36,7 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	format := o.Format
 	if format == Unknown {
 		if what := foreign(in.head); what != "" {
-			return nil, nil, fault("samples", -1, ErrUnknown, "%s", what)
+			return nil, nil, faultAt("samples", -1, ErrUnknown, "%s", what)
 		}
 		format = recognise(in.head)
 	}
@@ -281,7 +281,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
 	if b.n > b.free+b.ratio*b.compressed.n {
-		return 0, fault("samples", b.n, afdo.ErrLimit, "%d compressed bytes give more than this", b.compressed.n)
+		return 0, faultAt("samples", b.n, fault.ErrLimit, "%d compressed bytes give more than this", b.compressed.n)
 	}
 	if err != nil && err != io.EOF {
 		err = compressionError(err)
@@ -296,5 +296,5 @@ func compressionError(err error) error {
 	if errors.As(err, &path) {
 		return err
 	}
-	return fault("samples", -1, afdo.ErrCompressed, "%v", err)
+	return faultAt("samples", -1, fault.ErrCompressed, "%v", err)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/perfdata"
 )
@@ -109,7 +109,7 @@ func (r *Report) TraceHint() string {
 }
 
 // A NoSamplesError says that an input has no samples of the binary, and which objects it has
-// samples of. It matches [afdo.ErrNotFound].
+// samples of. It matches afdo.ErrNotFound.
 type NoSamplesError struct {
 	Binary  string // path
 	BuildID string // "" if it has none
@@ -147,5 +147,5 @@ func (e *NoSamplesError) Error() string {
 	return text.String()
 }
 
-// Is reports whether target is [afdo.ErrNotFound].
-func (e *NoSamplesError) Is(target error) bool { return target == afdo.ErrNotFound }
+// Is reports whether target is afdo.ErrNotFound.
+func (e *NoSamplesError) Is(target error) bool { return target == fault.ErrNotFound }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -14,7 +14,7 @@ import (
 // Parse reads the text form of one binary. Keys may come in any order; counts of a key that comes
 // again add up, and offsets may have 0x before them. Text after the lists is not looked at, as
 // create_gcov does not. Anything else that [Set.Write] would not write ends in a
-// [afdo.FormatError], and so do lists of several binaries and addresses of the linker, for which
+// afdo.FormatError, and so do lists of several binaries and addresses of the linker, for which
 // [Read] needs the binary. It reads line by line: memory is that of the Set.
 func Parse(r io.Reader) (*Set, error) {
 	t := &textReader{textInput: newTextInput(Text, r)}
@@ -23,9 +23,9 @@ func Parse(r io.Reader) (*Set, error) {
 	case err != nil:
 		return nil, err
 	case b.linked:
-		return nil, t.fail(0, afdo.ErrSyntax, "the lists have addresses of the linker, not file offsets")
+		return nil, t.fail(0, fault.ErrSyntax, "the lists have addresses of the linker, not file offsets")
 	case t.held:
-		return nil, t.fail(0, afdo.ErrSyntax, "lists of another binary begin")
+		return nil, t.fail(0, fault.ErrSyntax, "lists of another binary begin")
 	}
 	return b.set, nil
 }

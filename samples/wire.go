@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Wire types of protocol buffers.
@@ -73,7 +73,7 @@ func (f field) scan(into ...*uint64) error {
 func (f field) readField(b []byte, at int64) (field, int, error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 {
-		return field{}, 0, f.fault(at, afdo.ErrSyntax, "the tag of a field is due")
+		return field{}, 0, f.faultAt(at, fault.ErrSyntax, "the tag of a field is due")
 	}
 	part := field{format: f.format, number: int(tag >> 3 & 0x1fffffff), wire: int(tag & 7), offset: at}
 	rest := b[n:]
@@ -81,14 +81,14 @@ func (f field) readField(b []byte, at int64) (field, int, error) {
 	case wireVarint:
 		v, m := binary.Uvarint(rest)
 		if m <= 0 {
-			return part, 0, f.fault(at+int64(n), afdo.ErrSyntax, "a number is due")
+			return part, 0, f.faultAt(at+int64(n), fault.ErrSyntax, "a number is due")
 		}
 		part.value = v
 		return part, n + m, nil
 	case wireBytes:
 		size, m := binary.Uvarint(rest)
 		if m <= 0 || size > uint64(len(rest)-m) {
-			return part, 0, f.fault(at+int64(n), afdo.ErrTruncated, "a field of %d bytes, where %d are left", size, len(rest)-max(m, 0))
+			return part, 0, f.faultAt(at+int64(n), fault.ErrTruncated, "a field of %d bytes, where %d are left", size, len(rest)-max(m, 0))
 		}
 		part.bytes = rest[m:][:size:size]
 		part.offset = at + int64(n+m)
@@ -96,11 +96,11 @@ func (f field) readField(b []byte, at int64) (field, int, error) {
 	case wire64, wire32:
 		size := part.fixedSize()
 		if len(rest) < size {
-			return part, 0, f.fault(at+int64(n), afdo.ErrTruncated, "a number of %d bytes, where %d are left", size, len(rest))
+			return part, 0, f.faultAt(at+int64(n), fault.ErrTruncated, "a number of %d bytes, where %d are left", size, len(rest))
 		}
 		return part, n + size, nil
 	}
-	return part, 0, f.fault(at, afdo.ErrSyntax, "a field of unknown wire type %d", tag&7)
+	return part, 0, f.faultAt(at, fault.ErrSyntax, "a field of unknown wire type %d", tag&7)
 }
 
 // fixedSize returns the length of a number of fixed length.
@@ -130,7 +130,7 @@ func (f field) numbers() iter.Seq2[uint64, error] {
 		for at := 0; at < len(f.bytes); {
 			v, n := binary.Uvarint(f.bytes[at:])
 			if n <= 0 {
-				yield(0, f.fault(f.offset+int64(at), afdo.ErrSyntax, "a number is due"))
+				yield(0, f.faultAt(f.offset+int64(at), fault.ErrSyntax, "a number is due"))
 				return
 			}
 			if !yield(v, nil) {
@@ -147,12 +147,12 @@ const maxText = 4096
 // text returns the string that a field is.
 func (f field) text() (string, error) {
 	if len(f.bytes) > maxText {
-		return "", f.fault(f.offset, afdo.ErrLimit, "a name of %d bytes, more than %d", len(f.bytes), maxText)
+		return "", f.faultAt(f.offset, fault.ErrLimit, "a name of %d bytes, more than %d", len(f.bytes), maxText)
 	}
 	return string(f.bytes), nil
 }
 
-// fault returns an error about an offset of the data.
-func (f field) fault(offset int64, class error, detail string, args ...any) error {
-	return fault(f.format.String(), offset, class, detail, args...)
+// faultAt returns an error about an offset of the data.
+func (f field) faultAt(offset int64, class error, detail string, args ...any) error {
+	return faultAt(f.format.String(), offset, class, detail, args...)
 }

@@ -4,7 +4,7 @@ import (
 	"debug/dwarf"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // An encoding is what decides how long the values of a unit are.
@@ -163,7 +163,7 @@ func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 		}
 	}
 	if pending > 1<<31 {
-		c.fail(afdo.ErrCount, "an abbreviation of %d bytes", pending)
+		c.fail(fault.ErrCount, "an abbreviation of %d bytes", pending)
 	}
 	a.fixed = uint32(pending)
 	a.attrs, a.steps = t.attrs[attrs:len(t.attrs):len(t.attrs)], t.steps[steps:len(t.steps):len(t.steps)]

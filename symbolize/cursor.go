@@ -3,8 +3,8 @@ package symbolize
 import (
 	"encoding/binary"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A cursor decodes bytes of a section.
@@ -29,12 +29,12 @@ func (c *cursor) offset() uint64 { return c.base + uint64(c.Pos) }
 func (c *cursor) fail(class error, format string, args ...any) { c.Fail(c.Pos, class, format, args...) }
 
 // short reports whether the first fault is that the bytes ended.
-func (c *cursor) short() bool { return c.Err != nil && c.Err.Class == afdo.ErrTruncated }
+func (c *cursor) short() bool { return c.Err != nil && c.Err.Class == fault.ErrTruncated }
 
 // err returns the error of the first fault.
 func (c *cursor) err() error {
 	return c.Error(func(f *decode.Fault) error {
-		return c.sect.fault(c.base+uint64(f.Pos), f.Class, "%s", f.Detail)
+		return c.sect.faultAt(c.base+uint64(f.Pos), f.Class, "%s", f.Detail)
 	})
 }
 
@@ -75,7 +75,7 @@ func (c *cursor) word(wide bool) uint64 {
 	return uint64(c.Uint32(aField))
 }
 
-// fault returns the error about a place of a section.
-func (s *section) fault(off uint64, class error, format string, args ...any) error {
-	return fault(s.file, s.name, int64(off), class, format, args...)
+// faultAt returns the error about a place of a section.
+func (s *section) faultAt(off uint64, class error, format string, args ...any) error {
+	return faultAt(s.file, s.name, int64(off), class, format, args...)
 }

@@ -40,10 +40,10 @@
 // # Hostile files
 //
 // Everything but the ELF header and section table is decoded by this package, which expects any
-// bytes: a fault is a [afdo.FormatError] with section and offset. The headers are read with
+// bytes: a fault is a afdo.FormatError with section and offset. The headers are read with
 // debug/elf, which is not hardened; a panic of it is turned into an error where it is called. A
 // compressed section may claim to be 50 times larger than it is, and 64 MiB more. What a question
 // reads and holds that a few bytes can say many times over, such as names, address ranges, tables
 // and rows of lines, may come to 16 times the size of the files, and 24 MiB more, and the names of
-// all symbols to as much; [afdo.ErrLimit] otherwise.
+// all symbols to as much; afdo.ErrLimit otherwise.
 package symbolize

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Errors other than those for malformed files.
@@ -22,7 +22,7 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Classes of [afdo.FormatError], beside those of package afdo.
+// Classes of afdo.FormatError, beside those of package afdo.
 var (
 	// ErrELF: the file is not an ELF file, or its headers are malformed.
 	ErrELF = errors.New("bad ELF file")
@@ -43,11 +43,11 @@ var (
 	ErrRange = errors.New("bad address ranges")
 )
 
-// fault returns an error about a part of a file: an offset of the decompressed data of the section
-// that part names, or of the file if that is empty.
-func fault(file, part string, offset int64, class error, format string, args ...any) error {
-	return &afdo.FormatError{
-		Format: "symbolize", File: file, Section: afdo.HeaderSection, Part: part, Offset: offset,
+// faultAt returns an error about a part of a file: an offset of the decompressed data of the
+// section that part names, or of the file if that is empty.
+func faultAt(file, part string, offset int64, class error, format string, args ...any) error {
+	return &fault.FormatError{
+		Format: "symbolize", File: file, Section: fault.HeaderSection, Part: part, Offset: offset,
 		Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A File is a binary with its debug info, wherever that is. Its methods may be
@@ -88,7 +88,7 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	f.closed = true
 	err := f.binary.close()
@@ -107,7 +107,7 @@ func (f *File) keep(o *object) error {
 	defer f.mu.Unlock()
 	if f.closed {
 		o.close()
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	f.others = append(f.others, o)
 	return nil
@@ -146,7 +146,7 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
 
 // Symbol returns the function that holds an address. If several hold it, it is the one that
-// begins last, and it ends where the next begins. The error is [afdo.ErrChanged] if one of the
+// begins last, and it ends where the next begins. The error is afdo.ErrChanged if one of the
 // files was written to.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	i, n := f.symbols.at(addr)
@@ -201,7 +201,7 @@ func (f *File) unlessChanged(err error) error {
 // unlessChanged returns an error, that of a file that was written to if this one was.
 func (o *object) unlessChanged(err error) error {
 	if o != nil && o.watch.Changed() {
-		return fmt.Errorf("symbolize: %s: %w", o.path, afdo.ErrChanged)
+		return fmt.Errorf("symbolize: %s: %w", o.path, fault.ErrChanged)
 	}
 	return err
 }

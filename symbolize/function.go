@@ -40,7 +40,7 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 		return f, nil
 	}
 	if hops > maxHops {
-		return nil, ref.data.info.fault(ref.off, ErrReference, "more than %d references in a row", maxHops)
+		return nil, ref.data.info.faultAt(ref.off, ErrReference, "more than %d references in a row", maxHops)
 	}
 	u, e, err := w.entryAt(ref)
 	if err != nil {
@@ -192,7 +192,7 @@ func (w *worker) unitOf(ref dieRef) (*unit, error) {
 		if strings.HasSuffix(ref.data.info.name, ".dwo") {
 			why = "; -gsplit-dwarf and -flto of GCC do not go together"
 		}
-		return nil, ref.data.info.fault(ref.off, ErrReference, "there is no entry here%s", why)
+		return nil, ref.data.info.faultAt(ref.off, ErrReference, "there is no entry here%s", why)
 	}
 	if len(w.units) >= maxForeignUnits || w.units == nil {
 		w.units = make(map[dieRef]*unit)

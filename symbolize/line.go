@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A lineHeader is what stands before a line table: its files, and how its program is encoded.
@@ -117,7 +117,7 @@ func (w *worker) unitString(u *unit, s slot) (string, error) {
 func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 	h.version = c.Uint16(aField)
 	if c.Err == nil && (h.version < 2 || h.version > 5) {
-		c.fail(afdo.ErrVersion, "a line table of version %d, 2 to 5 are known", h.version)
+		c.fail(fault.ErrVersion, "a line table of version %d, 2 to 5 are known", h.version)
 		return
 	}
 	h.addrSize = u.addrSize

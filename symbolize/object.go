@@ -55,7 +55,7 @@ func openObject(path string) (o *object, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			o, err = nil, fault(path, "", -1, ErrELF, "the headers make debug/elf panic: %v", p)
+			o, err = nil, faultAt(path, "", -1, ErrELF, "the headers make debug/elf panic: %v", p)
 		}
 		if err != nil {
 			file.Close()
@@ -67,7 +67,7 @@ func openObject(path string) (o *object, err error) {
 	}
 	headers, err := elf.NewFile(file)
 	if err != nil {
-		return nil, fault(path, "", -1, ErrELF, "%v", err)
+		return nil, faultAt(path, "", -1, ErrELF, "%v", err)
 	}
 	o = &object{path: path, file: file, watch: watch, size: info.Size(), elf: headers, order: headers.ByteOrder, code: elfid.CodeOf(headers)}
 	o.byName = make(map[string]*section, len(headers.Sections))
@@ -111,7 +111,7 @@ func checkMagic(path string, file io.ReaderAt) error {
 			what = "it is " + o.what
 		}
 	}
-	return fault(path, "", 0, ErrELF, "%s", what)
+	return faultAt(path, "", 0, ErrELF, "%s", what)
 }
 
 // isShared tells whether a section of a relocatable file is one of several copies, of which the

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
@@ -20,7 +20,7 @@ const (
 	probeDescSection = ".pseudo_probe_desc"
 )
 
-// ErrProbe is the class of an [afdo.FormatError] about pseudo probes.
+// ErrProbe is the class of an afdo.FormatError about pseudo probes.
 var ErrProbe = errors.New("bad pseudo probe")
 
 // A Probed is a function with pseudo probes.
@@ -193,7 +193,7 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 				return err
 			}
 			n, err := records(newCursor(data, off, s), read)
-			if err != nil && off+uint64(len(data)) == s.size || n == 0 && err != nil && !errors.Is(err, afdo.ErrTruncated) {
+			if err != nil && off+uint64(len(data)) == s.size || n == 0 && err != nil && !errors.Is(err, fault.ErrTruncated) {
 				return err
 			}
 			if off, size = off+n, probeChunk; n == 0 {
@@ -201,7 +201,7 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 			}
 		}
 		if len(d.stack) > 0 {
-			return s.fault(s.size, afdo.ErrTruncated, "the section ends within a function")
+			return s.faultAt(s.size, fault.ErrTruncated, "the section ends within a function")
 		}
 	}
 	return nil
@@ -368,7 +368,7 @@ func (d *probeDecoder) check(s *section) error {
 		}
 	}
 	if unknown != 0 {
-		return s.fault(s.size, ErrProbe, "the function of GUID %#x is not described", unknown)
+		return s.faultAt(s.size, ErrProbe, "the function of GUID %#x is not described", unknown)
 	}
 	return nil
 }

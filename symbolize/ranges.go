@@ -81,7 +81,7 @@ func (r *reading) rangeList(f *File, u *unit, v value, root bool, to []span) ([]
 		off = u.rnglistsBase + entry
 	}
 	if s == nil {
-		return to, u.data.info.fault(u.span.off, ErrReference, "the unit here has range lists in a section that is not there")
+		return to, u.data.info.faultAt(u.span.off, ErrReference, "the unit here has range lists in a section that is not there")
 	}
 	n := len(to)
 	err := r.decode(s, off, s.size, func(c *cursor) {

@@ -106,13 +106,13 @@ func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, v
 		k, ok := kinds[kind]
 		switch {
 		case !ok:
-			return table.fault(at, ErrELF, "relocation type %d of %v", kind, s.object.elf.Machine)
+			return table.faultAt(at, ErrELF, "relocation type %d of %v", kind, s.object.elf.Machine)
 		case k.op == relocNone:
 			continue
 		case symbol >= uint64(len(values)):
-			return table.fault(at, ErrELF, "symbol %d, there are %d", symbol, len(values))
+			return table.faultAt(at, ErrELF, "symbol %d, there are %d", symbol, len(values))
 		case off > s.size || uint64(k.size) > s.size-off:
-			return table.fault(at, ErrELF, "offset %d of a section of %d bytes", off, s.size)
+			return table.faultAt(at, ErrELF, "offset %d of a section of %d bytes", off, s.size)
 		}
 		s.patch(s.data[off:off+uint64(k.size)], k, values[symbol]+addend, !addends)
 	}

@@ -24,7 +24,7 @@ const maxWorkers = 8
 // identical code was folded. Then the unit in which the function has the name of the symbol counts,
 // else the first.
 //
-// After an error the sequence ends, which is [afdo.ErrChanged] if one of the files was written to.
+// After an error the sequence ends, which is afdo.ErrChanged if one of the files was written to.
 // Symbols must come from [File.Symbol].
 func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, error] {
 	return func(yield func(*Code, error) bool) {

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 const (
@@ -46,7 +46,7 @@ func (s *section) load() error {
 	return s.loaded.do(func() error {
 		o := s.object
 		if s.header.Offset > uint64(o.size) || s.header.FileSize > uint64(o.size)-s.header.Offset {
-			return fault(s.file, "", int64(s.header.Offset), ErrELF,
+			return faultAt(s.file, "", int64(s.header.Offset), ErrELF,
 				"section %s of %d bytes reaches past the end of the file", s.name, s.header.FileSize)
 		}
 		raw := io.NewSectionReader(o.file, int64(s.header.Offset), int64(s.header.FileSize))
@@ -72,7 +72,7 @@ func (s *section) open(raw *io.SectionReader) error {
 	case len(s.name) > 2 && s.name[:2] == ".z":
 		var head [12]byte
 		if _, err := raw.ReadAt(head[:], 0); err != nil || string(head[:4]) != "ZLIB" {
-			return s.fault(0, afdo.ErrCompressed, "no ZLIB header")
+			return s.faultAt(0, fault.ErrCompressed, "no ZLIB header")
 		}
 		return s.decompress(io.NewSectionReader(raw, 12, raw.Size()-12), elf.COMPRESS_ZLIB, binary.BigEndian.Uint64(head[4:]))
 	}
@@ -87,7 +87,7 @@ func (s *section) compressionHeader(raw io.ReaderAt) (kind elf.CompressionType, 
 		header = 12
 	}
 	if _, err := raw.ReadAt(head[:header], 0); err != nil {
-		return 0, 0, 0, s.fault(0, afdo.ErrCompressed, "no compression header")
+		return 0, 0, 0, s.faultAt(0, fault.ErrCompressed, "no compression header")
 	}
 	kind = elf.CompressionType(s.object.order.Uint32(head[:]))
 	if header == 12 {
@@ -98,7 +98,7 @@ func (s *section) compressionHeader(raw io.ReaderAt) (kind elf.CompressionType, 
 
 func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, size uint64) error {
 	if size > maxExpansion*uint64(raw.Size())+maxExpanded {
-		return s.fault(0, afdo.ErrLimit, "%d bytes say that they decompress to %d", raw.Size(), size)
+		return s.faultAt(0, fault.ErrLimit, "%d bytes say that they decompress to %d", raw.Size(), size)
 	}
 	in, err := s.decompressor(raw, kind)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	defer in.Close()
 	s.data = make([]byte, size)
 	if n, err := io.ReadFull(in, s.data); err != nil {
-		return s.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
+		return s.faultAt(0, fault.ErrCompressed, "%d bytes instead of %d: %v", n, size, err)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.R
 		return nil, fmt.Errorf("symbolize: %s: section %s: compression type %d is %w", s.file, s.name, uint32(kind), ErrUnsupported)
 	}
 	if err != nil {
-		return nil, s.fault(0, afdo.ErrCompressed, "%v", err)
+		return nil, s.faultAt(0, fault.ErrCompressed, "%v", err)
 	}
 	return in, nil
 }

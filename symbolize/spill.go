@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/tempfile"
 )
 
@@ -51,7 +51,7 @@ func (f *spilled) fill(in io.Reader) error {
 	for f.there < f.section.size {
 		n, err := io.ReadFull(in, buf[:min(uint64(len(buf)), f.section.size-f.there)])
 		if err != nil {
-			return f.section.fault(0, afdo.ErrCompressed, "%d bytes instead of %d: %v", f.there+uint64(n), f.section.size, err)
+			return f.section.faultAt(0, fault.ErrCompressed, "%d bytes instead of %d: %v", f.there+uint64(n), f.section.size, err)
 		}
 		if _, err := f.Write(buf[:n]); err != nil {
 			return fmt.Errorf("symbolize: %s: decompressing %s (TMPDIR says where): %w", f.section.file, f.section.name, err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Split debug info: the binary has a skeleton of each unit, with its ranges and lines, and the
@@ -180,11 +180,11 @@ func openPackage(o *object) (*dwpFile, error) {
 	c := p.at(0)
 	version := c.Uint32(aField)
 	if c.Err == nil && version != 2 && version&0xffff != 5 && version>>16 != 5 {
-		c.fail(afdo.ErrVersion, "an index of version %d, 2 and 5 are known", version)
+		c.fail(fault.ErrVersion, "an index of version %d, 2 and 5 are known", version)
 	}
 	p.columns, p.units, p.slots = uint64(c.Uint32(aField)), uint64(c.Uint32(aField)), uint64(c.Uint32(aField))
 	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.Err == nil && (p.columns > dwpRnglists || need > uint64(len(c.Data)-c.Pos) || p.slots&(p.slots-1) != 0) {
-		c.fail(afdo.ErrCount, "%d columns, %d units and %d slots", p.columns, p.units, p.slots)
+		c.fail(fault.ErrCount, "%d columns, %d units and %d slots", p.columns, p.units, p.slots)
 	}
 	return p, c.err()
 }
@@ -217,7 +217,7 @@ func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, e
 		return base, false, nil
 	}
 	if row > p.units {
-		return base, false, p.index.fault(header+8*p.slots+4*slot, ErrReference, "row %d of %d", row, p.units)
+		return base, false, p.index.faultAt(header+8*p.slots+4*slot, ErrReference, "row %d of %d", row, p.units)
 	}
 	table := header + 12*p.slots
 	for i := range p.columns {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
@@ -122,7 +122,7 @@ func (t *symbolTable) count(row, n int) error {
 	}
 	t.named[row] = true
 	if t.left -= int64(n); t.left < 0 {
-		return fmt.Errorf("symbolize: %w: the names of symbols take far more than the file", afdo.ErrLimit)
+		return fmt.Errorf("symbolize: %w: the names of symbols take far more than the file", fault.ErrLimit)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // debugData is the debug info of one object.
@@ -90,7 +90,7 @@ func (c *cursor) unitSpan() unitSpan {
 	span := unitSpan{off: c.offset()}
 	n, _ := c.initialLength()
 	if c.Err == nil && n > c.sect.size-c.offset() {
-		c.fail(afdo.ErrTruncated, "a unit of %d bytes, the section has %d", n, c.sect.size)
+		c.fail(fault.ErrTruncated, "a unit of %d bytes, the section has %d", n, c.sect.size)
 		return span
 	}
 	span.end = c.offset() + n
@@ -108,7 +108,7 @@ func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 		i--
 	}
 	if i < 0 || off >= units[i].end {
-		return unitSpan{}, d.info.fault(off, ErrReference, "no unit has this offset")
+		return unitSpan{}, d.info.faultAt(off, ErrReference, "no unit has this offset")
 	}
 	return units[i], nil
 }
@@ -223,7 +223,7 @@ func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
 	}
 	a := t.lookup(code)
 	if a == nil {
-		return nil, u.data.info.fault(u.entries, ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+		return nil, u.data.info.faultAt(u.entries, ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 	}
 	return a, nil
 }
@@ -232,7 +232,7 @@ func (c *cursor) unitHeader(u *unit) {
 	_, u.wide = c.initialLength()
 	u.version = c.Uint16(aField)
 	if c.Err == nil && (u.version < 2 || u.version > 5) {
-		c.fail(afdo.ErrVersion, "DWARF version %d, 2 to 5 are known", u.version)
+		c.fail(fault.ErrVersion, "DWARF version %d, 2 to 5 are known", u.version)
 		return
 	}
 	u.kind = unitCompile
@@ -310,16 +310,16 @@ func (r *reading) address(u *unit, v value) (uint64, error) {
 	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
 		return r.indexed(u.addresses().addr, u, u.addrBase, v.v, u.addrSize)
 	}
-	return 0, u.data.info.fault(u.span.off, ErrForm, "an address of form %#x in the unit here", uint16(v.form))
+	return 0, u.data.info.faultAt(u.span.off, ErrForm, "an address of form %#x in the unit here", uint16(v.form))
 }
 
 // indexed returns an entry of a table of numbers.
 func (r *reading) indexed(s *section, u *unit, base, index uint64, size uint8) (n uint64, err error) {
 	if s == nil {
-		return 0, u.data.info.fault(u.span.off, ErrReference, "the unit here refers to a section that is not there")
+		return 0, u.data.info.faultAt(u.span.off, ErrReference, "the unit here refers to a section that is not there")
 	}
 	if base > s.size || index >= (s.size-base)/uint64(size) {
-		return 0, s.fault(base, ErrReference, "no entry %d in the table here", index)
+		return 0, s.faultAt(base, ErrReference, "no entry %d in the table here", index)
 	}
 	err = r.decode(s, base+index*uint64(size), s.size, func(c *cursor) { n = c.uint(size) })
 	return n, err
@@ -346,10 +346,10 @@ func (r *reading) attrString(f *File, u *unit, v value) ([]byte, error) {
 		}
 		s = alt.str
 	default:
-		return nil, u.data.info.fault(u.span.off, ErrForm, "a string of form %#x in the unit here", uint16(v.form))
+		return nil, u.data.info.faultAt(u.span.off, ErrForm, "a string of form %#x in the unit here", uint16(v.form))
 	}
 	if s == nil {
-		return nil, u.data.info.fault(u.span.off, ErrReference, "the unit here has strings in a section that is not there")
+		return nil, u.data.info.faultAt(u.span.off, ErrReference, "the unit here has strings in a section that is not there")
 	}
 	str, err := r.str(s, off)
 	if err == nil {
@@ -371,12 +371,12 @@ func (f *File) reference(u *unit, v value) (dieRef, error) {
 		if off := u.span.off + v.v; off >= u.span.off && off < u.span.end {
 			return dieRef{u.data, off}, nil
 		}
-		return dieRef{}, u.data.info.fault(u.span.off, ErrReference, "%d lies outside of the unit here", v.v)
+		return dieRef{}, u.data.info.faultAt(u.span.off, ErrReference, "%d lies outside of the unit here", v.v)
 	case formRefAddr:
 		return dieRef{u.data, v.v}, nil
 	case formGNURefAlt, formRefSup4, formRefSup8:
 		alt, err := f.alternate(u.data)
 		return dieRef{alt, v.v}, err
 	}
-	return dieRef{}, u.data.info.fault(u.span.off, ErrForm, "a reference of form %#x in the unit here", uint16(v.form))
+	return dieRef{}, u.data.info.faultAt(u.span.off, ErrForm, "a reference of form %#x in the unit here", uint16(v.form))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A window is what one goroutine has read of a section last.
@@ -55,7 +55,7 @@ type reading struct {
 // bytes may refer to megabytes of them, thousands of times, so there is a limit.
 func (r *reading) spend(n int) error {
 	if r.left != nil && r.left.Add(-int64(n)) < 0 {
-		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more than the file", afdo.ErrLimit)
+		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more than the file", fault.ErrLimit)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ const firstDecoded = 512
 func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {
-		return s.fault(off, afdo.ErrTruncated, "this offset lies behind the end, %d", limit)
+		return s.faultAt(off, fault.ErrTruncated, "this offset lies behind the end, %d", limit)
 	}
 	for n := first; ; n *= 8 {
 		n = min(n, limit-off)
@@ -105,7 +105,7 @@ func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func
 // copy returns a copy of bytes of a section, in the memory of buf if it has room.
 func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	if off > s.size || n > s.size-off {
-		return nil, s.fault(off, afdo.ErrTruncated, "want %d bytes, the section has %d", n, s.size)
+		return nil, s.faultAt(off, fault.ErrTruncated, "want %d bytes, the section has %d", n, s.size)
 	}
 	if s.data != nil {
 		return s.data[off : off+n : off+n], nil

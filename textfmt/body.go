@@ -1,6 +1,8 @@
 package textfmt
 
-import "github.com/go-afdo/afdo"
+import (
+	"github.com/go-afdo/afdo/internal/fault"
+)
 
 // An entry is one step of a function body as it is parsed. Bodies are kept as
 // entries because their callees may be labels that are explained only later.
@@ -148,7 +150,7 @@ func (p *parser) arrow() {
 	}
 	p.pos++
 	if c, _ := p.raw(); c != '>' {
-		p.fail(at, afdo.ErrSyntax, `expected "->", found "-"`)
+		p.fail(at, fault.ErrSyntax, `expected "->", found "-"`)
 		return
 	}
 	p.pos++

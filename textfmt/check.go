@@ -4,22 +4,22 @@ import (
 	"bytes"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // Check yields what is wrong with a text: the first fault that [Parse] finds or, if there is none,
 // what of the summary does not agree with the data. It takes the memory of the profile.
-func Check(data []byte) iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func Check(data []byte) iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		p, err := Parse(bytes.NewReader(data))
 		if err != nil {
-			yield(afdo.Problem{Err: err})
+			yield(fault.Problem{Err: err})
 			return
 		}
 		more := true
 		summary.Compare(p.Summary, p.Summarize(), true, func(_ int, detail string) {
-			more = more && yield(afdo.Problem{Err: fault(position{}, afdo.ErrSummary, "%s", detail), Remark: true})
+			more = more && yield(fault.Problem{Err: faultAt(position{}, fault.ErrSummary, "%s", detail), Remark: true})
 		})
 	}
 }

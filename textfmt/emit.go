@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -315,7 +316,7 @@ func (e *emitter) entry(r *profile.Record) {
 // checkName refuses a name that the text cannot hold.
 func checkName(name string) error {
 	if len(name) > MaxName {
-		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), afdo.ErrUnrepresentable)
+		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), fault.ErrUnrepresentable)
 	}
 	if strings.IndexByte(name, '"') >= 0 {
 		return fmt.Errorf("textfmt: name %.200q: %w", name, ErrQuote)

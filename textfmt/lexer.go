@@ -7,7 +7,7 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // MaxName is the length in bytes of the longest name, path and keyword that can
@@ -78,7 +78,7 @@ func (l *lexer) stop(err error) {
 
 func (l *lexer) fail(at position, class error, format string, args ...any) {
 	if l.err == nil {
-		l.stop(fault(at, class, format, args...))
+		l.stop(faultAt(at, class, format, args...))
 	}
 }
 
@@ -86,10 +86,10 @@ func (l *lexer) fail(at position, class error, format string, args ...any) {
 func (l *lexer) unexpected(want string) {
 	c, at := l.peek()
 	if c == eof {
-		l.fail(at, afdo.ErrTruncated, "expected %s, found the end of the text", want)
+		l.fail(at, fault.ErrTruncated, "expected %s, found the end of the text", want)
 		return
 	}
-	l.fail(at, afdo.ErrSyntax, "expected %s, found %q", want, []byte{byte(c)})
+	l.fail(at, fault.ErrSyntax, "expected %s, found %q", want, []byte{byte(c)})
 }
 
 func (l *lexer) here() position {
@@ -201,7 +201,7 @@ func (l *lexer) number(width uint, what string) uint64 {
 		return 0
 	}
 	if overflow != 0 || v > 1<<width-1 {
-		l.fail(at, afdo.ErrOverflow, "%s does not fit %d bits", what, width)
+		l.fail(at, fault.ErrOverflow, "%s does not fit %d bits", what, width)
 		return 0
 	}
 	return v
@@ -222,7 +222,7 @@ func (l *lexer) keyword(want string) ([]byte, position) {
 			return l.text, at
 		}
 		if len(l.text) == MaxName {
-			l.fail(at, afdo.ErrOverflow, "keyword is longer than %d bytes", MaxName)
+			l.fail(at, fault.ErrOverflow, "keyword is longer than %d bytes", MaxName)
 			return nil, at
 		}
 		l.text = append(l.text, c)
@@ -237,7 +237,7 @@ func isWordByte(c byte) bool {
 func (l *lexer) expectWord(word string) {
 	want := `"` + word + `"`
 	if found, at := l.keyword(want); string(found) != word {
-		l.fail(at, afdo.ErrSyntax, "expected %s, found %.80q", want, found)
+		l.fail(at, fault.ErrSyntax, "expected %s, found %.80q", want, found)
 	}
 }
 
@@ -253,7 +253,7 @@ func (l *lexer) quoted(what string) []byte {
 	for {
 		chunk, closed := l.untilQuote()
 		if len(l.text)+len(chunk) > MaxName {
-			l.fail(at, afdo.ErrOverflow, "%s is longer than %d bytes", what, MaxName)
+			l.fail(at, fault.ErrOverflow, "%s is longer than %d bytes", what, MaxName)
 			return nil
 		}
 		l.text = append(l.text, chunk...)
@@ -261,7 +261,7 @@ func (l *lexer) quoted(what string) []byte {
 			return l.text
 		}
 		if !l.fill() {
-			l.fail(at, afdo.ErrTruncated, "string without a closing quote")
+			l.fail(at, fault.ErrTruncated, "string without a closing quote")
 			return nil
 		}
 	}
@@ -295,7 +295,7 @@ func (l *lexer) skipSection() {
 	for depth := 1; depth > 0; {
 		switch c, quote := l.peek(); c {
 		case eof:
-			l.fail(at, afdo.ErrTruncated, `missing "}" for this "{"`)
+			l.fail(at, fault.ErrTruncated, `missing "}" for this "{"`)
 			return
 		case '{':
 			depth++
@@ -318,7 +318,7 @@ func (l *lexer) skipString(at position) {
 			return
 		}
 		if !l.fill() {
-			l.fail(at, afdo.ErrTruncated, "string without a closing quote")
+			l.fail(at, fault.ErrTruncated, "string without a closing quote")
 			return
 		}
 	}

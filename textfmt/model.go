@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -19,7 +19,7 @@ import (
 // It takes O(n log n) for n symbols, 9 bytes each, and memory for a copy of the
 // largest function. Before anything is written it refuses a name with a double
 // quote ([ErrQuote]), and a line offset or discriminator that the format cannot
-// hold ([afdo.ErrUnrepresentable]). Errors of w are returned as they are.
+// hold (afdo.ErrUnrepresentable). Errors of w are returned as they are.
 func PrintProfile(w io.Writer, p *profile.Profile) error {
 	m := newModel(p)
 	if err := m.check(); err != nil {
@@ -123,7 +123,7 @@ func (m *model) check() error {
 			r := &f.Records[i]
 			if r.Line >= 1<<widthLine || r.Discriminator >= 1<<widthDiscriminator {
 				return fmt.Errorf("textfmt: symbol %.200q: location %d.%d: %w",
-					m.profile.SymbolName(ref), r.Line, r.Discriminator, afdo.ErrUnrepresentable)
+					m.profile.SymbolName(ref), r.Line, r.Discriminator, fault.ErrUnrepresentable)
 			}
 			if r.Kind == profile.KindInlined {
 				m.inlined[r.Callee] = true

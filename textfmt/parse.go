@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -123,7 +124,7 @@ func (p *parser) skipUnknown(want string) {
 func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
 	switch string(keyword) {
 	case "filenames", "summary", "locations", "callsites", "inlined":
-		p.fail(at, afdo.ErrSyntax, "expected %s, found %q", want, keyword)
+		p.fail(at, fault.ErrSyntax, "expected %s, found %q", want, keyword)
 	default:
 		p.skipSection()
 	}
@@ -140,7 +141,7 @@ func (p *parser) filenames() {
 		_, at := p.peek()
 		file := p.profile.AddUnit(string(p.quoted("file name")))
 		if seen[file] {
-			p.fail(at, afdo.ErrSyntax, "file name %.80q is a duplicate", p.text)
+			p.fail(at, fault.ErrSyntax, "file name %.80q is a duplicate", p.text)
 		}
 		seen[file] = true
 		p.files = append(p.files, file)
@@ -174,7 +175,7 @@ func (p *parser) summary() {
 		s.Entries = p.detailedEntries()
 	}
 	if p.expect('}') && entries != uint64(len(s.Entries)) {
-		p.fail(at, afdo.ErrSyntax, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
+		p.fail(at, fault.ErrSyntax, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
 	}
 	p.profile.Summary = &s
 }
@@ -220,7 +221,7 @@ func (p *parser) symbol() {
 	}
 	l := &p.labels[slot]
 	if l.top {
-		p.fail(at, afdo.ErrSyntax, "duplicate symbol ID %d", id)
+		p.fail(at, fault.ErrSyntax, "duplicate symbol ID %d", id)
 		return
 	}
 	l.top = true
@@ -261,10 +262,10 @@ func (p *parser) fileID() profile.UnitRef {
 	if c == '-' {
 		p.pos++
 		if c, _ := p.raw(); c != '1' {
-			p.fail(at, afdo.ErrSyntax, "expected %s, found \"-\" without \"1\"", want)
+			p.fail(at, fault.ErrSyntax, "expected %s, found \"-\" without \"1\"", want)
 		}
 		if id := p.number(widthCount, want); id != 1 {
-			p.fail(at, afdo.ErrSyntax, "file ID -%d is neither -1 nor an index of filenames", id)
+			p.fail(at, fault.ErrSyntax, "file ID -%d is neither -1 nor an index of filenames", id)
 		}
 		return profile.UnknownUnit
 	}
@@ -273,7 +274,7 @@ func (p *parser) fileID() profile.UnitRef {
 		return profile.UnknownUnit
 	}
 	if id >= uint64(len(p.files)) {
-		p.fail(at, afdo.ErrSyntax, "file ID %d, but there are %d file names", id, len(p.files))
+		p.fail(at, fault.ErrSyntax, "file ID %d, but there are %d file names", id, len(p.files))
 		return profile.UnknownUnit
 	}
 	return p.files[id]
@@ -310,7 +311,7 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 		l.known = true
 		p.unknown--
 	case file != l.file || string(name) != l.name:
-		p.fail(at, afdo.ErrSyntax, "symbol ID %d is both %.80q and %.80q of another name or file", id, l.name, name)
+		p.fail(at, fault.ErrSyntax, "symbol ID %d is both %.80q and %.80q of another name or file", id, l.name, name)
 	}
 	return slot
 }
@@ -364,5 +365,5 @@ func (p *parser) failUnknown() {
 			first, id = l.use, i
 		}
 	})
-	p.fail(first, afdo.ErrSyntax, "no symbol has the ID %d", id)
+	p.fail(first, fault.ErrSyntax, "no symbol has the ID %d", id)
 }

@@ -17,7 +17,7 @@ func checkSyntaxError(t *testing.T, text, msg string, class error) {
 	before, after, ok := strings.Cut(text, "¦")
 	assert.True(t, ok, "no place is marked in %q", text)
 	at := position{strings.Count(before, "\n") + 1, len(before) - strings.LastIndexByte(before, '\n')}
-	want := fault(at, cmp.Or(class, afdo.ErrSyntax), "%s", msg)
+	want := faultAt(at, cmp.Or(class, afdo.ErrSyntax), "%s", msg)
 	p, err := Parse(strings.NewReader(before + after))
 	assert.Equal(t, want, err, "%q", text)
 	assert.Nil(t, p)

@@ -270,7 +270,7 @@ func TestParseDeepUnknownSection(t *testing.T) {
 	require.NoError(t, profile.Compare(compose(fn{file: "a.c", name: "f", headCount: 1}), parse(t, text)))
 
 	_, err := Parse(strings.NewReader(head + "new =\n {" + strings.Repeat("{\n", depth)))
-	assert.Equal(t, fault(position{15, 2}, afdo.ErrTruncated, "%s", `missing "}" for this "{"`), err)
+	assert.Equal(t, faultAt(position{15, 2}, afdo.ErrTruncated, "%s", `missing "}" for this "{"`), err)
 }
 
 // A token is right wherever the lexer's buffer ends within it.
@@ -281,7 +281,7 @@ of \xff two lines":-1(12345:678:9) = { locations = { 11.22 = 33 }, callsites = {
 	for pad := bufferSize - start - len(body); pad <= bufferSize-start+2; pad++ {
 		text := head + strings.Repeat(" ", pad) + "\n" + body
 		_, err := Parse(strings.NewReader(text))
-		require.Equal(t, fault(position{16, 107}, afdo.ErrSyntax, "%s", `expected a symbol, found "!"`), err, "%d", pad)
+		require.Equal(t, faultAt(position{16, 107}, afdo.ErrSyntax, "%s", `expected a symbol, found "!"`), err, "%d", pad)
 
 		p := parse(t, strings.TrimSuffix(text, "!"))
 		f, ok := p.FindSymbol(profile.UnknownUnit, "name\nof \\xff two lines")
@@ -299,9 +299,9 @@ func TestParseLongNames(t *testing.T) {
 	require.NoError(t, profile.Compare(compose(fn{file: "a.c", name: longest, headCount: 1}), p))
 
 	for text, want := range map[string]error{
-		head + "\n" + `"` + longest + `x":0(1:1:0) = {}`: fault(position{15, 1}, afdo.ErrOverflow, "%s", "symbol name is longer than 1048576 bytes"),
-		head + ` ` + longest + `x = {}`:                  fault(position{14, 2}, afdo.ErrOverflow, "%s", "keyword is longer than 1048576 bytes"),
-		`filenames = {"a", "` + longest + `y`:            fault(position{1, 19}, afdo.ErrOverflow, "%s", "file name is longer than 1048576 bytes"),
+		head + "\n" + `"` + longest + `x":0(1:1:0) = {}`: faultAt(position{15, 1}, afdo.ErrOverflow, "%s", "symbol name is longer than 1048576 bytes"),
+		head + ` ` + longest + `x = {}`:                  faultAt(position{14, 2}, afdo.ErrOverflow, "%s", "keyword is longer than 1048576 bytes"),
+		`filenames = {"a", "` + longest + `y`:            faultAt(position{1, 19}, afdo.ErrOverflow, "%s", "file name is longer than 1048576 bytes"),
 	} {
 		_, err := Parse(strings.NewReader(text))
 		assert.Equal(t, want, err)

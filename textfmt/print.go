@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -20,14 +21,14 @@ import (
 //
 // Print goes through the file twice. The first time it looks for faults and for
 // inlined symbols, so that nothing is written of a file that is malformed or
-// holds a name that the text cannot, see [ErrQuote] and [afdo.ErrUnrepresentable]. It takes
+// holds a name that the text cannot, see [ErrQuote] and afdo.ErrUnrepresentable. It takes
 // memory for the names of all symbols and the paths of all units, some 50 bytes a symbol on top,
 // the unit at hand, and 24 bytes for each record of the function at hand.
 //
 // Errors of r come with the unit and symbol whose samples they are about, those
-// of w as they are. A callee that no unit has is [afdo.ErrMalformed]. A file
+// of w as they are. A callee that no unit has is afdo.ErrMalformed. A file
 // whose text would be larger than any real one's, because functions or strings
-// share their bytes a thousandfold, gives [afdo.ErrLimit].
+// share their bytes a thousandfold, gives afdo.ErrLimit.
 func Print(w io.Writer, r *afdo.Reader) error {
 	p := newPrinter(w, r)
 	if err := p.eachUnit(p.surveyUnit); err != nil {
@@ -191,7 +192,7 @@ func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 
 func (p *printer) symbolsOf(callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 	symbols, err := p.reader.SymbolsByID(callees)
-	if !errors.Is(err, afdo.ErrNotFound) {
+	if !errors.Is(err, fault.ErrNotFound) {
 		return symbols, err
 	}
 	for _, id := range callees { // which one is it?
@@ -204,7 +205,7 @@ func (p *printer) symbolsOf(callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 
 func (p *printer) callee(id afdo.SymbolID) (afdo.Symbol, error) {
 	s, err := p.reader.Symbol(id)
-	if errors.Is(err, afdo.ErrNotFound) {
+	if errors.Is(err, fault.ErrNotFound) {
 		return s, unknownCallee(id)
 	}
 	return s, err
@@ -335,5 +336,5 @@ func inSymbol(s afdo.Symbol, err error) error {
 }
 
 func unknownCallee(id afdo.SymbolID) error {
-	return fmt.Errorf("textfmt: %w: no unit has the callee's symbol ID %d: %w", afdo.ErrMalformed, id, afdo.ErrSymbol)
+	return fmt.Errorf("textfmt: %w: no unit has the callee's symbol ID %d: %w", fault.ErrMalformed, id, fault.ErrSymbol)
 }

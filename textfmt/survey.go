@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A survey finds out what has to be known of functions before they are printed.
@@ -60,7 +61,7 @@ func (s *survey) symbol(symbol afdo.Symbol) error {
 		return err
 	}
 	if s.names -= int64(len(symbol.Name())); s.names < 0 {
-		return fmt.Errorf("textfmt: the names of the symbols are too long: %w", afdo.ErrLimit)
+		return fmt.Errorf("textfmt: the names of the symbols are too long: %w", fault.ErrLimit)
 	}
 	s.printed.add(symbol.ID())
 	if !symbol.HasInfo() {
@@ -90,7 +91,7 @@ func (s *survey) function(info afdo.Info) error {
 			s.callees.add(t.Callee)
 		}
 		if s.records < 0 {
-			return fmt.Errorf("more records than the file has room for: %w", afdo.ErrLimit)
+			return fmt.Errorf("more records than the file has room for: %w", fault.ErrLimit)
 		}
 	}
 	return c.Err()
@@ -130,7 +131,7 @@ type boundedWriter struct {
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
-		return 0, fmt.Errorf("textfmt: the text is too long for a file of its size: %w", afdo.ErrLimit)
+		return 0, fmt.Errorf("textfmt: the text is too long for a file of its size: %w", fault.ErrLimit)
 	}
 	return b.w.Write(p)
 }

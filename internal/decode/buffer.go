@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Buffer decodes fields in order. The first fault sticks: from then on nothing is left and every
@@ -72,7 +74,7 @@ func (b *Buffer) Take(n uint64, what string) []byte {
 }
 
 func (b *Buffer) truncated(n uint64, what string) {
-	b.Fail(b.Pos, ErrTruncated, "%s takes %d bytes, %d are left", what, n, b.Rest())
+	b.Fail(b.Pos, fault.ErrTruncated, "%s takes %d bytes, %d are left", what, n, b.Rest())
 }
 
 // Uint8 decodes a byte.
@@ -153,7 +155,7 @@ func (b *Buffer) longULEB() (v uint64) {
 	for i, c := range b.Data[b.Pos:] {
 		low := uint64(c & 0x7f)
 		if low<<(7*i)>>(7*i) != low {
-			b.Fail(b.Pos, ErrVarint, "a LEB128 of more than 64 bits")
+			b.Fail(b.Pos, fault.ErrVarint, "a LEB128 of more than 64 bits")
 			return 0
 		}
 		v |= low << (7 * i)
@@ -171,7 +173,7 @@ func (b *Buffer) SLEB() (v int64) {
 	for i, c := range b.Data[b.Pos:] {
 		shift, low := 7*i, int64(c&0x7f)
 		if shift >= 63 && low != 0 && low != 0x7f {
-			b.Fail(b.Pos, ErrVarint, "a LEB128 of more than 64 bits")
+			b.Fail(b.Pos, fault.ErrVarint, "a LEB128 of more than 64 bits")
 			return 0
 		}
 		v |= low << shift
@@ -188,7 +190,7 @@ func (b *Buffer) SLEB() (v int64) {
 }
 
 func (b *Buffer) unended(what string) {
-	b.Fail(b.Pos, ErrTruncated, "%s does not end within the %d bytes left", what, b.Rest())
+	b.Fail(b.Pos, fault.ErrTruncated, "%s does not end within the %d bytes left", what, b.Rest())
 }
 
 // SkipLEB passes over a LEB128 of either kind.
@@ -206,7 +208,7 @@ func (b *Buffer) SkipLEB() {
 // at least size. Nothing is ever allocated or looped for by a count that has not passed here.
 func (b *Buffer) Count(pos int, n uint64, size int, what string) int {
 	if n > uint64(b.Rest()/size) {
-		b.Fail(pos, ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, b.Rest(), b.Rest()/size)
+		b.Fail(pos, fault.ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, b.Rest(), b.Rest()/size)
 	}
 	if b.Err != nil {
 		return 0

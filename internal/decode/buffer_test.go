@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Each fault has its class and the place where the field begins, and the first one sticks.
@@ -16,21 +18,21 @@ func TestFaults(t *testing.T) {
 		read  func(b *Buffer)
 		class error
 	}{
-		"no byte":         {"", func(b *Buffer) { b.Uint8("it") }, ErrTruncated},
-		"half a word":     {"x", func(b *Buffer) { b.Uint16("it") }, ErrTruncated},
-		"three bytes":     {"xyz", func(b *Buffer) { b.Uint32("it") }, ErrTruncated},
-		"seven bytes":     {"1234567", func(b *Buffer) { b.Uint64("it") }, ErrTruncated},
-		"bytes":           {"123", func(b *Buffer) { b.Take(4, "it") }, ErrTruncated},
-		"very many bytes": {"123", func(b *Buffer) { b.Take(1<<63, "it") }, ErrTruncated},
-		"string":          {"abc", func(b *Buffer) { b.String("it") }, ErrTruncated},
-		"ULEB":            {"\x80\x80", func(b *Buffer) { b.ULEB() }, ErrTruncated},
-		"SLEB":            {"\xff", func(b *Buffer) { b.SLEB() }, ErrTruncated},
-		"skipped LEB":     {"\x80", func(b *Buffer) { b.SkipLEB() }, ErrTruncated},
-		"wide ULEB":       {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", func(b *Buffer) { b.ULEB() }, ErrVarint},
-		"wider ULEB":      {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", func(b *Buffer) { b.ULEB() }, ErrVarint},
-		"wide SLEB":       {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", func(b *Buffer) { b.SLEB() }, ErrVarint},
-		"count":           {"1234567", func(b *Buffer) { b.Count(b.Pos, 2, 4, "things") }, ErrCount},
-		"great count":     {"1234567", func(b *Buffer) { b.Count(b.Pos, 1<<63, 4, "things") }, ErrCount},
+		"no byte":         {"", func(b *Buffer) { b.Uint8("it") }, fault.ErrTruncated},
+		"half a word":     {"x", func(b *Buffer) { b.Uint16("it") }, fault.ErrTruncated},
+		"three bytes":     {"xyz", func(b *Buffer) { b.Uint32("it") }, fault.ErrTruncated},
+		"seven bytes":     {"1234567", func(b *Buffer) { b.Uint64("it") }, fault.ErrTruncated},
+		"bytes":           {"123", func(b *Buffer) { b.Take(4, "it") }, fault.ErrTruncated},
+		"very many bytes": {"123", func(b *Buffer) { b.Take(1<<63, "it") }, fault.ErrTruncated},
+		"string":          {"abc", func(b *Buffer) { b.String("it") }, fault.ErrTruncated},
+		"ULEB":            {"\x80\x80", func(b *Buffer) { b.ULEB() }, fault.ErrTruncated},
+		"SLEB":            {"\xff", func(b *Buffer) { b.SLEB() }, fault.ErrTruncated},
+		"skipped LEB":     {"\x80", func(b *Buffer) { b.SkipLEB() }, fault.ErrTruncated},
+		"wide ULEB":       {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", func(b *Buffer) { b.ULEB() }, fault.ErrVarint},
+		"wider ULEB":      {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", func(b *Buffer) { b.ULEB() }, fault.ErrVarint},
+		"wide SLEB":       {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", func(b *Buffer) { b.SLEB() }, fault.ErrVarint},
+		"count":           {"1234567", func(b *Buffer) { b.Count(b.Pos, 2, 4, "things") }, fault.ErrCount},
+		"great count":     {"1234567", func(b *Buffer) { b.Count(b.Pos, 1<<63, 4, "things") }, fault.ErrCount},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := Buffer{Data: []byte("\x00" + c.data), Pos: 1, Part: "part"}
@@ -73,14 +75,14 @@ func TestErrors(t *testing.T) {
 	assert.Equal(t, assert.AnError, b.Error(nil), "it has its place already")
 
 	b = Buffer{}
-	b.Fail(0, ErrCount, "%d", 7)
+	b.Fail(0, fault.ErrCount, "%d", 7)
 	assert.Equal(t, assert.AnError, b.Error(func(f *Fault) error {
-		assert.Equal(t, &Fault{Class: ErrCount, Detail: "7"}, f)
+		assert.Equal(t, &Fault{Class: fault.ErrCount, Detail: "7"}, f)
 		return assert.AnError
 	}))
 
-	class := Reworded(ErrCount, "too many")
-	assert.ErrorIs(t, class, ErrCount)
+	class := Reworded(fault.ErrCount, "too many")
+	assert.ErrorIs(t, class, fault.ErrCount)
 	assert.EqualError(t, class, "too many")
 }
 

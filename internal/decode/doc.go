@@ -2,5 +2,5 @@
 // of them, and one shape of fault.
 //
 // A format embeds [Buffer] in a type of its own that knows which part of which file the bytes are,
-// and makes an afdo.FormatError of the fault.
+// and makes an fault.FormatError of the fault.
 package decode

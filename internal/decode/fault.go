@@ -1,25 +1,16 @@
 package decode
 
-import "errors"
-
-// Classes of faults, which package afdo exports.
-var (
-	ErrTruncated = errors.New("truncated section")
-	ErrVarint    = errors.New("bad varint")
-	ErrCount     = errors.New("bad count")
-)
-
-// A Fault says what is wrong with bytes, and where in them. It is no error yet: who knows what the
-// bytes are makes one of it.
+// A Fault describes a fault in some bytes. It is not an error: the caller, which knows the origin
+// of the bytes, makes one of it.
 type Fault struct {
-	Part   string // what was being read, if a format has names for that
-	Pos    int    // of the offending byte
-	Class  error  // such as ErrTruncated
+	Part   string // name of the part that was being read, if the format has such names
+	Pos    int    // of the faulty byte
+	Class  error  // such as fault.ErrTruncated
 	Detail string
-	Other  error // instead of all this: an error that is not about these bytes
+	Other  error // if set, an error that is not about these bytes; the other fields are unused
 }
 
-// Reworded returns a class that says what it is in other words and matches class under errors.Is.
+// Reworded returns a class with another text that matches class under errors.Is.
 func Reworded(class error, text string) error { return &reworded{class, text} }
 
 type reworded struct {

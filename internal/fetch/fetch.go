@@ -25,18 +25,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // classes are the errors that an answer can carry, by class.
-var classes = [...]error{1: errors.New("other"), 2: afdo.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission}
+var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission}
 
 const other = 1
 
 // maxText is the length of the longest name or error in bytes.
 const maxText = 64 << 10
 
-// An Error is an error of a helper. Under errors.Is it matches afdo.ErrChanged, fs.ErrNotExist or
+// An Error is an error of a helper. Under errors.Is it matches fault.ErrChanged, fs.ErrNotExist or
 // fs.ErrPermission if the error in the helper did.
 type Error struct {
 	class uint8

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A File is a file of a server that a helper reads. Many goroutines may use it at the same time.
@@ -214,7 +214,7 @@ func (f *File) question(off int64, n int) (before, done chan struct{}, err error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.cmd == nil {
-		return nil, nil, afdo.ErrClosed
+		return nil, nil, fault.ErrClosed
 	}
 	if f.broken != nil {
 		return nil, nil, f.broken
@@ -253,7 +253,7 @@ func (f *File) Close() error {
 	f.cmd = nil
 	f.mu.Unlock()
 	if cmd == nil {
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	_ = f.in.Close()
 	<-f.last // the last answer has been read

@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // What a compressed file may unpack to: profiles shrink to a tenth or so, and one of a few bytes
@@ -52,7 +52,7 @@ func unpack(head []byte, src io.Reader) (*unpacker, error) {
 	return nil, nil
 }
 
-// An unpacker reads what a compressed file holds, and gives [afdo.ErrLimit] where that is out of
+// An unpacker reads what a compressed file holds, and gives [fault.ErrLimit] where that is out of
 // all proportion to the file.
 type unpacker struct {
 	name   string
@@ -65,7 +65,7 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.n += int64(n)
 	if u.n > freeUnpacked+unpackedPerByte*u.packed.n {
-		return 0, u.error(fmt.Errorf("%w: it unpacks to more than %d times its size and %d MiB", afdo.ErrLimit, unpackedPerByte, freeUnpacked>>20))
+		return 0, u.error(fmt.Errorf("%w: it unpacks to more than %d times its size and %d MiB", fault.ErrLimit, unpackedPerByte, freeUnpacked>>20))
 	}
 	if err != nil && err != io.EOF {
 		err = u.error(err)

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -34,7 +35,7 @@ func (d *Directory) path(e *entry) []byte { return d.data[e.name : e.name+int(e.
 // Directory reads the file names section when first needed.
 func (v *File) Directory() (*Directory, error) {
 	if v.Closed() {
-		return nil, ErrClosed
+		return nil, fault.ErrClosed
 	}
 	if d := v.dir.Load(); d != nil {
 		return d, nil
@@ -103,7 +104,7 @@ func (d *Directory) orderByID() error {
 
 // overlap is the error of symbol IDs that are another unit's, too.
 func (d *Directory) overlap(e *entry) error {
-	return d.section.FaultAt(e.name, ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
+	return d.section.FaultAt(e.name, fault.ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
 }
 
 func (d *Directory) rank() {
@@ -273,14 +274,14 @@ func (f *Fields) unitFields(e *entry) (name []byte) {
 // nameFault returns what is wrong with the path (format note 8).
 func (e *entry) nameFault(name []byte) *wire.Fault {
 	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
-		return &wire.Fault{Pos: e.name, Class: ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}
+		return &wire.Fault{Pos: e.name, Class: fault.ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}
 	}
 	return nil
 }
 
 func (e *entry) rangeFault() *wire.Fault {
 	if e.Start > e.End {
-		return &wire.Fault{Pos: e.name, Class: ErrSymbol, Detail: fmt.Sprintf("symbol IDs from %d to %d", e.Start, e.End)}
+		return &wire.Fault{Pos: e.name, Class: fault.ErrSymbol, Detail: fmt.Sprintf("symbol IDs from %d to %d", e.Start, e.End)}
 	}
 	return nil
 }

@@ -4,8 +4,8 @@
 // what stands in an index.
 //
 // A [File] is what a Reader of package afdo stands on, which has the API. Nothing here knows of
-// symbols or samples. Errors are a [Fault], a [ReadError], a [VersionError], or match one of the
-// classes; package afdo makes its own of them.
+// symbols or samples. Errors are a [Fault], a [fault.ReadError], a [VersionError], or match one of
+// the classes; package afdo makes its own of them.
 //
 // # Dialects
 //

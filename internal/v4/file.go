@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -90,11 +91,11 @@ func (v *File) readHeader() error {
 	return headerClass(v.readTable(t))
 }
 
-// Close releases the file. It does not wait for other calls. The error is [ErrClosed] if that has
-// been done.
+// Close releases the file. It does not wait for other calls. The error is [fault.ErrClosed] if that
+// has been done.
 func (v *File) Close() error {
 	if v.Closed() {
-		return ErrClosed
+		return fault.ErrClosed
 	}
 	return v.src.close()
 }

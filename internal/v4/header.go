@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -42,7 +43,7 @@ func (t *sectionTable) checkCount(n uint64) error {
 	entrySize := uint64(wire.PlaceSize(t.Compact))
 	left := uint64(t.size) - uint64(t.Pos)
 	if n > left/entrySize || n > math.MaxInt32 {
-		return t.Section.FaultAt(9, ErrHeader, "%d sections in a file of %d bytes%s", n, t.size, dialectHint)
+		return t.Section.FaultAt(9, fault.ErrHeader, "%d sections in a file of %d bytes%s", n, t.size, dialectHint)
 	}
 	t.count = int(n)
 	return nil
@@ -57,9 +58,9 @@ func headerFields(data []byte) Fields {
 
 // headerClass gives faults of single header fields the class of the header.
 func headerClass(err error) error {
-	if e, ok := err.(*Fault); ok && e.Class != ErrHeader {
+	if e, ok := err.(*Fault); ok && e.Class != fault.ErrHeader {
 		e.Detail = fmt.Sprintf("%v: %s%s", e.Class, e.Detail, dialectHint)
-		e.Class = ErrHeader
+		e.Class = fault.ErrHeader
 	}
 	return err
 }
@@ -84,7 +85,7 @@ func (t *sectionTable) likelyEnd() uint64 {
 // checkVersion tells a version 4 file from older ones and from what is no profile.
 func checkVersion(head []byte) error {
 	if len(head) < 8 {
-		return header.FaultAt(0, ErrMagic, "%d bytes", len(head))
+		return header.FaultAt(0, fault.ErrMagic, "%d bytes", len(head))
 	}
 	var version uint32
 	switch string(head[:4]) {
@@ -95,7 +96,7 @@ func checkVersion(head []byte) error {
 	case "gcda":
 		version = binary.BigEndian.Uint32(head[4:])
 	default:
-		return header.FaultAt(0, ErrMagic, "the file begins with %q", head[:4])
+		return header.FaultAt(0, fault.ErrMagic, "the file begins with %q", head[:4])
 	}
 	if version != wire.Version || string(head[:4]) != wire.Magic {
 		return &VersionError{Magic: string(head[:4]), Version: version}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
-	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // An index is a section that any reader may skip, the last one of a file (docs/extensions.md). Of
@@ -27,13 +27,13 @@ type Index struct {
 }
 
 // errNoIndex is why most files have no index.
-var errNoIndex = fmt.Errorf("afdo: index: %w", ErrNotFound)
+var errNoIndex = fmt.Errorf("afdo: index: %w", fault.ErrNotFound)
 
-// Index returns the index of the file. The error is [ErrNotFound] if there is none, a [Fault] if it
-// cannot be used, or that of a read.
+// Index returns the index of the file. The error is [fault.ErrNotFound] if there is none, a [Fault]
+// if it cannot be used, or that of a read.
 func (v *File) Index() (*Index, error) {
 	if v.Closed() {
-		return nil, ErrClosed
+		return nil, fault.ErrClosed
 	}
 	x, err := v.openIndex()
 	if err == nil {
@@ -156,7 +156,7 @@ func (v *File) requireChecksums() error {
 	if e, ok := x.unusable.(*Fault); ok {
 		why = e.Detail
 	}
-	return header.FaultAt(0, wire.ErrChecksum, "checksums are required: %s", why)
+	return header.FaultAt(0, fault.ErrChecksum, "checksums are required: %s", why)
 }
 
 // verify compares the bytes of a section with its checksum, if the file has one and that has not
@@ -178,7 +178,7 @@ func (v *File) verify(section int, e extent, data []byte) error {
 		return x.Fault(err)
 	}
 	if got := indexfmt.Sum(data); got != want {
-		return newSection(section, e, data[0]).FaultAt(0, wire.ErrChecksum, "the section has the checksum %08x, want %08x", got, want)
+		return newSection(section, e, data[0]).FaultAt(0, fault.ErrChecksum, "the section has the checksum %08x, want %08x", got, want)
 	}
 	x.setChecked(section)
 	return nil

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"golang.org/x/exp/mmap"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // mapping is a mapped file that may shrink, change or be closed at any time.
@@ -64,7 +66,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	// mmap opens the path a second time: it must have been the same file still.
 	now, err := os.Stat(path)
 	if err == nil && (!os.SameFile(info, now) || int64(data.Len()) != info.Size()) {
-		err = &fs.PathError{Op: "map", Path: path, Err: ErrChanged}
+		err = &fs.PathError{Op: "map", Path: path, Err: fault.ErrChanged}
 	}
 	if err != nil {
 		data.Close()
@@ -82,7 +84,7 @@ func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
-		return ErrClosed
+		return fault.ErrClosed
 	}
 	m.users++
 	m.mu.Unlock()
@@ -132,7 +134,7 @@ func (m *mapping) unchanged() error {
 		return err
 	}
 	if now.Size() != m.info.Size() || !now.ModTime().Equal(m.info.ModTime()) {
-		return ErrChanged
+		return fault.ErrChanged
 	}
 	return nil
 }
@@ -141,14 +143,14 @@ func (m *mapping) unchanged() error {
 func guardedRead(r io.ReaderAt, p []byte, off int64) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if fault := recover(); fault != nil {
-			if _, ok := fault.(interface {
+		if cause := recover(); cause != nil {
+			if _, ok := cause.(interface {
 				runtime.Error
 				Addr() uintptr
 			}); !ok {
-				panic(fault)
+				panic(cause)
 			}
-			err = ErrChanged
+			err = fault.ErrChanged
 		}
 	}()
 	return readFull(r, p, off)
@@ -160,7 +162,7 @@ func readFull(r io.ReaderAt, p []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		return ErrChanged // the file had so many bytes when it was opened
+		return fault.ErrChanged // the file had so many bytes when it was opened
 	}
 	return err
 }

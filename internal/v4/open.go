@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -86,7 +87,7 @@ func (v *File) openPlace(index int, want byte) (Fields, error) {
 // viewExtent returns the bytes of an extent, in memory that may be used, if it is not nil.
 func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
 	if e.size > math.MaxInt {
-		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, wire.ErrLimit)
+		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, fault.ErrLimit)
 	}
 	return v.src.viewIn(buf, e.off, int(e.size))
 }
@@ -99,7 +100,7 @@ func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, e
 	}
 	f := newSection(index, e, data[0]).fieldsAt(data, 1)
 	if f.Section.Type != want {
-		return Fields{}, f.Section.FaultAt(0, ErrSection, "want a %s section", wire.SectionTypeName(want))
+		return Fields{}, f.Section.FaultAt(0, fault.ErrSection, "want a %s section", wire.SectionTypeName(want))
 	}
 	return f, nil
 }
@@ -149,7 +150,7 @@ func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fie
 
 // badIndex is the error of a reference to a section that the file does not have.
 func (v *File) badIndex(from Section, pos int, ref Ref) error {
-	return from.FaultAt(pos, ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
+	return from.FaultAt(pos, fault.ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
 }
 
 // adjacent returns how many of the extents, from the first on, follow on each other in the file.

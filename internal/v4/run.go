@@ -1,6 +1,7 @@
 package v4
 
 import (
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -22,14 +23,14 @@ func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	names := newSection(place.index, place.extent, run.Bitmask)
 	u, ok := v.soleUnit(names, rank, run.Entry)
 	if !ok {
-		return u, x.Section.FaultAt(0, wire.ErrIndex, "the entry of unit %d is none", rank)
+		return u, x.Section.FaultAt(0, fault.ErrIndex, "the entry of unit %d is none", rank)
 	}
 	if len(run.Sizes) == 0 {
 		return u, nil
 	}
 	u.run, err = x.newRun(t, run)
 	if err == nil && (int(u.Strings) != run.First || int(u.Symbols) != run.First+1) {
-		err = x.Section.FaultAt(0, wire.ErrIndex, "the sections of unit %d are from %d on, not %d", rank, u.Strings, run.First)
+		err = x.Section.FaultAt(0, fault.ErrIndex, "the sections of unit %d are from %d on, not %d", rank, u.Strings, run.First)
 	}
 	if err == nil {
 		t.sparse.addRun(u.run)
@@ -46,7 +47,7 @@ func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
 	ok := run.Offset >= 0 && run.First >= 0 && run.First+len(run.Sizes) <= x.Section.Index
 	for i, size := range run.Sizes {
 		if !ok || size <= 0 || end > x.Section.Offset-first || size > x.Section.Offset-first-end || t.fixedAt(run.First+i) != nil {
-			return nil, x.Section.FaultAt(0, wire.ErrIndex, "the run of sections from %d on leads out of the file", run.First)
+			return nil, x.Section.FaultAt(0, fault.ErrIndex, "the run of sections from %d on leads out of the file", run.First)
 		}
 		u.places[i] = extent{first + end, size}
 		end += size

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/arriving"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -26,7 +27,7 @@ func (s *source) view(off int64, n int) ([]byte, error) { return s.viewIn(nil, o
 // viewIn is view for a caller who has memory that it may use, and make larger, or nil.
 func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
 	if s.closed.Load() {
-		return nil, ErrClosed
+		return nil, fault.ErrClosed
 	}
 	if s.bytes != nil {
 		return s.bytes[off : off+int64(n)], nil
@@ -75,15 +76,15 @@ func (s *source) opened() error {
 }
 
 func readError(off int64, n int, err error) error {
-	if err != nil && err != ErrClosed {
-		return &ReadError{Offset: off, Size: n, Err: err}
+	if err != nil && err != fault.ErrClosed {
+		return &fault.ReadError{Offset: off, Size: n, Err: err}
 	}
 	return err
 }
 
 func (s *source) close() error {
 	if s.closed.Swap(true) {
-		return ErrClosed
+		return fault.ErrClosed
 	}
 	if s.mapped != nil {
 		return s.mapped.close()

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -167,7 +168,7 @@ func (t *sectionTable) checkBounds(pos int, typ byte, p wire.Place) error {
 	if typ != 0 {
 		article = "the " + wire.SectionTypeName(typ)
 	}
-	return t.Section.FaultAt(pos, ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
+	return t.Section.FaultAt(pos, fault.ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
 }
 
 // sort decodes the entries of a table that is out of order and sorts them.
@@ -202,9 +203,9 @@ func (t *sectionTable) apart(a, b extent) error {
 	case a.off+a.size <= b.off:
 		return nil
 	case b.off < t.end:
-		return t.Section.FaultAt(t.entries, ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint)
+		return t.Section.FaultAt(t.entries, fault.ErrHeader, "the section at offset %d begins inside the header of %d bytes%s", b.off, t.end, dialectHint)
 	}
-	return t.Section.FaultAt(t.entries, ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
+	return t.Section.FaultAt(t.entries, fault.ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
 }
 
 // sortFixed puts the fixed sections in the order of the file.

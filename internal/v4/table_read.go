@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -54,14 +55,14 @@ func (v *File) scanInFile(t *sectionTable) error {
 func (v *File) scanTable(t *sectionTable) error {
 	end := t.likelyEnd()
 	if end > min(math.MaxUint32, math.MaxInt) {
-		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, wire.ErrLimit)
+		return fmt.Errorf("afdo: a section table of %d bytes: %w", end, fault.ErrLimit)
 	}
 	data, err := v.src.view(0, int(end))
 	if err != nil {
 		return err
 	}
 	if !bytes.HasPrefix(data, t.head) {
-		return t.Section.FaultAt(0, wire.ErrChecksum, "the header is not the one that the index has a copy of")
+		return t.Section.FaultAt(0, fault.ErrChecksum, "the header is not the one that the index has a copy of")
 	}
 	t.Data = data
 	return t.scan()

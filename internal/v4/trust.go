@@ -3,6 +3,7 @@ package v4
 import (
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -26,7 +27,7 @@ const MaxFalse = 256
 // fault of a checksum for an index that is damaged.
 func (v *File) Trusted() (*Index, error) {
 	if v.Closed() {
-		return nil, ErrClosed
+		return nil, fault.ErrClosed
 	}
 	if !v.opts.TrustIndex {
 		return nil, nil
@@ -41,14 +42,14 @@ func (v *File) TrustsIndex() bool { return v.opts.TrustIndex }
 // lookup has to go on without it. A checksum that is wrong is an error of the lookup, unless the
 // caller skips checksums.
 func (x *Index) Misleads(section int, class error) bool {
-	return section == x.Section.Index && (class != wire.ErrChecksum || x.file.opts.SkipChecksums)
+	return section == x.Section.Index && (class != fault.ErrChecksum || x.file.opts.SkipChecksums)
 }
 
 // fromIndex returns the units among candidates of the index that fit. It reports whether that is
 // the answer: else the index is not to be asked, or misleads, and the file names section tells.
 func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) (units []Unit, answered bool, err error) {
 	if v.Closed() {
-		return nil, true, ErrClosed
+		return nil, true, fault.ErrClosed
 	}
 	if v.dir.Load() != nil {
 		return nil, false, nil
@@ -99,7 +100,7 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 	var units []Unit
 	for i, rank := range ranks {
 		if i > len(units)+MaxFalse {
-			return nil, x.Section.FaultAt(0, wire.ErrIndex, "hundreds of other units in the place of one")
+			return nil, x.Section.FaultAt(0, fault.ErrIndex, "hundreds of other units in the place of one")
 		}
 		u, err := v.unitAt(x, int(rank))
 		if err != nil {
@@ -128,7 +129,7 @@ func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	}
 	names := newSection(place.index, place.extent, mask[0])
 	if entry.From < 1 || entry.To <= entry.From || entry.To > names.Size {
-		return Unit{}, x.Section.FaultAt(0, wire.ErrIndex, "unit %d from %d to %d in file names of %d bytes", rank, entry.From, entry.To, names.Size)
+		return Unit{}, x.Section.FaultAt(0, fault.ErrIndex, "unit %d from %d to %d in file names of %d bytes", rank, entry.From, entry.To, names.Size)
 	}
 	names.Offset += entry.From
 	data, err := v.src.view(names.Offset, int(entry.To-entry.From))
@@ -137,13 +138,13 @@ func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	}
 	if got := indexfmt.EntrySum(wire.SectionBitmask(names.Type, names.Compact), data); got != entry.Sum {
 		if v.opts.SkipChecksums {
-			return Unit{}, x.Section.FaultAt(0, wire.ErrIndex, "unit %d has another checksum", rank)
+			return Unit{}, x.Section.FaultAt(0, fault.ErrIndex, "unit %d has another checksum", rank)
 		}
-		return Unit{}, names.FaultAt(0, wire.ErrChecksum, "the entry of unit %d has the checksum %08x, want %08x", rank, got, entry.Sum)
+		return Unit{}, names.FaultAt(0, fault.ErrChecksum, "the entry of unit %d has the checksum %08x, want %08x", rank, got, entry.Sum)
 	}
 	u, ok := v.soleUnit(names, rank, data)
 	if !ok {
-		return u, x.Section.FaultAt(0, wire.ErrIndex, "unit %d is not at %d", rank, entry.From)
+		return u, x.Section.FaultAt(0, fault.ErrIndex, "unit %d is not at %d", rank, entry.From)
 	}
 	return u, nil
 }

@@ -3,7 +3,7 @@ package instrprof
 import (
 	"sync"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -126,11 +126,11 @@ func (t *hashTable) check(src *source.Source) error {
 				return err
 			}
 			if chain, bucket = int64(get64(word, false)), b; chain != start {
-				return faultAt(sectionHashTable, at, afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d", b, chain, start)
+				return faultAt(sectionHashTable, at, fault.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d", b, chain, start)
 			}
 		}
 		if b != bucket {
-			return faultAt(sectionPayload, start, afdo.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
+			return faultAt(sectionPayload, start, fault.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
 		}
 		w.skip(w.keyLen + w.dataLen)
 	}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
@@ -136,7 +136,7 @@ func (s *strays) add(ids []BinaryID, vtables []string) error {
 		}
 		s.vtables[name] = struct{}{}
 		if s.left -= int64(len(name)); s.left < 0 {
-			return nowhere(afdo.ErrLimit, "the names of virtual tables are too long for a file of its size")
+			return nowhere(fault.ErrLimit, "the names of virtual tables are too long for a file of its size")
 		}
 	}
 	return nil

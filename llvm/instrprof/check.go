@@ -6,7 +6,7 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Check reads the whole file and yields everything that is wrong with it: what the other methods
@@ -15,8 +15,8 @@ import (
 // refers to. What LLVM itself writes though it cannot make use of it is a remark: functions without
 // counters, the summary of a file that has some, and functions that no summary counts. It takes
 // memory for the hash table and for the distinct counts.
-func (r *Reader) Check() iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func (r *Reader) Check() iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		c := checker{r: r, yield: yield, chains: map[uint64]int64{}}
 		whole := c.payload()
 		c.buckets(whole)
@@ -29,7 +29,7 @@ func (r *Reader) Check() iter.Seq[afdo.Problem] {
 
 type checker struct {
 	r          *Reader
-	yield      func(afdo.Problem) bool
+	yield      func(fault.Problem) bool
 	stopped    bool             // by the caller
 	chains     map[uint64]int64 // bucket: offset of the chain
 	noCounters bool             // which makes a summary that means nothing
@@ -39,8 +39,8 @@ type checker struct {
 
 func (c *checker) report(err error) {
 	c.noCounters = c.noCounters || errors.Is(err, ErrNoCounters)
-	remark := errors.Is(err, ErrNoCounters) || errors.Is(err, errLeftOut) || c.noCounters && errors.Is(err, afdo.ErrSummary)
-	c.stopped = c.stopped || !c.yield(afdo.Problem{Err: err, Remark: remark})
+	remark := errors.Is(err, ErrNoCounters) || errors.Is(err, errLeftOut) || c.noCounters && errors.Is(err, fault.ErrSummary)
+	c.stopped = c.stopped || !c.yield(fault.Problem{Err: err, Remark: remark})
 }
 
 func (c *checker) fault(s string, off int64, class error, format string, args ...any) {
@@ -61,7 +61,7 @@ func (c *checker) payload() bool {
 		if chain {
 			c.chains[bucket] = start
 		} else if _, ok := c.chains[bucket]; !ok {
-			c.fault(sectionPayload, start, afdo.ErrHashTable, "%q is in the chain of another bucket", w.key)
+			c.fault(sectionPayload, start, fault.ErrHashTable, "%q is in the chain of another bucket", w.key)
 		}
 		c.walked(w)
 	}
@@ -70,7 +70,7 @@ func (c *checker) payload() bool {
 		return false
 	}
 	if t.at-w.pos > maxTablePad {
-		c.fault(sectionPayload, w.pos, afdo.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
+		c.fault(sectionPayload, w.pos, fault.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
 	}
 	return true
 }
@@ -108,7 +108,7 @@ func (c *checker) buckets(whole bool) {
 	for b := range t.Buckets {
 		off := int64(get64(data[8*b:], false))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
-			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), afdo.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
+			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), fault.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (c *checker) summaries() {
 		var walked error // which has been reported
 		if want := c.r.summarize(s.in, &walked); !reflect.DeepEqual(want, s.found) {
 			size := int64(len(h.append(nil)))
-			c.fault(s.section, size, afdo.ErrSummary, "%+v, the counters make %+v", *s.found, *want)
+			c.fault(s.section, size, fault.ErrSummary, "%+v, the counters make %+v", *s.found, *want)
 		}
 	}
 	if c.marked > 0 && c.r.summary != nil && h.Flags&ContextSensitive == 0 {
@@ -146,11 +146,11 @@ func (c *checker) tail() {
 		if *o.at > h.HashTable {
 			first = min(first, *o.at)
 		} else if *o.at != 0 && o.at != &h.HashTable {
-			c.fault(sectionHeader, 0, afdo.ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
+			c.fault(sectionHeader, 0, fault.ErrUnused, "the %s before the hash table, at offset %d", o.name, *o.at)
 		}
 	}
 	if first > end {
-		c.fault(sectionHashTable, end, afdo.ErrUnused, "%d bytes after the table", first-end)
+		c.fault(sectionHashTable, end, fault.ErrUnused, "%d bytes after the table", first-end)
 	}
 	_, idsErr := c.r.BinaryIDs()
 	_, namesErr := c.r.VTableNames()
@@ -164,8 +164,8 @@ func (c *checker) tail() {
 
 // Check reads all dumps and yields the first fault of their records and what is wrong with what
 // follows them. A correlated file, whose functions the program describes, is a remark.
-func (r *RawReader) Check() iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func (r *RawReader) Check() iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		for d, err := range r.Dumps() {
 			if err != nil {
 				yield(rawProblem(err))
@@ -178,12 +178,12 @@ func (r *RawReader) Check() iter.Seq[afdo.Problem] {
 	}
 }
 
-func rawProblem(err error) afdo.Problem {
-	return afdo.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
+func rawProblem(err error) fault.Problem {
+	return fault.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
 }
 
 // check checks a dump, and reports whether the next one is to be checked.
-func (d *Dump) check(yield func(afdo.Problem) bool) bool {
+func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	for _, err := range d.Records() {
 		if err != nil {
 			yield(rawProblem(err))
@@ -206,23 +206,23 @@ func nowhere(class error, format string, args ...any) error {
 }
 
 // CheckText reads all of a text and yields its first fault, or that it has no functions.
-func CheckText(data []byte) iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func CheckText(data []byte) iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		t, err := newTextReader(bytes.NewReader(data))
 		if err != nil {
-			yield(afdo.Problem{Err: err})
+			yield(fault.Problem{Err: err})
 			return
 		}
 		empty := true
 		for _, err := range t.records() {
 			if err != nil {
-				yield(afdo.Problem{Err: err})
+				yield(fault.Problem{Err: err})
 				return
 			}
 			empty = false
 		}
 		if empty {
-			yield(afdo.Problem{Err: nowhere(afdo.ErrCount, "no functions")})
+			yield(fault.Problem{Err: nowhere(fault.ErrCount, "no functions")})
 		}
 	}
 }

@@ -32,8 +32,8 @@
 //
 // # What is refused
 //
-// Malformed input ends in a [*afdo.FormatError], which names the section, the byte offset (line and
-// column in text) and a class for errors.Is. No count is believed that the bytes left cannot back.
-// Functions of a raw file may share counters and bitmaps, at most so many that they take ten times
-// their sections in memory; beyond that it is [afdo.ErrLimit].
+// Malformed input ends in a afdo.FormatError, which names the section, the byte offset (line
+// and column in text) and a class for errors.Is. No count is believed that the bytes left cannot
+// back. Functions of a raw file may share counters and bitmaps, at most so many that they take ten
+// times their sections in memory; beyond that it is afdo.ErrLimit.
 package instrprof

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of [afdo.FormatError], beside those of package afdo.
+// Classes of afdo.FormatError, beside those of package afdo.
 var (
 	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their
 	// section.
@@ -23,7 +23,7 @@ var (
 	ErrNoCounters = errors.New("function without counters")
 )
 
-var errMagic = decode.Reworded(afdo.ErrMagic, "not an instrumentation profile of LLVM")
+var errMagic = decode.Reworded(fault.ErrMagic, "not an instrumentation profile of LLVM")
 
 // Errors that do not say that a file is malformed.
 var (
@@ -44,7 +44,7 @@ var (
 	ErrMismatch = errors.New("records do not fit each other")
 )
 
-// Parts of indexed and raw files, as [afdo.FormatError] names them.
+// Parts of indexed and raw files, as afdo.FormatError names them.
 const (
 	sectionHeader      = "header"
 	sectionSummary     = "summary"
@@ -66,14 +66,14 @@ const (
 
 // faultAt returns the error about an offset of the file, in a part of it.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
-	return &afdo.FormatError{
-		Format: "instrprof", Section: afdo.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
+	return &fault.FormatError{
+		Format: "instrprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
 // versionError returns the error about a version that is not one of those from first to last.
 func versionError(kind string, version, first, last uint32) error {
-	return &afdo.VersionError{
+	return &fault.VersionError{
 		Format: "instrprof", Kind: kind, Version: uint64(version),
 		Detail: fmt.Sprintf("%s profile of version %d, not %d to %d", kind, version, first, last),
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
@@ -53,7 +53,7 @@ func looksLikeText(head []byte) bool {
 	}
 	if len(lines) > 0 && lines[0][0] == ':' {
 		_, err := newTextReader(strings.NewReader(lines[0]))
-		return err == nil || errors.Is(err, afdo.ErrTruncated) // after the line that announces traces
+		return err == nil || errors.Is(err, fault.ErrTruncated) // after the line that announces traces
 	}
 	return len(lines) == 3 && isNumber(lines[1], 0) && isNumber(lines[2], 10)
 }

@@ -3,8 +3,8 @@ package instrprof
 import (
 	"fmt"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/guid"
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/source"
@@ -65,7 +65,7 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 		start := c.pos
 		c.item()
 		if b := t.Bucket(c.hash); c.err == nil && b != t.Bucket(hash) {
-			c.fail(start, afdo.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, t.Bucket(hash))
+			c.fail(start, fault.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, t.Bucket(hash))
 		}
 		if c.hash != hash || name != nil && c.keyLen != uint64(len(*name)) {
 			c.skip(c.keyLen + c.dataLen)
@@ -84,9 +84,9 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 	case c.err != nil:
 		return nil, nil, c.err
 	case name != nil:
-		return nil, nil, fmt.Errorf("instrprof: no function %q: %w", *name, afdo.ErrNotFound)
+		return nil, nil, fmt.Errorf("instrprof: no function %q: %w", *name, fault.ErrNotFound)
 	}
-	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, afdo.ErrNotFound)
+	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, fault.ErrNotFound)
 }
 
 // chain returns the offset of the chain of a hash, or 0.
@@ -98,7 +98,7 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	}
 	off := get64(p, false)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
-		return 0, faultAt(sectionHashTable, bucket, afdo.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
+		return 0, faultAt(sectionHashTable, bucket, fault.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
 	}
 	return int64(off), nil
 }
@@ -123,7 +123,7 @@ var zeros [itemHeadSize]byte
 // take returns n bytes and goes on behind them. After an error these are zeros, 24 at most.
 func (c *chainReader) take(n uint64) []byte {
 	if c.err == nil && n > uint64(c.end-c.pos) {
-		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
+		c.fail(c.pos, fault.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
 	}
 	if c.err == nil && c.pos+int64(n) > c.start+int64(len(c.window)) {
 		c.fill(int64(n))
@@ -152,7 +152,7 @@ func (c *chainReader) fill(n int64) {
 
 func (c *chainReader) skip(n uint64) {
 	if c.err == nil && n > uint64(c.end-c.pos) {
-		c.fail(c.pos, afdo.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
+		c.fail(c.pos, fault.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
 	}
 	if c.err == nil {
 		c.pos += int64(n)
@@ -176,7 +176,7 @@ func (c *chainReader) item() {
 	i := tableFormat.ReadItem(&b, uint64(c.end-c.pos))
 	c.hash, c.keyLen, c.dataLen = i.Hash, i.KeySize, i.DataSize
 	if b.Err == nil && c.dataLen == 0 {
-		b.Fail(16, afdo.ErrHashTable, "an item without data")
+		b.Fail(16, fault.ErrHashTable, "an item without data")
 	}
 	if b.Err != nil {
 		c.fail(start+int64(b.Err.Pos), b.Err.Class, "%s", b.Err.Detail)
@@ -232,7 +232,7 @@ func (c *chainReader) peek(n uint64) []byte {
 func (w *tableWalk) head() bool {
 	if w.left == 0 {
 		if w.err == nil && w.items != 0 {
-			w.fail(w.pos, afdo.ErrHashTable, "a chain has %d items more than the table entries", w.items)
+			w.fail(w.pos, fault.ErrHashTable, "a chain has %d items more than the table entries", w.items)
 		}
 		return false
 	}
@@ -255,7 +255,7 @@ func (w *tableWalk) body() bool {
 	w.key = body[:w.keyLen:w.keyLen]
 	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: sectionPayload}, base: w.pos - int64(w.dataLen)}
 	if hash := guid.Of(w.key); hash != w.hash {
-		w.fail(start-itemHeadSize, afdo.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
+		w.fail(start-itemHeadSize, fault.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil
 }

@@ -1,7 +1,7 @@
 package instrprof
 
 import (
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Magic begins an indexed file.
@@ -76,11 +76,11 @@ func (f *fields) header(size int64) Header {
 		return Header{}
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {
-		f.Fail(f.Pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+		f.Fail(f.Pos-8, fault.ErrHeader, "unknown flags %#x", uint32(unknown))
 	}
 	f.Uint64("the word that is not used")
 	if t := f.Uint64("the hash type"); t != 0 {
-		f.Fail(f.Pos-8, afdo.ErrHeader, "hash type %d, 0 is the only one", t)
+		f.Fail(f.Pos-8, fault.ErrHeader, "hash type %d, 0 is the only one", t)
 	}
 	for _, o := range h.offsets() {
 		if h.Version < o.since {
@@ -89,7 +89,7 @@ func (f *fields) header(size int64) Header {
 		v := f.Uint64("the offset of the " + o.name)
 		*o.at = int64(v)
 		if f.Err == nil && v > uint64(size) {
-			f.Fail(f.Pos-8, afdo.ErrHeader, "the %s at offset %d of a file of %d bytes", o.name, v, size)
+			f.Fail(f.Pos-8, fault.ErrHeader, "the %s at offset %d of a file of %d bytes", o.name, v, size)
 		}
 	}
 	return h

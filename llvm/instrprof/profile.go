@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
@@ -90,13 +90,13 @@ func (p *Profile) sorted() []*function {
 	return order
 }
 
-// Record returns the record of a name and a hash, or [afdo.ErrNotFound].
+// Record returns the record of a name and a hash, or afdo.ErrNotFound.
 func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	nameHash := NameHash(name)
 	if f := p.shard(nameHash).find(nameHash, []byte(name), hash); f != nil {
 		return f.record(), nil
 	}
-	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, afdo.ErrNotFound)
+	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
 // names returns what finds the names of functions and virtual tables by their hash.

@@ -31,8 +31,8 @@ func OpenRaw(path string) (*RawReader, error) {
 }
 
 // OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which
-// must not change as long as they are in use. Errors are a [*afdo.FormatError] or a
-// [*afdo.VersionError].
+// must not change as long as they are in use. Errors are a afdo.FormatError or a
+// afdo.VersionError.
 func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
 
 func openRaw(data []byte, names *nameCache) (*RawReader, error) {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Dump is one profile that a process has written; a raw file may have several.
@@ -27,7 +27,7 @@ func (d *Dump) sections(f *fields) {
 		f.Part = s
 		*to = fields{Buffer: decode.Buffer{Big: h.BigEndian, Part: s}, base: int64(f.Pos)}
 		if f.Err == nil && n > uint64(f.Rest())/size {
-			f.Fail(f.Pos, afdo.ErrTruncated, "%d of %d bytes, %d bytes are left", n, size, f.Rest())
+			f.Fail(f.Pos, fault.ErrTruncated, "%d of %d bytes, %d bytes are left", n, size, f.Rest())
 		}
 		to.Data = f.Take(n*size, "the section")
 		if aligned {
@@ -87,10 +87,10 @@ func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	if *room >= 0 {
 		return nil
 	}
-	return d.fault(i, 0, afdo.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
+	return d.fault(i, 0, fault.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
 }
 
-// fault returns the error about data record i, at an offset in it.
+// faultAt returns the error about data record i, at an offset in it.
 func (d *Dump) fault(i, at int, class error, format string, args ...any) error {
 	return faultAt(sectionData, d.data.base+int64(i*d.layout.size+at), class, format, args...)
 }
@@ -197,7 +197,7 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
-		return r, 0, d.fault(i, 0, afdo.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
+		return r, 0, d.fault(i, 0, fault.ErrName, "function %d: no name has the hash %#x", i, raw.nameHash)
 	}
 	r = Record{name: name, hash: raw.hash, bitmap: Bitmap{stride: 1}}
 	if r.counters, stamp, err = d.counters(raw, i); err != nil {

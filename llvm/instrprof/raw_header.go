@@ -3,7 +3,7 @@ package instrprof
 import (
 	"fmt"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // The first word of a raw file, in the byte order of the machine that wrote it.
@@ -111,7 +111,7 @@ func (f *fields) rawHeader() *RawHeader {
 		return nil
 	}
 	if unknown := h.Flags &^ knownFlags; unknown != 0 {
-		f.Fail(f.Pos-8, afdo.ErrHeader, "unknown flags %#x", uint32(unknown))
+		f.Fail(f.Pos-8, fault.ErrHeader, "unknown flags %#x", uint32(unknown))
 	}
 	for _, field := range h.rawFields() {
 		if h.Version >= field.since && (field.until == 0 || h.Version < field.until) {

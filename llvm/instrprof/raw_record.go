@@ -1,6 +1,8 @@
 package instrprof
 
-import "github.com/go-afdo/afdo"
+import (
+	"github.com/go-afdo/afdo/internal/fault"
+)
 
 // A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
 // function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values;
@@ -123,7 +125,7 @@ const timestampSize = 8
 // counters returns the counters of record i and its time stamp, 0 if there is none.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
-		return c, 0, d.fault(i, d.layout.numCounters, afdo.ErrCount, "function %d has no counters", i)
+		return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no counters", i)
 	}
 	width := d.header.counterWidth()
 	start := r.counters // an offset, if the program has told it
@@ -136,13 +138,13 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	}
 	if d.header.stamped() {
 		if len(data) < timestampSize {
-			return c, 0, d.fault(i, d.layout.numCounters, afdo.ErrCount, "function %d has no room for a time stamp", i)
+			return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no room for a time stamp", i)
 		}
 		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
 	}
 	c = Counters{data: data, width: uint8(width), big: d.header.BigEndian}
 	if n := c.tooLarge(); n > 0 {
-		return c, 0, d.fault(i, 0, afdo.ErrCount, "function %d counts %d, more than a program can", i, n)
+		return c, 0, d.fault(i, 0, fault.ErrCount, "function %d counts %d, more than a program can", i, n)
 	}
 	return c, stamp, nil
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 	"iter"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -28,10 +28,10 @@ type Reader struct {
 const firstRead = 1024
 
 // Open opens a file. It costs two short reads; each lookup costs two or three more. A file that is
-// truncated or written to while it is open gives a [*afdo.ReadError] of [afdo.ErrChanged]. The
+// truncated or written to while it is open gives a afdo.ReadError of afdo.ErrChanged. The
 // caller closes the Reader.
 //
-// Errors are those of the system, a [*afdo.FormatError] or a [*afdo.VersionError].
+// Errors are those of the system, a afdo.FormatError or a afdo.VersionError.
 func Open(path string) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 }
 
 // Close releases the file. It waits for no other call; calls that read and come later return
-// [afdo.ErrClosed], a second Close among them.
+// afdo.ErrClosed, a second Close among them.
 func (r *Reader) Close() error { return r.src.Close() }
 
 // Header returns the header.
@@ -189,7 +189,7 @@ func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
 
 // Function returns all records of a name, as many as it has hashes. It reads a bucket of the hash
-// table and its chain. Without any the error is [afdo.ErrNotFound].
+// table and its chain. Without any the error is afdo.ErrNotFound.
 func (r *Reader) Function(name string) ([]Record, error) {
 	f, err := r.lookup(name)
 	if err != nil {
@@ -219,11 +219,11 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	if f.Err != nil {
 		return Record{}, f.err()
 	}
-	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, afdo.ErrNotFound)
+	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
 // Name returns the name of a function by its hash, as value profiles and traces have it, or
-// [afdo.ErrNotFound]. It costs what [Reader.Function] costs.
+// afdo.ErrNotFound. It costs what [Reader.Function] costs.
 func (r *Reader) Name(nameHash uint64) (string, error) {
 	_, name, err := r.find(nameHash, nil)
 	return string(name), err

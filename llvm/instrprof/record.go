@@ -3,7 +3,7 @@ package instrprof
 import (
 	"fmt"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Record is a view of what a profile holds of one function, or of one body of a function: two
@@ -19,7 +19,7 @@ type Record struct {
 }
 
 // NewRecord makes a record. It copies nothing of name and values. Errors match
-// [afdo.ErrUnrepresentable].
+// afdo.ErrUnrepresentable.
 func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, values ValueSites) (Record, error) {
 	r := Record{name: []byte(name), hash: hash}
 	r.counters = Counters{data: append64(make([]byte, 0, 8*len(counters)), counters...), width: 8}
@@ -82,7 +82,7 @@ func (f *fields) bitmap() []byte {
 	data := f.Take(8*uint64(m), "the bitmap")
 	for i := 0; i < len(data); i += 8 {
 		if b := get64(data[i:], false); b > 255 {
-			f.Fail(pos+i, afdo.ErrCount, "%d in the place of a byte of a bitmap", b)
+			f.Fail(pos+i, fault.ErrCount, "%d in the place of a byte of a bitmap", b)
 		}
 	}
 	return data

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // ValueSites is value data taken apart: by kind, the values of each site. It is what [NewRecord]
@@ -56,7 +56,7 @@ func (s ValueSites) view() (Values, error) {
 	for kind, sites := range s {
 		for _, site := range sites {
 			if len(site) > maxSiteValues {
-				return Values{}, fmt.Errorf("instrprof: a site of kind %v with %d values: %w", ValueKind(kind), len(site), afdo.ErrUnrepresentable)
+				return Values{}, fmt.Errorf("instrprof: a site of kind %v with %d values: %w", ValueKind(kind), len(site), fault.ErrUnrepresentable)
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Slice is what one compile uses of an indexed file.
@@ -23,11 +23,11 @@ func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 // as they are. Traces and binary IDs, which no compile uses, are left out.
 //
 // A file of a version before 12, which is not written, or with a MemProf section gives an error
-// that matches [afdo.ErrUnrepresentable].
+// that matches afdo.ErrUnrepresentable.
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	h := r.header
 	if h.Version < maxIndexed-1 || h.Flags&HasMemProf != 0 {
-		return nil, fmt.Errorf("instrprof: a slice of version %d with flags %v: %w", h.Version, h.Flags, afdo.ErrUnrepresentable)
+		return nil, fmt.Errorf("instrprof: a slice of version %d with flags %v: %w", h.Version, h.Flags, fault.ErrUnrepresentable)
 	}
 	s := &Slice{profile: new(Profile), version: h.Version, summaries: [2]*Summary{r.summary, r.cs}}
 	if err := s.profile.addFlags(h.Flags); err != nil {

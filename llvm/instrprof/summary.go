@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Summary is the distribution of the counters of a profile, from which compilers compute their
@@ -54,10 +54,10 @@ func (f *fields) summary() *Summary {
 	pos := f.Pos
 	numFields, numEntries := f.Uint64("the number of summary fields"), f.Uint64("the number of summary entries")
 	if f.Err == nil && (numFields < summaryFields || numFields > uint64(f.Rest()/8)) {
-		f.Fail(pos, afdo.ErrCount, "%d fields, there are %d", numFields, summaryFields)
+		f.Fail(pos, fault.ErrCount, "%d fields, there are %d", numFields, summaryFields)
 	}
 	if f.Err == nil && numEntries > (uint64(f.Rest())-8*numFields)/summaryEntrySize {
-		f.Fail(pos+8, afdo.ErrCount, "%d entries in %d bytes", numEntries, f.Rest())
+		f.Fail(pos+8, fault.ErrCount, "%d entries in %d bytes", numEntries, f.Rest())
 	}
 	if f.Err != nil {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // The sections after the hash table: MemProf, binary IDs, vtable names, traces. None says how long
@@ -29,10 +29,10 @@ func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 
 // MemProf returns the bytes of the MemProf section and its offset in the file, from whose start the
 // offsets in the section count. The bytes reach to the next section and may end with zeros that are
-// not part of the section. Without one the error is [afdo.ErrNotFound].
+// not part of the section. Without one the error is afdo.ErrNotFound.
 func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
-		return nil, 0, afdo.ErrNotFound
+		return nil, 0, fault.ErrNotFound
 	}
 	f, err := r.tailSection(r.header.MemProf, sectionMemProf)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *fields) binaryIDs(size uint64) []BinaryID {
 		pos := sub.Pos
 		n := sub.Uint64("the length of a binary ID")
 		if sub.Err == nil && n == 0 {
-			sub.Fail(pos, afdo.ErrCount, "a binary ID of no bytes")
+			sub.Fail(pos, fault.ErrCount, "a binary ID of no bytes")
 		}
 		ids = append(ids, sub.Take(n, "a binary ID"))
 		sub.align("the padding")
@@ -144,7 +144,7 @@ func (f *fields) traces() Traces {
 	n := f.Uint64("the number of traces")
 	t.Seen = f.Uint64("the number of traces seen")
 	if f.Err == nil && n > uint64(f.Rest()/16) {
-		f.Fail(pos, afdo.ErrCount, "%d traces in %d bytes", n, f.Rest())
+		f.Fail(pos, fault.ErrCount, "%d traces in %d bytes", n, f.Rest())
 	}
 	for f.Err == nil && uint64(len(t.Traces)) < n {
 		trace := Trace{Weight: f.Uint64("the weight of a trace")}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A textReader reads a text: its header when it is made, its records as they are asked for, once.
@@ -26,7 +26,7 @@ type textReader struct {
 // temporal_prof_traces, in any case. A record is a name, a hash, a number of counters and the
 // counters; perhaps $ with a number of bitmap bytes, and these; perhaps a number of value kinds,
 // and for each the kind, a number of sites and for each site a number of values and VALUE:COUNT
-// lines. What is wrong is a [*afdo.FormatError] with line and column.
+// lines. What is wrong is a afdo.FormatError with line and column.
 func newTextReader(r io.Reader) (*textReader, error) {
 	t := &textReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]struct{}{}}
 	t.lines.next()
@@ -55,7 +55,7 @@ func (t *textReader) headerLine(name string) {
 			}
 		}
 		if !found {
-			t.lines.fail(1, afdo.ErrSyntax, "no header line is :%s", name)
+			t.lines.fail(1, fault.ErrSyntax, "no header line is :%s", name)
 		}
 	}
 	t.lines.next()
@@ -96,7 +96,7 @@ func (t *textReader) record() Record {
 	r.hash = l.number("a hash", 0)
 	n := l.number("a number of counters", 10)
 	if n == 0 && l.err == nil {
-		l.failBefore(afdo.ErrCount, "a function without counters")
+		l.failBefore(fault.ErrCount, "a function without counters")
 	}
 	r.counters.width = 8
 	for i := uint64(0); i < n && l.err == nil; i++ {
@@ -116,13 +116,13 @@ func (t *textReader) bitmap(r *Record) {
 	l := &t.lines
 	m, err := strconv.ParseUint(strings.TrimSpace(l.text[1:]), 0, 64)
 	if err != nil {
-		l.fail(2, afdo.ErrSyntax, "%q is no number of bitmap bytes", l.text[1:])
+		l.fail(2, fault.ErrSyntax, "%q is no number of bitmap bytes", l.text[1:])
 	}
 	l.next()
 	for i := uint64(0); i < m && l.err == nil; i++ {
 		b := l.number("a byte of a bitmap", 0)
 		if b > 255 && l.err == nil {
-			l.failBefore(afdo.ErrSyntax, "%d is no byte", b)
+			l.failBefore(fault.ErrSyntax, "%d is no byte", b)
 		}
 		r.bitmap.data = append(r.bitmap.data, byte(b))
 	}
@@ -131,7 +131,7 @@ func (t *textReader) bitmap(r *Record) {
 func (t *textReader) values(r *Record, kinds uint64) {
 	l := &t.lines
 	if kinds == 0 || kinds > uint64(numValueKinds) {
-		l.fail(1, afdo.ErrCount, "%d kinds of values", kinds)
+		l.fail(1, fault.ErrCount, "%d kinds of values", kinds)
 		return
 	}
 	l.next()
@@ -139,7 +139,7 @@ func (t *textReader) values(r *Record, kinds uint64) {
 	for range kinds {
 		kind := l.number("a kind of values", 10)
 		if kind >= uint64(numValueKinds) && l.err == nil {
-			l.failBefore(afdo.ErrSyntax, "values of kind %d", kind)
+			l.failBefore(fault.ErrSyntax, "values of kind %d", kind)
 		}
 		n := l.number("a number of sites", 10)
 		for i := uint64(0); i < n && l.err == nil; i++ {
@@ -159,7 +159,7 @@ func (t *textReader) site(kind ValueKind) []Value {
 	l := &t.lines
 	n := l.number("a number of values", 10)
 	if n > maxSiteValues && l.err == nil {
-		l.failBefore(afdo.ErrCount, "%d values of a site, %d is the most", n, maxSiteValues)
+		l.failBefore(fault.ErrCount, "%d values of a site, %d is the most", n, maxSiteValues)
 	}
 	var site []Value
 	for i := uint64(0); i < n && l.err == nil; i++ {
@@ -169,18 +169,18 @@ func (t *textReader) site(kind ValueKind) []Value {
 		}
 		text, colon := l.text, strings.LastIndexByte(l.text, ':')
 		if colon < 0 {
-			l.fail(1, afdo.ErrSyntax, "found %q, want VALUE:COUNT", text)
+			l.fail(1, fault.ErrSyntax, "found %q, want VALUE:COUNT", text)
 			break
 		}
 		var v Value
 		var err error
 		if v.Count, err = strconv.ParseUint(text[colon+1:], 10, 64); err != nil {
-			l.fail(colon+2, afdo.ErrSyntax, "%q is no count", text[colon+1:])
+			l.fail(colon+2, fault.ErrSyntax, "%q is no count", text[colon+1:])
 		}
 		if kind != MemOPSize && colon == 0 {
-			l.fail(1, afdo.ErrSyntax, "a value without a name")
+			l.fail(1, fault.ErrSyntax, "a value without a name")
 		} else if v.Value, err = t.value(kind, text[:colon]); err != nil {
-			l.fail(1, afdo.ErrSyntax, "%q is no size", text[:colon])
+			l.fail(1, fault.ErrSyntax, "%q is no size", text[:colon])
 		}
 		site = append(site, v)
 		l.next()
@@ -222,7 +222,7 @@ func (l *lineReader) next() {
 		l.line++
 		l.text = strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 		if strings.IndexByte(l.text, 0) >= 0 {
-			l.fail(1+strings.IndexByte(l.text, 0), afdo.ErrSyntax, "a NUL")
+			l.fail(1+strings.IndexByte(l.text, 0), fault.ErrSyntax, "a NUL")
 		}
 		if err == io.EOF && s == "" {
 			l.text, l.end = "", true
@@ -252,15 +252,15 @@ func (l *lineReader) failBefore(class error, format string, args ...any) {
 
 // faultIn returns the error about a place of a text.
 func faultIn(line, column int, class error, format string, args ...any) error {
-	return &afdo.FormatError{
-		Format: "instrprof", Section: afdo.HeaderSection, Offset: -1, Line: line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...),
+	return &fault.FormatError{
+		Format: "instrprof", Section: fault.HeaderSection, Offset: -1, Line: line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
 // take returns the line and goes to the next.
 func (l *lineReader) take(what string) string {
 	if l.end {
-		l.fail(1, afdo.ErrTruncated, "found the end of the text, want %s", what)
+		l.fail(1, fault.ErrTruncated, "found the end of the text, want %s", what)
 		return ""
 	}
 	s := l.text
@@ -276,7 +276,7 @@ func (l *lineReader) number(what string, base int) uint64 {
 	}
 	n, err := strconv.ParseUint(l.text, base, 64)
 	if err != nil {
-		l.fail(1, afdo.ErrSyntax, "found %q, want %s", l.text, what)
+		l.fail(1, fault.ErrSyntax, "found %q, want %s", l.text, what)
 		return 0
 	}
 	l.last = l.line

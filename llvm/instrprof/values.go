@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A ValueKind is a kind of value that programs can be made to count.
@@ -152,7 +152,7 @@ func (f *fields) valueKinds(n int) Values {
 		case kind >= uint32(numValueKinds) || v.at[kind] != 0:
 			f.Fail(start, ErrValues, "values of kind %d, unknown or twice", kind)
 		case sites == 0 || uint64(sites) > uint64(f.Rest()):
-			f.Fail(start+4, afdo.ErrCount, "%d sites in %d bytes", sites, f.Rest())
+			f.Fail(start+4, fault.ErrCount, "%d sites in %d bytes", sites, f.Rest())
 		}
 		values := 0
 		for _, c := range f.Take(uint64(sites), "the numbers of values") {

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
@@ -42,7 +42,7 @@ type Payload interface {
 // writes, apart from the order of several hashes of one name, which come in ascending order here;
 // up to LLVM 16, the tools have the functions in another order, too. It takes memory for 24 bytes a
 // name beside a buffer, and makes a pass over the counters for the summary. Errors are those of w,
-// or match [afdo.ErrUnrepresentable].
+// or match afdo.ErrUnrepresentable.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
@@ -51,7 +51,7 @@ func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 		return fmt.Errorf("instrprof: no version %d to write, only %d to %d", o.Version, minWritten, maxIndexed)
 	}
 	if o.MemProf != nil && HasMemProf.in(o.Version) == 0 {
-		return fmt.Errorf("instrprof: version %d with a MemProf section: %w", o.Version, afdo.ErrUnrepresentable)
+		return fmt.Errorf("instrprof: version %d with a MemProf section: %w", o.Version, fault.ErrUnrepresentable)
 	}
 	// As LLVM has it, a record whose hash has the bit of context-sensitive ones is not in the first
 	// summary, even if there is no second one.
@@ -312,7 +312,7 @@ func (t *tableLayout) place(start uint64) error {
 			at += itemHeadSize + uint64(len(t.name(i))) + t.dataSize(i)
 		}
 		if n > math.MaxUint16 {
-			return fmt.Errorf("instrprof: %d names of one hash: %w", n, afdo.ErrUnrepresentable)
+			return fmt.Errorf("instrprof: %d names of one hash: %w", n, fault.ErrUnrepresentable)
 		}
 	}
 	t.end = at

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
@@ -106,7 +106,7 @@ func (d *decoder) strings() (strs, cold []string) {
 		return nil, nil
 	}
 	if n := uint64(len(all)); numStrings > n || numCold != n-numStrings {
-		d.Fail(at, afdo.ErrCount, "%d strings and %d cold symbols, there are %d", numStrings, numCold, n)
+		d.Fail(at, fault.ErrCount, "%d strings and %d cold symbols, there are %d", numStrings, numCold, n)
 		return nil, nil
 	}
 	return all[:numStrings:numStrings], all[numStrings:]

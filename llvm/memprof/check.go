@@ -4,15 +4,15 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Check yields everything that is wrong with the section: records and call stacks that cannot be
 // read, keys that a lookup does not find and, as remarks, bytes that nothing refers to
 // (afdo.ErrUnused) and a summary that does not agree with the records (afdo.ErrSummary). It reads
 // all of the section, and takes memory for a number a call stack.
-func (r *Reader) Check() iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func (r *Reader) Check() iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}
 		c.all()
 	}
@@ -21,7 +21,7 @@ func (r *Reader) Check() iter.Seq[afdo.Problem] {
 // A checker goes on after a fault as far as that makes sense.
 type checker struct {
 	r       *Reader
-	yield   func(afdo.Problem) bool
+	yield   func(fault.Problem) bool
 	stopped bool
 	stacks  map[StackID]struct{} // that have been walked
 	left    int64                // frames
@@ -30,8 +30,8 @@ type checker struct {
 
 func (c *checker) report(err error) {
 	c.faults++
-	remark := errors.Is(err, afdo.ErrSummary) || errors.Is(err, afdo.ErrUnused)
-	if !c.stopped && !c.yield(afdo.Problem{Err: err, Remark: remark}) {
+	remark := errors.Is(err, fault.ErrSummary) || errors.Is(err, fault.ErrUnused)
+	if !c.stopped && !c.yield(fault.Problem{Err: err, Remark: remark}) {
 		c.stopped = true
 	}
 }
@@ -76,15 +76,15 @@ func (c *checker) table(t *table) {
 		}
 		end.Pos = i.at + len(i.data)
 		found, err := t.lookup(i.key)
-		if err == afdo.ErrNotFound || err == nil && found.at != i.at {
-			err = faultAt(t.payload.Part, t.payload.base+int64(i.at), afdo.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
+		if err == fault.ErrNotFound || err == nil && found.at != i.at {
+			err = faultAt(t.payload.Part, t.payload.base+int64(i.at), fault.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
 		}
 		if err != nil {
 			c.report(err)
 		}
 	}
 	if n := end.Rest(); n >= 8 {
-		end.Fail(end.Pos, afdo.ErrUnused, "%d bytes after the last chain", n)
+		end.Fail(end.Pos, fault.ErrUnused, "%d bytes after the last chain", n)
 		c.report(end.err())
 	}
 }
@@ -118,7 +118,7 @@ func (c *checker) stack(id StackID) {
 func (c *checker) summary() {
 	want, err := Summarize(c.r)
 	if err == nil && *want != *c.r.header.summary {
-		err = faultAt(partHeader, c.r.section.base, afdo.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
+		err = faultAt(partHeader, c.r.section.base, fault.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
 	}
 	if err != nil {
 		c.report(err)

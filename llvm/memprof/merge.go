@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -136,7 +136,7 @@ func (in *importer) id(id StackID) (StackID, error) {
 	}
 	own := in.p.Stack(in.stack)
 	if int64(len(in.p.stacks.nodes)) > in.nodes {
-		return 0, faultAt(partCallStacks, -1, afdo.ErrLimit, "call stacks do not share what their size says they must")
+		return 0, faultAt(partCallStacks, -1, fault.ErrLimit, "call stacks do not share what their size says they must")
 	}
 	in.ids[id] = own
 	return own, nil

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Profile is a memory profile in memory. Its zero value is empty and ready to be added to.
@@ -42,7 +42,7 @@ func (p *Profile) Record(function uint64) (Record, error) {
 	if i, ok := p.byGUID[function]; ok {
 		return p.records[i], nil
 	}
-	return Record{}, afdo.ErrNotFound
+	return Record{}, fault.ErrNotFound
 }
 
 // Stack returns the ID of the call stack with these frames, leaf first.

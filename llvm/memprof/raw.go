@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -57,7 +57,7 @@ type RawBlock struct {
 
 // OpenRawBytes reads a raw profile of version 3, 4 or 5 that a 64-bit program wrote. It may consist
 // of several dumps, one after another: what they have of the same stack is added up. The bytes must
-// not change while the Raw is in use. Errors are [afdo.FormatError] and [afdo.VersionError].
+// not change while the Raw is in use. Errors are afdo.FormatError and afdo.VersionError.
 func OpenRawBytes(data []byte) (*Raw, error) {
 	r := &Raw{
 		size: int64(len(data)), seen: make(map[segmentKey]struct{}),
@@ -76,7 +76,7 @@ func OpenRawBytes(data []byte) (*Raw, error) {
 // dump reads a dump and returns how long it is.
 func (r *Raw) dump(d decoder) (int, error) {
 	if magic := d.Take(uint64(len(RawMagic)), "magic"); d.Err == nil && string(magic) != RawMagic {
-		d.Fail(0, afdo.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)
+		d.Fail(0, fault.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)
 	}
 	version := d.Uint64("version")
 	if d.Err == nil && !slices.Contains(rawVersions, version) {
@@ -89,7 +89,7 @@ func (r *Raw) dump(d decoder) (int, error) {
 	sizeAt := d.Pos
 	size := d.Uint64("size of a dump")
 	if d.Err == nil && (size > uint64(len(d.Data)) || size < rawHeaderSize) {
-		d.Fail(sizeAt, afdo.ErrTruncated, "a dump of %d bytes where %d are left", size, len(d.Data))
+		d.Fail(sizeAt, fault.ErrTruncated, "a dump of %d bytes where %d are left", size, len(d.Data))
 	}
 	parts := d.rawParts(int(size))
 	if d.Err != nil {
@@ -133,7 +133,7 @@ func (r *Raw) readSegments(d *decoder) {
 		n := d.Uint64("length of a build ID")
 		id := d.Take(maxBuildID, "build ID")
 		if d.Err == nil && n > maxBuildID {
-			d.Fail(at, afdo.ErrCount, "a build ID of %d bytes, %d are there", n, maxBuildID)
+			d.Fail(at, fault.ErrCount, "a build ID of %d bytes, %d are there", n, maxBuildID)
 		}
 		if d.Err != nil {
 			return
@@ -189,7 +189,7 @@ func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 		size = 2
 	}
 	if d.Err == nil && n > uint64(d.Rest()/size) {
-		d.Fail(pos, afdo.ErrCount, "a histogram of %d values of %d bytes, %d bytes are left", n, size, d.Rest())
+		d.Fail(pos, fault.ErrCount, "a histogram of %d values of %d bytes, %d bytes are left", n, size, d.Rest())
 	}
 	if d.Err != nil || n == 0 {
 		return nil

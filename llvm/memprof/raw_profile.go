@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Symbolizer knows what the code of a binary comes from.
@@ -43,7 +43,7 @@ var runtimeFiles = []string{"memprof_malloc_linux.cpp", "memprof_interceptors.cp
 // Profile turns addresses into functions. Those of the runtime and those that the binary does not
 // know are left out, and stacks that have no other. The program must have been compiled with -gmlt
 // and -fdebug-info-for-profiling and linked with a build ID, by which its code is found. Errors are
-// those of the symbolizer, [ErrBinary], and [afdo.ErrLimit] if the stacks of the profile meet so
+// those of the symbolizer, [ErrBinary], and afdo.ErrLimit if the stacks of the profile meet so
 // much inlined code that they take more than 16 times its size and 8 MiB, or have more than 16
 // frames for each byte and 256 Ki.
 //
@@ -95,7 +95,7 @@ func (m *rawRoom) take(held, frames int) error {
 	m.held -= int64(held)
 	m.frames -= int64(frames)
 	if m.held < 0 || m.frames < 0 {
-		return faultAt(partCallStacks, -1, afdo.ErrLimit, "the call stacks meet more inlined functions than a profile of its size may")
+		return faultAt(partCallStacks, -1, fault.ErrLimit, "the call stacks meet more inlined functions than a profile of its size may")
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package memprof
 import (
 	"iter"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Reader decodes the MemProf section of an indexed profile in place: the bytes must not change
@@ -30,8 +30,8 @@ func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 
 // OpenBytes opens a section. It reads the header, the schema and the heads of the tables. The
 // section begins at offset of the file, from where all its offsets count, and may end where the
-// file ends. Package instrprof finds it in a file. Errors are [afdo.FormatError] and
-// [afdo.VersionError].
+// file ends. Package instrprof finds it in a file. Errors are afdo.FormatError and
+// afdo.VersionError.
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
 	r := &Reader{section: decoder{Buffer: decode.Buffer{Data: section, Part: partHeader}, base: offset}}
 	r.limit = 1<<20 + 64*int64(len(section))
@@ -83,7 +83,7 @@ func (r *Reader) openArrays(end int) (err error) {
 		size int
 	}{{r.frames, frameSize}, {r.stacks, wordSize}} {
 		if rest := len(array.of.Data) % array.size; rest != 0 {
-			array.of.Fail(len(array.of.Data)-rest, afdo.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.Data), array.size)
+			array.of.Fail(len(array.of.Data)-rest, fault.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.Data), array.size)
 			return array.of.err()
 		}
 	}
@@ -130,7 +130,7 @@ func (r *Reader) NumRecords() int { return int(r.records.Entries) }
 // returns afdo.ErrNotFound if there is none.
 func (r *Reader) Record(function uint64) (Record, error) {
 	if r.records.Entries == 0 { // as in a Reader that was never opened
-		return Record{}, afdo.ErrNotFound
+		return Record{}, fault.ErrNotFound
 	}
 	found, err := r.records.lookup(function)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 // need looks up what must be there.
 func (t *table) need(key uint64, what string) (item, error) {
 	i, err := t.lookup(key)
-	if err == afdo.ErrNotFound {
+	if err == fault.ErrNotFound {
 		return i, faultAt(t.payload.Part, t.where, ErrOffset, "there is no %s %#x", what, key)
 	}
 	return i, err

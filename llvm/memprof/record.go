@@ -3,7 +3,7 @@ package memprof
 import (
 	"math"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A StackID stands for a call stack in one [Source] and means nothing in another.
@@ -78,7 +78,7 @@ func (d *decoder) record(function, version uint64, schema Schema) (Record, error
 		}
 	}
 	if d.Err == nil && d.Rest() > 0 {
-		d.Fail(d.Pos, afdo.ErrUnused, "%d bytes after the record of function %#x", d.Rest(), function)
+		d.Fail(d.Pos, fault.ErrUnused, "%d bytes after the record of function %#x", d.Rest(), function)
 	}
 	return rec, d.err()
 }

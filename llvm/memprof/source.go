@@ -3,7 +3,7 @@ package memprof
 import (
 	"iter"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Source is a profile that can be printed, added up and written: a [Reader] or a [Profile].
@@ -51,5 +51,5 @@ func (w *walk) frames(id StackID, each func(Frame)) error {
 }
 
 func tooManyFrames(limit int64) error {
-	return faultAt(partCallStacks, -1, afdo.ErrLimit, "all call stacks together have more than %d frames", limit)
+	return faultAt(partCallStacks, -1, fault.ErrLimit, "all call stacks together have more than %d frames", limit)
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Call stacks of versions 3 and 4 are an array of words. A stack's ID is an index into
@@ -36,7 +36,7 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 		i := int(id)
 		n := r.word(i)
 		if n > uint32(words) {
-			yield(Frame{}, r.stackFault(i, afdo.ErrCount, "a call stack of %d frames in an array of %d words", n, words))
+			yield(Frame{}, r.stackFault(i, fault.ErrCount, "a call stack of %d frames in an array of %d words", n, words))
 			return
 		}
 		for i++; n > 0; n, i = n-1, i+1 {
@@ -56,7 +56,7 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 // radixFrame returns the frame at or, after a jump, behind word i, and the place of its word.
 func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	if i >= words {
-		return Frame{}, 0, r.stackFault(i, afdo.ErrTruncated, "a call stack reaches past the end of the array")
+		return Frame{}, 0, r.stackFault(i, fault.ErrTruncated, "a call stack reaches past the end of the array")
 	}
 	v := int32(r.word(i))
 	if v < 0 {

@@ -3,7 +3,7 @@ package memprof
 import (
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Temperature says how much of its life memory of an allocation site is used.
@@ -66,7 +66,7 @@ func (d *decoder) summary() *Summary {
 	case n < int64(len(fields)):
 		d.Fail(at, ErrValue, "a summary of %d fields, want at least %d", n, len(fields))
 	case n > int64(d.Rest()/8):
-		d.Fail(at, afdo.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.Rest())
+		d.Fail(at, fault.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.Rest())
 	}
 	for _, field := range fields {
 		*field = d.Uint64("field of the summary")

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 )
 
@@ -75,7 +75,7 @@ func (t *table) lookup(key uint64) (item, error) {
 		start := d.Pos
 		found := t.item(&d)
 		if b := t.Bucket(found.key); d.Err == nil && b != bucket {
-			d.Fail(start, afdo.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
+			d.Fail(start, fault.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
 		}
 		if d.Err != nil || found.key == key {
 			return found, d.err()
@@ -97,7 +97,7 @@ func (t *table) absent(bucket uint64) error {
 			return err
 		}
 	}
-	return afdo.ErrNotFound
+	return fault.ErrNotFound
 }
 
 // closed tells whether there is no gap between the chains around a bucket.
@@ -142,7 +142,7 @@ func (t *table) check() error {
 				break
 			}
 			if at, err := t.chain(t.Bucket(i.key)); err != nil || at != start {
-				return faultAt(t.payload.Part, t.where+8*int64(t.Bucket(i.key)), afdo.ErrHashTable,
+				return faultAt(t.payload.Part, t.where+8*int64(t.Bucket(i.key)), fault.ErrHashTable,
 					"bucket %d does not lead to the chain of key %#x", t.Bucket(i.key), i.key)
 			}
 		}
@@ -155,7 +155,7 @@ func (t *table) item(d *decoder) item {
 	head := t.format.ReadItem(&d.Buffer, uint64(max(d.Rest()-t.format.ItemHeadSize(), 0)))
 	key := d.Uint64("key")
 	if d.Err == nil && head.Hash != key {
-		d.Fail(at, afdo.ErrHashTable, "key %#x has hash %#x", key, head.Hash)
+		d.Fail(at, fault.ErrHashTable, "key %#x has hash %#x", key, head.Hash)
 	}
 	from := d.Pos
 	return item{key: key, at: from, data: d.Take(head.DataSize, "data")}
@@ -174,7 +174,7 @@ func (t *table) items() iter.Seq2[item, error] {
 			at := d.Pos
 			n := uint64(d.Uint16("length of a chain"))
 			if d.Err == nil && (n == 0 || n > left) {
-				d.Fail(at, afdo.ErrHashTable, "a chain of %d items where %d entries are left", n, left)
+				d.Fail(at, fault.ErrHashTable, "a chain of %d items where %d entries are left", n, left)
 			}
 			left -= min(n, left)
 			for range n {

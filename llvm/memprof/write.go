@@ -20,7 +20,7 @@ type Section struct {
 // and no data access profile: see [Profile.Losses]. It takes memory for the section.
 //
 // A value that its field has no room for is an error that matches
-// [afdo.ErrUnrepresentable], as is an empty profile without a schema.
+// afdo.ErrUnrepresentable, as is an empty profile without a schema.
 func (p *Profile) Section(version int) (*Section, error) {
 	if !slices.Contains(versions, uint64(version)) {
 		return nil, versionError(uint64(version), versions)

@@ -8,7 +8,7 @@ import (
 
 // WriteYAML prints a profile as "llvm-profdata show --memory" does, byte for byte. It
 // holds no more than a record in memory. Errors are those of reading src and of writing,
-// and one that matches [afdo.ErrUnrepresentable] for a name that is not UTF-8.
+// and one that matches afdo.ErrUnrepresentable for a name that is not UTF-8.
 func WriteYAML(w io.Writer, src Source) error {
 	p := printer{walk: newWalk(src), w: bufio.NewWriterSize(w, 1<<16)}
 	if err := p.profile(); err != nil {

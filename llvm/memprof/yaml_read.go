@@ -10,7 +10,7 @@ import (
 // ParseYAML reads what [WriteYAML] and llvm-profdata print, and what people write by hand for
 // "llvm-profdata merge": functions may be given by name instead of GUID. It
 // reads once through r. The schema has the fields that the text has, the default ones if
-// that has none. Errors are those of r and [afdo.FormatError] with line and column.
+// that has none. Errors are those of r and afdo.FormatError with line and column.
 func ParseYAML(r io.Reader) (*Profile, error) {
 	y := yamlReader{scanner: newScanner(r), p: new(Profile)}
 	y.document()

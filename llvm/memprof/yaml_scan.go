@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A scanner walks YAML as far as memory profiles use it: block and flow style, plain and
@@ -37,8 +37,8 @@ func newScanner(r io.Reader) *scanner {
 // fail records a fault at the current place.
 func (s *scanner) fail(class error, format string, args ...any) {
 	if s.err == nil {
-		s.err = &afdo.FormatError{
-			Format: "memprof", Section: afdo.HeaderSection, Offset: s.start + int64(s.col), Line: max(s.number, 1), Column: s.col + 1,
+		s.err = &fault.FormatError{
+			Format: "memprof", Section: fault.HeaderSection, Offset: s.start + int64(s.col), Line: max(s.number, 1), Column: s.col + 1,
 			Err: class, Detail: fmt.Sprintf(format, args...),
 		}
 	}
@@ -52,7 +52,7 @@ func (s *scanner) bad(format string, args ...any) {
 	}
 }
 
-func (s *scanner) syntax(format string, args ...any) { s.fail(afdo.ErrSyntax, format, args...) }
+func (s *scanner) syntax(format string, args ...any) { s.fail(fault.ErrSyntax, format, args...) }
 
 // read goes to the next line.
 func (s *scanner) read() {

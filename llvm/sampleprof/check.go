@@ -8,36 +8,37 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Check yields the first fault of a file or else, as a remark, what is wrong with its summary. It
 // reads the file as [Read] does, and compares the function offsets with the bodies: tools that read
 // whole files make no use of them, and a compiler reads nothing but what they lead to.
-func (r *Reader) Check() iter.Seq[afdo.Problem] {
-	return func(yield func(afdo.Problem) bool) {
+func (r *Reader) Check() iter.Seq[fault.Problem] {
+	return func(yield func(fault.Problem) bool) {
 		p, err := Read(r)
 		if err == nil {
 			err = r.checkAllOffsets()
 		}
 		if err != nil {
-			yield(afdo.Problem{Err: err})
+			yield(fault.Problem{Err: err})
 			return
 		}
 		found, err := r.Summary()
 		switch data := p.Summarize(); {
-		case errors.Is(err, afdo.ErrNotFound):
+		case errors.Is(err, fault.ErrNotFound):
 			yield(summaryProblem("there is none"))
 		case err != nil:
-			yield(afdo.Problem{Err: err})
+			yield(fault.Problem{Err: err})
 		case !reflect.DeepEqual(found, data):
 			yield(summaryProblem(disagreement(found, data)))
 		}
 	}
 }
 
-func summaryProblem(detail string) afdo.Problem {
-	return afdo.Problem{Remark: true, Err: &afdo.FormatError{
-		Format: "sampleprof", Section: afdo.HeaderSection, Offset: -1, Err: afdo.ErrSummary, Detail: detail,
+func summaryProblem(detail string) fault.Problem {
+	return fault.Problem{Remark: true, Err: &fault.FormatError{
+		Format: "sampleprof", Section: fault.HeaderSection, Offset: -1, Err: fault.ErrSummary, Detail: detail,
 	}}
 }
 
@@ -99,9 +100,9 @@ func (r *Reader) checkOffsets(g *bodies) error {
 	for i := range max(len(found), len(table)) {
 		switch {
 		case i >= len(found) || i < len(table) && compareFunctionAt(table[i], found[i]) < 0:
-			return g.offsets.fault(g.offsets.Offset, afdo.ErrSection, "no function %q begins at %d of the bodies", r.called(table[i].ref), table[i].offset)
+			return g.offsets.fault(g.offsets.Offset, fault.ErrSection, "no function %q begins at %d of the bodies", r.called(table[i].ref), table[i].offset)
 		case i >= len(table) || compareFunctionAt(found[i], table[i]) < 0:
-			return g.offsets.fault(g.offsets.Offset, afdo.ErrSection, "function %q, at %d of the bodies, is missing", r.called(found[i].ref), found[i].offset)
+			return g.offsets.fault(g.offsets.Offset, fault.ErrSection, "function %q, at %d of the bodies, is missing", r.called(found[i].ref), found[i].offset)
 		}
 	}
 	return nil

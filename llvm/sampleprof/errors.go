@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of [afdo.FormatError], beside those of package afdo.
+// Classes of afdo.FormatError, beside those of package afdo.
 var (
 	// ErrLine: a line offset does not fit 16 bits. LLVM's text reader lets some pass, and its
 	// binary readers refuse them.
@@ -18,7 +18,7 @@ var (
 	ErrName = errors.New("bad name index")
 )
 
-var errMagic = decode.Reworded(afdo.ErrMagic, "not a sample profile of LLVM")
+var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")
 
 // ErrHashed is returned if names are needed and the file has only their MD5s.
 var ErrHashed = errors.New("names are known by their MD5s only")
@@ -31,5 +31,5 @@ var ErrMixed = errors.New("profiles of different kinds")
 const formatName = "sampleprof"
 
 func unrepresentable(format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %s", formatName, afdo.ErrUnrepresentable, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w: %s", formatName, fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
 }

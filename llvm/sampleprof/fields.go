@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // fields decodes the fields of a section or of a part of one.
@@ -29,7 +29,7 @@ func (f *fields) uint32(what string) uint32 {
 	pos := f.Pos
 	x := f.uint64()
 	if x > math.MaxUint32 {
-		f.Fail(pos, afdo.ErrVarint, "%s %d has more than 32 bits", what, x)
+		f.Fail(pos, fault.ErrVarint, "%s %d has more than 32 bits", what, x)
 		return 0
 	}
 	return uint32(x)
@@ -57,7 +57,7 @@ func (f *fields) count(least int, what string) int {
 func (f *fields) skipString() {
 	n := bytes.IndexByte(f.Data[f.Pos:], 0)
 	if n < 0 {
-		f.Fail(len(f.Data), afdo.ErrTruncated, "no NUL ends the last name")
+		f.Fail(len(f.Data), fault.ErrTruncated, "no NUL ends the last name")
 		return
 	}
 	f.Pos += n + 1
@@ -66,14 +66,14 @@ func (f *fields) skipString() {
 // end checks that nothing is left.
 func (f *fields) end() error {
 	if f.Rest() > 0 {
-		f.Fail(f.Pos, afdo.ErrUnused, "%d bytes after the end of the data", f.Rest())
+		f.Fail(f.Pos, fault.ErrUnused, "%d bytes after the end of the data", f.Rest())
 	}
 	return f.err()
 }
 
 func (s *Section) fault(off int64, class error, format string, args ...any) error {
-	e := &afdo.FormatError{
-		Format: formatName, Section: afdo.HeaderSection, Part: "header", Offset: off, Err: class, Detail: fmt.Sprintf(format, args...),
+	e := &fault.FormatError{
+		Format: formatName, Section: fault.HeaderSection, Part: "header", Offset: off, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 	if s != nil {
 		e.Section, e.Part, e.Inflated = s.Index, s.Type.String(), s.Compressed()

@@ -18,7 +18,7 @@ const baseDiscriminator = 0xff
 // name, "" if it is unknown, and is nil if all are. The bodies of calling contexts become bodies
 // inlined in their outermost function. What the model has no place for is counted. Probe-based
 // profiles and MD5s ([Profile.Resolve] gives them names) give errors that match
-// [afdo.ErrUnrepresentable]. The model has room for all discriminators, but writers of GCC's
+// afdo.ErrUnrepresentable. The model has room for all discriminators, but writers of GCC's
 // formats refuse those of more than 16 bits, which flow-sensitive ones have. With base, all are cut
 // to their low 8 bits, those of the front end, and what comes together adds up.
 func (p *Profile) ToGCOV(base bool, file func(name string) string) (*profile.Profile, Losses, error) {

@@ -11,7 +11,7 @@ type Option func(*options)
 type options struct{ maxMemory int64 }
 
 // MaxMemory bounds what a [Reader] keeps in memory of the file's sections, and what [Read] and
-// [Profile.Merge] make of a file in addition. A file that needs more gives [afdo.ErrLimit]. The
+// [Profile.Merge] make of a file in addition. A file that needs more gives afdo.ErrLimit. The
 // default is 48 times the size of the file and 32 MiB: a section that is compressed can be a
 // thousand times larger in memory, those of real files are not.
 func MaxMemory(n int64) Option {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // bodies is a section of bodies and the function offsets that belong to it.
@@ -56,7 +56,7 @@ func (r *Reader) load() error {
 			return err
 		}
 		if err := r.spent.add(int64(4*len(list.starts) + 8*len(list.md5) + 4*len(list.first))); err != nil {
-			return s.fault(0, afdo.ErrLimit, "%v", err)
+			return s.fault(0, fault.ErrLimit, "%v", err)
 		}
 	}
 	if r.kind.contextSensitive {
@@ -386,7 +386,7 @@ func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
 		return err
 	}
 	if !r.is(&function, e.ref) {
-		return f.section.fault(f.start, afdo.ErrSection, "the function offsets say that another function begins here")
+		return f.section.fault(f.start, fault.ErrSection, "the function offsets say that another function begins here")
 	}
 	return d.join(whole, &function)
 }
@@ -408,7 +408,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 		}
 		f := *raw
 		if start >= uint64(len(f.Data)) || end > uint64(len(f.Data)) {
-			return fields{}, g.section.fault(int64(len(f.Data)), afdo.ErrSection, "the function offsets lead to %d", max(start, end))
+			return fields{}, g.section.fault(int64(len(f.Data)), fault.ErrSection, "the function offsets lead to %d", max(start, end))
 		}
 		if end > 0 {
 			f.Data = f.Data[:end]
@@ -417,7 +417,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 		return f, nil
 	}
 	if start >= uint64(g.section.Size) || end > uint64(g.section.Size) {
-		return fields{}, g.section.fault(g.section.Offset+g.section.Size, afdo.ErrSection, "the function offsets lead to %d", max(start, end))
+		return fields{}, g.section.fault(g.section.Offset+g.section.Size, fault.ErrSection, "the function offsets lead to %d", max(start, end))
 	}
 	if end == 0 {
 		end = uint64(g.section.Size)
@@ -479,7 +479,7 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	table := make([]functionAt, f.count(2, "functions"))
 	starts := make([]uint64, len(table))
 	if err := r.spent.add(int64(28*len(table) + 4*r.names.len())); err != nil {
-		return g.offsets.fault(0, afdo.ErrLimit, "%v", err)
+		return g.offsets.fault(0, fault.ErrLimit, "%v", err)
 	}
 	b := r.reader(*f)
 	for i := range table {
@@ -506,7 +506,7 @@ func (r *Reader) Account() error {
 	if err := r.all(); err != nil {
 		return err
 	}
-	if _, err := r.Summary(); err != nil && !errors.Is(err, afdo.ErrNotFound) {
+	if _, err := r.Summary(); err != nil && !errors.Is(err, fault.ErrNotFound) {
 		return err
 	}
 	for _, g := range r.groups {

@@ -9,7 +9,7 @@ import (
 	"sort"
 	"unsafe"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // names is the names section of a file: all names, by reference.
@@ -120,7 +120,7 @@ func (f *fields) readSpans(n *names) {
 		count := f.uint64()
 		total += count
 		if f.Err == nil && (count > math.MaxInt32 || total > uint64(f.Rest()/8)) {
-			f.Fail(pos, afdo.ErrCount, "%d MD5s in %d bytes", total, f.Rest())
+			f.Fail(pos, fault.ErrCount, "%d MD5s in %d bytes", total, f.Rest())
 		}
 	}
 	if f.Err == nil {
@@ -130,7 +130,7 @@ func (f *fields) readSpans(n *names) {
 
 func (f *fields) readStrings(n *names) {
 	if uint64(len(f.Data)) > math.MaxUint32 {
-		f.Fail(0, afdo.ErrLimit, "%d bytes of names", len(f.Data))
+		f.Fail(0, fault.ErrLimit, "%d bytes of names", len(f.Data))
 		return
 	}
 	count := f.count(1, "names")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -46,7 +46,7 @@ func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err e
 			return m.dropped, err
 		}
 		if err := spent.add(int64(functionSize + recordSize*len(f.Records))); err != nil {
-			return m.dropped, fmt.Errorf("sampleprof: %w: %w", afdo.ErrLimit, err)
+			return m.dropped, fmt.Errorf("sampleprof: %w: %w", fault.ErrLimit, err)
 		}
 		if t.refs == nil {
 			t.refs = make([]NameRef, r.names.len())

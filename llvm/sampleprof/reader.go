@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
@@ -82,7 +83,7 @@ type kind struct {
 // within the file and do not overlap. The caller closes the Reader.
 //
 // What is read of the file is copied into memory once. A file that is truncated or written to while
-// it is open gives an [afdo.ReadError] from the call that comes upon it.
+// it is open gives an afdo.ReadError from the call that comes upon it.
 func Open(path string, opts ...Option) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -118,7 +119,7 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(source.Of(src, size), opts)
 }
 
-// Close releases the file. Later calls of anything that reads it return [afdo.ErrClosed], a second
+// Close releases the file. Later calls of anything that reads it return afdo.ErrClosed, a second
 // Close among them. What was handed out stays valid.
 func (r *Reader) Close() error { return r.src.Close() }
 
@@ -179,7 +180,7 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 		return 0, f.err()
 	}
 	if version < Version || version > maxVersion || r.format == Binary && version > Version {
-		return 0, &afdo.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d to %d", version, Version, maxVersion)}
+		return 0, &fault.VersionError{Format: formatName, Version: version, Detail: fmt.Sprintf("%d, not %d to %d", version, Version, maxVersion)}
 	}
 	r.version = version
 	return f.Pos, nil
@@ -212,7 +213,7 @@ func putHeader(b []byte, f Format) []byte {
 // findSections finds out where the parts of a file in the older format are.
 func (r *Reader) findSections(start int) error {
 	if r.src.Size() > 1<<31-1 {
-		return (*Section)(nil).fault(0, afdo.ErrLimit, "%d bytes", r.src.Size())
+		return (*Section)(nil).fault(0, fault.ErrLimit, "%d bytes", r.src.Size())
 	}
 	data, err := r.src.View(0, int(r.src.Size()))
 	if err != nil {
@@ -280,7 +281,7 @@ func (r *Reader) readKind() error {
 
 // tableFault is a fault of an entry of the section table.
 func (r *Reader) tableFault(s *Section, detail string) error {
-	return (*Section)(nil).fault(r.entries+int64(s.Index)*tableEntrySize, afdo.ErrSection, "%s", detail)
+	return (*Section)(nil).fault(r.entries+int64(s.Index)*tableEntrySize, fault.ErrSection, "%s", detail)
 }
 
 // section returns the first section of a type that is not empty.
@@ -293,7 +294,7 @@ func (r *Reader) section(t SectionType) *Section {
 	return nil
 }
 
-// Summary returns the summary that is stored in the file, or [afdo.ErrNotFound] if there is none.
+// Summary returns the summary that is stored in the file, or afdo.ErrNotFound if there is none.
 // It reads that section each time it is called.
 func (r *Reader) Summary() (*afdo.Summary, error) {
 	if err := r.src.Ready(); err != nil {
@@ -301,7 +302,7 @@ func (r *Reader) Summary() (*afdo.Summary, error) {
 	}
 	s := r.section(SectionSummary)
 	if s == nil {
-		return nil, afdo.ErrNotFound
+		return nil, fault.ErrNotFound
 	}
 	f, err := r.open(s)
 	if err != nil {

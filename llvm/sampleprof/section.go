@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A SectionType says what a section of an ExtBinary file holds.
@@ -159,7 +159,7 @@ func (r *Reader) readTable(start int) error {
 	}
 	left := uint64(r.src.Size()) - uint64(f.Pos)
 	if n > left/tableEntrySize || n > math.MaxInt32/tableEntrySize {
-		f.Fail(start, afdo.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
+		f.Fail(start, fault.ErrCount, "%d sections, the %d bytes left hold at most %d entries", n, left, left/tableEntrySize)
 		return f.err()
 	}
 	r.entries = int64(f.Pos)
@@ -186,15 +186,15 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
 	off, size := f.Uint64("a number"), f.Uint64("a number")
 	first := uint64(f.start) + uint64(len(f.Data))
 	if size > 0 && (off < first || off > uint64(fileSize) || size > uint64(fileSize)-off) {
-		f.Fail(f.Pos-16, afdo.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
+		f.Fail(f.Pos-16, fault.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
 		return
 	}
 	if size > 0 && (s.Type == sectionComposite || s.Type == sectionCompositeOffsets) {
-		f.Fail(f.Pos-tableEntrySize, afdo.ErrSection, "a %s section of version 105 is not supported", s.Type)
+		f.Fail(f.Pos-tableEntrySize, fault.ErrSection, "a %s section of version 105 is not supported", s.Type)
 		return
 	}
 	if unknown := s.unknownFlags(version); size > 0 && unknown != 0 {
-		f.Fail(f.Pos-tableEntrySize+8, afdo.ErrSection, "unsupported flags of the %s section in version %d: %s",
+		f.Fail(f.Pos-tableEntrySize+8, fault.ErrSection, "unsupported flags of the %s section in version %d: %s",
 			s.Type, version, s.nameFlags(unknown))
 		return
 	}
@@ -214,7 +214,7 @@ func (f *fields) checkOverlaps(sections []Section) error {
 	for i := range order[min(1, len(order)):] {
 		before, s := order[i], order[i+1]
 		if before.Offset+before.Size > s.Offset {
-			f.Fail(s.Index*tableEntrySize+16, afdo.ErrHeader, "the %s section begins at %d, within section %d, which ends at %d",
+			f.Fail(s.Index*tableEntrySize+16, fault.ErrHeader, "the %s section begins at %d, within section %d, which ends at %d",
 				s.Type, s.Offset, before.Index, before.Offset+before.Size)
 			return f.err()
 		}
@@ -237,7 +237,7 @@ func putTable(b []byte, sections []Section) []byte {
 // open reads a whole section.
 func (r *Reader) open(s *Section) (*fields, error) {
 	if s.Size > math.MaxInt32 {
-		return nil, s.fault(s.Offset, afdo.ErrLimit, "%d bytes", s.Size)
+		return nil, s.fault(s.Offset, fault.ErrLimit, "%d bytes", s.Size)
 	}
 	data, err := r.src.View(s.Offset, int(s.Size))
 	if err != nil {
@@ -258,21 +258,21 @@ func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	size := f.uint64()
 	packed := f.count(1, "bytes of a zlib stream")
 	if f.Err == nil && f.Rest() > packed {
-		f.Fail(f.Pos+packed, afdo.ErrUnused, "%d bytes after the zlib stream", f.Rest()-packed)
+		f.Fail(f.Pos+packed, fault.ErrUnused, "%d bytes after the zlib stream", f.Rest()-packed)
 	}
 	if f.Err != nil {
 		return nil, f.err()
 	}
 	if size > uint64(packed)*maxDeflateRatio+maxDeflateRatio {
-		f.Fail(0, afdo.ErrCount, "%d bytes decompressed, of a zlib stream of %d", size, packed)
+		f.Fail(0, fault.ErrCount, "%d bytes decompressed, of a zlib stream of %d", size, packed)
 		return nil, f.err()
 	}
 	if err := r.spent.add(int64(size)); err != nil {
-		return nil, s.fault(0, afdo.ErrLimit, "%v", err)
+		return nil, s.fault(0, fault.ErrLimit, "%v", err)
 	}
 	raw, err := inflate(f.Data[f.Pos:], int(size))
 	if err != nil {
-		return nil, s.fault(0, afdo.ErrCompressed, "%v", err)
+		return nil, s.fault(0, fault.ErrCompressed, "%v", err)
 	}
 	return raw, nil
 }

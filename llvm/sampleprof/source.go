@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -79,7 +79,7 @@ func (p *Profile) first(name string, wanted func(*Function) bool) (*Function, er
 
 // missing is the error of a function that is not there.
 func missing(name string) error {
-	return fmt.Errorf("sampleprof: function %q: %w", name, afdo.ErrNotFound)
+	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
 }
 
 // called tells whether a name is that of a text.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ParseText reads a profile from text. Errors of the text are a [afdo.FormatError].
+// ParseText reads a profile from text. Errors of the text are a afdo.FormatError.
 //
 // It accepts what LLVM accepts, except lines that LLVM reads as something else than is written
 // there, and those from which it would write a file that it cannot read: a line offset of more than
@@ -91,8 +91,8 @@ type textBody struct {
 
 func (t *textReader) fail(column int, class error, detail string) {
 	if t.err == nil {
-		t.err = &afdo.FormatError{
-			Format: formatName, Section: afdo.HeaderSection, Offset: -1, Line: t.line, Column: t.base + column + 1, Err: class, Detail: detail,
+		t.err = &fault.FormatError{
+			Format: formatName, Section: fault.HeaderSection, Offset: -1, Line: t.line, Column: t.base + column + 1, Err: class, Detail: detail,
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (t *textReader) readLine() {
 	switch {
 	case t.skip():
 	case bytes.IndexByte(t.text, 0) >= 0:
-		t.fail(bytes.IndexByte(t.text, 0), afdo.ErrSyntax, "a NUL")
+		t.fail(bytes.IndexByte(t.text, 0), fault.ErrSyntax, "a NUL")
 	case t.text[0] != ' ':
 		t.flush()
 		t.readHeader()
@@ -170,7 +170,7 @@ func parseNumber(text []byte) (uint64, bool) {
 func (t *textReader) readHeader() {
 	name, total, head, ok := splitHeader(t.text)
 	if !ok {
-		class := afdo.ErrSyntax
+		class := fault.ErrSyntax
 		if t.headers == 0 {
 			class = errMagic
 		}
@@ -189,7 +189,7 @@ func (t *textReader) readHeader() {
 		t.function.Name = t.name(name)
 	}
 	if t.contexts > 0 && t.contexts < t.headers {
-		t.fail(0, afdo.ErrSyntax, "some functions have a context and some have not")
+		t.fail(0, fault.ErrSyntax, "some functions have a context and some have not")
 	}
 }
 
@@ -204,7 +204,7 @@ func (t *textReader) context(text []byte) {
 	text, ok := bytes.CutSuffix(text, []byte{']'})
 	frames, framesOK := parseContext(string(text))
 	if !ok || !framesOK {
-		t.fail(0, afdo.ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
+		t.fail(0, fault.ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
 		return
 	}
 	t.function.Context = make([]Frame, len(frames))
@@ -229,7 +229,7 @@ func (t *textReader) flush() {
 	t.p.add(&f, &t.merger, false)
 	if t.arranger.overflow || t.merger.overflow {
 		t.line, t.base = t.header, 0
-		t.fail(0, afdo.ErrOverflow, "counts of this function exceed 64 bits together")
+		t.fail(0, fault.ErrOverflow, "counts of this function exceed 64 bits together")
 	}
 }
 
@@ -272,7 +272,7 @@ func (t *textReader) entry() {
 		return
 	}
 	if depth == t.closed {
-		t.fail(0, afdo.ErrSyntax, "nothing may follow the metadata of a function")
+		t.fail(0, fault.ErrSyntax, "nothing may follow the metadata of a function")
 		return
 	}
 	t.close(depth)
@@ -297,7 +297,7 @@ func (t *textReader) location(depth int) (r Record) {
 	t.advance(depth)
 	end := bytes.IndexByte(t.text, ':')
 	if end < 0 || end+1 == len(t.text) || t.text[end+1] != ' ' {
-		t.fail(max(end, 0), afdo.ErrSyntax, "want LINE: or LINE.DISCRIMINATOR: and a space")
+		t.fail(max(end, 0), fault.ErrSyntax, "want LINE: or LINE.DISCRIMINATOR: and a space")
 		return r
 	}
 	line, discriminator, dotted := bytes.Cut(t.text[:end], []byte{'.'})
@@ -308,11 +308,11 @@ func (t *textReader) location(depth int) (r Record) {
 	}
 	switch {
 	case !ok:
-		t.fail(0, afdo.ErrSyntax, "want a line offset")
+		t.fail(0, fault.ErrSyntax, "want a line offset")
 	case n > math.MaxUint16:
 		t.fail(0, ErrLine, "more than 16 bits")
 	case !dOK || d > math.MaxUint32:
-		t.fail(len(line)+1, afdo.ErrSyntax, "want a discriminator of at most 32 bits")
+		t.fail(len(line)+1, fault.ErrSyntax, "want a discriminator of at most 32 bits")
 	}
 	t.advance(end + 2)
 	return Record{Line: uint16(n), Discriminator: uint32(d)}
@@ -326,7 +326,7 @@ func (t *textReader) body(r Record) {
 	}
 	count, ok := parseNumber(t.text[:end])
 	if !ok {
-		t.fail(0, afdo.ErrSyntax, "want a count")
+		t.fail(0, fault.ErrSyntax, "want a count")
 		return
 	}
 	r.Kind, r.Count = KindCount, count
@@ -365,7 +365,7 @@ func (t *textReader) target(r Record) {
 	t.advance(blanks)
 	colon, end, count := anchor(t.text)
 	if colon <= 0 {
-		t.fail(0, afdo.ErrSyntax, "want CALLEE:COUNT")
+		t.fail(0, fault.ErrSyntax, "want CALLEE:COUNT")
 		return
 	}
 	r.Name, r.Count = t.name(t.text[:colon]), count
@@ -410,12 +410,12 @@ func (t *textReader) vtables(r Record) {
 		}
 		count, ok := parseNumber(t.text[min(colon+1, end):end])
 		if colon < 0 || !ok {
-			t.fail(0, afdo.ErrSyntax, "want TYPE:COUNT")
+			t.fail(0, fault.ErrSyntax, "want TYPE:COUNT")
 			return
 		}
 		r.Name, r.Count = t.name(t.text[:colon]), count
 		if seen[r.Name] {
-			t.fail(0, afdo.ErrSyntax, "a type that has been there already")
+			t.fail(0, fault.ErrSyntax, "a type that has been there already")
 			return
 		}
 		seen[r.Name] = true
@@ -429,7 +429,7 @@ func (t *textReader) inlined(r Record) {
 	colon := bytes.LastIndexByte(t.text, ':')
 	total, ok := parseNumber(t.text[colon+1:])
 	if colon < 0 || !ok {
-		t.fail(max(colon, 0), afdo.ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
+		t.fail(max(colon, 0), fault.ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
 		return
 	}
 	r.Kind, r.Name, r.Count = KindInlined, t.name(t.text[:colon]), total
@@ -449,7 +449,7 @@ func (t *textReader) readMetadata(depth int) {
 	if rest, ok := bytes.CutPrefix(t.text, []byte(checksumKeyword)); ok {
 		checksum, ok := parseNumber(bytes.TrimSpace(rest))
 		if !ok {
-			t.fail(len(checksumKeyword), afdo.ErrSyntax, "want a checksum")
+			t.fail(len(checksumKeyword), fault.ErrSyntax, "want a checksum")
 		}
 		if depth > 1 && checksum != 0 && t.nested == 0 {
 			t.nested = t.line
@@ -460,7 +460,7 @@ func (t *textReader) readMetadata(depth int) {
 	rest, ok := bytes.CutPrefix(t.text, []byte(attributesKeyword))
 	attributes, numberOK := parseNumber(bytes.TrimSpace(rest))
 	if !ok || !numberOK || attributes > math.MaxUint32 {
-		t.fail(0, afdo.ErrSyntax, "want !CFGChecksum: N, !Attributes: N or !Flat")
+		t.fail(0, fault.ErrSyntax, "want !CFGChecksum: N, !Attributes: N or !Flat")
 		return
 	}
 	t.setMetadata(depth, 0, uint32(attributes))
@@ -493,7 +493,7 @@ func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) 
 func (t *textReader) finish() error {
 	if t.nested > 0 && !t.p.Probes {
 		t.line, t.base = t.nested, 0
-		t.fail(0, afdo.ErrSyntax, "a checksum of an inlined function, and no function of the profile has one")
+		t.fail(0, fault.ErrSyntax, "a checksum of an inlined function, and no function of the profile has one")
 	}
 	return t.err
 }

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does.
 // What the text has no place for is left out and counted. A name that no text can hold, since it
-// has a line break, gives an error that matches [afdo.ErrUnrepresentable] before anything is
+// has a line break, gives an error that matches afdo.ErrUnrepresentable before anything is
 // written.
 //
 // MD5s are written in decimal, as LLVM does; read back they are names, and not of the same
@@ -53,7 +53,7 @@ func checkIndentation(p *Profile) error {
 		}
 	}
 	if blanks > free {
-		return fmt.Errorf("sampleprof: bodies are nested too deep for a text: %w", afdo.ErrLimit)
+		return fmt.Errorf("sampleprof: bodies are nested too deep for a text: %w", fault.ErrLimit)
 	}
 	return nil
 }

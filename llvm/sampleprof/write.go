@@ -24,7 +24,7 @@ type WriteOptions struct {
 //
 // If any name is known by its MD5 alone, the file has MD5s whatever o says. A context-sensitive
 // profile has no split layout, and a name that holds a NUL no place; they give errors that match
-// [afdo.ErrUnrepresentable]. It takes memory for the file.
+// afdo.ErrUnrepresentable. It takes memory for the file.
 func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	if p.ContextSensitive && o.SplitLayout {
 		return unrepresentable("a context-sensitive profile in split layout")
@@ -41,7 +41,7 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 
 // WriteBinary writes a profile in the older Binary format. What that has no place for is left out
 // and counted. Context-sensitive and probe-based profiles, MD5s, and names that hold a NUL give
-// errors that match [afdo.ErrUnrepresentable].
+// errors that match afdo.ErrUnrepresentable.
 func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	switch {
 	case p.ContextSensitive:

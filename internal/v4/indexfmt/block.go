@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -75,7 +76,7 @@ func (x *Index) place(b Block) (off, size int64) {
 func (x *Index) readBlocks(f *wire.Fields) {
 	n := int(f.Byte())
 	if n > maxBlocks {
-		f.Fail(f.Pos, wire.ErrIndex, "%d blocks, more than %d", n, maxBlocks)
+		f.Fail(f.Pos, fault.ErrIndex, "%d blocks, more than %d", n, maxBlocks)
 	}
 	left := uint64(x.size)
 	x.blocks = make([]Block, 0, min(n, maxBlocks))
@@ -83,7 +84,7 @@ func (x *Index) readBlocks(f *wire.Fields) {
 		b := Block{Kind: Kind(f.Byte())}
 		size := f.Uint64()
 		if size > left {
-			f.Fail(f.Pos, wire.ErrIndex, "the block of %s reaches past the end", b.Kind)
+			f.Fail(f.Pos, fault.ErrIndex, "the block of %s reaches past the end", b.Kind)
 			return
 		}
 		left -= size
@@ -97,9 +98,9 @@ func (x *Index) readBlocks(f *wire.Fields) {
 		off += b.Size
 		switch known := b.Kind < numKinds && b.Kind > 0; {
 		case off > x.size:
-			f.Fail(f.Pos, wire.ErrIndex, "the block of %s reaches past the end", b.Kind)
+			f.Fail(f.Pos, fault.ErrIndex, "the block of %s reaches past the end", b.Kind)
 		case known && x.byKind[b.Kind].Off > 0:
-			f.Fail(f.Pos, wire.ErrIndex, "two blocks of %s", b.Kind)
+			f.Fail(f.Pos, fault.ErrIndex, "two blocks of %s", b.Kind)
 		case known:
 			x.byKind[b.Kind] = *b
 		}

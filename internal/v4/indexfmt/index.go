@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -120,15 +121,15 @@ func (x *Index) NumUnits() int { return x.units }
 // Blocks returns the blocks in their order.
 func (x *Index) Blocks() []Block { return x.blocks }
 
-// fault returns an error at an offset of the content.
+// faultAt returns an error at an offset of the content.
 func (x *Index) fault(off int64, format string, args ...any) error {
-	return newError(int(physical(off)), wire.ErrIndex, format, args...)
+	return newError(int(physical(off)), fault.ErrIndex, format, args...)
 }
 
 // misread is the error of fields, from off on in the content, that could not be decoded.
 func (x *Index) misread(off int64, f *wire.Fields) error {
-	if f.Err.Class != wire.ErrIndex {
-		return newError(int(physical(off))+f.Err.Pos, wire.ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
+	if f.Err.Class != fault.ErrIndex {
+		return newError(int(physical(off))+f.Err.Pos, fault.ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
 	}
 	return newError(int(physical(off))+f.Err.Pos, f.Err.Class, "%s", f.Err.Detail)
 }

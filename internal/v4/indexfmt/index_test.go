@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -68,7 +69,7 @@ func TestIndexReadsBack(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 6, key)
 		_, err = x.Fingerprint(3)
-		require.ErrorIs(t, err, wire.ErrIndex)
+		require.ErrorIs(t, err, fault.ErrIndex)
 		producer, err := x.All(Producer)
 		require.NoError(t, err)
 		require.Equal(t, "a test", string(producer))
@@ -106,7 +107,7 @@ func TestIndexDamaged(t *testing.T) {
 		}
 		var e *Error
 		require.True(t, errors.As(err, &e), "byte %d: %v", at, err)
-		require.ErrorIs(t, err, wire.ErrChecksum)
+		require.ErrorIs(t, err, fault.ErrChecksum)
 		require.Equal(t, at/pageSize*pageSize, e.Pos)
 	}
 }
@@ -119,7 +120,7 @@ func TestIndexOfAnotherFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(section, int64(len(section)), false, file)
-			require.ErrorIs(t, err, wire.ErrIndex)
+			require.ErrorIs(t, err, fault.ErrIndex)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -59,7 +60,7 @@ func (x *Index) page(i int64) (*page, error) {
 	}
 	content, sum := data[:n-SumSize], binary.BigEndian.Uint32(data[n-SumSize:])
 	if got := pageSum(int(i), content); got != sum {
-		return nil, newError(int(i*pageSize), wire.ErrChecksum, "a page of the index whose checksum should be %08x has %08x", sum, got)
+		return nil, newError(int(i*pageSize), fault.ErrChecksum, "a page of the index whose checksum should be %08x has %08x", sum, got)
 	}
 	var p *page
 	if n == pageSize {

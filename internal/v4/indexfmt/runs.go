@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -110,7 +111,7 @@ func decodeRun(f *wire.Fields) *Run {
 		r.Names, r.Infos = binary.BigEndian.Uint32(sums), binary.BigEndian.Uint32(sums[SumSize:])
 	}
 	if f.Err == nil && n < 2 {
-		f.Fail(0, wire.ErrIndex, "a run of %d section", n)
+		f.Fail(0, fault.ErrIndex, "a run of %d section", n)
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package sourcefmt
 import (
 	"encoding/binary"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -108,7 +109,7 @@ func NewTable(data []byte) (*Table, *wire.Fault) {
 	at := f.Pos
 	t.widths = widths{f.Byte(), f.Byte()}
 	if t.widths.length > maxLengthBits || t.widths.run > maxRunBits {
-		f.Fail(at, wire.ErrLimit, "numbers with %d and %d low bits", t.widths.length, t.widths.run)
+		f.Fail(at, fault.ErrLimit, "numbers with %d and %d low bits", t.widths.length, t.widths.run)
 	}
 	t.ends = make([]int, f.Count(uint64(f.Uint32()), 4, 1, "units"))
 	end := 0
@@ -116,14 +117,14 @@ func NewTable(data []byte) (*Table, *wire.Fault) {
 		at := f.Pos
 		size := f.Uint32()
 		if end += int(size); end > len(data) || size > 0 && size <= sumSize {
-			f.Fail(at, wire.ErrCount, "%d bytes of a unit", size)
+			f.Fail(at, fault.ErrCount, "%d bytes of a unit", size)
 			return nil, f.Err
 		}
 		t.ends[i] = end
 	}
 	t.start = f.Pos
 	if f.Err == nil && end != f.Rest() {
-		f.Fail(f.Pos, wire.ErrCount, "units of %d bytes, %d left", end, f.Rest())
+		f.Fail(f.Pos, fault.ErrCount, "units of %d bytes, %d left", end, f.Rest())
 	}
 	return t, f.Err
 }
@@ -151,7 +152,7 @@ func (t *Table) bytes(rank int) (low, high int) {
 
 // Unit decodes what there is of a unit that has so many symbol IDs, and yields its functions. It
 // returns the unit's sum.
-func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, fault *wire.Fault) {
+func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, wrong *wire.Fault) {
 	low, high := t.bytes(rank)
 	if low == high {
 		return 0, nil
@@ -159,7 +160,7 @@ func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, fa
 	r := bitReader{data: t.data[low+sumSize : high]}
 	if r.unit(ids, t.widths, yield); r.over || r.left() >= 8 {
 		f := wire.Fields{Data: t.data}
-		f.Fail(low, wire.ErrCount, "the marks of a unit are not of its %d bytes", high-low)
+		f.Fail(low, fault.ErrCount, "the marks of a unit are not of its %d bytes", high-low)
 		return 0, f.Err
 	}
 	return binary.BigEndian.Uint32(t.data[low:]), nil

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -122,13 +123,13 @@ func TestCorrupt(t *testing.T) {
 		at   int
 		want error
 	}{
-		{"checksum", whole[:8], 6, wire.ErrTruncated},
-		{"low bits of lengths", edited(10, 16), 10, wire.ErrLimit},
-		{"low bits of runs", edited(11, 8), 10, wire.ErrLimit},
-		{"more units than bytes", edited(12, 9), 13, wire.ErrCount},
-		{"size of a unit", edited(13, 4), 13, wire.ErrCount},
-		{"a unit beyond the section", edited(13, 99), 13, wire.ErrCount},
-		{"bytes behind the units", append(slices.Clone(whole), 0), 14, wire.ErrCount},
+		{"checksum", whole[:8], 6, fault.ErrTruncated},
+		{"low bits of lengths", edited(10, 16), 10, fault.ErrLimit},
+		{"low bits of runs", edited(11, 8), 10, fault.ErrLimit},
+		{"more units than bytes", edited(12, 9), 13, fault.ErrCount},
+		{"size of a unit", edited(13, 4), 13, fault.ErrCount},
+		{"a unit beyond the section", edited(13, 99), 13, fault.ErrCount},
+		{"bytes behind the units", append(slices.Clone(whole), 0), 14, fault.ErrCount},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, fault := NewTable(c.data)

@@ -1,22 +1,7 @@
 package wire
 
-import (
-	"errors"
+import "github.com/go-afdo/afdo/internal/decode"
 
-	"github.com/go-afdo/afdo/internal/decode"
-)
-
-// Classes of faults, which package afdo exports.
-var (
-	ErrTruncated = decode.ErrTruncated
-	ErrVarint    = decode.ErrVarint
-	ErrCount     = decode.ErrCount
-	ErrTrie      = errors.New("bad string table")
-	ErrChecksum  = errors.New("bad checksum")
-	ErrIndex     = errors.New("bad index")
-	ErrLimit     = errors.New("limit exceeded")
-)
-
-// A Fault says what is wrong with the bytes of a section, and where in it. It is no error yet: who
-// knows which section that is makes one of it.
+// A Fault describes a fault in the bytes of a section. It is not an error: the caller, which knows
+// the section, makes one of it.
 type Fault = decode.Fault

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // The two integer encodings (RFC 4, 4.9): big-endian of a fixed width, or varint. A varint must fit
@@ -35,7 +37,7 @@ func (f *Fields) Rest() int { return len(f.Data) - f.Pos }
 // Byte decodes a one-byte field, the same in either mode.
 func (f *Fields) Byte() byte {
 	if f.Pos >= len(f.Data) {
-		f.Fail(f.Pos, ErrTruncated, "a one-byte field is missing")
+		f.Fail(f.Pos, fault.ErrTruncated, "a one-byte field is missing")
 		return 0
 	}
 	f.Pos++
@@ -45,7 +47,7 @@ func (f *Fields) Byte() byte {
 // Take returns the next n bytes.
 func (f *Fields) Take(n int, what string) []byte {
 	if n > f.Rest() {
-		f.Fail(f.Pos, ErrTruncated, "%s of %d bytes, %d left", what, n, f.Rest())
+		f.Fail(f.Pos, fault.ErrTruncated, "%s of %d bytes, %d left", what, n, f.Rest())
 		return nil
 	}
 	f.Pos += n
@@ -68,7 +70,7 @@ func (f *Fields) Uint(width int) uint64 {
 		return f.varint(width)
 	}
 	if f.Rest() < width {
-		f.Fail(f.Pos, ErrTruncated, "a %d-byte field, %d left", width, f.Rest())
+		f.Fail(f.Pos, fault.ErrTruncated, "a %d-byte field, %d left", width, f.Rest())
 		return 0
 	}
 	var v uint64
@@ -102,9 +104,9 @@ func (f *Fields) varint(width int) uint64 {
 // varintFault says what is wrong with the varint at the start of p in a field of a width.
 func varintFault(p []byte, width int) (detail string, class error) {
 	if _, n := binary.Uvarint(p); n == 0 {
-		return fmt.Sprintf("a varint does not end within the %d bytes left", len(p)), ErrTruncated
+		return fmt.Sprintf("a varint does not end within the %d bytes left", len(p)), fault.ErrTruncated
 	}
-	return fmt.Sprintf("a varint does not fit a %d-byte field", width), ErrVarint
+	return fmt.Sprintf("a varint does not fit a %d-byte field", width), fault.ErrVarint
 }
 
 // Count checks a count that has just been read against the bytes left, of which each item takes at
@@ -116,7 +118,7 @@ func (f *Fields) Count(n uint64, normal, compact int, what string) int {
 		least = compact
 	}
 	if f.Err == nil && n > uint64(f.Rest()/least) {
-		f.Fail(f.Pos, ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, f.Rest(), f.Rest()/least)
+		f.Fail(f.Pos, fault.ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, f.Rest(), f.Rest()/least)
 	}
 	if f.Err != nil || n > math.MaxInt {
 		return 0

@@ -3,6 +3,8 @@ package wire
 import (
 	"fmt"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // The strings of a trie: all of them, one, or some. Nothing says how long a child is, so what is
@@ -23,7 +25,7 @@ func (f *Fields) Strings(limit int) []string {
 	}
 	d.run()
 	if f.Err == nil && d.found < count {
-		f.Fail(f.Pos, ErrTrie, "%d of %d strings are missing", count-d.found, count)
+		f.Fail(f.Pos, fault.ErrTrie, "%d of %d strings are missing", count-d.found, count)
 	}
 	if f.Err != nil {
 		return nil
@@ -76,15 +78,15 @@ func (d *trieDecoder) visit() {
 // add keeps the string of the current node, which is at pos.
 func (d *trieDecoder) add(pos int, id uint32) {
 	if uint64(id) >= uint64(len(d.names)) {
-		d.Fail(pos, ErrTrie, "string index %d, the table has %d strings", id, len(d.names))
+		d.Fail(pos, fault.ErrTrie, "string index %d, the table has %d strings", id, len(d.names))
 		return
 	}
 	if d.seen.Has(id) {
-		d.Fail(pos, ErrTrie, "duplicate string index %d", id)
+		d.Fail(pos, fault.ErrTrie, "duplicate string index %d", id)
 		return
 	}
 	if d.left -= len(d.path); d.left < 0 {
-		d.Fail(pos, ErrLimit, "%s", nameLimit(d.limit))
+		d.Fail(pos, fault.ErrLimit, "%s", nameLimit(d.limit))
 		return
 	}
 	d.seen.Add(id)

@@ -13,8 +13,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Sizes of what a table is made of.
@@ -62,11 +62,11 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	switch {
 	case b.Err != nil:
 	case bits.OnesCount64(h.Buckets) != 1:
-		b.Fail(pos, afdo.ErrHashTable, "%d buckets, which is no power of two", h.Buckets)
+		b.Fail(pos, fault.ErrHashTable, "%d buckets, which is no power of two", h.Buckets)
 	case h.Buckets > room/word:
-		b.Fail(pos, afdo.ErrCount, "%d buckets, there is room for %d", h.Buckets, room/word)
+		b.Fail(pos, fault.ErrCount, "%d buckets, there is room for %d", h.Buckets, room/word)
 	case h.Entries > chains/least:
-		b.Fail(pos+word, afdo.ErrCount, "%d entries of at least %d bytes, the chains have %d", h.Entries, least, chains)
+		b.Fail(pos+word, fault.ErrCount, "%d entries of at least %d bytes, the chains have %d", h.Entries, least, chains)
 	}
 	if b.Err != nil {
 		return Head{Buckets: 1}
@@ -89,13 +89,13 @@ func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	switch {
 	case b.Err != nil:
 	case f.KeySize > 0 && i.KeySize != f.KeySize:
-		b.Fail(keyAt, afdo.ErrHashTable, "a key of %d bytes instead of %d", i.KeySize, f.KeySize)
+		b.Fail(keyAt, fault.ErrHashTable, "a key of %d bytes instead of %d", i.KeySize, f.KeySize)
 	case i.KeySize > room || i.DataSize > room-i.KeySize:
 		at := dataAt // or at the first of both lengths, if either may be wrong
 		if f.KeySize == 0 {
 			at = keyAt
 		}
-		b.Fail(at, afdo.ErrTruncated, "a key of %d bytes and data of %d, %d are left", i.KeySize, i.DataSize, room)
+		b.Fail(at, fault.ErrTruncated, "a key of %d bytes and data of %d, %d are left", i.KeySize, i.DataSize, room)
 	}
 	if b.Err != nil {
 		return Item{}

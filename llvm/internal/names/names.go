@@ -12,8 +12,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // Separator stands between names.
@@ -50,7 +50,7 @@ func readChunk(b *decode.Buffer, left *int64, each func(name []byte)) {
 		var name []byte
 		name, joined, more = bytes.Cut(joined, []byte(Separator))
 		if *left -= cost; *left < 0 {
-			b.Fail(pos, afdo.ErrLimit, "more names than are allowed in this file")
+			b.Fail(pos, fault.ErrLimit, "more names than are allowed in this file")
 			return
 		}
 		each(name)
@@ -65,12 +65,12 @@ func chunk(b *decode.Buffer, left int64) []byte {
 	case b.Err != nil:
 		return nil
 	case size > uint64(max(left, 0)):
-		b.Fail(pos, afdo.ErrLimit, "names of %d bytes, %d are allowed in this file", size, max(left, 0))
+		b.Fail(pos, fault.ErrLimit, "names of %d bytes, %d are allowed in this file", size, max(left, 0))
 		return nil
 	case deflated == 0:
 		return b.Take(size, "names")
 	case size/maxInflation > deflated+freeInflation/maxInflation:
-		b.Fail(pos, afdo.ErrLimit, "%d bytes that inflate to %d, more than %d times as many", deflated, size, maxInflation)
+		b.Fail(pos, fault.ErrLimit, "%d bytes that inflate to %d, more than %d times as many", deflated, size, maxInflation)
 		return nil
 	}
 	pos = b.Pos
@@ -81,9 +81,9 @@ func chunk(b *decode.Buffer, left int64) []byte {
 	joined, err := inflate(data, int64(size))
 	switch {
 	case err != nil:
-		b.Fail(pos, afdo.ErrCompressed, "%v", err)
+		b.Fail(pos, fault.ErrCompressed, "%v", err)
 	case uint64(len(joined)) != size:
-		b.Fail(pos, afdo.ErrCompressed, "%d bytes or more, not %d", len(joined), size)
+		b.Fail(pos, fault.ErrCompressed, "%d bytes or more, not %d", len(joined), size)
 	}
 	return joined
 }

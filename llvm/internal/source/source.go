@@ -8,8 +8,8 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/arriving"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/regular"
 )
 
@@ -84,43 +84,43 @@ func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	case err == nil:
 		return buf, nil
 	case s.closed.Load() || errors.Is(err, os.ErrClosed):
-		return nil, afdo.ErrClosed
+		return nil, fault.ErrClosed
 	}
-	return nil, &afdo.ReadError{Offset: off, Size: n, Err: err}
+	return nil, &fault.ReadError{Offset: off, Size: n, Err: err}
 }
 
 // short is the error of a read that ends before the size of the file.
 func (s *Source) short() error {
 	if s.file != nil {
-		return afdo.ErrChanged
+		return fault.ErrChanged
 	}
 	return io.ErrUnexpectedEOF
 }
 
-// unchanged returns [afdo.ErrChanged] if the file is not as it was opened.
+// unchanged returns afdo.ErrChanged if the file is not as it was opened.
 func (s *Source) unchanged() error {
 	if s.file == nil {
 		return nil
 	}
 	now, err := s.file.Stat()
 	if err == nil && (now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime())) {
-		return afdo.ErrChanged
+		return fault.ErrChanged
 	}
 	return err
 }
 
-// Ready returns [afdo.ErrClosed] for a source that is closed or was never opened.
+// Ready returns afdo.ErrClosed for a source that is closed or was never opened.
 func (s *Source) Ready() error {
 	if s == nil || s.closed.Load() {
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	return nil
 }
 
-// Close closes the file if Open has opened it. A second Close returns [afdo.ErrClosed].
+// Close closes the file if Open has opened it. A second Close returns afdo.ErrClosed.
 func (s *Source) Close() error {
 	if s == nil || s.closed.Swap(true) {
-		return afdo.ErrClosed
+		return fault.ErrClosed
 	}
 	if s.own {
 		return s.file.Close()

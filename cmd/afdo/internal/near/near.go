@@ -9,7 +9,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 const (
@@ -131,14 +131,14 @@ func swapped(want, key string) bool {
 }
 
 // NotFound is the error for a name that is not there: what is "unit" or "symbol", and the names are
-// those that may have been meant. [errors.Is] finds [afdo.ErrNotFound] in it.
+// those that may have been meant. [errors.Is] finds afdo.ErrNotFound in it.
 func NotFound(what, name string, names []string) error {
 	if len(names) == 0 {
-		return fmt.Errorf("%s %q: %w", what, name, afdo.ErrNotFound)
+		return fmt.Errorf("%s %q: %w", what, name, fault.ErrNotFound)
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", n)
 	}
-	return fmt.Errorf("%s %q: %w, near: %s", what, name, afdo.ErrNotFound, strings.Join(quoted, ", "))
+	return fmt.Errorf("%s %q: %w, near: %s", what, name, fault.ErrNotFound, strings.Join(quoted, ", "))
 }

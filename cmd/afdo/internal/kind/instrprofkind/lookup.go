@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -66,7 +66,7 @@ func (k *Kind) find(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	}
 	found.records = slices.DeleteFunc(found.records, func(r instrprof.Record) bool { return r.Hash() != hash })
 	if len(found.records) == 0 {
-		return nil, fmt.Errorf("%q has no record of hash %#x: %w", symbol, hash, afdo.ErrNotFound)
+		return nil, fmt.Errorf("%q has no record of hash %#x: %w", symbol, hash, fault.ErrNotFound)
 	}
 	return found, nil
 }
@@ -77,7 +77,7 @@ func findIndexed(f *input.File, symbol string) (*found, error) {
 		return nil, err
 	}
 	records, err := r.Function(symbol)
-	if errors.Is(err, afdo.ErrNotFound) {
+	if errors.Is(err, fault.ErrNotFound) {
 		if symbol, err = meant(symbol, r.Records()); err != nil {
 			return nil, err
 		}

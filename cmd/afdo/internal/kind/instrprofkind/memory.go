@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
@@ -26,7 +26,7 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 		return nil
 	}
 	src, err := anyprof.Memory(r)
-	if errors.Is(err, afdo.ErrNotFound) {
+	if errors.Is(err, fault.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
@@ -112,7 +112,7 @@ func (s *ShowFacts) indexed(f *input.File) error {
 	s.addRest(ids, names, traces)
 	memprof, _, err := r.MemProf()
 	s.MemProf = len(memprof)
-	if errors.Is(err, afdo.ErrNotFound) {
+	if errors.Is(err, fault.ErrNotFound) {
 		err = nil
 	}
 	return errors.Join(idsErr, namesErr, tracesErr, err)

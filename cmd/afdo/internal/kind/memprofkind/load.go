@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
@@ -41,7 +41,7 @@ func load(f *input.File) (*loaded, error) {
 		if l.ids, err = m.BinaryIDs(); err == nil {
 			l.reader, err = anyprof.Memory(m)
 		}
-		if errors.Is(err, afdo.ErrNotFound) {
+		if errors.Is(err, fault.ErrNotFound) {
 			err = errors.New("an instrumentation profile without a MemProf section")
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"iter"
 	"strconv"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
@@ -32,7 +32,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 		Record(function uint64) (memprof.Record, error)
 	}).Record
 	rec, err := record(guidOf(o.Symbol))
-	if errors.Is(err, afdo.ErrNotFound) {
+	if errors.Is(err, fault.ErrNotFound) {
 		if names, err = k.withBinary(names); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func meant(symbol string, names map[uint64]string, record func(function uint64) 
 	return find.Meant("function", symbol, func(yield func(string, error) bool) {
 		for guid, name := range names {
 			_, err := record(guid)
-			if errors.Is(err, afdo.ErrNotFound) {
+			if errors.Is(err, fault.ErrNotFound) {
 				continue
 			}
 			if !yield(name, err) {
