@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // A Cache is a folder of files that can be made again. All that goes wrong with it counts as empty.
@@ -50,10 +49,10 @@ func OpenCache() (*Cache, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
 	c := new(Cache)
-	if c.maxSize, err = parseSize(os.Getenv("AFDO_CACHE_SIZE"), defaultCacheSize); err != nil {
+	if c.maxSize, err = setting("AFDO_CACHE_SIZE", defaultCacheSize); err != nil {
 		return nil, cacheSettingError{fmt.Errorf("AFDO_CACHE_SIZE: %w", err)}
 	}
-	days, err := parseSize(os.Getenv("AFDO_CACHE_DAYS"), defaultCacheDays)
+	days, err := setting("AFDO_CACHE_DAYS", defaultCacheDays)
 	if err != nil || days > 1<<16 {
 		return nil, cacheSettingError{fmt.Errorf("AFDO_CACHE_DAYS: %q: want a number of days", os.Getenv("AFDO_CACHE_DAYS"))}
 	}
@@ -62,6 +61,15 @@ func OpenCache() (*Cache, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
 	return c, nil
+}
+
+// setting returns the number in an environment variable, or the default if it is not set.
+func setting(name string, otherwise int64) (int64, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	return lines.ParseSize(text)
 }
 
 // A cacheSettingError is about a limit of the cache.
@@ -80,21 +88,6 @@ func cacheDir() (string, error) {
 	}
 	base, err := os.UserCacheDir()
 	return filepath.Join(base, "afdo"), err
-}
-
-// parseSize reads a number with K, M or G behind it. Nothing at all is the default.
-func parseSize(text string, otherwise int64) (int64, error) {
-	if text == "" {
-		return otherwise, nil
-	}
-	digits := strings.TrimRight(text, "KMGkmg")
-	shift := map[string]int{"": 0, "K": 10, "M": 20, "G": 30}
-	unit, ok := shift[strings.ToUpper(text[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !ok || n < 0 || n > 1<<62>>unit {
-		return 0, fmt.Errorf("%q: want a number, with K, M or G behind it if need be", text)
-	}
-	return n << unit, nil
 }
 
 // Dir returns the path of the folder.

@@ -8,10 +8,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// requestSize is how much of a file is asked for at a time.
+// requestSize is how many bytes of a file a request is for.
 const requestSize = 4 << 20
 
-// given returns the profile of the launcher: its name for messages, and the path of the file.
+// given returns the profile of the launcher: its name for messages and the path of the file.
 func (p *preparation) given() (name, path string, err error) {
 	if _, isURL := fetch.Helper(p.Profile); isURL {
 		return p.download(p.Profile)
@@ -19,19 +19,21 @@ func (p *preparation) given() (name, path string, err error) {
 	return p.Profile, p.command.Path(p.Profile), nil
 }
 
-// download returns the path of a copy of a server's file in the cache. The server is asked whether
-// it is still the same; of several processes one downloads another, and the others wait.
+// download returns the path of a copy of a server's file in the cache. It asks the server for the
+// version of the file. If that is new, one process downloads the file and the others wait. The
+// cache's size limits the file.
 func (p *preparation) download(url string) (name, path string, err error) {
-	f, err := fetch.Open(fetch.Request{URL: url, Whole: true})
+	request := fetch.Request{URL: url, Whole: true}
+	if p.Cache != nil {
+		request.MaxSize = p.Cache.maxSize
+	}
+	f, err := fetch.Open(request)
 	if err != nil {
 		return "", "", err
 	}
 	defer f.Close()
 	if f.Tag() == "" {
-		return "", "", fmt.Errorf("%s: the server tells neither an ETag nor a time, so that a copy cannot be kept", f.Name())
-	}
-	if p.Cache != nil && f.Size() > p.Cache.maxSize {
-		return "", "", fmt.Errorf("%s: a file of %d bytes is not downloaded, as the cache holds at most %d, see AFDO_CACHE_SIZE", f.Name(), f.Size(), p.Cache.maxSize)
+		return "", "", fmt.Errorf("%s: the server sends neither an ETag nor a modification time, so a copy cannot be kept", f.Name())
 	}
 	path, err = p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
 	if err != nil {

@@ -223,7 +223,7 @@ func TestServers(t *testing.T) {
 	}
 	out, err := c.afdo("exec", "--profile", server.URL+"/all", "--", gcc, "-c", "a.c")
 	require.Error(t, err)
-	require.Contains(t, out, "neither an ETag nor a time")
+	require.Contains(t, out, "neither an ETag nor a modification time")
 }
 
 // A server that claims more than there is, and sends the file alone or nulls behind it, makes no
@@ -244,17 +244,25 @@ func TestClaims(t *testing.T) {
 					out, err := c.afdo(args...)
 					require.NotContains(t, out, "goroutine")
 					require.NotContains(t, out, "out of memory")
-					if nulls == 0 || args[0] == "exec" {
-						require.Error(t, err, out)
-						require.NoFileExists(t, filepath.Join(c.dir, "out"))
-					}
-					if nulls > 0 && args[0] == "exec" {
-						require.Contains(t, out, "see AFDO_CACHE_SIZE")
-					}
+					require.Error(t, err, out)
+					require.NoFileExists(t, filepath.Join(c.dir, "out"))
+					require.Contains(t, out, fmt.Sprintf("the server reports %d bytes, the limit is 1073741824", size))
 				})
 			}
 		}
 	}
+}
+
+// The flags of the command reach the program that fetches.
+func TestLimits(t *testing.T) {
+	c := newCommand(t)
+	file := encode(t, synth.New(synth.Small), false)
+	url := claiming(t, file, int64(len(file)), 0)
+	out, err := c.afdo("show", url, "--max-download", "1K")
+	require.Error(t, err)
+	require.Contains(t, out, "the limit is 1024 (--max-download sets the limit")
+	_, err = c.afdo("show", url, "--max-download", "1G", "--timeout", "10s")
+	require.NoError(t, err)
 }
 
 // claiming returns the URL of a file whose server claims another size, and sends at most so many

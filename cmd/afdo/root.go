@@ -172,6 +172,7 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 	root.SetIn(e.In)
 	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
+	addServerFlags(root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	for _, g := range []group{making, inspecting, compiling, maintaining} {

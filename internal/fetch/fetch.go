@@ -121,11 +121,23 @@ type Remote interface {
 
 // A Request is a file to open and the limits for its server.
 type Request struct {
-	URL     string
-	Whole   bool          // the caller reads all of the file or nothing, so opening fetches little
-	MaxSize int64         // in bytes; 0 for the helper's default
+	Limits
+	URL   string
+	Whole bool // the caller reads all of the file or nothing, so opening fetches little
+}
+
+// Limits bounds what a server may do. It is part of every [Request] of this process.
+type Limits struct {
+	MaxSize int64         // the largest file in bytes; 0 for the helper's default
 	Timeout time.Duration // how long the server may stay silent; 0 for the helper's default
 }
+
+// limits are set once, before the first file is opened.
+var limits Limits
+
+// SetLimits sets the limits for all files that [Open] opens from now on. The command calls it
+// before its verb runs; it must not be called at the same time as Open.
+func SetLimits(l Limits) { limits = l }
 
 // The options of a helper, which precede the URL.
 const (

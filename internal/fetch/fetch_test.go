@@ -192,7 +192,7 @@ func TestParseArguments(t *testing.T) {
 	}{
 		{"u", fetch.Request{URL: "u"}, true},
 		{"-whole u", fetch.Request{URL: "u", Whole: true}, true},
-		{"-whole -max-size=5 -timeout=1m30s u", fetch.Request{URL: "u", Whole: true, MaxSize: 5, Timeout: 90 * time.Second}, true},
+		{"-whole -max-size=5 -timeout=1m30s u", fetch.Request{Limits: fetch.Limits{MaxSize: 5, Timeout: 90 * time.Second}, URL: "u", Whole: true}, true},
 		{"-whole", fetch.Request{}, false},
 		{"u v", fetch.Request{}, false},
 		{"-max-size=x u", fetch.Request{}, false},

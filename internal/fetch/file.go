@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,8 +35,9 @@ type File struct {
 }
 
 // Open starts the helper for the URL of a request. It looks for the helper in the folder of this
-// program, then in PATH.
+// program, then in PATH. Limits that the request leaves at 0 are the ones of [SetLimits].
 func Open(r Request) (*File, error) {
+	r.MaxSize, r.Timeout = cmp.Or(r.MaxSize, limits.MaxSize), cmp.Or(r.Timeout, limits.Timeout)
 	helper, ok := Helper(r.URL)
 	if !ok {
 		return nil, fmt.Errorf("%q is not a URL with a known scheme", r.URL)

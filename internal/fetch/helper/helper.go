@@ -45,7 +45,7 @@ func Main(name string, open func(context.Context, string, ...remote.Option) (*re
 	os.Stdout = os.Stderr // libraries may print, but not into the conversation
 	f, err := open(ctx, request.URL, options...)
 	if errors.Is(err, remote.ErrTooLarge) {
-		err = fmt.Errorf("%w; --max-download sets the limit", err)
+		err = fmt.Errorf("%w (--max-download sets the limit; for exec, AFDO_CACHE_SIZE)", err)
 	}
 	if err := fetch.Serve(os.Stdin, out, f, err); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
