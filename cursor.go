@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Cursor steps through the location records of a function in pre-order: the records of an inlined
-// body follow the record of the inlined function, one level deeper.
+// A Cursor walks the location records of a function in pre-order: the records of an inlined body
+// follow the record of the inlined function, one level deeper.
 //
 //	for c := info.Cursor(); c.Next(); {
 //		location := c.Location()
@@ -18,27 +18,28 @@ import (
 //	}
 //	if err := c.Err(); err != nil { … }
 //
-// Records come as they are in the file; several may be of one place, and add up (format note 13). A
-// Cursor uses four bytes a level of nesting, and no recursion. It is not safe for concurrent use.
+// Records come in file order. Several records may describe the same place; their counts add up
+// (format note 13). A Cursor uses four bytes per level of nesting and does not recurse. It is not
+// safe for concurrent use.
 type Cursor struct {
 	f         v4.Fields
-	remaining uint32   // records to come at the current level
-	stack     []uint32 // the same of the levels above
-	depth     int      // of location
-	targets   uint32   // of location, to come
+	remaining uint32   // records left at the current level
+	stack     []uint32 // records left at each enclosing level
+	depth     int      // depth of location
+	targets   uint32   // call targets of location that have not been read
 	location  Location
 	unknown   uint64
 }
 
-// Cursor returns a cursor before the first record.
+// Cursor returns a cursor positioned before the first record.
 func (i Info) Cursor() *Cursor {
 	c := new(Cursor)
 	c.Reset(i)
 	return c
 }
 
-// Reset moves the cursor before the first record of a function. It keeps its memory: a Cursor that
-// is reused allocates only for a deeper nesting than before. The zero Cursor may be reset.
+// Reset positions the cursor before the first record of i. It reuses the cursor's memory, so it
+// allocates only if i nests deeper than any function before it. The zero Cursor may be reset.
 func (c *Cursor) Reset(i Info) {
 	c.f, c.remaining, c.stack = i.f, i.locations, c.stack[:0]
 	c.depth, c.targets, c.unknown = 0, 0, 0
@@ -47,19 +48,20 @@ func (c *Cursor) Reset(i Info) {
 // Err returns the error that ended the walk, or nil.
 func (c *Cursor) Err() error { return public(c.f.Fault()) }
 
-// Location returns the current record. The next call of Next overwrites it.
+// Location returns the current record. The next call to Next overwrites it.
 func (c *Cursor) Location() *Location { return &c.location }
 
-// Depth returns how many inlined bodies enclose the record.
+// Depth returns the number of inlined bodies that enclose the current record.
 func (c *Cursor) Depth() int { return c.depth }
 
-// Unknown returns how many records of unknown types were skipped (RFC 4.8.3, format note 16).
+// Unknown returns the number of records skipped because their type is unknown (RFC 4.8.3, format
+// note 16).
 func (c *Cursor) Unknown() uint64 { return c.unknown }
 
-// Offset returns the offset in the file of the next record; after an error, that of the section.
+// Offset returns the file offset of the next record or, after an error, of the section.
 func (c *Cursor) Offset() int64 { return c.f.Section.Offset + int64(c.f.Pos) }
 
-// Next moves to the next record. It returns false at the end and at an error, see [Cursor.Err].
+// Next moves to the next record. It returns false at the end and after an error, see [Cursor.Err].
 func (c *Cursor) Next() bool {
 	if c.targets > 0 {
 		c.skipTargets()
@@ -73,15 +75,15 @@ func (c *Cursor) Next() bool {
 		}
 		c.remaining--
 		c.depth = len(c.stack)
-		// One of unknown type is passed over, and an error ends the walk.
+		// A record of an unknown type is skipped. An error ends the walk.
 		if c.f.Compact && c.readCompact() || !c.f.Compact && c.readNormal() || c.readAny() {
 			return true
 		}
 	}
 }
 
-// Targets iterates once over the call targets of the current record, none if it is no call. It
-// allocates nothing. An error ends the iteration and the walk, see [Cursor.Err].
+// Targets iterates once over the call targets of the current record. A record that is not a call
+// has none. Targets allocates nothing. An error ends the iteration and the walk, see [Cursor.Err].
 func (c *Cursor) Targets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for c.targets > 0 {
@@ -92,7 +94,7 @@ func (c *Cursor) Targets() iter.Seq[Target] {
 	}
 }
 
-// target reads the next call target of the record at hand, which has one.
+// target reads the next call target of the current record, which must have one left.
 func (c *Cursor) target() (Target, bool) {
 	c.targets--
 	t := Target{SymbolID(c.f.Uint32()), c.f.Uint64()}
@@ -106,19 +108,19 @@ func (c *Cursor) target() (Target, bool) {
 // stop ends the walk.
 func (c *Cursor) stop() { c.remaining, c.stack, c.targets = 0, c.stack[:0], 0 }
 
-// countSize is the size of the count in a normal-mode record by type, for the types that hold
-// nothing else.
+// countSize maps each record type that holds only a count to the size of that count in normal mode,
+// in bytes.
 var countSize = [8]uint8{LocationNormal: 4, LocationWide: 8}
 
-// isCount reports whether a record of the type holds a count and nothing else.
+// isCount reports whether records of type t hold only a count.
 func (t LocationType) isCount() bool { return t-LocationZero <= LocationWide-LocationZero }
 
-// readNormal is readAny for the records that most are, in normal mode. It returns false for the
-// others, and has moved nothing. It branches as little as it can on what a record holds, since no
-// processor could guess it.
+// readNormal is the fast path of readAny in normal mode. It reads the most common records. For any
+// other record it returns false and leaves the cursor where it was. It branches little on the
+// contents of a record, since a processor cannot predict those branches.
 //
-// To take a record apart in one or two words, it may look at bytes behind the section, as long as
-// they are in memory, before it knows how long the record is.
+// It decodes a record from one or two words, loaded before the record's length is known. These
+// words may include bytes after the section, as long as they are in the same buffer.
 func (c *Cursor) readNormal() bool {
 	data := c.f.Data
 	p := data[c.f.Pos:cap(data)]
@@ -126,14 +128,14 @@ func (c *Cursor) readNormal() bool {
 		return false
 	}
 	head := binary.BigEndian.Uint32(p)
-	has := head >> 31 // discriminator
+	has := head >> 31 // 1 if the record has a discriminator
 	t := LocationType(head>>24) & wire.LocationTypeMask
 	size := 4 + 2*int(has)
 	body := binary.BigEndian.Uint64(p[size:])
 	l := &c.location
 	l.Type, l.Line = t, head&wire.MaxLine
 	l.Discriminator = uint32(binary.BigEndian.Uint16(p[4:])) & -has
-	left := len(data) - c.f.Pos - size // behind line and discriminator
+	left := len(data) - c.f.Pos - size // bytes of the section after line and discriminator
 	switch {
 	case t.isCount():
 		bytes := uint(countSize[t&7])
@@ -165,7 +167,7 @@ func (c *Cursor) readNormal() bool {
 	return false
 }
 
-// readCompact is readNormal for compact mode.
+// readCompact is the fast path of readAny in compact mode, see readNormal.
 func (c *Cursor) readCompact() bool {
 	data := c.f.Data
 	p := data[c.f.Pos:cap(data)]
@@ -174,9 +176,9 @@ func (c *Cursor) readCompact() bool {
 	}
 	w := binary.LittleEndian.Uint64(p)
 	t := LocationType(w) & wire.LocationTypeMask
-	has := uint(w>>4) & 8 // discriminator: the width of an end in ends
+	has := uint(w>>4) & 8 // 8 if the record has a discriminator, the width of one end in ends
 	w >>= 8
-	// Where the varints of the record end, in bits behind its bitmask.
+	// Where the varints of the record end, in bits after the bitmask.
 	ends := endsOf(w)
 	line := ends & 0xff
 	ends >>= has
@@ -224,20 +226,20 @@ func (c *Cursor) readCompact() bool {
 	return true
 }
 
-// enter opens the body of the inlined function at hand, of n records.
+// enter descends into the body of the current inlined function, which has n records.
 func (c *Cursor) enter(n uint32) {
 	c.location.NumLocations = n
 	c.stack = append(c.stack, c.remaining)
 	c.remaining = n
 }
 
-// leave closes the innermost body.
+// leave returns from the innermost body to the enclosing level.
 func (c *Cursor) leave() {
 	last := len(c.stack) - 1
 	c.remaining, c.stack = c.stack[last], c.stack[:last]
 }
 
-// readAny reads any record, field by field.
+// readAny reads a record of any type, field by field.
 func (c *Cursor) readAny() bool {
 	var l wire.Location
 	c.f.Location(&l)
@@ -259,8 +261,8 @@ func (c *Cursor) readAny() bool {
 	return l.Known()
 }
 
-// skipTargets passes over the call targets that the caller has not read. As varints, their values
-// are checked nevertheless: whether a file is malformed must not depend on who reads it.
+// skipTargets skips the call targets that the caller has not read. It still decodes them, so that a
+// malformed varint is reported whether or not the caller reads the targets.
 func (c *Cursor) skipTargets() {
 	for c.targets > 0 {
 		c.target()

@@ -7,78 +7,79 @@ import (
 	v4 "github.com/go-afdo/afdo/internal/v4"
 )
 
-// Errors that are not about the content of a file.
+// Errors that do not concern the content of a file.
 var (
 	ErrNotFound  = fault.ErrNotFound  // the profile does not contain the requested item
 	ErrAmbiguous = fault.ErrAmbiguous // several units match, see AmbiguousError
-	ErrClosed    = fault.ErrClosed    // a method has to read after Close
-	ErrVersion   = fault.ErrVersion   // a version that is not read or written, see VersionError
-	ErrLimit     = fault.ErrLimit     // a file needs more than the options allow
-	ErrChanged   = fault.ErrChanged   // a mapped file was truncated or written to
+	ErrClosed    = fault.ErrClosed    // the Reader was closed before the data was read
+	ErrVersion   = fault.ErrVersion   // the version is not supported, see VersionError
+	ErrLimit     = fault.ErrLimit     // reading the file would exceed a limit of the options
+	ErrChanged   = fault.ErrChanged   // a mapped file was truncated or modified
 )
 
-// ErrUnrepresentable is matched by every error of a writer that is about the profile: the format
-// cannot store a part of it. Writers never truncate a value to make it fit.
+// ErrUnrepresentable matches every error of a writer caused by the profile: the format cannot store
+// some part of it. Writers never truncate a value to make it fit.
 var ErrUnrepresentable = fault.ErrUnrepresentable
 
-// ErrMalformed is matched by every [FormatError] except those of class [ErrLimit].
+// ErrMalformed matches every [FormatError] except those of class [ErrLimit].
 var ErrMalformed = fault.ErrMalformed
 
-// Classes of [FormatError] that several formats share. The packages of the formats add their own.
+// Classes of [FormatError] that several formats share. The packages of the formats define further
+// classes.
 var (
-	ErrMagic      = fault.ErrMagic      // the file has another format; other formats than GCOV word this class differently
-	ErrHeader     = fault.ErrHeader     // header or section table; the file may be truncated, or in another dialect
-	ErrTruncated  = fault.ErrTruncated  // a field reaches past the end of its section, or a text ends too early
+	ErrMagic      = fault.ErrMagic      // the file has another format; LLVM's formats word this differently
+	ErrHeader     = fault.ErrHeader     // the header or section table is invalid; the file may be truncated or in another dialect
+	ErrTruncated  = fault.ErrTruncated  // a field extends past the end of its section, or a text ends too early
 	ErrVarint     = fault.ErrVarint     // a varint exceeds the width of its field
 	ErrCount      = fault.ErrCount      // a count exceeds what the rest of the section can hold
-	ErrSection    = fault.ErrSection    // an index out of range, or of a section of another type
-	ErrSymbol     = fault.ErrSymbol     // a symbol ID or string index out of range, or duplicate
-	ErrName       = fault.ErrName       // a file name that is not one NUL-terminated string
-	ErrTrie       = fault.ErrTrie       // not a trie that contains each of its strings once
-	ErrChecksum   = fault.ErrChecksum   // bytes do not match the checksum in the index of the file
-	ErrIndex      = fault.ErrIndex      // the index is malformed, or disagrees with the rest of the file
-	ErrSyntax     = fault.ErrSyntax     // a text that cannot be parsed
-	ErrOverflow   = fault.ErrOverflow   // a number or a name in a text exceeds its field, or a sum of numbers
-	ErrCompressed = fault.ErrCompressed // compressed data that cannot be decompressed
-	ErrHashTable  = fault.ErrHashTable  // an inconsistent chained hash table of LLVM
+	ErrSection    = fault.ErrSection    // a section index is out of range, or refers to a section of the wrong type
+	ErrSymbol     = fault.ErrSymbol     // a symbol ID or string index is out of range or duplicate
+	ErrName       = fault.ErrName       // a file name is not a single NUL-terminated string
+	ErrTrie       = fault.ErrTrie       // a string table is not a trie that contains each string once
+	ErrChecksum   = fault.ErrChecksum   // a section does not match its checksum in the index
+	ErrIndex      = fault.ErrIndex      // the index is malformed or disagrees with the rest of the file
+	ErrSyntax     = fault.ErrSyntax     // a text cannot be parsed
+	ErrOverflow   = fault.ErrOverflow   // a number, a name or a sum exceeds its field
+	ErrCompressed = fault.ErrCompressed // data cannot be decompressed
+	ErrHashTable  = fault.ErrHashTable  // an on-disk chained hash table of LLVM is inconsistent
 )
 
-// Classes of [FormatError] that only checks report, such as package check.
+// Classes of [FormatError] that only checkers report, such as package check.
 var (
-	ErrUnused   = fault.ErrUnused   // nothing refers to bytes or a section, or several things do
-	ErrMissing  = fault.ErrMissing  // there is no unit of symbols with unknown file (RFC 4.5)
-	ErrOverlong = fault.ErrOverlong // a varint longer than its value needs
-	ErrSummary  = fault.ErrSummary  // the summary does not agree with the data
+	ErrUnused   = fault.ErrUnused   // a section or some bytes are unreferenced, or referenced more than once
+	ErrMissing  = fault.ErrMissing  // there is no unit for symbols with unknown file (RFC 4.5)
+	ErrOverlong = fault.ErrOverlong // a varint is longer than its value needs
+	ErrSummary  = fault.ErrSummary  // the summary disagrees with the data
 )
 
-// HeaderSection is the Section of a [FormatError] outside of numbered sections: in the header, in
-// the section table, and everywhere in a format that does not number its sections.
+// HeaderSection is the Section of a [FormatError] outside numbered sections: in the header, in the
+// section table, and anywhere in a format whose sections are not numbered.
 const HeaderSection = fault.HeaderSection // -1
 
-// A FormatError describes a fault of an input and its place, in all formats of this module: Format,
-// File, Section, Part, Offset, Inflated, Line, Column, the class Err and a Detail. Under errors.Is
-// it matches its class and, unless the class is [ErrLimit], [ErrMalformed].
+// A FormatError describes a violation of the format and where it is. All formats of this module use
+// it. errors.Is matches it with its class and, unless the class is [ErrLimit], with [ErrMalformed].
 type FormatError = fault.FormatError
 
-// A Problem is something that a check of a file finds, in all formats of this module: its Err, and
-// whether it is only a Remark.
+// A Problem is a finding of a file check, in any format of this module: an error and whether it is
+// only a remark.
 type Problem = fault.Problem
 
-// A ReadError is a failure of the file or io.ReaderAt from which a [Reader] reads. It has the
-// Offset and the Size of the read and wraps its Err.
+// A ReadError is a failed read of the file or io.ReaderAt that a [Reader] uses. It holds the offset
+// and size of the read and wraps the cause.
 type ReadError = fault.ReadError
 
-// A VersionError describes a Version of a profile that its package does not read, or not write. It
-// matches [ErrVersion].
+// A VersionError reports a profile version that the package cannot read or write. It matches
+// [ErrVersion].
 type VersionError = fault.VersionError
 
-// An AmbiguousError lists the units that match a lookup of one unit. It matches [ErrAmbiguous].
+// An AmbiguousError lists the units that match a lookup meant to find one unit. It matches
+// [ErrAmbiguous].
 type AmbiguousError struct {
 	Path  string   // the requested path
-	Paths []string // paths of the matching units, in file order
+	Paths []string // paths of all matching units, in file order
 }
 
-// maxNamed is how many matching units the text of an AmbiguousError lists.
+// maxNamed limits the number of units that the text of an AmbiguousError lists.
 const maxNamed = 5
 
 func (e *AmbiguousError) Error() string {
@@ -97,15 +98,15 @@ func (e *AmbiguousError) Error() string {
 
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
-// elsewhere returns a hint at the package that reads an older version.
-func elsewhere(e *v4.VersionError) string {
+// olderVersionHint returns a hint at the package that reads versions 2 and 3, or "".
+func olderVersionHint(e *v4.VersionError) string {
 	if e.Magic != "gcov" && (e.Version == 2 || e.Version == 3) {
 		return "; package anyprof reads both"
 	}
 	return ""
 }
 
-// public converts an error of package v4 to one of this package.
+// public converts an error of internal/v4 to an exported error of this package.
 func public(err error) error {
 	switch e := err.(type) {
 	case *v4.Fault:
@@ -113,7 +114,7 @@ func public(err error) error {
 	case *v4.VersionError:
 		return &VersionError{
 			Format: "afdo", Kind: e.Magic, Version: uint64(e.Version),
-			Detail: fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4%s", e.Magic, e.Version, elsewhere(e)),
+			Detail: fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4%s", e.Magic, e.Version, olderVersionHint(e)),
 		}
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A LocationType says what a location record holds (RFC 4.8.2).
+// A LocationType is the type of a location record (RFC 4.8.2).
 type LocationType uint8
 
 // The location types of the RFC.
@@ -39,15 +39,15 @@ func (t LocationType) String() string {
 // A Location is one location record (RFC 4.8).
 type Location struct {
 	Type          LocationType
-	Line          uint32   // offset from the line of the function's declaration, 24 bits
-	Discriminator uint32   // 16 bits, 0 if the record has none
-	Count         uint64   // samples; of LocationZero, LocationNormal and LocationWide
-	Callee        SymbolID // the inlined function; of LocationInlinedFn
-	NumTargets    uint32   // call targets, see Cursor.Targets; of LocationCalledFn and LocationCalledFns
-	NumLocations  uint32   // records of the inlined body itself; of LocationInlinedFn
+	Line          uint32   // offset from the line of the function's declaration, at most 24 bits
+	Discriminator uint32   // at most 16 bits; 0 if the record has none
+	Count         uint64   // samples, for LocationZero, LocationNormal and LocationWide
+	Callee        SymbolID // the inlined function, for LocationInlinedFn
+	NumTargets    uint32   // number of call targets, for LocationCalledFn and LocationCalledFns; see Cursor.Targets
+	NumLocations  uint32   // number of records directly in the inlined body, for LocationInlinedFn
 }
 
-// A Target is a callee of a call site and how often it was called there.
+// A Target is a function called from a call site, with the number of calls from there.
 type Target struct {
 	Callee SymbolID
 	Count  uint64

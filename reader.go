@@ -13,51 +13,51 @@ import (
 // Version is the version of the format that this package reads and writes.
 const Version = wire.Version
 
-// A Header is what the header says of the whole file (RFC 4.1).
+// A Header holds the fields of the file header (RFC 4.1).
 type Header struct {
 	Version uint32 // always 4
-	Compact bool   // the header's own integers are varints; sections have their own flag
+	Compact bool   // the integers of the header are varints; each section has its own flag
 }
 
 // A Reader reads a version 4 file lazily. All methods may be called concurrently. The zero Reader
-// is closed.
+// behaves like a closed one.
 type Reader struct {
-	handle // of the file, which has where everything is
+	handle // the open file
 
-	maxNameBytes int // of a unit
+	maxNameBytes int // limit per unit, see MaxNameBytes
 	tables       tableCache
 }
 
 type handle = v4.Handle
 
-// Open opens a file and maps it into memory. The caller closes the Reader. A file that is truncated
-// or written to while it is open gives a [ReadError] of [ErrChanged].
+// Open opens and maps a file. The caller must close the Reader. If the file is truncated or
+// modified while it is open, reads return a [ReadError] that wraps [ErrChanged].
 //
-// Open reads the header and the section table and checks that the sections lie within the file and
-// do not overlap. Time is linear in the number of sections. So is memory, typically 6 bytes a
-// section in a compact file and 16 in a normal one, up to 256 KiB: of a larger table in file order
-// 64 KiB are in memory at a time, and an eighth of a byte a section stays there if it is compact.
+// Open reads the header and the section table and checks that sections lie within the file and do
+// not overlap. Time is linear in the number of sections. So is memory: typically 6 bytes per
+// section in a compact file and 16 in a normal one, up to 256 KiB. Of a larger table in file order,
+// at most 64 KiB are in memory at a time, plus, in a compact file, 1/8 byte per section.
 func Open(path string, opts ...Option) (*Reader, error) {
 	o := newOptions(opts)
 	file, err := v4.Open(path, o.Options)
 	return newReader(file, o, err)
 }
 
-// OpenBytes reads a file in memory, without a copy. The bytes must not change as long as the Reader
-// or anything it returned is in use. It costs what [Open] costs.
+// OpenBytes reads a file in memory without copying it. data must not change while the Reader or
+// anything it returned is in use. OpenBytes costs as much as [Open].
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	o := newOptions(opts)
 	file, err := v4.OpenBytes(data, o.Options)
 	return newReader(file, o, err)
 }
 
-// NewReader reads a file of size bytes through src, which must allow concurrent reads, as all that
-// is an io.ReaderAt does. Close does not close src.
+// NewReader reads a file of size bytes through src. As io.ReaderAt demands, src must allow
+// concurrent reads. Close does not close src.
 //
-// Reads of src may be slow, so what is likely to be needed next is read along: opening reads the
-// end of the file and the section table, the first lookup in a unit reads all of the unit unless it
-// is large. Opening a file of some megabytes and reading a unit takes three reads. What is needed
-// of many units is read in a few pieces, at the same time. Some megabytes of what was read stay in
+// Since reads of src may be slow, NewReader reads ahead: opening reads the end of the file and the
+// section table, and the first lookup in a unit reads the whole unit unless it is large. Opening a
+// file of a few megabytes and reading one unit takes three reads. Data from many units is fetched
+// in a few concurrent reads of adjacent ranges. A few megabytes of recently read data stay in
 // memory.
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if src == nil {
@@ -71,7 +71,7 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(file, o, err)
 }
 
-// newReader returns the Reader of a file that has been opened.
+// newReader wraps an opened file in a Reader, or converts the error of opening it.
 func newReader(file *v4.File, o options, err error) (*Reader, error) {
 	if err != nil {
 		return nil, public(err)
@@ -82,7 +82,7 @@ func newReader(file *v4.File, o options, err error) (*Reader, error) {
 	return r, nil
 }
 
-// file is where everything is, nil for the zero Reader.
+// file returns the open file, nil for the zero Reader.
 func (r *Reader) file() *v4.File {
 	if r == nil {
 		return nil
@@ -90,11 +90,11 @@ func (r *Reader) file() *v4.File {
 	return v4.FileOf(r)
 }
 
-// Close releases the file. It does not wait for other calls. Later calls that have to read return
-// [ErrClosed], as does a second Close.
+// Close releases the file. It does not wait for other calls. Later calls that need to read return
+// [ErrClosed], and so does a second Close.
 func (r *Reader) Close() error { return r.file().Close() }
 
-// Header returns the header.
+// Header returns the file header.
 func (r *Reader) Header() Header {
 	f := r.file()
 	if f == nil {
@@ -106,11 +106,11 @@ func (r *Reader) Header() Header {
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file().Size() }
 
-// NumSections returns the number of sections, including summary and file names.
+// NumSections returns the number of sections, including the summary and the file names.
 func (r *Reader) NumSections() int { return r.file().NumSections() }
 
-// Section returns the section of an index (RFC 4.1, format note 1), [ErrNotFound] if it is out of
-// range. It reads one byte of the section.
+// Section returns the section with the given index (RFC 4.1, format note 1), or [ErrNotFound] if
+// the index is out of range. It reads one byte of the section.
 func (r *Reader) Section(index int) (Section, error) {
 	f := r.file()
 	if f.Closed() {
@@ -126,8 +126,8 @@ func (r *Reader) Section(index int) (Section, error) {
 	return newSection(s), nil
 }
 
-// Data returns the bytes of a section, bitmask byte included, [ErrNotFound] for an index out of
-// range. They must not be changed.
+// Data returns the bytes of a section, including the bitmask byte, or [ErrNotFound] if the index is
+// out of range. The caller must not modify them.
 func (r *Reader) Data(index int) ([]byte, error) {
 	s, err := r.Section(index)
 	if err != nil {
@@ -137,8 +137,8 @@ func (r *Reader) Data(index int) ([]byte, error) {
 	return f.Data, public(err)
 }
 
-// Sections iterates over all sections by index. It reads one byte of each. An error ends the
-// iteration.
+// Sections iterates over all sections in the order of their indexes. It reads one byte of each. An
+// error ends the iteration.
 func (r *Reader) Sections() iter.Seq2[Section, error] {
 	return func(yield func(Section, error) bool) {
 		f := r.file()
@@ -159,8 +159,7 @@ func (r *Reader) Sections() iter.Seq2[Section, error] {
 	}
 }
 
-// Summary returns the summary section (RFC 4.4) as it is in the file. It reads the section at each
-// call.
+// Summary returns the summary section as stored (RFC 4.4). Each call reads the section again.
 func (r *Reader) Summary() (*Summary, error) {
 	f := r.file()
 	if f.Closed() {
@@ -174,8 +173,8 @@ func (r *Reader) Summary() (*Summary, error) {
 	return s, public(fields.Fault())
 }
 
-// NumUnits returns the number of units, including the unknown-file unit. It costs what
-// [Reader.Units] costs to begin.
+// NumUnits returns the number of units, including the unit for unknown files. Like [Reader.Units],
+// it reads the file names section.
 func (r *Reader) NumUnits() (int, error) {
 	d, err := r.file().Directory()
 	if err != nil {
@@ -184,8 +183,8 @@ func (r *Reader) NumUnits() (int, error) {
 	return d.Len(), nil
 }
 
-// Units iterates over the units in the order of the file names section. It reads that section, and
-// nothing of the units. An error ends the iteration.
+// Units iterates over the units in the order of the file names section. It reads that section but
+// nothing of the units themselves. An error ends the iteration.
 func (r *Reader) Units() iter.Seq2[*Unit, error] {
 	return func(yield func(*Unit, error) bool) {
 		f := r.file()
@@ -208,24 +207,25 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 
 func (r *Reader) unit(entry v4.Unit) *Unit { return &Unit{r: r, entry: entry} }
 
-// Unit returns the unit of a path, which is compared byte for byte. The empty path is the unit of
-// symbols with unknown file (format note 8). The error is [ErrNotFound] if there is none, and an
-// [AmbiguousError] if a faulty file has several. The first lookup reads the file names section. A
-// lookup compares every path; repeated lookups use a hash table.
+// Unit returns the unit with the given path, compared byte for byte. The empty path is the unit of
+// symbols with unknown file (format note 8). Unit returns [ErrNotFound] if there is none, and an
+// [AmbiguousError] if a malformed file has several. The first lookup reads the file names section
+// and compares every path; later lookups use a hash table.
 func (r *Reader) Unit(path string) (*Unit, error) {
-	return r.only(path, r.file().Exact)
+	return r.uniqueUnit(path, r.file().Exact)
 }
 
-// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/': "b/c.h" finds
-// "/a/b/c.h", not "/a/bb/c.h". An exact match comes first. The error is [ErrNotFound] if there is
-// none, and an [AmbiguousError] if there are several. A lookup without an exact match compares
+// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix: "b/c.h" finds
+// "/a/b/c.h", not "/a/bb/c.h". An exact match wins. UnitBySuffix returns [ErrNotFound] if there is
+// no match, and an [AmbiguousError] if there are several. A lookup without an exact match compares
 // every path.
 func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
-	return r.only(suffix, r.file().BySuffix)
+	return r.uniqueUnit(suffix, r.file().BySuffix)
 }
 
-// only returns the unit of a path if a way to look finds one and no other.
-func (r *Reader) only(path string, find func(string) ([]v4.Unit, error)) (*Unit, error) {
+// uniqueUnit returns the single unit that find returns for path. It is an error if find returns
+// none or several.
+func (r *Reader) uniqueUnit(path string, find func(string) ([]v4.Unit, error)) (*Unit, error) {
 	found, err := find(path)
 	switch {
 	case err != nil:
@@ -242,8 +242,8 @@ func (r *Reader) only(path string, find func(string) ([]v4.Unit, error)) (*Unit,
 	return nil, e
 }
 
-// UnitOf returns the unit whose range of symbol IDs contains id (RFC 4.5), [ErrNotFound] if there
-// is none. The unit need not have a symbol of that ID. It costs a binary search.
+// UnitOf returns the unit whose range of symbol IDs contains id (RFC 4.5), or [ErrNotFound]. The
+// unit need not have a symbol with that ID. UnitOf does a binary search.
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
@@ -255,9 +255,10 @@ func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	return r.unit(u), nil
 }
 
-// Symbol returns the symbol of an ID, that of a call target or an inlined function, in whichever
-// unit it is. The error is [ErrNotFound] if the file has none. It decodes the symbols of that unit
-// once and keeps them; then it costs two binary searches. For several IDs use [Reader.SymbolsByID].
+// Symbol returns the symbol with the given ID, for example a call target or an inlined function,
+// from whichever unit has it. It returns [ErrNotFound] if there is none. The first call for a unit
+// decodes and keeps the symbols of that unit; later calls do two binary searches. For several IDs
+// use [Reader.SymbolsByID].
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {

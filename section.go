@@ -7,7 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A SectionType says what a section holds (RFC 4.2). Other types than these are legal and skipped.
+// A SectionType is the type of a section (RFC 4.2). Readers skip sections of other types than
+// these.
 type SectionType uint8
 
 // The section types of the RFC.
@@ -21,28 +22,28 @@ const (
 
 // The section types of extensions (docs/extensions.md).
 const (
-	SectionSources SectionType = wire.Sources // 0x7e: what is remembered of the sources
-	SectionIndex   SectionType = wire.Index   // 0x7f
+	SectionSources SectionType = wire.Sources // 0x7e: line fingerprints of the source files
+	SectionIndex   SectionType = wire.Index   // 0x7f: the index
 )
 
 // String returns the name of the type, or "type 0x2a" for an unknown one.
 func (t SectionType) String() string { return wire.SectionTypeName(byte(t)) }
 
-// A Section says where a section is and what it holds (RFC 4.2).
+// A Section describes a section and its place in the file (RFC 4.2).
 type Section struct {
-	Index   int // rank by offset among all sections (format note 1)
+	Index   int // position in the file's order of sections (format note 1)
 	Type    SectionType
 	Compact bool  // its integers are varints
-	Offset  int64 // of its bitmask byte, from the start of the file
-	Size    int64 // in bytes, from the bitmask byte to the last byte of data
+	Offset  int64 // file offset of the bitmask byte
+	Size    int64 // in bytes, including the bitmask byte
 }
 
 func newSection(s v4.Section) Section {
 	return Section{Index: s.Index, Type: SectionType(s.Type), Compact: s.Compact, Offset: s.Offset, Size: s.Size}
 }
 
-// ErrorAt returns the error about the byte at an offset of the file, in this section: for those who
-// check more of it than a Reader does.
+// ErrorAt returns an error about the byte at a file offset in this section. It is for code that
+// checks sections more closely than a Reader does.
 func (s Section) ErrorAt(offset int64, class error, format string, args ...any) *FormatError {
 	part := "header"
 	if s.Index != HeaderSection {

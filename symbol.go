@@ -9,22 +9,22 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A SymbolID identifies a symbol within a file (RFC 4.6). It has no meaning in another file.
+// A SymbolID identifies a symbol within one file (RFC 4.6).
 type SymbolID uint32
 
-// A Symbol is a function of a unit: one that has samples of its own, is called or is inlined. It is
-// a small value, and valid after [Reader.Close].
+// A Symbol is a function of a unit that has samples of its own, is called, or is inlined. It is a
+// small value and stays valid after [Reader.Close].
 type Symbol struct {
 	unit *Unit
 	name string
 	id   SymbolID
-	info uint32 // section index
+	info uint32 // index of the symbol info section, or wire.NoInfo
 }
 
-// ID returns the symbol's ID in the file.
+// ID returns the symbol's ID.
 func (s Symbol) ID() SymbolID { return s.id }
 
-// Name returns the name of the function, usually its assembler name. It need not be UTF-8.
+// Name returns the name of the function, usually its assembler name. It need not be valid UTF-8.
 func (s Symbol) Name() string { return s.name }
 
 // Unit returns the unit that the symbol belongs to.
@@ -33,15 +33,15 @@ func (s Symbol) Unit() *Unit { return s.unit }
 // HasInfo reports whether the function has samples of its own (RFC 4.6).
 func (s Symbol) HasInfo() bool { return s.unit != nil && s.info != wire.NoInfo }
 
-// symbolTable is the string table and the symbol names of a unit, decoded.
+// symbolTable holds the decoded string table and symbol names of a unit.
 type symbolTable struct {
-	section v4.Section // of the symbol names
+	section v4.Section // the symbol names section
 	names   []string   // by string index
 	rows    []wire.Row
-	order   []uint32 // of the rows by symbol ID; nil if they are so ordered
+	order   []uint32 // row numbers by ascending symbol ID; nil if rows are already in that order
 }
 
-// newSymbolTable decodes the symbol names of a unit, given its strings.
+// newSymbolTable decodes the symbol names of a unit. names are the unit's strings.
 func newSymbolTable(symbols v4.Fields, names []string, u *wire.Unit) (*symbolTable, error) {
 	t := &symbolTable{section: symbols.Section, names: names}
 	if err := t.decode(symbols, u); err != nil {
@@ -73,7 +73,7 @@ func checkRow(f *v4.Fields, pos int, row wire.Row, u *wire.Unit) {
 	}
 }
 
-// orderByID orders the rows by symbol ID, no two of which may be the same.
+// orderByID sorts the rows by symbol ID and rejects duplicate IDs.
 func (t *symbolTable) orderByID() error {
 	byID := func(a, b wire.Row) int { return cmp.Compare(a.ID, b.ID) }
 	if !slices.IsSortedFunc(t.rows, byID) {
@@ -91,7 +91,7 @@ func (t *symbolTable) orderByID() error {
 	return nil
 }
 
-// ranked returns the row of the i-th symbol by ID.
+// ranked returns the number of the row with the i-th smallest symbol ID.
 func (t *symbolTable) ranked(i int) int {
 	if t.order != nil {
 		return int(t.order[i])
@@ -99,7 +99,7 @@ func (t *symbolTable) ranked(i int) int {
 	return i
 }
 
-// byID returns the row of a symbol ID.
+// byID returns the number of the row with the given symbol ID.
 func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 	i := sort.Search(len(t.rows), func(i int) bool { return SymbolID(t.rows[t.ranked(i)].ID) >= id })
 	if i == len(t.rows) {
@@ -109,7 +109,7 @@ func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 	return row, SymbolID(t.rows[row].ID) == id
 }
 
-// find returns the row of a name, if there is one.
+// find returns the row with the given name.
 func (t *symbolTable) find(name string) (row wire.Row, ok bool) {
 	for _, r := range t.rows {
 		if t.names[r.String] == name {
@@ -119,5 +119,5 @@ func (t *symbolTable) find(name string) (row wire.Row, ok bool) {
 	return wire.Row{}, false
 }
 
-// size is roughly the memory of the table without its strings.
+// size returns the approximate size of the table in memory in bytes, without its strings.
 func (t *symbolTable) size() int { return 12*len(t.rows) + 4*len(t.order) }

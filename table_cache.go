@@ -2,29 +2,29 @@ package afdo
 
 import "sync"
 
-// tableCache keeps the symbol tables of all units that were asked for, so that each is decoded once
-// however callees and inlined functions go back and forth. A string table that units share is kept
-// and counted once. Tables of real files are a few times as large as their sections. What a hostile
-// file makes of strings that share prefixes is limited.
+// tableCache keeps the decoded symbol tables of all units looked up so far, so that each is decoded
+// once no matter how lookups of callees and inlined functions alternate between units. A string
+// table shared by several units is kept and counted once. The decoded tables of real files are a
+// few times as large as their sections. max limits tables of hostile files, whose strings share
+// prefixes to expand to huge sizes.
 type tableCache struct {
-	max int64 // bytes; set once
+	max int64 // limit for bytes; set once
 
 	mu     sync.Mutex
-	tables map[int]*symbolTable // by unit
-	names  map[uint32][]string  // by section
-	picked map[uint32]bool      // string tables out of which some names have been picked
-	bytes  int64                // of tables and names, or of their sections where these are larger
+	tables map[int]*symbolTable // by unit index
+	names  map[uint32][]string  // by section index of the string table
+	picked map[uint32]bool      // section indexes of the string tables from which names have been picked
+	bytes  int64                // total size of tables and names, or of their sections where these are larger
 }
 
-// table returns the symbol table of a unit, nil if it is not in the cache.
+// table returns the symbol table of a unit, or nil if it is not in the cache.
 func (c *tableCache) table(unit int) *symbolTable {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tables[unit]
 }
 
-// strings returns the strings of a section if they are in the cache, and whether there is room for
-// more.
+// strings returns the cached strings of a section, and whether the cache has room for more.
 func (c *tableCache) strings(section uint32) (names []string, ok, room bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +32,8 @@ func (c *tableCache) strings(section uint32) (names []string, ok, room bool) {
 	return names, ok, c.bytes < c.max
 }
 
-// firstPick reports whether names are picked out of a string table for the first time.
+// firstPick records that names are picked from a string table without decoding it. It reports
+// whether this is the first time and the table has not been decoded.
 func (c *tableCache) firstPick(section uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,8 +47,8 @@ func (c *tableCache) firstPick(section uint32) bool {
 	return true
 }
 
-// addStrings keeps the strings of a section of some bytes and returns them, or those that are there
-// already.
+// addStrings caches the strings of a section of size bytes. If another goroutine has cached them
+// already, it returns those instead.
 func (c *tableCache) addStrings(section uint32, names []string, size int) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,8 +63,8 @@ func (c *tableCache) addStrings(section uint32, names []string, size int) []stri
 	return names
 }
 
-// addTable keeps the symbol table of a unit and returns it, or the one that is there already. Its
-// symbol names have some bytes.
+// addTable caches the symbol table of a unit, decoded from size bytes of symbol names. If another
+// goroutine has cached it already, it returns that one instead.
 func (c *tableCache) addTable(unit int, t *symbolTable, size int) *symbolTable {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +79,7 @@ func (c *tableCache) addTable(unit int, t *symbolTable, size int) *symbolTable {
 	return t
 }
 
-// stringSize is roughly the memory of decoded strings.
+// stringSize returns the approximate size of the strings in memory, in bytes.
 func stringSize(names []string) int {
 	n := 16 * len(names)
 	for _, name := range names {

@@ -9,16 +9,16 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The names of a unit are a trie (RFC 4.3). One name, the clones of a function, or a few names are
-// found in it as it is in the file, which costs a fraction of decoding them all.
+// The names of a unit form a trie (RFC 4.3). Finding one name, the clones of one function, or a few
+// names in the encoded trie costs a fraction of decoding all names.
 
-// encodedTable is the string table and the symbol names of a unit as they are in the file.
+// encodedTable holds the string table and the symbol names of a unit, not decoded.
 type encodedTable struct {
 	unit             *wire.Unit
 	strings, symbols v4.Fields
 }
 
-// find returns the row of a name, if there is one.
+// find returns the row with the given name.
 func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 	f := t.strings
 	str, ok := f.FindString(name)
@@ -37,7 +37,7 @@ func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 	return wire.Row{}, false, public(f.Fault())
 }
 
-// clones returns the names that have a canonical name, by string index.
+// clones returns the names whose canonical name is canonicalName, by string index.
 func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
 	names := make(map[uint32]string)
 	f := t.strings
@@ -51,8 +51,8 @@ func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
 	return names, public(f.Fault())
 }
 
-// mayBeClone reports whether a string may be name or go on with a '.' after it: one whose first n
-// bytes are so, and which goes on with label.
+// mayBeClone reports whether a string can be name itself or name followed by '.' and more. The
+// first n bytes of the string are known to match; label is how the string continues.
 func mayBeClone(name string, n int, label []byte) bool {
 	if n > len(name) {
 		return true
@@ -64,7 +64,7 @@ func mayBeClone(name string, n int, label []byte) bool {
 	return string(label[:len(rest)]) == rest && label[len(rest)] == '.'
 }
 
-// someRows returns the rows that are wanted, by ascending symbol ID.
+// someRows returns the rows for which wanted returns true, by ascending symbol ID.
 func (t *encodedTable) someRows(wanted func(wire.Row) bool) ([]wire.Row, error) {
 	var rows []wire.Row
 	f := t.symbols
@@ -82,7 +82,8 @@ func (t *encodedTable) someRows(wanted func(wire.Row) bool) ([]wire.Row, error) 
 	return rows, public(f.Fault())
 }
 
-// someNames returns the names of some rows, which come to no more than limit, by string index.
+// someNames returns the names of the given rows by string index. It returns false if they are
+// longer than limit bytes in total.
 func (t *encodedTable) someNames(rows []wire.Row, limit int) (names map[uint32]string, ok bool) {
 	f := t.strings
 	count := f.StringCount()

@@ -10,37 +10,37 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Unit is an entry of the file names section (RFC 4.5): a source file, and the symbols it
-// defines. It reads each of its sections when it is first needed, and keeps it. Two lookups of the
-// same unit give two Units. All methods may be called concurrently.
+// A Unit is a source file with the symbols it defines, an entry of the file names section (RFC
+// 4.5). It reads each of its sections when first needed and keeps it. Two lookups of the same unit
+// return two Units, which read separately. All methods may be called concurrently.
 type Unit struct {
 	r     *Reader
 	entry v4.Unit
 
 	mu      sync.Mutex
-	encoded *encodedTable        // as far as read and not yet decoded
+	encoded *encodedTable        // the tables that have been read but not decoded
 	table   *symbolTable         // nil until needed
-	infos   map[uint32]v4.Fields // symbol info sections by index, as far as they have been read
+	infos   map[uint32]v4.Fields // symbol info sections read so far, by section index
 }
 
-// Path returns the path of the source file, empty if it is unknown. It need not be UTF-8.
+// Path returns the path of the source file, empty if unknown. It need not be valid UTF-8.
 func (u *Unit) Path() string { return u.entry.Path }
 
-// Index returns the rank of the unit in the file names section.
+// Index returns the position of the unit in the file names section.
 func (u *Unit) Index() int { return u.entry.Rank }
 
-// Sections returns the indices of the string table and the symbol names of the unit (RFC 4.5),
-// unchecked.
+// Sections returns the section indexes of the unit's string table and symbol names (RFC 4.5). They
+// are not checked.
 func (u *Unit) Sections() (stringTable, symbolNames int) {
 	return int(u.entry.Strings), int(u.entry.Symbols)
 }
 
-// IDs returns the range of the unit's symbol IDs, the end excluded.
+// IDs returns the range of the unit's symbol IDs. end is exclusive.
 func (u *Unit) IDs() (start, end SymbolID) {
 	return SymbolID(u.entry.Start), SymbolID(u.entry.End)
 }
 
-// NumSymbols returns the number of symbols. It costs what starting [Unit.Symbols] costs.
+// NumSymbols returns the number of symbols. Like [Unit.Symbols], it decodes the tables of the unit.
 func (u *Unit) NumSymbols() (int, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -50,8 +50,7 @@ func (u *Unit) NumSymbols() (int, error) {
 }
 
 // Symbols iterates over the symbols of the unit in the order of the symbol names section (RFC 4.6).
-// It first reads and decodes the string table and the symbol names of the unit. An error ends the
-// iteration.
+// It first reads and decodes the unit's string table and symbol names. An error ends the iteration.
 func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		u.entry.Ahead()
@@ -68,8 +67,8 @@ func (u *Unit) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// SymbolByID returns the symbol of an ID, [ErrNotFound] if the unit has none. It decodes the
-// symbols of the unit once; then it costs a binary search.
+// SymbolByID returns the symbol with the given ID, or [ErrNotFound]. The first call decodes the
+// symbols of the unit; later calls do a binary search.
 func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	t, err := u.symbols()
 	if err != nil {
@@ -82,9 +81,9 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 	return u.symbol(t, row), nil
 }
 
-// Symbol returns the symbol of a name, [ErrNotFound] if the unit has none. Before the symbols of
-// the unit have been decoded it follows the name through the encoded trie, which costs a fraction
-// of decoding, and checks only what it passes.
+// Symbol returns the symbol with the given name, or [ErrNotFound]. If the symbols of the unit have
+// not been decoded, Symbol follows the name through the encoded trie. This costs a fraction of
+// decoding, and checks only the bytes it passes.
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	row, ok, err := u.find(name)
 	if err != nil {
@@ -96,7 +95,7 @@ func (u *Unit) Symbol(name string) (Symbol, error) {
 	return Symbol{unit: u, name: name, id: SymbolID(row.ID), info: row.Info}, nil
 }
 
-// find returns the row of a name, if there is one.
+// find returns the row with the given name.
 func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 	if u.r.file().Closed() {
 		return wire.Row{}, false, ErrClosed
@@ -114,9 +113,10 @@ func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 	return t.find(name)
 }
 
-// Clones iterates, by ascending ID, over the symbols of the unit that have a canonical name: the
-// name itself and those that continue it with a '.', such as f, f.part.0 and f.constprop.1 for "f".
-// A name with a '.' in it has none. It costs what [Unit.Symbol] costs. An error ends the iteration.
+// Clones iterates over the symbols of the unit whose canonical name is canonicalName, by ascending
+// ID. These are the name itself and the name followed by '.' and more, for example f, f.part.0 and
+// f.constprop.1 for "f". There are none if canonicalName contains a '.'. Clones costs as much as
+// [Unit.Symbol]. An error ends the iteration.
 func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		found, err := u.clones(canonicalName)
@@ -152,8 +152,8 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 	return found, err
 }
 
-// Load reads all sections of the unit that have not been read yet, in as few reads as their places
-// in the file allow. After it this Unit reads nothing more.
+// Load reads all sections of the unit that have not been read, in as few reads as their places in
+// the file allow. Afterwards this Unit reads nothing more.
 func (u *Unit) Load() error {
 	u.entry.AheadOfAll()
 	t, err := u.symbols()
@@ -168,7 +168,7 @@ func (u *Unit) Load() error {
 			wanted = append(wanted, r.Info)
 		}
 	}
-	// Section indexes are by offset, so sections that are adjacent are neighbours now.
+	// Section indexes are in file order, so adjacent sections are neighbours after sorting.
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
 	infos, err := u.entry.Infos(t.section, wanted)
@@ -184,14 +184,15 @@ func (u *Unit) Load() error {
 	return nil
 }
 
-// info returns the symbol info section of an index. It keeps what it has read. Sections and not
-// symbols count: those of a faulty file may share one by the thousand.
+// info returns the symbol info section with the given index and keeps it for later calls. It keeps
+// it per section rather than per symbol, because thousands of symbols of a malformed file may share
+// one section.
 func (u *Unit) info(index uint32) (v4.Fields, error) {
 	file := u.r.file()
 	if file.Closed() {
 		return v4.Fields{}, ErrClosed
 	}
-	if file.InMemory() { // nothing to read, nothing to keep
+	if file.InMemory() { // already in memory, so not kept
 		f, err := u.entry.Info(index, true)
 		return f, public(err)
 	}
@@ -211,8 +212,7 @@ func (u *Unit) info(index uint32) (v4.Fields, error) {
 	return f, nil
 }
 
-// encodedNames returns the unit's tables as they are in the file, read into memory that may be
-// used, if it is not nil.
+// encodedNames returns the unit's encoded tables. If buf is not nil, it reads them into *buf.
 func (u *Unit) encodedNames(buf *[]byte) (*encodedTable, error) {
 	if u.r.file().Closed() {
 		return nil, ErrClosed
@@ -222,7 +222,7 @@ func (u *Unit) encodedNames(buf *[]byte) (*encodedTable, error) {
 	return u.encodedTable(buf)
 }
 
-// encodedTable is encodedNames for a caller that holds u.mu.
+// encodedTable does the work of encodedNames. The caller holds u.mu.
 func (u *Unit) encodedTable(buf *[]byte) (*encodedTable, error) {
 	if u.encoded == nil {
 		strings, symbols, err := u.entry.Tables(buf)
@@ -234,7 +234,7 @@ func (u *Unit) encodedTable(buf *[]byte) (*encodedTable, error) {
 	return u.encoded, nil
 }
 
-// symbols returns the symbol table of the unit, reading it if need be.
+// symbols returns the unit's decoded symbol table. The first call decodes it.
 func (u *Unit) symbols() (*symbolTable, error) {
 	if u.r.file().Closed() {
 		return nil, ErrClosed
@@ -255,7 +255,7 @@ func (u *Unit) symbols() (*symbolTable, error) {
 	return t, nil
 }
 
-// decode decodes the unit's tables and keeps them. The caller holds u.mu.
+// decode decodes the unit's tables and caches them in the Reader. The caller holds u.mu.
 func (u *Unit) decode() (*symbolTable, error) {
 	names, symbols, err := u.strings()
 	if err != nil {
@@ -268,8 +268,8 @@ func (u *Unit) decode() (*symbolTable, error) {
 	return u.r.tables.addTable(u.Index(), t, len(symbols.Data)), nil
 }
 
-// strings returns the unit's strings, and the symbol names as they are in the file. Where another
-// unit's strings are the same, they are not read again. The caller holds u.mu.
+// strings returns the unit's decoded strings and its encoded symbol names. It does not read strings
+// again that another unit with the same string table has read. The caller holds u.mu.
 func (u *Unit) strings() (names []string, symbols v4.Fields, err error) {
 	tables := &u.r.tables
 	names, ok, room := tables.strings(u.entry.Strings)

@@ -9,28 +9,28 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Writer puts sections together to a version 4 file (RFC 4.1, 4.2). Package builder fills the
-// sections of a whole profile. A Writer keeps all sections in memory. It is not safe for concurrent
-// use.
+// A Writer assembles sections into a version 4 file (RFC 4.1, 4.2). To write a whole profile, use
+// package builder, which fills the sections. A Writer keeps all sections in memory. It is not safe
+// for concurrent use.
 type Writer struct {
-	compact  bool // header and section table
+	compact  bool // of header and section table
 	data     []byte
 	sections []writtenSection
 }
 
 type writtenSection struct {
 	t     SectionType
-	start int // in data; the next section's start ends it
+	start int // offset in data; the section ends where the next one starts
 }
 
-// NewWriter returns a writer of an empty file; compact says that the header and the section table
+// NewWriter returns a Writer without sections. If compact is set, the header and the section table
 // use varints (format note 4).
 func NewWriter(compact bool) *Writer {
 	return &Writer{compact: compact}
 }
 
-// Add appends a section, copies its data, and returns its index, which counts from 0 (format note
-// 1). The data does not include the bitmask byte; compact says that its integers are varints.
+// Add appends a section and returns its index, counted from 0 (format note 1). It copies data,
+// which excludes the bitmask byte. compact declares that the integers in data are varints.
 func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	w.sections = append(w.sections, writtenSection{t, len(w.data)})
 	w.data = append(w.data, wire.SectionBitmask(byte(t), compact))
@@ -38,8 +38,8 @@ func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	return uint32(len(w.sections) - 1)
 }
 
-// WriteTo writes the file: header, section table, sections. It is an error if the file does not
-// have exactly one summary and one file names section.
+// WriteTo writes the header, the section table and all sections. It fails unless there is exactly
+// one summary section and one file names section.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	header, err := w.header()
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	return int64(n) + int64(m), err
 }
 
-// header encodes header and section table.
+// header encodes the header and the section table.
 func (w *Writer) header() ([]byte, error) {
 	summary, err := w.only(SectionSummary)
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *Writer) header() ([]byte, error) {
 	return wire.Head(w.compact, w.sizes(), summary, names), nil
 }
 
-// sizes returns the sizes of all sections.
+// sizes returns the sizes of all sections in bytes.
 func (w *Writer) sizes() []uint64 {
 	sizes := make([]uint64, len(w.sections))
 	end := len(w.data)
@@ -81,7 +81,7 @@ func (w *Writer) sizes() []uint64 {
 	return sizes
 }
 
-// only returns the index of the one section of a type.
+// only returns the index of the single section of type t.
 func (w *Writer) only(t SectionType) (int, error) {
 	found := -1
 	for i, s := range w.sections {

@@ -9,31 +9,30 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
-// DataAccess is a data access profile: which static data of a program is used, and
-// how often (version 4).
+// A DataAccess is a data access profile: which static data of the program was accessed, and how
+// often. Only version 4 has it.
 type DataAccess struct {
 	Records     []DataRecord
-	ColdSymbols []string // symbols that no sample has met
-	ColdHashes  []uint64 // string literals that no sample has met
+	ColdSymbols []string // symbols that were never sampled
+	ColdHashes  []uint64 // hashes of string literals that were never sampled
 }
 
-// A DataRecord tells how often a symbol or a string literal has been accessed.
+// A DataRecord counts the accesses to a symbol or a string literal.
 type DataRecord struct {
 	Symbol   string // empty for a string literal
-	Hash     uint64 // of the string literal
+	Hash     uint64 // of the string literal, 0 for a symbol
 	Literal  bool
 	Accesses uint64
 	Places   []DataPlace
 }
 
-// A DataPlace is where data is defined.
+// A DataPlace is the source line that defines the data.
 type DataPlace struct {
 	File string
 	Line uint32
 }
 
-// symbolName cuts off what follows the first dot in the name of a symbol, but for what makes it
-// unique, as LLVM does for symbols of data.
+// symbolName cuts a data symbol's name at the first dot, as LLVM does. A ".__uniq." suffix stays.
 func symbolName(name string) string {
 	from := 0
 	const unique = ".__uniq."
@@ -50,7 +49,7 @@ func (a *DataAccess) empty() bool {
 	return a == nil || len(a.Records)+len(a.ColdSymbols)+len(a.ColdHashes) == 0
 }
 
-// DataAccess reads the data access profile, nil if there is none.
+// DataAccess reads the data access profile. It returns nil if there is none.
 func (r *Reader) DataAccess() (*DataAccess, error) {
 	if r.header.access == 0 {
 		return nil, nil
@@ -65,7 +64,7 @@ func (r *Reader) DataAccess() (*DataAccess, error) {
 	return d.dataAccess()
 }
 
-// The least that things of a data access profile take.
+// Minimum sizes of the items of a data access profile, in bytes.
 const (
 	minDataRecord = 8 + 1 + 8 + 8
 	placeSize     = 8 + 4
@@ -89,7 +88,7 @@ func (d *decoder) dataAccess() (*DataAccess, error) {
 	return a, nil
 }
 
-// strings reads the strings that records refer to, and the cold symbols.
+// strings reads the string table of the records and the names of the cold symbols.
 func (d *decoder) strings() (strs, cold []string) {
 	at := d.Pos
 	numStrings, numCold := d.Uint64("number of strings"), d.Uint64("number of cold symbols")
@@ -129,7 +128,7 @@ func (d *decoder) dataRecord(rec *DataRecord, strs []string) {
 	}
 }
 
-// indexed returns the string that an index stands for which was read at pos.
+// indexed returns string i of strs. An index out of range is an error at pos.
 func (d *decoder) indexed(pos int, i uint64, strs []string) string {
 	if d.Err == nil && i >= uint64(len(strs)) {
 		d.Fail(pos, ErrOffset, "string %d of %d", i, len(strs))
@@ -140,7 +139,7 @@ func (d *decoder) indexed(pos int, i uint64, strs []string) string {
 	return strs[i]
 }
 
-// dataAccess appends a, which is not empty.
+// dataAccess appends a, which must not be empty.
 func (e *encoder) dataAccess(a *DataAccess) error {
 	var strs []string
 	ids := make(map[string]uint64)
@@ -191,11 +190,12 @@ func (e *encoder) dataRecord(rec *DataRecord, id func(string) uint64) {
 	}
 }
 
-// maxNames is how many bytes of names are unpacked of so many. A program has a few megabytes of
-// names, which zlib brings down to a fifth.
+// maxNames limits the uncompressed size of names that take packed bytes in the file. The names of a
+// program take a few megabytes, and zlib compresses them to a fifth. The limit is 16 MiB plus 16
+// times the packed size.
 func maxNames(packed int) int64 { return 16<<20 + 16*int64(packed) }
 
-// packNames is the mirror of decoder.strings: one chunk, compressed if that is shorter.
+// packNames packs names into one chunk, compressed if that is shorter. decoder.strings reads it.
 func packNames(list []string) ([]byte, error) {
 	for _, name := range list {
 		if strings.Contains(name, names.Separator) || name == "" {
@@ -205,15 +205,15 @@ func packNames(list []string) ([]byte, error) {
 	return names.Append(nil, list, false), nil
 }
 
-// order puts everything into the order in which YAML has it: records by accesses,
-// the rest ascending.
+// order sorts in the order that YAML uses: records by descending accesses, cold symbols and hashes
+// ascending.
 func (a *DataAccess) order() {
 	slices.SortStableFunc(a.Records, func(x, y DataRecord) int { return cmp.Compare(y.Accesses, x.Accesses) })
 	slices.Sort(a.ColdSymbols)
 	slices.Sort(a.ColdHashes)
 }
 
-// ordered returns a copy in that order.
+// ordered returns a copy of a, sorted as by order.
 func (a *DataAccess) ordered() *DataAccess {
 	c := &DataAccess{slices.Clone(a.Records), slices.Clone(a.ColdSymbols), slices.Clone(a.ColdHashes)}
 	c.order()

@@ -2,14 +2,14 @@ package memprof
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// A Block holds the fields of one allocation site, indexed by [Field]. Those that
-// are not in the schema are 0, as is the one with index 0. Numbers may get larger
-// in a Block than a section has room for; writing it is an error then.
+// A Block holds the fields of one allocation site, indexed by [Field]. Element 0 is unused, and
+// fields outside the schema are 0. A value may be too large for its field in a section; writing it
+// is then an error.
 type Block [numFields + 1]uint64
 
-// Add adds what another run of the program did at the same site. Counts and
-// totals are added up, with 2^64-1 as the end; minima and maxima are those of both; time
-// stamps and CPUs are those of other, if it has any allocations.
+// Add adds the block of the same site from another run. It sums counts and totals, saturating at
+// 2^64-1, and keeps the lower minima and higher maxima. Time stamps and CPUs are taken from other
+// if it has any allocations.
 func (b *Block) Add(other *Block) {
 	switch {
 	case other[AllocCount] == 0:
@@ -21,7 +21,7 @@ func (b *Block) Add(other *Block) {
 	b.combine(other)
 }
 
-// combine applies the rule of each field.
+// combine merges each field by its rule.
 func (b *Block) combine(other *Block) {
 	for f := AllocCount; f.known(); f++ {
 		switch fieldInfos[f].rule {
@@ -37,7 +37,7 @@ func (b *Block) combine(other *Block) {
 	}
 }
 
-// scale multiplies what [Block.Add] adds up.
+// scale multiplies the fields that [Block.Add] sums.
 func (b *Block) scale(times uint64) {
 	for f := AllocCount; f.known() && times != 1; f++ {
 		if fieldInfos[f].rule == ruleSum {
@@ -46,8 +46,8 @@ func (b *Block) scale(times uint64) {
 	}
 }
 
-// addLater adds what the same run did later at the same site, as the runtime
-// does it: only then can one tell whether lifetimes overlap and CPUs are the same.
+// addLater adds a later block of the same site and the same run, as the runtime does. Within a run,
+// it can also count overlapping lifetimes and repeated CPUs.
 func (b *Block) addLater(later *Block) {
 	before := *b
 	b.combine(later)

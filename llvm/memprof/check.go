@@ -7,10 +7,13 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check yields everything that is wrong with the section: records and call stacks that cannot be
-// read, keys that a lookup does not find and, as remarks, bytes that nothing refers to
-// (afdo.ErrUnused) and a summary that does not agree with the records (afdo.ErrSummary). It reads
-// all of the section, and takes memory for a number a call stack.
+// Check yields every problem in the section:
+//   - records and call stacks that cannot be read,
+//   - keys that a lookup does not find,
+//   - as remarks, unreferenced bytes (afdo.ErrUnused) and a summary that disagrees with the records
+//     (afdo.ErrSummary).
+//
+// It reads the whole section and takes memory for one number per call stack.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}
@@ -18,13 +21,13 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 	}
 }
 
-// A checker goes on after a fault as far as that makes sense.
+// A checker continues after an error where the rest can still be checked.
 type checker struct {
 	r       *Reader
 	yield   func(fault.Problem) bool
 	stopped bool
-	stacks  map[StackID]struct{} // that have been walked
-	left    int64                // frames
+	stacks  map[StackID]struct{} // call stacks that have been walked
+	left    int64                // frames that may still be read
 	faults  int
 }
 
@@ -47,7 +50,7 @@ func (c *checker) all() {
 	}
 	for i, err := range r.records.items() {
 		if err != nil || c.stopped {
-			break // table has reported it
+			break // table has reported the error
 		}
 		if rec, err := r.record(i); err != nil {
 			c.report(err)
@@ -63,7 +66,7 @@ func (c *checker) all() {
 	}
 }
 
-// table checks that lookups find what a walk meets.
+// table checks that a lookup finds every item that iteration finds.
 func (c *checker) table(t *table) {
 	end := t.payload
 	for i, err := range t.items() {

@@ -8,22 +8,22 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of afdo.FormatError, beside those of package afdo.
+// Classes of afdo.FormatError in addition to those of package afdo.
 var (
-	// ErrOffset: an offset, an index or an ID does not lead to what it should.
+	// ErrOffset: an offset, an index or an ID is out of range or leads to the wrong data.
 	ErrOffset = errors.New("bad offset")
 
-	// ErrSchema: the fields of a memory block are unknown or duplicate.
+	// ErrSchema: the schema has unknown or duplicate fields.
 	ErrSchema = errors.New("bad schema")
 
-	// ErrValue: a field has a value that is not allowed.
+	// ErrValue: a field has an invalid value.
 	ErrValue = errors.New("bad value")
 )
 
-// ErrBinary is matched by errors that say why a raw profile and a binary do not belong together.
+// ErrBinary matches errors that explain why a raw profile and a binary do not belong together.
 var ErrBinary = errors.New("the binary does not fit")
 
-// Parts of profiles, as afdo.FormatError names them.
+// Parts of a profile, as named in afdo.FormatError.
 const (
 	partHeader     = "header"
 	partSchema     = "schema"
@@ -35,14 +35,14 @@ const (
 	partBlocks     = "memory blocks"
 )
 
-// faultAt returns the error about an offset of the file, in a part of it.
+// faultAt returns an error about a file offset in the given part.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "memprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
-// versionError returns the error about a version that is not one of those known.
+// versionError returns an error about a version that is not in known.
 func versionError(version uint64, known []uint64) error {
 	return &fault.VersionError{
 		Format: "memprof", Version: version,

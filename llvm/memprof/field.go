@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// A Field is one of the numbers that are kept of an allocation site, by the tag
-// that stands for it in a schema.
+// A Field is one of the numbers that a profile records for an allocation site. Its value is the
+// field's tag in a schema.
 type Field uint8
 
-// The fields. Times are in milliseconds, sizes in bytes. An access density is
-// 100 times the accesses a byte, a lifetime access density 1000 times that a
-// millisecond. What begins with Total or Num adds up all allocations, of which
-// there are AllocCount; time stamps and CPUs are those of the last one.
+// The fields. Times are in milliseconds and sizes in bytes. An access density is 100 times the
+// accesses per byte. A lifetime access density is 1000 times the access density per millisecond.
+// Fields named Total or Num are sums over all allocations, whose number is AllocCount. Time stamps
+// and CPUs are those of the last allocation.
 const (
 	AllocCount Field = iota + 1
 	TotalAccessCount
@@ -40,23 +40,23 @@ const (
 	MinLifetimeAccessDensity
 	MaxLifetimeAccessDensity
 	AccessHistogramSize
-	AccessHistogram // an address in the program that wrote the profile: it says nothing
+	AccessHistogram // an address in the profiled program, meaningless here
 )
 
 const numFields = int(AccessHistogram)
 
-// fieldInfo says how a field is stored and what merging makes of it.
+// fieldInfo describes how a field is stored and merged.
 type fieldInfo struct {
 	name string // in YAML
 	size int    // in bytes
 	rule rule
 }
 
-// A rule is what becomes of a field when blocks of two runs of a program become one.
+// A rule describes how a field is merged when blocks of two runs are combined.
 type rule uint8
 
 const (
-	ruleLast rule = iota // that of the later run
+	ruleLast rule = iota // take the value of the later run
 	ruleSum
 	ruleMin
 	ruleMax
@@ -94,7 +94,7 @@ var fieldInfos = [numFields + 1]fieldInfo{
 
 func (f Field) known() bool { return f >= 1 && int(f) <= numFields }
 
-// String returns the name of the field as YAML has it.
+// String returns the name of the field in YAML.
 func (f Field) String() string {
 	if !f.known() {
 		return "field " + strconv.Itoa(int(f))
@@ -102,10 +102,10 @@ func (f Field) String() string {
 	return fieldInfos[f].name
 }
 
-// size returns how many bytes the field takes in a section.
+// size returns the size of the field in a section, in bytes.
 func (f Field) size() int { return fieldInfos[f].size }
 
-// fieldNamed returns the field of that name, 0 if there is none.
+// fieldNamed returns the field with the given name, or 0.
 func fieldNamed(name string) Field {
 	for f := AllocCount; f.known(); f++ {
 		if fieldInfos[f].name == name {
@@ -115,16 +115,15 @@ func fieldNamed(name string) Field {
 	return 0
 }
 
-// A Schema lists the fields that a profile has of each allocation site, in order.
+// A Schema lists the fields that a profile stores for each allocation site, in order.
 type Schema []Field
 
-// DefaultSchema returns the fields that the compiler wants, which is what
-// llvm-profdata writes.
+// DefaultSchema returns the fields that the compiler needs. llvm-profdata writes these by default.
 func DefaultSchema() Schema {
 	return Schema{AllocCount, TotalSize, TotalLifetime, TotalLifetimeAccessDensity}
 }
 
-// FullSchema returns all fields, as "llvm-profdata merge --memprof-full-schema" writes them.
+// FullSchema returns all fields. "llvm-profdata merge --memprof-full-schema" writes these.
 func FullSchema() Schema {
 	s := make(Schema, 0, numFields)
 	for f := AllocCount; f.known(); f++ {
@@ -133,10 +132,10 @@ func FullSchema() Schema {
 	return s
 }
 
-// Has reports whether f is among the fields.
+// Has reports whether s contains f.
 func (s Schema) Has(f Field) bool { return slices.Contains(s, f) }
 
-// blockSize returns how many bytes a memory block takes.
+// blockSize returns the size of a memory block in bytes.
 func (s Schema) blockSize() int {
 	n := 0
 	for _, f := range s {
@@ -145,7 +144,7 @@ func (s Schema) blockSize() int {
 	return n
 }
 
-// union returns the fields of both in the order of their tags.
+// union returns the fields of s and t, sorted by tag.
 func (s Schema) union(t Schema) Schema {
 	all := append(slices.Clone(s), t...)
 	slices.Sort(all)

@@ -6,20 +6,21 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// A Frame is a call or, as the first of a stack, an allocation: a place in a function.
+// A Frame is a place in a function: a call or, in the first frame of an allocation's stack, the
+// allocation.
 type Frame struct {
-	Function   uint64 // the GUID of the function
-	LineOffset uint32 // from the first line of the function
+	Function   uint64 // GUID of the function
+	LineOffset uint32 // number of lines after the first line of the function
 	Column     uint32
-	Inlined    bool // the function has been inlined in that of the next frame of the stack
+	Inlined    bool // the function was inlined into the function of the next frame
 }
 
-// frameSize is what a frame takes in a section.
+// frameSize is the size of a frame in a section, in bytes.
 const frameSize = 17
 
-// GUID returns what stands for a function in a profile: the first eight bytes of the
-// MD5 of its name in the object file, without what the optimizer appends
-// to the names of functions that it copies or makes global.
+// GUID returns the identifier of a function in a profile: the first eight bytes of the MD5 of its
+// symbol name, without the suffixes .llvm.X and .part.X that the optimizer appends to copied or
+// promoted functions.
 func GUID(name string) uint64 {
 	return guid.Of(canonicalName(name))
 }

@@ -10,24 +10,24 @@ const (
 	version4 = 4
 )
 
-// versions are those of the section that this package reads and writes.
+// versions lists the versions of the section that this package reads and writes.
 var versions = []uint64{version2, version3, version4}
 
-// A header is what stands in front of a section. Offsets are those in the file, as they are stored.
+// A header is the decoded header of a section. Offsets are file offsets.
 type header struct {
 	version uint64
 
-	recordPayload, recordTable uint64 // the payload follows the header in version 2
-	framePayload, frameTable   uint64 // version 2
-	stackPayload, stackTable   uint64 // version 2
-	stacks                     uint64 // version 3 and 4; the frames are between the header and them
-	access                     uint64 // version 4; 0 for none
+	recordPayload, recordTable uint64 // in version 2 the payload follows the header and its offset is not stored
+	framePayload, frameTable   uint64 // version 2 only
+	stackPayload, stackTable   uint64 // version 2 only
+	stacks                     uint64 // versions 3 and 4; the frames lie between the header and the stacks
+	access                     uint64 // version 4 only; 0 if there is no data access profile
 
-	summary *Summary // version 4
+	summary *Summary // version 4 only
 	schema  Schema
 }
 
-// fields returns the offsets in the order in which they are stored.
+// fields returns the offsets in the order of the file.
 func (h *header) fields() []*uint64 {
 	switch h.version {
 	case version2:
@@ -54,8 +54,8 @@ func (d *decoder) header() (header, error) {
 	return h, d.err()
 }
 
-// header appends h. What its offsets are is known only when the rest has been
-// written: then it is written again, over itself.
+// header appends h. The caller first appends it with unknown offsets as a placeholder, and
+// overwrites it once the rest has been written.
 func (e *encoder) header(h *header) {
 	e.u64(h.version)
 	for _, field := range h.fields() {

@@ -9,14 +9,15 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Merge adds another profile, such as that of another run of the program, as if that had run so
-// many times in the same way: counts and totals are multiplied, minima and maxima stay. What has
-// been allocated at one call stack is added up as [Block.Add] says; calls and callees are those of
-// either. Fields that only one of the profiles has are 0 for the other. Accesses to data are added
-// up, and what is cold must be so in both.
+// Merge adds another profile, for example of another run of the program, with the weight times:
+//   - counts and totals of src are multiplied by times, minima and maxima are not;
+//   - allocations at the same call stack are combined as by [Block.Add];
+//   - calls and callees are the union of both profiles;
+//   - fields that only one of the profiles has are 0 in the other;
+//   - accesses to data are summed, and data is cold only if it is cold in both.
 //
-// The sum does not depend on the order but for the fields of the last allocation
-// and the order of records. After an error the profile is of no use.
+// Only the fields about the last allocation and the order of records depend on the order of
+// merging. After an error the profile must not be used.
 func (p *Profile) Merge(src Source, times uint64) error {
 	if err := p.addRecords(src, src.Records(), times); err != nil {
 		return err
@@ -29,7 +30,7 @@ func (p *Profile) Merge(src Source, times uint64) error {
 	return nil
 }
 
-// AddRecords adds some records of another profile and nothing else. See [Profile.Merge].
+// AddRecords adds the given records of another profile and nothing else, as by [Profile.Merge].
 func (p *Profile) AddRecords(src Source, records iter.Seq2[Record, error]) error {
 	return p.addRecords(src, records, 1)
 }
@@ -59,7 +60,7 @@ func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times
 	return nil
 }
 
-// limitWith returns how many frames a walk may meet once the records of src have been added.
+// limitWith returns the limit on frames after the records of src have been added.
 func (p *Profile) limitWith(src Source) int64 {
 	if len(p.records) == 0 {
 		return src.maxFrames()
@@ -67,13 +68,13 @@ func (p *Profile) limitWith(src Source) int64 {
 	return int64(min(math.MaxInt64, uint64(p.maxFrames())+uint64(src.maxFrames())))
 }
 
-// An importer puts the stacks of records into the tree of a profile.
+// An importer copies the stacks of a source's records into the tree of a profile.
 type importer struct {
 	p     *Profile
 	walk  *walk
-	ids   map[StackID]StackID // of the profile, by those of the source
+	ids   map[StackID]StackID // stack IDs in the profile, by stack ID in the source
 	stack []Frame
-	nodes int64 // how many nodes the tree may get: few bytes can spell many
+	nodes int64 // limit on the size of the tree, because a few bytes can encode many frames
 }
 
 func (in *importer) record(rec *Record) (err error) {
@@ -85,7 +86,7 @@ func (in *importer) record(rec *Record) (err error) {
 		rec.Allocs[i].Block[AccessHistogram] = 0
 	}
 	if !distinct(rec.Allocs, func(a *Alloc) StackID { return a.Stack }) {
-		rec.Allocs = in.once(rec.Function, rec.Allocs)
+		rec.Allocs = in.dropRecursion(rec.Function, rec.Allocs)
 	}
 	for i := range rec.Calls {
 		if rec.Calls[i].Stack, err = in.id(rec.Calls[i].Stack); err != nil {
@@ -95,11 +96,11 @@ func (in *importer) record(rec *Record) (err error) {
 	return nil
 }
 
-// once leaves out what stands more than once for one and the same allocation. A stack may stand
-// several times in a record because several instructions have it, such as those of an unrolled
-// loop: these are to be added up. But where a function is inlined in itself, LLVM puts each
-// allocation into its record as many times, one after another.
-func (in *importer) once(function uint64, allocs []Alloc) []Alloc {
+// dropRecursion removes the copies that LLVM makes of an allocation when a function is inlined into
+// itself: LLVM then adds the allocation once per inlined copy, one after another. Other duplicates
+// stay, because several instructions may have the same stack, for example in an unrolled loop.
+// Their counts have to be summed.
+func (in *importer) dropRecursion(function uint64, allocs []Alloc) []Alloc {
 	times := make(map[StackID]int)
 	kept := allocs[:0]
 	for _, a := range allocs {
@@ -111,8 +112,8 @@ func (in *importer) once(function uint64, allocs []Alloc) []Alloc {
 	return kept
 }
 
-// recursion returns how many times a function is among those that are inlined at the leaf of a
-// stack.
+// recursion returns how often the function occurs among the functions inlined at the leaf of a
+// stack, at least 1.
 func (in *importer) recursion(function uint64, id StackID) int {
 	n := 0
 	for f := range in.p.stacks.walk(uint32(id)) {
@@ -142,7 +143,7 @@ func (in *importer) id(id StackID) (StackID, error) {
 	return own, nil
 }
 
-// times returns the profile of so many runs.
+// times returns a with all counts multiplied by n.
 func (a *DataAccess) times(n uint64) *DataAccess {
 	if a.empty() || n == 1 {
 		return a
@@ -155,7 +156,7 @@ func (a *DataAccess) times(n uint64) *DataAccess {
 	return &scaled
 }
 
-// plus returns the sum of both, either of which may be nil.
+// plus returns the sum of both profiles. Either may be nil.
 func (a *DataAccess) plus(other *DataAccess) *DataAccess {
 	switch {
 	case other.empty():
@@ -195,7 +196,7 @@ func (rec *DataRecord) add(other DataRecord) {
 	}
 }
 
-// inBoth returns what stands in both lists, in the order of the first.
+// inBoth returns the elements that are in both lists, in the order of a.
 func inBoth[T comparable](a, b []T) []T {
 	have := make(map[T]struct{}, len(b))
 	for _, v := range b {

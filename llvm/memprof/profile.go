@@ -8,25 +8,25 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Profile is a memory profile in memory. Its zero value is empty and ready to be added to.
-// Its methods may be called from many goroutines as long as none of them changes it.
+// A Profile is a memory profile in memory. The zero Profile is empty and ready to use. Its methods
+// may be called concurrently as long as none of them changes the profile.
 type Profile struct {
 	schema  Schema
 	records []Record
 	byGUID  map[uint64]int
 	stacks  stackTree
 	access  *DataAccess
-	limit   int64 // of the frames that a walk through all records may meet, 0 for none
+	limit   int64 // maximum number of frames in a walk of all records, 0 for no limit
 }
 
-// Schema returns the fields that blocks have: those of all that has been added.
+// Schema returns the union of the fields of everything added so far.
 func (p *Profile) Schema() Schema { return p.schema }
 
-// NumRecords returns how many functions have a record.
+// NumRecords returns the number of functions that have a record.
 func (p *Profile) NumRecords() int { return len(p.records) }
 
-// Records walks all records in the order in which their functions were met. They must not be
-// changed.
+// Records iterates over all records in the order in which their functions were added. The caller
+// must not change them.
 func (p *Profile) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for _, rec := range p.records {
@@ -37,7 +37,8 @@ func (p *Profile) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Record returns the record of a function, or afdo.ErrNotFound. It must not be changed.
+// Record returns the record of the function with the given GUID, or afdo.ErrNotFound. The caller
+// must not change it.
 func (p *Profile) Record(function uint64) (Record, error) {
 	if i, ok := p.byGUID[function]; ok {
 		return p.records[i], nil
@@ -45,10 +46,11 @@ func (p *Profile) Record(function uint64) (Record, error) {
 	return Record{}, fault.ErrNotFound
 }
 
-// Stack returns the ID of the call stack with these frames, leaf first.
+// Stack returns the ID of the call stack with these frames, leaf first. It adds the stack if it is
+// new.
 func (p *Profile) Stack(frames []Frame) StackID { return StackID(p.stacks.add(frames)) }
 
-// Frames walks a call stack, leaf first.
+// Frames iterates over the frames of a call stack, leaf first.
 func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		if id >= StackID(len(p.stacks.nodes)) && id > 0 {
@@ -63,8 +65,8 @@ func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// Allocs iterates over the allocations, each call stack once. Records have an allocation once for
-// each function that it is inlined in.
+// Allocs iterates over the allocations and yields one per call stack. Records repeat an allocation
+// for each function into which it was inlined.
 func (p *Profile) Allocs() iter.Seq[Alloc] {
 	return func(yield func(Alloc) bool) {
 		seen := make(map[StackID]struct{})
@@ -82,7 +84,7 @@ func (p *Profile) Allocs() iter.Seq[Alloc] {
 	}
 }
 
-// Keep removes all other fields than those given from the schema.
+// Keep removes all fields from the schema that are not in fields.
 func (p *Profile) Keep(fields Schema) {
 	p.schema = slices.DeleteFunc(slices.Clone(p.schema), func(f Field) bool { return !fields.Has(f) })
 }
@@ -90,7 +92,7 @@ func (p *Profile) Keep(fields Schema) {
 // Summary computes the summary from all records.
 func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
 
-// DataAccess returns the data access profile, nil if there is none. It must not be changed.
+// DataAccess returns the data access profile, nil if there is none. The caller must not change it.
 func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
 
 func (p *Profile) maxFrames() int64 {
@@ -100,8 +102,8 @@ func (p *Profile) maxFrames() int64 {
 	return p.limit
 }
 
-// AddRecord adds the record of a function. Its stacks are those of the profile (see
-// [Profile.Stack]); it takes over the slices. See [Profile.Merge].
+// AddRecord adds the record of a function, as by [Profile.Merge]. The IDs of its stacks must come
+// from [Profile.Stack]. The profile keeps the slices of rec.
 func (p *Profile) AddRecord(schema Schema, rec Record) {
 	p.limit = 0
 	p.addRecord(schema, rec)
@@ -125,7 +127,7 @@ func (p *Profile) addRecord(schema Schema, rec Record) {
 	p.records[i].add(&rec)
 }
 
-// add adds other, each of whose stacks may stand more than once.
+// add merges other into rec. A stack may occur several times in other.
 func (rec *Record) add(other *Record) {
 	rec.addAllocs(other.Allocs)
 	rec.addCalls(other.Calls)
@@ -171,7 +173,7 @@ func (rec *Record) addCalls(calls []Call) {
 	}
 }
 
-// addCallees adds those that are not there yet, and sorts them if there are any.
+// addCallees adds the callees that are not in the list yet, and sorts the list.
 func (c *Call) addCallees(callees []uint64) {
 	if len(callees) == 0 {
 		return
@@ -181,7 +183,7 @@ func (c *Call) addCallees(callees []uint64) {
 	c.Callees = slices.Compact(all)
 }
 
-// distinct reports whether no two stacks are the same.
+// distinct reports whether all stacks are different.
 func distinct[T any](list []T, stack func(*T) StackID) bool {
 	seen := make(map[StackID]struct{}, len(list))
 	for i := range list {

@@ -10,14 +10,14 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// RawMagic begins a raw profile.
+// RawMagic is the first eight bytes of a raw profile.
 const RawMagic = "\x81rforpm\xff"
 
 // Versions of raw profiles.
 const (
-	rawVersion3 = 3 // no histograms
-	rawVersion4 = 4 // words in histograms
-	rawVersion5 = 5 // 16 bits in histograms
+	rawVersion3 = 3 // without histograms
+	rawVersion4 = 4 // with 64-bit histogram values
+	rawVersion5 = 5 // with 16-bit histogram values
 )
 
 var rawVersions = []uint64{rawVersion3, rawVersion4, rawVersion5}
@@ -29,35 +29,35 @@ const (
 	minRawStack   = 16
 )
 
-// A Raw is what a program built with -fmemory-profile has written: addresses, which
-// only its binary turns into functions. Its methods may be called from many goroutines.
+// A Raw is a profile as written by a program built with -fmemory-profile. It contains addresses;
+// [Raw.Profile] resolves them with the program's binary. Its methods may be called concurrently.
 type Raw struct {
 	size     int64
 	version  uint64
 	segments []Segment
 	seen     map[segmentKey]struct{}
 	blocks   []RawBlock
-	byStack  map[uint64]int    // of blocks
-	stacks   map[uint64][]byte // the addresses of each, in the bytes of the profile
+	byStack  map[uint64]int    // index in blocks by stack ID
+	stacks   map[uint64][]byte // the addresses of each stack, as slices of the input
 }
 
-// A Segment is where code of a binary has been in the memory of the program.
+// A Segment is a range of memory that held code of a binary.
 type Segment struct {
 	Start, End uint64
-	Base       uint64 // what has been added to the addresses of the binary
+	Base       uint64 // load bias: address in memory minus address in the binary
 	BuildID    []byte
 }
 
-// A RawBlock is what has been allocated at one stack.
+// A RawBlock holds what was allocated at one stack.
 type RawBlock struct {
 	Stack     uint64
 	Block     Block
-	Histogram []uint64 // of accesses, by granule; only if the program was built for it
+	Histogram []uint64 // accesses by granule, if the program was built to record them
 }
 
-// OpenRawBytes reads a raw profile of version 3, 4 or 5 that a 64-bit program wrote. It may consist
-// of several dumps, one after another: what they have of the same stack is added up. The bytes must
-// not change while the Raw is in use. Errors are afdo.FormatError and afdo.VersionError.
+// OpenRawBytes reads a raw profile of version 3, 4 or 5 written by a 64-bit program. The input may
+// hold several dumps in sequence; their data for the same stack is combined. data must not change
+// while the Raw is in use. Errors are afdo.FormatError and afdo.VersionError.
 func OpenRawBytes(data []byte) (*Raw, error) {
 	r := &Raw{
 		size: int64(len(data)), seen: make(map[segmentKey]struct{}),
@@ -73,7 +73,7 @@ func OpenRawBytes(data []byte) (*Raw, error) {
 	return r, nil
 }
 
-// dump reads a dump and returns how long it is.
+// dump reads one dump and returns its size in bytes.
 func (r *Raw) dump(d decoder) (int, error) {
 	if magic := d.Take(uint64(len(RawMagic)), "magic"); d.Err == nil && string(magic) != RawMagic {
 		d.Fail(0, fault.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)
@@ -103,7 +103,8 @@ func (r *Raw) dump(d decoder) (int, error) {
 	return int(size), nil
 }
 
-// rawParts reads where the parts of a dump are, which ascend, and returns them.
+// rawParts reads the offsets of the three parts of a dump and returns a decoder for each part. The
+// offsets must ascend.
 func (d *decoder) rawParts(size int) (parts [3]decoder) {
 	names := [...]string{partSegments, partBlocks, partCallStacks}
 	var at [4]int
@@ -147,13 +148,13 @@ func (r *Raw) readSegments(d *decoder) {
 	}
 }
 
-// segmentKey is a segment, to be compared.
+// segmentKey is a comparable copy of a Segment.
 type segmentKey struct {
 	start, end, base uint64
 	buildID          string
 }
 
-// rawFields returns the fields that a block has, in order.
+// rawFields returns the fields of a block, in file order.
 func rawFields(version uint64) Schema {
 	if version == rawVersion3 {
 		return FullSchema()[:MaxLifetimeAccessDensity]
@@ -182,7 +183,7 @@ func (r *Raw) readBlocks(d *decoder) {
 	}
 }
 
-// histogram reads the histogram of the block at pos.
+// histogram reads a histogram of n values. pos is the position of its block.
 func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	size := 8
 	if version == rawVersion5 {
@@ -207,7 +208,8 @@ func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	return h
 }
 
-// addLater adds what a later dump has of the same stack. The longer histogram takes in the shorter.
+// addLater adds the data of a later dump for the same stack. Histograms of different length are
+// added from their first value.
 func (b *RawBlock) addLater(later *RawBlock) {
 	b.Block.addLater(&later.Block)
 	long, short := b.Histogram, later.Histogram
@@ -238,15 +240,15 @@ func (r *Raw) readStacks(d *decoder) {
 // Version returns the version: 3, 4 or 5.
 func (r *Raw) Version() int { return int(r.version) }
 
-// Segments returns where code has been. It must not be changed.
+// Segments returns the code segments. The caller must not change them.
 func (r *Raw) Segments() []Segment { return r.segments }
 
-// Blocks returns what has been allocated, in the order in which stacks were met. It must not be
-// changed.
+// Blocks returns the blocks in the order in which their stacks first occurred. The caller must not
+// change them.
 func (r *Raw) Blocks() []RawBlock { return r.blocks }
 
-// Addresses walks the addresses of a stack, leaf first: those of the calls, and
-// not where they return to. Of a stack that is not there it walks none.
+// Addresses iterates over the addresses of a stack, leaf first. They are addresses of call
+// instructions, not return addresses. For an unknown stack it yields nothing.
 func (r *Raw) Addresses(stack uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for a := r.stacks[stack]; len(a) > 0; a = a[8:] {

@@ -11,46 +11,48 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Symbolizer knows what the code of a binary comes from.
+// A Symbolizer maps addresses of a binary to source locations.
 type Symbolizer interface {
 	// BuildID returns the build ID of the binary.
 	BuildID() []byte
 
-	// Locate finds out what is at addresses of the binary, and calls each for those where it
-	// is known, the innermost function first. What it passes is only valid during the call. An
-	// error of each ends it and is its own.
+	// Locate resolves addresses of the binary. For each known address it calls each with the
+	// inlined call chain, innermost function first. calls is valid only during the call. If each
+	// returns an error, Locate stops and returns it.
 	Locate(addresses []uint64, each func(address uint64, calls []Location) error) error
 }
 
-// A Location is a place in the source that code comes from.
+// A Location is a source position.
 type Location struct {
-	Function string // name of the symbol
+	Function string // symbol name
 	File     string
 	Line     uint32
-	Start    uint32 // the line where the function begins
+	Start    uint32 // first line of the function
 	Column   uint32
 }
 
-// RawLosses is what of a raw profile is not in what has been made of it.
+// RawLosses counts what [Raw.Profile] could not resolve.
 type RawLosses struct {
-	Stacks    int // whose addresses are all unknown, such as those of other binaries
-	Addresses int // unknown ones in other stacks, and those of the runtime
+	Stacks    int // stacks without any known address, for example stacks of other binaries
+	Addresses int // unknown addresses in other stacks, including those of the runtime
 }
 
-// runtimeFiles are those of the runtime whose functions are on top of each stack.
+// runtimeFiles are the source files of the runtime functions at the top of each stack.
 var runtimeFiles = []string{"memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp"}
 
-// Profile turns addresses into functions. Those of the runtime and those that the binary does not
-// know are left out, and stacks that have no other. The program must have been compiled with -gmlt
-// and -fdebug-info-for-profiling and linked with a build ID, by which its code is found. Errors are
-// those of the symbolizer, [ErrBinary], and afdo.ErrLimit if the stacks of the profile meet so
-// much inlined code that they take more than 16 times its size and 8 MiB, or have more than 16
-// frames for each byte and 256 Ki.
+// Profile resolves addresses to functions. It leaves out functions of the runtime, unknown
+// addresses, and stacks in which nothing is known. The program must have been compiled with -gmlt
+// and -fdebug-info-for-profiling, and linked with a build ID, by which its segments are found.
 //
-// An allocation gets into the record of its function and of those that this is inlined in; a call
-// gets into that of each function on the way but the allocating one.
+// An allocation is recorded for its function and for each function into which that one was inlined.
+// A call is recorded for every function on the stack except the allocating one.
+//
+// Errors are those of the symbolizer, [ErrBinary], and afdo.ErrLimit. Inlined calls can make the
+// result much larger than the raw profile; ErrLimit is returned if it would
+//   - take more than 16 times the size of the raw profile plus 8 MiB or
+//   - have more than 16 frames per byte of the raw profile plus 256 Ki frames.
 func (r *Raw) Profile(s Symbolizer) (*Profile, RawLosses, error) {
-	room := rawRoom{held: freeHeld + heldPerByte*r.size, frames: r.maxFrames()}
+	room := rawRoom{bytes: freeBytes + bytesPerByte*r.size, frames: r.maxFrames()}
 	y := rawSymbols{raw: r, room: &room, p: new(Profile), known: make(map[uint64]StackID), guids: make(map[string]uint64)}
 	if err := y.locate(s); err != nil {
 		return nil, RawLosses{}, err
@@ -72,35 +74,35 @@ func (r *Raw) Profile(s Symbolizer) (*Profile, RawLosses, error) {
 	return b.p, b.losses, nil
 }
 
-// What the profile made of a raw one may take in memory, and how many frames its stacks may have:
-// a few addresses may stand for many inlined calls each.
+// Limits on the size of the result, because an address may expand to many inlined calls. Sizes are
+// in bytes of memory.
 const (
-	heldPerByte   = 16
-	freeHeld      = 8 << 20
+	bytesPerByte  = 16
+	freeBytes     = 8 << 20
 	framesPerByte = 16
 	freeFrames    = 1 << 18
 
-	heldByNode  = 64  // a frame at a place in the tree of stacks
-	heldByAlloc = 256 // an allocation in a record
-	heldByCall  = 128 // a call in a record
+	nodeBytes  = 64  // a node in the tree of stacks
+	allocBytes = 256 // an allocation in a record
+	callBytes  = 128 // a call in a record
 )
 
 func (r *Raw) maxFrames() int64 { return freeFrames + framesPerByte*r.size }
 
-// rawRoom is what is left of that.
-type rawRoom struct{ held, frames int64 }
+// rawRoom is the memory and the number of frames that the result may still take.
+type rawRoom struct{ bytes, frames int64 }
 
-// take takes memory and frames.
-func (m *rawRoom) take(held, frames int) error {
-	m.held -= int64(held)
+// take subtracts from the room. It is an error if nothing is left.
+func (m *rawRoom) take(bytes, frames int) error {
+	m.bytes -= int64(bytes)
 	m.frames -= int64(frames)
-	if m.held < 0 || m.frames < 0 {
+	if m.bytes < 0 || m.frames < 0 {
 		return faultAt(partCallStacks, -1, fault.ErrLimit, "the call stacks meet more inlined functions than a profile of its size may")
 	}
 	return nil
 }
 
-// rawSymbols are the frames of addresses, as stacks of the profile.
+// rawSymbols resolves addresses to stacks of the profile.
 type rawSymbols struct {
 	raw    *Raw
 	room   *rawRoom
@@ -110,7 +112,7 @@ type rawSymbols struct {
 	frames []Frame
 }
 
-// locate asks for all addresses of the binary once.
+// locate resolves all addresses of the binary in one call of the symbolizer.
 func (y *rawSymbols) locate(s Symbolizer) error {
 	id := s.BuildID()
 	if len(id) == 0 {
@@ -129,7 +131,8 @@ func (y *rawSymbols) locate(s Symbolizer) error {
 	return s.Locate(addresses, func(address uint64, calls []Location) error { return y.learn(address+base, calls) })
 }
 
-// within returns the addresses of all stacks that are in segments, each once and in their order.
+// within returns the addresses of all stacks that lie in the given segments, sorted and without
+// duplicates.
 func (r *Raw) within(segments []Segment) (found []uint64) {
 	var all []uint64
 	for _, stack := range r.stacks {
@@ -149,7 +152,7 @@ func (r *Raw) within(segments []Segment) (found []uint64) {
 	return found
 }
 
-// learn keeps what a stack has of an address, unless that is to be left out.
+// learn records the calls at an address. It ignores functions of the runtime and unknown functions.
 func (y *rawSymbols) learn(address uint64, calls []Location) error {
 	if len(calls) == 0 || calls[0].Function == "" || slices.Contains(runtimeFiles, path.Base(calls[0].File)) {
 		return nil
@@ -172,35 +175,35 @@ func (y *rawSymbols) guid(function string) uint64 {
 	return guid
 }
 
-// stack returns the ID of a stack of the profile.
+// stack returns the ID of the stack with these frames, within the limits.
 func (y *rawSymbols) stack(frames []Frame) (StackID, error) {
 	before := len(y.p.stacks.nodes)
 	if err := y.room.take(0, len(frames)); err != nil {
 		return 0, err
 	}
 	id := y.p.Stack(frames)
-	return id, y.room.take(heldByNode*(len(y.p.stacks.nodes)-before), 0)
+	return id, y.room.take(nodeBytes*(len(y.p.stacks.nodes)-before), 0)
 }
 
-// A rawBuilder makes records in the order in which their functions are met.
+// A rawBuilder creates records in the order in which their functions first occur.
 type rawBuilder struct {
 	*rawSymbols
 	byGUID map[uint64]*rawRecord
 	order  []*rawRecord
 	losses RawLosses
 	called map[callSite]struct{}
-	blocks int // that have been added
+	blocks int // number of blocks added so far
 	frames []Frame
-	calls  []callSite // of the stack at hand
+	calls  []callSite // calls on the current stack
 }
 
-// A rawRecord is a record that is being made.
+// A rawRecord is a record under construction.
 type rawRecord struct {
 	Record
-	block int // the last one that it has an allocation of, from 1 on
+	block int // number of the last block that has an allocation in this record, from 1
 }
 
-// A callSite is a call and the function whose record it belongs to.
+// A callSite is a call and the function in whose record it belongs.
 type callSite struct {
 	function uint64
 	stack    StackID
@@ -216,7 +219,7 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 	return rec
 }
 
-// add adds what has been allocated at one stack.
+// add adds a block to the records of the functions on its stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
 		return faultAt(partBlocks, -1, ErrOffset, "there is no call stack %#x", block.Stack)
@@ -237,8 +240,7 @@ func (b *rawBuilder) add(block *RawBlock) error {
 	return b.addCalls()
 }
 
-// spell sets the frames of a stack and the calls on its way, and returns how many of its addresses
-// are unknown.
+// spell sets frames and calls to those of a stack. It returns the number of unknown addresses.
 func (b *rawBuilder) spell(stack uint64) (unknown int, err error) {
 	b.frames, b.calls = b.frames[:0], b.calls[:0]
 	for a := range b.raw.Addresses(stack) {
@@ -260,7 +262,8 @@ func (b *rawBuilder) spell(stack uint64) (unknown int, err error) {
 	return unknown, nil
 }
 
-// addAlloc adds an allocation to the records of its function and of those that this is inlined in.
+// addAlloc adds the block to the record of the allocating function and of each function into which
+// that one was inlined.
 func (b *rawBuilder) addAlloc(block *RawBlock) error {
 	stack, err := b.stack(b.frames)
 	if err != nil {
@@ -270,7 +273,7 @@ func (b *rawBuilder) addAlloc(block *RawBlock) error {
 		if rec := b.record(f.Function); rec.block != b.blocks {
 			rec.block = b.blocks
 			rec.Allocs = append(rec.Allocs, Alloc{Stack: stack, Block: block.Block})
-			if err := b.room.take(heldByAlloc, 0); err != nil {
+			if err := b.room.take(allocBytes, 0); err != nil {
 				return err
 			}
 		}
@@ -281,7 +284,7 @@ func (b *rawBuilder) addAlloc(block *RawBlock) error {
 	return nil
 }
 
-// addCalls adds the calls of the stack to the records of their functions.
+// addCalls adds the calls on the current stack to the records of their functions.
 func (b *rawBuilder) addCalls() error {
 	for _, c := range b.calls {
 		if _, again := b.called[c]; again {
@@ -290,7 +293,7 @@ func (b *rawBuilder) addCalls() error {
 		b.called[c] = struct{}{}
 		rec := b.record(c.function)
 		rec.Calls = append(rec.Calls, Call{Stack: c.stack})
-		if err := b.room.take(heldByCall, 0); err != nil {
+		if err := b.room.take(callBytes, 0); err != nil {
 			return err
 		}
 	}

@@ -7,31 +7,31 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Reader decodes the MemProf section of an indexed profile in place: the bytes must not change
-// while it is in use. Its methods may be called from many goroutines.
+// A Reader decodes the MemProf section of an indexed profile in place. The bytes must not change
+// while it is in use. Its methods may be called concurrently.
 type Reader struct {
 	header
-	section decoder // all of it
-	frames  decoder // version 3 and 4
-	stacks  decoder // version 3 and 4
+	section decoder // the whole section
+	frames  decoder // versions 3 and 4
+	stacks  decoder // versions 3 and 4
 	records table
 	limit   int64
 
 	frameItems, stackItems table // version 2
 }
 
-// An Option sets what opening takes from defaults.
+// An Option configures a [Reader].
 type Option func(*Reader)
 
-// MaxFrames limits how many frames a walk through the call stacks of all records may
-// meet, since few bytes can spell many. By default that is a million and 64 for
-// each byte of the section; what a program writes has less than 8.
+// MaxFrames limits the number of frames read in one walk over the call stacks of all records,
+// because a few bytes can encode many frames. The default is 2^20 plus 64 per byte of the section.
+// Profiles of real programs have fewer than 8 per byte.
 func MaxFrames(n int64) Option { return func(r *Reader) { r.limit = n } }
 
-// OpenBytes opens a section. It reads the header, the schema and the heads of the tables. The
-// section begins at offset of the file, from where all its offsets count, and may end where the
-// file ends. Package instrprof finds it in a file. Errors are afdo.FormatError and
-// afdo.VersionError.
+// OpenBytes opens a section. It reads the header, the schema and the heads of the hash tables.
+// offset is the section's file offset, which offsets in the section include. section may extend to
+// the end of the file. Use package instrprof to find the section in a file. Errors are
+// afdo.FormatError and afdo.VersionError.
 func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error) {
 	r := &Reader{section: decoder{Buffer: decode.Buffer{Data: section, Part: partHeader}, base: offset}}
 	r.limit = 1<<20 + 64*int64(len(section))
@@ -51,7 +51,8 @@ func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error)
 	return r, r.openArrays(d.Pos)
 }
 
-// openTables opens the three tables of version 2, whose first payload follows the header.
+// openTables opens the three hash tables of version 2. The payload of the first one starts at end,
+// where the header ends.
 func (r *Reader) openTables(end int) (err error) {
 	d := r.section
 	at, err := d.places(end, r.recordTable, r.framePayload, r.frameTable, r.stackPayload, r.stackTable)
@@ -69,7 +70,8 @@ func (r *Reader) openTables(end int) (err error) {
 	return err
 }
 
-// openArrays opens frames, which follow the header, call stacks and records of versions 3 and 4.
+// openArrays opens the frames, call stacks and records of versions 3 and 4. The frames start at
+// end, where the header ends.
 func (r *Reader) openArrays(end int) (err error) {
 	d := r.section
 	at, err := d.places(end, r.header.stacks, r.recordPayload, r.recordTable)
@@ -100,7 +102,8 @@ func (d decoder) between(from, to int) decoder {
 	return decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
 }
 
-// places returns where offsets of the header are in the section, which must ascend from end on.
+// places converts ascending file offsets of the header to positions in the section, which must not
+// be before end.
 func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 	at := make([]int, len(offsets))
 	for i, offset := range offsets {
@@ -117,19 +120,19 @@ func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 // Version returns the version of the section: 2, 3 or 4.
 func (r *Reader) Version() int { return int(r.header.version) }
 
-// Size returns the size of the section in bytes, as it was given.
+// Size returns the number of bytes given to [OpenBytes].
 func (r *Reader) Size() int { return len(r.section.Data) }
 
-// Schema returns the fields of blocks. It must not be changed.
+// Schema returns the fields of each block. The caller must not change it.
 func (r *Reader) Schema() Schema { return r.header.schema }
 
-// NumRecords returns how many functions have a record.
+// NumRecords returns the number of functions that have a record.
 func (r *Reader) NumRecords() int { return int(r.records.Entries) }
 
-// Record returns the record of a function. It touches a bucket and a chain, and
-// returns afdo.ErrNotFound if there is none.
+// Record returns the record of the function with the given GUID, or afdo.ErrNotFound. It reads one
+// bucket and one chain.
 func (r *Reader) Record(function uint64) (Record, error) {
-	if r.records.Entries == 0 { // as in a Reader that was never opened
+	if r.records.Entries == 0 { // for example the zero Reader
 		return Record{}, fault.ErrNotFound
 	}
 	found, err := r.records.lookup(function)
@@ -144,7 +147,7 @@ func (r *Reader) record(i item) (Record, error) {
 	return d.record(i.key, r.header.version, r.header.schema)
 }
 
-// Records walks all records in the order of the file. An error is the last of a walk.
+// Records iterates over all records in file order. An error ends the iteration.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for i, err := range r.records.items() {
@@ -159,7 +162,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Frames walks a call stack, leaf first. An error is the last of a walk.
+// Frames iterates over the frames of a call stack, leaf first. An error ends the iteration.
 func (r *Reader) Frames(id StackID) iter.Seq2[Frame, error] {
 	if r.header.version == version2 {
 		return r.tableFrames(id)
@@ -167,7 +170,7 @@ func (r *Reader) Frames(id StackID) iter.Seq2[Frame, error] {
 	return r.radixFrames(id)
 }
 
-// tableFrames walks a call stack of version 2, which has the IDs of its frames.
+// tableFrames implements Frames for version 2, in which a call stack is a list of frame IDs.
 func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		stack, err := r.stackItems.need(uint64(id), "call stack")
@@ -197,7 +200,7 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 	return d.frame(), d.err()
 }
 
-// need looks up what must be there.
+// need looks up a key that another part refers to. A missing key is an error.
 func (t *table) need(key uint64, what string) (item, error) {
 	i, err := t.lookup(key)
 	if err == fault.ErrNotFound {
@@ -206,7 +209,7 @@ func (t *table) need(key uint64, what string) (item, error) {
 	return i, err
 }
 
-// Summary returns the summary. Only version 4 stores one; for others it is computed from all
+// Summary returns the summary. Version 4 stores it. For other versions it is computed from all
 // records.
 func (r *Reader) Summary() (*Summary, error) {
 	if r.header.summary != nil {

@@ -6,31 +6,31 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A StackID stands for a call stack in one [Source] and means nothing in another.
+// A StackID identifies a call stack within one [Source].
 type StackID uint64
 
-// A Record is what a profile has of one function: the allocations in it, and its calls that lead to
-// allocations. An allocation is in the record of the function that allocates and in those of all
-// functions that this one is inlined in, so iterating over records meets it more than once.
+// A Record holds the allocations in one function, and the calls in it that lead to allocations. An
+// allocation appears in the record of the allocating function and of each function into which that
+// one was inlined. Iterating over all records therefore yields it several times.
 type Record struct {
-	Function uint64 // its GUID
+	Function uint64 // GUID
 	Allocs   []Alloc
 	Calls    []Call
 }
 
-// An Alloc is what has been allocated at one call stack.
+// An Alloc is an allocation at one call stack.
 type Alloc struct {
-	Stack StackID // leaf first: the first frame is the allocation
+	Stack StackID // leaf first; the first frame is the allocation
 	Block Block
 }
 
-// A Call is a call in the function on the way to some allocation.
+// A Call is a call on the way to an allocation.
 type Call struct {
-	Stack   StackID  // the call and what its function is inlined in, leaf first
-	Callees []uint64 // GUIDs of what is called, as far as known (version 4)
+	Stack   StackID  // the call and the calls into which its function was inlined, leaf first
+	Callees []uint64 // GUIDs of the known callees (version 4)
 }
 
-// stackIDSize returns what a stack ID takes in records.
+// stackIDSize returns the size of a stack ID in records, in bytes.
 func stackIDSize(version uint64) int {
 	if version == version2 {
 		return 8
@@ -38,7 +38,7 @@ func stackIDSize(version uint64) int {
 	return 4
 }
 
-// minCallSize returns the least that a call takes in records.
+// minCallSize returns the minimum size of a call in records, in bytes.
 func minCallSize(version uint64) int {
 	if version >= version4 {
 		return stackIDSize(version) + 8
@@ -61,7 +61,7 @@ func (e *encoder) stackID(version uint64, id StackID) {
 	}
 }
 
-// record reads the record of a function, which is all the data.
+// record decodes the record of a function. It must fill the data.
 func (d *decoder) record(function, version uint64, schema Schema) (Record, error) {
 	rec := Record{Function: function}
 	if n := d.count("allocation sites", stackIDSize(version)+schema.blockSize()); n > 0 {
@@ -97,7 +97,7 @@ func (d *decoder) call(version uint64) Call {
 	return c
 }
 
-// record appends rec, whose stacks are those of the section already.
+// record appends rec. Its stack IDs must already be those of the section.
 func (e *encoder) record(rec *Record, version uint64, schema Schema) error {
 	e.u64(uint64(len(rec.Allocs)))
 	for i := range rec.Allocs {

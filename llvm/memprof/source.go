@@ -6,28 +6,29 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Source is a profile that can be printed, added up and written: a [Reader] or a [Profile].
+// A Source is a profile that can be printed, merged and written: a [Reader] or a [Profile].
 type Source interface {
-	// Schema returns the fields that blocks have. It must not be changed.
+	// Schema returns the fields of each block. The caller must not change it.
 	Schema() Schema
 
-	// Records walks the records of all functions. An error is the last of a walk.
+	// Records iterates over the records of all functions. An error ends the iteration.
 	Records() iter.Seq2[Record, error]
 
-	// Frames walks a call stack, leaf first. An error is the last of a walk.
+	// Frames iterates over the frames of a call stack, leaf first. An error ends the iteration.
 	Frames(StackID) iter.Seq2[Frame, error]
 
-	// Summary returns the summary, which is computed from all records if none is stored.
+	// Summary returns the stored summary, or computes it from all records.
 	Summary() (*Summary, error)
 
-	// DataAccess returns the data access profile, nil if there is none. It must not be changed.
+	// DataAccess returns the data access profile, nil if there is none. The caller must not change
+	// it.
 	DataAccess() (*DataAccess, error)
 
-	maxFrames() int64 // how many frames a walk through all records may meet
+	maxFrames() int64 // limit on the frames of a walk over all records
 }
 
-// A walk through all records of a source, with the frames of their call stacks:
-// few bytes can spell many frames, so their number has a limit.
+// A walk reads the call stacks of all records of a source. It limits the number of frames, because
+// a few bytes can encode many.
 type walk struct {
 	src  Source
 	left int64
@@ -36,7 +37,7 @@ type walk struct {
 
 func newWalk(src Source) *walk { return &walk{src: src, left: src.maxFrames()} }
 
-// frames calls each with the frames of a call stack, leaf first.
+// frames calls each with every frame of a call stack, leaf first.
 func (w *walk) frames(id StackID, each func(Frame)) error {
 	for f, err := range w.src.Frames(id) {
 		if err != nil {

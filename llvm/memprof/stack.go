@@ -8,10 +8,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Call stacks of versions 3 and 4 are an array of words. A stack's ID is an index into
-// it: there stands the number of its frames, and after that the frames, leaf first,
-// as indices. Where a word is negative, what remains of the stack is
-// what stands so many words later, shared with another stack.
+// wordSize is the size in bytes of a word in the array of call stacks in versions 3 and 4. A stack
+// ID is an index into this array. The word at the index is the number of frames. The next words are
+// indexes of frames, leaf first. A negative word -n is a jump: the rest of the stack is n words
+// later, shared with another stack.
 
 const wordSize = 4
 
@@ -20,12 +20,12 @@ func (r *Reader) word(i int) uint32 {
 	return binary.LittleEndian.Uint32(r.stacks.Data[i*wordSize:])
 }
 
-// stackFault makes an error about word i.
+// stackFault returns an error about word i.
 func (r *Reader) stackFault(i int, class error, format string, args ...any) error {
 	return faultAt(partCallStacks, r.stacks.base+int64(i)*wordSize, class, format, args...)
 }
 
-// radixFrames walks a call stack of version 3 or 4.
+// radixFrames implements Frames for versions 3 and 4.
 func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		words := len(r.stacks.Data) / wordSize
@@ -53,7 +53,8 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// radixFrame returns the frame at or, after a jump, behind word i, and the place of its word.
+// radixFrame returns the frame at word i, and the index of the word that holds it. It follows a
+// jump.
 func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	if i >= words {
 		return Frame{}, 0, r.stackFault(i, fault.ErrTruncated, "a call stack reaches past the end of the array")
@@ -78,15 +79,15 @@ func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	return d.frame(), i, nil
 }
 
-// radix writes the words of call stacks in the order of a walk through their tree,
-// backwards: so what is shared stands behind what shares it.
+// radix lays out the words of call stacks. It adds stacks in pre-order of their tree and stores the
+// words in reverse, so that a shared part ends up after the stacks that jump to it.
 type radix struct {
-	words  []uint32       // in reverse; jumps as distances
-	places map[uint32]int // of the number of frames of each stack, in words, by node
-	path   []int          // place of the frame at each depth, as far as it has been written
+	words  []uint32       // in reverse order; jumps as distances
+	places map[uint32]int // index in words of the frame count of each stack, by node
+	path   []int          // index in words of the frame at each depth of the previous stack, as far as it is shared
 }
 
-// add appends the stack that ends in the node, whose frames are path from the root on.
+// add appends the stack that ends in node. path lists its frames from the root.
 func (x *radix) add(node uint32, path []uint32) {
 	shared := len(x.path)
 	if shared > 0 {
@@ -100,11 +101,11 @@ func (x *radix) add(node uint32, path []uint32) {
 	x.words = append(x.words, uint32(len(path)))
 }
 
-// radix lays out the stacks that end in the nodes that used tells.
+// radix lays out the stacks that end in the given nodes.
 func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	x := &radix{places: make(map[uint32]int, len(used))}
 	path := make([]uint32, 0, 64)
-	if _, end := used[0]; end { // the empty stack, before which nothing comes
+	if _, end := used[0]; end { // the empty stack comes first
 		x.add(0, nil)
 	}
 	for node := range t.preorder() {
@@ -118,10 +119,10 @@ func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	return x
 }
 
-// id returns the ID of the stack that ends in the node.
+// id returns the ID of the stack that ends in node.
 func (x *radix) id(node uint32) StackID { return StackID(len(x.words) - 1 - x.places[node]) }
 
-// stacks appends the words and returns an error if indices do not fit.
+// stacks appends the words of x. It is an error if there are too many to index.
 func (e *encoder) stacks(x *radix) error {
 	if len(x.words) > math.MaxInt32 {
 		return unrepresentable("call stacks of %d words", len(x.words))

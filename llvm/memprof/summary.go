@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Temperature says how much of its life memory of an allocation site is used.
+// A Temperature describes how often the memory of an allocation site is used during its lifetime.
 type Temperature uint8
 
 // The temperatures.
@@ -19,15 +19,15 @@ const (
 // String returns the name.
 func (t Temperature) String() string { return [...]string{"warm", "cold", "hot"}[t] }
 
-// What makes memory cold or hot, as in LLVM, which reckons in floats.
+// Thresholds for cold and hot memory. LLVM computes with 32-bit floats, so they are float32.
 const (
-	coldDensity  float32 = 0.05    // accesses a byte and second
-	hotDensity   float32 = 1000    // of the same
+	coldDensity  float32 = 0.05    // accesses per byte and second
+	hotDensity   float32 = 1000    // accesses per byte and second
 	coldLifetime float32 = 200_000 // milliseconds
 )
 
-// Temperature returns the hint that the compiler derives from the block by default. That is never
-// Hot: see [Block.Hot].
+// Temperature returns the hint that the compiler derives from the block by default. It never
+// returns Hot, see [Block.Hot].
 func (b *Block) Temperature() Temperature {
 	n := float32(b[AllocCount])
 	if float32(b[TotalLifetimeAccessDensity])/n/100 < coldDensity && float32(b[TotalLifetime])/n >= coldLifetime {
@@ -36,17 +36,17 @@ func (b *Block) Temperature() Temperature {
 	return Warm
 }
 
-// Hot reports whether the memory of the block is hot for a compiler that is told to use hot hints.
+// Hot reports whether a compiler that uses hot hints treats the memory of the block as hot.
 func (b *Block) Hot() bool {
 	return float32(b[TotalLifetimeAccessDensity])/float32(b[AllocCount])/100 > hotDensity
 }
 
-// A Summary counts the call stacks that allocate, each once.
+// A Summary counts the call stacks of all allocations.
 type Summary struct {
 	Contexts     uint64
 	ColdContexts uint64
 	HotContexts  uint64
-	MaxColdSize  uint64 // the largest TotalSize of a cold one
+	MaxColdSize  uint64 // largest TotalSize of a cold call stack, in bytes
 	MaxWarmSize  uint64
 	MaxHotSize   uint64
 }
@@ -55,7 +55,7 @@ func (s *Summary) fields() []*uint64 {
 	return []*uint64{&s.Contexts, &s.ColdContexts, &s.HotContexts, &s.MaxColdSize, &s.MaxWarmSize, &s.MaxHotSize}
 }
 
-// summary reads the summary of a header, of which later versions may have more fields.
+// summary reads the summary of a header. It skips fields that later versions may append.
 func (d *decoder) summary() *Summary {
 	s := new(Summary)
 	fields := s.fields()
@@ -96,9 +96,8 @@ func (s *Summary) add(b *Block) {
 	}
 }
 
-// Summarize computes the summary from all records. If records disagree about the allocations at a
-// call stack, the first one counts. Stacks that differ only in what is inlined count as one, as in
-// LLVM.
+// Summarize computes the summary from all records. If several records contain the same call stack,
+// the first one counts. As in LLVM, stacks that differ only in inlining count as one.
 func Summarize(src Source) (*Summary, error) {
 	s := new(Summary)
 	seen := make(map[uint64]struct{})
@@ -121,8 +120,7 @@ func Summarize(src Source) (*Summary, error) {
 	return s, nil
 }
 
-// hash returns what two call stacks have in common only if they go through the same places, short
-// of a collision of xxhash.
+// hash returns a hash of the frames of a call stack, which ignores inlining.
 func (w *walk) hash(id StackID) (uint64, error) {
 	h := xxhash.New()
 	e := encoder{data: w.buf[:0]}

@@ -10,32 +10,32 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 )
 
-// A table is a chained hash table: a payload of chains, back to back, and buckets that say
-// where each chain begins. Keys are numbers and their own hashes.
+// A table is a chained hash table on disk. Its payload is a sequence of chains. Each bucket holds
+// the offset of its chain. Keys are numbers and are their own hashes.
 type table struct {
 	hashtable.Head
 	format  hashtable.Format
-	payload decoder // at the start of the payload
-	buckets []byte  // a word each: the offset of the chain in the file, 0 if the bucket is empty
-	where   int64   // offset of buckets in the file
+	payload decoder // positioned at the start of the payload
+	buckets []byte  // one word per bucket: the file offset of its chain, 0 if it is empty
+	where   int64   // file offset of buckets
 }
 
 // An item is a key and its data.
 type item struct {
 	key  uint64
-	at   int // where the data begins in the payload
+	at   int // position of the data in the payload
 	data []byte
 }
 
 const keySize = 8
 
-// The format of tables, and that of those without key lengths.
+// leanFormat is the format of tables that do not store key lengths.
 var (
 	tableFormat = hashtable.Format{KeySize: keySize}
 	leanFormat  = hashtable.Format{KeySize: keySize, Lean: true}
 )
 
-// openTable reads the head of the table at pos whose payload is [from, to) of the section.
+// openTable reads the head of the table at pos. The payload is the bytes [from, to) of the section.
 func (d decoder) openTable(from, to, pos int, format hashtable.Format) (table, error) {
 	t := table{format: format}
 	t.payload = decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
@@ -46,7 +46,7 @@ func (d decoder) openTable(from, to, pos int, format hashtable.Format) (table, e
 	return t, d.err()
 }
 
-// chain returns the position of the chain of bucket i in the payload, -1 if it is empty.
+// chain returns the position of bucket i's chain in the payload, or -1 if the bucket is empty.
 func (t *table) chain(i uint64) (int, error) {
 	offset := binary.LittleEndian.Uint64(t.buckets[i*8:])
 	if offset == 0 {
@@ -59,7 +59,7 @@ func (t *table) chain(i uint64) (int, error) {
 	return int(offset - base), nil
 }
 
-// lookup finds the data of a key.
+// lookup returns the item with the given key.
 func (t *table) lookup(key uint64) (item, error) {
 	bucket := t.Bucket(key)
 	at, err := t.chain(bucket)
@@ -87,10 +87,10 @@ func (t *table) lookup(key uint64) (item, error) {
 	return item{}, t.absent(bucket)
 }
 
-// absent returns the error of a key that is not in the chain of its bucket: afdo.ErrNotFound, or a
-// fault of a table that is damaged. Chains stand one behind the other in the order of their
-// buckets, as LLVM writes them. If the chain of the bucket, or of the one before that has any, does
-// not end where the next one begins, or the number of buckets is not LLVM's, all are looked at.
+// absent returns the error for a key that is not in its bucket's chain: afdo.ErrNotFound, or a
+// format error if the table is damaged. LLVM writes chains without gaps in the order of their
+// buckets. If the chains around this bucket leave a gap, or the number of buckets is not what LLVM
+// would choose, absent checks the whole table.
 func (t *table) absent(bucket uint64) error {
 	if !t.Usual() || !t.closed(bucket) {
 		if err := t.check(); err != nil {
@@ -100,7 +100,8 @@ func (t *table) absent(bucket uint64) error {
 	return fault.ErrNotFound
 }
 
-// closed tells whether there is no gap between the chains around a bucket.
+// closed reports whether there is no gap between the chain of the bucket, or the last chain before
+// it, and the next chain.
 func (t *table) closed(bucket uint64) bool {
 	d := t.payload
 	for b := bucket + 1; b > 0; b-- {
@@ -126,10 +127,10 @@ func (t *table) closed(bucket uint64) bool {
 			return err == nil && d.Err == nil && at == d.Pos
 		}
 	}
-	return d.Err == nil && d.Rest() < 8 // padding
+	return d.Err == nil && d.Rest() < 8 // the rest is padding
 }
 
-// check returns the first fault of a bucket that does not lead to its chain.
+// check walks all chains and returns an error for the first bucket that does not lead to its chain.
 func (t *table) check() error {
 	d := t.payload
 	for left := t.Entries; left > 0 && d.Err == nil; {
@@ -161,12 +162,12 @@ func (t *table) item(d *decoder) item {
 	return item{key: key, at: from, data: d.Take(head.DataSize, "data")}
 }
 
-// within returns a decoder of the data of an item.
+// within returns a decoder for the data of an item.
 func (t *table) within(i item) decoder {
 	return decoder{Buffer: decode.Buffer{Data: i.data, Part: t.payload.Part}, base: t.payload.base + int64(i.at)}
 }
 
-// items walks all chains in the order of the payload.
+// items iterates over all chains in the order of the payload.
 func (t *table) items() iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		d := t.payload
@@ -194,8 +195,8 @@ func (t *table) items() iter.Seq2[item, error] {
 	}
 }
 
-// table appends a table of the keys, whose data write appends, and returns where the
-// payload and the buckets are. Keys that share a bucket keep their order.
+// table appends a hash table with the given keys. write(i) appends the data of keys[i]. table
+// returns the offsets of the payload and the buckets. Keys in the same bucket keep their order.
 func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int) error) (payload, buckets uint64, err error) {
 	payload = e.offset()
 	chains := make([][]int32, hashtable.NumBuckets(len(keys)))
@@ -229,7 +230,7 @@ func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int
 	return payload, buckets, nil
 }
 
-// item appends an item whose data write appends.
+// item appends one item. write appends its data.
 func (e *encoder) item(key uint64, format hashtable.Format, write func() error) error {
 	e.data = format.AppendItem(e.data, hashtable.Item{Hash: key, KeySize: keySize})
 	size := len(e.data) - 8

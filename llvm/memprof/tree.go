@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A stackTree holds call stacks by what they share at the root: a stack is the node of
-// its leaf. Node 0 stands for the empty stack.
+// A stackTree stores call stacks as a tree that grows from the root frames, so that stacks share
+// their outer frames. A stack is identified by the node of its leaf. Node 0 is the empty stack.
 type stackTree struct {
 	frames   []Frame
 	frameIDs map[Frame]uint32
@@ -53,7 +53,7 @@ func (t *stackTree) add(frames []Frame) uint32 {
 	return node
 }
 
-// walk walks the frames of the stack that ends in node, leaf first.
+// walk iterates over the frames of the stack that ends in node, leaf first.
 func (t *stackTree) walk(node uint32) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		for ; node != 0; node = t.nodes[node].parent {
@@ -64,11 +64,11 @@ func (t *stackTree) walk(node uint32) iter.Seq[Frame] {
 	}
 }
 
-// preorder walks all nodes but the first, each before those below it.
+// preorder iterates over all nodes except node 0, parents before children.
 func (t *stackTree) preorder() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		first := make([]uint32, len(t.nodes)) // of the nodes below
-		next := make([]uint32, len(t.nodes))  // beside
+		first := make([]uint32, len(t.nodes)) // first child of each node
+		next := make([]uint32, len(t.nodes))  // next sibling of each node
 		for i := len(t.nodes) - 1; i > 0; i-- {
 			parent := t.nodes[i].parent
 			next[i], first[parent] = first[parent], uint32(i)

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// A Section is a MemProf section that is ready to be written into an indexed profile.
-// It must not be written from several goroutines at once.
+// A Section is a MemProf section ready to be written into an indexed profile. It is not safe for
+// concurrent use.
 type Section struct {
 	data   []byte
-	base   int64 // where the offsets in data take it to begin
-	places []int // of the words of data that hold an offset in the file
+	base   int64 // file offset of the section, as assumed by the offsets in data
+	places []int // positions in data of the words that hold a file offset
 }
 
-// Section lays out the MemProf section of an indexed profile in version 2, 3 or 4. Records
-// stand in an order that depends only on their functions. Versions 2 and 3 have no callees
-// and no data access profile: see [Profile.Losses]. It takes memory for the section.
+// Section encodes the profile as a MemProf section of version 2, 3 or 4, in memory. The order of
+// records depends only on their functions. Versions 2 and 3 cannot store callees or a data access
+// profile, see [Profile.Losses].
 //
-// A value that its field has no room for is an error that matches
-// afdo.ErrUnrepresentable, as is an empty profile without a schema.
+// A value too large for its field is an error that matches afdo.ErrUnrepresentable, and so is a
+// profile without a schema.
 func (p *Profile) Section(version int) (*Section, error) {
 	if !slices.Contains(versions, uint64(version)) {
 		return nil, versionError(uint64(version), versions)
@@ -48,7 +48,8 @@ func (p *Profile) Section(version int) (*Section, error) {
 // Size returns the size in bytes, a multiple of 8.
 func (s *Section) Size() int64 { return int64(len(s.data)) }
 
-// WriteSection writes the section, which begins at offset of the file: a multiple of 8.
+// WriteSection writes the section for a file in which it begins at offset, which must be a multiple
+// of 8.
 func (s *Section) WriteSection(w io.Writer, offset int64) error {
 	if offset%8 != 0 {
 		return unrepresentable("a section at offset %d, which 8 does not divide", offset)
@@ -64,14 +65,14 @@ func (s *Section) WriteSection(w io.Writer, offset int64) error {
 	return err
 }
 
-// A writer appends the parts of a section in their order and notes where they are.
+// A writer appends the parts of a section in order and records their offsets.
 type writer struct {
 	encoder
 	p    *Profile
 	head header
 }
 
-// body appends what follows the header.
+// body appends everything after the header.
 func (w *writer) body() error {
 	if w.head.version == version2 {
 		return w.tables()
@@ -79,7 +80,7 @@ func (w *writer) body() error {
 	return w.arrays()
 }
 
-// used returns the nodes that records refer to.
+// used returns the tree nodes of all stacks in records.
 func (p *Profile) used() map[uint32]struct{} {
 	used := make(map[uint32]struct{})
 	for i := range p.records {
@@ -93,7 +94,7 @@ func (p *Profile) used() map[uint32]struct{} {
 	return used
 }
 
-// tables appends what follows the header in version 2.
+// tables appends everything after the header for version 2.
 func (w *writer) tables() (err error) {
 	t := &w.p.stacks
 	if _, w.head.recordTable, err = w.recordTable(func(id StackID) StackID { return id }); err != nil {
@@ -120,7 +121,7 @@ func (w *writer) tables() (err error) {
 	return err
 }
 
-// numbers returns those from 0 to n-1.
+// numbers returns the numbers from 0 to n-1.
 func numbers(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {
@@ -129,7 +130,7 @@ func numbers(n int) []uint64 {
 	return list
 }
 
-// arrays appends what follows the header in versions 3 and 4.
+// arrays appends everything after the header for versions 3 and 4.
 func (w *writer) arrays() (err error) {
 	for _, f := range w.p.stacks.frames {
 		w.frame(f)
@@ -149,7 +150,8 @@ func (w *writer) arrays() (err error) {
 	return w.dataAccess(w.p.access)
 }
 
-// recordTable appends the records by function, whose stacks have other IDs in the section.
+// recordTable appends the records sorted by function. stack maps the profile's stack IDs to those
+// of the section.
 func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64, err error) {
 	records := slices.SortedFunc(slices.Values(w.p.records), func(a, b Record) int { return cmp.Compare(a.Function, b.Function) })
 	keys := make([]uint64, len(records))
@@ -169,13 +171,13 @@ func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64
 	})
 }
 
-// Losses is what a version of the section has no room for.
+// Losses counts what a version of the section cannot store.
 type Losses struct {
-	Callees    int // calls whose callees are lost
-	DataAccess int // data access records and cold symbols and literals that are
+	Callees    int // calls that lose their callees
+	DataAccess int // data access records, cold symbols and cold literals
 }
 
-// Losses returns what a section of that version cannot hold.
+// Losses returns what a section of the given version cannot store.
 func (p *Profile) Losses(version int) Losses {
 	var l Losses
 	if version >= version4 {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// WriteYAML prints a profile as "llvm-profdata show --memory" does, byte for byte. It
-// holds no more than a record in memory. Errors are those of reading src and of writing,
-// and one that matches afdo.ErrUnrepresentable for a name that is not UTF-8.
+// WriteYAML prints a profile exactly as "llvm-profdata show --memory" does. It keeps one record in
+// memory at a time. It returns errors from reading src and writing to w, and an error that matches
+// afdo.ErrUnrepresentable for a name that is not UTF-8.
 func WriteYAML(w io.Writer, src Source) error {
 	p := printer{walk: newWalk(src), w: bufio.NewWriterSize(w, 1<<16)}
 	if err := p.profile(); err != nil {
@@ -17,17 +17,17 @@ func WriteYAML(w io.Writer, src Source) error {
 	return p.w.Flush()
 }
 
-// A printer prints a line at a time. What is wrong with w is known when it is flushed.
+// A printer prints line by line. Errors of w surface when the buffer is flushed.
 type printer struct {
 	*walk
 	w    *bufio.Writer
 	line []byte
 }
 
-// Where the values of keys begin: this far behind the key.
+// valueColumn is the distance from the start of a key to its value.
 const valueColumn = 17
 
-// wrapColumn is where a list or a map in braces goes on in the next line.
+// wrapColumn is the line length after which a list or map in brackets continues on the next line.
 const wrapColumn = 80
 
 func (p *printer) profile() error {
@@ -90,7 +90,7 @@ func (p *printer) comment(label string, v uint64) {
 	p.text("#   " + label + ": " + strconv.FormatUint(v, 10) + "\n")
 }
 
-// key begins a line with a key, which a value in the same line follows.
+// key starts a line with a key whose value follows on the same line.
 func (p *printer) key(indent, key string) {
 	p.line = append(append(append(p.line[:0], indent...), key...), ':')
 	for n := len(key) + 1; n < valueColumn; n++ {
@@ -147,7 +147,7 @@ func (p *printer) record(rec *Record) error {
 	return nil
 }
 
-// stack prints a call stack, a frame a line.
+// stack prints a call stack, one frame per line.
 func (p *printer) stack(indent, key string, id StackID) error {
 	empty := true
 	err := p.frames(id, func(f Frame) {
@@ -179,8 +179,8 @@ func (p *printer) frame(f Frame) {
 	p.end()
 }
 
-// wrap goes on in the next line, indented to where the brace stands and two more, if
-// the one that begins at from has got too long. It returns where the line begins now.
+// wrap continues on the next line if the current one, which begins at from, is too long. It indents
+// by the column of the brace plus two. It returns the start of the current line.
 func (p *printer) wrap(from, brace int) int {
 	if len(p.line)-from <= wrapColumn {
 		return from
@@ -256,7 +256,7 @@ func (p *printer) dataRecord(rec *DataRecord) error {
 	return nil
 }
 
-// name ends a line with a name.
+// name appends a name and ends the line.
 func (p *printer) name(s string) (err error) {
 	p.line, err = appendScalar(p.line, s)
 	p.end()

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ParseYAML reads what [WriteYAML] and llvm-profdata print, and what people write by hand for
-// "llvm-profdata merge": functions may be given by name instead of GUID. It
-// reads once through r. The schema has the fields that the text has, the default ones if
-// that has none. Errors are those of r and afdo.FormatError with line and column.
+// ParseYAML reads a profile as printed by [WriteYAML] and llvm-profdata, or written by hand for
+// "llvm-profdata merge", where functions may have names instead of GUIDs. It reads r once. The
+// schema is the set of fields in the text, or the default one if there are none. Errors are those
+// of r, and afdo.FormatError with line and column.
 func ParseYAML(r io.Reader) (*Profile, error) {
 	y := yamlReader{scanner: newScanner(r), p: new(Profile)}
 	y.document()
@@ -39,7 +39,7 @@ func (y *yamlReader) schema() (s Schema) {
 	return s
 }
 
-// document reads the one document that is not empty.
+// document reads the only document that is not empty.
 func (y *yamlReader) document() {
 	for begun := false; ; {
 		switch more := y.next(); {
@@ -60,10 +60,10 @@ func (y *yamlReader) document() {
 	}
 }
 
-// A keySet tells which keys of a map have been met.
+// A keySet is the set of the keys that a map has had so far, as bits.
 type keySet uint32
 
-// key returns the index of a key among those there can be, -1 after a fault.
+// key returns the index of key in keys and adds it to seen. It returns -1 after an error.
 func (y *yamlReader) key(key string, seen *keySet, keys ...string) int {
 	for i, k := range keys {
 		if k != key {
@@ -80,7 +80,7 @@ func (y *yamlReader) key(key string, seen *keySet, keys ...string) int {
 	return -1
 }
 
-// need checks that the first n keys have been met.
+// need reports an error unless the first n keys have been seen.
 func (y *yamlReader) need(n int, seen keySet, keys ...string) {
 	for i := range n {
 		if seen&(1<<i) == 0 {
@@ -250,7 +250,7 @@ func (y *yamlReader) place(parent int) (place DataPlace) {
 	return place
 }
 
-// value reads a scalar, which may stand on the next line in braces and brackets.
+// value reads a scalar. In braces and brackets it may be on the next line.
 func (y *yamlReader) value() string {
 	if y.flow > 0 {
 		y.next()
@@ -261,7 +261,7 @@ func (y *yamlReader) value() string {
 	return y.scalar()
 }
 
-// guid reads a GUID in hexadecimal or the name of a function.
+// guid reads a hexadecimal GUID or a function name.
 func (y *yamlReader) guid() uint64 {
 	s := y.value()
 	digits, hex := strings.CutPrefix(s, "0x")
@@ -281,7 +281,7 @@ func (y *yamlReader) guid() uint64 {
 	return 0
 }
 
-// unsigned reads a number in any base, as its prefix tells.
+// unsigned reads a number of at most limit, in the base given by its prefix.
 func (y *yamlReader) unsigned(limit uint64) uint64 {
 	s := y.value()
 	v, err := strconv.ParseUint(s, 0, 64)

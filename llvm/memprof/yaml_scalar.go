@@ -10,13 +10,13 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// What a plain scalar must not be, else it were no string.
+// Plain scalars that YAML does not read as strings.
 var (
 	notStrings = []string{"null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN"}
 	numeric    = pattern.Of(`^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.inf|\.Inf|\.INF|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?))$`)
 )
 
-// A quoting is how a string has to be written.
+// A quoting is the way a string has to be quoted.
 type quoting uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	double
 )
 
-// quotingOf decides as LLVM does.
+// quotingOf chooses the quoting in the same way as LLVM.
 func quotingOf(s string) quoting {
 	need := plain
 	if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], " \t\n\v\f\r") || strings.ContainsAny(s[:1], "-?:\\,[]{}#&*!|>'\"%@`") ||
@@ -46,7 +46,7 @@ func quotingOf(s string) quoting {
 	return need
 }
 
-// appendScalar appends a string, quoted if it has to be.
+// appendScalar appends a string, quoted if necessary.
 func appendScalar(line []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) {
 		return line, unrepresentable("the name %q, which is not UTF-8, in YAML", s)
@@ -64,7 +64,7 @@ func appendScalar(line []byte, s string) ([]byte, error) {
 	return append(line, '"'), nil
 }
 
-// escapes are the characters that have one of their own in double quotes.
+// escapes maps characters to the letter after the backslash in double quotes.
 var escapes = map[rune]byte{
 	'\\': '\\', '"': '"', 0: '0', '\a': 'a', '\b': 'b', '\t': 't', '\n': 'n', '\v': 'v', '\f': 'f', '\r': 'r', 0x1b: 'e',
 	0x85: 'N', 0xa0: '_', 0x2028: 'L', 0x2029: 'P',

@@ -12,18 +12,18 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A scanner walks YAML as far as memory profiles use it: block and flow style, plain and
-// quoted scalars of one line, comments. The caller asks for what has to come next,
-// so nothing is kept of what has been passed, and depth is that of the questions.
+// A scanner reads the subset of YAML that memory profiles use: block and flow style, plain and
+// quoted scalars on one line, and comments. The caller asks for each construct it expects, so the
+// scanner keeps nothing but the current line, and nests only as deep as the caller's requests.
 type scanner struct {
 	r      *bufio.Reader
 	line   []byte
-	number int   // of the line, from 1
+	number int   // line number, from 1
 	start  int64 // offset of the line
-	col    int   // in the line, from 0
-	first  bool  // nothing but blanks and dashes stands before col
-	value  int   // where the last scalar began
-	flow   int   // how many braces and brackets are open
+	col    int   // current column, from 0
+	first  bool  // only blanks and dashes precede col
+	value  int   // column at which the last scalar began
+	flow   int   // number of open braces and brackets
 	ended  bool
 	err    error
 }
@@ -34,7 +34,7 @@ func newScanner(r io.Reader) *scanner {
 	return s
 }
 
-// fail records a fault at the current place.
+// fail records an error at the current position, unless there is one already.
 func (s *scanner) fail(class error, format string, args ...any) {
 	if s.err == nil {
 		s.err = &fault.FormatError{
@@ -44,7 +44,7 @@ func (s *scanner) fail(class error, format string, args ...any) {
 	}
 }
 
-// bad records that the last scalar is not what it should be.
+// bad records an error about the last scalar, unless there is an error already.
 func (s *scanner) bad(format string, args ...any) {
 	if s.err == nil {
 		s.col = s.value
@@ -54,7 +54,7 @@ func (s *scanner) bad(format string, args ...any) {
 
 func (s *scanner) syntax(format string, args ...any) { s.fail(fault.ErrSyntax, format, args...) }
 
-// read goes to the next line.
+// read reads the next line.
 func (s *scanner) read() {
 	line, err := s.r.ReadSlice('\n')
 	if len(line) == 0 {
@@ -77,10 +77,10 @@ func (s *scanner) read() {
 	s.col, s.first = 0, true
 }
 
-// rest is what is left of the line, its end excluded.
+// rest returns the rest of the line without its end.
 func (s *scanner) rest() []byte { return bytes.TrimRight(s.line[s.col:], "\r\n") }
 
-// blanks passes blanks and, at the end of the line, a comment.
+// blanks skips blanks, and a comment at the end of the line.
 func (s *scanner) blanks() {
 	from := s.col
 	for s.col < len(s.line) && (s.line[s.col] == ' ' || s.line[s.col] == '\t' && !s.first) {
@@ -91,7 +91,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// next goes to what comes next, on this line or a later one. It returns false at the end.
+// next moves to the next construct, on this line or a later one. It returns false at the end.
 func (s *scanner) next() bool {
 	for s.err == nil && !s.ended {
 		s.blanks()
@@ -118,13 +118,14 @@ func (s *scanner) marker() bool {
 // peek returns the character at which next has stopped.
 func (s *scanner) peek() byte { return s.line[s.col] }
 
-// indicator reports whether the character c stands here on its own.
+// indicator reports whether the character c occurs here on its own.
 func (s *scanner) indicator(c byte) bool {
 	rest := s.rest()
 	return len(rest) > 0 && rest[0] == c && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
 }
 
-// mapping walks the keys of a map that is indented more than parent and has each read their values.
+// mapping reads a map that is indented more than parent. For each key it calls each, which reads
+// the value.
 func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	switch {
 	case !s.next():
@@ -140,7 +141,7 @@ func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	}
 }
 
-// inBlock reports whether what comes next belongs to a block of that indentation.
+// inBlock reports whether the next construct belongs to the block with this indentation.
 func (s *scanner) inBlock(indent int) bool {
 	switch {
 	case !s.first:
@@ -151,7 +152,7 @@ func (s *scanner) inBlock(indent int) bool {
 	return s.err == nil && s.col == indent
 }
 
-// pair reads a key, and has each read the value.
+// pair reads a key and calls each to read the value.
 func (s *scanner) pair(each func(key string, indent int), indent int) {
 	key := s.scalar()
 	s.blanks()
@@ -166,7 +167,7 @@ func (s *scanner) pair(each func(key string, indent int), indent int) {
 	each(key, indent)
 }
 
-// sequence walks a list that is indented as much as parent, its key, or more.
+// sequence reads a list that is indented at least as much as parent, the indentation of its key.
 func (s *scanner) sequence(parent int, each func(indent int)) {
 	switch {
 	case !s.next():
@@ -183,7 +184,7 @@ func (s *scanner) sequence(parent int, each func(indent int)) {
 	}
 }
 
-// flowList walks what stands in braces or brackets.
+// flowList reads a list in braces or brackets.
 func (s *scanner) flowList(end byte, each func()) {
 	s.col++
 	s.first = false
@@ -238,7 +239,7 @@ func (s *scanner) scalar() string {
 	return string(rest)
 }
 
-// plainLength returns how long a plain scalar at the start of rest is.
+// plainLength returns the length of the plain scalar at the start of rest.
 func plainLength(rest []byte, flow bool) int {
 	for i, c := range rest {
 		switch {
@@ -296,8 +297,8 @@ func (s *scanner) double(rest []byte) string {
 	return ""
 }
 
-// unescape returns the character that an escape without its backslash means, and the length of
-// that; 0 if it is none.
+// unescape decodes an escape without its backslash. It returns the character and the length of the
+// escape, 0 if it is invalid.
 func unescape(s []byte) (rune, int) {
 	if len(s) == 0 {
 		return 0, 0
