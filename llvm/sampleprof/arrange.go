@@ -5,40 +5,40 @@ import (
 	"slices"
 )
 
-// An arranger puts the records of a function into canonical order, in O(n log n) whatever the depth
-// and however many of them are of one place and become one.
+// An arranger sorts the records of a function into canonical order and combines records of the same
+// place. It takes O(n log n), however deep bodies nest.
 //
-// It goes level by level, so that what is inlined in several bodies that become one is put in order
-// together.
+// It works level by level, so that the contents of several bodies that are combined into one are
+// sorted together.
 type arranger struct {
 	adder
 	compare func(s, t NameRef) int
-	records []Record // as they came
-	level   []item   // of one depth
-	next    []item   // of the depth below
+	records []Record // in their original order
+	level   []item   // the records of the current depth
+	next    []item   // the records one level deeper
 	places  []place
 	stack   []span
 }
 
-// An item is a record of the level that is being put in order.
+// An item is a record of the level being sorted.
 type item struct {
 	record uint32
-	parent uint32 // place of the body that it is in
+	parent uint32 // place of the body that contains the record
 }
 
 // A place is a record of the result.
 type place struct {
-	record      uint32 // the first of those that were at this place, which has taken up the others
-	first, last uint32 // places within it; none if last is 0
+	record      uint32 // the first record at this place, into which the others have been combined
+	first, last uint32 // range of the places within it; none if last is 0
 }
 
-// A span is a range of places that are being written.
+// A span is a range of places being written.
 type span struct {
 	next, last uint32
-	head       int // of the result; -1 for the function itself
+	head       int // index in the result of the body's head; -1 for the function itself
 }
 
-// arrange appends the records of a body to out. It changes the counts of records.
+// arrange appends the sorted records of a body to out. It changes the counts of records.
 func (a *arranger) arrange(out, records []Record) []Record {
 	a.records = records
 	a.places = append(a.places[:0], place{})
@@ -50,7 +50,7 @@ func (a *arranger) arrange(out, records []Record) []Record {
 	return a.emit(out)
 }
 
-// children appends the records between start and end that are not within others.
+// children appends the records between start and end that are not nested in others.
 func (a *arranger) children(items []item, start, end int, parent uint32) []item {
 	for i := start; i < end; i += a.records[i].span() {
 		items = append(items, item{record: uint32(i), parent: parent})
@@ -69,7 +69,7 @@ func (a *arranger) arrangeLevel() {
 		r := &a.records[it.record]
 		if i > 0 && a.level[i-1].parent == it.parent && compareSiblings(&a.records[a.level[i-1].record], r, a.compare) == 0 {
 			first := &a.records[a.places[len(a.places)-1].record]
-			first.Count = a.together(r.Kind, first.Count, r.Count)
+			first.Count = a.combine(r.Kind, first.Count, r.Count)
 		} else {
 			a.places = append(a.places, place{record: it.record})
 			parent := &a.places[it.parent]
@@ -85,16 +85,16 @@ func (a *arranger) arrangeLevel() {
 	}
 }
 
-// together returns the count of two records of one place. Checksums and attributes do not add up:
-// the later ones hold.
-func (a *arranger) together(kind Kind, first, second uint64) uint64 {
+// combine returns the combined count of two records of the same place. Counts are added. Of
+// checksums and attributes the later one wins.
+func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
 	if kind >= KindChecksum {
 		return second
 	}
 	return a.add(first, second)
 }
 
-// emit appends the places in order, bodies before what follows them.
+// emit appends the places in order, each body directly after its head.
 func (a *arranger) emit(out []Record) []Record {
 	a.stack = append(a.stack[:0], span{next: a.places[0].first, last: a.places[0].last, head: -1})
 	for len(a.stack) > 0 {
@@ -110,7 +110,7 @@ func (a *arranger) emit(out []Record) []Record {
 		top.next++
 		r := a.records[p.record]
 		if r.Kind >= KindChecksum && r.Count == 0 {
-			continue // it says nothing
+			continue // an empty body of metadata
 		}
 		out = append(out, r)
 		switch r.Kind {
@@ -129,7 +129,7 @@ func (a *arranger) target(place uint32) bool {
 	return a.records[a.places[place].record].Kind == KindTarget
 }
 
-// sortTargets puts the targets at the end of records, all of one location, in order.
+// sortTargets sorts the targets at the end of records, which all belong to one location.
 func sortTargets(records []Record, compare func(s, t NameRef) int) {
 	first := len(records)
 	for first > 0 && records[first-1].Kind == KindTarget {

@@ -2,27 +2,27 @@ package sampleprof
 
 import "encoding/binary"
 
-// A bodyReader decodes functions of a section of bodies.
+// A bodyReader decodes functions from a section of bodies.
 type bodyReader struct {
 	fields
 	names    *names
-	contexts *contexts // of a context-sensitive profile
+	contexts *contexts // nil unless the profile is context-sensitive
 	vtables  bool      // each body ends with its vtables
 
-	ref     uint32 // of the latest function: its name, or its context
+	ref     uint32 // name or context of the latest function
 	records []Record
-	open    []openBody // innermost last
-	tangled bool       // some records are not canonical
+	open    []openBody // stack of the bodies being read, innermost last
+	tangled bool       // some records are not in canonical order
 }
 
-// An openBody is one that is being read.
+// An openBody is a body being read.
 type openBody struct {
-	head int // its KindInlined record; -1 for the function itself
-	left int // inlined bodies that are to come
-	last int // its latest record; -1 if it has none
+	head int // index of its KindInlined record; -1 for the function itself
+	left int // number of inlined bodies still to be read
+	last int // index of its latest record; -1 if there is none
 }
 
-// The least bytes that things take.
+// Minimum sizes of encoded items, in bytes.
 const (
 	minTarget  = 2
 	minRecord  = 4 // line, discriminator, count, number of targets
@@ -49,7 +49,8 @@ func (b *bodyReader) function() Function {
 	return f
 }
 
-// functionRef reads what a top-level function is called by: a name or a context.
+// functionRef reads the identifier of a top-level function: a name, or a context in a
+// context-sensitive profile.
 func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	if b.contexts == nil {
 		name := b.name(b.names)
@@ -64,7 +65,7 @@ func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	return frames[len(frames)-1].Name, frames
 }
 
-// begin reads the records of a body up to the inlined ones and returns its total.
+// begin reads a body's total and its records before the inlined bodies. It returns the total.
 func (b *bodyReader) begin(head int) uint64 {
 	body := openBody{head: head, last: -1}
 	total := b.uint64()
@@ -87,7 +88,7 @@ func (b *bodyReader) begin(head int) uint64 {
 	return total
 }
 
-// inlined reads a body in the innermost open one.
+// inlined reads the start of the next inlined body in the innermost open body.
 func (b *bodyReader) inlined() {
 	r := Record{Kind: KindInlined, Line: b.line(), Discriminator: b.uint32("discriminator"), Name: b.name(b.names)}
 	head := len(b.records)
@@ -96,7 +97,7 @@ func (b *bodyReader) inlined() {
 	b.records[head].Count = total
 }
 
-// finish reads what ends the innermost open body.
+// finish reads the end of the innermost open body.
 func (b *bodyReader) finish() {
 	top := &b.open[len(b.open)-1]
 	if b.vtables {
@@ -129,14 +130,14 @@ func (b *bodyReader) add(body *openBody, r Record) {
 // A bodyWriter encodes functions into a section of bodies.
 type bodyWriter struct {
 	data    []byte
-	rank    []uint32 // of names
+	rank    []uint32 // rank of each name among the names of the file
 	vtables bool
-	ends    []int // of the bodies that are being written, innermost last
+	ends    []int // index of the end of each body being written, innermost last
 }
 
 func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 
-// function appends a function: the inverse of [bodyReader.function].
+// function appends a function, for [bodyReader.function] to read.
 func (w *bodyWriter) function(f *Function, ref uint32) {
 	w.put(f.HeadCount)
 	w.put(uint64(ref))
@@ -158,7 +159,7 @@ func (w *bodyWriter) location(r *Record) {
 	w.put(uint64(r.Discriminator))
 }
 
-// begin appends a body up to the inlined ones, and returns where these begin.
+// begin appends a body up to its inlined bodies. It returns the index of the first of these.
 func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	w.put(total)
 	w.put(uint64(countKind(records[i:end], KindCount, KindInlined)))
@@ -178,7 +179,7 @@ func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	return i
 }
 
-// open appends how many inlined bodies come first of the rest of a body, which reaches to end.
+// open appends the number of inlined bodies at the start of rest. end is the end of the body.
 func (w *bodyWriter) open(rest []Record, end int) {
 	inlined := 0
 	for j := 0; j < len(rest) && rest[j].Kind == KindInlined; j += rest[j].span() {
@@ -188,8 +189,8 @@ func (w *bodyWriter) open(rest []Record, end int) {
 	w.ends = append(w.ends, end)
 }
 
-// countKind counts the records of a kind that come before any of a later kind, or, if stop is not
-// later, before any of stop.
+// countKind counts the records of a kind at the start of records. It stops at a record of kind stop
+// or of KindInlined and later kinds, unless these are the kind it counts.
 func countKind(records []Record, kind, stop Kind) int {
 	n := 0
 	for i := range records {
@@ -202,7 +203,7 @@ func countKind(records []Record, kind, stop Kind) int {
 	return n
 }
 
-// finish appends what ends the innermost body, and returns where its records end.
+// finish appends the end of the innermost body. It returns the index after the body's records.
 func (w *bodyWriter) finish(records []Record, i, end int) int {
 	w.ends = w.ends[:len(w.ends)-1]
 	if !w.vtables {

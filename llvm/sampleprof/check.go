@@ -11,9 +11,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check yields the first fault of a file or else, as a remark, what is wrong with its summary. It
-// reads the file as [Read] does, and compares the function offsets with the bodies: tools that read
-// whole files make no use of them, and a compiler reads nothing but what they lead to.
+// Check yields the first error in the file. If there is none, it yields a remark for each problem
+// with the summary. Check reads the file as [Read] does, and also compares the function offsets
+// with the bodies: tools that read whole files ignore these offsets, but a compiler reads only the
+// functions to which they lead.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Read(r)
@@ -42,7 +43,7 @@ func summaryProblem(detail string) fault.Problem {
 	}}
 }
 
-// disagreement says what is different in a summary.
+// disagreement describes the differences between two summaries.
 func disagreement(found, data *afdo.Summary) string {
 	for _, f := range []struct {
 		what        string
@@ -61,7 +62,7 @@ func disagreement(found, data *afdo.Summary) string {
 	return "the detailed entries are not those of the data"
 }
 
-// checkAllOffsets compares the function offsets with the bodies, and returns the first fault.
+// checkAllOffsets compares the function offsets with the bodies. It returns the first error.
 func (r *Reader) checkAllOffsets() error {
 	if err := r.all(); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (r *Reader) checkOffsets(g *bodies) error {
 	return nil
 }
 
-// called returns what a reference to a name or context means.
+// called returns the name or context with the given number as text.
 func (r *Reader) called(ref uint32) string {
 	if r.contexts == nil {
 		return r.Name(NameRef(ref)).String()

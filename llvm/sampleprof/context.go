@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A Frame is a function of a calling context and, unless it is the last of the context, the place
-// in it of the call to the next.
+// A Frame is one function of a calling context. Except in the last frame, Line and Discriminator
+// are the place of the call to the next frame.
 type Frame struct {
 	Name          NameRef
 	Discriminator uint32
 	Line          uint16
 }
 
-// contexts is the contexts section of a file.
+// contexts is the decoded contexts section of a file.
 type contexts struct {
 	frames []Frame
-	starts []uint32 // of each context in frames, and the end of the last
-	first  []uint32 // if some are there twice, the number of the first that is the same
+	starts []uint32 // index in frames of the start of each context, and of the end of the last one
+	first  []uint32 // if there are duplicates, the number of the first equal context for each context; else nil
 }
 
 func (c *contexts) len() int {
@@ -31,7 +31,7 @@ func (c *contexts) len() int {
 
 func (c *contexts) at(i uint32) []Frame { return c.frames[c.starts[i]:c.starts[i+1]:c.starts[i+1]] }
 
-// readContexts reads a contexts section.
+// readContexts decodes a contexts section.
 func (f *fields) readContexts(list *names) *contexts {
 	c := new(contexts)
 	count := f.count(1, "contexts")
@@ -58,8 +58,8 @@ func (f *fields) readContexts(list *names) *contexts {
 	return c
 }
 
-// settle finds out whether contexts are there twice. In order they are not, and they are in order
-// unless the names are hashed.
+// settle finds duplicate contexts. Contexts in ascending order have none. Writers sort contexts,
+// but by name, so with hashed names they are not in order.
 func (c *contexts) settle(list *names) {
 	byContext := func(i, j uint32) int { return compareContexts(c.at(i), c.at(j), list.compare) }
 	ordered := true
@@ -71,7 +71,7 @@ func (c *contexts) settle(list *names) {
 	}
 }
 
-// putContexts appends a contexts section, names being numbered by rank.
+// putContexts appends a contexts section. rank holds the number of each name in the file.
 func putContexts(b []byte, list [][]Frame, rank []uint32) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, frames := range list {
@@ -85,7 +85,7 @@ func putContexts(b []byte, list [][]Frame, rank []uint32) []byte {
 	return b
 }
 
-// compareContexts orders contexts frame by frame, by name, line and discriminator.
+// compareContexts orders contexts frame by frame: by name, line and discriminator.
 func compareContexts(a, b []Frame, compare func(s, t NameRef) int) int {
 	for i := range min(len(a), len(b)) {
 		f, g := &a[i], &b[i]
@@ -99,10 +99,10 @@ func compareContexts(a, b []Frame, compare func(s, t NameRef) int) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// frameSeparator stands between the frames of a context in text.
+// frameSeparator separates the frames of a context in text.
 const frameSeparator = " @ "
 
-// appendContext appends a context as the text has it, without the brackets.
+// appendContext appends a context in its text form, without the brackets.
 func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	for i, f := range frames {
 		if i > 0 {
@@ -117,7 +117,7 @@ func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	return b
 }
 
-// context reads a reference to one of the contexts.
+// context reads a reference to a context.
 func (f *fields) context(c *contexts) uint32 {
 	pos := f.Pos
 	i := f.uint64()
@@ -141,15 +141,15 @@ func appendLocation(b []byte, line uint16, discriminator uint32) []byte {
 	return b
 }
 
-// A textFrame is a frame of a context that has been read from text.
+// A textFrame is a frame of a context parsed from text.
 type textFrame struct {
 	name          string
 	line          uint16
 	discriminator uint32
 }
 
-// parseContext takes the text of a context apart, without the brackets. What it returns is false if
-// a frame is none.
+// parseContext parses the text form of a context, without the brackets. It returns false if a frame
+// is malformed.
 func parseContext(text string) ([]textFrame, bool) {
 	parts := strings.Split(text, frameSeparator)
 	frames := make([]textFrame, len(parts))

@@ -1,11 +1,11 @@
 // Package sampleprof reads and writes LLVM's sample profiles: text, ExtBinary and the older Binary,
 // as of LLVM 22.
 //
-// A [Reader] reads a binary file lazily: one function of it takes reading the names, the function
+// A [Reader] reads a binary file lazily: to look up one function, it reads the names, the function
 // offsets and that function. [Read], [ParseText] and [Profile.Merge] read whole profiles into a
-// [Profile], which [WriteText], [WriteExtBinary] and [WriteBinary] write. What comes out is byte
-// for byte what llvm-profdata makes of the same profile.
+// [Profile], which [WriteText], [WriteExtBinary] and [WriteBinary] write. The output equals that of
+// llvm-profdata for the same profile, byte for byte.
 //
-// docs/llvm-sample.md says what is supported, where this package differs from LLVM, and what
-// conversions lose.
+// docs/llvm-sample.md describes what is supported, the differences from LLVM, and what conversions
+// lose.
 package sampleprof

@@ -8,26 +8,26 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of afdo.FormatError, beside those of package afdo.
+// Classes of afdo.FormatError in addition to those of package afdo.
 var (
-	// ErrLine: a line offset does not fit 16 bits. LLVM's text reader lets some pass, and its
-	// binary readers refuse them.
+	// ErrLine: a line offset exceeds 16 bits. LLVM's text reader accepts some of these, but its
+	// binary readers reject them.
 	ErrLine = errors.New("illegal line offset")
 
-	// ErrName: an index leads beyond the names or the contexts.
+	// ErrName: the number of a name or context is out of range.
 	ErrName = errors.New("bad name index")
 )
 
 var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")
 
-// ErrHashed is returned if names are needed and the file has only their MD5s.
+// ErrHashed is returned if an operation needs names but the file contains only their MD5s.
 var ErrHashed = errors.New("names are known by their MD5s only")
 
-// ErrMixed is returned for adding profiles of different kinds: context-sensitive or probe-based
-// ones to others.
+// ErrMixed is returned when profiles of different kinds are merged: context-sensitive or
+// probe-based profiles with others.
 var ErrMixed = errors.New("profiles of different kinds")
 
-// formatName is how errors begin.
+// formatName is the prefix of error messages.
 const formatName = "sampleprof"
 
 func unrepresentable(format string, args ...any) error {

@@ -9,22 +9,22 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// fields decodes the fields of a section or of a part of one.
+// fields decodes the fields of a section or of part of a section.
 type fields struct {
 	decode.Buffer
 	section *Section // nil for the header
-	start   int64    // offset of the bytes: in the file, or in the raw bytes of a compressed section
+	start   int64    // offset of Data: in the file or, for a compressed section, in its uncompressed bytes
 }
 
-// err returns the error of the first fault.
+// err returns the first error.
 func (f *fields) err() error {
 	return f.Error(func(e *decode.Fault) error { return f.section.fault(f.start+int64(e.Pos), e.Class, "%s", e.Detail) })
 }
 
-// uint64 reads a ULEB128.
+// uint64 reads a ULEB128 number.
 func (f *fields) uint64() uint64 { return f.ULEB() }
 
-// uint32 reads a ULEB128 of at most 32 bits.
+// uint32 reads a ULEB128 number of at most 32 bits.
 func (f *fields) uint32(what string) uint32 {
 	pos := f.Pos
 	x := f.uint64()
@@ -46,8 +46,8 @@ func (f *fields) line() uint16 {
 	return uint16(x)
 }
 
-// count reads a number of items, each of which takes at least so many bytes. Nothing is ever
-// allocated or looped for by a count that has not passed here.
+// count reads a number of items and checks that they fit into the remaining bytes, each item taking
+// at least the given number of bytes. Every allocation and loop is bounded by a count checked here.
 func (f *fields) count(least int, what string) int {
 	pos := f.Pos
 	return f.Count(pos, f.uint64(), least, what)
@@ -63,7 +63,7 @@ func (f *fields) skipString() {
 	f.Pos += n + 1
 }
 
-// end checks that nothing is left.
+// end checks that no bytes are left.
 func (f *fields) end() error {
 	if f.Rest() > 0 {
 		f.Fail(f.Pos, fault.ErrUnused, "%d bytes after the end of the data", f.Rest())

@@ -1,22 +1,22 @@
 package sampleprof
 
-// A Function is a top-level function: what was sampled in it where it was not inlined, or, in a
-// context-sensitive profile, where it was called in one context.
+// A Function holds the samples of a top-level function, without the places where it was inlined
+// into others. In a context-sensitive profile, it holds the samples in one calling context.
 type Function struct {
 	Name      NameRef
-	Context   []Frame // outermost first, and the function itself last; nil unless the profile is context-sensitive
-	Total     uint64  // samples, inlined ones included, as stated, which need not be the sum of the records
-	HeadCount uint64  // calls of the function
+	Context   []Frame // outermost first, ending with the function itself; nil unless the profile is context-sensitive
+	Total     uint64  // samples including inlined functions, as stored; not necessarily the sum of the records
+	HeadCount uint64  // number of calls of the function
 	Records   []Record
 }
 
-// Checksum returns the checksum of the function's control flow graph, 0 if there is none.
+// Checksum returns the checksum of the function's control flow graph, or 0.
 func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
 
-// Attributes returns the function's attributes.
+// Attributes returns the attributes of the function, a combination of AttributeInlined and others.
 func (f *Function) Attributes() uint32 { return uint32(find(f.Records, KindAttributes)) }
 
-// find returns the count of the first record of a kind that is not within an inlined body.
+// find returns the count of the first record of the given kind outside inlined bodies, or 0.
 func find(records []Record, kind Kind) uint64 {
 	for i := 0; i < len(records); i += records[i].span() {
 		if records[i].Kind == kind {

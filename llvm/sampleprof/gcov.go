@@ -7,20 +7,24 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// baseDiscriminator is what of a flow-sensitive discriminator the compiler front end has set.
+// baseDiscriminator masks the bits of a flow-sensitive discriminator that the compiler front end
+// sets.
 const baseDiscriminator = 0xff
 
-// ToGCOV returns the profile as package profile has it, to be written in GCC's formats. GCC and
-// clang number discriminators differently, so what comes out is for reports, comparisons and sums,
-// not for the other compiler.
+// ToGCOV converts the profile to the model of package profile, which GCC's formats store. GCC and
+// clang number discriminators differently, so the result is for reports, comparisons and sums, not
+// for compiling with GCC.
 //
-// LLVM's formats do not say where functions are: file tells the path of a function's source by its
-// name, "" if it is unknown, and is nil if all are. The bodies of calling contexts become bodies
-// inlined in their outermost function. What the model has no place for is counted. Probe-based
-// profiles and MD5s ([Profile.Resolve] gives them names) give errors that match
-// afdo.ErrUnrepresentable. The model has room for all discriminators, but writers of GCC's
-// formats refuse those of more than 16 bits, which flow-sensitive ones have. With base, all are cut
-// to their low 8 bits, those of the front end, and what comes together adds up.
+// LLVM's formats do not record source files. file returns the source path of a function, "" if
+// unknown; a nil file means that all are unknown. Calling contexts become bodies inlined into their
+// outermost function. The returned Losses counts what the model cannot hold.
+//
+// If base is set, discriminators are reduced to their low 8 bits, which the front end sets, and
+// counts at the same place are added. Otherwise all 32 bits are kept, although writers of GCC's
+// formats reject discriminators of more than 16 bits, which flow-sensitive profiles have.
+//
+// A probe-based profile, or one with MD5s instead of names (see [Profile.Resolve]), is an error
+// that matches afdo.ErrUnrepresentable.
 func (p *Profile) ToGCOV(base bool, file func(name string) string) (*profile.Profile, Losses, error) {
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
 	losses.addFlags(p)
@@ -43,7 +47,7 @@ type toGCOV struct {
 	file   func(name string) string
 	q      *profile.Profile
 	body   profile.Body
-	sums   []uint64 // of the counts before each record
+	sums   []uint64 // sum of the counts before each record
 	ends   []int
 	losses *Losses
 }
@@ -74,7 +78,7 @@ func (c *toGCOV) function(f *Function) {
 	c.q.AddFunction(c.symbol(outermost), profile.Function{HeadCount: head, Records: c.body.Records()})
 }
 
-// countTotals counts the totals that are not what the counts sum up to.
+// countTotals counts the totals that differ from the sum of their counts.
 func (c *toGCOV) countTotals(f *Function) {
 	c.sums = append(c.sums[:0], 0)
 	sum := uint64(0)
@@ -128,10 +132,10 @@ func (c *toGCOV) records(f *Function) {
 	}
 }
 
-// FromGCOV returns a profile of GCC's formats as a sample profile. Totals are the sums of the
-// counts. The source files of functions and timestamps are dropped and counted; functions of one
-// name in several files become one. Line offsets of more than 16 bits are folded, as LLVM does when
-// it looks for them, and left out if they have no samples.
+// FromGCOV converts a profile of GCC's formats to a sample profile. Totals become the sums of the
+// counts. Source files and timestamps are dropped, and functions with the same name in several
+// files are combined; the returned Losses counts these. Line offsets of more than 16 bits are
+// reduced modulo 2^16, as LLVM does in lookups, or dropped if they have no samples.
 func FromGCOV(q *profile.Profile) (*Profile, Losses) {
 	p := new(Profile)
 	losses := Losses{}
@@ -161,17 +165,17 @@ type fromGCOV struct {
 	body profile.Body
 }
 
-// A gcovBody is an inlined body that is being converted.
+// A gcovBody is an inlined body being converted.
 type gcovBody struct {
-	head, end int    // its record in the result, and where it ends in the source
-	outer     uint64 // sum of the counts around it, so far
+	head, end int    // index of its head in the result, and of its end in the source
+	outer     uint64 // sum of the enclosing body's counts so far
 }
 
 func (c *fromGCOV) name(s profile.SymbolRef) NameRef {
 	return c.p.AddName(Name{Text: c.q.SymbolName(s)})
 }
 
-// folded returns the records of a body with line offsets of 16 bits.
+// folded returns the records of a body with line offsets reduced to 16 bits.
 func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Record {
 	if !slices.ContainsFunc(from, func(r profile.Record) bool { return r.Line > math.MaxUint16 }) {
 		return from
@@ -206,7 +210,7 @@ func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Recor
 	}
 }
 
-// records converts a body and returns the sum of its counts.
+// records converts a body. It returns the records and the sum of their counts.
 func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64) {
 	var sum adder
 	c.open = c.open[:0]

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// An Option changes how a [Reader] works.
+// An Option configures a [Reader].
 type Option func(*options)
 
 type options struct{ maxMemory int64 }
 
-// MaxMemory bounds what a [Reader] keeps in memory of the file's sections, and what [Read] and
-// [Profile.Merge] make of a file in addition. A file that needs more gives afdo.ErrLimit. The
-// default is 48 times the size of the file and 32 MiB: a section that is compressed can be a
-// thousand times larger in memory, those of real files are not.
+// MaxMemory limits the memory, in bytes, for the sections that a [Reader] keeps, and for the result
+// of [Read] and [Profile.Merge] in addition. A file that needs more gives afdo.ErrLimit. The
+// default is 48 times the file size plus 32 MiB. Real files need less, but a compressed section can
+// expand a thousandfold.
 func MaxMemory(n int64) Option {
 	return func(o *options) { o.maxMemory = n }
 }
@@ -23,7 +23,7 @@ const (
 	defaultFloor     = 32 << 20
 )
 
-// A budget is what may be spent, in bytes.
+// A budget limits an amount of memory in bytes.
 type budget struct {
 	limit int64
 	spent atomic.Int64

@@ -12,35 +12,36 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// bodies is a section of bodies and the function offsets that belong to it.
+// bodies is a section of bodies with its function offsets.
 type bodies struct {
 	section *Section
 	offsets *Section // nil if there are none
-	raw     *fields  // of a section that is compressed, once it has been read
+	raw     *fields  // uncompressed bytes of a compressed section, once read
 
-	table  []functionAt // once it has been read, in the order of the file
-	heads  []uint32     // of each name or context, its first entry of table, counted from 1; 0 if it has none
-	next   []uint32     // of each entry, the next of the same name or context, likewise
-	starts []uint64     // of the functions, ascending
+	table  []functionAt // function offsets in file order, once read
+	heads  []uint32     // for each name or context, its first entry in table plus 1; 0 if it has none
+	next   []uint32     // for each entry of table, the next entry with the same name or context plus 1; 0 if it is the last
+	starts []uint64     // start of each function, ascending
 }
 
 // A functionAt is an entry of the function offsets.
 type functionAt struct {
-	ref    uint32 // of a name, or of a context
-	offset uint64 // from the start of the raw section of bodies
+	ref    uint32 // number of a name or context
+	offset uint64 // from the start of the uncompressed section of bodies
 }
 
 func compareFunctionAt(s, t functionAt) int {
 	return cmp.Or(cmp.Compare(s.ref, t.ref), cmp.Compare(s.offset, t.offset))
 }
 
-// A metadataAt is where the metadata of a function stands.
+// A metadataAt is the position of a function's metadata.
 type metadataAt struct {
 	context []Frame
 	fields  fields
 }
 
-// load reads the names and the contexts, and pairs bodies with offsets. The caller holds the mutex.
+// load reads names and contexts, and pairs sections of bodies with their function offsets. The
+// caller holds the mutex.
 func (r *Reader) load() error {
 	if r.names != nil {
 		return nil
@@ -60,7 +61,7 @@ func (r *Reader) load() error {
 		}
 	}
 	if r.kind.contextSensitive {
-		r.contexts = new(contexts) // without the section, there are none to refer to
+		r.contexts = new(contexts) // a missing section means that there are no contexts
 	}
 	if s := r.section(SectionContexts); s != nil && r.kind.contextSensitive {
 		f, err := r.open(s)
@@ -77,7 +78,7 @@ func (r *Reader) load() error {
 		switch s := &r.sections[i]; s.Type {
 		case SectionFuncOffsets:
 			if offsets = s; s.Size == 0 || s.Flags&flagParallel != 0 {
-				offsets = nil // nothing, or an array beside the names, of which the bodies have no need
+				offsets = nil // empty, or an array parallel to the names, which is not needed to read bodies
 			}
 		case SectionBodies:
 			if s.Size > 0 {
@@ -147,7 +148,7 @@ func (r *Reader) loadMetadata() error {
 	return nil
 }
 
-// A functionReader makes whole functions of bodies and metadata.
+// A functionReader assembles functions from bodies and metadata.
 type functionReader struct {
 	r        *Reader
 	body     bodyReader
@@ -194,9 +195,9 @@ func (d *functionReader) next() (Function, error) {
 	return f, nil
 }
 
-// Functions iterates over the functions in the order of the file. The records of a function are
-// valid until the next one. If a file has a function in several pieces, which LLVM's writer never
-// does, they are yielded one by one; [Read] adds them up. The sequence ends after an error.
+// Functions iterates over the functions in file order. The records of a function are valid until
+// the next iteration. If the file stores a function in several pieces, which LLVM's writer never
+// does, Functions yields each piece; [Read] adds them up. An error ends the iteration.
 func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {
@@ -241,13 +242,13 @@ func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	return g.raw, nil
 }
 
-// Function returns the function of a name. In a context-sensitive profile the name is a context as
-// the text has it, "main:3 @ callee", or a single name for a function's base context. The records
-// are the caller's.
+// Function returns the function with the given name. In a context-sensitive profile, name is a
+// context in its text form, for example "main:3 @ callee", or a single name for the base context of
+// a function. The records belong to the caller.
 //
-// The first call reads the names, and of a profile with probes or attributes the metadata. Then it
-// reads the function offsets, and of the bodies nothing but those that it returns. A file without
-// function offsets is read up to the function.
+// The first call reads the names and, if the profile has probes or attributes, the metadata.
+// Function then reads the function offsets and only the bodies that it returns. If the file has no
+// function offsets, it reads all bodies up to the function.
 func (r *Reader) Function(name string) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -265,8 +266,8 @@ func (r *Reader) Function(name string) (*Function, error) {
 }
 
 // FunctionByGUID returns the function whose name has this [GUID]; in a context-sensitive profile,
-// its base context. It hashes the names of all functions unless the file has hashed them. Otherwise
-// it is like [Reader.Function].
+// its base context. Unless the file stores hashed names, each call hashes names until one matches.
+// Otherwise it works like [Reader.Function].
 func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -313,9 +314,9 @@ func (r *Reader) findContext(want []textFrame) (uint32, bool) {
 	return 0, false
 }
 
-// Contexts iterates over the functions of a name in all contexts of a context-sensitive profile, in
-// the order of the contexts section; of another profile it is the one function. It reads what
-// [Reader.Function] reads, and no body that it does not return. It ends with the first error.
+// Contexts iterates over all contexts of the function with the given name, in the order of the
+// contexts section. In a profile without contexts it yields the function itself. It reads what
+// [Reader.Function] reads, and only the bodies that it yields. An error ends the iteration.
 func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {
@@ -341,8 +342,8 @@ func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// function returns the function of a reference to a name or context, put together if the file has
-// it in pieces.
+// function returns the function with the given name or context number. It assembles a function that
+// the file stores in pieces.
 func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	if !ok {
 		return nil, missing(name)
@@ -370,7 +371,7 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	return whole, nil
 }
 
-// functionAt reads the function that an entry of the function offsets leads to, and no more.
+// functionAt reads the function at an entry of the function offsets.
 func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
 	end := uint64(0)
 	if next, _ := slices.BinarySearch(g.starts, e.offset+1); next < len(g.starts) {
@@ -391,7 +392,7 @@ func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
 	return d.join(whole, &function)
 }
 
-// is tells whether a function is what a reference to a name or context says.
+// is reports whether f has the given name or context number.
 func (r *Reader) is(f *Function, ref uint32) bool {
 	if r.contexts == nil {
 		return f.Name == NameRef(ref)
@@ -399,7 +400,8 @@ func (r *Reader) is(f *Function, ref uint32) bool {
 	return slices.Equal(f.Context, r.contexts.at(ref))
 }
 
-// viewBodies returns a part of a section of bodies, to the end of the section if end is 0.
+// viewBodies returns the bytes [start, end) of a section of bodies. An end of 0 means the end of
+// the section.
 func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	if g.section.Compressed() {
 		raw, err := r.openBodies(g)
@@ -428,7 +430,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	return f, err
 }
 
-// scan looks for a function where there are no function offsets.
+// scan searches for a function in a section without function offsets.
 func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 	raw, err := r.openBodies(g)
 	if err != nil {
@@ -450,7 +452,7 @@ func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 	return nil
 }
 
-// join adds a piece of a function to what there is of it.
+// join adds a piece of a function to the pieces read before.
 func (d *functionReader) join(whole **Function, f *Function) error {
 	if *whole == nil {
 		f.Records = slices.Clone(f.Records)
@@ -491,7 +493,7 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	if err := b.end(); err != nil {
 		return err
 	}
-	if !slices.IsSorted(starts) { // those of contexts are not
+	if !slices.IsSorted(starts) { // offsets of contexts are not in order
 		slices.Sort(starts)
 	}
 	g.table, g.starts = table, starts
@@ -499,9 +501,9 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	return nil
 }
 
-// Account reads what [Read] has no need of, the summary and the function offsets, to their ends: a
-// file with bytes that no one knows anything of may say something else than what is read. It takes
-// no memory beside the sections.
+// Account reads the parts that [Read] does not need, the summary and the function offsets, to their
+// ends. It thus rejects a file with unexplained bytes in these parts. It takes no memory except for
+// the sections.
 func (r *Reader) Account() error {
 	if err := r.all(); err != nil {
 		return err
@@ -534,7 +536,7 @@ func (r *Reader) accountOffsets(s *Section) error {
 	return b.end()
 }
 
-// chain makes the entries of table be found by name or context, of which there are so many.
+// chain links the entries of table by name or context. refs is the number of names or contexts.
 func (g *bodies) chain(refs int) {
 	g.heads, g.next = make([]uint32, refs), make([]uint32, len(g.table))
 	for i := len(g.table) - 1; i >= 0; i-- {

@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// Losses counts what a format had no place for. The zero Losses means that nothing was lost.
+// Losses counts what the target format of a conversion could not hold. The zero Losses means that
+// nothing was lost.
 type Losses struct {
-	SymbolList     int  // names of the profile symbol list
+	SymbolList     int  // names in the profile symbol list
 	VTables        int  // types of vtables
-	Attributes     int  // functions and inlined functions that had attributes
-	MD5s           int  // text: names that are known by their MD5 only, and read back as names of digits
-	FS             bool // the mark of flow-sensitive discriminators
-	Partial        bool // the mark of a partial profile
-	PreInlined     bool // the mark of the pre-inliner
-	Totals         int  // functions and inlined functions whose total was not the sum of what they hold
-	Contexts       int  // calling contexts that became bodies inlined in their outermost function
-	Discriminators int  // locations whose discriminator was cut to the base discriminator
+	Attributes     int  // functions and inlined functions with attributes
+	MD5s           int  // text: names known only by their MD5, which become decimal digits and read back as different names
+	FS             bool // the flag for flow-sensitive discriminators
+	Partial        bool // the flag for a partial profile
+	PreInlined     bool // the flag for a profile with pre-inliner decisions
+	Totals         int  // functions and inlined functions whose total differs from the sum of their contents
+	Contexts       int  // calling contexts that became bodies inlined into their outermost function
+	Discriminators int  // locations whose discriminator was reduced to the base discriminator
 	Units          int  // functions whose source file was dropped
-	Symbols        int  // functions that became one with another of their name
+	Symbols        int  // functions combined with another function of the same name
 	Timestamps     int  // functions whose timestamp was dropped
-	SilentLines    int  // locations without samples whose line offset has more than 16 bits, which are left out
-	FoldedLines    int  // locations whose line offset was folded to 16 bits
+	SilentLines    int  // locations that were dropped, because their line offset exceeds 16 bits and they have no samples
+	FoldedLines    int  // locations whose line offset was reduced to 16 bits
 }
 
 func (l *Losses) addFlags(p *Profile) {
 	l.FS, l.Partial = p.FS, p.Partial
 }
 
-// String lists the losses in words, separated by "; ". It is empty if there are none.
+// String lists the losses in words, separated by "; ". It is empty if nothing was lost.
 func (l Losses) String() string {
 	var list []string
 	add := func(n int, one, many string) {

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// A merger adds up two canonical bodies, in O(n).
+// A merger adds two canonical bodies, in O(n).
 type merger struct {
 	adder
 	compare func(s, t NameRef) int
 
-	// metadata says that the second body is metadata of the first: checksum and attributes are to
-	// replace those of the first. Otherwise, as in LLVM, the attributes of the first hold, and of
-	// two bodies of different checksums the first is kept and the second dropped.
+	// metadata means that the second body is metadata for the first: its checksum and attributes
+	// replace those of the first. Otherwise merging follows LLVM: the attributes of the first body
+	// win, and a second body with a different checksum is dropped.
 	metadata bool
 
-	dropped int // bodies, of different checksums
+	dropped int // number of bodies dropped because of different checksums
 	out     []Record
 	open    []openMerge
 }
 
-// An openMerge is two bodies that are being merged.
+// An openMerge is a pair of bodies being merged.
 type openMerge struct {
-	first, second []Record // what is left of them
-	head          int      // KindInlined record in the result; -1 for the function itself
+	first, second []Record // the remaining records
+	head          int      // index of the KindInlined record in the result; -1 for the function itself
 }
 
-// merge adds up the records of two bodies. The result is valid until the next call.
+// merge adds the records of two bodies. The result is valid until the next call.
 func (m *merger) merge(first, second []Record) []Record {
 	m.out, m.open = m.out[:0], m.open[:0]
 	if !m.compatible(first, second) {
@@ -48,7 +48,7 @@ func (m *merger) merge(first, second []Record) []Record {
 	return m.out
 }
 
-// compatible tells whether two bodies have the same checksum, or the first has none yet.
+// compatible reports whether two bodies have the same checksum, or the first has none.
 func (m *merger) compatible(first, second []Record) bool {
 	if m.metadata {
 		return true
@@ -57,8 +57,8 @@ func (m *merger) compatible(first, second []Record) bool {
 	return checksum == 0 || checksum == find(second, KindChecksum)
 }
 
-// step takes a record, with its targets or what is inlined in it, from one of the bodies or from
-// both.
+// step moves a record, with its targets or its inlined body, from one of the bodies or from both to
+// the result.
 func (m *merger) step(top *openMerge) {
 	order := 0
 	switch {
@@ -70,12 +70,12 @@ func (m *merger) step(top *openMerge) {
 		order = compareSiblings(&top.first[0], &top.second[0], m.compare)
 	}
 	if order < 0 {
-		n := whole(top.first)
+		n := recordLength(top.first)
 		m.out = append(m.out, top.first[:n]...)
 		top.first = top.first[n:]
 		return
 	}
-	n := whole(top.second)
+	n := recordLength(top.second)
 	second := top.second[:n]
 	top.second = top.second[n:]
 	if order > 0 {
@@ -84,14 +84,14 @@ func (m *merger) step(top *openMerge) {
 		}
 		return
 	}
-	n = whole(top.first)
+	n = recordLength(top.first)
 	first := top.first[:n]
 	top.first = top.first[n:]
 	m.both(first, second)
 }
 
-// whole returns the length of a record with its targets or what is inlined in it.
-func whole(body []Record) int {
+// recordLength returns the number of records in body[0] with its targets or its inlined body.
+func recordLength(body []Record) int {
 	if body[0].Kind != KindCount {
 		return body[0].span()
 	}
@@ -102,7 +102,7 @@ func whole(body []Record) int {
 	return n
 }
 
-// both appends what two records of one place make together.
+// both appends the sum of two records of the same place.
 func (m *merger) both(first, second []Record) {
 	head := first[0]
 	switch head.Kind {
@@ -147,7 +147,7 @@ func (m *merger) targets(first, second []Record) {
 	sortTargets(m.out, m.compare)
 }
 
-// joinTargets makes one of all targets of one name. It leaves them in no order that means anything.
+// joinTargets combines targets of the same name. The order of the result is unspecified.
 func (m *merger) joinTargets(targets []Record) []Record {
 	slices.SortFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
 	joined := targets[:0]

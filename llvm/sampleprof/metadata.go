@@ -1,15 +1,15 @@
 package sampleprof
 
-// A metadataReader decodes the metadata of functions into records, which hold nothing but checksums
-// and attributes, and the inlined bodies around them.
+// A metadataReader decodes the metadata of functions into records: checksums, attributes, and the
+// inlined bodies that contain them.
 type metadataReader struct {
 	bodyReader
 	probes     bool
 	attributes bool
 }
 
-// minMetadata is the least that the metadata of an inlined function takes besides what it has of
-// its own.
+// minMetadata is the minimum size of an inlined function's metadata in bytes, without its checksum
+// and attributes.
 const minMetadata = 3 // line, discriminator, name
 
 // function reads the metadata of a function. Its records are valid until the next call.
@@ -30,7 +30,8 @@ func (m *metadataReader) function() Function {
 	return f
 }
 
-// begin reads the metadata of one body. Its records come first, which is not where they belong.
+// begin reads the metadata of one body, up to its inlined functions. It puts checksum and
+// attributes first, which is not canonical order.
 func (m *metadataReader) begin(head int) {
 	body := openBody{head: head, last: -1}
 	if m.probes {
@@ -39,7 +40,7 @@ func (m *metadataReader) begin(head int) {
 	if m.attributes {
 		m.own(KindAttributes, uint64(m.uint32("attributes")))
 	}
-	if m.contexts == nil { // otherwise what is inlined has contexts of its own
+	if m.contexts == nil { // in a context-sensitive profile, inlined functions have contexts of their own
 		body.left = m.count(minMetadata, "inlined functions")
 	}
 	m.open = append(m.open, body)
@@ -64,10 +65,10 @@ type metadataWriter struct {
 	bodyWriter
 	probes     bool
 	attributes bool
-	nested     bool // that of inlined functions follows; not so in a context-sensitive profile
+	nested     bool // metadata of inlined functions follows; false in a context-sensitive profile
 }
 
-// function appends the metadata of a function: the inverse of [metadataReader.function].
+// function appends the metadata of a function, for [metadataReader.function] to read.
 func (w *metadataWriter) function(f *Function, ref uint32) {
 	w.put(uint64(ref))
 	i := w.begin(f.Records, 0, len(f.Records))
@@ -85,7 +86,7 @@ func (w *metadataWriter) function(f *Function, ref uint32) {
 	}
 }
 
-// begin appends the metadata of one body, and returns where its inlined bodies begin.
+// begin appends the metadata of one body. It returns the index of the first inlined body.
 func (w *metadataWriter) begin(records []Record, i, end int) int {
 	body := records[i:end]
 	if w.probes {

@@ -8,21 +8,20 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// A Name is what a function, a callee or a type of a vtable is called: the symbol as linked, or the
-// MD5 of that.
+// A Name identifies a function, a callee or the type of a vtable: the linkage name, or its MD5.
 type Name struct {
 	Text   string // empty if Hashed
 	MD5    uint64 // 0 unless Hashed
-	Hashed bool   // the profile does not know the name, only its MD5
+	Hashed bool   // only the MD5 of the name is known
 }
 
-// GUID returns the first 8 bytes of the MD5 of a name, little-endian, by which LLVM knows a
-// function.
+// GUID returns the first 8 bytes of the MD5 of a name, in little-endian order. LLVM uses it as the
+// identifier of a function.
 func GUID(name string) uint64 {
 	return guid.Of(name)
 }
 
-// GUID returns the MD5 of the name. It takes some 150 ns unless the name is hashed.
+// GUID returns the GUID of the name. It takes about 150 ns unless the name is hashed.
 func (n Name) GUID() uint64 {
 	if n.Hashed {
 		return n.MD5
@@ -30,7 +29,7 @@ func (n Name) GUID() uint64 {
 	return GUID(n.Text)
 }
 
-// String returns the name, or its MD5 in decimal, as LLVM's text has it.
+// String returns the name, or its MD5 in decimal, as in LLVM's text form.
 func (n Name) String() string {
 	if n.Hashed {
 		return strconv.FormatUint(n.MD5, 10)
@@ -38,7 +37,7 @@ func (n Name) String() string {
 	return n.Text
 }
 
-// Compare orders names as LLVM does: MD5s by value before names by bytes.
+// Compare orders names as LLVM does: MD5s by value, then names by bytes.
 func (n Name) Compare(m Name) int {
 	switch {
 	case n.Hashed && m.Hashed:
@@ -51,6 +50,6 @@ func (n Name) Compare(m Name) int {
 	return strings.Compare(n.Text, m.Text)
 }
 
-// A NameRef names a [Name] of one [Reader] or [Profile]: the first is 0. Different references are
-// different names.
+// A NameRef is the index of a [Name] in one [Reader] or [Profile]. Different indexes are different
+// names.
 type NameRef uint32

@@ -6,16 +6,16 @@ import (
 	"github.com/go-afdo/afdo/internal/arena"
 )
 
-// A nameTable holds the names of a profile, each once.
+// A nameTable holds the names of a profile without duplicates.
 type nameTable struct {
 	list   []Name
 	byText map[string]NameRef
-	byMD5  map[uint64]NameRef // of all names, once there is a hashed one
-	hashed int                // names that are
+	byMD5  map[uint64]NameRef // all names by MD5; nil unless a hashed name has been added
+	hashed int                // number of hashed names
 	arena  arena.Names
 }
 
-// compare orders names. It is only asked where more than one thing is at one place.
+// compare orders names. It is called only to order several items of the same place.
 func (t *nameTable) compare(s, u NameRef) int { return t.list[s].Compare(t.list[u]) }
 
 func (t *nameTable) add(n Name) NameRef {
@@ -38,7 +38,7 @@ func (t *nameTable) add(n Name) NameRef {
 	return t.append(Name{Text: t.arena.Clone(n.Text)})
 }
 
-// hash has the table find names by MD5 from now on.
+// hash builds byMD5, so that names are found by MD5 from now on.
 func (t *nameTable) hash() {
 	if t.byMD5 != nil {
 		return

@@ -12,14 +12,15 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// names is the names section of a file: all names, by reference.
+// names is the names section of a file.
 type names struct {
-	data   []byte   // of the section
-	starts []uint32 // of each NUL-terminated name in data, and behind the last
-	md5    []uint64 // instead, if the names are hashed
+	data   []byte   // the bytes of the section
+	starts []uint32 // start of each NUL-terminated name in data, and the end of the last one
+	md5    []uint64 // used instead of starts if names are hashed
 
-	// LLVM writes the names in order and each once. In a file where they are not, first has the
-	// reference of the first name of the same bytes, and ordered is not set.
+	// LLVM writes names in order and without duplicates. If a file violates this, ordered is false,
+	// and first has the number of the first equal name for each name; it is nil if there are no
+	// duplicates.
 	first   []NameRef
 	ordered bool
 }
@@ -56,7 +57,7 @@ func (n *names) compareNames(s, t NameRef) int {
 	return bytes.Compare(n.bytes(s), n.bytes(t))
 }
 
-// find returns the reference of a name.
+// find returns the number of a name.
 func (n *names) find(name string) (NameRef, bool) {
 	if n.md5 != nil {
 		return n.findMD5(GUID(name))
@@ -78,7 +79,7 @@ func (n *names) findMD5(guid uint64) (NameRef, bool) {
 	return NameRef(max(i, 0)), i >= 0
 }
 
-// readNames reads a names section, all of it.
+// readNames decodes a whole names section.
 func (f *fields) readNames() *names {
 	n := &names{data: f.Data}
 	switch flags := f.section.Flags; {
@@ -100,7 +101,7 @@ func (f *fields) readNames() *names {
 	return n
 }
 
-// fixedMD5s reads as many MD5s, for which there is room.
+// fixedMD5s reads n MD5s of 8 bytes. The caller has checked that they fit.
 func (f *fields) fixedMD5s(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {
@@ -110,9 +111,9 @@ func (f *fields) fixedMD5s(n int) []uint64 {
 	return list
 }
 
-// readSpans reads names that are three arrays of MD5s: of functions that have inlined bodies, of
-// those that have none, and of those that are only inlined or called. Each array is a search tree
-// in breadth-first order. A name is told by its place in all of them.
+// readSpans reads names that are stored as three arrays of MD5s: of functions with inlined bodies,
+// of functions without, and of functions that are only inlined or called. Each array is a search
+// tree in breadth-first order. The number of a name is its position in the concatenated arrays.
 func (f *fields) readSpans(n *names) {
 	const spans = 3
 	total, pos := uint64(0), f.Pos
@@ -145,7 +146,7 @@ func (f *fields) readStrings(n *names) {
 	n.starts[count] = uint32(f.Pos)
 }
 
-// settle finds out whether the names are in order, and what they are otherwise.
+// settle finds out whether the names are in order, and finds duplicates if they are not.
 func (n *names) settle() {
 	n.ordered = true
 	for i := 1; i < n.len(); i++ {
@@ -160,8 +161,8 @@ func (n *names) settle() {
 	n.first = firsts[NameRef](n.len(), n.compareNames)
 }
 
-// firsts returns, of n things, the first that is the same as each. It returns nil if no two are the
-// same.
+// firsts returns the first equal item for each of n items. It returns nil if there are no
+// duplicates.
 func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	sorted := make([]Ref, n)
 	for i := range sorted {
@@ -184,7 +185,7 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	return first
 }
 
-// name reads a reference to one of the names.
+// name reads a reference to a name.
 func (f *fields) name(n *names) NameRef {
 	pos := f.Pos
 	i := f.uint64()
@@ -198,7 +199,7 @@ func (f *fields) name(n *names) NameRef {
 	return NameRef(i)
 }
 
-// putNames appends a names section of the given names.
+// putNames appends a names section.
 func putNames(b []byte, list []Name, hashed bool) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, name := range list {

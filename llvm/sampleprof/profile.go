@@ -7,46 +7,47 @@ import (
 	"slices"
 )
 
-// A Profile holds a sample profile in memory, with all that LLVM's model has but the summary, which
-// is computed. The zero Profile is empty and ready to use.
+// A Profile holds a sample profile in memory. It holds everything in LLVM's model except the
+// summary, which is computed. The zero Profile is empty and ready to use.
 //
-// It takes 24 bytes a record, some 150 a function and 100 a name. It is not safe for concurrent use
-// while it changes; any number of goroutines may read one that does not.
+// It takes 24 bytes per record, about 150 per function and 100 per name. It may be read
+// concurrently while nobody changes it.
 type Profile struct {
-	ContextSensitive bool // functions are by calling context
+	ContextSensitive bool // functions are separated by calling context
 	Probes           bool // locations are pseudo-probes, and functions have checksums
-	FS               bool // discriminators are flow-sensitive: all their 32 bits count
-	Partial          bool // it is of a part of the program
-	PreInlined       bool // attributes say what the pre-inliner wants inlined
+	FS               bool // discriminators are flow-sensitive and use all 32 bits
+	Partial          bool // the profile covers only part of the program
+	PreInlined       bool // attributes contain the decisions of the pre-inliner
 
-	// SymbolList has the names of all functions of the profiled program, so that a compiler can
-	// tell cold ones from new ones. Writers sort it. Nil if there is none.
+	// SymbolList holds the names of all functions of the profiled program. A compiler uses it to
+	// distinguish cold functions from new ones. Writers sort it. It is nil if there is none.
 	SymbolList []string
 
 	names     nameTable
 	functions []Function
-	byName    []uint32          // by NameRef, of a function and counted from 1; 0 if it has none
-	byContext map[string]uint32 // instead, in a context-sensitive profile
-	used      bool              // something has been added, so the flags are set
+	byName    []uint32          // index of each name's function plus 1; 0 if it has none
+	byContext map[string]uint32 // the same by context, in a context-sensitive profile
+	used      bool              // the flags have been set by something that was added
 }
 
-// Name returns a name.
+// Name returns the name with the given index.
 func (p *Profile) Name(ref NameRef) Name { return p.names.list[ref] }
 
 // NumNames returns the number of names.
 func (p *Profile) NumNames() int { return len(p.names.list) }
 
-// NumHashed returns the number of names that are known by their MD5 only.
+// NumHashed returns the number of names of which only the MD5 is known.
 func (p *Profile) NumHashed() int { return p.names.hashed }
 
-// AddName returns the reference of a name, adding it if need be. The text is copied. A name and the
-// MD5 of it are one name, which is called what it was called first.
+// AddName returns the index of a name and adds the name if it is new. It copies the text. A name
+// and its MD5 are the same name; the form that was added first is kept.
 func (p *Profile) AddName(n Name) NameRef { return p.names.add(n) }
 
 // NumFunctions returns the number of functions.
 func (p *Profile) NumFunctions() int { return len(p.functions) }
 
-// Functions iterates over the functions in the order in which they came. They must not be changed.
+// Functions iterates over the functions in the order in which they were added. The caller must not
+// change them.
 func (p *Profile) Functions() iter.Seq[*Function] {
 	return func(yield func(*Function) bool) {
 		for i := range p.functions {
@@ -57,7 +58,8 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 	}
 }
 
-// Find returns the function of a name, or nil; of a context-sensitive profile, that of a context.
+// Find returns the function with the given name or, in a context-sensitive profile, with the given
+// context. It returns nil if there is none.
 func (p *Profile) Find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {
@@ -76,7 +78,7 @@ func (p *Profile) row(name NameRef, context []Frame) uint32 {
 	return 0
 }
 
-// contextKey returns bytes that are different for different contexts.
+// contextKey returns a unique key for a context.
 func contextKey(context []Frame) []byte {
 	b := make([]byte, 0, 10*len(context))
 	for _, f := range context {
@@ -87,10 +89,10 @@ func contextKey(context []Frame) []byte {
 	return b
 }
 
-// AddFunction adds a function to what the profile has of it: totals, head counts and records add up
-// and saturate. Of two that have different checksums the first is kept, and AddFunction returns how
-// many bodies it has dropped for that. Records may be in any order and are copied. A function has a
-// context if and only if the profile is context-sensitive.
+// AddFunction adds the total, head count and records of f to the function with the same name or
+// context. Sums saturate. If a body has a different checksum than the one in the profile, it is
+// dropped; AddFunction returns the number of dropped bodies. It copies records, which may be in any
+// order. f must have a context if and only if the profile is context-sensitive.
 func (p *Profile) AddFunction(f Function) (dropped int) {
 	a := arranger{compare: p.compare}
 	f.Records = a.arrange(nil, slices.Clone(f.Records))
@@ -100,7 +102,7 @@ func (p *Profile) AddFunction(f Function) (dropped int) {
 	return m.dropped
 }
 
-// add adds a function of canonical records. They are copied unless owned is set.
+// add adds a function whose records are canonical. It copies them unless owned is set.
 func (p *Profile) add(f *Function, m *merger, owned bool) {
 	p.used = true
 	if row := p.row(f.Name, f.Context); row != 0 {
@@ -140,7 +142,7 @@ func (p *Profile) add(f *Function, m *merger, owned bool) {
 
 func (p *Profile) compare(s, t NameRef) int { return p.names.compare(s, t) }
 
-// setKind takes over the flags of what is to be added.
+// setKind adopts the flags of a profile that is about to be added.
 func (p *Profile) setKind(q *Profile) error {
 	if p.used && (p.ContextSensitive != q.ContextSensitive || p.Probes != q.Probes) {
 		return fmt.Errorf("sampleprof: %w: %s and %s", ErrMixed, p.kindName(), q.kindName())
@@ -164,7 +166,7 @@ func (p *Profile) kindName() string {
 	return name
 }
 
-// withoutContexts returns a profile in which the contexts of a function are added up.
+// withoutContexts returns a profile with the contexts of each function added up.
 func (p *Profile) withoutContexts() *Profile {
 	q := &Profile{Probes: p.Probes, names: p.names}
 	m := merger{compare: p.compare}
@@ -197,8 +199,8 @@ func (p *Profile) sorted() []*Function {
 	return list
 }
 
-// Resolve gives names to the MD5s that they are of, and returns how many MD5s are left without a
-// name. Names that no MD5 is of are ignored.
+// Resolve replaces MD5s by the given names that have them. It returns the number of MD5s that
+// remain. It ignores names whose MD5 is not in the profile.
 func (p *Profile) Resolve(names iter.Seq[string]) int {
 	left := p.names.resolve(names)
 	a := arranger{compare: p.compare}

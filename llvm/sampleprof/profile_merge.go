@@ -18,13 +18,12 @@ func Read(r *Reader) (*Profile, error) {
 	return p, nil
 }
 
-// Merge adds a whole profile or file, every count, total and head count multiplied by weight,
-// rounded to the nearest and saturating. It returns how many bodies were dropped since their
-// checksum is different from that of the same function before, as LLVM drops them. While it reads a
-// file, it holds no more of it than the sections and one function. After an error the profile holds
-// a part of the file and is of no use.
+// Merge adds a whole profile or file. It multiplies each count, total and head count by weight,
+// rounded to nearest and saturating. Like LLVM, it drops bodies whose checksum differs from the one
+// in the profile, and returns their number. While reading a file, it keeps only the sections and
+// one function in memory. After an error the profile is incomplete and must not be used.
 //
-// A profile that is empty takes over the kind of the first source; others must be of that kind, or
+// An empty profile adopts the kind of the first source. Later sources must be of the same kind, or
 // Merge returns [ErrMixed].
 func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
 	return src.mergeInto(p, weight)
@@ -59,7 +58,7 @@ func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err e
 	return m.dropped, nil
 }
 
-// flags returns a profile that is empty and of the kind of the file.
+// flags returns an empty profile with the kind of the file.
 func (r *Reader) flags() *Profile {
 	return &Profile{
 		ContextSensitive: r.kind.contextSensitive, Probes: r.kind.probes, FS: r.kind.fs,
@@ -67,9 +66,9 @@ func (r *Reader) flags() *Profile {
 	}
 }
 
-// AddFrom adds a function of src, as [Profile.Merge] adds all of them, with its names as rename
-// makes them, or as they are if that is nil. Each call takes time and memory for all names of src,
-// so use it for a few functions only.
+// AddFrom adds a single function of src, as [Profile.Merge] does for all functions. If rename is
+// not nil, it is applied to each name. Each call takes time and memory proportional to the number
+// of names in src, so use it for a few functions only.
 func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(src.flags()); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error
 	return nil
 }
 
-// functionSize is about what a function takes besides its records.
+// functionSize is the approximate memory of a function without its records, in bytes.
 const functionSize = 150
 
 func (q *Profile) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
@@ -116,10 +115,10 @@ func (p *Profile) addSymbols(list []string, err error) error {
 	return nil
 }
 
-// A translation turns the references of another profile into those of p.
+// A translation converts name indexes of another profile to those of p.
 type translation struct {
 	p    *Profile
-	refs []NameRef // counted from 1; 0 where a name has not come yet
+	refs []NameRef // index in p plus 1; 0 for a name that has not occurred yet
 	name func(NameRef) Name
 }
 
@@ -132,7 +131,7 @@ func (t *translation) ref(other NameRef) NameRef {
 	return ref - 1
 }
 
-// function translates a function in place, but for its context, which is copied.
+// function translates a function in place, except for its context, which it copies.
 func (t *translation) function(f *Function) {
 	f.Name = t.ref(f.Name)
 	if f.Context != nil {
@@ -149,7 +148,7 @@ func (t *translation) function(f *Function) {
 	}
 }
 
-// scale multiplies what a function counts.
+// scale multiplies the counts of a function by weight.
 func scale(f *Function, weight profile.Ratio) {
 	if weight.Num == weight.Den {
 		return

@@ -13,26 +13,27 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// Version is the version of the binary formats that this package writes. It reads up to 105, which
-// tools of LLVM write only if they are told to: of 104 the names in the order of a search tree.
+// Version is the version of the binary formats that this package writes. It reads versions up to
+// 105, which LLVM's tools write only on request. Of version 104, it reads names stored as a search
+// tree.
 const Version = 103
 
 const maxVersion = 105
 
-// The first number of a file, a ULEB128.
+// The magic number of a file, a ULEB128.
 const (
 	magicExtBinary = 0x5350524f46343204 // "SPROF42", 4
 	magicBinary    = 0x5350524f463432ff // "SPROF42", 255
 	magicCompact   = 0x5350524f46343202 // "SPROF42", 2
 )
 
-// A Format is one of the forms of a sample profile.
+// A Format is a file format of sample profiles.
 type Format uint8
 
 // The formats.
 const (
 	ExtBinary Format = iota + 1
-	Binary           // the older, without sections
+	Binary           // the older format, without sections
 	Text
 )
 
@@ -48,24 +49,24 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", uint8(f))
 }
 
-// maxHeader is the most that magic and version take.
+// maxHeader is the maximum size of magic and version, in bytes.
 const maxHeader = 2 * binary.MaxVarintLen64
 
-// A Reader reads a binary sample profile lazily: header and section table when it is opened, the
-// rest as it is asked for. All methods may be called from many goroutines.
+// A Reader reads a binary sample profile lazily. It reads the header and the section table when
+// opened, and the rest when needed. All methods may be called concurrently.
 //
-// A file in the older [Binary] format has no section table: it is read whole when it is opened, and
-// looking up one function of it takes reading those before it.
+// A file in the older [Binary] format has no section table. It is read whole when opened, and
+// looking up a function reads all functions before it.
 type Reader struct {
 	src      *source.Source
 	format   Format
 	version  uint64
 	sections []Section
-	entries  int64 // where the entries of the section table begin
+	entries  int64 // offset of the first entry of the section table
 	kind     kind
 	spent    budget
 
-	mu       sync.Mutex // guards what follows, which is read when it is first needed
+	mu       sync.Mutex // guards the following fields, which are read when first needed
 	names    *names
 	contexts *contexts
 	groups   []*bodies
@@ -73,17 +74,17 @@ type Reader struct {
 	mapped   bool // metadata has been read
 }
 
-// kind is what the flags say of a profile.
+// kind holds the properties of a profile that its section flags declare.
 type kind struct {
 	partial, contextSensitive, fs, preInlined, vtables bool
 	probes, attributes                                 bool
 }
 
 // Open opens a file. It reads the header and the section table, and checks that the sections lie
-// within the file and do not overlap. The caller closes the Reader.
+// within the file and do not overlap. The caller must close the Reader.
 //
-// What is read of the file is copied into memory once. A file that is truncated or written to while
-// it is open gives an afdo.ReadError from the call that comes upon it.
+// The Reader copies data into memory once. If the file is truncated or modified while it is open,
+// the call that notices returns an afdo.ReadError.
 func Open(path string, opts ...Option) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -91,15 +92,15 @@ func Open(path string, opts ...Option) (*Reader, error) {
 	}
 	r, err := newReader(src, opts)
 	if err != nil {
-		_ = src.Close() // it was only read
+		_ = src.Close() // nothing has been written
 		return nil, err
 	}
 	return r, nil
 }
 
-// OpenBytes reads a file that is in memory, without a copy: what is not compressed is decoded where
-// it stands. The bytes must not change as long as the Reader or any name it returned is in use. It
-// costs what [Open] costs.
+// OpenBytes reads a file in memory. Uncompressed sections are decoded in place, without a copy.
+// data must not change while the Reader or any name it returned is in use. OpenBytes costs as much
+// as [Open].
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	if data == nil {
 		data = []byte{}
@@ -107,8 +108,8 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(source.OfBytes(data), opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
-// the Reader is used so. Close does not close src. It costs what [Open] costs.
+// NewReader reads a file of size bytes through src, which must allow concurrent reads if the Reader
+// is used concurrently. Close does not close src. NewReader costs as much as [Open].
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("sampleprof: size %d is negative", size)
@@ -119,18 +120,18 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(source.Of(src, size), opts)
 }
 
-// Close releases the file. Later calls of anything that reads it return afdo.ErrClosed, a second
-// Close among them. What was handed out stays valid.
+// Close releases the file. Later calls that read the file return afdo.ErrClosed, and so does a
+// second Close. Values returned before stay valid.
 func (r *Reader) Close() error { return r.src.Close() }
 
-// Format returns the format of the file, which is never [Text].
+// Format returns the format of the file, [ExtBinary] or [Binary].
 func (r *Reader) Format() Format { return r.format }
 
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.Size() }
 
-// Sections returns the section table, in its order. Of a [Binary] file it returns what would be
-// sections of the other format. The caller must not change it.
+// Sections returns the section table. For a [Binary] file it returns the parts that are sections in
+// the other format. The caller must not change it.
 func (r *Reader) Sections() []Section { return r.sections }
 
 func newReader(src *source.Source, opts []Option) (*Reader, error) {
@@ -161,7 +162,7 @@ func newReader(src *source.Source, opts []Option) (*Reader, error) {
 	return r, r.readKind()
 }
 
-// readMagic tells the format of a file and returns where the header goes on.
+// readMagic determines the format of a file. It returns the position after the magic number.
 func (r *Reader) readMagic(head []byte) (int, error) {
 	f := fields{Buffer: decode.Buffer{Data: head}}
 	magic := f.uint64()
@@ -186,9 +187,10 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 	return f.Pos, nil
 }
 
-// Detect tells the format of a file by its first bytes, 0 if it is none of these. Ten bytes tell
-// the binary formats. A text is told by the first line that is neither empty nor a comment, which
-// is the header of a function; one that head does not hold to its end counts if it may become one.
+// Detect determines the format of a file from its first bytes. It returns 0 if the format is
+// unknown. Binary formats need ten bytes. A text is recognised by its first line that is neither
+// empty nor a comment, which has to be a function header. If head ends within that line, the line
+// counts if it can still become a header.
 func Detect(head []byte) Format {
 	switch magic, n := binary.Uvarint(head); {
 	case n > 0 && magic == magicExtBinary:
@@ -210,7 +212,7 @@ func putHeader(b []byte, f Format) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, magic), Version)
 }
 
-// findSections finds out where the parts of a file in the older format are.
+// findSections finds the parts of a file in the older format.
 func (r *Reader) findSections(start int) error {
 	if r.src.Size() > 1<<31-1 {
 		return (*Section)(nil).fault(0, fault.ErrLimit, "%d bytes", r.src.Size())
@@ -240,8 +242,8 @@ func (r *Reader) findSections(start int) error {
 	return f.err()
 }
 
-// readKind gathers the flags of the sections, and refuses a table from which no profile can be
-// read.
+// readKind collects the flags of the sections. It rejects a section table from which no profile can
+// be read.
 func (r *Reader) readKind() error {
 	seen := map[SectionType]bool{}
 	for i := range r.sections {
@@ -279,12 +281,12 @@ func (r *Reader) readKind() error {
 	return nil
 }
 
-// tableFault is a fault of an entry of the section table.
+// tableFault returns an error about an entry of the section table.
 func (r *Reader) tableFault(s *Section, detail string) error {
 	return (*Section)(nil).fault(r.entries+int64(s.Index)*tableEntrySize, fault.ErrSection, "%s", detail)
 }
 
-// section returns the first section of a type that is not empty.
+// section returns the first non-empty section of a type.
 func (r *Reader) section(t SectionType) *Section {
 	for i := range r.sections {
 		if s := &r.sections[i]; s.Type == t && s.Size > 0 {
@@ -294,8 +296,8 @@ func (r *Reader) section(t SectionType) *Section {
 	return nil
 }
 
-// Summary returns the summary that is stored in the file, or afdo.ErrNotFound if there is none.
-// It reads that section each time it is called.
+// Summary returns the summary stored in the file, or afdo.ErrNotFound if there is none. Each call
+// reads the section again.
 func (r *Reader) Summary() (*afdo.Summary, error) {
 	if err := r.src.Ready(); err != nil {
 		return nil, err
@@ -312,8 +314,8 @@ func (r *Reader) Summary() (*afdo.Summary, error) {
 	return summary, f.end()
 }
 
-// SymbolList returns the profile symbol list, the names of all functions of the profiled program,
-// in the order of the file; nil if there is none. It reads that section each time it is called.
+// SymbolList returns the profile symbol list, which holds the names of all functions of the
+// profiled program, in file order. It is nil if there is none. Each call reads the section again.
 func (r *Reader) SymbolList() ([]string, error) {
 	var list []string
 	for i := range r.sections {
@@ -339,6 +341,5 @@ func (r *Reader) SymbolList() ([]string, error) {
 	return list, nil
 }
 
-// Name returns a name that a function of this Reader refers to. The text of a name is part of the
-// file's bytes.
+// Name returns the name with the given index. Its text refers to the bytes of the file in memory.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }

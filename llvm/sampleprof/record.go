@@ -7,51 +7,54 @@ import (
 	"slices"
 )
 
-// Kind tells what a [Record] holds.
+// A Kind is the kind of a [Record].
 type Kind uint8
 
-// The kinds. Records of the kinds from KindInlined on stand behind those of the kinds before them.
+// The kinds of records. Within a body, records of KindInlined and later kinds come after all
+// records of earlier kinds.
 const (
-	KindCount      Kind = iota // samples of a location
-	KindTarget                 // calls of one callee at that location
+	KindCount      Kind = iota // samples at a location
+	KindTarget                 // calls of one callee from the location of the preceding KindCount
 	KindInlined                // a function inlined at a location
-	KindVTable                 // one type of the objects at a virtual call
-	KindChecksum               // of the function's control flow graph; probe-based profiles only
-	KindAttributes             // of the function
+	KindVTable                 // one type of the objects used in a virtual call
+	KindChecksum               // checksum of the function's control flow graph; probe-based profiles only
+	KindAttributes             // attributes of the function
 )
 
-// Attributes of functions, in the Count of a record of [KindAttributes].
+// Attributes of functions, in the Count of a [KindAttributes] record.
 const (
-	AttributeInlined          = 1 << 0 // was inlined in the profiled binary
-	AttributeShouldInline     = 1 << 1 // the pre-inliner wants it inlined
-	AttributeDuplicatedInBase = 1 << 2 // its samples are in the function's base profile, too
+	AttributeInlined          = 1 << 0 // the function was inlined in the profiled binary
+	AttributeShouldInline     = 1 << 1 // the pre-inliner wants the function inlined
+	AttributeDuplicatedInBase = 1 << 2 // its samples are also in the function's base profile
 )
 
-// A Record is one entry of a function. Bodies are flat: the records of an inlined body follow their
-// KindInlined record, which spans them, nested ones included. So walking a function is a loop, not
-// a recursion, however deep it nests.
+// A Record is one entry of a function. Bodies are flat: the records of an inlined body, including
+// nested ones, follow its KindInlined record, whose Span is their number. So a loop can walk a
+// function without recursion.
 //
-// The records of a body are canonical, in the order in which LLVM's formats have them: counts by
-// location, behind each its targets by descending calls and then by name; inlined bodies by
-// location and then by name; types of vtables likewise; checksum, attributes. Nothing is there
-// twice.
+// The records of a body are canonical. They have the order of LLVM's formats, without duplicates:
+//   - counts by location, each followed by its targets, by descending calls and then by name;
+//   - inlined bodies by location and then by name;
+//   - types of vtables by location and then by name;
+//   - the checksum;
+//   - the attributes.
 type Record struct {
-	Count         uint64  // samples, calls, the total of an inlined body as stated, the checksum, or the attributes
-	Name          NameRef // of a target, an inlined function or a type
+	Count         uint64  // depending on Kind: samples, calls, the stored total of an inlined body, the checksum, or the attributes
+	Name          NameRef // for a target, an inlined function or a type
 	Discriminator uint32
-	Span          uint32 // KindInlined: number of records of the body
-	Line          uint16 // offset from the line of the function; with probes, the number of the probe
+	Span          uint32 // for KindInlined: number of records in the body
+	Line          uint16 // offset from the first line of the function or, with probes, the number of the probe
 	Kind          Kind
 }
 
-// recordSize is what a Record takes in memory.
+// recordSize is the size of a Record in memory, in bytes.
 const recordSize = 24
 
-// where orders locations.
+// where returns a number that orders locations.
 func (r *Record) where() uint64 { return uint64(r.Line)<<32 | uint64(r.Discriminator) }
 
-// compareSiblings orders records of one body. A count and its targets are of one place: the count
-// comes first, and targets are in order of name here, not of calls.
+// compareSiblings orders records of one body. A count and its targets are at the same place; the
+// count comes first. Targets are ordered by name here, not by calls.
 func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	if c := cmp.Compare(group(r.Kind), group(s.Kind)); c != 0 {
 		return c
@@ -68,7 +71,7 @@ func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	return compare(r.Name, s.Name)
 }
 
-// group is the kind, but for targets, which stand among the counts.
+// group returns the kind, with targets in the same group as counts.
 func group(k Kind) Kind {
 	if k == KindTarget {
 		return KindCount
@@ -81,7 +84,7 @@ func compareTargets(r, s *Record, compare func(s, t NameRef) int) int {
 	return cmp.Or(cmp.Compare(s.Count, r.Count), compare(r.Name, s.Name))
 }
 
-// canonical tells whether s may follow r in a body.
+// canonical reports whether s may follow r in a body.
 func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	if r.Kind == KindTarget && s.Kind == KindTarget && r.where() == s.where() {
 		return compareTargets(r, s, compare) < 0
@@ -89,8 +92,8 @@ func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	return compareSiblings(r, s, compare) < 0
 }
 
-// repeats tells whether two targets of a location have the same name, which their order does not
-// show.
+// repeats reports whether two targets of a location have the same name. Targets are not sorted by
+// name, so duplicates need not be adjacent.
 func repeats(targets []Record) bool {
 	if len(targets) > 16 {
 		refs := make([]NameRef, len(targets))
@@ -110,7 +113,7 @@ func repeats(targets []Record) bool {
 	return false
 }
 
-// span returns how many records a record and what it spans are.
+// span returns the number of records in a record and its inlined body.
 func (r *Record) span() int {
 	if r.Kind == KindInlined {
 		return 1 + int(r.Span)
@@ -118,7 +121,7 @@ func (r *Record) span() int {
 	return 1
 }
 
-// An adder adds saturating, and remembers whether a sum was too large.
+// An adder adds with saturation. It records whether a sum overflowed.
 type adder struct{ overflow bool }
 
 func (a *adder) add(x, y uint64) uint64 {

@@ -15,10 +15,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A SectionType says what a section of an ExtBinary file holds.
+// A SectionType is the type of a section in an ExtBinary file.
 type SectionType uint64
 
-// The types of LLVM 22. Others are skipped.
+// The section types of LLVM 22. Readers skip sections of other types.
 const (
 	SectionSummary     SectionType = 1
 	SectionNames       SectionType = 2
@@ -28,8 +28,8 @@ const (
 	SectionContexts    SectionType = 6
 	SectionBodies      SectionType = 32
 
-	// Those of version 105. They hold functions, so a file that has one is refused rather than read
-	// as if it had none.
+	// Section types of version 105. They contain functions, so a file with such a section is
+	// rejected instead of read without them.
 	sectionComposite        SectionType = 33
 	sectionCompositeOffsets SectionType = 34
 )
@@ -53,28 +53,28 @@ func (t SectionType) String() string {
 	return fmt.Sprintf("type %d", uint64(t))
 }
 
-// SectionFlags are the flags of a section: the low 32 bits mean the same in all, the high ones
-// depend on the type. [Section.FlagNames] names them.
+// SectionFlags are the flags of a section. The low 32 bits mean the same in all sections; the high
+// 32 bits depend on the type. [Section.FlagNames] names them.
 type SectionFlags uint64
 
-// Flags, those of all sections first.
+// Section flags, starting with those common to all types.
 const (
 	flagCompressed SectionFlags = 1 << 0
 	flagFlat       SectionFlags = 1 << 1 // functions without inlined bodies
 
-	flagPartial       SectionFlags = 1 << 32 // summary: of a part of the program
-	flagFullContext   SectionFlags = 1 << 33 // summary: context-sensitive
+	flagPartial       SectionFlags = 1 << 32 // summary: profile of part of the program
+	flagFullContext   SectionFlags = 1 << 33 // summary: context-sensitive profile
 	flagFS            SectionFlags = 1 << 34 // summary: flow-sensitive discriminators
-	flagPreInlined    SectionFlags = 1 << 36 // summary
+	flagPreInlined    SectionFlags = 1 << 36 // summary: pre-inliner decisions
 	flagVTables       SectionFlags = 1 << 37 // summary: each body ends with its vtables
-	flagMD5           SectionFlags = 1 << 32 // names
-	flagFixedMD5      SectionFlags = 1 << 33 // names
-	flagUniq          SectionFlags = 1 << 34 // names: some hold ".__uniq."
+	flagMD5           SectionFlags = 1 << 32 // names: MD5s
+	flagFixedMD5      SectionFlags = 1 << 33 // names: MD5s of fixed length
+	flagUniq          SectionFlags = 1 << 34 // names: some contain ".__uniq."
 	flagEytzinger     SectionFlags = 1 << 35 // names: three arrays of MD5s, each a search tree
-	flagOrdered       SectionFlags = 1 << 32 // function offsets: by context
-	flagParallel      SectionFlags = 1 << 33 // function offsets: an array beside such names
-	flagProbes        SectionFlags = 1 << 32 // metadata
-	flagHasAttributes SectionFlags = 1 << 33 // metadata
+	flagOrdered       SectionFlags = 1 << 32 // function offsets: sorted by context
+	flagParallel      SectionFlags = 1 << 33 // function offsets: an array parallel to search-tree names
+	flagProbes        SectionFlags = 1 << 32 // metadata: checksums
+	flagHasAttributes SectionFlags = 1 << 33 // metadata: attributes
 )
 
 var flagNames = map[SectionType][]string{
@@ -86,18 +86,18 @@ var flagNames = map[SectionType][]string{
 
 // A Section is an entry of the section table.
 type Section struct {
-	Index  int // in the table
+	Index  int // position in the table
 	Type   SectionType
 	Flags  SectionFlags
 	Offset int64
-	Size   int64 // in the file
+	Size   int64 // in the file, in bytes
 }
 
-// Compressed tells whether the section is a zlib stream.
+// Compressed reports whether the section is a zlib stream.
 func (s *Section) Compressed() bool { return s != nil && s.Flags&flagCompressed != 0 }
 
-// FlagNames returns the names of the flags that are set, as llvm-profdata has them; bits without a
-// name are left out.
+// FlagNames returns llvm-profdata's names for the flags that are set. It omits flags without a
+// name.
 func (s *Section) FlagNames() []string {
 	var names []string
 	for i, name := range []string{"compressed", "flat"} {
@@ -113,8 +113,8 @@ func (s *Section) FlagNames() []string {
 	return names
 }
 
-// unknownFlags returns the flags of a section that its version does not have. Those of sections
-// that are skipped do not matter.
+// unknownFlags returns the flags that this version of the format does not define for the section.
+// It returns 0 for a section that is skipped.
 func (s *Section) unknownFlags(version uint64) SectionFlags {
 	if _, known := sectionNames[s.Type]; !known {
 		return 0
@@ -129,7 +129,7 @@ func (s *Section) unknownFlags(version uint64) SectionFlags {
 	return left
 }
 
-// nameFlags names flags that are unknown.
+// nameFlags names unknown flags, for error messages.
 func (s *Section) nameFlags(unknown SectionFlags) string {
 	name := strings.Join((&Section{Type: s.Type, Flags: unknown}).FlagNames(), ",")
 	if s.Type == SectionSymbolList && unknown == flagMD5 {
@@ -201,8 +201,8 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
 	s.Offset, s.Size = int64(off), int64(size)
 }
 
-// checkOverlaps refuses sections that share bytes: a small file could be made to stand for a large
-// one.
+// checkOverlaps rejects sections that share bytes, because overlapping sections could make a small
+// file expand to a large profile.
 func (f *fields) checkOverlaps(sections []Section) error {
 	order := make([]*Section, 0, len(sections))
 	for i := range sections {
@@ -250,10 +250,10 @@ func (r *Reader) open(s *Section) (*fields, error) {
 	return &fields{Buffer: decode.Buffer{Data: data}, section: s, start: s.Offset}, nil
 }
 
-// inflate returns the raw bytes of a compressed section.
+// inflate returns the uncompressed bytes of a compressed section.
 func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	plain := *s
-	plain.Flags &^= flagCompressed // faults of the frame are at offsets of the file
+	plain.Flags &^= flagCompressed // the framing is not compressed, so its errors have file offsets
 	f := fields{Buffer: decode.Buffer{Data: data}, section: &plain, start: s.Offset}
 	size := f.uint64()
 	packed := f.count(1, "bytes of a zlib stream")
@@ -277,7 +277,7 @@ func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// maxDeflateRatio is more than any stream of zlib makes out of a byte.
+// maxDeflateRatio exceeds the compression ratio of any zlib stream.
 const maxDeflateRatio = 1032
 
 func inflate(stream []byte, size int) ([]byte, error) {
@@ -295,14 +295,15 @@ func inflate(stream []byte, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// deflate is the inverse of inflate, frame and all. Of nothing it makes nothing.
+// deflate compresses a section, including the framing that inflate expects. An empty section stays
+// empty.
 func deflate(raw []byte) []byte {
 	if len(raw) == 0 {
 		return nil
 	}
 	var packed bytes.Buffer
-	z, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression) // the level is a good one
-	_, _ = z.Write(raw)                                        // a buffer takes all
+	z, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression) // the level is valid
+	_, _ = z.Write(raw)                                        // a bytes.Buffer does not fail
 	_ = z.Close()
 	b := binary.AppendUvarint(nil, uint64(len(raw)))
 	b = binary.AppendUvarint(b, uint64(packed.Len()))

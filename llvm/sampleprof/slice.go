@@ -7,31 +7,33 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Slice is what one compile uses of a profile.
+// A Slice is the part of a profile that one compile uses.
 type Slice struct {
 	profile *Profile
 	summary *afdo.Summary
-	names   []NameRef // that are there without samples
-	uniq    bool      // the whole profile has names of unique internal linkage
+	names   []NameRef // names that the slice keeps without samples
+	uniq    bool      // the whole profile has names with unique internal linkage
 }
 
-// NewSlice returns a slice that has what is in p, and the summary of a whole profile. It keeps
-// both.
+// NewSlice returns a slice with the functions of p and the summary of a whole profile. It keeps
+// references to both.
 func NewSlice(p *Profile, summary *afdo.Summary) *Slice {
 	return &Slice{profile: p, summary: summary}
 }
 
-// NumFunctions returns the number of functions, in all their contexts.
+// NumFunctions returns the number of functions, counting each context.
 func (s *Slice) NumFunctions() int { return s.profile.NumFunctions() }
 
 // Slice returns the part of a file that clang reads for a module: the functions whose names are
-// wanted, and in a context-sensitive profile all contexts with such a function. The summary, from
-// which clang computes thresholds, and all marks stay as they are. The symbol list keeps the wanted
-// names. If there is a symbol list, the slice also keeps the wanted ones of all names in the file,
-// since clang treats a function on the list as cold unless the file has its name.
+// wanted and, in a context-sensitive profile, all contexts that contain such a function. Summary
+// and flags stay those of the whole profile, because clang computes thresholds from the summary.
 //
-// Slice reads names, contexts and function offsets, and no body that is not wanted. For a file
-// whose names are MD5s the error matches [ErrHashed].
+// If the file has a symbol list, the slice keeps the wanted names on it. It also keeps the wanted
+// names of the names section, because clang treats a function on the symbol list as cold unless the
+// file contains its name.
+//
+// Slice reads names, contexts, function offsets, and only the wanted bodies. If the file stores
+// MD5s instead of names, the error matches [ErrHashed].
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 	return nil
 }
 
-// addNames adds what a symbol list makes clang look at.
+// addNames adds the symbol list and the names that clang looks up because of it.
 func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error {
 	if names := r.section(SectionNames); names != nil {
 		s.uniq = names.Flags&flagUniq != 0
@@ -93,8 +95,8 @@ func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error
 	return nil
 }
 
-// selected iterates over the functions with a name to be kept, as [Reader.Functions] does. Where
-// there are function offsets, nothing else is read.
+// selected iterates over the functions to be kept, like [Reader.Functions]. With function offsets,
+// it reads no other functions.
 func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
 	return func(yield func(*Function, error) bool) {
 		for _, g := range r.groups {
@@ -105,7 +107,7 @@ func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
 	}
 }
 
-// selectFrom is selected for one section of bodies. It returns whether to go on.
+// selectFrom does the work of selected for one section of bodies. It reports whether to continue.
 func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
 	if g.offsets == nil {
 		return r.selectAmong(g, keep, yield)
@@ -127,7 +129,7 @@ func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error)
 	return true
 }
 
-// selectAmong is selectFrom for bodies without function offsets.
+// selectAmong does the work of selectFrom for a section without function offsets.
 func (r *Reader) selectAmong(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
 	raw, err := r.openBodies(g)
 	if err != nil {
@@ -154,8 +156,8 @@ func (r *Reader) refKept(ref uint32, keep []bool) bool {
 	return isKept(&Function{Context: r.contexts.at(ref)}, keep)
 }
 
-// isKept tells whether clang reads a function for a module that has the names to be kept. Of
-// contexts it reads those of its own functions, and what was called in these.
+// isKept reports whether clang reads a function for a module with the names to be kept. Clang reads
+// a context if any function in it belongs to the module.
 func isKept(f *Function, keep []bool) bool {
 	if f.Context == nil {
 		return keep[f.Name]
@@ -168,7 +170,7 @@ func isKept(f *Function, keep []bool) bool {
 	return false
 }
 
-// Write writes the slice as an ExtBinary file. The same slice is always the same bytes.
+// Write writes the slice as an ExtBinary file. The output is deterministic.
 func (s *Slice) Write(w io.Writer) error {
 	f, err := newFileWriter(s.profile, true, s.names...)
 	if err != nil {

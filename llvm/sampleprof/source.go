@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Source is a profile of which functions are looked up and added to another: a [Reader] or a
-// [Profile].
+// A Source is a profile in which functions can be looked up and which can be merged into another: a
+// [Reader] or a [Profile].
 type Source interface {
 	Name(ref NameRef) Name
 	Function(name string) (*Function, error)
@@ -27,7 +27,7 @@ func (p *Profile) flags() *Profile { return p }
 func (p *Profile) numNames() int   { return p.NumNames() }
 func (r *Reader) numNames() int    { return r.names.len() }
 
-// Function is [Reader.Function] for a profile in memory. The function must not be changed.
+// Function works like [Reader.Function]. The caller must not change the function.
 func (p *Profile) Function(name string) (*Function, error) {
 	if !p.ContextSensitive {
 		return p.first(name, func(f *Function) bool { return p.called(f.Name, name) })
@@ -36,16 +36,15 @@ func (p *Profile) Function(name string) (*Function, error) {
 	return p.first(name, func(f *Function) bool { return ok && p.inContext(f, frames) })
 }
 
-// FunctionByGUID is [Reader.FunctionByGUID] for a profile in memory. The function must not be
-// changed.
+// FunctionByGUID works like [Reader.FunctionByGUID]. The caller must not change the function.
 func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 	return p.first(fmt.Sprintf("%#x", guid), func(f *Function) bool {
 		return len(f.Context) <= 1 && p.Name(f.Name).GUID() == guid
 	})
 }
 
-// Contexts is [Reader.Contexts] for a profile in memory: in the order in which [WriteExtBinary] has
-// contexts. The functions must not be changed.
+// Contexts works like [Reader.Contexts]. It yields contexts in the order in which [WriteExtBinary]
+// writes them. The caller must not change the functions.
 func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var found []*Function
@@ -67,7 +66,7 @@ func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// first returns the first function that is wanted.
+// first returns the first function that matches.
 func (p *Profile) first(name string, wanted func(*Function) bool) (*Function, error) {
 	for f := range p.Functions() {
 		if wanted(f) {
@@ -77,18 +76,18 @@ func (p *Profile) first(name string, wanted func(*Function) bool) (*Function, er
 	return nil, missing(name)
 }
 
-// missing is the error of a function that is not there.
+// missing returns the error for a function that does not exist.
 func missing(name string) error {
 	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
 }
 
-// called tells whether a name is that of a text.
+// called reports whether text is the name with the given index.
 func (p *Profile) called(ref NameRef, text string) bool {
 	n := p.Name(ref)
 	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == GUID(text)
 }
 
-// inContext tells whether a function is in a context.
+// inContext reports whether f has the given context.
 func (p *Profile) inContext(f *Function, context []textFrame) bool {
 	return slices.EqualFunc(f.Context, context, func(have Frame, want textFrame) bool {
 		return p.called(have.Name, want.name) && have.Line == want.line && have.Discriminator == want.discriminator

@@ -8,13 +8,13 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// cutoffs are the shares of the total count that a summary tells about, in parts per million.
+// cutoffs are the shares of the total count for which a summary has entries, in parts per million.
 var cutoffs = [...]uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
 	900000, 950000, 990000, 999000, 999900, 999990, 999999,
 }
 
-// readSummary reads a summary.
+// readSummary decodes a summary.
 func (f *fields) readSummary() *afdo.Summary {
 	s := &afdo.Summary{
 		TotalCount:       f.uint64(),
@@ -42,13 +42,13 @@ func putSummary(b []byte, s *afdo.Summary) []byte {
 	return b
 }
 
-// Summarize computes the summary as LLVM does. Every count of a function and of what is inlined in
-// it is a count of the summary, but for inlined bodies that are in the function's base profile,
-// too. The contexts of a context-sensitive profile are merged by function first. The total wraps
-// around, as LLVM's does.
+// Summarize computes the summary in the same way as LLVM. It includes every count of a function and
+// its inlined bodies, except for inlined bodies that are also in the function's base profile. It
+// merges the contexts of a context-sensitive profile by function first. Like LLVM's, the total
+// wraps around on overflow.
 //
-// It takes O(n log n) of the counts and 8 bytes for each, and for a context-sensitive profile as
-// much as the profile.
+// It takes O(n log n) time and 8 bytes for each of the n counts and, for a context-sensitive
+// profile, a copy of the profile.
 func (p *Profile) Summarize() *afdo.Summary {
 	if p.ContextSensitive {
 		p = p.withoutContexts()
@@ -79,7 +79,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 	return s
 }
 
-// histogram returns the entries of a summary, given its total and all counts in ascending order.
+// histogram returns the entries of a summary. counts must be in ascending order.
 func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
 	entries := make([]afdo.SummaryEntry, len(cutoffs))
 	e := afdo.SummaryEntry{}

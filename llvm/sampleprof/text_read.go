@@ -11,12 +11,12 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ParseText reads a profile from text. Errors of the text are a afdo.FormatError.
+// ParseText parses a profile in text form. Errors in the text are afdo.FormatError.
 //
-// It accepts what LLVM accepts, except lines that LLVM reads as something else than is written
-// there, and those from which it would write a file that it cannot read: a line offset of more than
-// 16 bits, a location and a count that are not separated by a colon and one space, a context with a
-// frame that is none, a NUL.
+// It accepts what LLVM accepts, with two exceptions. It rejects lines that LLVM silently misreads,
+// and lines from which LLVM would write a file that it cannot read: a line offset of more than 16
+// bits, a location and count not separated by a colon and exactly one space, a context with a
+// malformed frame, and a NUL.
 func ParseText(r io.Reader) (*Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -25,7 +25,7 @@ func ParseText(r io.Reader) (*Profile, error) {
 	return ParseTextBytes(data)
 }
 
-// ParseTextBytes is [ParseText] of a text in memory, of which it keeps nothing.
+// ParseTextBytes works like [ParseText] on a text in memory. It keeps no reference to data.
 func ParseTextBytes(data []byte) (*Profile, error) {
 	t := textReader{p: new(Profile), data: data}
 	t.arranger.compare = t.p.compare
@@ -46,7 +46,7 @@ func ParseTextBytes(data []byte) (*Profile, error) {
 	return t.p, t.finish()
 }
 
-// isText tells whether a file begins like a text.
+// isText reports whether head looks like the beginning of a text profile.
 func isText(head []byte) bool {
 	t := textReader{data: head}
 	for t.nextLine() {
@@ -61,32 +61,32 @@ func isText(head []byte) bool {
 
 type textReader struct {
 	p    *Profile
-	data []byte // what is left
-	line int    // number of the line, from 1
-	text []byte // of the line
+	data []byte // the remaining lines
+	line int    // number of the current line, from 1
+	text []byte // the current line, or the rest of it
 	base int    // column of text, from 0
 	err  error
 
 	headers  int
-	contexts int // headers that are contexts
+	contexts int // number of headers that are contexts
 
 	function Function
-	header   int      // line where it begins
-	records  []Record // of function, in the order of the text
-	tangled  bool     // which is not canonical
+	header   int      // line number of the function's header
+	records  []Record // records of function, in the order of the text
+	tangled  bool     // records are not in canonical order
 	open     []textBody
 	closed   int // depth of the latest metadata; 0 if a body has begun since
-	nested   int // line of the first checksum of an inlined function
+	nested   int // line number of the first checksum of an inlined function
 	arranger arranger
 	arranged []Record
 	merger   merger
 }
 
-// A textBody is a body that is open.
+// A textBody is a body being read.
 type textBody struct {
-	head       int // its KindInlined record; -1 for the function itself
-	last       int // its latest record; -1 if it has none
-	attributes int // its attributes; -1 if it has none
+	head       int // index of its KindInlined record; -1 for the function itself
+	last       int // index of its latest record; -1 if there is none
+	attributes int // index of its attributes; -1 if there are none
 }
 
 func (t *textReader) fail(column int, class error, detail string) {
@@ -97,7 +97,7 @@ func (t *textReader) fail(column int, class error, detail string) {
 	}
 }
 
-// nextLine sets line and text.
+// nextLine moves to the next line. It returns false at the end.
 func (t *textReader) nextLine() bool {
 	if len(t.data) == 0 {
 		return false
@@ -114,7 +114,7 @@ func (t *textReader) nextLine() bool {
 	return true
 }
 
-// skip tells whether a line says nothing.
+// skip reports whether a line is blank or a comment.
 func (t *textReader) skip() bool {
 	i := 0
 	for i < len(t.text) && t.text[i] == ' ' {
@@ -136,7 +136,7 @@ func (t *textReader) readLine() {
 	}
 }
 
-// splitHeader takes NAME:TOTAL:HEAD apart.
+// splitHeader parses NAME:TOTAL:HEAD.
 func splitHeader(text []byte) (name []byte, total, head uint64, ok bool) {
 	second := bytes.LastIndexByte(text, ':')
 	if second < 0 {
@@ -151,7 +151,7 @@ func splitHeader(text []byte) (name []byte, total, head uint64, ok bool) {
 	return text[:first], total, head, ok && headOK
 }
 
-// parseNumber reads decimal digits and nothing else.
+// parseNumber parses decimal digits and nothing else.
 func parseNumber(text []byte) (uint64, bool) {
 	if len(text) == 0 {
 		return 0, false
@@ -193,7 +193,7 @@ func (t *textReader) readHeader() {
 	}
 }
 
-// name returns the reference of a name.
+// name returns the index of a name.
 func (t *textReader) name(name []byte) NameRef {
 	return t.p.AddName(Name{Text: unsafe.String(unsafe.SliceData(name), len(name))})
 }
@@ -214,7 +214,7 @@ func (t *textReader) context(text []byte) {
 	t.function.Name = t.function.Context[len(frames)-1].Name
 }
 
-// flush adds the function that has been read.
+// flush adds the function that has been read to the profile.
 func (t *textReader) flush() {
 	if t.headers == 0 || t.err != nil {
 		return
@@ -233,7 +233,7 @@ func (t *textReader) flush() {
 	}
 }
 
-// close leaves so many bodies open.
+// close closes bodies until depth of them are open.
 func (t *textReader) close(depth int) {
 	for len(t.open) > depth {
 		if head := t.open[len(t.open)-1].head; head >= 0 {
@@ -286,7 +286,7 @@ func (t *textReader) entry() {
 	}
 }
 
-// advance drops the beginning of the line.
+// advance drops the first n bytes of the line.
 func (t *textReader) advance(n int) {
 	t.text = t.text[n:]
 	t.base += n
@@ -318,7 +318,7 @@ func (t *textReader) location(depth int) (r Record) {
 	return Record{Line: uint16(n), Discriminator: uint32(d)}
 }
 
-// body reads COUNT and CALLEE:COUNT... behind a location.
+// body reads COUNT and CALLEE:COUNT... after a location.
 func (t *textReader) body(r Record) {
 	end := bytes.IndexByte(t.text, ' ')
 	if end < 0 {
@@ -344,8 +344,8 @@ func (t *textReader) body(r Record) {
 	}
 }
 
-// lastOfEach leaves the last of the targets of each name, which is the one that holds where a line
-// has several.
+// lastOfEach removes duplicate targets. If a line has several targets of the same name, the last
+// one counts.
 func lastOfEach(targets []Record) []Record {
 	slices.SortStableFunc(targets, func(r, s Record) int { return cmp.Compare(r.Name, s.Name) })
 	kept := targets[:0]
@@ -373,7 +373,7 @@ func (t *textReader) target(r Record) {
 	t.add(r)
 }
 
-// anchor finds the first colon that a number follows, and the end of that number. The colon is -1
+// anchor finds the first colon followed by a number, and the end of the number. It returns colon -1
 // if there is none.
 func anchor(text []byte) (colon, end int, count uint64) {
 	for at := 0; ; {
@@ -393,7 +393,7 @@ func anchor(text []byte) (colon, end int, count uint64) {
 	}
 }
 
-// vtables reads TYPE:COUNT... behind the keyword.
+// vtables reads TYPE:COUNT... after the keyword.
 func (t *textReader) vtables(r Record) {
 	t.advance(len(vtablesKeyword))
 	r.Kind = KindVTable
@@ -424,7 +424,7 @@ func (t *textReader) vtables(r Record) {
 	}
 }
 
-// inlined reads CALLEE:TOTAL behind a location.
+// inlined reads CALLEE:TOTAL after a location.
 func (t *textReader) inlined(r Record) {
 	colon := bytes.LastIndexByte(t.text, ':')
 	total, ok := parseNumber(t.text[colon+1:])
@@ -438,8 +438,8 @@ func (t *textReader) inlined(r Record) {
 	t.closed = 0
 }
 
-// readMetadata reads a line that begins with "!". Each sets the attributes, to 0 if it does not say
-// what they are.
+// readMetadata reads a line that begins with "!". Every such line sets the attributes; a line
+// without attributes sets them to 0.
 func (t *textReader) readMetadata(depth int) {
 	if string(t.text) == flatLine {
 		t.setMetadata(depth, 0, 0)
@@ -489,7 +489,7 @@ func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) 
 	}
 }
 
-// finish checks what only the whole text shows.
+// finish checks conditions on the whole text.
 func (t *textReader) finish() error {
 	if t.nested > 0 && !t.p.Probes {
 		t.line, t.base = t.nested, 0

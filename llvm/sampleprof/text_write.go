@@ -9,13 +9,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// WriteText writes a profile as text, byte for byte as `llvm-profdata merge --sample --text` does.
-// What the text has no place for is left out and counted. A name that no text can hold, since it
-// has a line break, gives an error that matches afdo.ErrUnrepresentable before anything is
-// written.
+// WriteText writes a profile as text, byte for byte like `llvm-profdata merge --sample --text`. It
+// leaves out what the text form cannot hold, and counts it in Losses. A name with a line break
+// gives an error that matches afdo.ErrUnrepresentable, before anything is written.
 //
-// MD5s are written in decimal, as LLVM does; read back they are names, and not of the same
-// functions.
+// Like LLVM, it writes MD5s in decimal. Read back, these are the names of other functions.
 func WriteText(w io.Writer, p *Profile) (Losses, error) {
 	for _, n := range p.names.list {
 		if strings.ContainsAny(n.Text, "\n\r") {
@@ -36,8 +34,9 @@ func WriteText(w io.Writer, p *Profile) (Losses, error) {
 	return t.losses, t.err
 }
 
-// checkIndentation refuses a profile of which the indentation alone would take more than any real
-// one's: a blank a level for each line, the square of the depth of a nest.
+// checkIndentation rejects a profile whose indentation would be far larger than that of any real
+// profile. Each line is indented by its depth, so deep nesting takes quadratic space. The limit is
+// 64 MiB plus 64 bytes per record.
 func checkIndentation(p *Profile) error {
 	const (
 		free      = 64 << 20
@@ -69,12 +68,12 @@ type textWriter struct {
 	err    error
 }
 
-// An openText is a body that is being written.
+// An openText is a body being written.
 type openText struct {
-	next, end int // of the records
-	vtables   int // where those vtables begin that come at an inlined body or after it
-	trailer   int // where checksum and attributes begin, or end
-	called    int // the inlined body that has just been written; -1 if its vtables have been, too
+	next, end int // range of the records not yet written
+	vtables   int // index of the next vtables that belong to an inlined body
+	trailer   int // index of the checksum and attributes, or end
+	called    int // index of the inlined body just written; -1 if its vtables have been written, too
 }
 
 func (t *textWriter) flush() {
@@ -121,7 +120,7 @@ func (t *textWriter) count(n uint64) {
 	t.out = strconv.AppendUint(t.out, n, 10)
 }
 
-// indent begins a line within the innermost open body.
+// indent begins a line in the innermost open body.
 func (t *textWriter) indent() {
 	if len(t.out) >= textBuffer {
 		t.flush()
@@ -164,8 +163,8 @@ func (t *textWriter) begin(records []Record, i, end int) {
 	t.open[len(t.open)-1].next = i
 }
 
-// vtables writes the line of the vtables of a location, if there are any from i on, and returns
-// where those of later locations begin.
+// vtables writes the vtables of a location, starting at record i. It returns the index of the
+// vtables of later locations.
 func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	for i < len(records) && records[i].where() < at.where() {
 		i++
@@ -184,8 +183,8 @@ func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	return i
 }
 
-// unplaced counts the vtables that are neither at the location of a count nor of an inlined
-// function. The text has no place for these.
+// unplaced counts the vtables at locations with neither a count nor an inlined function. The text
+// form cannot hold them.
 func unplaced(others, vtables []Record) int {
 	if len(vtables) == 0 {
 		return 0
@@ -203,11 +202,11 @@ func unplaced(others, vtables []Record) int {
 	return n
 }
 
-// inlined writes the header of the next inlined body and begins it.
+// inlined writes the header of the next inlined body and begins the body.
 func (t *textWriter) inlined(records []Record, top *openText) {
 	r := &records[top.next]
 	t.location(r)
-	if t.p.ContextSensitive { // LLVM puts these there, too
+	if t.p.ContextSensitive { // LLVM writes these brackets, too
 		t.out = append(t.out, '[')
 		t.name(r.Name)
 		t.out = append(t.out, ']')
@@ -221,7 +220,7 @@ func (t *textWriter) inlined(records []Record, top *openText) {
 	t.begin(records, top.called+1, top.next)
 }
 
-// finish writes what ends a body.
+// finish writes the end of a body.
 func (t *textWriter) finish(records []Record, top *openText) {
 	trailer := records[top.trailer:top.end]
 	if t.p.Probes {
@@ -241,7 +240,7 @@ func (t *textWriter) finish(records []Record, top *openText) {
 	t.open = t.open[:len(t.open)-1]
 }
 
-// The words of the text.
+// Keywords of the text form.
 const (
 	vtablesKeyword    = "vtables "
 	checksumKeyword   = "!CFGChecksum:"

@@ -9,22 +9,25 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// WriteOptions say how [WriteExtBinary] lays out a file. The zero value is LLVM's default.
+// WriteOptions configure the layout of a file written by [WriteExtBinary]. The zero value is LLVM's
+// default.
 type WriteOptions struct {
-	MD5         bool // MD5s of fixed length instead of names
-	Compress    bool // every section as a zlib stream
-	SplitLayout bool // functions with nothing inlined in sections of their own
+	MD5         bool // store MD5s of fixed length instead of names
+	Compress    bool // compress every section with zlib
+	SplitLayout bool // put functions without inlined bodies into sections of their own
 }
 
-// WriteExtBinary writes a profile in the ExtBinary format, version 103. Everything that a
-// [Profile] holds has its place. With the zero options the bytes are those of `llvm-profdata
-// merge --sample --extbinary`, but for the order of metadata, which LLVM leaves to chance, and
-// for what LLVM does not write unless it is told: vtables, the mark of a partial profile,
-// attributes of a profile that is neither context-sensitive nor pre-inlined.
+// WriteExtBinary writes a profile in the ExtBinary format, version 103, which can hold everything
+// in a [Profile]. It takes memory for the whole file.
 //
-// If any name is known by its MD5 alone, the file has MD5s whatever o says. A context-sensitive
-// profile has no split layout, and a name that holds a NUL no place; they give errors that match
-// afdo.ErrUnrepresentable. It takes memory for the file.
+// With zero options, the output equals that of `llvm-profdata merge --sample --extbinary`, with two
+// exceptions. The order of metadata differs, because LLVM's is random. And WriteExtBinary always
+// writes what LLVM writes only on request: vtables, the flag of a partial profile, and attributes
+// in a profile that is neither context-sensitive nor pre-inlined.
+//
+// If only the MD5 of any name is known, the file stores MD5s whatever o says. A context-sensitive
+// profile with SplitLayout, and a name that contains a NUL, give errors that match
+// afdo.ErrUnrepresentable.
 func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	if p.ContextSensitive && o.SplitLayout {
 		return unrepresentable("a context-sensitive profile in split layout")
@@ -39,9 +42,9 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	return f.write(w)
 }
 
-// WriteBinary writes a profile in the older Binary format. What that has no place for is left out
-// and counted. Context-sensitive and probe-based profiles, MD5s, and names that hold a NUL give
-// errors that match afdo.ErrUnrepresentable.
+// WriteBinary writes a profile in the older Binary format. It leaves out what the format cannot
+// hold, and counts it in Losses. Context-sensitive and probe-based profiles, MD5s, and names that
+// contain a NUL give errors that match afdo.ErrUnrepresentable.
 func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	switch {
 	case p.ContextSensitive:
@@ -68,29 +71,29 @@ func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	return losses, err
 }
 
-// A fileWriter gathers what a binary file is made of.
+// A fileWriter holds the parts of a binary file.
 type fileWriter struct {
 	p         *Profile
 	options   WriteOptions
 	functions []*Function
 	names     []Name
-	rank      []uint32 // of each name of p among names
+	rank      []uint32 // for each name of p, its index in names
 	contexts  [][]Frame
 	context   map[*Function]uint32
 
-	summary *afdo.Summary // nil for that of p
-	uniq    bool          // mark names of unique internal linkage although there are none
+	summary *afdo.Summary // nil means the summary of p
+	uniq    bool          // set the flag for unique internal linkage even if no name has it
 
-	vtables, attributes int // records
+	vtables, attributes int // number of records
 
 	header   []byte
-	sections []Section // in the order of the table
-	data     [][]byte  // of each
-	order    []int     // of the data in the file
+	sections []Section // in the order of the section table
+	data     [][]byte  // contents of each section
+	order    []int     // order of the sections in the file
 }
 
-// newFileWriter collects the names of a profile, those of its vtables only if the format holds
-// them, and more that are given.
+// newFileWriter collects the names that a profile uses, and more. Names of vtables are included
+// only if vtables is set.
 func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
@@ -123,7 +126,7 @@ func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, erro
 	return f, nil
 }
 
-// rankNames puts the names that are used in order.
+// rankNames sorts the used names and numbers them.
 func (f *fileWriter) rankNames(used []bool) error {
 	var refs []NameRef
 	for i, u := range used {
@@ -162,7 +165,7 @@ func (f *fileWriter) rankContexts() {
 	}
 }
 
-// ref returns what a function is called by.
+// ref returns the number of the function's name or context.
 func (f *fileWriter) ref(fn *Function) uint32 {
 	if f.context != nil {
 		return f.context[fn]
@@ -170,7 +173,7 @@ func (f *fileWriter) ref(fn *Function) uint32 {
 	return f.rank[fn.Name]
 }
 
-// bodies encodes functions and tells where each begins.
+// bodies encodes functions. It returns the bytes and the offset of each function.
 func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	w := bodyWriter{rank: f.rank, vtables: f.vtables > 0}
 	table := make([]functionAt, len(functions))
@@ -181,7 +184,7 @@ func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	return w.data, table
 }
 
-// layOut makes the sections, and then the header, which says where they are.
+// layOut creates the sections and then the header with their offsets.
 func (f *fileWriter) layOut() {
 	names := SectionFlags(0)
 	if f.options.MD5 {
@@ -203,14 +206,14 @@ func (f *fileWriter) layOut() {
 		f.add(SectionContexts, 0, putContexts(nil, f.contexts, f.rank))
 		f.addBodies(f.functions, 0)
 		f.add(SectionSymbolList, 0, f.symbolList())
-		// LLVM writes the function offsets last, though it reads them first.
+		// In the file LLVM writes the function offsets last, but in the table before the bodies.
 		f.order[4], f.order[5] = f.order[5], f.order[4]
 	}
 	f.addMetadata()
 	f.place()
 }
 
-// write writes what has been laid out.
+// write writes all parts of the file.
 func (f *fileWriter) write(w io.Writer) error {
 	if _, err := w.Write(f.header); err != nil {
 		return err
@@ -234,8 +237,8 @@ func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 	f.order = append(f.order, i)
 }
 
-// addBodies adds function offsets, and the bodies that they lead to, which stand before them in the
-// file.
+// addBodies adds two sections: the function offsets and the bodies. In the file, the bodies come
+// first.
 func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)
@@ -249,7 +252,7 @@ func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	f.order[last-2], f.order[last-1] = f.order[last-1], f.order[last-2]
 }
 
-// split tells functions in which something is inlined from others.
+// split separates functions with inlined bodies from those without.
 func split(functions []*Function) (inlining, flat []*Function) {
 	for _, fn := range functions {
 		if slices.ContainsFunc(fn.Records, func(r Record) bool { return r.Kind == KindInlined }) {
@@ -311,7 +314,7 @@ func (f *fileWriter) addMetadata() {
 	f.add(SectionMetadata, flags, w.data)
 }
 
-// place gives every section its place in the file and makes the header.
+// place assigns file offsets to the sections and creates the header.
 func (f *fileWriter) place() {
 	head := putHeader(nil, ExtBinary)
 	at := int64(len(head) + tableCountSize + len(f.sections)*tableEntrySize)
