@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
-	"github.com/go-afdo/afdo/internal/regular"
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
@@ -32,7 +32,7 @@ type File struct {
 // [ReadFile]. The caller closes the File. An error is that of the system or of unpacking, or
 // matches [ErrUnknown].
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	file, info, err := regular.Open(path)
+	file, info, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

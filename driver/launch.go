@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
@@ -324,7 +325,8 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 	if err != nil {
 		p.trace("the slice is not beside the object: %v", err)
 		if path, changed, err = p.keepSlice(data); err != nil {
-			return nil, fmt.Errorf("cannot write the slice: %w", err)
+			p.warnOf(NoPlace, "compiling without the profile, because the slice cannot be written: %v", err)
+			return p.asItIs(NoPlace, "the slice can be written nowhere")
 		}
 	}
 	plan := &Plan{Argv: c.WithProfile(path), Outcome: Same, Slice: path}
@@ -427,9 +429,10 @@ func isV4(path string) bool { return formatOf(path) == anyprof.V4 }
 // isGCOV reports whether a file is a profile of GCC, of any version.
 func isGCOV(path string) bool { return formatOf(path).GCOV() }
 
-// formatOf tells the format of a file by how it begins, 0 if it is none or cannot be read.
+// formatOf detects the format of a file by its first bytes. It is 0 if unknown, or if the file
+// cannot be read.
 func formatOf(path string) anyprof.Format {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if err != nil {
 		return 0
 	}

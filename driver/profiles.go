@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -192,7 +193,7 @@ func (p *preparation) makeOnce(path string, write func(io.Writer) error) error {
 	if err := write(&data); err != nil {
 		return err
 	}
-	if err := store.ReplaceFile(path, data.Bytes()); err != nil {
+	if err := files.Replace(path, data.Bytes()); err != nil {
 		return cacheError{err}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/filestate"
 	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // slicePathOf returns where the slice of a command is to be, beside the object. It is empty if the
@@ -58,40 +58,16 @@ func topFolder(path string) string {
 	return top
 }
 
-// WriteSlice writes a slice unless the file holds it already: what has not
-// changed keeps its time, and builds that go by it have nothing to do.
+// WriteSlice writes a slice unless the file already has this content. An unchanged slice keeps its
+// time, so builds that compare times have nothing to do.
 func WriteSlice(path string, data []byte) (changed bool, err error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
-		if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+		if old, err := files.ReadFile(path, info.Size()); err == nil && string(old) == string(data) {
 			return false, nil
 		}
 	}
-	f, err := createBeside(path)
-	if err != nil {
-		return false, err
-	}
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	if _, err := f.Write(data); err != nil {
-		_ = f.Close()
-		return false, err
-	}
-	if err := f.Close(); err != nil {
-		return false, err
-	}
-	return true, os.Rename(f.Name(), path)
-}
-
-// createBeside makes a new file in the folder of target, with the mode that
-// target would get. Its name is short, since target's may be as long as a name can be.
-func createBeside(target string) (*os.File, error) {
-	for {
-		name := fmt.Sprintf(".afdo-%016x.tmp", rand.Uint64())
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !os.IsExist(err) {
-			return f, err
-		}
-	}
+	return true, files.Replace(path, data)
 }
 
 // keepSlice keeps a slice that has no place beside an object, under a name that
@@ -154,7 +130,7 @@ func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path, info.Size())
 	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
 }
 

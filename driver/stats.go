@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
 // An Outcome is what the launcher has done for a command.
@@ -126,7 +125,7 @@ func (c *Count) line() string {
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
 func (c *Cache) foldStats() {
-	old := filepath.Join(c.store.Dir(), store.TempPrefix+statsName+strconv.Itoa(os.Getpid()))
+	old := filepath.Join(c.store.Dir(), "new-"+statsName+strconv.Itoa(os.Getpid()))
 	if os.Rename(c.statsPath(), old) != nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/together"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/profile"
@@ -173,7 +174,7 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	if err := c.readObjects(ctx, command, source, object, code); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(dump)
+	f, _, err := files.Open(dump)
 	if errors.Is(err, fs.ErrNotExist) { // nothing was optimised
 		code.bodies = make(map[string]*body)
 		return code, nil

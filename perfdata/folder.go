@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // What the header says of the folder that the file is in. perf record --kcore makes a folder of the
@@ -66,7 +66,7 @@ func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
 	file, err := dir.Open(name)
 	if err == nil {
 		r.closes = append(r.closes, file)
-		r.watches = append(r.watches, regular.Watching(file))
+		r.watches = append(r.watches, files.Watching(file))
 	}
 	return file, err
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 const (
@@ -46,7 +46,7 @@ type Reader struct {
 	merge    merge   // of several feeds
 	layout   uint64  // what the header says of the folder that the file is in
 	closes   []io.Closer
-	watches  []regular.Watch // all files
+	watches  []files.Watch // all files
 
 	sample Sample // scratch: what is yielded
 	mmap   Mmap
@@ -68,7 +68,7 @@ type Reader struct {
 // written to since.
 func NewReader(src io.Reader) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
-	r.watches = append(r.watches, regular.Watching(src))
+	r.watches = append(r.watches, files.Watching(src))
 	if err := r.unlessChanged(r.open(src)); err != nil {
 		return nil, err
 	}

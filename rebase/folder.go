@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // sourceNames are the ends of names of files with C and C++.
@@ -110,7 +110,7 @@ func included(text []byte) iter.Seq[string] {
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
 
 func isCache(dir string) bool {
-	f, _, err := regular.Open(filepath.Join(dir, "CACHEDIR.TAG"))
+	f, _, err := files.Open(filepath.Join(dir, "CACHEDIR.TAG"))
 	if err != nil {
 		return false
 	}

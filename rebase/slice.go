@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -176,7 +176,7 @@ func (p *plan) keepLost() {
 
 // readSource reads a regular file. The text of one that is too large is nil.
 func readSource(name string) ([]byte, error) {
-	f, info, err := regular.Open(name)
+	f, info, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}

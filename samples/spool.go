@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/go-afdo/afdo/internal/tempfile"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // maxMemory is how much of an input that cannot seek is kept in memory.
@@ -45,7 +45,7 @@ func (in *input) seekable() (io.Reader, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	file, err := tempfile.Create("", "afdo-perf-data-*")
+	file, err := files.CreateTemp("", "afdo-perf-data-*")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // findDebugFile returns the object that has the debug info: the one that is named, else the
@@ -177,5 +177,5 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 
 // isMissing tells whether an error says that there is no file at a path.
 func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOther)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrNotRegular)
 }

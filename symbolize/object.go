@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/elfid"
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // An object is one ELF file: the binary, its debug file, a split unit's file.
@@ -18,7 +18,7 @@ type object struct {
 	path     string
 	file     *os.File
 	size     int64
-	watch    regular.Watch
+	watch    files.Watch
 	elf      *elf.File
 	order    binary.ByteOrder
 	code     elfid.Code
@@ -49,7 +49,7 @@ type section struct {
 // openObject opens an ELF file. Package debug/elf reads the headers; it is not made for
 // hostile files, so a panic of it is a fault of the file.
 func openObject(path string) (o *object, err error) {
-	file, info, err := regular.Open(path)
+	file, info, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func openObject(path string) (o *object, err error) {
 			file.Close()
 		}
 	}()
-	watch := regular.Watching(file)
+	watch := files.Watching(file)
 	if err := checkMagic(path, file); err != nil {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/tempfile"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // A spilled is a temporary file into which a section is being decompressed. Decompression takes
 // longer than all else, so what has arrived is read meanwhile.
 type spilled struct {
-	tempfile.File
+	files.Temp
 	section *section
 
 	mu      sync.Mutex
@@ -27,12 +27,12 @@ type spilled struct {
 // spill begins to decompress into a temporary file, which is gone when the object is closed, or the
 // process.
 func (s *section) spill(in io.ReadCloser) error {
-	temp, err := tempfile.Create("", "afdo-section-*")
+	temp, err := files.CreateTemp("", "afdo-section-*")
 	if err != nil {
 		in.Close()
 		return fmt.Errorf("symbolize: %s: decompressing %s: %w", s.file, s.name, err)
 	}
-	f := &spilled{File: temp, section: s}
+	f := &spilled{Temp: temp, section: s}
 	f.more.L = &f.mu
 	s.at, s.spilled = temp, f
 	s.object.spillMu.Lock()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/shell"
 	"github.com/go-afdo/afdo/internal/together"
 )
@@ -41,27 +42,7 @@ func (s *state) set(step, key string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(s.path, data)
-}
-
-// replaceFile writes a file, which appears whole or not at all.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".afdo-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return files.Replace(s.path, data)
 }
 
 // keyOf returns a key that changes with any of the parts.

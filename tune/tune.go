@@ -20,8 +20,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // Options say what to build, how to run it, and where to work.
@@ -30,8 +31,11 @@ type Options struct {
 	Train   []string // commands for a shell, which the profile is made of
 	Measure []string // those that are measured
 
-	Tree    string // the source tree, in which the commands run; "" for the current folder
-	Folder  string // for copies of the tree and all that is made
+	Tree string // the source tree, in which the commands run; "" for the current folder
+
+	// Folder is for copies of the tree and everything else that tune makes. It must be new, empty
+	// or from an earlier run, see [ErrFolder].
+	Folder  string
 	Profile string // where the profile goes; "" for a file in Folder
 	Env     []string
 	Rounds  int           // of measuring; 0 for [DefaultRounds]
@@ -126,22 +130,23 @@ func newTuning(o Options) (*tuning, error) {
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
-	if o.Folder == o.Tree || strings.HasPrefix(o.Tree, o.Folder+"/") {
-		return nil, fmt.Errorf("tune: the tree is in %s, which is for copies of it", o.Folder)
+	if isWithin(o.Tree, o.Folder) {
+		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
 	}
 	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
-	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+	if err := claimFolder(o.Folder); err != nil {
 		return nil, err
-	}
-	for name, text := range markFiles {
-		if err := os.WriteFile(t.in(name), []byte(text), 0o666); err != nil {
-			return nil, err
-		}
 	}
 	t.state = readState(t.in("state.json"))
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	t.compilers = findCompilers(t.env)
 	return t, nil
+}
+
+// isWithin reports whether a path is a folder or lies in it. Both are absolute.
+func isWithin(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func longestFirst(paths ...string) []string {
@@ -162,13 +167,6 @@ func realPath(path string) (string, error) {
 		real = filepath.Join(real, filepath.Base(path))
 	}
 	return real, err
-}
-
-// markFiles have git, and whatever looks for sources or makes backups, leave the folder alone
-// (https://bford.info/cachedir/).
-var markFiles = map[string]string{
-	".gitignore":   "*\n",
-	"CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n# Copies of the sources, made by \"afdo tune\".\n",
 }
 
 // ours returns the paths of what this makes, which is no part of the tree.
@@ -228,5 +226,5 @@ func (t *tuning) deliver() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.Profile, replaceFile(t.Profile, data)
+	return t.Profile, files.Replace(t.Profile, data)
 }

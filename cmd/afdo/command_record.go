@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/tempfile"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/record"
 )
 
@@ -182,15 +182,15 @@ func (e *env) runRecorder(ctx context.Context, c *recording, r *record.Recorder)
 
 // spoolFor returns a file for the records of a recording: its head, which comes before them, says
 // how many bytes they are. The error is about the recording.
-func spoolFor(path string) (tempfile.File, error) {
+func spoolFor(path string) (files.Temp, error) {
 	folder := filepath.Dir(path)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		return tempfile.File{}, &fs.PathError{Op: "create", Path: path, Err: syscall.EISDIR}
+		return files.Temp{}, &fs.PathError{Op: "create", Path: path, Err: syscall.EISDIR}
 	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
 		folder = ""
 	}
-	spool, err := tempfile.Create(folder, ".afdo-record-*.tmp")
+	spool, err := files.CreateTemp(folder, ".afdo-record-*.tmp")
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		err = &fs.PathError{Op: "create", Path: path, Err: at.Err}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
@@ -78,7 +78,7 @@ func TestKilledWriterLeavesWholeFile(t *testing.T) {
 	assert.LessOrEqual(t, len(left), killed)
 
 	for _, path := range left {
-		long := time.Now().Add(-2 * output.StaleAfter)
+		long := time.Now().Add(-2 * files.StaleAfter)
 		require.NoError(t, os.Chtimes(path, long, long))
 	}
 	require.NoError(t, convert().Run())

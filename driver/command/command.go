@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // A Line is a command line of GCC, as far as slices need to understand it.
@@ -133,13 +135,9 @@ func (c *Line) expand(args []string, depth int) {
 	}
 }
 
-// response reads a response file. What cannot be read is the name of a source to GCC.
+// response reads a response file. If that fails, GCC takes its name for a source.
 func (c *Line) response(name string) (text string, ok bool) {
-	info, err := os.Stat(c.Path(name))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxResponseSize {
-		return "", false
-	}
-	data, err := os.ReadFile(c.Path(name))
+	data, err := files.ReadFile(c.Path(name), maxResponseSize)
 	return string(data), err == nil
 }
 

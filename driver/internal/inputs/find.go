@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/store"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -237,16 +238,13 @@ func takesForC(said []byte) bool {
 	return found
 }
 
-// maxSource is the size up to which a file is read.
+// maxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
 const maxSource = 256 << 20
 
-// ReadSource returns the text of a file, nothing if it is no regular file or cannot be read.
+// ReadSource returns the text of a regular file of at most maxSource bytes, or nil if it cannot be
+// read.
 func ReadSource(path string) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil
-	}
-	text, err := os.ReadFile(path)
+	text, err := files.ReadFile(path, maxSource)
 	if err != nil {
 		return nil
 	}

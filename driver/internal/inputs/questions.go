@@ -2,22 +2,23 @@ package inputs
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A question is a file for which a source asks with __has_include. The answer decides what is
-// compiled, and leaves no trace in the preprocessed text.
+// A question is a file that a source asks for with __has_include. The answer decides what is
+// compiled, but the preprocessed text does not show it.
 type question struct {
 	folder string // of the file that asks; empty if it does not count, as for <name>
 	name   string
 }
 
-// What asks for files: "__has_include", also as "__has_include_next", which asks only folders
-// behind that of the file that asks, and "__has_embed". What that asks, whether a file is there and
-// empty, is not looked into. They are found by what they begin with, in one go through a text.
+// The names that ask for files: "__has_include", "__has_include_next", which only asks the folders
+// after that of the asking file, and "__has_embed", whose answer also depends on the content of the
+// file and is not followed. One search for their common beginning finds all of them.
 const (
 	hasFile     = "__has_"
 	includes    = "include"
@@ -25,27 +26,27 @@ const (
 	embeds      = "embed"
 )
 
-// asksForFile reports whether a name, of which the beginning is hasFile, goes on as one that asks.
-func asksForFile(rest string) bool { return rest == includes || rest == includeNext || rest == embeds }
+// isFileQuery reports whether the rest of a "__has_" identifier is include, include_next or embed.
+func isFileQuery(rest string) bool { return rest == includes || rest == includeNext || rest == embeds }
 
 // An asker finds questions in the text of sources and headers.
 type asker struct {
-	names   []string // what asks: hasFile, and macros for it
+	names   []string // hasFile, and the macros that stand for it
 	found   map[question]bool
-	unclear bool // one is about a name that the text does not have as it is
+	unclear bool // a question hides its file in a macro
 }
 
-// findQuestions returns what files may ask, and whether that is all.
-func (f *finder) findQuestions(files []string) (all []question, sure bool) {
+// findQuestions returns the questions of files. It reports whether these are all.
+func (f *finder) findQuestions(paths []string) (all []question, sure bool) {
 	a := asker{names: []string{hasFile}, found: make(map[question]bool)}
 	for _, arg := range f.PreprocessArgs() {
 		a.unclear = a.unclear || strings.Contains(arg, hasFile+includes) || strings.Contains(arg, hasFile+embeds)
 	}
 	var text []byte
-	for done := 0; done < len(a.names) && !a.unclear; { // again for macros that have turned up
+	for done := 0; done < len(a.names) && !a.unclear; { // again for new macros
 		names := a.names[done:]
 		done = len(a.names)
-		for _, file := range files {
+		for _, file := range paths {
 			text = readAll(f.Path(file), text[:0])
 			for _, name := range names {
 				a.search(text, []byte(name), filepath.Dir(file))
@@ -58,14 +59,15 @@ func (f *finder) findQuestions(files []string) (all []question, sure bool) {
 	return all, !a.unclear
 }
 
-// readAll reads a file behind what is in a buffer, as far as it can be read.
+// readAll appends the content of a regular file of at most maxSource bytes to a buffer, as far as
+// the file can be read. Line markers may name anything, such as a FIFO or a device.
 func readAll(path string, buf []byte) []byte {
-	file, err := os.Open(path)
+	file, info, err := files.Open(path)
 	if err != nil {
 		return buf
 	}
 	defer file.Close()
-	for len(buf) < maxSource {
+	for info.Size() <= maxSource && len(buf) < maxSource {
 		buf = slices.Grow(buf, 1<<14)
 		n, err := file.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -85,7 +87,7 @@ func (a *asker) search(text, name []byte, folder string) {
 		}
 		at := from + n
 		from = at + len(name)
-		if string(name) == hasFile && !asksForFile(firstName(text[from:])) {
+		if string(name) == hasFile && !isFileQuery(firstName(text[from:])) {
 			continue
 		}
 		start, end := lineStart(text, at), lineEnd(text, at)
@@ -118,7 +120,7 @@ type macro struct {
 func (a *asker) definition(text, name []byte, folder string) {
 	m := macro{name: firstName(text)}
 	body := text[len(m.name):]
-	if rest, ok := strings.CutPrefix(m.name, hasFile); m.name == string(name) || ok && asksForFile(rest) {
+	if rest, ok := strings.CutPrefix(m.name, hasFile); m.name == string(name) || ok && isFileQuery(rest) {
 		return // for compilers that do not have it
 	}
 	if len(body) > 0 && body[0] == '(' {
@@ -141,7 +143,7 @@ func (a *asker) condition(text, name []byte, folder string, m *macro) {
 		before, rest := text[:at], text[at+len(name):]
 		end := firstName(rest)
 		text = rest[len(end):]
-		isAsked := end == "" || string(name) == hasFile && asksForFile(end)
+		isAsked := end == "" || string(name) == hasFile && isFileQuery(end)
 		if len(before) > 0 && isNameByte(before[len(before)-1]) || !isAsked || asksDefined(before) {
 			continue // it is part of another name, or itself not asked
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver/internal/filestate"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -100,14 +101,14 @@ func lookAt(dir, path string) (in inputFile, changed time.Time) {
 // one by the time it has been read.
 func (in *inputFile) lookInto(dir string, buf []byte) bool {
 	path := pathIn(dir, in.path)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-		return false // a pipe would have to be waited for
-	}
-	f, err := os.Open(path)
+	f, info, err := files.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
+	if info.Size() > maxSource {
+		return false
+	}
 	h := xxhash.New()
 	for err == nil {
 		var n int
@@ -118,7 +119,7 @@ func (in *inputFile) lookInto(dir string, buf []byte) bool {
 		return false
 	}
 	in.content = max(1, h.Sum64())
-	info, err := f.Stat()
+	info, err = f.Stat()
 	return err == nil && filestate.Of(info) == in.state
 }
 

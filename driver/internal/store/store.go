@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // A Store is a folder of files that can be made again, by kind and key. All that goes wrong with it
@@ -109,28 +111,6 @@ func cacheSum(key string, data []byte) uint64 {
 func (c *Store) Put(kind, key string, data []byte) {
 	path, err := c.Path(kind, key)
 	if err == nil {
-		_ = ReplaceFile(path, binary.LittleEndian.AppendUint64(data[:len(data):len(data)], cacheSum(key, data)))
+		_ = files.Replace(path, binary.LittleEndian.AppendUint64(data[:len(data):len(data)], cacheSum(key, data)))
 	}
 }
-
-// ReplaceFile writes a file, which appears whole or not at all.
-func ReplaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+"*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}
-
-// TempPrefix begins the names of files that are not complete.
-const TempPrefix = "new-"

@@ -84,3 +84,19 @@ func TestStoreIsPrivate(t *testing.T) {
 		assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
 	}
 }
+
+// Remove leaves alone what no store has made, also behind a link in the place of a folder.
+func TestRemoveLeavesForeignFiles(t *testing.T) {
+	c := newStore(t)
+	c.Put(Inputs, "a", []byte("one"))
+	own := filepath.Join(c.Dir(), Inputs, "notes.txt")
+	require.NoError(t, os.WriteFile(own, nil, 0o600))
+	elsewhere := filepath.Join(t.TempDir(), "0123456789abcdef")
+	require.NoError(t, os.WriteFile(elsewhere, nil, 0o600))
+	require.NoError(t, os.Symlink(filepath.Dir(elsewhere), filepath.Join(c.Dir(), Slices)))
+	n, _, err := c.Remove(0, 0)
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	assert.FileExists(t, own)
+	assert.FileExists(t, elsewhere)
+}

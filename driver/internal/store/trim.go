@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // The time of a file in the cache is when it was last used, give or take an hour.
@@ -29,50 +32,61 @@ type cacheFile struct {
 	used time.Time
 }
 
-// files lists what can be removed. The statistics stay.
+// hashName matches the names of the files that a store makes: a hash, or the lock of a hash.
+var hashName = pattern.Of(`^[0-9a-f]{16}(-lock)?$`)
+
+// isOwn reports whether a store has made the file of a name.
+func isOwn(name string) bool { return hashName().MatchString(name) || files.IsPending(name) }
+
+// files lists the files that can be removed. The statistics stay, and so do files that no store has
+// made. A symbolic link in the place of a folder is not followed.
 func (c *Store) files() ([]cacheFile, error) {
 	if c == nil {
 		return nil, nil
 	}
-	var files []cacheFile
+	var found []cacheFile
 	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Said} {
-		entries, err := os.ReadDir(filepath.Join(c.dir, kind))
+		folder := filepath.Join(c.dir, kind)
+		if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
+			continue
+		}
+		entries, err := os.ReadDir(folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, e := range entries {
 			info, err := e.Info()
-			if err != nil || !info.Mode().IsRegular() {
-				continue // another process has removed it
+			if err != nil || !info.Mode().IsRegular() || !isOwn(e.Name()) {
+				continue // removed by another process, or not a file of the store
 			}
-			files = append(files, cacheFile{filepath.Join(c.dir, kind, e.Name()), info.Size(), info.ModTime()})
+			found = append(found, cacheFile{filepath.Join(folder, e.Name()), info.Size(), info.ModTime()})
 		}
 	}
-	return files, nil
+	return found, nil
 }
 
 // Usage returns how many files there are that can be removed, and their bytes.
 func (c *Store) Usage() (n int, bytes int64, err error) {
-	files, err := c.files()
-	for _, f := range files {
+	found, err := c.files()
+	for _, f := range found {
 		bytes += f.size
 	}
-	return len(files), bytes, err
+	return len(found), bytes, err
 }
 
 // Remove keeps the files that were used last: at most so many bytes, and none older than age. It
 // returns how many it has removed, and their bytes.
 func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err error) {
-	files, err := c.files()
+	found, err := c.files()
 	if err != nil {
 		return 0, 0, err
 	}
-	slices.SortFunc(files, func(a, b cacheFile) int {
+	slices.SortFunc(found, func(a, b cacheFile) int {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
 	})
 	now := time.Now()
-	for _, f := range files {
-		fresh := strings.HasPrefix(filepath.Base(f.path), TempPrefix) && now.Sub(f.used) < usedWithin // a process is writing it
+	for _, f := range found {
+		fresh := files.IsPending(filepath.Base(f.path)) && now.Sub(f.used) < usedWithin // a process is writing it
 		if fresh || size > 0 && f.size <= size && now.Sub(f.used) <= age {
 			size -= f.size
 			continue

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/arriving"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/regular"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // A Source is a file. Bytes that it returns stay valid as long as they are referred to. A nil
@@ -28,7 +28,7 @@ type Source struct {
 // Open opens a regular file. It is read, not mapped: a few short reads cost less than a map and its
 // faults, and a file that shrinks gives an error.
 func Open(path string) (*Source, error) {
-	file, info, err := regular.Open(path)
+	file, info, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -83,14 +84,7 @@ func isSource(path string) bool {
 
 // Text returns the lines of a source file.
 func Text(path string) (lines []string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil, fmt.Errorf("%s is no source file", path)
-	}
-	text, err := os.ReadFile(path)
+	text, err := files.ReadFile(path, maxSource)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // JSON writes facts to standard output for other programs.
@@ -36,13 +35,16 @@ func JSON(stdout io.Writer, facts any) error {
 	})
 }
 
-// Write has write fill the file of a path. The file appears whole or not at all: a file that was
-// there stays until then, and the new one gets its mode, but the owner is whoever runs this, and
-// other hard links keep the old file. A symbolic link stays, and what it leads to is replaced or
-// made. Standard output, in whatever way it is named, and what is no regular file are written to as
-// they are.
+// Write calls write to fill the file of a path. The file appears whole or not at all: an existing
+// file stays until the new one is complete, and the new one gets its mode and, for root, its owner.
+// Other hard links keep the old file. Write follows a symbolic link and replaces or makes its
+// target. It writes directly to standard output, however it is named, and to anything that is not a
+// regular file.
 func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
-	if path == cli.Stdio {
+	switch path {
+	case "":
+		return cli.Usagef("the path of the output is empty")
+	case cli.Stdio:
 		return buffered(stdout, write)
 	}
 	if f := descriptor(path); f != nil {
@@ -51,7 +53,7 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return replaceFile(path, followLinks(path), 0, write)
+		return replaceFile(path, followLinks(path), write)
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
@@ -61,11 +63,11 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, target, info.Mode(), write)
+	return replaceFile(path, target, write)
 }
 
-// descriptor returns the open file that a path names by its number, nil if it does not: to open the
-// path of a file would begin to write at its start, whatever is there.
+// descriptor returns the open file that a path such as /dev/fd/3 names by its number, or nil.
+// Opening such a path again would begin to write at the start of the file.
 func descriptor(path string) *os.File {
 	switch path = filepath.ToSlash(filepath.Clean(path)); path {
 	case "/dev/stdout":
@@ -88,10 +90,10 @@ func descriptor(path string) *os.File {
 	return nil
 }
 
-// maxLinks is how many symbolic links may lead from one to the next.
+// maxLinks is the longest chain of symbolic links that followLinks follows.
 const maxLinks = 40
 
-// followLinks returns the path that a symbolic link to nothing leads to, or path if it is none.
+// followLinks returns the target of a symbolic link whose target does not exist, or path.
 func followLinks(path string) string {
 	for range maxLinks {
 		to, err := os.Readlink(path)
@@ -109,7 +111,7 @@ func followLinks(path string) string {
 func buffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	if err := write(b); err != nil {
-		return err // without what is left in the buffer: the less of a failure gets out, the better
+		return err // the buffer is not flushed, so as little as possible of a failure is written
 	}
 	return b.Flush()
 }
@@ -126,87 +128,25 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile writes a temporary file beside target, and gives it target's name when it is complete
-// and on disk. The mode is that of target, 0 if there is no such file; path is how the caller named
-// it, and how errors name the temporary file.
-func replaceFile(path, target string, mode fs.FileMode, write func(io.Writer) error) error {
-	removeStale(filepath.Dir(target))
-	f, err := createBeside(path, target, mode)
+// replaceFile fills a new file beside target and gives it target's name when it is complete and on
+// disk. Errors name path, by which the caller knows the file.
+func replaceFile(path, target string, write func(io.Writer) error) error {
+	files.RemoveStale(filepath.Dir(target))
+	f, err := files.Create(path, target)
 	if err != nil {
 		return err
 	}
-	err = fill(f, target, mode, write)
-	var at *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &at) && at.Path == f.Name():
-		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
-	case errors.As(err, &link):
-		return &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
-	}
-	return err
-}
-
-// fill writes a temporary file and gives it its name.
-func fill(f *os.File, target string, mode fs.FileMode, write func(io.Writer) error) error {
 	stop := removeOnSignal(f.Name())
 	defer stop()
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	defer f.Close()
+	defer f.Discard()
 	if err := buffered(f, write); err != nil {
 		return err
 	}
-	if mode != 0 {
-		if err := f.Chmod(mode.Perm()); err != nil {
-			return err
-		}
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), target); err != nil {
-		return err
-	}
-	syncDir(filepath.Dir(target))
-	return nil
+	return f.Commit(true)
 }
 
-// createBeside makes a new file in the folder of target, with the mode that a new file gets. One
-// that is to replace a file is for its owner alone until it gets that file's mode. Its name is
-// short, since target's may be as long as a name can be; an error names path.
-func createBeside(path, target string, mode fs.FileMode) (*os.File, error) {
-	perm := fs.FileMode(0o666)
-	if mode != 0 {
-		perm = 0o600
-	}
-	for {
-		name := fmt.Sprintf(".afdo-%016x.tmp", rand.Uint64())
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		var at *fs.PathError
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			continue
-		case errors.As(err, &at):
-			return nil, &fs.PathError{Op: "create", Path: path, Err: at.Err}
-		}
-		return f, err
-	}
-}
-
-// syncDir makes a rename last through a crash. Not every system can do that to
-// a folder, and the file is whole either way, so errors do not count.
-func syncDir(path string) {
-	if d, err := os.Open(path); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}
-
-// removeOnSignal has a signal that ends the process remove a file first. The
-// caller calls stop when the file need not be removed any more.
+// removeOnSignal removes a file if a signal ends the process. The caller calls stop once the file
+// need not be removed.
 func removeOnSignal(path string) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	for _, s := range cli.EndingSignals() {
@@ -227,7 +167,7 @@ func removeOnSignal(path string) (stop func()) {
 	}
 }
 
-// raise ends the process the way the signal would have.
+// raise ends the process as the signal would have ended it.
 func raise(s os.Signal) {
 	signal.Reset(s)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {

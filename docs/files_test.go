@@ -1,0 +1,66 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// opensFile matches the calls that open or write a file by its name.
+var opensFile = regexp.MustCompile(`\bos\.(Open|OpenFile|ReadFile|Create|CreateTemp|WriteFile)\(`)
+
+// openers are the files that call them outside of package files, and how often. Their names come
+// from the command line, from this program itself or from the kernel, and never from the content of
+// another file.
+var openers = map[string]int{
+	"cmd/afdo/command_create.go":                    1, // --profile
+	"cmd/afdo/database.go":                          1, // --compile-commands
+	"cmd/afdo/exec_log.go":                          1, // --json, to which it appends
+	"cmd/afdo/internal/input/input.go":              1, // a pipe that is given as FILE
+	"cmd/afdo/internal/kind/instrprofkind/merge.go": 1, // in a temporary folder
+	"cmd/afdo/internal/kind/samplekind/names.go":    1, // --names
+	"cmd/afdo/internal/output/output.go":            1, // -o of something that is not a regular file
+	"cmd/afdo/merge_inputs.go":                      1, // a list of inputs
+	"cmd/afdo/report_explained.go":                  1, // --explained
+	"cmd/afdo/show_recording.go":                    1, // FILE
+	"cmd/afdo/slice_clang.go":                       1, // FILE
+	"cmd/afdo/slicing.go":                           1, // --deps
+	"driver/internal/inputs/record.go":              1, // a folder, for its names
+	"driver/internal/store/private_unix.go":         1, // a lock in the cache
+	"driver/internal/store/store.go":                1, // in the cache
+	"driver/internal/store/trim.go":                 2, // in the cache
+	"driver/launchers.go":                           2, // /proc
+	"driver/llvm.go":                                1, // --profile
+	"driver/profiles.go":                            2, // --profile
+	"driver/stats.go":                               2, // in the cache
+	"explain/compile.go":                            2, // in a temporary folder
+	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
+	"llvm/instrprof/load.go":                        1, // Open
+	"llvm/instrprof/raw.go":                         1, // Open
+	"rebase/folder.go":                              1, // a folder, for its names
+	"record/candidate_linux.go":                     2, // /proc and /sys
+	"record/processes_linux.go":                     2, // /proc
+	"tune/build.go":                                 2, // in tune's folder
+	"tune/measure.go":                               2, // in tune's folder
+	"tune/step.go":                                  1, // in tune's folder
+	"tune/train.go":                                 1, // in tune's folder
+	"tune/tree.go":                                  2, // a regular file of the tree, and its copy
+	"tune/tune.go":                                  1, // in tune's folder
+}
+
+// TestFilesAreOpenedInOnePlace checks that only package files opens and writes files. A name that
+// comes from another file may be a FIFO, a device or a link, which its functions refuse.
+func TestFilesAreOpenedInOnePlace(t *testing.T) {
+	for _, file := range files(t, ".go") {
+		module, _, _ := strings.Cut(file, "/")
+		switch {
+		case strings.HasSuffix(file, "_test.go"), strings.HasPrefix(file, "internal/files/"), strings.HasPrefix(file, "internal/testkit/"),
+			strings.Contains(file, "/clitest/"), module == "bench", module == "beam", module == "contrib", module == "schema", module == "fuzz":
+			continue
+		}
+		found := len(opensFile.FindAllString(read(t, file), -1))
+		assert.Equal(t, openers[file], found, "%s opens files by itself: use package internal/files", file)
+	}
+}

@@ -1,0 +1,154 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+// A Pending is a new file in the folder of its target. Commit gives it the target's name; until
+// then the target is untouched. The caller calls Discard in any case.
+type Pending struct {
+	*os.File
+	path   string // of the target, as the caller named it, for errors
+	target string // the file that is replaced
+	mode   fs.FileMode
+}
+
+// Create makes the file that is to replace a target: path, or the file to which a symbolic link
+// there leads, as target says. It gets the mode and, for root, the owner of an existing target, and
+// else the mode of a new file. Errors name path.
+func Create(path, target string) (*Pending, error) {
+	p := &Pending{path: path, target: target}
+	perm := fs.FileMode(0o666)
+	if info, err := os.Stat(target); err == nil {
+		p.mode, perm = info.Mode().Perm(), 0o600 // for the owner alone until Commit
+	}
+	for {
+		// The name is short, because the target's may be as long as a name can be.
+		name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".afdo-%016x.tmp", rand.Uint64()))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, p.about("create", err)
+		}
+		p.File = f
+		return p, nil
+	}
+}
+
+// about replaces the name of the temporary file in an error by that of the target.
+func (p *Pending) about(op string, err error) error {
+	var at *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &at):
+		return &fs.PathError{Op: op, Path: p.path, Err: at.Err}
+	case errors.As(err, &link):
+		return &fs.PathError{Op: op, Path: p.path, Err: link.Err}
+	}
+	return err
+}
+
+// Write writes to the file.
+func (p *Pending) Write(data []byte) (int, error) {
+	n, err := p.File.Write(data)
+	return n, p.about("write", err)
+}
+
+// Commit gives the file the name of its target. With durable it first waits until the disk has the
+// content, so the target is whole even after a crash of the machine.
+func (p *Pending) Commit(durable bool) error {
+	if p.mode != 0 {
+		if err := p.Chmod(p.mode); err != nil {
+			return p.about("chmod", err)
+		}
+		keepOwner(p.File, p.target)
+	}
+	if durable {
+		if err := p.Sync(); err != nil {
+			return p.about("sync", err)
+		}
+	}
+	if err := p.Close(); err != nil {
+		return p.about("close", err)
+	}
+	if err := os.Rename(p.Name(), p.target); err != nil {
+		return p.about("rename", err)
+	}
+	if durable {
+		syncFolder(filepath.Dir(p.target))
+	}
+	return nil
+}
+
+// Discard removes the file unless it was committed.
+func (p *Pending) Discard() {
+	_ = p.Close()
+	_ = os.Remove(p.Name()) // after a Commit there is no such file
+}
+
+// syncFolder makes a rename durable. Not every system can do that for a folder, and the file is
+// whole either way, so errors do not count.
+func syncFolder(path string) {
+	if d, err := os.Open(path); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// Replace replaces a file by data. It appears whole or not at all, but may be lost in a crash of
+// the machine: it is for files that can be made again.
+func Replace(path string, data []byte) error {
+	p, err := Create(path, path)
+	if err != nil {
+		return err
+	}
+	defer p.Discard()
+	if _, err := p.Write(data); err != nil {
+		return err
+	}
+	return p.Commit(false)
+}
+
+// StaleAfter is the age after which RemoveStale takes a temporary file for abandoned.
+const StaleAfter = time.Hour
+
+// maxStale is how many names of a folder RemoveStale looks at.
+const maxStale = 4096
+
+// pendingName matches the names of pending files.
+var pendingName = pattern.Of(`^\.afdo-[0-9a-f]{16}\.tmp$`)
+
+// IsPending reports whether name is that of a pending file.
+func IsPending(name string) bool { return pendingName().MatchString(name) }
+
+// RemoveStale removes the pending files of processes that were killed. A process that fails or gets
+// a signal removes its own. Files written to within the last hour may be in use and stay. Errors do
+// not count.
+func RemoveStale(folder string) {
+	d, err := os.Open(folder)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(maxStale)
+	for _, name := range names {
+		if !IsPending(name) {
+			continue
+		}
+		path := filepath.Join(folder, name)
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > StaleAfter {
+			_ = os.Remove(path)
+		}
+	}
+}

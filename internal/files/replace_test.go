@@ -1,0 +1,80 @@
+package files
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func names(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	return found
+}
+
+// RemoveStale removes old pending files and nothing else.
+func TestRemoveStale(t *testing.T) {
+	dir := t.TempDir()
+	long := time.Now().Add(-2 * StaleAfter)
+	for name, stale := range map[string]bool{
+		".afdo-0123456789abcdef.tmp":  true,
+		".afdo-0123456789abcdee.tmp":  false, // fresh
+		".afdo-0123456789abcdefg.tmp": true,
+		".afdo-0123.tmp":              true,
+		"afdo-0123456789abcdef.tmp":   true,
+		".other-0123456789abcdef.tmp": true,
+	} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o666))
+		if stale {
+			require.NoError(t, os.Chtimes(path, long, long))
+		}
+	}
+	folder := filepath.Join(dir, ".afdo-00000000000000ff.tmp")
+	require.NoError(t, os.Mkdir(folder, 0o777))
+	require.NoError(t, os.Chtimes(folder, long, long))
+	RemoveStale(dir)
+	assert.Equal(t, []string{
+		".afdo-00000000000000ff.tmp", ".afdo-0123.tmp", ".afdo-0123456789abcdee.tmp", ".afdo-0123456789abcdefg.tmp",
+		".other-0123456789abcdef.tmp", "afdo-0123456789abcdef.tmp",
+	}, names(t, dir))
+}
+
+// Replace keeps the mode of a file, and a Pending that is discarded leaves the target untouched.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
+	require.NoError(t, os.Chmod(path, 0o640))
+
+	p, err := Create(path, path)
+	require.NoError(t, err)
+	_, err = p.Write([]byte("never"))
+	require.NoError(t, err)
+	p.Discard()
+	data, err := ReadFile(path, 3)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(data))
+
+	require.NoError(t, Replace(path, []byte("new!")))
+	data, err = ReadFile(path, 4)
+	require.NoError(t, err)
+	assert.Equal(t, "new!", string(data))
+	_, err = ReadFile(path, 3)
+	require.ErrorIs(t, err, ErrTooLarge)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o640, info.Mode().Perm())
+	assert.Equal(t, []string{"file"}, names(t, dir))
+
+	_, err = Create("given", filepath.Join(dir, "none", "file"))
+	assert.ErrorContains(t, err, "create given: ")
+}
