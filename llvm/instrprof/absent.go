@@ -7,20 +7,20 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// A damaged bucket must not make a function seem absent. Chains stand one behind the other in the
-// order of their buckets, as LLVM writes them. So a lookup that finds nothing looks whether the
-// chain of its bucket, or of the one before that has a chain, ends where the next one begins. If
-// not, or if the number of buckets is not LLVM's, the file is damaged or from another writer, and
-// the whole table is checked, once.
+// This file handles lookups that find nothing. A damaged bucket must not make a function seem
+// absent. LLVM writes chains without gaps, in the order of their buckets. So after a failed lookup,
+// the reader checks that the chain of the bucket, or the last chain before it, ends where the next
+// chain begins. If not, or if the number of buckets is not what LLVM would choose, the file is
+// damaged or from another writer. The reader then checks the whole table, once.
 
-// A soundness is what a check of the whole table came to.
+// A soundness is the cached result of checking the whole table.
 type soundness struct {
 	mu      sync.Mutex
 	checked bool
 	fault   error
 }
 
-// absent returns an error if the table may hold what a lookup of a hash has not found.
+// absent returns an error if the table may contain a hash that a lookup has not found.
 func (r *Reader) absent(hash uint64) error {
 	if r.closed(r.table.Bucket(hash)) {
 		return nil
@@ -35,7 +35,7 @@ func (r *Reader) absent(hash uint64) error {
 	return s.fault
 }
 
-// closed tells whether there is no gap between the chains around a bucket.
+// closed reports whether there is no gap between the chains around a bucket.
 func (r *Reader) closed(bucket uint64) bool {
 	t := &r.table
 	if !t.Usual() {
@@ -52,18 +52,20 @@ func (r *Reader) closed(bucket uint64) bool {
 	return ok && end == next
 }
 
-// How many buckets are read at once to find the next that has a chain, and how often. Of LLVM's
-// tables more than a third of the buckets have one.
+// neighbourWords is the number of buckets read at once when searching for the next non-empty
+// bucket, and neighbourReads is the maximum number of such reads. In LLVM's tables, more than a
+// third of the buckets are non-empty.
 const (
 	neighbourWords = 32
 	neighbourReads = 8
 )
 
-// farAway is what neighbour returns if it has not looked at all buckets.
+// farAway is the result of neighbour if it gives up.
 const farAway = -1
 
-// neighbour returns where the chain begins of the first bucket that has one, from one on forward or
-// backward, 0 if none has, or farAway.
+// neighbour returns the offset of the chain of the first non-empty bucket, searching forward or
+// backward from a bucket. It returns 0 if there is none, and farAway if it gives up after
+// neighbourReads reads.
 func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int64 {
 	for reads := 0; from < t.Buckets; reads++ {
 		if reads == neighbourReads {
@@ -88,13 +90,13 @@ func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int
 			}
 		}
 		if from += n; !forward {
-			from = first - 1 // which wraps around below bucket 0
+			from = first - 1 // wraps around below bucket 0, which ends the loop
 		}
 	}
 	return 0
 }
 
-// chainEnd returns where a chain ends, which has an item at least.
+// chainEnd returns the offset of the end of a non-empty chain.
 func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 	if start < t.payload || start > t.at-chainHeadSize {
 		return 0, false
@@ -108,8 +110,8 @@ func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 	return c.pos, items > 0 && c.err == nil
 }
 
-// check walks all chains and returns the first fault of a bucket: it does not lead to its chain, or
-// not to the chain of an item.
+// check walks all chains. It returns an error for the first bucket that does not lead to its chain,
+// and for the first item in a chain of another bucket.
 func (t *hashTable) check(src *source.Source) error {
 	w := t.walk(src, true, part{})
 	chain, bucket := int64(0), uint64(0)

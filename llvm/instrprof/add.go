@@ -9,33 +9,33 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// A part is the functions of a profile whose names have certain hashes: those of every parts-th
-// shard from index on. The zero value is all of them.
+// A part selects a subset of functions by the hash of their names: every parts-th shard, starting
+// with shard index. The zero part selects all functions.
 type part struct{ index, parts int }
 
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
 
-// first tells whether the part is the one that goes with what is not of a function.
+// first reports whether this part also includes the data that does not belong to a function.
 func (p part) first() bool { return p.index == 0 }
 
-// An adder adds a part of profiles to one.
+// An adder adds a part of other profiles to p.
 type adder struct {
 	p        *Profile
 	part     part
 	weight   uint64
-	mismatch func(error) // or nil
-	dry      bool        // records are read and not added
+	mismatch func(error) // called for records that do not match; may be nil
+	dry      bool        // read and check records without adding them
 }
 
-// A droppedError is the error about a record that was dropped as a whole.
+// A droppedError explains why a whole record was dropped.
 type droppedError struct {
 	error
-	lost uint64 // the sum of its counters, times the weight
+	lost uint64 // the sum of the record's counters, times the weight
 }
 
 func (d *droppedError) Unwrap() error { return d.error }
 
-// dropped returns the error about a record that is not added.
+// dropped returns the error for a record that is not added.
 func dropped(r Record, weight uint64, err error) error {
 	sum := uint64(0)
 	if r.Pseudo() == 0 {
@@ -46,7 +46,7 @@ func dropped(r Record, weight uint64, err error) error {
 	return &droppedError{err, sum}
 }
 
-// lostBy returns the counts that were lost by what an error is about.
+// lostBy returns the number of counts lost because of the dropped record that err describes.
 func lostBy(err error) uint64 {
 	var d *droppedError
 	if errors.As(err, &d) {
@@ -55,7 +55,7 @@ func lostBy(err error) uint64 {
 	return 0
 }
 
-// one adds a record unless there is an error instead of one.
+// one adds a record, or returns err if it is not nil.
 func (a *adder) one(r Record, nameHash uint64, err error) error {
 	if err != nil || a.dry {
 		return err
@@ -66,10 +66,10 @@ func (a *adder) one(r Record, nameHash uint64, err error) error {
 	return nil
 }
 
-// AddIndexed adds an indexed file, its counts multiplied by weight, but for its MemProf section.
-// Records that do not fit are passed to mismatch, which may be nil, and dropped; see [Profile.Add].
-// Errors are about the file or match [ErrKind]. After an error the profile holds a part of the file
-// and must not be used.
+// AddIndexed adds an indexed file except its MemProf section, with counts multiplied by weight.
+// Records that do not match those in the profile are dropped and reported to mismatch, which may be
+// nil; see [Profile.Add]. Errors concern the file or match [ErrKind]. After an error the profile is
+// incomplete and must not be used.
 func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
 }
@@ -97,14 +97,14 @@ func (a *adder) indexed(r *Reader) error {
 	return errors.Join(idsErr, namesErr, tracesErr)
 }
 
-// AddRaw adds all dumps of a raw file. See [Profile.AddIndexed]. The trace of a dump gets the
-// weight; its counts are multiplied by it.
+// AddRaw adds all dumps of a raw file, like [Profile.AddIndexed]. The trace of each dump gets the
+// weight.
 func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
 }
 
 func (a *adder) raw(r *RawReader) error {
-	of := strays{vtables: map[string]struct{}{}, left: maxNames(r.Size())}
+	of := dumpExtras{vtables: map[string]struct{}{}, left: maxNames(r.Size())}
 	for d, err := range r.Dumps() {
 		if err == nil {
 			err = a.dump(d, &of)
@@ -120,15 +120,16 @@ func (a *adder) raw(r *RawReader) error {
 	return nil
 }
 
-// strays are what the dumps of a file say that is not of a function, which is sorted once.
-type strays struct {
+// A dumpExtras collects the data in the dumps of a file that does not belong to a function, so that
+// it is sorted only once.
+type dumpExtras struct {
 	ids     []BinaryID
 	vtables map[string]struct{}
-	left    int64 // what names of virtual tables may still take
+	left    int64 // limit on the names of virtual tables, in bytes
 }
 
-// add adds what a dump says.
-func (s *strays) add(ids []BinaryID, vtables []string) error {
+// add adds the data of one dump.
+func (s *dumpExtras) add(ids []BinaryID, vtables []string) error {
 	s.ids = append(s.ids, ids...)
 	for _, name := range vtables {
 		if _, again := s.vtables[name]; again {
@@ -142,7 +143,7 @@ func (s *strays) add(ids []BinaryID, vtables []string) error {
 	return nil
 }
 
-func (a *adder) dump(d *Dump, of *strays) error {
+func (a *adder) dump(d *Dump, of *dumpExtras) error {
 	if a.part.first() {
 		if err := a.p.addFlags(d.header.Flags); err != nil {
 			return err

@@ -9,12 +9,16 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check reads the whole file and yields everything that is wrong with it: what the other methods
-// find, chains and buckets that do not lead to each other, keys under hashes that are not theirs,
-// summaries that are not those of the counters, functions without counters, bytes that nothing
-// refers to. What LLVM itself writes though it cannot make use of it is a remark: functions without
-// counters, the summary of a file that has some, and functions that no summary counts. It takes
-// memory for the hash table and for the distinct counts.
+// Check reads the whole file and yields every problem:
+//   - errors that the other methods find,
+//   - chains and buckets that do not lead to each other,
+//   - keys stored under a wrong hash,
+//   - summaries that disagree with the counters,
+//   - unreferenced bytes.
+//
+// Problems that LLVM's own tools cause are remarks: functions without counters, the summary of a
+// file with such functions, and functions that no summary counts. Check takes memory for the hash
+// table and for the distinct counts.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		c := checker{r: r, yield: yield, chains: map[uint64]int64{}}
@@ -31,10 +35,10 @@ type checker struct {
 	r          *Reader
 	yield      func(fault.Problem) bool
 	stopped    bool             // by the caller
-	chains     map[uint64]int64 // bucket: offset of the chain
-	noCounters bool             // which makes a summary that means nothing
+	chains     map[uint64]int64 // offset of each chain, by bucket
+	noCounters bool             // some function has no counters, so LLVM's summary is wrong
 	records    int
-	marked     int // of them, those whose hashes have the bit of context-sensitive ones
+	marked     int // records whose hash has the bit for context-sensitive records
 }
 
 func (c *checker) report(err error) {
@@ -47,7 +51,7 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 	c.report(faultAt(s, off, class, format, args...))
 }
 
-// payload walks the chains, and reports whether they could be walked to the end.
+// payload walks the chains. It reports whether it reached the end.
 func (c *checker) payload() bool {
 	t := &c.r.table
 	w := t.walk(c.r.src, true, part{})
@@ -97,7 +101,7 @@ func (c *checker) walked(w *tableWalk) {
 	}
 }
 
-// buckets compares the table with the chains that were found.
+// buckets compares the table with the chains found by payload.
 func (c *checker) buckets(whole bool) {
 	t := &c.r.table
 	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.Buckets))
@@ -123,7 +127,7 @@ func (c *checker) summaries() {
 		if s.found == nil {
 			continue
 		}
-		var walked error // which has been reported
+		var walked error // errors have been reported before
 		if want := c.r.summarize(s.in, &walked); !reflect.DeepEqual(want, s.found) {
 			size := int64(len(h.append(nil)))
 			c.fault(s.section, size, fault.ErrSummary, "%+v, the counters make %+v", *s.found, *want)
@@ -134,10 +138,10 @@ func (c *checker) summaries() {
 	}
 }
 
-// errLeftOut is the class of a summary that LLVM itself has written so.
+// errLeftOut is the class of a summary that omits functions, because of a defect in LLVM.
 var errLeftOut = errors.New("functions that the summary leaves out as if they were context-sensitive")
 
-// tail reads the sections after the table.
+// tail checks the sections after the table.
 func (c *checker) tail() {
 	h := &c.r.header
 	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.Buckets)
@@ -162,8 +166,9 @@ func (c *checker) tail() {
 	}
 }
 
-// Check reads all dumps and yields the first fault of their records and what is wrong with what
-// follows them. A correlated file, whose functions the program describes, is a remark.
+// Check reads all dumps. It yields the first error in their records, and problems with the data
+// that follows them. A correlated file, whose functions are described in the program, gives a
+// remark.
 func (r *RawReader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for d, err := range r.Dumps() {
@@ -182,7 +187,7 @@ func rawProblem(err error) fault.Problem {
 	return fault.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
 }
 
-// check checks a dump, and reports whether the next one is to be checked.
+// check checks a dump. It reports whether the next dump can be checked.
 func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	for _, err := range d.Records() {
 		if err != nil {
@@ -200,12 +205,12 @@ func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// nowhere is a fault of a file without a place.
+// nowhere returns an error without a position.
 func nowhere(class error, format string, args ...any) error {
 	return faultAt("", -1, class, format, args...)
 }
 
-// CheckText reads all of a text and yields its first fault, or that it has no functions.
+// CheckText reads a whole text. It yields the first error, or that the text has no functions.
 func CheckText(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		t, err := newTextReader(bytes.NewReader(data))

@@ -16,30 +16,31 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// A Correlation describes the functions of a program whose raw profiles do not: where the counters
-// of each function begin among those of the program. It may be used by many goroutines.
+// A Correlation describes the functions of a program whose raw profiles do not contain this
+// description (-profile-correlate). It maps the program's counters to functions. It may be used
+// concurrently.
 type Correlation struct {
-	counters, end uint64 // addresses of the section of counters
+	counters, end uint64 // address range of the counters section
 	names         nameTable
-	buildID       []byte // nil if the program has none
+	buildID       []byte // nil if the program has no build ID
 
-	functions []rawRecord // out of debug info, the counters by their address
+	functions []rawRecord // functions from debug info, with the addresses of their counters
 
-	data        []byte // or data records
+	data        []byte // data records, if the program has them
 	pointerSize int
 	big         bool
 }
 
-// Sections of a program. Those with "cov" in their names are there if it was built with
-// -profile-correlate=binary.
+// Sections of a program. A program built with -profile-correlate=binary has those with "cov" in
+// their names.
 const (
 	programCounts = "__llvm_prf_cnts"
 	programData   = "__llvm_covdata"
 	programNames  = "__llvm_covnames"
 )
 
-// OpenCorrelation reads what an ELF program says about its counters: data records if there are any,
-// else debug info, of which it reads all once.
+// OpenCorrelation reads the description of counters in an ELF program. It uses data records if
+// there are any, and otherwise reads all debug info.
 func OpenCorrelation(path string) (*Correlation, error) {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 	return f.err()
 }
 
-// records returns the functions of a dump, data records being of the version of its header.
+// records returns the functions of a dump. Data records have the layout of the dump's version.
 func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	h := d.header
 	ids, err := d.BinaryIDs()
@@ -111,14 +112,14 @@ func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	records := make([]rawRecord, len(c.data)/d.layout.size)
 	for i := range records {
 		r := d.layout.read(c.data[i*d.layout.size:])
-		r.bitmapBytes, r.hasValues = 0, false // which such programs do not write
+		r.bitmapBytes, r.hasValues = 0, false // such programs do not record them
 		records[i] = r
 	}
 	return c.unique(records), nil
 }
 
-// unique leaves out functions that have the counters of others or none of the program's, and turns
-// addresses of counters into offsets.
+// unique removes functions whose counters belong to another function or lie outside the program's
+// counters. It converts addresses of counters to offsets.
 func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	seen := make(map[uint64]bool)
 	kept := records[:0]
@@ -133,7 +134,8 @@ func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	return kept
 }
 
-// readDebugInfo reads what debug info has of counters: variables in functions, with annotations.
+// readDebugInfo reads descriptions of counters from debug info. They are variables in functions,
+// with annotations.
 func (c *Correlation) readDebugInfo(file *elf.File) error {
 	info, err := file.DWARF()
 	if err != nil {
@@ -152,17 +154,17 @@ func (c *Correlation) readDebugInfo(file *elf.File) error {
 	return nil
 }
 
-// A probeWalk goes through debug info.
+// A probeWalk traverses debug info.
 type probeWalk struct {
 	c         *Correlation
 	entries   *dwarf.Reader
 	order     binary.ByteOrder
-	addresses []byte // the section .debug_addr
-	base      int64  // of those of the unit
+	addresses []byte // the .debug_addr section
+	base      int64  // offset of the unit's addresses in it
 }
 
 func (w *probeWalk) walk() error {
-	var open []dwarf.Tag // the entries around the next one
+	var open []dwarf.Tag // tags of the enclosing entries
 	for {
 		e, err := w.entries.Next()
 		if err != nil || e == nil {
@@ -189,18 +191,18 @@ func (w *probeWalk) walk() error {
 	}
 }
 
-// isProbe tells whether an entry is the counters of a function.
+// isProbe reports whether an entry describes the counters of a function.
 func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 	name, _ := e.Val(dwarf.AttrName).(string)
 	return e.Tag == dwarf.TagVariable && e.Children && strings.HasPrefix(name, "__profc_") &&
 		len(open) > 0 && open[len(open)-1] == dwarf.TagSubprogram
 }
 
-// tagAnnotation is LLVM's tag of a name and a value.
+// tagAnnotation is LLVM's tag for an annotation, a pair of name and value.
 const tagAnnotation dwarf.Tag = 0x6000
 
-// probe reads the annotations of the counters of a function. A function that lacks any is passed
-// over, as LLVM does.
+// probe reads the annotations of a function's counters. Like LLVM, it skips a function with missing
+// annotations.
 func (w *probeWalk) probe(variable *dwarf.Entry) error {
 	address, ok := w.address(variable)
 	function, count := "", int64(0)
@@ -236,13 +238,13 @@ func (w *probeWalk) probe(variable *dwarf.Entry) error {
 	}
 }
 
-// Operations of locations.
+// DWARF operations in the locations of variables.
 const (
 	opAddr  = 0x03
 	opAddrx = 0xa1
 )
 
-// address returns where a variable is.
+// address returns the address of a variable.
 func (w *probeWalk) address(variable *dwarf.Entry) (uint64, bool) {
 	location, _ := variable.Val(dwarf.AttrLocation).([]byte)
 	size := w.c.pointerSize

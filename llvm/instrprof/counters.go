@@ -7,21 +7,21 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Pseudo counts stand in the first counter of a function whose counters are not known: a sampling
-// profile says that it is hot or warm.
+// Pseudo counts are special values in the first counter of a function without counters. They record
+// that a sampling profile considers the function hot or warm.
 const (
 	PseudoHot  = 1<<64 - 1
 	PseudoWarm = 1<<64 - 2
 
-	// MaxCount is the largest count; sums end there.
+	// MaxCount is the largest count. Sums saturate at it.
 	MaxCount = 1<<64 - 3
 )
 
-// Counters is a view of the counters of a function. It is a small value; the bytes it views live as
-// long as it does.
+// Counters is a view of the counters of a function. It is a small value and valid as long as the
+// bytes that it refers to.
 type Counters struct {
 	data  []byte
-	width uint8 // of a counter: 8, or 1 in raw files of single-byte counters
+	width uint8 // size of a counter in bytes: 8, or 1 in raw files with single-byte counters
 	big   bool
 }
 
@@ -33,10 +33,10 @@ func (c Counters) Len() int {
 	return len(c.data) / 8
 }
 
-// At returns a counter, 0 to Len()-1. It panics for others, like a slice.
+// At returns counter i, from 0 to Len()-1. Like a slice, it panics if i is out of range.
 func (c Counters) At(i int) uint64 {
 	if c.width == 1 {
-		if c.data[i] == 0 { // the program stores 0 where it comes along
+		if c.data[i] == 0 { // the program stores 0 when it reaches the block
 			return 1
 		}
 		return 0
@@ -48,7 +48,7 @@ func (c Counters) At(i int) uint64 {
 	return binary.LittleEndian.Uint64(p)
 }
 
-// All returns the counters in order.
+// All iterates over the counters in order.
 func (c Counters) All() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i := range c.Len() {
@@ -59,7 +59,7 @@ func (c Counters) All() iter.Seq[uint64] {
 	}
 }
 
-// append appends the counters as indexed files hold them.
+// append appends the counters in the form of indexed files.
 func (c Counters) append(p []byte) []byte {
 	if c.width != 1 && !c.big {
 		return append(p, c.data...)
@@ -70,7 +70,7 @@ func (c Counters) append(p []byte) []byte {
 	return p
 }
 
-// pseudo returns the pseudo count that stands first, or 0.
+// pseudo returns the pseudo count in the first counter, or 0.
 func (c Counters) pseudo() uint64 {
 	if c.Len() > 0 && c.At(0) >= PseudoWarm {
 		return c.At(0)
@@ -78,13 +78,14 @@ func (c Counters) pseudo() uint64 {
 	return 0
 }
 
-// A Bitmap is a view of the MC/DC bitmap of a function: one bit for each test vector that was seen.
+// A Bitmap is a view of the MC/DC bitmap of a function, with one bit for each test vector that was
+// executed.
 type Bitmap struct {
 	data   []byte
-	stride uint8 // bytes of the file for each of the bitmap: 8 in indexed files, 1 in raw ones
+	stride uint8 // bytes in the file per byte of the bitmap: 8 in indexed files, 1 in raw files
 }
 
-// Len returns the number of bytes.
+// Len returns the number of bytes in the bitmap.
 func (b Bitmap) Len() int {
 	if b.stride == 8 {
 		return len(b.data) / 8
@@ -92,7 +93,7 @@ func (b Bitmap) Len() int {
 	return len(b.data)
 }
 
-// At returns a byte, 0 to Len()-1.
+// At returns byte i, from 0 to Len()-1.
 func (b Bitmap) At(i int) byte {
 	if b.stride == 8 {
 		return b.data[8*i]
@@ -100,7 +101,7 @@ func (b Bitmap) At(i int) byte {
 	return b.data[i]
 }
 
-// append appends the bitmap as raw files hold it, a byte for a byte.
+// append appends the bitmap in the form of raw files.
 func (b Bitmap) append(p []byte) []byte {
 	if b.stride != 8 {
 		return append(p, b.data...)

@@ -1,39 +1,42 @@
-// Package instrprof reads and writes LLVM's instrumentation profiles: the indexed files that
-// compilers use (.profdata), the raw files that instrumented programs write (.profraw), and the
-// text form (.proftext). It follows LLVM 22: indexed files of version 1 to 13, raw files of version
-// 4 to 11 in either byte order and pointer size.
+// Package instrprof reads and writes LLVM's instrumentation profiles:
+//   - indexed files, which compilers use (.profdata), in versions 1 to 13;
+//   - raw files, which instrumented programs write (.profraw), in versions 4 to 11, in either byte
+//     order and pointer size (reading only);
+//   - the text form (.proftext).
 //
-// A [Reader] answers questions about an indexed file without reading it: the records of one
-// function cost the header, a bucket of the hash table and its chain, wherever they stand. A
-// [RawReader] walks the records of a raw file. Both hand out [Record] values, views of the bytes
-// that were read.
+// All formats follow LLVM 22.
 //
-// A [Profile] holds records in memory. It is what profiles of any form are read and merged into
-// ([Load], [Profile.AddStream], [MergeFiles]) and what [Profile.WriteIndexed] and
-// [Profile.WriteText] write.
+// A [Reader] looks up functions in an indexed file without reading all of it: a lookup reads the
+// header, one bucket of the hash table and its chain. A [RawReader] iterates over the records of a
+// raw file. Both return [Record] values, which are views of the bytes read.
+//
+// A [Profile] holds records in memory. Profiles of any form can be read and merged into it with
+// [Load], [Profile.AddStream] and [MergeFiles]. [Profile.WriteIndexed] and [Profile.WriteText]
+// write it.
 //
 // # The format
 //
-// All numbers of an indexed file are little-endian, 64 bits wide unless said. A file is
+// All numbers in an indexed file are little-endian and, unless noted otherwise, 64 bits wide. A
+// file consists of
 //
 //	magic, version and flags, 0, hash type, offset of the hash table
-//	offsets: from version 8 of the MemProf section, 9 of the binary IDs, 10 of the traces, 12 of
-//	the vtable names
-//	the summary, and that of the context-sensitive records if there are any
-//	the chains of the hash table, its number of buckets and of entries, an offset for each bucket
+//	further offsets: of the MemProf section (from version 8), binary IDs (9), traces (10) and
+//	  vtable names (12)
+//	the summary, and a summary of the context-sensitive records if there are any
+//	the chains of the hash table, its number of buckets and of entries, the offset of each chain
 //	the MemProf section, binary IDs, vtable names, traces
 //
-// A raw file is one or more dumps of what a process had in memory: a header, binary IDs, a data
+// A raw file consists of one or more dumps of a process's memory: a header, binary IDs, a data
 // record for each function, counters, bitmaps, compressed names, vtables and value profiles. LLVM
-// reads raw files of its own version only.
+// reads only raw files of its own version.
 //
-// A name stands for itself or, as the target of a call, in tables and in traces, as a hash: the
+// The targets of calls, hash tables and traces identify a function by the hash of its name: the
 // first eight bytes of its MD5, little-endian. See [NameHash].
 //
-// # What is refused
+// # Limits and errors
 //
-// Malformed input ends in a afdo.FormatError, which names the section, the byte offset (line
-// and column in text) and a class for errors.Is. No count is believed that the bytes left cannot
-// back. Functions of a raw file may share counters and bitmaps, at most so many that they take ten
-// times their sections in memory; beyond that it is afdo.ErrLimit.
+// Malformed input gives an afdo.FormatError with the section, the byte offset (in text, line and
+// column) and a class for errors.Is. A count is rejected if the remaining bytes cannot hold that
+// many items. Functions of a raw file may share counters and bitmaps, but only until they take ten
+// times the size of their sections in memory; beyond that, the error is afdo.ErrLimit.
 package instrprof

@@ -8,43 +8,42 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of afdo.FormatError, beside those of package afdo.
+// Classes of afdo.FormatError in addition to those of package afdo.
 var (
 	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their
 	// section.
 	ErrPointer = errors.New("bad pointer")
 
-	// ErrValues: value data is not what its own sizes say.
+	// ErrValues: value data does not match the sizes stored in it.
 	ErrValues = errors.New("bad value data")
 
-	// ErrNoCounters: a function without counters, which LLVM 22 writes for some programs: it
-	// computes the summary of them from memory that is not theirs, and cannot read the text that it
-	// writes. Only [Reader.Check] reports it.
+	// ErrNoCounters: a function has no counters. LLVM 22 writes such functions for some programs;
+	// it then computes a wrong summary from memory outside the counters, and writes a text that it
+	// cannot read. Only [Reader.Check] reports this.
 	ErrNoCounters = errors.New("function without counters")
 )
 
 var errMagic = decode.Reworded(fault.ErrMagic, "not an instrumentation profile of LLVM")
 
-// Errors that do not say that a file is malformed.
+// Errors that do not concern malformed files.
 var (
 	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info
 	// or the binary.
 	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the program, not by the file")
 
-	// ErrNoCorrelation is matched by errors of [OpenCorrelation] about the program: it is not an
-	// ELF file, or was not built for correlated profiles.
+	// ErrNoCorrelation matches errors of [OpenCorrelation] about the program: it is not an ELF
+	// file, or was not built for correlated profiles.
 	ErrNoCorrelation = errors.New("the program does not describe its counters")
 
-	// ErrKind is returned where a profile of the front end and one of the IR level are to be
-	// merged.
+	// ErrKind is returned when a front-end profile and an IR-level profile are merged.
 	ErrKind = errors.New("profiles of different instrumentation")
 
-	// ErrMismatch is what a merge passes on for a record that does not fit the one of the same name
-	// and hash: another number of counters, of bitmap bytes or of value sites.
+	// ErrMismatch is the error for a record that cannot be merged, because it has the same name and
+	// hash as another record but a different number of counters, bitmap bytes or value sites.
 	ErrMismatch = errors.New("records do not fit each other")
 )
 
-// Parts of indexed and raw files, as afdo.FormatError names them.
+// Parts of indexed and raw files, as named in afdo.FormatError.
 const (
 	sectionHeader      = "header"
 	sectionSummary     = "summary"
@@ -64,14 +63,14 @@ const (
 	sectionValues      = "value data"
 )
 
-// faultAt returns the error about an offset of the file, in a part of it.
+// faultAt returns an error about a file offset in the given part.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "instrprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
-// versionError returns the error about a version that is not one of those from first to last.
+// versionError returns an error about a version outside the range from first to last.
 func versionError(kind string, version, first, last uint32) error {
 	return &fault.VersionError{
 		Format: "instrprof", Kind: kind, Version: uint64(version),

@@ -9,21 +9,22 @@ import (
 // fields reads the fields of a part of a file.
 type fields struct {
 	decode.Buffer
-	base int64 // where the bytes begin in the file
+	base int64 // file offset of Data
 }
 
-// err returns the error of the first fault.
+// err returns the first error.
 func (f *fields) err() error {
 	return f.Error(func(e *decode.Fault) error { return faultAt(e.Part, f.base+int64(e.Pos), e.Class, "%s", e.Detail) })
 }
 
-// count reads a number of things of at least size bytes, for all of which there must be room.
+// count reads a number of items and checks that they fit into the remaining bytes, each item taking
+// at least size bytes.
 func (f *fields) count(size int, what string) int {
 	pos := f.Pos
 	return f.Count(pos, f.Uint64(what), size, what)
 }
 
-// align passes over padding to a multiple of 8 of the part's own start.
+// align skips padding to a multiple of 8, counted from the start of the part.
 func (f *fields) align(what string) {
 	if n := -f.Pos & 7; n != 0 {
 		f.Take(uint64(n), what)
@@ -51,7 +52,7 @@ func get16(p []byte, big bool) uint16 {
 	return binary.LittleEndian.Uint16(p)
 }
 
-// append64 is the mirror image of fields.u64 in indexed files.
+// append64 appends words in the form that fields.Uint64 reads.
 func append64(p []byte, words ...uint64) []byte {
 	for _, w := range words {
 		p = binary.LittleEndian.AppendUint64(p, w)
@@ -59,7 +60,7 @@ func append64(p []byte, words ...uint64) []byte {
 	return p
 }
 
-// pad appends zeros to a multiple of 8.
+// pad appends zeros up to a multiple of 8.
 func pad(p []byte) []byte {
 	for len(p)&7 != 0 {
 		p = append(p, 0)

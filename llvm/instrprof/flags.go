@@ -2,20 +2,21 @@ package instrprof
 
 import "strings"
 
-// Flags say how a program was instrumented. They are the upper half of the version of a file.
+// Flags describe how a program was instrumented. A file stores them in the upper half of its
+// version word.
 type Flags uint32
 
 // The flags of LLVM 22.
 const (
-	LoopEntries       Flags = 1 << (iota + 55 - 32) // the entries of loops are instrumented
-	IRLevel                                         // instrumented as IR, not by the front end
-	ContextSensitive                                // has context-sensitive records, see [Record.ContextSensitive]
+	LoopEntries       Flags = 1 << (iota + 55 - 32) // loop entries are instrumented
+	IRLevel                                         // the IR was instrumented, not the source by the front end
+	ContextSensitive                                // some records are context-sensitive, see [Record.ContextSensitive]
 	EntryFirst                                      // the entry block is always instrumented
-	Correlated                                      // of raw files: correlated with debug info
-	SingleByteCounter                               // counters say whether, not how often
-	FunctionEntryOnly                               // only the entries of functions are instrumented
-	HasMemProf                                      // of indexed files: has a MemProf section
-	TemporalTraces                                  // has traces of the order of first calls
+	Correlated                                      // raw files: the functions are described in debug info or the binary
+	SingleByteCounter                               // counters record whether a block ran, not how often
+	FunctionEntryOnly                               // only function entries are instrumented
+	HasMemProf                                      // indexed files: there is a MemProf section
+	TemporalTraces                                  // there are traces of the order of first calls
 )
 
 var flagNames = [...]struct {
@@ -33,7 +34,7 @@ var flagNames = [...]struct {
 	{TemporalTraces, "temporal"},
 }
 
-// String lists the names of the flags that are set.
+// String lists the names of the flags that are set, separated by commas.
 func (f Flags) String() string {
 	var names []string
 	for _, n := range flagNames {
@@ -44,14 +45,14 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
-// contextSensitive tells whether a record with a hash is context-sensitive. The hashes of the front
-// end, of Rust for one, have all bits.
+// contextSensitive reports whether a record with this hash is context-sensitive. This needs the
+// flag, because hashes of front ends, for example of Rust's, use all bits.
 func (f Flags) contextSensitive(hash uint64) bool { return f&ContextSensitive != 0 && marked(hash) }
 
-// csHash is the bit of the hash of a context-sensitive record.
+// csHash is the bit of the hash that marks a context-sensitive record.
 const csHash = 1 << 60
 
-// marked tells whether a hash has the bit of context-sensitive records.
+// marked reports whether a hash has the bit of context-sensitive records.
 func marked(hash uint64) bool { return hash&csHash != 0 }
 
 func notMarked(hash uint64) bool { return !marked(hash) }
@@ -61,23 +62,22 @@ func versionWord(w uint64) (version uint32, flags Flags) { return uint32(w), Fla
 
 func (f Flags) word(version uint32) uint64 { return uint64(f)<<32 | uint64(version) }
 
-// knownFlags are all flags that change how a file is read. A file with any other
-// flag is refused, as it cannot be known what that changes.
+// knownFlags are all flags that this package can read. A file with any other flag is rejected,
+// because that flag may change how the file has to be read.
 const knownFlags = LoopEntries | IRLevel | ContextSensitive | EntryFirst | Correlated | SingleByteCounter |
 	FunctionEntryOnly | HasMemProf | TemporalTraces
 
-// writtenSince are flags that readers of earlier versions do not know, or that say what these
-// versions cannot hold.
+// writtenSince maps flags to the first version of indexed files that can have them.
 var writtenSince = [...]struct {
 	flag    Flags
 	version uint32
 }{
-	{HasMemProf, versionVTables}, // the sections that are written are those of LLVM 19 and later
+	{HasMemProf, versionVTables}, // this package writes MemProf sections of LLVM 19 and later only
 	{TemporalTraces, versionTraces},
 	{LoopEntries, versionVTables},
 }
 
-// in returns the flags that a version can have.
+// in returns the flags that a file of the given version can have.
 func (f Flags) in(version uint32) Flags {
 	for _, w := range writtenSince {
 		if version < w.version {

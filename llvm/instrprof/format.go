@@ -11,22 +11,22 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// A Format is a form of instrumentation profiles.
+// A Format is a file format of instrumentation profiles.
 type Format uint8
 
-// The forms.
+// The formats.
 const (
-	FormatNone    Format = iota // none of them
+	FormatNone    Format = iota // none of these formats
 	FormatIndexed               // .profdata
 	FormatRaw                   // .profraw
 	FormatText                  // .proftext
 )
 
-// detectSize is how much of a file tells its form.
+// detectSize is the number of bytes that Detect needs.
 const detectSize = 512
 
-// Detect tells the form of a file by its first bytes, of which 512 are enough. Text is told by its
-// header lines or by a name and two numbers.
+// Detect determines the format of a file from its first 512 bytes. A text is recognised by its
+// header lines, or by a name followed by two numbers.
 func Detect(head []byte) Format {
 	if bytes.HasPrefix(head, []byte(Magic)) {
 		return FormatIndexed
@@ -53,7 +53,7 @@ func looksLikeText(head []byte) bool {
 	}
 	if len(lines) > 0 && lines[0][0] == ':' {
 		_, err := newTextReader(strings.NewReader(lines[0]))
-		return err == nil || errors.Is(err, fault.ErrTruncated) // after the line that announces traces
+		return err == nil || errors.Is(err, fault.ErrTruncated) // a line announces traces, which head may cut off
 	}
 	return len(lines) == 3 && isNumber(lines[1], 0) && isNumber(lines[2], 10)
 }
@@ -63,7 +63,7 @@ func isNumber(s string, base int) bool {
 	return err == nil
 }
 
-// readHead reads the first bytes of a file that tell its form, or all there are.
+// readHead reads the first bytes of a file, enough to detect its format.
 func readHead(r io.Reader) ([]byte, error) {
 	var head []byte
 	for size := detectSize; ; size *= 2 {

@@ -13,11 +13,11 @@ import (
 // hashTable is the hash table of an indexed file.
 type hashTable struct {
 	hashtable.Head
-	payload int64 // where the chains begin
-	at      int64 // where the table begins, and the chains end
+	payload int64 // offset of the first chain
+	at      int64 // offset of the table, which is also the end of the chains
 }
 
-// tableFormat is that of the hash table: keys are names.
+// tableFormat is the format of the hash table, whose keys are names.
 var tableFormat hashtable.Format
 
 const (
@@ -25,7 +25,7 @@ const (
 	chainHeadSize  = hashtable.ChainHeadSize
 	itemHeadSize   = 24
 	maxTablePad    = 7
-	firstChainRead = 1024 // more than most chains take
+	firstChainRead = 1024 // larger than most chains
 	windowSize     = 1 << 20
 )
 
@@ -43,13 +43,14 @@ func (r *Reader) openTable() error {
 	return f.err()
 }
 
-// lookup returns the data of a name.
+// lookup returns the data for a name.
 func (r *Reader) lookup(name string) (*fields, error) {
 	f, _, err := r.find(NameHash(name), &name)
 	return f, err
 }
 
-// find returns key and data of the item that has a hash, and a name unless that is nil.
+// find returns the key and data of the item with the given hash and, unless name is nil, the given
+// name.
 func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err error) {
 	t := &r.table
 	chain, err := t.chain(r.src, hash)
@@ -89,7 +90,7 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, fault.ErrNotFound)
 }
 
-// chain returns the offset of the chain of a hash, or 0.
+// chain returns the offset of the chain for a hash, or 0.
 func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	bucket := t.at + tableHeadSize + 8*int64(t.Bucket(hash))
 	p, err := src.View(bucket, 8)
@@ -106,21 +107,21 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 // A chainReader reads chains through a window of the file.
 type chainReader struct {
 	src   *source.Source
-	reuse bool // the window
+	reuse bool // reuse the memory of the window
 	pos   int64
-	end   int64 // of all chains
-	size  int64 // of a window
+	end   int64 // end of all chains
+	size  int64 // size of a window
 	err   error
 
 	window []byte
-	start  int64 // of window
+	start  int64 // file offset of window
 
 	hash, keyLen, dataLen uint64
 }
 
 var zeros [itemHeadSize]byte
 
-// take returns n bytes and goes on behind them. After an error these are zeros, 24 at most.
+// take returns the next n bytes. After an error it returns at most 24 zeros.
 func (c *chainReader) take(n uint64) []byte {
 	if c.err == nil && n > uint64(c.end-c.pos) {
 		c.fail(c.pos, fault.ErrTruncated, "want %d bytes, %d are left", n, c.end-c.pos)
@@ -136,7 +137,7 @@ func (c *chainReader) take(n uint64) []byte {
 	return c.window[from : from+int64(n) : from+int64(n)]
 }
 
-// fill moves the window to where the reader is.
+// fill moves the window to the position of the reader.
 func (c *chainReader) fill(n int64) {
 	var buf []byte
 	if c.reuse {
@@ -183,19 +184,19 @@ func (c *chainReader) item() {
 	}
 }
 
-// data returns the fields of the data of the item.
+// data returns a decoder for the data of the item.
 func (c *chainReader) data() *fields {
 	start := c.pos
 	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: sectionPayload}, base: start}
 }
 
-// A tableWalk goes through the items of a table, chain after chain as they stand in the file.
+// A tableWalk iterates over the items of a table in file order.
 type tableWalk struct {
 	chainReader
-	part   part              // whose items it stops at
-	wanted func([]byte) bool // of these, those with names that are wanted; nil for all
-	left   uint64            // entries
-	items  int               // of the chain
+	part   part              // selects the items
+	wanted func([]byte) bool // selects among them by name; nil for all
+	left   uint64            // number of entries left
+	items  int               // number of items left in the chain
 	key    []byte
 	f      fields
 }
@@ -208,7 +209,7 @@ func (t *hashTable) walk(src *source.Source, reuse bool, of part) *tableWalk {
 	}
 }
 
-// next goes to the next item and reports whether there is one.
+// next moves to the next selected item. It returns false if there is none.
 func (w *tableWalk) next() bool {
 	for w.head() {
 		if w.part.has(w.hash) && (w.wanted == nil || w.wanted(w.peek(w.keyLen))) {
@@ -219,7 +220,7 @@ func (w *tableWalk) next() bool {
 	return false
 }
 
-// peek returns the next n bytes without going on.
+// peek returns the next n bytes without moving.
 func (c *chainReader) peek(n uint64) []byte {
 	b := c.take(n)
 	if c.err == nil {
@@ -228,7 +229,7 @@ func (c *chainReader) peek(n uint64) []byte {
 	return b
 }
 
-// head reads the head of the next item and reports whether there is one.
+// head reads the head of the next item. It returns false if there is none.
 func (w *tableWalk) head() bool {
 	if w.left == 0 {
 		if w.err == nil && w.items != 0 {
@@ -245,7 +246,8 @@ func (w *tableWalk) head() bool {
 	return w.err == nil
 }
 
-// body reads key and data of the item, and reports whether the key has the hash that the head says.
+// body reads the key and data of the item. It returns false if the key's hash differs from the hash
+// in the head.
 func (w *tableWalk) body() bool {
 	start := w.pos
 	body := w.take(w.keyLen + w.dataLen)

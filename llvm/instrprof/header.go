@@ -4,19 +4,19 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Magic begins an indexed file.
+// Magic is the first eight bytes of an indexed file.
 const Magic = "\xfflprofi\x81"
 
 const (
 	minIndexed = 1
 	maxIndexed = 13
 
-	minWritten = 5 // the oldest version that is written
+	minWritten = 5 // the oldest version that this package writes
 )
 
-// Versions of indexed files from which on they have something.
+// First versions of indexed files with a feature.
 const (
-	versionCounts    = 2 // a number of counters in each record
+	versionCounts    = 2 // each record stores its number of counters
 	versionValues    = 3
 	versionSummary   = 4
 	versionMemProf   = 8
@@ -26,8 +26,8 @@ const (
 	versionVTables   = 12
 )
 
-// A Header is what the header of an indexed file says, with where its sections begin, 0 for those
-// that it has not.
+// A Header is the decoded header of an indexed file. The offset of a section that the file does not
+// have is 0.
 type Header struct {
 	Version     uint32
 	Flags       Flags
@@ -38,8 +38,7 @@ type Header struct {
 	Traces      int64
 }
 
-// offsets lists the offsets in the order in which the header holds them, with the version from
-// which on it does.
+// offsets lists the offsets in file order, each with the first version that has it.
 func (h *Header) offsets() [5]struct {
 	at    *int64
 	since uint32
@@ -58,7 +57,7 @@ func (h *Header) offsets() [5]struct {
 	}
 }
 
-// header reads the header of a file of some size.
+// header reads the header of a file of the given size.
 func (f *fields) header(size int64) Header {
 	var h Header
 	if len(f.Data) < len(Magic) || string(f.Data[:len(Magic)]) != Magic {
@@ -95,7 +94,7 @@ func (f *fields) header(size int64) Header {
 	return h
 }
 
-// append is the mirror image of fields.header.
+// append appends the header in the form that fields.header reads.
 func (h *Header) append(p []byte) []byte {
 	p = append(p, Magic...)
 	p = append64(p, h.Flags.word(h.Version), 0, 0)

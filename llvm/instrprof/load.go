@@ -6,31 +6,31 @@ import (
 	"os"
 )
 
-// Load reads a profile of any form into memory.
+// Load reads a profile in any format into memory.
 func Load(path string) (*Profile, error) {
 	p := &Profile{}
 	return p, p.AddFile(path, 1, nil)
 }
 
-// AddFile adds a file of any form. See [Profile.AddIndexed].
+// AddFile adds a file in any format, like [Profile.AddIndexed].
 func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }
 
-// AddStream adds what r holds, in any form. See [Profile.AddIndexed]. Indexed and raw files are
-// read into memory.
+// AddStream adds a profile in any format from r, like [Profile.AddIndexed]. It reads indexed and
+// raw profiles into memory.
 func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).reader(r, &fileCache{})
 }
 
-// A fileCache is what one goroutine keeps between files: the memory of those that are read whole,
-// and the names of raw ones.
+// A fileCache holds what a goroutine reuses from one file to the next: a buffer for files read
+// whole, and the names of raw files.
 type fileCache struct {
 	whole []byte
 	names nameCache
 }
 
-// file adds a file of any form.
+// file adds a file in any format.
 func (a *adder) file(path string, cache *fileCache) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *adder) file(path string, cache *fileCache) error {
 	return a.indexed(r)
 }
 
-// reader adds what r holds, in any form.
+// reader adds a profile in any format from r.
 func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	head, err := readHead(r)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	return a.stream(head, r, cache)
 }
 
-// stream adds a file of any form that begins with head and goes on with rest.
+// stream adds a profile that begins with head and continues with rest.
 func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	whole := io.MultiReader(bytes.NewReader(head), rest)
 	format := Detect(head)

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 )
 
-// An Input is a file that is merged.
+// An Input is a file to be merged.
 type Input struct {
 	Path   string
-	Weight uint64 // its counts are multiplied by it
+	Weight uint64 // factor for its counts
 
-	// Open, if it is not nil, opens the file instead of by Path. It is called by each goroutine.
+	// Open opens the file instead of Path, if it is not nil. Every goroutine calls it.
 	Open func() (io.ReadCloser, error)
 }
 
@@ -32,38 +32,37 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 	return a.reader(file, cache)
 }
 
-// A Mismatch is a record that was dropped, in part or as a whole, because it does not fit an
-// earlier one.
+// A Mismatch describes a record that was dropped, in part or as a whole, because it does not match
+// an earlier record of the same name and hash.
 type Mismatch struct {
 	Input int // index of the file
 	Err   error
-	Lost  uint64 // the sum of the counters that were dropped, times the weight of the file
+	Lost  uint64 // the sum of the dropped counters, times the weight of the file
 }
 
-// MergeOptions are the options of [MergeFiles].
+// MergeOptions configure [MergeFiles].
 type MergeOptions struct {
-	// Goroutines is how many merge at the same time; 0 is as many as there are processors. Each
-	// reads all files, adds the functions of a part of the names, and keeps one raw file in memory.
+	// Goroutines is the number of goroutines; 0 means one per processor. Each goroutine reads all
+	// files but adds only a part of the functions. It keeps one raw file in memory.
 	Goroutines int
 
-	// Correlation describes the functions of raw files that do not do so themselves.
+	// Correlation describes the functions of raw files that do not contain this description.
 	Correlation *Correlation
 
-	// Skip, if it is not nil, is called for each file that cannot be read or is of another
-	// instrumentation than those before it, in order. If it returns true, the file is left out as a
-	// whole; otherwise that is the error of the merge. So that nothing of a bad file is added, each
-	// file is read once more before.
+	// Skip, if not nil, is called in order for each file that cannot be read or has different
+	// instrumentation than the files before it. If Skip returns true, the file is left out
+	// entirely; otherwise the merge fails with err. To avoid adding part of a bad file, all files
+	// are read an additional time first.
 	Skip func(input int, err error) bool
 
-	// Progress, if it is not nil, is called when a file is done, with how many are. Calls come one
-	// after the other.
+	// Progress, if not nil, is called with the number of files merged so far. Calls do not overlap.
 	Progress func(done int)
 }
 
-// MergeFiles merges files of any form in order: what an earlier file has wins where records do not
-// fit each other. The result does not depend on the number of goroutines. It takes memory for the
-// result and a raw file for each goroutine. The error is that of the first file that has one, with
-// its path.
+// MergeFiles merges files in any format. If records do not match, the one from the earlier file is
+// kept. The result does not depend on the number of goroutines. MergeFiles takes memory for the
+// result and for one raw file per goroutine. If files have errors, it returns the error of the
+// first such file, with its path.
 func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	m := merger{inputs: inputs, p: &Profile{correlation: o.Correlation}, o: o}
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)
@@ -94,8 +93,8 @@ type merger struct {
 	o       MergeOptions
 	p       *Profile
 	workers []mergeWorker
-	skipped []bool       // by file; nil if none is to be
-	failed  atomic.Int64 // index of the first file that has an error, or the number of files
+	skipped []bool       // by file; nil if no file is skipped
+	failed  atomic.Int64 // index of the first file with an error, or the number of files
 }
 
 type mergeWorker struct {
@@ -104,7 +103,7 @@ type mergeWorker struct {
 	failed     int64
 }
 
-// work adds the functions of a part of all files.
+// work adds one part of the functions of all files.
 func (m *merger) work(index int) {
 	w := &m.workers[index]
 	var cache fileCache
@@ -129,7 +128,7 @@ func (m *merger) work(index int) {
 	}
 }
 
-// survey reads all files without adding them, and finds those that are to be left out.
+// survey reads all files without adding them, and finds those to be skipped.
 func (m *merger) survey() error {
 	m.skipped = make([]bool, len(m.inputs))
 	files := make([]surveyed, len(m.inputs))
@@ -160,21 +159,21 @@ func (m *merger) survey() error {
 	return nil
 }
 
-// surveyed is what is known of a file that was read.
+// surveyed is the result of reading one file.
 type surveyed struct {
 	flags Flags
-	known bool // the flags
+	known bool // flags is set
 	err   error
 }
 
-// survey reads the file to the end.
+// survey reads the file to its end.
 func (in *Input) survey(cache *fileCache, c *Correlation) surveyed {
 	p := Profile{correlation: c}
 	err := in.addTo(&adder{p: &p, weight: 1, dry: true}, cache)
 	return surveyed{p.Flags, p.known, err}
 }
 
-// mismatches returns those of all workers by file.
+// mismatches returns the mismatches of all workers, ordered by file.
 func (m *merger) mismatches() []Mismatch {
 	var all []Mismatch
 	for _, w := range m.workers {

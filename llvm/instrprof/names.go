@@ -10,19 +10,20 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
-// NameHash returns what stands for a name in indexed and raw files: the first eight bytes of its
-// MD5, little-endian.
+// NameHash returns the hash of a name in indexed and raw files: the first eight bytes of its MD5,
+// little-endian.
 func NameHash(name string) uint64 { return guid.Of(name) }
 
-// Symbol returns the symbol of a function's name, which for one of internal linkage has the path of
-// its source before it, and a ';' or a ':'.
+// Symbol returns the symbol in a function's name. The name of a function with internal linkage
+// consists of the path of its source file, a ';' or ':', and the symbol.
 func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }
 
-// maxNames bounds what the names of a file of some size may inflate to, with 32 bytes for each
-// name, what a table of them takes. Names of real programs deflate to a fifth.
+// maxNames limits the uncompressed size of the names in a file, counting 32 extra bytes per name
+// for a table entry. Names of real programs compress to a fifth. The limit is 32 MiB plus 16 times
+// the file size.
 func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
 
-// names reads size bytes of names.
+// names decodes size bytes of names and calls each for every name.
 func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	sub := fields{base: f.base + int64(f.Pos)}
 	sub.Buffer = decode.Buffer{Data: f.Take(size, "the names"), Part: f.Part}
@@ -31,11 +32,10 @@ func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	f.Stop(sub.err())
 }
 
-// A nameTable holds names by their hash.
+// A nameTable maps hashes to names.
 type nameTable map[uint64][]byte
 
-// A nameCache keeps the names of the dump that was read last: those of all runs of a program are
-// the same.
+// A nameCache keeps the names of the latest dump. All runs of a program have the same names.
 type nameCache struct {
 	mu      sync.Mutex
 	section []byte
@@ -51,7 +51,7 @@ func (c *nameCache) get(d *Dump) (nameTable, error) {
 	}
 	table = nameTable{}
 	f := d.names
-	section = bytes.Clone(f.Data) // which names that are not compressed are part of
+	section = bytes.Clone(f.Data) // copied, because uncompressed names refer to it
 	f.Data = section
 	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[guid.Of(name)] = name })
 	if f.Err != nil {

@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// An Overlap says how much two profiles are alike: the sum, over all counters or values, of the
-// smaller of the two shares that it has of the sum of its profile. It is 0 to 1, as llvm-profdata
-// overlap computes it, and 1 if neither has any counts.
+// An Overlap is the similarity of two profiles, from 0 to 1. For each counter or value, it takes
+// the share of the profile's total in both profiles, and sums up the smaller shares. It is 1 if
+// neither profile has counts. llvm-profdata overlap computes the same.
 type Overlap struct {
 	Value float64
-	Sums  [2]float64 // of the counts of each profile
+	Sums  [2]float64 // total of the counts in each profile
 }
 
-// A FunctionDelta compares the records of a name and a hash.
+// A FunctionDelta compares the two records with the same name and hash.
 type FunctionDelta struct {
 	Name  string
 	Hash  uint64
-	Sums  [2]float64 // of the counters in each profile
-	Has   [2]bool    // whether the profile has the record
-	Alike float64    // what it adds to the overlap of the counters
+	Sums  [2]float64 // sum of the counters in each profile
+	Has   [2]bool    // whether each profile has the record
+	Alike float64    // contribution to the overlap of the counters
 }
 
-// A Comparison says how two profiles differ.
+// A Comparison describes how two profiles differ.
 type Comparison struct {
 	Counters   Overlap
 	Values     [numValueKinds]Overlap
-	Common     int             // records that both have, and that fit each other
-	Mismatched int             // records that both have, with another number of counters or sites, which adds nothing to an overlap
-	Functions  []FunctionDelta // those that differ, by how far their shares are apart, largest first
-	Equal      bool            // all records are the same
+	Common     int             // matching records in both profiles
+	Mismatched int             // records in both profiles with a different number of counters or sites; they add nothing to an overlap
+	Functions  []FunctionDelta // the records that differ, by the difference of their shares, largest first
+	Equal      bool            // all records are equal
 }
 
-// Compare compares two profiles. It costs a pass over each and memory for the functions that
+// Compare compares two profiles. It reads each once, and takes memory for the functions that
 // differ.
 func Compare(a, b *Profile) *Comparison {
 	c := comparer{Comparison: Comparison{Equal: true}}
@@ -56,7 +56,7 @@ func Compare(a, b *Profile) *Comparison {
 
 type comparer struct{ Comparison }
 
-// sum adds up the counts of a profile, pseudo counts apart.
+// sum adds up the counts of a profile, except pseudo counts.
 func (c *comparer) sum(i int, p *Profile) {
 	for f := range p.all() {
 		c.Counters.Sums[i] += counterSum(f)
@@ -84,7 +84,7 @@ func counterSum(f *function) (sum float64) {
 	return sum
 }
 
-// pair compares two records of which one may be nil.
+// pair compares two records. One of them may be nil.
 func (c *comparer) pair(a, b *function) {
 	d := FunctionDelta{}
 	for i, f := range [2]*function{a, b} {
@@ -102,7 +102,7 @@ func (c *comparer) pair(a, b *function) {
 	}
 }
 
-// common compares two records and reports whether they are the same.
+// common compares two records. It reports whether they are equal.
 func (c *comparer) common(a, b *function, d *FunctionDelta) bool {
 	ra, rb := a.record(), b.record()
 	if a.numCounters != b.numCounters || !sameSites(ra.values, rb.values) {
@@ -128,7 +128,7 @@ func (c *comparer) common(a, b *function, d *FunctionDelta) bool {
 	return same && slices.Equal(a.values.data, b.values.data)
 }
 
-// sameSites tells whether there are as many sites of each kind.
+// sameSites reports whether a and b have the same number of sites of each kind.
 func sameSites(a, b Values) bool {
 	for kind := range numValueKinds {
 		if a.NumSites(kind) != b.NumSites(kind) {
@@ -138,7 +138,7 @@ func sameSites(a, b Values) bool {
 	return true
 }
 
-// values compares the sites of a kind.
+// values compares the sites of one kind.
 func (c *comparer) values(kind ValueKind, a, b [][]Value) {
 	for i := range a {
 		counts := make(map[uint64]uint64, len(a[i]))
@@ -158,7 +158,7 @@ func smallerShare(o *Overlap, a, b float64) float64 {
 	return min(a/o.Sums[0], b/o.Sums[1])
 }
 
-// finish puts the functions in order and sets what nothing was counted of.
+// finish sorts the functions, and sets overlaps without counts to 1.
 func (c *comparer) finish() {
 	apart := func(d FunctionDelta) float64 {
 		var shares [2]float64

@@ -12,11 +12,12 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// A Profile holds records in memory, each name and hash once. It is what profiles are merged into
-// and what is written. The zero value is an empty profile. It must not be used from many
-// goroutines, but for its methods that only read.
+// A Profile holds records in memory, without duplicates of name and hash. Profiles are merged into
+// it, and it can be written. The zero Profile is empty and ready to use. Methods that only read may
+// be called concurrently, others not.
 type Profile struct {
-	// Flags say how the programs were instrumented. HasMemProf and Correlated have no meaning here.
+	// Flags describe how the programs were instrumented. HasMemProf and Correlated have no meaning
+	// here.
 	Flags Flags
 
 	BinaryIDs   []BinaryID
@@ -24,13 +25,13 @@ type Profile struct {
 	Traces      Traces
 
 	shards [numShards]shard
-	known  bool // Flags say whether the front end or the IR was instrumented
+	known  bool // Flags is known to distinguish front-end and IR instrumentation
 
 	correlation *Correlation
 }
 
-// Correlate sets the description of functions for raw files that do not have one. It applies to
-// files that are added afterwards.
+// Correlate sets the description of functions for raw files without one. It applies to files added
+// later.
 func (p *Profile) Correlate(c *Correlation) { p.correlation = c }
 
 // NumRecords returns the number of records.
@@ -42,7 +43,7 @@ func (p *Profile) NumRecords() int {
 	return n
 }
 
-// NumWithoutCounters returns the number of records that have no counters, which LLVM writes for
+// NumWithoutCounters returns the number of records without counters. LLVM writes such records for
 // programs with a temporal profile of function entries.
 func (p *Profile) NumWithoutCounters() int {
 	n := 0
@@ -54,7 +55,8 @@ func (p *Profile) NumWithoutCounters() int {
 	return n
 }
 
-// Records returns the records by name and hash. They are views, valid until the profile is changed.
+// Records iterates over the records, by name and hash. They are views and valid until the profile
+// is changed.
 func (p *Profile) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for _, f := range p.sorted() {
@@ -65,7 +67,7 @@ func (p *Profile) Records() iter.Seq[Record] {
 	}
 }
 
-// all returns the functions in no order.
+// all iterates over the functions in no particular order.
 func (p *Profile) all() iter.Seq[*function] {
 	return func(yield func(*function) bool) {
 		for s := range p.shards {
@@ -90,7 +92,7 @@ func (p *Profile) sorted() []*function {
 	return order
 }
 
-// Record returns the record of a name and a hash, or afdo.ErrNotFound.
+// Record returns the record with the given name and hash, or afdo.ErrNotFound.
 func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	nameHash := NameHash(name)
 	if f := p.shard(nameHash).find(nameHash, []byte(name), hash); f != nil {
@@ -99,7 +101,7 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
-// names returns what finds the names of functions and virtual tables by their hash.
+// names returns a function that finds the names of functions and virtual tables by hash.
 func (p *Profile) names() func(uint64) (string, bool) {
 	vtables := make(map[uint64]string, len(p.VTableNames))
 	for _, name := range p.VTableNames {
@@ -115,13 +117,17 @@ func (p *Profile) names() func(uint64) (string, bool) {
 	}
 }
 
-// Name returns the name of a function or a virtual table by its hash, if the profile has it.
+// Name returns the name of a function or virtual table with the given hash, if the profile has it.
 func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHash) }
 
-// Add adds a record, its counts multiplied by weight, by LLVM's rules: counters and value counts
-// add up, at most to [MaxCount], bitmaps are united. Of two pseudo counts hot wins. A record that
-// does not fit the one of its name and hash is dropped, in part if it is the bitmap or the values
-// that do not, and the error matches [ErrMismatch]; the profile stays usable. Nothing of r is kept.
+// Add adds a record by LLVM's rules:
+//   - counters and value counts are multiplied by weight and summed, saturating at [MaxCount];
+//   - bitmaps are combined by OR;
+//   - of two pseudo counts, hot wins.
+//
+// If the profile has a record with the same name and hash that does not match, Add drops r and
+// returns an error that matches [ErrMismatch]. If only the bitmap or the values do not match, it
+// drops only these. The profile stays usable. It keeps no reference to r.
 func (p *Profile) Add(r Record, weight uint64) error {
 	return p.add(guid.Of(r.name), r, weight)
 }
@@ -135,14 +141,14 @@ func (p *Profile) add(nameHash uint64, r Record, weight uint64) error {
 	return nil
 }
 
-// Sparse drops the functions that never ran, as llvm-profdata merge --sparse does: those of a name
-// none of whose records has a counter or a bitmap byte other than 0.
+// Sparse removes the functions that never ran, as llvm-profdata merge --sparse does. It removes all
+// records of a name if none of them has a non-zero counter or bitmap byte.
 func (p *Profile) Sparse() {
 	for i := range p.shards {
 		ran := map[string]bool{}
 		s := &p.shards[i]
 		for j := range s.count {
-			if f := s.at(int32(j)); f.ran() {
+			if f := s.at(int32(j)); f.executed() {
 				ran[f.name] = true
 			}
 		}
@@ -150,13 +156,14 @@ func (p *Profile) Sparse() {
 	}
 }
 
-// Summary returns the summary of the records that are not context-sensitive, and CSSummary that of
-// the others, which only a profile with that flag has. Each takes a pass over all counters.
+// Summary computes the summary of the records that are not context-sensitive, in one pass over all
+// counters.
 func (p *Profile) Summary() *Summary {
 	return p.summarize(func(hash uint64) bool { return !p.Flags.contextSensitive(hash) })
 }
 
-// CSSummary is like [Profile.Summary] for the context-sensitive records.
+// CSSummary computes the summary of the context-sensitive records, like [Profile.Summary]. Only
+// profiles with the ContextSensitive flag have such records.
 func (p *Profile) CSSummary() *Summary { return p.summarize(p.Flags.contextSensitive) }
 
 func (p *Profile) summarize(in func(hash uint64) bool) *Summary {
@@ -169,7 +176,8 @@ func (p *Profile) summarize(in func(hash uint64) bool) *Summary {
 	})
 }
 
-// addFlags takes over how a profile was instrumented.
+// addFlags adds the flags of another profile, or returns [ErrKind] if the profiles cannot be
+// merged.
 func (p *Profile) addFlags(flags Flags) error {
 	if p.known && (p.Flags^flags)&IRLevel != 0 {
 		return fmt.Errorf("instrprof: one of the front end and one of the IR level: %w", ErrKind)
@@ -182,7 +190,7 @@ func (p *Profile) addFlags(flags Flags) error {
 	return nil
 }
 
-// addBinaryIDs unites the binary IDs.
+// addBinaryIDs adds binary IDs.
 func (p *Profile) addBinaryIDs(ids []BinaryID) {
 	before := p.BinaryIDs
 	for _, id := range ids {

@@ -7,8 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// A RawReader reads a raw file, which is one dump of a process after another. It is safe for
-// concurrent use.
+// A RawReader reads a raw file, which consists of one or more dumps. It may be used concurrently.
 type RawReader struct {
 	data  []byte
 	first *Dump
@@ -17,11 +16,11 @@ type RawReader struct {
 	correlation *Correlation
 }
 
-// Correlate sets the description of functions for dumps that do not have one. It must be called
-// before anything is read.
+// Correlate sets the description of functions for dumps without one. It must be called before
+// anything is read.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
-// OpenRaw reads a raw file into memory. See [OpenRawBytes].
+// OpenRaw reads a raw file into memory, see [OpenRawBytes].
 func OpenRaw(path string) (*RawReader, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -30,9 +29,8 @@ func OpenRaw(path string) (*RawReader, error) {
 	return OpenRawBytes(data)
 }
 
-// OpenRawBytes reads the header of a raw file that is in memory. Records are views of data, which
-// must not change as long as they are in use. Errors are a afdo.FormatError or a
-// afdo.VersionError.
+// OpenRawBytes opens a raw file in memory and reads its header. Records are views of data, which
+// must not change while they are in use. Errors are afdo.FormatError and afdo.VersionError.
 func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
 
 func openRaw(data []byte, names *nameCache) (*RawReader, error) {
@@ -48,9 +46,9 @@ func (r *RawReader) Header() RawHeader { return *r.first.header }
 // Size returns the size of the file in bytes.
 func (r *RawReader) Size() int64 { return int64(len(r.data)) }
 
-// Dumps returns the dumps of the file in order. All have the byte order and the pointer size of the
-// first. Zeros between them are passed over. An error ends the sequence. The end of a dump is found
-// by walking its records, so Dumps does that as well.
+// Dumps iterates over the dumps of the file. All dumps must have the byte order and pointer size of
+// the first. Zeros between dumps are skipped. To find the end of a dump, Dumps walks its records.
+// An error ends the iteration.
 func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	return func(yield func(*Dump, error) bool) {
 		d := r.first

@@ -10,17 +10,17 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Dump is one profile that a process has written; a raw file may have several.
+// A Dump is a profile written by one process. A raw file may contain several.
 type Dump struct {
 	file   *RawReader
 	header *RawHeader
 	layout rawLayout
 
-	ids, data, counts, bitmap, uniform, names, vtables, vtableNames fields // sections
-	values                                                          int    // where the value data begins
+	ids, data, counts, bitmap, uniform, names, vtables, vtableNames fields // the sections
+	values                                                          int    // position of the value data
 }
 
-// sections finds where the sections are, f being behind the header.
+// sections finds the sections. f is positioned after the header.
 func (d *Dump) sections(f *fields) {
 	h := d.header
 	take := func(to *fields, s string, n, size, after uint64, aligned bool) {
@@ -46,7 +46,7 @@ func (d *Dump) sections(f *fields) {
 	d.values = f.Pos
 }
 
-// next returns where the next dump begins, or the end of the file.
+// next returns the position of the next dump, or the end of the file.
 func (d *Dump) next() (int, error) {
 	f := d.valueFields()
 	room := d.room()
@@ -69,46 +69,47 @@ func (d *Dump) next() (int, error) {
 	return end, nil
 }
 
-// heldPerByte is how many times its size the counters and bitmaps of all functions of a dump may
-// take in memory. Functions may share them: those of a program of Windows do, which has a function
-// in many of its objects.
-const heldPerByte = 10
+// memoryPerByte limits the memory for the counters and bitmaps of all functions of a dump, as a
+// multiple of the size of the sections. Functions may share counters and bitmaps: in Windows
+// programs, several object files can contain the same function.
+const memoryPerByte = 10
 
-// room returns what the counters and bitmaps of all functions may take in memory.
+// room returns the limit on the memory for counters and bitmaps, in bytes.
 func (d *Dump) room() int64 {
-	return heldPerByte * int64(len(d.data.Data)+len(d.counts.Data)+len(d.bitmap.Data))
+	return memoryPerByte * int64(len(d.data.Data)+len(d.counts.Data)+len(d.bitmap.Data))
 }
 
-// take takes what record i takes in memory, or will as it is written, from the room that is left:
-// counters and bytes of bitmaps have eight bytes there. What lies outside of its
-// section is another fault.
+// take subtracts the memory for the counters and bitmap of record i from room. Each counter and
+// each byte of a bitmap takes eight bytes. Sizes are capped to those of the sections; records that
+// exceed their section cause other errors.
 func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	*room -= 8 * int64(min(uint64(r.numCounters), d.header.NumCounters)+min(uint64(r.bitmapBytes), d.header.numBitmapBytes))
 	if *room >= 0 {
 		return nil
 	}
-	return d.fault(i, 0, fault.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, heldPerByte)
+	return d.fault(i, 0, fault.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, memoryPerByte)
 }
 
-// faultAt returns the error about data record i, at an offset in it.
+// fault returns an error about data record i, at the given offset in the record.
 func (d *Dump) fault(i, at int, class error, format string, args ...any) error {
 	return faultAt(sectionData, d.data.base+int64(i*d.layout.size+at), class, format, args...)
 }
 
-// valueFields returns what the value data is read from: a block for each function with value sites.
+// valueFields returns a decoder for the value data, which has a block for each function with value
+// sites.
 func (d *Dump) valueFields() *fields {
 	return &fields{Buffer: decode.Buffer{Data: d.file.data, Pos: d.values, Big: d.header.BigEndian, Part: sectionValues}}
 }
 
-// record returns a data record.
+// record decodes data record i.
 func (d *Dump) record(i int) rawRecord {
 	return d.layout.read(d.data.Data[i*d.layout.size:])
 }
 
-// Header returns the header.
+// Header returns the header of the dump.
 func (d *Dump) Header() RawHeader { return *d.header }
 
-// BinaryIDs returns the IDs of the binary and its libraries, in the order of the file.
+// BinaryIDs returns the IDs of the binary and its libraries, in file order.
 func (d *Dump) BinaryIDs() ([]BinaryID, error) {
 	f := d.ids
 	ids := f.binaryIDs(uint64(len(f.Data)))
@@ -126,15 +127,16 @@ func (d *Dump) VTableNames() ([]string, error) {
 	return names, nil
 }
 
-// Records returns the records in the order of the file, which is that of the program. An error ends
-// the sequence, [ErrCorrelated] if the file does not say what the functions are.
+// Records iterates over the records in file order, which is the order in the program. An error ends
+// the iteration. The error is [ErrCorrelated] if the file does not describe its functions and no
+// [Correlation] has been set.
 func (d *Dump) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		d.walk(part{}, func(r Record, _, _ uint64, err error) bool { return yield(r, err) })
 	}
 }
 
-// walkCorrelated is walk with functions that the program describes.
+// walkCorrelated does the work of walk for functions that a Correlation describes.
 func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	c := d.file.correlation
 	if c == nil {
@@ -163,7 +165,8 @@ func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint
 	}
 }
 
-// walk is Records for the functions of a part, with the hash of the name and the time stamp.
+// walk iterates over the records of a part of the functions, with the hash of each name and the
+// time stamp.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	if d.header.correlated() {
 		d.walkCorrelated(of, yield)
@@ -193,7 +196,7 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 	}
 }
 
-// view returns a record, but for its values, and its time stamp.
+// view returns the record, without its values, and its time stamp.
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
@@ -212,13 +215,13 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 	return r, stamp, d.checkUniform(raw, i)
 }
 
-// never are the time stamps of functions that were not called.
+// never reports whether a time stamp is that of a function that was not called.
 func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
 type stamped struct{ stamp, nameHash uint64 }
 
-// Trace returns the functions that were called in the order of their first calls, nothing if the
-// program does not tell it.
+// Trace returns the functions that were called, in the order of their first calls. It is empty if
+// the program did not record the order.
 func (d *Dump) Trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil
@@ -235,7 +238,7 @@ func (d *Dump) Trace() (Trace, error) {
 	return traceOf(calls), fault
 }
 
-// traceOf returns the trace of calls, and sorts them.
+// traceOf sorts calls by time and returns them as a trace.
 func traceOf(calls []stamped) Trace {
 	slices.SortFunc(calls, func(a, b stamped) int {
 		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(a.nameHash, b.nameHash))

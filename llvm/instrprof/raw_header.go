@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// The first word of a raw file, in the byte order of the machine that wrote it.
+// The first word of a raw file, in the byte order of the profiled machine.
 const (
-	rawMagic64 = 0xff6c70726f667281 // pointers of 8 bytes
-	rawMagic32 = 0xff6c70726f665281 // of 4
+	rawMagic64 = 0xff6c70726f667281 // 8-byte pointers
+	rawMagic32 = 0xff6c70726f665281 // 4-byte pointers
 )
 
 const (
@@ -17,39 +17,40 @@ const (
 	maxRaw = 11
 )
 
-// Versions of raw files from which on they have something.
+// First versions of raw files with a feature.
 const (
 	rawVersionPadding   = 5
 	rawVersionBinaryIDs = 6
-	rawVersionRelative  = 8 // the addresses of counters are relative to the record
+	rawVersionRelative  = 8 // addresses of counters are relative to the data record
 	rawVersionBitmap    = 9
 	rawVersionVTables   = 10
 	rawVersionUniform   = 11
 )
 
-// A RawHeader is what the header of a dump says.
+// A RawHeader is the decoded header of a dump.
 type RawHeader struct {
 	Version      uint32
 	Flags        Flags
 	PointerSize  int    // 4 or 8
-	BigEndian    bool   // the byte order of the machine
-	NumFunctions uint64 // data records
-	NumCounters  uint64 // of 8 bytes, or of one if Flags say so
+	BigEndian    bool   // byte order of the profiled machine
+	NumFunctions uint64 // number of data records
+	NumCounters  uint64 // each of 8 bytes, or of 1 byte if Flags has SingleByteCounter
 
 	binaryIDsSize              uint64
 	numBitmapBytes             uint64
-	numUniform                 uint64 // uniform counters, which are passed over
+	numUniform                 uint64 // number of uniform counters, which are skipped
 	namesSize                  uint64
-	countersDelta, bitmapDelta uint64 // from the first data record to the counters and bitmaps in the memory of the process; before version 8 their address
+	countersDelta, bitmapDelta uint64 // distance from the first data record to the counters or bitmaps in the memory of the process; before version 8, their address
 	uniformDelta               uint64
 	numVTables                 uint64
 	vtableNamesSize            uint64
 
-	beforeCounters, afterCounters, afterBitmap, afterUniform uint64 // padding
-	namesDelta, lastKind                                     uint64 // nothing to read a file by
+	beforeCounters, afterCounters, afterBitmap, afterUniform uint64 // padding, in bytes
+	namesDelta, lastKind                                     uint64 // not needed to read the file
 }
 
-// A rawField is a word of the header, in versions from since on, before until unless that is 0.
+// A rawField is a word of the header that exists from version since on and, unless until is 0,
+// before version until.
 type rawField struct {
 	at           *uint64
 	since, until uint32
@@ -79,7 +80,7 @@ func (h *RawHeader) rawFields() [18]rawField {
 	}
 }
 
-// rawMagic recognises the first word of a dump.
+// rawMagic decodes the first word of a dump.
 func rawMagic(head []byte) (pointerSize int, big, ok bool) {
 	if len(head) < 8 {
 		return 0, false, false
@@ -121,7 +122,7 @@ func (f *fields) rawHeader() *RawHeader {
 	return h
 }
 
-// counterWidth returns the size of a counter.
+// counterWidth returns the size of a counter in bytes.
 func (h *RawHeader) counterWidth() uint64 {
 	if h.Flags&SingleByteCounter != 0 {
 		return 1
@@ -129,22 +130,22 @@ func (h *RawHeader) counterWidth() uint64 {
 	return 8
 }
 
-// uniformWidth is the size of a uniform counter, whatever that of the others is.
+// uniformWidth is the size of a uniform counter in bytes, independent of counterWidth.
 const uniformWidth = 8
 
-// correlated tells whether what describes the functions is elsewhere.
+// correlated reports whether the functions are described outside the file.
 func (h *RawHeader) correlated() bool {
 	return h.Flags&Correlated != 0 || h.NumFunctions == 0 && h.NumCounters > 0
 }
 
-// stamped tells whether a time stamp stands before the counters of each function. A program of
-// which only the entries of functions are instrumented takes none, though its flags say that it
-// does; LLVM 22 takes the counters of several functions for one there.
+// stamped reports whether a time stamp precedes the counters of each function. A program with
+// FunctionEntryOnly records no time stamps, even if its flags claim so. LLVM 22 misreads the
+// counters of such files.
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
 }
 
-// String says what the file is.
+// String describes the format of the file.
 func (h RawHeader) String() string {
 	order := "little-endian"
 	if h.BigEndian {

@@ -4,11 +4,20 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A data record of a raw file, P being the size of a pointer: u64 hash of the name; u64 hash of the
-// function; P counters; from version 11 P uniform counters; from 9 P bitmap; P function; P values;
-// u32 number of counters; u16 number of value sites for each kind, of which there are 2, from
-// version 10 3; from 11 u16 wave size; from 9 u32 number of bitmap bytes, aligned to 4; zeros to a
-// multiple of 8.
+// A rawRecord is a data record of a raw file. Its encoding, where P is a word of the size of a
+// pointer:
+//   - u64 hash of the name
+//   - u64 hash of the function
+//   - P counters
+//   - P uniform counters, from version 11
+//   - P bitmap, from version 9
+//   - P function
+//   - P values
+//   - u32 number of counters
+//   - u16 number of value sites for each of 2 kinds, from version 10 for each of 3 kinds
+//   - u16 wave size, from version 11
+//   - u32 number of bitmap bytes, aligned to 4, from version 9
+//   - zeros to a multiple of 8
 type rawRecord struct {
 	nameHash, hash            uint64
 	counters, uniform, bitmap uint64 // addresses
@@ -17,14 +26,14 @@ type rawRecord struct {
 	hasValues                 bool
 }
 
-// rawLayout says where the fields of a data record are.
+// rawLayout holds the offsets of the fields of a data record.
 type rawLayout struct {
-	big                                                            bool // byte order
+	big                                                            bool // big-endian
 	pointer                                                        int
-	counters, uniform, bitmap, function, numCounters, sites, bytes int // 0 where there is none
+	counters, uniform, bitmap, function, numCounters, sites, bytes int // 0 for a field that does not exist
 	kinds                                                          int
 	size                                                           int
-	absolute                                                       bool // addresses
+	absolute                                                       bool // addresses are absolute
 }
 
 func (h *RawHeader) layout() rawLayout {
@@ -57,7 +66,7 @@ func (h *RawHeader) layout() rawLayout {
 	return l
 }
 
-// read reads a data record out of its bytes.
+// read decodes a data record.
 func (l *rawLayout) read(p []byte) (r rawRecord) {
 	r.nameHash, r.hash = get64(p, l.big), get64(p[8:], l.big)
 	r.counters = l.address(p[l.counters:])
@@ -83,9 +92,9 @@ func (l *rawLayout) address(p []byte) uint64 {
 	return get64(p, l.big)
 }
 
-// distance returns how far the data of record i is behind the start of its section. The record
-// tells its address, and delta that of the section. From version 8 on, the address is relative to
-// the record, and delta to the array of records.
+// distance returns the offset of record i's data in its section, given the address in the record
+// and the delta in the header. Before version 8, both are absolute. From version 8 on, the address
+// is relative to the record, and delta is relative to the first record.
 func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	d := address - delta
 	if !l.absolute {
@@ -97,8 +106,8 @@ func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	return d
 }
 
-// A rawVTable is u64 hash of the name, P address, u32 size, zeros to a multiple of 8: the virtual
-// table covers [address, address+size).
+// A rawVTable describes a virtual table at [address, address+size). It is encoded as u64 hash of
+// the name, P address, u32 size, and zeros to a multiple of 8.
 type rawVTable struct {
 	nameHash, address uint64
 	size              uint32
@@ -110,7 +119,7 @@ func (l *rawLayout) readVTable(p []byte) rawVTable {
 	return rawVTable{get64(p, l.big), l.address(p[8:]), get32(p[8+l.pointer:], l.big)}
 }
 
-// part returns the bytes of a section that a record refers to.
+// part returns the bytes [start, start+size) of a section, to which record i refers.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
 		return nil, d.fault(i, 0, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
@@ -119,16 +128,16 @@ func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int
 	return data[start : start+size : start+size], nil
 }
 
-// timestampSize is what stands before the counters of a function of a temporal profile.
+// timestampSize is the size of the time stamp before a function's counters, in bytes.
 const timestampSize = 8
 
-// counters returns the counters of record i and its time stamp, 0 if there is none.
+// counters returns the counters of record i and its time stamp, or 0.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
 		return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no counters", i)
 	}
 	width := d.header.counterWidth()
-	start := r.counters // an offset, if the program has told it
+	start := r.counters // a Correlation provides offsets instead of addresses
 	if !d.header.correlated() {
 		start = d.layout.distance(r.counters, d.header.countersDelta, i)
 	}
@@ -149,8 +158,8 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	return c, stamp, nil
 }
 
-// checkUniform checks that the uniform counters of record i are in the file: as many as it has
-// counters, unless it has none. They are passed over.
+// checkUniform checks that the uniform counters of record i, if it has any, lie in the file. There
+// are as many as counters. They are not used otherwise.
 func (d *Dump) checkUniform(r *rawRecord, i int) error {
 	if r.uniform == 0 || d.header.numUniform == 0 || d.header.correlated() {
 		return nil
@@ -160,10 +169,10 @@ func (d *Dump) checkUniform(r *rawRecord, i int) error {
 	return err
 }
 
-// maxRawCount is the largest count of a raw file. Above it, LLVM takes the file for damaged.
+// maxRawCount is the largest count in a raw file. LLVM considers a file with larger counts damaged.
 const maxRawCount = 1 << 56
 
-// tooLarge returns a counter that is too large for a raw file, or 0.
+// tooLarge returns the first counter above maxRawCount, or 0.
 func (c Counters) tooLarge() uint64 {
 	if c.width == 1 {
 		return 0

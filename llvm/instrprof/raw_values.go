@@ -7,19 +7,19 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// rawValues reads the value data of a dump, function after function. The targets of calls and
-// virtual tables are addresses there, for which it puts name hashes.
+// rawValues reads the value data of a dump, function by function. It replaces the addresses of call
+// targets and virtual tables by name hashes.
 type rawValues struct {
 	f       *fields
 	dump    *Dump
-	known   bool // the addresses
+	known   bool // calls and vtables have been collected
 	calls   []addressed
 	vtables []addressed
 }
 
-// addressed is what has a name and an address.
+// addressed is the address range of a named function or virtual table.
 type addressed struct {
-	start, end uint64 // end is the first address behind it
+	start, end uint64 // end is exclusive
 	nameHash   uint64
 }
 
@@ -39,7 +39,7 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err()
 }
 
-// collect takes the addresses from the data records and the vtables.
+// collect reads the addresses from the data records and the vtables.
 func (v *rawValues) collect() {
 	d := v.dump
 	v.known = true
@@ -58,7 +58,7 @@ func (v *rawValues) collect() {
 	slices.SortFunc(v.vtables, compareStarts)
 }
 
-// translate returns the name hash of what covers an address, or 0.
+// translate returns the name hash for an address, or 0.
 func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
 	list := v.calls
 	switch kind {

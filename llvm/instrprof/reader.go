@@ -11,9 +11,9 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// A Reader reads an indexed file lazily: header, summaries and the head of the hash table when it
-// is opened, the rest as it is asked for. All methods may be called from many goroutines. What they
-// return stays valid after Close.
+// A Reader reads an indexed file lazily. It reads the header, the summaries and the head of the
+// hash table when opened, and the rest when needed. All methods may be called concurrently. Their
+// results stay valid after Close.
 type Reader struct {
 	src     *source.Source
 	header  Header
@@ -23,15 +23,15 @@ type Reader struct {
 	sound   soundness
 }
 
-// firstRead is how much of a file is read at once when it is opened: header and summaries of LLVM
-// take 976 bytes at most.
+// firstRead is the number of bytes read at once on opening. LLVM's header and summaries take at
+// most 976 bytes.
 const firstRead = 1024
 
-// Open opens a file. It costs two short reads; each lookup costs two or three more. A file that is
-// truncated or written to while it is open gives a afdo.ReadError of afdo.ErrChanged. The
-// caller closes the Reader.
+// Open opens a file with two short reads. Each lookup needs two or three more. If the file is
+// truncated or modified while it is open, reads return an afdo.ReadError of afdo.ErrChanged. The
+// caller must close the Reader.
 //
-// Errors are those of the system, a afdo.FormatError or a afdo.VersionError.
+// Errors are those of the system, afdo.FormatError and afdo.VersionError.
 func Open(path string) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -44,14 +44,14 @@ func Open(path string) (*Reader, error) {
 	return r, err
 }
 
-// OpenBytes reads a file that is in memory, without a copy: records are views of data, which must
-// not change as long as anything returned is in use.
+// OpenBytes opens a file in memory without copying it. Records are views of data, which must not
+// change while anything returned is in use.
 func OpenBytes(data []byte) (*Reader, error) {
 	return newReader(source.OfBytes(data))
 }
 
-// NewReader reads a file of size bytes through src, which must allow reads from many goroutines if
-// the Reader is used so. Close does not close src.
+// NewReader opens a file of size bytes behind src, which must allow concurrent reads if the Reader
+// is used concurrently. Close does not close src.
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("instrprof: size %d is negative", size)
@@ -74,7 +74,7 @@ func newReader(src *source.Source) (*Reader, error) {
 	return r, r.openTable()
 }
 
-// open reads header and summaries, which head begins with if it is not too short.
+// open reads the header and the summaries. head is the start of the file.
 func (r *Reader) open(head []byte) error {
 	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHeader}}
 	r.header = f.header(r.src.Size())
@@ -87,7 +87,7 @@ func (r *Reader) open(head []byte) error {
 	return f.err()
 }
 
-// openSummaries reads the summaries, which stand between header and payload.
+// openSummaries reads the summaries, which lie between header and payload.
 func (r *Reader) openSummaries(f *fields) error {
 	if r.header.HashTable > int64(len(f.Data)) {
 		head, err := r.longerHead(f)
@@ -107,8 +107,8 @@ func (r *Reader) openSummaries(f *fields) error {
 	return nil
 }
 
-// longerHead returns as much of the file as the summaries take according to the numbers that they
-// begin with.
+// longerHead returns the start of the file up to the end of the summaries, computed from the
+// numbers of their entries.
 func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	end := r.header.HashTable
 	need := uint64(f.Pos)
@@ -126,7 +126,7 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 		left := (uint64(end) - need) / 8
 		numFields, numEntries := get64(counts, false), get64(counts[8:], false)
 		if numFields > left || numEntries > left {
-			break // summary says so
+			break // summary reports the error
 		}
 		need += 16 + 8*numFields + summaryEntrySize*numEntries
 		if r.header.Flags&ContextSensitive == 0 {
@@ -139,8 +139,8 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	return r.src.View(0, int(min(need, uint64(end))))
 }
 
-// Close releases the file. It waits for no other call; calls that read and come later return
-// afdo.ErrClosed, a second Close among them.
+// Close releases the file without waiting for other calls. Later calls that need to read return
+// afdo.ErrClosed, and so does a second Close.
 func (r *Reader) Close() error { return r.src.Close() }
 
 // Header returns the header.
@@ -149,19 +149,18 @@ func (r *Reader) Header() Header { return r.header }
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.Size() }
 
-// Summary returns the summary of the records that are not context-sensitive as the file has it, or
-// nil before version 4. It must not be changed.
+// Summary returns the stored summary of the records that are not context-sensitive, or nil before
+// version 4. The caller must not change it.
 func (r *Reader) Summary() *Summary { return r.summary }
 
-// CSSummary returns the summary of the context-sensitive records, or nil if the file has none. It
-// must not be changed.
+// CSSummary returns the stored summary of the context-sensitive records, or nil if there is none.
+// The caller must not change it.
 func (r *Reader) CSSummary() *Summary { return r.cs }
 
-// Summarize adds up the counters of all records, for a summary of those that are not
-// context-sensitive and for one of the others, nil if the file has none. Other than the summary
-// that LLVM writes, it counts the functions of front ends whose hash has the bit by which
-// context-sensitive records are told. It takes one pass over the file, or two if there are many
-// counters.
+// Summarize computes the summary of the records that are not context-sensitive, and that of the
+// others, nil if the file has none. Unlike the summary that LLVM writes, plain includes functions
+// of front ends whose hash happens to have the bit of context-sensitive records. Summarize reads
+// the file once, or twice if it has many counters.
 func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	flags := r.header.Flags
 	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)
@@ -171,7 +170,7 @@ func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	return plain, cs, err
 }
 
-// summarize adds up the counters of the records whose hashes are in a summary.
+// summarize computes the summary of the records whose hash is in the selection.
 func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 	return summarize(func(count func(Counters)) {
 		r.walk(true, part{}, func(rec Record, _ uint64, err error) bool {
@@ -185,11 +184,11 @@ func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 	})
 }
 
-// NumFunctions returns the number of function names.
+// NumFunctions returns the number of distinct function names.
 func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
 
-// Function returns all records of a name, as many as it has hashes. It reads a bucket of the hash
-// table and its chain. Without any the error is afdo.ErrNotFound.
+// Function returns all records with the given name, one for each hash. It reads one bucket of the
+// hash table and its chain. If there are none, it returns afdo.ErrNotFound.
 func (r *Reader) Function(name string) ([]Record, error) {
 	f, err := r.lookup(name)
 	if err != nil {
@@ -205,7 +204,7 @@ func (r *Reader) Function(name string) ([]Record, error) {
 	return records, nil
 }
 
-// Record returns the record of a name and a hash. See [Reader.Function].
+// Record returns the record with the given name and hash, see [Reader.Function].
 func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	f, err := r.lookup(name)
 	if err != nil {
@@ -222,24 +221,23 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
-// Name returns the name of a function by its hash, as value profiles and traces have it, or
-// afdo.ErrNotFound. It costs what [Reader.Function] costs.
+// Name returns the name of the function with the given hash, or afdo.ErrNotFound. Value profiles
+// and traces contain such hashes. It costs as much as [Reader.Function].
 func (r *Reader) Name(nameHash uint64) (string, error) {
 	_, name, err := r.find(nameHash, nil)
 	return string(name), err
 }
 
-// Records returns all records in the order of the file. Names come together with all their hashes.
-// An error ends the sequence. It takes a megabyte of memory, of OpenBytes none, beside what the
-// caller keeps.
+// Records iterates over all records in file order. Records with the same name are adjacent. An
+// error ends the iteration. It takes 1 MiB of memory, or none after OpenBytes.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r.walk(false, part{}, func(rec Record, _ uint64, err error) bool { return yield(rec, err) })
 	}
 }
 
-// walk is Records for the functions of a part, with the hash of the name. With reuse, a record is
-// valid only until the next one is asked for.
+// walk iterates over the records of a part of the functions, with the hash of each name. With
+// reuse, a record is valid only until the next one.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
 	if err := r.src.Ready(); err != nil {
 		yield(Record{}, 0, err)

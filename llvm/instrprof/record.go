@@ -6,10 +6,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Record is a view of what a profile holds of one function, or of one body of a function: two
-// programs may have functions of one name with different control flow, which the hash tells apart.
-// A Record is a value that may be copied and used from many goroutines; what it views lives as long
-// as it does.
+// A Record is a view of the data for one function, or one body of a function: if two programs
+// contain different functions with the same name, their hashes differ. A Record is a small value
+// and may be used concurrently. It is valid as long as the bytes that it refers to.
 type Record struct {
 	name     []byte
 	hash     uint64
@@ -18,8 +17,7 @@ type Record struct {
 	values   Values
 }
 
-// NewRecord makes a record. It copies nothing of name and values. Errors match
-// afdo.ErrUnrepresentable.
+// NewRecord creates a record. It copies its arguments. Errors match afdo.ErrUnrepresentable.
 func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, values ValueSites) (Record, error) {
 	r := Record{name: []byte(name), hash: hash}
 	r.counters = Counters{data: append64(make([]byte, 0, 8*len(counters)), counters...), width: 8}
@@ -29,17 +27,17 @@ func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, value
 	return r, err
 }
 
-// Name returns the name of the function, with the file before it if it is static. It is copied.
+// Name returns a copy of the function's name. For a static function it starts with the source file.
 func (r Record) Name() string { return string(r.name) }
 
 // Hash returns the hash of the function's control flow.
 func (r Record) Hash() uint64 { return r.hash }
 
-// ContextSensitive reports whether the counters were taken after inlining, by a second
-// instrumentation. It says something only of the records of a profile with that flag.
+// ContextSensitive reports whether the counters were recorded by a second instrumentation after
+// inlining. This is meaningful only in a profile with the ContextSensitive flag.
 func (r Record) ContextSensitive() bool { return marked(r.hash) }
 
-// Counters returns the counters: how often blocks or edges ran.
+// Counters returns the execution counts of blocks or edges.
 func (r Record) Counters() Counters { return r.counters }
 
 // Bitmap returns the MC/DC bitmap.
@@ -48,14 +46,19 @@ func (r Record) Bitmap() Bitmap { return r.bitmap }
 // Values returns the value profile.
 func (r Record) Values() Values { return r.values }
 
-// Pseudo returns [PseudoHot] or [PseudoWarm] if the counters are not known, otherwise 0.
+// Pseudo returns [PseudoHot] or [PseudoWarm] if the record has a pseudo count instead of counters,
+// otherwise 0.
 func (r Record) Pseudo() uint64 { return r.counters.pseudo() }
 
-// String says which record it is.
+// String identifies the record by name and hash.
 func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.hash) }
 
-// Records of an indexed file: u64 hash; from version 2 u64 number of counters, before it they take
-// the rest; the counters; from 11 u64 number of bitmap bytes and a u64 for each; from 3 value data.
+// The encoding of a record in indexed files:
+//   - u64 hash
+//   - u64 number of counters, from version 2; before, counters fill the rest of the data
+//   - the counters
+//   - u64 number of bitmap bytes and a u64 for each byte, from version 11
+//   - value data, from version 3
 
 // record reads a record of an indexed file.
 func (f *fields) record(version uint32, name []byte) Record {
@@ -75,7 +78,7 @@ func (f *fields) record(version uint32, name []byte) Record {
 	return r
 }
 
-// bitmap reads a bitmap, in which a word stands for each byte.
+// bitmap reads a bitmap in which each byte is stored as a word.
 func (f *fields) bitmap() []byte {
 	m := f.count(8, "the number of bitmap bytes")
 	pos := f.Pos
@@ -88,7 +91,7 @@ func (f *fields) bitmap() []byte {
 	return data
 }
 
-// append is the mirror image of fields.record.
+// append appends a record in the form that fields.record reads.
 func (f *function) append(p []byte, version uint32) []byte {
 	p = append64(p, f.hash, uint64(f.numCounters))
 	p = append(p, f.counters().data...)
@@ -102,7 +105,7 @@ func (f *function) append(p []byte, version uint32) []byte {
 	return append(p, f.encodedValues(version)...)
 }
 
-// encodedSize returns how many bytes append appends.
+// encodedSize returns the number of bytes that append appends.
 func (f *function) encodedSize(version uint32) uint64 {
 	size := 16 + len(f.counters().data) + len(f.encodedValues(version))
 	if version >= versionBitmap {
@@ -113,7 +116,7 @@ func (f *function) encodedSize(version uint32) uint64 {
 
 var noValues = []byte{valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0}
 
-// encodedValues returns the value data. Those of virtual tables are known since version 12.
+// encodedValues returns the value data. Before version 12 it has no virtual tables.
 func (f *function) encodedValues(version uint32) []byte {
 	switch {
 	case f.values == nil:

@@ -9,31 +9,32 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// numShards is into how many parts the functions of a profile are divided by the hash of their
-// names, so that as many goroutines can add to it.
+// numShards is the number of parts into which the functions of a profile are divided by name hash.
+// It is the maximum number of goroutines that can add to a profile.
 const numShards = 8
 
-// A shard holds functions. Their memory is asked for in chunks.
+// A shard holds a part of the functions. It allocates memory in chunks.
 type shard struct {
 	chunks [][]function
 	count  int
-	byName map[uint64]int32 // name hash: the first function with it
-	alike  map[alike]int32  // functions whose name hash another one had before: the last of these
+	byName map[uint64]int32 // index of the first function with each name hash
+	alike  map[alike]int32  // index of the last further function with the same hashes
 	names  arena.Names
 	words  []byte
-	size   int // of the chunk that words is the rest of
+	size   int // size of the chunk from which words is allocated
 }
 
-// alike is what functions share that no map tells apart: only names whose hashes collide do.
+// alike is the key of functions that share their name hash with another function. They have another
+// function hash or, if name hashes collide, another name.
 type alike struct{ nameHash, hash uint64 }
 
-// A function is what a Profile holds of a name and a hash.
+// A function holds the data for one name and hash.
 type function struct {
 	name        string
 	hash        uint64
-	body        []byte // counters as in indexed files, and bitmap as in raw ones
+	body        []byte // counters as in indexed files, followed by the bitmap as in raw files
 	numCounters uint32
-	next        int32 // among those alike the one before this, or -1
+	next        int32 // index of the previous function with the same alike key, or -1
 	values      *Values
 }
 
@@ -43,8 +44,8 @@ func (f *function) counters() Counters {
 
 func (f *function) bitmap() []byte { return f.body[8*int(f.numCounters):] }
 
-// ran tells whether any counter or bitmap byte is not 0.
-func (f *function) ran() bool {
+// executed reports whether any counter or bitmap byte is not 0.
+func (f *function) executed() bool {
 	return slices.ContainsFunc(f.body, func(b byte) bool { return b != 0 })
 }
 
@@ -56,7 +57,7 @@ func (f *function) record() Record {
 	return r
 }
 
-// Sizes of chunks: functions, and bytes of counters at first and at most.
+// Chunk sizes: number of functions, and minimum and maximum bytes of counters.
 const (
 	functionChunk = 256
 	minByteChunk  = 1 << 10
@@ -91,7 +92,7 @@ func (f *function) is(name []byte, hash uint64) bool {
 	return f.hash == hash && f.name == string(name)
 }
 
-// insert adds a record of a new name or hash.
+// insert adds a record whose name or hash is new.
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	name := s.name(nameHash, r.name)
 	f := s.place(nameHash, r.hash)
@@ -107,7 +108,7 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	}
 }
 
-// place returns the place of one more function, by whose hashes it is found from now on.
+// place allocates a function and registers it under its hashes.
 func (s *shard) place(nameHash, hash uint64) *function {
 	if s.count%functionChunk == 0 {
 		s.chunks = append(s.chunks, make([]function, functionChunk))
@@ -131,7 +132,7 @@ func (s *shard) place(nameHash, hash uint64) *function {
 	return f
 }
 
-// keep drops the functions that are not wanted.
+// keep removes the functions for which wanted returns false.
 func (s *shard) keep(wanted func(*function) bool) {
 	old := *s
 	s.chunks, s.count, s.byName, s.alike = nil, 0, nil, nil
@@ -147,7 +148,7 @@ func (s *shard) keep(wanted func(*function) bool) {
 	}
 }
 
-// name returns a copy of a name, which functions that have it share.
+// name returns a copy of a name, shared by the functions with that name.
 func (s *shard) name(nameHash uint64, name []byte) string {
 	if i, ok := s.byName[nameHash]; ok && s.at(i).name == string(name) {
 		return s.at(i).name
@@ -155,7 +156,7 @@ func (s *shard) name(nameHash uint64, name []byte) string {
 	return s.names.CloneBytes(name)
 }
 
-// alloc returns an empty slice with room for n bytes.
+// alloc returns an empty slice with capacity n.
 func (s *shard) alloc(n int) []byte {
 	if n > len(s.words) {
 		if n > maxByteChunk/8 {
@@ -169,7 +170,7 @@ func (s *shard) alloc(n int) []byte {
 	return part
 }
 
-// addTo adds a record to that of the same name and hash.
+// addTo adds a record to the function with the same name and hash.
 func (s *shard) addTo(f *function, r Record, weight uint64) error {
 	counters, bitmap := f.counters(), f.bitmap()
 	if n := r.counters.Len(); n != counters.Len() {
@@ -194,7 +195,7 @@ func (s *shard) addTo(f *function, r Record, weight uint64) error {
 	return s.addValues(f, r, weight)
 }
 
-// addValues adds the sites of kinds of which both have as many.
+// addValues adds the value sites of each kind for which both have the same number of sites.
 func (s *shard) addValues(f *function, r Record, weight uint64) error {
 	if r.values.Empty() && f.values == nil {
 		return nil
@@ -219,7 +220,7 @@ func (s *shard) addValues(f *function, r Record, weight uint64) error {
 	return err
 }
 
-// setValues keeps the sites, in order, in the memory of those before if they fit.
+// setValues sorts and stores the sites. It reuses the memory of the previous ones if they fit.
 func (s *shard) setValues(f *function, sites ValueSites) {
 	sites.order()
 	if f.values == nil {
@@ -236,7 +237,8 @@ func scaleCounters(counters []byte, weight uint64) {
 	}
 }
 
-// addCounters adds to the counters of an indexed file others, of which there are as many.
+// addCounters adds c, multiplied by weight, to the same number of counters in sum, which are in the
+// form of indexed files.
 func addCounters(sum []byte, c Counters, weight uint64) {
 	if weight == 1 && c.width == 8 && !c.big {
 		data := c.data

@@ -10,11 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ValueSites is value data taken apart: by kind, the values of each site. It is what [NewRecord]
-// takes; [Values] is what is read.
+// ValueSites is decoded value data: for each kind, the values at each site. [NewRecord] takes it;
+// [Values] is the encoded form, which readers return.
 type ValueSites [numValueKinds][][]Value
 
-// sites takes value data apart.
+// sites decodes value data.
 func (v Values) sites() (s ValueSites) {
 	for kind := range numValueKinds {
 		s[kind] = make([][]Value, 0, v.NumSites(kind))
@@ -25,7 +25,8 @@ func (v Values) sites() (s ValueSites) {
 	return s
 }
 
-// appendTo is the mirror image of fields.values. Sites have 255 values at most.
+// appendTo appends value data in the form that fields.values reads. Sites must have at most 255
+// values.
 func (s ValueSites) appendTo(p []byte) []byte {
 	start, kinds := len(p), uint32(0)
 	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -51,7 +52,7 @@ func (s ValueSites) appendTo(p []byte) []byte {
 	return p
 }
 
-// view puts value data together.
+// view encodes value data.
 func (s ValueSites) view() (Values, error) {
 	for kind, sites := range s {
 		for _, site := range sites {
@@ -65,8 +66,8 @@ func (s ValueSites) view() (Values, error) {
 	return v, f.err()
 }
 
-// order puts the values of each site in the order of indexed files, most frequent first, and cuts
-// it to what a site holds.
+// order sorts the values of each site by descending count, as in indexed files, and keeps as many
+// as a site can hold.
 func (s ValueSites) order() {
 	for _, sites := range s {
 		for i, site := range sites {
@@ -86,8 +87,9 @@ func (s ValueSites) scale(weight uint64) {
 	}
 }
 
-// addSite adds two sites. Values come out in ascending order. A value may occur more than once in a
-// site, as the name of no known function does: the first of one is added to the first of the other.
+// addSite adds two sites. The result is in ascending order of values. A value may occur several
+// times in a site, for example 0 for all unknown functions: the first occurrence in b is added to
+// the first in a, and so on.
 func addSite(a, b []Value) []Value {
 	byValue := func(a, b Value) int { return cmp.Compare(a.Value, b.Value) }
 	slices.SortStableFunc(a, byValue)

@@ -8,22 +8,22 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Slice is what one compile uses of an indexed file.
+// A Slice is the part of an indexed file that one compile uses.
 type Slice struct {
 	profile   *Profile
 	version   uint32
-	summaries [2]*Summary // of plain and context-sensitive records
+	summaries [2]*Summary // of plain and of context-sensitive records
 }
 
 // NumRecords returns the number of records.
 func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 
 // Slice returns the part of a file that clang reads for a module: the functions whose names are
-// wanted. Summaries, from which clang computes thresholds, flags and names of virtual tables stay
-// as they are. Traces and binary IDs, which no compile uses, are left out.
+// wanted. It keeps the summaries, from which clang computes thresholds, the flags and the names of
+// virtual tables. It leaves out traces and binary IDs, which no compile uses.
 //
-// A file of a version before 12, which is not written, or with a MemProf section gives an error
-// that matches afdo.ErrUnrepresentable.
+// A file of a version before 12, or one with a MemProf section, gives an error that matches
+// afdo.ErrUnrepresentable.
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	h := r.header
 	if h.Version < maxIndexed-1 || h.Flags&HasMemProf != 0 {
@@ -50,8 +50,8 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	return s, errors.Join(w.err, err)
 }
 
-// Write writes the slice as an indexed file of the version of the whole. The same slice is always
-// the same bytes.
+// Write writes the slice as an indexed file, in the version of the original. The output is
+// deterministic.
 func (s *Slice) Write(w io.Writer) error {
 	x := newIndexedWriter(s.profile, IndexedOptions{Version: s.version, VTableNames: true}, s.summaries)
 	return x.writeTo(w)

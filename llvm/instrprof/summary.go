@@ -8,22 +8,22 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Summary is the distribution of the counters of a profile, from which compilers compute their
-// thresholds for hot code. Functions with a pseudo count are left out.
+// A Summary describes the distribution of a profile's counters. Compilers compute thresholds for
+// hot code from it. It leaves out functions with a pseudo count.
 type Summary struct {
 	NumFunctions     uint64
 	NumCounts        uint64
-	MaxFunctionCount uint64 // the largest first counter
+	MaxFunctionCount uint64 // the largest first counter of a function
 	MaxCount         uint64
-	MaxInternalCount uint64 // the largest of the other counters
+	MaxInternalCount uint64 // the largest of all other counters
 	TotalCount       uint64
 	Entries          []SummaryEntry
 }
 
-// A SummaryEntry says that the NumCounts largest counters, those of at least MinCount, make up a
-// part of the total count.
+// A SummaryEntry states that the NumCounts largest counters, each at least MinCount, make up a
+// given share of the total count.
 type SummaryEntry struct {
-	Cutoff    uint64 // parts per million
+	Cutoff    uint64 // the share, in parts per million
 	MinCount  uint64
 	NumCounts uint64
 }
@@ -34,21 +34,21 @@ const (
 	million          = 1_000_000
 )
 
-// cutoffs are those LLVM writes.
+// cutoffs are the cutoffs that LLVM writes.
 var cutoffs = [...]uint64{
 	10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 950_000,
 	990_000, 999_000, 999_900, 999_990, 999_999,
 }
 
-// fieldList returns the fields in the order of the file.
+// fieldList returns the fields in file order.
 func (s *Summary) fieldList() [summaryFields]*uint64 {
 	return [...]*uint64{
 		&s.NumFunctions, &s.NumCounts, &s.MaxFunctionCount, &s.MaxCount, &s.MaxInternalCount, &s.TotalCount,
 	}
 }
 
-// summary reads a summary: the number of fields and of entries, the fields, the entries. There may
-// be more fields than are known.
+// summary reads a summary: the number of fields, the number of entries, the fields, and the
+// entries. It skips unknown fields.
 func (f *fields) summary() *Summary {
 	s := &Summary{}
 	pos := f.Pos
@@ -73,7 +73,7 @@ func (f *fields) summary() *Summary {
 	return s
 }
 
-// append is the mirror image of fields.summary.
+// append appends a summary in the form that fields.summary reads.
 func (s *Summary) append(p []byte) []byte {
 	p = append64(p, summaryFields, uint64(len(s.Entries)))
 	for _, v := range s.fieldList() {
@@ -85,7 +85,8 @@ func (s *Summary) append(p []byte) []byte {
 	return p
 }
 
-// summarize returns the summary of counters that each goes through, once or twice.
+// summarize returns the summary of all counters that each passes to count. It calls each once or
+// twice.
 func summarize(each func(count func(Counters))) *Summary {
 	t := &tally{}
 	each(t.add)
@@ -96,22 +97,23 @@ func summarize(each func(count func(Counters))) *Summary {
 	return t.summary()
 }
 
-// fewCounts is how many counts are kept and sorted. Of more, only those near the cutoffs are.
+// fewCounts is the maximum number of counts that are all kept and sorted. If there are more, only
+// those near the cutoffs are kept.
 const fewCounts = 4096
 
-// A tally counts counters for a summary. Many are counted in buckets, and once the buckets in which
-// the cutoffs fall are known, those in them are collected in a second pass.
+// A tally counts counters for a summary. If there are many, a first pass counts them in buckets. A
+// second pass then collects the counters of those buckets that contain a cutoff.
 type tally struct {
 	s      Summary
-	few    []uint64         // all counts, as long as they are few
-	many   []bucket         // by size, then
-	opened map[int][]uint64 // the counts of buckets that a cutoff falls into, in the second pass
+	few    []uint64         // all counts, as long as there are few
+	many   []bucket         // once there are many, buckets by size of the count
+	opened map[int][]uint64 // second pass: the counts of each bucket that contains a cutoff
 }
 
 type bucket struct{ n, sum uint64 }
 
-// Counts below exactCounts have a bucket each, others one for each value of their first eleven
-// bits.
+// Each count below exactCounts has a bucket of its own. Other counts share a bucket if they agree
+// in length and in their first eleven bits.
 const (
 	exactBits   = 11
 	exactCounts = 1 << exactBits
@@ -126,7 +128,7 @@ func bucketOf(n uint64) int {
 	return exactCounts + (shift-1)*(exactCounts/2) + int(n>>shift) - exactCounts/2
 }
 
-// add counts a record. One without counters has no entry to count.
+// add counts a record. A record without counters is ignored.
 func (t *tally) add(c Counters) {
 	if c.pseudo() != 0 || c.Len() == 0 {
 		return
@@ -135,7 +137,7 @@ func (t *tally) add(c Counters) {
 	t.s.MaxFunctionCount = max(t.s.MaxFunctionCount, c.At(0))
 	for i := range c.Len() {
 		n := c.At(i)
-		if n == PseudoHot { // LLVM's mark of a counter that says nothing
+		if n == PseudoHot { // LLVM's mark for an unknown counter
 			continue
 		}
 		if i > 0 {
@@ -164,7 +166,7 @@ func (t *tally) count(n uint64) {
 	b.sum += n
 }
 
-// openBuckets finds the buckets that a cutoff falls into.
+// openBuckets finds the buckets that contain a cutoff.
 func (t *tally) openBuckets() {
 	t.opened = map[int][]uint64{}
 	i, sum := len(t.many), uint64(0)
@@ -178,7 +180,7 @@ func (t *tally) openBuckets() {
 	}
 }
 
-// addAgain collects the counts of a record that are in open buckets.
+// addAgain collects the counts that fall into open buckets.
 func (t *tally) addAgain(c Counters) {
 	if c.pseudo() != 0 {
 		return
@@ -195,15 +197,15 @@ func (t *tally) addAgain(c Counters) {
 	}
 }
 
-// wanted returns the part of the total count that a cutoff is.
+// wanted returns the share of the total count that a cutoff stands for.
 func (t *tally) wanted(cutoff uint64) uint64 {
 	high, low := bits.Mul64(t.s.TotalCount, cutoff)
 	wanted, _ := bits.Div64(high, low, million)
 	return wanted
 }
 
-// groups returns the distinct counts, largest first, with how many there are of each. Of buckets
-// that are not open it returns the sum as one count: no cutoff falls there.
+// groups iterates over the distinct counts, largest first, with their number and sum. For a bucket
+// that contains no cutoff it yields a single count with the sum of the bucket.
 func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	return func(yield func(uint64, bucket) bool) {
 		if !eachGroup(t.few, yield) {
@@ -238,7 +240,7 @@ func eachGroup(counts []uint64, yield func(uint64, bucket) bool) bool {
 	return true
 }
 
-// summary returns the summary of what was counted.
+// summary returns the summary of the counters counted so far.
 func (t *tally) summary() *Summary {
 	s := t.s
 	s.MaxCount = max(s.MaxFunctionCount, s.MaxInternalCount)

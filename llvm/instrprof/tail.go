@@ -8,10 +8,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// The sections after the hash table: MemProf, binary IDs, vtable names, traces. None says how long
-// it is in the header; each ends where another begins, or the file ends.
+// This file reads the sections after the hash table: MemProf, binary IDs, vtable names and traces.
+// The header has only their offsets. A section ends where the next one begins or the file ends.
 
-// section returns a section that begins at off, which is not 0.
+// tailSection returns a decoder for the section at offset off, which must not be 0.
 func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 	h := &r.header
 	end := r.src.Size()
@@ -27,9 +27,9 @@ func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 	return &fields{Buffer: decode.Buffer{Data: data, Part: s}, base: off}, nil
 }
 
-// MemProf returns the bytes of the MemProf section and its offset in the file, from whose start the
-// offsets in the section count. The bytes reach to the next section and may end with zeros that are
-// not part of the section. Without one the error is afdo.ErrNotFound.
+// MemProf returns the bytes of the MemProf section and its file offset. The offsets stored in the
+// section are file offsets. data extends to the next section, so it may end with zeros that are not
+// part of it. If there is no section, the error is afdo.ErrNotFound.
 func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
 		return nil, 0, fault.ErrNotFound
@@ -41,10 +41,10 @@ func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	return f.Data, r.header.MemProf, nil
 }
 
-// A BinaryID identifies a binary that was profiled, as a rule by its build ID.
+// A BinaryID identifies a profiled binary, usually by its build ID.
 type BinaryID []byte
 
-// BinaryIDs returns the IDs of the binaries, sorted.
+// BinaryIDs returns the sorted IDs of the profiled binaries.
 func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	if r.header.Version < versionBinaryIDs {
 		return nil, nil
@@ -78,7 +78,7 @@ func (f *fields) binaryIDs(size uint64) []BinaryID {
 	return ids
 }
 
-// encodeBinaryIDs is the mirror image of fields.binaryIDs.
+// encodeBinaryIDs encodes IDs in the form that fields.binaryIDs reads.
 func encodeBinaryIDs(ids []BinaryID) (p []byte) {
 	for _, id := range ids {
 		p = append64(p, uint64(len(id)))
@@ -94,8 +94,8 @@ func sortBinaryIDs(ids []BinaryID) []BinaryID {
 	return slices.CompactFunc(ids, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
 }
 
-// VTableNames returns the names of virtual tables that the file keeps: none, unless it was merged
-// so.
+// VTableNames returns the names of virtual tables. A file contains them only if requested when it
+// was merged.
 func (r *Reader) VTableNames() ([]string, error) {
 	if r.header.Version < versionVTables {
 		return nil, nil
@@ -119,13 +119,13 @@ type Trace struct {
 	Functions []uint64 // name hashes
 }
 
-// Traces are the temporal profile: a sample of the traces that were seen.
+// Traces is the temporal profile: a sample of the recorded traces.
 type Traces struct {
-	Seen   uint64 // the number of traces of which these were kept
+	Seen   uint64 // number of traces from which the sample was taken
 	Traces []Trace
 }
 
-// Traces returns the traces, none if the file has none.
+// Traces returns the temporal profile, which is empty if the file has none.
 func (r *Reader) Traces() (Traces, error) {
 	if r.header.Version < versionTraces || r.header.Flags&TemporalTraces == 0 {
 		return Traces{}, nil
@@ -160,7 +160,7 @@ func (f *fields) traces() Traces {
 	return t
 }
 
-// append is the mirror image of fields.traces.
+// append appends traces in the form that fields.traces reads.
 func (t *Traces) append(p []byte) []byte {
 	p = append64(p, uint64(len(t.Traces)), t.Seen)
 	for _, trace := range t.Traces {

@@ -11,22 +11,26 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A textReader reads a text: its header when it is made, its records as they are asked for, once.
+// A textReader reads a text. It reads the header lines when created, and each record once, when
+// asked for.
 type textReader struct {
 	lines   lineReader
 	flags   Flags
 	traces  Traces
-	vtables map[string]struct{} // names of virtual tables in the records that were read so far
+	vtables map[string]struct{} // names of virtual tables in the records read so far
 }
 
 // newTextReader reads the header lines of a text.
 //
-// A line that begins with # is a comment; empty lines have no meaning. Header lines begin with a
-// colon: ir, csir, fe, entry_first, not_entry_first, instrument_loop_entries, single_byte_coverage,
-// temporal_prof_traces, in any case. A record is a name, a hash, a number of counters and the
-// counters; perhaps $ with a number of bitmap bytes, and these; perhaps a number of value kinds,
-// and for each the kind, a number of sites and for each site a number of values and VALUE:COUNT
-// lines. What is wrong is a afdo.FormatError with line and column.
+// A line that begins with # is a comment. Empty lines are ignored. Header lines begin with a colon,
+// and their names ignore case: ir, csir, fe, entry_first, not_entry_first, instrument_loop_entries,
+// single_byte_coverage, temporal_prof_traces. A record consists of
+//   - a name, a hash, the number of counters, and the counters;
+//   - optionally $ with the number of bitmap bytes, and these bytes;
+//   - optionally the number of value kinds, and for each kind its number, the number of sites, and
+//     for each site the number of values and as many lines VALUE:COUNT.
+//
+// Errors in the text are afdo.FormatError with line and column.
 func newTextReader(r io.Reader) (*textReader, error) {
 	t := &textReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]struct{}{}}
 	t.lines.next()
@@ -75,7 +79,7 @@ func (t *textReader) readTraces() {
 	}
 }
 
-// records returns the records in the order of the text. An error ends the sequence.
+// records iterates over the records in order. An error ends the iteration.
 func (t *textReader) records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for !t.lines.end && t.lines.err == nil {
@@ -105,7 +109,7 @@ func (t *textReader) record() Record {
 	if strings.HasPrefix(l.text, "$") && l.err == nil {
 		t.bitmap(&r)
 	}
-	// What comes next is a name unless it is a number.
+	// A number starts value data. Anything else is the name of the next record.
 	if kinds, err := strconv.ParseUint(l.text, 10, 32); err == nil && !l.end {
 		t.values(&r, kinds)
 	}
@@ -200,18 +204,18 @@ func (t *textReader) value(kind ValueKind, s string) (uint64, error) {
 	return NameHash(s), nil
 }
 
-// A lineReader hands out the lines of a text that are neither empty nor comments. The first error
-// sticks and ends it.
+// A lineReader returns the lines of a text that are neither empty nor comments. The first error is
+// kept and ends reading.
 type lineReader struct {
 	r    *bufio.Reader
 	text string
-	end  bool // there is no line; text is empty
-	line int  // number of text, from 1
-	last int  // number of the line taken before
+	end  bool // there are no more lines; text is empty
+	line int  // line number of text, from 1
+	last int  // line number of the line taken before
 	err  error
 }
 
-// next goes to the next line.
+// next moves to the next line.
 func (l *lineReader) next() {
 	for !l.end {
 		s, err := l.r.ReadString('\n')
@@ -240,24 +244,24 @@ func (l *lineReader) stop(err error) {
 	l.text, l.end = "", true
 }
 
-// fail records a fault in the line, at a column.
+// fail records an error in the current line.
 func (l *lineReader) fail(column int, class error, format string, args ...any) {
 	l.stop(faultIn(l.line, column, class, format, args...))
 }
 
-// failBefore records a fault in the line that was taken last.
+// failBefore records an error in the line that was taken last.
 func (l *lineReader) failBefore(class error, format string, args ...any) {
 	l.stop(faultIn(max(l.last, 1), 1, class, format, args...))
 }
 
-// faultIn returns the error about a place of a text.
+// faultIn returns an error about a line and column of the text.
 func faultIn(line, column int, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "instrprof", Section: fault.HeaderSection, Offset: -1, Line: line, Column: column, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
-// take returns the line and goes to the next.
+// take returns the current line and moves to the next.
 func (l *lineReader) take(what string) string {
 	if l.end {
 		l.fail(1, fault.ErrTruncated, "found the end of the text, want %s", what)

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// externalSymbol stands in a text for a name that the file does not tell.
+// externalSymbol replaces a name that the profile does not contain.
 const externalSymbol = "** External Symbol **"
 
-// textHeaders are the header lines that stand for flags, in the order of LLVM's writer, with the
-// comments it puts before them. CSIR stands for IR, too.
+// textHeaders maps flags to header lines, in the order of LLVM's writer and with its comments. CSIR
+// implies IR.
 var textHeaders = [...]struct {
 	flags   Flags
 	line    string
@@ -25,16 +25,15 @@ var textHeaders = [...]struct {
 	{SingleByteCounter, "single_byte_coverage", "Instrument block coverage"},
 }
 
-// WriteText writes the profile as text, byte for byte as llvm-profdata merge --text does. The names
-// of call targets are those of the profile's functions; of virtual tables they are VTableNames. A
-// hash without a name becomes an external symbol, like 0: the text does not hold it. Nor does it
-// hold functions without counters, which are left out: LLVM writes them and cannot read the text.
+// WriteText writes the profile as text, byte for byte like llvm-profdata merge --text. It takes the
+// names of call targets from the profile's functions, and those of virtual tables from VTableNames.
+// The hash of any other name is lost; like 0, it becomes an external symbol. WriteText leaves out
+// functions without counters, which LLVM writes but cannot read.
 func (p *Profile) WriteText(w io.Writer) error {
 	return writeText(w, p.Flags, &p.Traces, p.Records(), p.names())
 }
 
-// WriteRecords writes records as a text, as [Profile.WriteText] does, with the names of hashes as
-// name has them.
+// WriteRecords writes records as text, like [Profile.WriteText]. name returns the name for a hash.
 func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
 	return writeText(w, flags&^TemporalTraces, nil, records, name)
 }
@@ -57,12 +56,12 @@ func writeText(w io.Writer, flags Flags, traces *Traces, records iter.Seq[Record
 }
 
 type textWriter struct {
-	w       *bufio.Writer // whose error sticks
+	w       *bufio.Writer // keeps the first error
 	name    func(nameHash uint64) (string, bool)
 	scratch []byte
 }
 
-// line writes what is written to a bufio.Writer, whose Flush tells of errors.
+// line writes a line. Errors of the bufio.Writer surface on Flush.
 func (t *textWriter) line(parts ...string) {
 	for _, s := range parts {
 		_, _ = t.w.WriteString(s)
@@ -157,7 +156,7 @@ func (t *textWriter) values(v Values) {
 	}
 }
 
-// value returns a value as text has it.
+// value returns the text form of a value.
 func (t *textWriter) value(kind ValueKind, v uint64) string {
 	if kind == MemOPSize {
 		return strconv.FormatUint(v, 10)

@@ -2,14 +2,14 @@ package instrprof
 
 import "math/rand/v2"
 
-// What is kept of temporal profiles.
+// Limits on temporal profiles.
 const (
-	maxTraces   = 100    // further ones take the place of others at random, all with the same chance
-	maxTraceLen = 10_000 // functions
+	maxTraces   = 100    // further traces replace others at random, all with the same probability
+	maxTraceLen = 10_000 // in functions
 )
 
-// add adds the traces of a profile. Which are kept of more than 100 is random, but the same each
-// time.
+// add adds the traces of another profile. If there are more than 100, it keeps a random sample,
+// which is the same on each run.
 func (t *Traces) add(other Traces) {
 	traces := make([]Trace, 0, len(other.Traces))
 	for _, trace := range other.Traces {
@@ -31,7 +31,8 @@ func (t *Traces) add(other Traces) {
 		t.Seen = saturatingAdd(t.Seen, seen)
 		return
 	}
-	// Both are samples: each place goes to one of the other with the chance that its stream has.
+	// Both are samples. Each place goes to a trace of the other sample with the probability of that
+	// sample's stream.
 	random.Shuffle(len(traces), func(i, j int) { traces[i], traces[j] = traces[j], traces[i] })
 	for i := range t.Traces {
 		if len(traces) > 0 && random.Float64()*(float64(t.Seen)+float64(seen)) < float64(seen) {

@@ -8,20 +8,20 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A ValueKind is a kind of value that programs can be made to count.
+// A ValueKind is a kind of value that instrumented programs record.
 type ValueKind uint8
 
 // The kinds of LLVM 22.
 const (
-	IndirectCallTarget ValueKind = iota // the name hash of the function called
-	MemOPSize                           // the size of a memcpy, memset and the like, bucketed
-	VTableTarget                        // the name hash of the virtual table of an object
+	IndirectCallTarget ValueKind = iota // the name hash of the called function
+	MemOPSize                           // the size of a memcpy, memset or similar, in buckets
+	VTableTarget                        // the name hash of an object's virtual table
 	numValueKinds
 )
 
 var valueKindNames = [numValueKinds]string{"IPVK_IndirectCallTarget", "IPVK_MemOPSize", "IPVK_VTableTarget"}
 
-// String returns the name LLVM has for the kind.
+// String returns LLVM's name for the kind.
 func (k ValueKind) String() string {
 	if k < numValueKinds {
 		return valueKindNames[k]
@@ -29,27 +29,30 @@ func (k ValueKind) String() string {
 	return "unknown"
 }
 
-const maxSiteValues = 255 // of a site, whose number of values is a byte
+const maxSiteValues = 255 // the number of values of a site is stored in a byte
 
-// A Value is one that a site has seen, with how often. Of call targets and virtual tables it is a
-// name hash, or 0 if the file does not tell the name.
+// A Value is a value seen at a site and how often. The values for call targets and virtual tables
+// are name hashes, or 0 for an unknown name.
 type Value struct {
 	Value, Count uint64
 }
 
 const valueSize = 16
 
-// Values is a view of the value data of a function: for each kind its sites, for each site its
-// values.
+// Values is a view of the value data of a function: the sites of each kind, and the values of each
+// site.
 //
-// The data is, little-endian in indexed files: u32 size of the whole, u32 number of kinds; per kind
-// u32 kind, u32 number of sites, a byte per site with its number of values, zeros to a multiple of
-// 8, and the values, site after site, u64 value and u64 count. Without any it is the first eight
-// bytes alone.
+// The encoding, which is little-endian in indexed files:
+//   - u32 size of all value data
+//   - u32 number of kinds
+//   - for each kind: u32 kind, u32 number of sites, a byte per site with its number of values,
+//     zeros to a multiple of 8, and then u64 value and u64 count for each value of each site
+//
+// Empty value data is the first eight bytes alone.
 type Values struct {
 	data []byte                // checked
-	at   [numValueKinds]uint32 // where a kind begins, or 0
-	big  bool                  // raw files of such machines only
+	at   [numValueKinds]uint32 // position of each kind, or 0
+	big  bool                  // big-endian, in raw files only
 }
 
 const (
@@ -57,10 +60,10 @@ const (
 	kindHeaderSize   = 8
 )
 
-// Empty reports whether no kind has a site.
+// Empty reports whether there are no sites.
 func (v Values) Empty() bool { return len(v.data) <= valuesHeaderSize }
 
-// NumSites returns how many sites of a kind the function has.
+// NumSites returns the number of sites of a kind.
 func (v Values) NumSites(kind ValueKind) int {
 	if kind >= numValueKinds || v.at[kind] == 0 {
 		return 0
@@ -68,7 +71,7 @@ func (v Values) NumSites(kind ValueKind) int {
 	return int(get32(v.data[v.at[kind]+4:], v.big))
 }
 
-// Sites returns the sites of a kind in order.
+// Sites iterates over the sites of a kind in order.
 func (v Values) Sites(kind ValueKind) iter.Seq[Site] {
 	return func(yield func(Site) bool) {
 		n := v.NumSites(kind)
@@ -87,22 +90,22 @@ func (v Values) Sites(kind ValueKind) iter.Seq[Site] {
 	}
 }
 
-// A Site is a view of the values of one site, as a rule by count, largest first.
+// A Site is a view of the values of one site, usually sorted by descending count.
 type Site struct {
 	data []byte
 	big  bool
 }
 
-// Len returns the number of values, 255 at most.
+// Len returns the number of values, at most 255.
 func (s Site) Len() int { return len(s.data) / valueSize }
 
-// At returns a value, 0 to Len()-1.
+// At returns value i, from 0 to Len()-1.
 func (s Site) At(i int) Value {
 	p := s.data[valueSize*i:][:valueSize]
 	return Value{get64(p, s.big), get64(p[8:], s.big)}
 }
 
-// All returns the values in order.
+// All iterates over the values in order.
 func (s Site) All() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		for i := range s.Len() {
@@ -140,7 +143,7 @@ func (f *fields) values() Values {
 	return v
 }
 
-// valueKinds reads the n kinds of value data that is all that f has.
+// valueKinds reads n kinds of value data, which must fill f.
 func (f *fields) valueKinds(n int) Values {
 	v := Values{data: f.Data, big: f.Big}
 	f.Pos = valuesHeaderSize
@@ -171,7 +174,7 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
-// without returns value data as indexed files hold it, but for a kind.
+// without returns the value data except one kind, in the form of indexed files.
 func (v Values) without(kind ValueKind) []byte {
 	v.at[kind] = 0
 	return v.append(nil, sameValue)
@@ -179,8 +182,8 @@ func (v Values) without(kind ValueKind) []byte {
 
 func sameValue(_ ValueKind, v uint64) uint64 { return v }
 
-// append appends value data as indexed files hold it, with each value replaced by what translate
-// makes of it. The kinds come in their order. Nothing at all is appended as the header alone.
+// append appends value data in the form of indexed files, by ascending kind. It replaces each value
+// by the result of translate. Empty value data is appended as the header alone.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {
 	start := len(p)
 	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)

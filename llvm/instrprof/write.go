@@ -13,36 +13,39 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
-// IndexedOptions says what [Profile.WriteIndexed] writes.
+// IndexedOptions configure [Profile.WriteIndexed].
 type IndexedOptions struct {
-	// Version is 5 to 13, which 0 stands for. LLVM 13 and 14 read versions up to 7, LLVM 15, 16,
-	// 17 and 18 up to 8, 9, 10 and 11, LLVM 19 to 21 up to 12. By it clang knows how the hashes of
-	// functions were computed that its front end has instrumented, which depends on the LLVM of
-	// the program that ran: those of LLVM 20 and 21 need 12, those of 22 need 13. At IR level it
-	// makes no difference. See [Profile.IndexedLosses] for what old versions lack.
+	// Version is the version of the format, from 5 to 13; 0 means 13. The highest version that LLVM
+	// reads is
+	//   - 7 for LLVM 13 and 14,
+	//   - 8, 9, 10 and 11 for LLVM 15, 16, 17 and 18,
+	//   - 12 for LLVM 19 to 21.
+	//
+	// For front-end instrumentation, the version must also match the LLVM that built the program,
+	// because clang derives from it how function hashes were computed: 12 for LLVM 20 and 21, 13
+	// for LLVM 22. See [Profile.IndexedLosses] for what older versions cannot store.
 	Version uint32
 
-	// VTableNames keeps the names of virtual tables, which LLVM does not unless it is told to.
+	// VTableNames keeps the names of virtual tables. LLVM drops them by default.
 	VTableNames bool
 
-	// MemProf is the MemProf section, if there is to be one: from version 12 on.
+	// MemProf is the MemProf section or nil. It requires version 12 or later.
 	MemProf Payload
 }
 
-// A Payload is a section whose contents another package writes.
+// A Payload is a section that another package encodes.
 type Payload interface {
 	// Size returns the size in bytes, a multiple of 8.
 	Size() int64
 
-	// WriteSection writes as many bytes. The first of them is at offset in the file.
+	// WriteSection writes Size() bytes. offset is the file offset of the first byte.
 	WriteSection(w io.Writer, offset int64) error
 }
 
-// WriteIndexed writes the profile as an indexed file. The bytes are those that llvm-profdata merge
-// writes, apart from the order of several hashes of one name, which come in ascending order here;
-// up to LLVM 16, the tools have the functions in another order, too. It takes memory for 24 bytes a
-// name beside a buffer, and makes a pass over the counters for the summary. Errors are those of w,
-// or match afdo.ErrUnrepresentable.
+// WriteIndexed writes the profile as an indexed file. The output equals that of llvm-profdata
+// merge, except that records with the same name are sorted by hash here, and that LLVM before 17
+// orders functions differently. It takes a buffer and 24 bytes of memory per name, and passes over
+// the counters for the summary. Errors are those of w, or match afdo.ErrUnrepresentable.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
@@ -53,7 +56,7 @@ func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.MemProf != nil && HasMemProf.in(o.Version) == 0 {
 		return fmt.Errorf("instrprof: version %d with a MemProf section: %w", o.Version, fault.ErrUnrepresentable)
 	}
-	// As LLVM has it, a record whose hash has the bit of context-sensitive ones is not in the first
+	// As in LLVM, a record whose hash has the bit of context-sensitive records is not in the first
 	// summary, even if there is no second one.
 	summaries := [2]*Summary{p.summarize(notMarked), nil}
 	if p.Flags&ContextSensitive != 0 {
@@ -62,18 +65,18 @@ func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	return newIndexedWriter(p, o, summaries).writeTo(w)
 }
 
-// IndexedLosses is what of a profile an indexed file of some version has no room for.
+// IndexedLosses counts what a version of indexed files cannot store.
 type IndexedLosses struct {
 	Bitmaps     int  // functions with MC/DC bitmaps, before version 11
-	VTableSites int  // sites of virtual tables, before version 12
+	VTableSites int  // value sites of virtual tables, before version 12
 	VTableNames int  // before version 12
 	Traces      int  // temporal traces, before version 10
 	BinaryIDs   int  // before version 9
-	LoopEntries bool // the flag of loop entries, before version 12
+	LoopEntries bool // the LoopEntries flag, before version 12
 }
 
-// IndexedLosses tells what [Profile.WriteIndexed] leaves out of a file of a version. It makes a
-// pass over the records.
+// IndexedLosses returns what [Profile.WriteIndexed] leaves out in a file of the given version. It
+// passes over the records.
 func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	var l IndexedLosses
 	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0
@@ -98,7 +101,7 @@ func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	return l
 }
 
-// writeTo writes what has been laid out.
+// writeTo writes the file.
 func (x *indexedWriter) writeTo(w io.Writer) error {
 	if x.err != nil {
 		return x.err
@@ -110,7 +113,7 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 	return nil
 }
 
-// An indexedWriter lays out a file, then writes it from front to back.
+// An indexedWriter lays out a file and then writes it from front to back.
 type indexedWriter struct {
 	p         *Profile
 	memprof   Payload
@@ -124,8 +127,7 @@ type indexedWriter struct {
 	err     error
 }
 
-// newIndexedWriter lays out a file with a summary, and one of context-sensitive records if it has
-// any.
+// newIndexedWriter lays out a file. summaries[1] is for context-sensitive records and may be nil.
 func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
 	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
 	for _, s := range summaries {
@@ -162,7 +164,7 @@ func (x *indexedWriter) tailSections(vtables bool) {
 	}
 }
 
-// offsets fills in the header.
+// offsets sets the offsets in the header.
 func (x *indexedWriter) offsets() {
 	h := &x.header
 	h.HashTable = int64(x.table.at)
@@ -204,7 +206,7 @@ func (x *indexedWriter) write() error {
 	return x.w.Flush()
 }
 
-// chains writes the chains of the table, bucket by bucket.
+// chains writes the chains of the table in the order of their buckets.
 func (x *indexedWriter) chains() error {
 	t := &x.table
 	for _, first := range t.heads {
@@ -229,29 +231,29 @@ func (x *indexedWriter) chains() error {
 	return err
 }
 
-// A tableLayout is a hash table that is to be written.
+// A tableLayout is the layout of a hash table to be written.
 type tableLayout struct {
 	version uint32
 	order   []*function // by name and hash
 	items   []item      // by name
-	heads   []int32     // by bucket: the first item, or -1
-	chains  []uint64    // by bucket: offset, or 0
-	end     uint64      // of the last chain
-	at      uint64      // of the table
+	heads   []int32     // index of each bucket's first item, or -1
+	chains  []uint64    // offset of each bucket's chain, or 0
+	end     uint64      // end of the last chain
+	at      uint64      // offset of the table
 }
 
-// An item is a name of the table.
+// An item is the entry for one name.
 type item struct {
 	hash        uint64
-	first, last int32 // its functions in order
-	next        int32 // in the chain, or -1
+	first, last int32 // range in order of its functions
+	next        int32 // index of the next item in the chain, or -1
 }
 
-const firstBuckets = 64 // of LLVM's generator
+const firstBuckets = 64 // as in LLVM's generator
 
-// build lays out the table whose chains begin at start. It goes about it like LLVM's generator
-// does, so that chains come in the same order: items are put before their chain, and the chains of
-// a table that grows are turned over.
+// build lays out the table, with the first chain at offset start. It inserts like LLVM's generator,
+// to get the same order of chains: each item goes to the front of its chain, and growing the table
+// reverses the chains.
 func (t *tableLayout) build(p *Profile, start uint64) error {
 	t.order = p.sorted()
 	for i := 0; i < len(t.order); {
@@ -274,8 +276,7 @@ func (t *tableLayout) build(p *Profile, start uint64) error {
 	return t.place(start)
 }
 
-// resize gives the table another number of buckets, and inserts what was in it again, chain by
-// chain.
+// resize changes the number of buckets and inserts all items again, chain by chain.
 func (t *tableLayout) resize(buckets int) {
 	old := t.heads
 	t.heads = make([]int32, buckets)
@@ -296,7 +297,7 @@ func (t *tableLayout) insert(i int32) {
 	t.items[i].next, *head = *head, i
 }
 
-// place finds the offsets of chains and table.
+// place computes the offsets of the chains and of the table.
 func (t *tableLayout) place(start uint64) error {
 	t.chains = make([]uint64, len(t.heads))
 	at := start
@@ -353,7 +354,7 @@ func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	return p
 }
 
-// append appends the table that stands after the chains.
+// append appends the table, which follows the chains.
 func (t *tableLayout) append(p []byte) []byte {
 	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
 	return append64(p, t.chains...)

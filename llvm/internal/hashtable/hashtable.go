@@ -1,12 +1,14 @@
-// Package hashtable knows how LLVM's chained hash tables lie in a file.
+// Package hashtable reads and writes the chained hash tables in LLVM's profiles.
 //
-// The table is the number of buckets, a power of two, the number of entries, and for each bucket
-// the offset of its chain in the file, or 0: words of 64 bits. The chains stand before it, one
-// behind the other. A chain is 16 bits of its number of items, and the items. An item is its hash,
-// the length of its key and of its data, 64 bits each, the key and the data. The bucket of an item
-// is its hash modulo the number of buckets. All is little-endian.
+// All numbers are little-endian. A table consists of chains followed by the table proper:
+//   - A chain is a 16-bit number of items, and the items.
+//   - An item is its hash, the length of its key and the length of its data (64 bits each), the
+//     key, and the data.
+//   - The table proper is the number of buckets, which is a power of two, the number of entries,
+//     and for each bucket the file offset of its chain or 0 (64 bits each).
 //
-// In lean tables all keys have one length, which the items do not tell.
+// An item belongs in the bucket with the number of its hash modulo the number of buckets. In a lean
+// table, all keys have the same length and items do not store it.
 package hashtable
 
 import (
@@ -17,25 +19,25 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Sizes of what a table is made of.
+// Sizes of the parts of a table, in bytes.
 const (
-	HeadSize      = 16 // of the table, before the buckets
+	HeadSize      = 16 // number of buckets and of entries
 	ChainHeadSize = 2
 	word          = 8
 )
 
-// A Format says how items are stored.
+// A Format describes how items are stored.
 type Format struct {
-	KeySize uint64 // of all keys, if they have one size, else 0
-	Lean    bool   // the items do not tell the size of their keys
+	KeySize uint64 // length of each key, or 0 if lengths vary
+	Lean    bool   // items do not store the length of their key
 }
 
-// ItemSize returns how many bytes an item takes at least, without its data.
+// ItemSize returns the minimum size of an item in bytes, without data.
 func (f Format) ItemSize() int {
 	return f.ItemHeadSize() + int(f.KeySize)
 }
 
-// ItemHeadSize returns how many bytes of an item come before its key.
+// ItemHeadSize returns the number of bytes before the key of an item.
 func (f Format) ItemHeadSize() int {
 	if f.Lean {
 		return 2 * word
@@ -43,18 +45,18 @@ func (f Format) ItemHeadSize() int {
 	return 3 * word
 }
 
-// A Head is what a table says of itself.
+// A Head holds the numbers of buckets and entries of a table.
 type Head struct{ Buckets, Entries uint64 }
 
-// Bucket returns the bucket of a hash.
+// Bucket returns the bucket for a hash.
 func (h Head) Bucket(hash uint64) uint64 { return hash & (h.Buckets - 1) }
 
-// Usual reports whether there are as many buckets as LLVM makes for the entries. A table with
-// others may be damaged in that number, so that a bucket leads to some of its items alone.
+// Usual reports whether the number of buckets is the one that LLVM chooses for the number of
+// entries. If not, the number may be damaged, and lookups may miss items.
 func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.Entries))) }
 
-// ReadHead reads what comes before the buckets, for which there must be room bytes behind it, after
-// chains of so many bytes.
+// ReadHead reads the head of a table. chains is the size of all chains, and room is the number of
+// bytes after the head; the entries and the buckets must fit into them.
 func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	pos := b.Pos
 	h := Head{b.Uint64("the number of buckets"), b.Uint64("the number of entries")}
@@ -74,10 +76,10 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	return h
 }
 
-// An Item is what comes before key and data.
+// An Item is the head of an item, which precedes its key and data.
 type Item struct{ Hash, KeySize, DataSize uint64 }
 
-// ReadItem reads what comes before key and data, for which there must be room bytes behind it.
+// ReadItem reads the head of an item. Key and data must fit into room bytes.
 func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	i := Item{Hash: b.Uint64("the hash of a key"), KeySize: f.KeySize}
 	keyAt := b.Pos
@@ -91,7 +93,7 @@ func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	case f.KeySize > 0 && i.KeySize != f.KeySize:
 		b.Fail(keyAt, fault.ErrHashTable, "a key of %d bytes instead of %d", i.KeySize, f.KeySize)
 	case i.KeySize > room || i.DataSize > room-i.KeySize:
-		at := dataAt // or at the first of both lengths, if either may be wrong
+		at := dataAt // or at the first length, if either may be wrong
 		if f.KeySize == 0 {
 			at = keyAt
 		}
@@ -103,7 +105,7 @@ func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	return i
 }
 
-// AppendItem is the mirror image of ReadItem.
+// AppendItem appends the head of an item in the form that ReadItem reads.
 func (f Format) AppendItem(p []byte, i Item) []byte {
 	p = binary.LittleEndian.AppendUint64(p, i.Hash)
 	if !f.Lean {
@@ -112,8 +114,8 @@ func (f Format) AppendItem(p []byte, i Item) []byte {
 	return binary.LittleEndian.AppendUint64(p, i.DataSize)
 }
 
-// NumBuckets returns how many buckets LLVM's tables of so many entries have: the next power of two
-// above four thirds of them.
+// NumBuckets returns the number of buckets that LLVM chooses: the next power of two above 4/3 of
+// the number of entries.
 func NumBuckets(entries int) int {
 	if entries <= 2 {
 		return 1

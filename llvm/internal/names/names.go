@@ -1,8 +1,7 @@
-// Package names reads and writes names as LLVM's profiles have them: in chunks that may be
-// compressed.
+// Package names reads and writes lists of names in LLVM's profiles, which are stored in chunks.
 //
-// A chunk is the ULEB128 of its size, that of its compressed size or 0, and the names with 0x01
-// between them, deflated or not. Zeros between chunks are padding.
+// A chunk consists of the ULEB128 size of the names, the ULEB128 compressed size or 0, and the
+// names, separated by 0x01 and optionally compressed with zlib. Zeros between chunks are padding.
 package names
 
 import (
@@ -16,20 +15,23 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Separator stands between names.
+// Separator separates names.
 const Separator = "\x01"
 
-// What a chunk may inflate to: a file of many chunks must not inflate to a thousand times its size.
+// Limits on the uncompressed size of a chunk, so that a file of many chunks cannot expand a
+// thousandfold.
 const (
-	maxInflation  = 128 // times its size
+	maxInflation  = 128 // times the size of the chunk
 	freeInflation = 64 << 10
 )
 
-// cost is what a name counts for beside its bytes: what a table of names takes for each.
+// cost is the number of bytes that each name counts for in addition to its length. It is the size
+// of a table entry.
 const cost = 32
 
-// Read calls each with every name up to the end of b. Names are in the memory of b, or in memory of
-// their own. left is what names may take, spelled out, and less by what these do.
+// Read calls each with every name up to the end of b. Names are slices of b or of newly allocated
+// memory. *left is the number of bytes that names may take; Read reduces it by the size of the
+// names.
 func Read(b *decode.Buffer, left *int64, each func(name []byte)) {
 	for b.Rest() > 0 {
 		if b.Data[b.Pos] == 0 {
@@ -57,7 +59,7 @@ func readChunk(b *decode.Buffer, left *int64, each func(name []byte)) {
 	}
 }
 
-// chunk returns what a chunk holds, which may take left bytes.
+// chunk returns the uncompressed names of a chunk, of at most left bytes.
 func chunk(b *decode.Buffer, left int64) []byte {
 	pos := b.Pos
 	size, deflated := b.ULEB(), b.ULEB()
@@ -88,8 +90,8 @@ func chunk(b *decode.Buffer, left int64) []byte {
 	return joined
 }
 
-// inflate returns what data inflates to, but no more than a byte above size. Memory grows with what
-// there is, not with what is announced.
+// inflate decompresses data. It returns at most size+1 bytes. It allocates as data arrives,
+// regardless of the announced size.
 func inflate(data []byte, size int64) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -100,8 +102,8 @@ func inflate(data []byte, size int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Append is the mirror image of Read: it appends one chunk, or nothing if there are no names. The
-// chunk is deflated, always or only if that makes it shorter.
+// Append appends one chunk for Read to read, or nothing if there are no names. It compresses the
+// chunk if always is set or if that makes it shorter.
 func Append(p []byte, names []string, always bool) []byte {
 	if len(names) == 0 {
 		return p
@@ -109,7 +111,7 @@ func Append(p []byte, names []string, always bool) []byte {
 	joined := strings.Join(names, Separator)
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
-	_, _ = io.WriteString(z, joined) // a buffer takes everything
+	_, _ = io.WriteString(z, joined) // a bytes.Buffer does not fail
 	_ = z.Close()
 	p = binary.AppendUvarint(p, uint64(len(joined)))
 	if !always && out.Len() >= len(joined) {

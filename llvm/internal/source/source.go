@@ -1,4 +1,4 @@
-// Package source reads parts of a file that is in memory, on a disk or behind an io.ReaderAt.
+// Package source reads parts of a file in memory, on disk or behind an io.ReaderAt.
 package source
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A Source is a file. Bytes that it returns stay valid as long as they are referred to. A nil
-// Source counts as closed. All methods may be called concurrently, but for Keep.
+// A Source is a file. Bytes that it returns stay valid. A nil Source behaves like a closed one. All
+// methods except Keep may be called concurrently.
 type Source struct {
 	size   int64
-	data   []byte      // of a file in memory
-	at     io.ReaderAt // of any other
-	file   *os.File    // if at is a file
-	info   fs.FileInfo // of file, when it was opened
-	own    bool        // Open has opened file
+	data   []byte      // contents of a file in memory
+	at     io.ReaderAt // any other file
+	file   *os.File    // at, if it is a file
+	info   fs.FileInfo // state of file when it was opened
+	own    bool        // file was opened by Open
 	closed atomic.Bool
 }
 
-// Open opens a regular file. It is read, not mapped: a few short reads cost less than a map and its
-// faults, and a file that shrinks gives an error.
+// Open opens a regular file. It reads the file instead of mapping it: a few short reads cost less
+// than a map with its page faults, and reading a truncated file returns an error.
 func Open(path string) (*Source, error) {
 	file, info, err := files.Open(path)
 	if err != nil {
@@ -35,10 +35,11 @@ func Open(path string) (*Source, error) {
 	return &Source{size: info.Size(), at: file, file: file, info: info, own: true}, nil
 }
 
-// OfBytes returns a file in memory. Its bytes are returned without a copy.
+// OfBytes returns a Source for a file in memory. It returns its bytes without a copy.
 func OfBytes(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
 
-// Of returns a file behind an io.ReaderAt. An *os.File is watched as Open watches its own.
+// Of returns a Source for an io.ReaderAt. If at is an *os.File, changes of the file are detected as
+// with Open.
 func Of(at io.ReaderAt, size int64) *Source {
 	s := &Source{at: at, size: size}
 	if file, ok := at.(*os.File); ok {
@@ -49,7 +50,7 @@ func Of(at io.ReaderAt, size int64) *Source {
 	return s
 }
 
-// Size returns how many bytes the file has.
+// Size returns the size of the file in bytes.
 func (s *Source) Size() int64 {
 	if s == nil {
 		return 0
@@ -60,13 +61,13 @@ func (s *Source) Size() int64 {
 // InMemory reports whether View returns bytes without a copy.
 func (s *Source) InMemory() bool { return s.at == nil }
 
-// Keep makes the file one in memory, given all of its bytes.
+// Keep turns the Source into a file in memory. data must be the whole file.
 func (s *Source) Keep(data []byte) { s.data, s.at = data, nil }
 
-// View returns n bytes at off, which lie within the file.
+// View returns n bytes at offset off. They must lie within the file.
 func (s *Source) View(off int64, n int) ([]byte, error) { return s.ViewIn(nil, off, n) }
 
-// ViewIn is View with a buffer that is used if it is large enough and a copy is needed.
+// ViewIn is like View. If it needs a copy, it uses buf if that is large enough.
 func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	if err := s.Ready(); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	return nil, &fault.ReadError{Offset: off, Size: n, Err: err}
 }
 
-// short is the error of a read that ends before the size of the file.
+// short returns the error for a read that ends before the size of the file.
 func (s *Source) short() error {
 	if s.file != nil {
 		return fault.ErrChanged
@@ -97,7 +98,7 @@ func (s *Source) short() error {
 	return io.ErrUnexpectedEOF
 }
 
-// unchanged returns afdo.ErrChanged if the file is not as it was opened.
+// unchanged returns afdo.ErrChanged if the file has changed since it was opened.
 func (s *Source) unchanged() error {
 	if s.file == nil {
 		return nil
@@ -109,7 +110,7 @@ func (s *Source) unchanged() error {
 	return err
 }
 
-// Ready returns afdo.ErrClosed for a source that is closed or was never opened.
+// Ready returns afdo.ErrClosed if the source is closed or was never opened.
 func (s *Source) Ready() error {
 	if s == nil || s.closed.Load() {
 		return fault.ErrClosed
@@ -117,7 +118,7 @@ func (s *Source) Ready() error {
 	return nil
 }
 
-// Close closes the file if Open has opened it. A second Close returns afdo.ErrClosed.
+// Close closes a file that Open opened. A second Close returns afdo.ErrClosed.
 func (s *Source) Close() error {
 	if s == nil || s.closed.Swap(true) {
 		return fault.ErrClosed
