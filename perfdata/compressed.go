@@ -10,32 +10,33 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Compressed records hold one zstd stream between them, in which one record may begin what the next
-// one ends. Other records stand between them and have their place in the order, so each compressed
-// record must give all it can before the next is read: the decompressor runs as a coroutine, which
-// comes back with either data or hunger.
+// Compressed records together hold one zstd stream. A record in the stream may begin in one
+// compressed record and end in the next. Other records may come between compressed ones, and order
+// matters, so each compressed record has to be decompressed as far as possible before the next
+// record is read. Therefore the decompressor runs as a coroutine, which yields either data or a
+// request for more input.
 
 const (
-	// Decompression stops where the data is more than maxRatio times as long as what it came from:
-	// samples shrink to a tenth or so.
+	// Decompression fails if the output exceeds maxFree plus maxRatio times the input. Samples
+	// typically compress to a tenth.
 	maxRatio = 1 << 10
 	maxFree  = 64 << 20
 
-	maxWindow = 32 << 20 // of zstd: enough for levels up to 20. perf takes 1 if it is not told
+	maxWindow = 32 << 20 // window of zstd in bytes, enough for levels up to 20; perf uses level 1 by default
 )
 
 // An inflater decompresses a stream of compressed records.
 type inflater struct {
-	resume func() (chunk []byte, ok bool) // next data, nil if more input is needed
+	resume func() (chunk []byte, ok bool) // returns the next data, or nil if more input is needed
 	stop   func()
-	input  []byte // of the record that was met last
-	unread []byte // what the decompressor has not read of it
-	err    error  // of the decompressor
+	input  []byte // content of the latest compressed record
+	unread []byte // part of input that has not been decompressed
+	err    error  // error of the decompressor
 
-	out     []byte // decompressed and not consumed
-	start   int    // of what is not consumed
-	offset  int64  // of the record that was decompressed last
-	in, got uint64 // bytes so far
+	out     []byte // decompressed data
+	start   int    // start of the data in out that has not been consumed
+	offset  int64  // offset of the latest compressed record
+	in, got uint64 // total bytes of input and output so far
 }
 
 func newInflater() *inflater {
@@ -44,7 +45,7 @@ func newInflater() *inflater {
 	return f
 }
 
-// run decompresses. It yields chunks of data, and nil when there is no more input.
+// run decompresses the stream. It yields chunks of data, and nil if it needs more input.
 func (f *inflater) run(yield func([]byte) bool) {
 	d, err := zstd.NewReader(readFunc(func(p []byte) (int, error) {
 		for len(f.unread) == 0 {
@@ -77,7 +78,7 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// decompress takes a compressed record.
+// decompress passes a compressed record to the inflater.
 func (f *feed) decompress(raw rawRecord) error {
 	data := raw.data
 	if raw.kind == typeCompressed2 {
@@ -95,15 +96,15 @@ func (f *feed) decompress(raw rawRecord) error {
 	return nil
 }
 
-// take takes the content of a compressed record.
+// take adds the content of a compressed record to the input.
 func (f *inflater) take(data []byte, offset int64) {
 	f.input, f.offset = append(f.input[:0], data...), offset
 	f.unread = f.input
 	f.in += uint64(len(data))
 }
 
-// more decompresses a piece. It is false if that needs more input.
-func (f *inflater) more() (bool, error) {
+// inflateChunk decompresses some more data. It returns false if it needs more input.
+func (f *inflater) inflateChunk() (bool, error) {
 	chunk, ok := f.resume()
 	if !ok {
 		return false, f.failure()
@@ -116,7 +117,7 @@ func (f *inflater) more() (bool, error) {
 	return chunk != nil, nil
 }
 
-// failure returns the error of the decompressor.
+// failure converts the decompressor's error.
 func (f *inflater) failure() error {
 	if errors.Is(f.err, zstd.ErrWindowSizeExceeded) {
 		return faultAt(f.offset, fault.ErrLimit, "compressed at a level that takes more than %d MB of memory; record with -z and no level", maxWindow>>20)
@@ -124,20 +125,20 @@ func (f *inflater) failure() error {
 	return faultAt(f.offset, fault.ErrCompressed, "%v", f.err)
 }
 
-// next returns the next record of the decompressed data, if there is a whole one.
+// next returns the next record in the decompressed data. It returns false if it needs more input.
 func (f *inflater) next(big bool) (rawRecord, bool, error) {
 	for {
 		raw, ok, err := f.buffered(big)
 		if ok || err != nil {
 			return raw, ok, err
 		}
-		if more, err := f.more(); !more {
+		if more, err := f.inflateChunk(); !more {
 			return rawRecord{}, false, err
 		}
 	}
 }
 
-// buffered returns the next record of what is decompressed already.
+// buffered returns the next record in the data that has already been decompressed.
 func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	left := f.out[f.start:]
 	if len(left) < recordHeader {
@@ -159,7 +160,7 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	return rawRecord{kind: kind, misc: misc, data: left[recordHeader:size], offset: f.offset}, true, nil
 }
 
-// finish returns io.EOF if the data may end here.
+// finish returns io.EOF, or an error if the data ends within a record.
 func (f *inflater) finish(at int64) error {
 	if left := len(f.out) - f.start; left > 0 {
 		return faultAt(at, fault.ErrTruncated, "compressed data ends within a record, after %d bytes", left)

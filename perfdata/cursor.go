@@ -2,21 +2,22 @@ package perfdata
 
 import "github.com/go-afdo/afdo/internal/decode"
 
-// A cursor reads the fields of a record. That one reaches past the end is told by its first fault;
-// what is said of it is about the whole record.
+// A cursor reads the fields of a record. If a field exceeds the record, the cursor keeps the error;
+// callers report it for the whole record.
 type cursor struct{ decode.Buffer }
 
 func newCursor(data []byte, big bool) cursor { return cursor{decode.Buffer{Data: data, Big: big}} }
 
-// left is what is not read yet.
+// left returns the bytes that have not been read.
 func (c *cursor) left() []byte { return c.Data[c.Pos:] }
 
-// field is what the fields of records are called.
+// field is the name of every field in error messages.
 const field = "a field"
 
-// flags reads a word of bit fields, of which widths lists the used ones from the first on. A
-// big-endian machine puts the first field at the top. A word that has bits where that machine would
-// leave them unused comes from a tool that turned a little-endian file around.
+// flags reads a 64-bit word of bit fields. widths lists the widths of the fields in use, starting
+// with the first field. A big-endian machine stores the first field in the highest bits. If bits
+// are set in a word that a big-endian machine would leave unused, then a tool converted a
+// little-endian file without moving the fields, and flags returns the word as it is.
 func (c *cursor) flags(widths []uint8) uint64 {
 	v := c.Uint64(field)
 	if !c.Big {

@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// decode returns what a record says, nil if it is of a kind that is left out.
+// decode decodes a record. It returns nil for a type of record that this package ignores.
 func (r *Reader) decode(raw rawRecord) (Record, error) {
 	record, err := r.decodeKind(raw)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
 			return nil, err
 		}
 		m.Executable = c.Uint32(field)&protExec != 0 || m.PID == UnknownPID
-		c.Uint32(field) // flags
+		c.Uint32(field) // flags of the mapping
 	}
 	path, err := r.string(&c, raw)
 	m.Path = path
@@ -52,15 +52,15 @@ func (r *Reader) decodeMmap(raw rawRecord) (Record, error) {
 	return m, err
 }
 
-// What MMAP2 says of a mapping, as mmap(2) has it.
+// Bits of the mapping's protection and flags in an MMAP2 record, as in mmap(2).
 const (
 	protRead   = 1
 	protExec   = 4
 	mapPrivate = 2
 )
 
-// mmapBuildID reads the build ID that may be in the place of device and inode: its size, three
-// bytes, the ID.
+// mmapBuildID decodes the build ID that may replace device and inode: its size, three unused bytes,
+// and the ID.
 func mmapBuildID(field []byte, raw rawRecord) (string, error) {
 	if raw.misc&miscBuildID == 0 || field == nil {
 		return "", nil
@@ -98,7 +98,7 @@ func (r *Reader) decodeFork(raw rawRecord) (Record, error) {
 func (r *Reader) decodeLost(raw rawRecord) (Record, error) {
 	c := newCursor(raw.data, r.big)
 	if raw.kind == typeLost {
-		c.Uint64(field) // the event's ID
+		c.Uint64(field) // ID of the event
 	}
 	r.lost = Lost{Count: c.Uint64(field), Time: r.otherTime(raw.data)}
 	if c.Err != nil {
@@ -116,7 +116,7 @@ func (r *Reader) decodeThrottle(raw rawRecord) (Record, error) {
 	return &r.slow, nil
 }
 
-// string reads a name that ends with NUL.
+// string reads a NUL-terminated name.
 func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
 	end := bytes.IndexByte(c.left(), 0)
 	if c.Err != nil || end < 0 {
@@ -132,14 +132,14 @@ func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
 	return name, nil
 }
 
-// maxIntern is how many names are remembered, so that each is one string.
+// maxIntern is the maximum number of names that are interned.
 const maxIntern = 1 << 12
 
 func (r *Reader) tooShort(raw rawRecord) error {
 	return faultAt(raw.offset, fault.ErrTruncated, "a record of type %d whose fields do not fit its %d bytes", raw.kind, recordHeader+len(raw.data))
 }
 
-// otherTime returns the time of a record that is no sample, 0 if it does not tell.
+// otherTime returns the time of a record that is not a sample, 0 if unknown.
 func (r *Reader) otherTime(data []byte) uint64 {
 	e := r.table.ofOther(data, r.big)
 	if e == nil {

@@ -1,10 +1,13 @@
-// Package perfdata reads what Linux's perf records: perf.data, in file and in pipe mode, of either
-// byte order, compressed or not, the folders of perf record --threads, and the text that perf
-// script prints of it. It also writes perf.data of one event, in both modes.
+// Package perfdata reads the output of Linux's perf record:
+//   - perf.data in file mode and pipe mode, in either byte order, compressed or not;
+//   - folders written by perf record --threads;
+//   - the text that perf script prints.
 //
-// A [Reader] yields records one by one: samples, with branch stacks if there are any, and what
-// tells which files the processes had mapped. It reads front to back through a buffer of fixed
-// size. A [ScriptReader] yields the same records from text.
+// It also writes perf.data with one event, in both modes.
+//
+// A [Reader] yields records one by one: samples, with branch stacks if there are any, and the
+// records that describe which files each process had mapped. It reads sequentially, through a
+// buffer of fixed size. A [ScriptReader] yields the same records from text.
 //
 //	r, err := perfdata.NewReader(file)
 //	for record, err := range r.Ordered() {
@@ -15,8 +18,8 @@
 //		}
 //	}
 //
-// A [Writer] writes records, of which most are copied as a kernel has made them, behind or before a
-// [Head].
+// A [Writer] writes records, most of them copied as received from the kernel. A [Head] writes the
+// header and the features of a recording.
 //
 // Sources: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h
 // of Linux.

@@ -2,11 +2,11 @@ package perfdata
 
 import "encoding/binary"
 
-// An encoder writes the fields that a cursor reads, in the byte order of this machine, which is the
-// one of the records that its kernel makes.
+// An encoder writes the fields that a cursor reads. It uses the byte order of this machine, which
+// is also that of the kernel's records.
 type encoder struct{ b []byte }
 
-// nativeBig tells that this machine has the first byte at the top.
+// nativeBig reports whether this machine is big-endian.
 var nativeBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 func (e *encoder) bytes(b []byte) { e.b = append(e.b, b...) }
@@ -16,20 +16,21 @@ func (e *encoder) u32(v uint32)   { e.b = binary.NativeEndian.AppendUint32(e.b, 
 func (e *encoder) u64(v uint64)   { e.b = binary.NativeEndian.AppendUint64(e.b, v) }
 func (e *encoder) part(p part)    { e.u64(p.offset); e.u64(p.size) }
 
-// name writes a string with NUL, padded to a multiple of a number.
+// name writes a NUL-terminated string, padded to a multiple of the given number of bytes.
 func (e *encoder) name(s string, multiple int) {
 	e.b = append(e.b, s...)
 	e.zeros(multiple - len(s)%multiple)
 }
 
-// counted writes a string as features have it: its size with NUL and padding, then both.
+// counted writes a string as in features: the padded size, then the NUL-terminated string with
+// padding.
 func (e *encoder) counted(s string) {
 	const multiple = 64
 	e.u32(uint32(len(s)/multiple*multiple + multiple))
 	e.name(s, multiple)
 }
 
-// magic writes what a recording begins with.
+// magic writes the magic number of a recording.
 func (e *encoder) magic() {
 	magic := magicLittle
 	if nativeBig {

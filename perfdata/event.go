@@ -33,19 +33,19 @@ const (
 // Bits of perf_event_attr's flags and of branch_sample_type.
 const (
 	flagSampleIDAll  = 1 << 18
-	attrFlagsUnused  = 20 // bits at the top that no kernel uses
+	attrFlagsUnused  = 20 // number of highest bits that no kernel uses
 	branchHWIndex    = 1 << 17
-	minAttr          = 64 // size of the first version of perf_event_attr
-	attrBranchOffset = 72 // where branch_sample_type is, since Linux 3.4
+	minAttr          = 64 // size of the first version of perf_event_attr, in bytes
+	attrBranchOffset = 72 // offset of branch_sample_type, which exists since Linux 3.4
 )
 
-// attrFields are the widths of the flags of perf_event_attr: precise_ip has two bits, all others
-// one.
+// attrFields lists the widths of the flags in perf_event_attr: precise_ip has two bits, all others
+// have one.
 var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
-// An Event is one of the events that perf record was asked for.
+// An Event is one of the events that perf record sampled.
 type Event struct {
-	Type, Config uint64 // of perf_event_attr: which event it is
+	Type, Config uint64 // identify the event, as in perf_event_attr
 	IDs          []uint64
 
 	sampleType       uint64
@@ -57,7 +57,7 @@ type Event struct {
 // HasBranches reports whether samples of the event have a branch stack.
 func (e *Event) HasBranches() bool { return e.sampleType&sampleBranchStack != 0 }
 
-// parseAttr reads a perf_event_attr. The cursor is at its start and goes to its end.
+// parseAttr reads a perf_event_attr. It moves the cursor from its start to its end.
 func parseAttr(c *cursor) *Event {
 	start, whole := c.Pos, c.left()
 	e := &Event{Type: uint64(c.Uint32(field))}
@@ -82,8 +82,8 @@ func parseAttr(c *cursor) *Event {
 	return e
 }
 
-// offset returns where a field of 8 bytes is in a sample, if the sample has it. Only fields before
-// READ are at a fixed place.
+// offset returns the offset of an 8-byte field in samples, and whether samples have it. It supports
+// only the fields before READ, whose offsets are fixed.
 func (e *Event) offset(field uint64) (int, bool) {
 	at := 0
 	for _, f := range [...]uint64{sampleIdentifier, sampleIP, sampleTID, sampleTime, sampleAddr, sampleID} {
@@ -97,7 +97,8 @@ func (e *Event) offset(field uint64) (int, bool) {
 	return 0, false
 }
 
-// trailer returns how far before the end a field of 8 bytes is in a record that is no sample.
+// trailer returns the distance of an 8-byte field from the end of records that are not samples, and
+// whether they have it.
 func (e *Event) trailer(field uint64) (int, bool) {
 	if !e.sampleIDAll {
 		return 0, false
@@ -114,17 +115,17 @@ func (e *Event) trailer(field uint64) (int, bool) {
 	return 0, false
 }
 
-// An eventTable tells which event a record belongs to.
+// An eventTable maps records to events.
 type eventTable struct {
 	events []*Event
-	byID   map[uint64]int // index into events
-	alike  bool           // all events have the same layout, so that not knowing which is no harm
-	// Where the ID of the event is, from the start of a sample and from the end of other
-	// records; -1 if not there.
+	byID   map[uint64]int // index in events by ID
+	alike  bool           // all events have the same layout, so records can be decoded without knowing their event
+	// Position of the event ID: its offset in samples, and its distance from the end of other
+	// records; -1 if they have none.
 	inSample, inTrailer int
 }
 
-// add adds an event as the file describes it.
+// add adds an event in file order.
 func (t *eventTable) add(e *Event) {
 	if t.byID == nil {
 		t.byID = make(map[uint64]int)
@@ -159,7 +160,7 @@ func (t *eventTable) add(e *Event) {
 		e.branchSampleType == first.branchSampleType && e.sampleIDAll == first.sampleIDAll
 }
 
-// ofSample returns the event of a sample's data, -1 if it cannot be told.
+// ofSample returns the index of a sample's event, or -1 if it cannot be determined.
 func (t *eventTable) ofSample(data []byte, big bool) int {
 	if len(t.events) == 1 {
 		return 0
@@ -176,8 +177,8 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 	return -1
 }
 
-// ofOther returns an event that has the layout of the trailer of a record that is no sample, nil if
-// none has.
+// ofOther returns an event that has the same trailer as the given record, which is not a sample. It
+// returns nil if there is none.
 func (t *eventTable) ofOther(data []byte, big bool) *Event {
 	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
 		c := newCursor(data[len(data)-t.inTrailer:], big)

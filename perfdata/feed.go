@@ -6,34 +6,34 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A rawRecord is a record as it stands in the file.
+// A rawRecord is an undecoded record.
 type rawRecord struct {
 	kind   uint32
 	misc   uint16
-	feed   uint16 // index of the file that has it
-	data   []byte // after the header
+	feed   uint16 // index of the file that contains the record
+	data   []byte // contents after the header
 	offset int64
 }
 
-// A feed is a file of records, of which a folder has several.
+// A feed is a file with records. A folder has several feeds.
 type feed struct {
 	r       *Reader
 	index   uint16
-	name    string // in the folder, "" if there is none
+	name    string // file name in the folder; "" if there is no folder
 	stream  *stream
-	left    uint64    // bytes of records that stream still has
-	inflate *inflater // of compressed records, from the first one on
+	left    uint64    // bytes of records left in stream
+	inflate *inflater // decompressor; nil before the first compressed record
 
-	ahead rawRecord // what merge has read and not handed out
-	time  uint64    // of ahead, 0 if it has none
+	ahead rawRecord // the next record, read by merge but not yet returned
+	time  uint64    // time of ahead, 0 if it has none
 }
 
-// addFeed adds a file of records.
+// addFeed adds a file with records.
 func (r *Reader) addFeed(name string, s *stream, size uint64) {
 	r.feeds = append(r.feeds, &feed{r: r, index: uint16(len(r.feeds)), name: name, stream: s, left: size})
 }
 
-// next returns the next record, io.EOF at the end. Records that bring others are gone through.
+// next returns the next record, or io.EOF at the end. It handles records that wrap other records.
 func (f *feed) next() (rawRecord, error) {
 	for {
 		if f.inflate != nil {
@@ -69,7 +69,7 @@ func (f *feed) next() (rawRecord, error) {
 	}
 }
 
-// nextStored returns the next record as the file has it.
+// nextStored returns the next record in the file, without unwrapping it.
 func (f *feed) nextStored() (rawRecord, error) {
 	s := f.stream
 	at := s.offset
@@ -115,7 +115,8 @@ func (f *feed) nextStored() (rawRecord, error) {
 	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
 }
 
-// skipRecord skips a record of a kind that is left out, and that may be larger than those of perf.
+// skipRecord skips a record of a type that is ignored. Such a record may be larger than records of
+// perf.
 func (f *feed) skipRecord(at int64, size int) error {
 	got := f.stream.skip(uint64(size))
 	f.took(got)
@@ -128,14 +129,14 @@ func (f *feed) skipRecord(at int64, size int) error {
 	return faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
 }
 
-// took notes that n bytes of the records are gone.
+// took subtracts n bytes from the bytes of records left.
 func (f *feed) took(n uint64) {
 	if f.left != unlimited {
 		f.left -= n
 	}
 }
 
-// finish returns io.EOF if the records may end here.
+// finish returns io.EOF, or an error if the records must not end here.
 func (f *feed) finish(at int64) error {
 	if len(f.r.table.events) == 0 {
 		return faultAt(at, fault.ErrTruncated, "the recording ends without having described an event")
@@ -146,14 +147,14 @@ func (f *feed) finish(at int64) error {
 	return io.EOF
 }
 
-// stop ends what runs beside the reader.
+// stop stops the decompressor.
 func (f *feed) stop() {
 	if f.inflate != nil {
 		f.inflate.stop()
 	}
 }
 
-// skipAuxtrace skips what follows a record of trace data.
+// skipAuxtrace skips the trace data after a record that announces it.
 func (f *feed) skipAuxtrace(raw rawRecord) error {
 	c := newCursor(raw.data, f.r.big)
 	size := c.Uint64(field)

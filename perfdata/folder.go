@@ -15,20 +15,20 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// What the header says of the folder that the file is in. perf record --kcore makes a folder of the
-// first layout, perf record --threads one of the second.
+// Layouts of the folder that contains a file, as stored in its header. perf record --kcore creates
+// the first layout, perf record --threads the second.
 const (
-	layoutOneFile = 0 // the file, or the file "data" of a folder, has all records
-	layoutParts   = 1 // "data.0", "data.1" and so on have the samples, "data" what came before them
+	layoutOneFile = 0 // the file, or the file "data" of a folder, contains all records
+	layoutParts   = 1 // the files "data.0", "data.1" and so on contain the samples; "data" contains the records before them
 )
 
 const folderMain = "data"
 
-// maxParts is how many files a folder may have: there is one for each processor.
+// maxParts is the maximum number of files in a folder. There is one per processor.
 const maxParts = 1 << 13
 
-// OpenFolder opens a recording that is a folder, such as perf record --threads makes: the file
-// "data" and one for each processor, "data.0" and so on. os.DirFS makes a file system of a folder.
+// OpenFolder opens a recording that is a folder, as created by perf record --threads: the file
+// "data", and a file for each processor, "data.0" and so on. Use os.DirFS to open a folder on disk.
 // All files stay open until [Reader.Close].
 //
 // Errors are those of the file system, and afdo.FormatError.
@@ -71,8 +71,7 @@ func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
 	return file, err
 }
 
-// openParts opens the files that have the samples. They hold records from the first byte to the
-// last.
+// openParts opens the files with the samples. They contain only records, without a header.
 func (r *Reader) openParts(dir fs.FS) error {
 	names, err := partNames(dir)
 	if err != nil {
@@ -98,7 +97,7 @@ func (r *Reader) openParts(dir fs.FS) error {
 	return nil
 }
 
-// partNames returns the names of the files that have the samples, in the order of their numbers.
+// partNames returns the names of the files with the samples, ordered by number.
 func partNames(dir fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
@@ -117,7 +116,7 @@ func partNames(dir fs.FS) ([]string, error) {
 	return names, nil
 }
 
-// readLayout reads what the header says of the folder.
+// readLayout reads the layout of the folder from the header.
 func (r *Reader) readLayout(f file, h fileHeader) error {
 	const what = "the layout of the folder"
 	p, found, err := f.feature(h, featureDirFormat, what)
@@ -130,7 +129,7 @@ func (r *Reader) readLayout(f file, h fileHeader) error {
 	return err
 }
 
-// named says which file an error is about.
+// named adds the name of the feed's file to an error.
 func (f *feed) named(err error) error {
 	if f.name == "" {
 		return err
@@ -145,16 +144,15 @@ func inFile(err error, name string) error {
 	return err
 }
 
-// A merge takes the oldest of the records that come next in several files. Each file is of one
-// processor, whose records are in order but for a few, and has no marks of rounds: what the merge
-// makes of them is as much in order as they are.
+// A merge combines the records of several files. It always takes the oldest of the files' next
+// records. Each file comes from one processor, and its records are almost in order, so the result
+// is almost in order, too. These files have no marks for rounds.
 type merge struct {
 	begun bool
-	heap  byTime // files that have a next record
+	heap  byTime // the files that have a next record
 }
 
-// next returns the next record of some files, io.EOF at the end of all. It is valid until the next
-// call.
+// next returns the next record of all feeds, or io.EOF at the end. It is valid until the next call.
 func (m *merge) next(feeds []*feed) (rawRecord, error) {
 	if err := m.advance(feeds); err != nil {
 		return rawRecord{}, err
@@ -165,7 +163,8 @@ func (m *merge) next(feeds []*feed) (rawRecord, error) {
 	return m.heap[0].ahead, nil
 }
 
-// advance goes on by the record that was taken, at the beginning to the first of each file.
+// advance replaces the record that was returned last by the next one of its file. The first call
+// reads the first record of each file.
 func (m *merge) advance(feeds []*feed) error {
 	if !m.begun {
 		m.begun = true
@@ -194,11 +193,11 @@ func (m *merge) advance(feeds []*feed) error {
 	return nil
 }
 
-// advance makes the next record the one that is ahead. It is false at the end.
+// advance reads the next record into ahead. It returns false at the end.
 func (f *feed) advance() (bool, error) {
 	raw, err := f.next()
 	for err == nil && raw.kind == typeFinishedRound {
-		raw, err = f.next() // it says nothing about the other files
+		raw, err = f.next() // a round of one file means nothing for the others
 	}
 	if err == io.EOF {
 		return false, nil
@@ -213,8 +212,9 @@ func (f *feed) advance() (bool, error) {
 	return true, nil
 }
 
-// byTime is a heap of files, by the time of the record that comes next. Records without a time go
-// on at once, those of the first file first: it has what was mapped before the recording began.
+// byTime is a heap of files, ordered by the time of their next record. Records without a time come
+// first, those of the first file before others: that file contains the mappings from before the
+// recording.
 type byTime []*feed
 
 func (h byTime) Len() int      { return len(h) }

@@ -10,46 +10,46 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// What a file consists of. write.go has the same the other way.
+// Constants of the file format. write.go uses them for writing.
 const (
 	magicLittle = "PERFILE2"
 	magicBig    = "2ELIFREP"
 	magicOld    = "PERFFILE" // of 2010 and before
 
-	headerSize     = 104 // in file mode
+	headerSize     = 104 // in file mode, in bytes
 	pipeHeaderSize = 16
-	bitmapWords    = 4 // of the feature bitmap, 64 bits each
+	bitmapWords    = 4 // size of the feature bitmap, in 64-bit words
 
 	featureBuildID   = 2
 	featureArch      = 6
 	featureCommand   = 11
 	featureEvents    = 12
-	featureBranches  = 15 // tells that samples have branch stacks, and has no content
+	featureBranches  = 15 // samples have branch stacks; this feature has no content
 	featureDirFormat = 24
 
 	maxEvents = 1 << 16
-	maxTable  = 64 << 20 // bytes of the attributes, their IDs or build IDs: they are read whole
+	maxTable  = 64 << 20 // maximum bytes of the attributes, their IDs or the build IDs, which are read whole
 )
 
-// IsMagic reports whether a file that begins so is a perf.data, of either byte order.
+// IsMagic reports whether head is the beginning of a perf.data file, in either byte order.
 func IsMagic(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(magicLittle)) || bytes.HasPrefix(head, []byte(magicBig))
 }
 
-// A part is a stretch of the file.
+// A part is a range of bytes in the file.
 type part struct{ offset, size uint64 }
 
 func (c *cursor) part() part { return part{c.Uint64(field), c.Uint64(field)} }
 
-// A fileHeader is what comes first in file mode.
+// A fileHeader is the header in file mode.
 type fileHeader struct {
-	attrSize uint64 // of one attribute with the place of its IDs
+	attrSize uint64 // size of an attribute, including the position of its IDs
 	attrs    part
 	data     part
 	features [bitmapWords]uint64
 }
 
-// open reads what comes before the records.
+// open reads everything before the records.
 func (r *Reader) open(src io.Reader) error {
 	s := newStream(src, 0, bufferSize)
 	head := s.peek(pipeHeaderSize)
@@ -93,7 +93,7 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	}
 	c := newCursor(head[16:], r.big)
 	h := fileHeader{attrSize: c.Uint64(field), attrs: c.part(), data: c.part()}
-	c.part() // event types, of old
+	c.part() // event types, obsolete
 	for i := range h.features {
 		h.features[i] = c.Uint64(field)
 	}
@@ -120,8 +120,8 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	return nil
 }
 
-// seekable returns random access to what src holds from where it stood before s read of it. What
-// cannot seek is read into memory.
+// seekable returns random access to src, from the position before s read from it. If src cannot
+// seek, seekable reads it into memory.
 func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	read := int64(s.end)
 	if at, ok := src.(interface {
@@ -143,14 +143,14 @@ func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data.Bytes()), int64(data.Len()), s.failure()
 }
 
-// A file is a recording in file mode, of which parts are read.
+// A file is random access to a recording in file mode.
 type file struct {
 	at   io.ReaderAt
 	size int64
 	big  bool
 }
 
-// check makes sure that the file has a part.
+// check returns an error unless the part lies within the file.
 func (f file) check(p part, what string) error {
 	if p.offset > uint64(f.size) || p.size > uint64(f.size)-p.offset {
 		return faultAt(f.size, fault.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
@@ -158,7 +158,7 @@ func (f file) check(p part, what string) error {
 	return nil
 }
 
-// read returns a part, which must not be large.
+// read returns the bytes of a part, which must be small.
 func (f file) read(p part, what string) ([]byte, error) {
 	if err := f.check(p, what); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (f file) read(p part, what string) ([]byte, error) {
 	b := make([]byte, p.size)
 	_, err := f.at.ReadAt(b, int64(p.offset))
 	if err == io.EOF {
-		err = nil // the check has made sure that it is whole
+		err = nil // check has made sure that the part is complete
 	}
 	return b, err
 }
@@ -219,13 +219,13 @@ func readIDs(c cursor) []uint64 {
 	return ids
 }
 
-// feature returns where in the file a feature is, if it is there. Features have their places behind
-// the records.
+// feature returns the position of a feature, and whether the file has it. The table of these
+// positions follows the records.
 func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, err error) {
 	if h.features[0]&(1<<bit) == 0 {
 		return part{}, false, nil
 	}
-	before := uint64(bits.OnesCount64(h.features[0] & (1<<bit - 1))) // features that are lower
+	before := uint64(bits.OnesCount64(h.features[0] & (1<<bit - 1))) // number of features before this one
 	place, err := f.read(part{h.data.offset + h.data.size + before*16, 16}, "the place of "+what)
 	if err != nil {
 		return part{}, false, err
@@ -234,8 +234,8 @@ func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, e
 	return c.part(), true, nil
 }
 
-// refuseSecond returns an error if another recording begins behind the features, as it does in
-// files that were joined: its records would be missing.
+// refuseSecond returns an error if another recording follows the features, as in concatenated
+// files. Otherwise its records would be silently missing.
 func (f file) refuseSecond(h fileHeader) error {
 	n := 0
 	for _, word := range h.features {
@@ -243,7 +243,7 @@ func (f file) refuseSecond(h fileHeader) error {
 	}
 	table := part{h.data.offset + h.data.size, uint64(n) * 16}
 	if f.check(table, "the places of the features") != nil {
-		return nil // features that nothing is read of may be missing
+		return nil // this package does not need the features, so they may be missing
 	}
 	places, err := f.read(table, "the places of the features")
 	if err != nil {
@@ -299,15 +299,16 @@ func (r *Reader) readBuildIDs(f file, h fileHeader) error {
 // Bits of misc.
 const (
 	miscModeMask    = 7
-	miscMmapData    = 1 << 13 // of MMAP: not executable
-	miscCommExec    = 1 << 13 // of COMM
-	miscBuildID     = 1 << 14 // of MMAP2: a build ID in the place of device and inode
-	miscBuildIDSize = 1 << 15 // of build IDs: their size is known
+	miscMmapData    = 1 << 13 // MMAP: not executable
+	miscCommExec    = 1 << 13 // COMM: caused by exec
+	miscBuildID     = 1 << 14 // MMAP2: a build ID replaces device and inode
+	miscBuildIDSize = 1 << 15 // build IDs: their size is stored
 )
 
 const buildIDMax = 20
 
-// addBuildID reads an entry of the table, or a record of pipe mode: process, ID, name.
+// addBuildID decodes an entry of the table of build IDs, or a record of pipe mode: process, ID,
+// file name.
 func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
 	c := newCursor(data, r.big)
 	c.Uint32(field) // process
@@ -326,15 +327,15 @@ func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
 	return nil
 }
 
-// A BuildID identifies the file at a path.
+// A BuildID is the build ID of the file at a path.
 type BuildID struct {
 	Path string
-	ID   string // in hexadecimal digits
+	ID   string // in hexadecimal
 }
 
 func hexID(b []byte) string { return hex.EncodeToString(b) }
 
-// cString returns what comes before the first NUL.
+// cString returns the bytes before the first NUL.
 func cString(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// perf reads the buffers of all processors in turn and marks the end of each round. A record of one
-// round may be older than one of the round before, but not than one of the round before that. So
-// records wait for two marks. Where marks are rare or missing, half of what waits goes on when it
-// becomes too much, as in perf's own ordered events.
+// perf reads the buffers of all processors in turn, and writes a mark after each round. A record
+// may be older than records of the previous round, but not older than records of the round before
+// that. So each record waits for two marks. If marks are rare or missing, the older half of the
+// waiting records is released when they exceed maxWaiting, as in perf's own ordered events.
 
-// maxWaiting is how many bytes wait for their order at most.
+// maxWaiting is the maximum size of the waiting records, in bytes.
 const maxWaiting = 16 << 20
 
-// Ordered yields the records in the order of their times. Records without a time come at their
-// place in the file. It can be used once, and not beside [Reader.Records]. It takes 32 MB of memory
-// at most, and 64 kB for each file of a folder, more if that is compressed. Once its buffers have
-// their full size, nothing is allocated for a sample.
+// Ordered iterates over the records in the order of their times. Records without a time keep their
+// position in the file. Ordered can be used once, and not together with [Reader.Records]. It takes
+// at most 32 MB of memory plus 64 kB per file of a folder, and more for compressed records. Once
+// its buffers have grown, it allocates nothing per sample.
 func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()
@@ -42,7 +42,7 @@ func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	}
 }
 
-// A queue holds records until it is their turn.
+// A queue delays records until all older records have been read.
 type queue struct {
 	r       *Reader
 	yield   func(Record, error) bool
@@ -50,23 +50,23 @@ type queue struct {
 
 	waiting []waiting
 	sorted  bool
-	bytes   []byte // of the records that wait
-	spare   []byte // of the same use, after the next flush
-	newest  uint64 // time, of all so far
-	before  uint64 // newest when the last round ended
+	bytes   []byte // contents of the waiting records
+	spare   []byte // buffer for bytes after the next flush
+	newest  uint64 // latest time so far
+	before  uint64 // value of newest at the end of the last round
 }
 
-// A waiting record.
+// A waiting is a record in a queue.
 type waiting struct {
 	time       uint64
 	offset     int64
-	start, end int // in bytes
+	start, end int // range in bytes
 	kind       uint32
 	misc       uint16
 	feed       uint16
 }
 
-// take puts a record to its place, or hands it on if it has no time.
+// take adds a record to the queue. If the record has no time, take yields it at once.
 func (q *queue) take(raw rawRecord) {
 	time := q.r.timeOf(raw)
 	if time == 0 || time == math.MaxUint64 {
@@ -96,7 +96,7 @@ func (q *queue) sort() {
 	}
 }
 
-// flush hands on the records up to a time.
+// flush yields the records up to the given time.
 func (q *queue) flush(until uint64) {
 	q.sort()
 	n := 0
@@ -115,7 +115,7 @@ func (q *queue) flush(until uint64) {
 	q.waiting, q.bytes, q.spare = rest, kept, q.bytes
 }
 
-// hand hands a record to the caller.
+// hand yields a record to the caller.
 func (q *queue) hand(raw rawRecord) {
 	if q.stopped {
 		return

@@ -13,10 +13,10 @@ import (
 
 const (
 	recordHeader = 8
-	unlimited    = math.MaxUint64 // records up to the end of the input
+	unlimited    = math.MaxUint64 // records extend to the end of the input
 )
 
-// Types of records, in linux/perf_event.h and in perf's event.h.
+// Types of records, from linux/perf_event.h and perf's event.h.
 const (
 	typeMmap          = 1
 	typeLost          = 2
@@ -34,21 +34,21 @@ const (
 	typeAuxtrace      = 71
 	typeCompressed    = 81
 	typeCompressed2   = 83
-	typeSimpleperf    = 32768 // and above: Android's simpleperf
+	typeSimpleperf    = 32768 // types from here on belong to Android's simpleperf
 )
 
-// A Reader yields the records of a perf.data. It must not be used by several goroutines at once.
+// A Reader yields the records of a perf.data file. It is not safe for concurrent use.
 type Reader struct {
 	big      bool
 	table    eventTable
 	buildIDs []BuildID
-	feeds    []*feed // files that have records: one, but for a folder
-	merge    merge   // of several feeds
-	layout   uint64  // what the header says of the folder that the file is in
+	feeds    []*feed // files with records; one unless the recording is a folder
+	merge    merge   // used if there are several feeds
+	layout   uint64  // layout of the folder that contains the file
 	closes   []io.Closer
-	watches  []files.Watch // all files
+	watches  []files.Watch // all files, to detect changes
 
-	sample Sample // scratch: what is yielded
+	sample Sample // the yielded records, reused
 	mmap   Mmap
 	comm   Comm
 	fork   Fork
@@ -56,16 +56,15 @@ type Reader struct {
 	trace  Trace
 	lost   Lost
 	slow   Throttle
-	intern map[string]string // paths and names, of which there are few
+	intern map[string]string // interned paths and names
 }
 
-// NewReader opens a recording. It reads what comes before the records; in file mode it also reads
-// the build IDs, which come after them. For that it seeks if src is an [io.ReaderAt] and
-// [io.Seeker], such as a file. Other sources of a recording in file mode are read into memory; in
-// pipe mode nothing is.
+// NewReader opens a recording. It reads everything before the records and, in file mode, the build
+// IDs after them. In file mode, src should be an [io.ReaderAt] and [io.Seeker], such as a file;
+// otherwise NewReader reads all of src into memory. In pipe mode it never does.
 //
-// Errors are those of src, afdo.FormatError, and afdo.ErrChanged if src is a file that was
-// written to since.
+// Errors are those of src, afdo.FormatError, and afdo.ErrChanged if src is a file that is modified
+// while it is read.
 func NewReader(src io.Reader) (*Reader, error) {
 	r := &Reader{intern: make(map[string]string)}
 	r.watches = append(r.watches, files.Watching(src))
@@ -78,7 +77,7 @@ func NewReader(src io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Close closes the files that [OpenFolder] has opened. What [NewReader] was given stays open.
+// Close closes the files that [OpenFolder] opened. It does not close the source of [NewReader].
 func (r *Reader) Close() error {
 	var first error
 	for _, c := range r.closes {
@@ -90,17 +89,17 @@ func (r *Reader) Close() error {
 	return first
 }
 
-// Events returns the recorded events, in the order of the file. In pipe mode it is complete once
-// all records have been read. The caller must not change it.
+// Events returns the recorded events in file order. In pipe mode the list is complete once all
+// records have been read. The caller must not change it.
 func (r *Reader) Events() []*Event { return r.table.events }
 
-// BuildIDs returns the files of the recording whose build IDs perf has stored. In pipe mode it is
+// BuildIDs returns the files whose build IDs perf stored in the recording. In pipe mode the list is
 // complete once all records have been read.
 func (r *Reader) BuildIDs() []BuildID { return slices.Clone(r.buildIDs) }
 
-// Records yields the records in the order of the file, which is that of time only within one
-// processor. From a folder it takes the oldest of what comes next in each file. It can be used
-// once. An error is the last element. Nothing is allocated for a sample.
+// Records iterates over the records in file order, which is chronological only within a processor.
+// For a folder, it always takes the oldest of the files' next records. Records can be used once. An
+// error is the last element. It allocates nothing per sample.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer r.stop()
@@ -123,7 +122,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// unlessChanged returns an error, that of a file that was written to if one was.
+// unlessChanged returns an error if a file has been modified, and otherwise err.
 func (r *Reader) unlessChanged(err error) error {
 	for _, w := range r.watches {
 		if w.Changed() {
@@ -133,7 +132,7 @@ func (r *Reader) unlessChanged(err error) error {
 	return err
 }
 
-// next returns the next record of all files, io.EOF at the end.
+// next returns the next record of all files, or io.EOF at the end.
 func (r *Reader) next() (rawRecord, error) {
 	if len(r.feeds) == 1 {
 		return r.feeds[0].next()
@@ -141,14 +140,14 @@ func (r *Reader) next() (rawRecord, error) {
 	return r.merge.next(r.feeds)
 }
 
-// stop ends what runs beside the reader.
+// stop stops all decompressors.
 func (r *Reader) stop() {
 	for _, f := range r.feeds {
 		f.stop()
 	}
 }
 
-// addAttr reads an event that pipe mode describes.
+// addAttr adds an event that a record of pipe mode describes.
 func (r *Reader) addAttr(raw rawRecord) error {
 	c := newCursor(raw.data, r.big)
 	e := parseAttr(&c)

@@ -1,13 +1,13 @@
 package perfdata
 
-// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit], *[Lost] and *[Throttle]. It and
-// what it refers to, strings apart, are valid until the next one is asked for.
+// A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit], *[Lost] and *[Throttle]. Except
+// for strings, it and everything it refers to are valid until the next record is read.
 type Record interface{ record() }
 
-// UnknownPID is the process of records that do not tell theirs, and of the kernel's mappings.
+// UnknownPID is the process ID in records without one, and in the kernel's mappings.
 const UnknownPID = -1
 
-// A Mode says whose code the processor was running.
+// A Mode tells whose code the processor was running.
 type Mode uint8
 
 // Modes, as in the lowest bits of perf_event_header.misc.
@@ -20,108 +20,107 @@ const (
 	ModeGuestUser   Mode = 5
 )
 
-// Guest reports whether the processor ran a virtual machine: its addresses are not those of the
+// Guest reports whether the processor ran a virtual machine, whose addresses are not those of the
 // host.
 func (m Mode) Guest() bool { return m == ModeGuestKernel || m == ModeGuestUser }
 
-// A Sample is one sample of an event. Fields that were not recorded are zero; PID and TID are
-// UnknownPID.
+// A Sample is one sample of an event. Fields that were not recorded are zero, except that PID and
+// TID are UnknownPID.
 type Sample struct {
-	Event    int // index into Reader.Events; 0 in perf script
+	Event    int // index in Reader.Events; always 0 for perf script
 	Mode     Mode
 	PID, TID int32
-	Time     uint64 // in nanoseconds of the recording's clock; 0 if not recorded
+	Time     uint64 // nanoseconds of the recording's clock, 0 if not recorded
 	IP       uint64
 	Addr     uint64
 	Period   uint64
-	Stack    []uint64 // the call chain, innermost first, with the kernel's context markers in between
-	Raw      []byte   // what a tracepoint or a device has added
-	Branches []Branch // the branch stack, newest first
+	Stack    []uint64 // call chain, innermost first, including the kernel's context markers
+	Raw      []byte   // extra data of a tracepoint or device
+	Branches []Branch // branch stack, newest first
 
-	// Objects are the files that perf script names beside the addresses of Stack, "" where it does
-	// not. perf.data has none.
+	// Objects holds the file that perf script prints after each address of Stack, or "". It is nil
+	// for perf.data.
 	Objects []string
 
-	// Object is the file that perf script names beside the address. With call chains, perf prints
-	// offsets into that file for user code, not addresses.
+	// Object is the file that perf script prints after the address. In call chains, perf prints
+	// offsets in this file instead of addresses for user code.
 	Object string
 
-	// Symbol is the function that perf script names beside the address, "" if it does not.
+	// Symbol is the function that perf script prints after the address, or "".
 	Symbol string
 }
 
-// A Branch is an entry of a branch stack: a branch that was taken.
+// A Branch is an entry of a branch stack.
 type Branch struct {
 	From, To uint64
 	Flags    BranchFlags
 }
 
-// BranchFlags are the bit fields of perf_branch_entry: what the processor records about a branch.
+// BranchFlags holds the bit fields of perf_branch_entry, which describe a branch.
 type BranchFlags uint64
 
-// Mispredicted reports whether the branch went another way than predicted.
+// Mispredicted reports whether the branch was mispredicted.
 func (f BranchFlags) Mispredicted() bool { return f&1 != 0 }
 
-// Predicted reports whether the branch went the way that was predicted. If neither this nor
+// Predicted reports whether the branch was predicted correctly. If neither Predicted nor
 // [BranchFlags.Mispredicted] is true, the processor does not record predictions.
 func (f BranchFlags) Predicted() bool { return f&2 != 0 }
 
-// Cycles returns the processor cycles since the branch before, 0 if not known.
+// Cycles returns the processor cycles since the previous branch, 0 if unknown.
 func (f BranchFlags) Cycles() int { return int(f >> 4 & 0xffff) }
 
-// WrongPath reports whether the branch was speculation that turned out wrong: it never happened.
+// WrongPath reports whether the branch was executed speculatively on a wrong path, so that it never
+// took effect.
 func (f BranchFlags) WrongPath() bool { return f>>24&3 == 1 }
 
 // notTaken is a bit that the kernel does not use.
 const notTaken BranchFlags = 1 << 63
 
-// NotTaken reports whether the branch was conditional and not taken, so that code went on behind
-// it: To is the next instruction. Only the text of perf script tells, for Arm SPE.
+// NotTaken reports whether the branch was conditional and not taken. To is then the next
+// instruction. Only the text of perf script shows this, for Arm SPE.
 func (f BranchFlags) NotTaken() bool { return f&notTaken != 0 }
 
-// An Mmap tells that a process has mapped a file.
+// An Mmap records that a process mapped a file.
 type Mmap struct {
 	PID, TID   int32  // UnknownPID for the kernel
 	Time       uint64 // 0 if not recorded
-	Start      uint64 // the first address
+	Start      uint64 // first address
 	Length     uint64 // in bytes
-	PageOffset uint64 // the file offset of Start; of the kernel, the address of a symbol: see Path
+	PageOffset uint64 // file offset of Start; for the kernel, the address of the symbol in Path
 	Executable bool
-	Path       string // "[kernel.kallsyms]" and the name of a symbol for the kernel
-	BuildID    string // of the file, in hexadecimal digits; "" if not recorded here
+	Path       string // for the kernel, "[kernel.kallsyms]" followed by the name of a symbol
+	BuildID    string // build ID of the file in hexadecimal, "" if not recorded here
 }
 
-// A Comm tells a new name of a thread.
+// A Comm records the new name of a thread.
 type Comm struct {
 	PID, TID int32
 	Time     uint64
-	Exec     bool // it runs another program, and all its mappings are gone
+	Exec     bool // the process executed another program, so all its mappings are gone
 	Name     string
 }
 
-// A Fork tells of a new thread: a process if PID and ParentPID differ, which has its parent's
-// mappings.
+// A Fork records a new thread. If PID and ParentPID differ, it is a new process, which has the
+// mappings of its parent.
 type Fork struct {
 	PID, ParentPID int32
 	TID, ParentTID int32
 	Time           uint64
 }
 
-// An Exit tells that a thread has ended.
+// An Exit records the end of a thread.
 type Exit struct {
 	PID, TID int32
 	Time     uint64
 }
 
-// A Lost tells that records are missing: there was no room for them, since the recorder came too
-// late.
+// A Lost records that records are missing, because the buffer was full.
 type Lost struct {
 	Count uint64
 	Time  uint64 // 0 if not recorded
 }
 
-// A Throttle tells that the kernel stopped an event for a moment, since it took too much of a
-// processor's time.
+// A Throttle records that the kernel paused an event because it took too much processor time.
 type Throttle struct{ Time uint64 }
 
 func (*Sample) record()   {}

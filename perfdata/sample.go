@@ -9,11 +9,11 @@ import (
 
 const branchSize = 24
 
-// branchFields are the widths of a branch's flags: mispred, predicted, in_tx, abort, cycles, type,
-// spec, new_type, priv.
+// branchFields lists the widths of a branch's flags: mispred, predicted, in_tx, abort, cycles,
+// type, spec, new_type, priv.
 var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 
-// decodeSample reads the fields of a sample up to the branch stack.
+// decodeSample decodes the fields of a sample up to the branch stack.
 func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	index := r.table.ofSample(raw.data, r.big)
 	if index < 0 {
@@ -46,7 +46,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	return s, nil
 }
 
-// scalars reads the fields of fixed size that come first.
+// scalars reads the leading fields of fixed size.
 func (c *cursor) scalars(e *Event, s *Sample) {
 	t := e.sampleType
 	if t&sampleIdentifier != 0 {
@@ -78,7 +78,7 @@ func (c *cursor) scalars(e *Event, s *Sample) {
 	}
 }
 
-// skipRead skips the values of counters: one, or a group with its size in front.
+// skipRead skips counter values: a single one, or a group preceded by its size.
 func (c *cursor) skipRead(format uint64) {
 	n, each := uint64(1), 8
 	if format&readGroup != 0 {
@@ -103,7 +103,7 @@ func (c *cursor) skipRead(format uint64) {
 	c.Take(n*uint64(each), field)
 }
 
-// sized reads a length and as many bytes.
+// sized reads a length and that number of bytes.
 func (c *cursor) sized() []byte {
 	n := c.Uint32(field)
 	if uint64(n) > uint64(c.Rest()) {
@@ -113,7 +113,7 @@ func (c *cursor) sized() []byte {
 	return c.Take(uint64(n), field)
 }
 
-// words reads a count and as many words.
+// words reads a count and that number of words.
 func (c *cursor) words(to []uint64) []uint64 {
 	n := c.Uint64(field)
 	if n > uint64(c.Rest()/8) {
@@ -126,7 +126,7 @@ func (c *cursor) words(to []uint64) []uint64 {
 	return to
 }
 
-// branches reads a branch stack: the count, then the hardware's index if it was asked for, then the
+// branches reads a branch stack: the count, the hardware index if it was requested, and the
 // entries.
 func (c *cursor) branches(to []Branch, index bool) []Branch {
 	n := c.Uint64(field)

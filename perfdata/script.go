@@ -11,32 +11,33 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// A ScriptReader yields the records that the text of perf script shows:
+// A ScriptReader yields the records in the text printed by perf script. This command prints all
+// that the reader can use:
 //
 //	perf script --show-mmap-events --show-task-events -F pid,tid,time,ip,brstack
 //
-// is all that it can use. The event, symbols and other fields may be there, and -F may be left out.
-// What is left out is unknown: without --show-mmap-events there is no *[Mmap], without pid and tid
-// every PID is [UnknownPID]. If one number alone stands for the thread, as perf prints by itself,
-// it is the TID. Call chains are read, and their first address is the sample's.
+// The text may also have the event, symbols and other fields, and -F may be omitted. Missing fields
+// are unknown: without --show-mmap-events there is no *[Mmap], and without pid and tid every PID is
+// [UnknownPID]. If perf prints a single number for the thread, it is the TID. The IP of a sample
+// with a call chain is the first address of the chain.
 type ScriptReader struct {
-	// Damaged is asked about each line of a sample that makes no sense, with the error, whether to
-	// go on without the sample. If it is nil, the first one ends the records.
+	// Damaged, if not nil, is called with the error for each malformed line of a sample. If it
+	// returns true, the sample is skipped. Otherwise the error ends the records.
 	Damaged func(error) bool
 
 	text   *lines.Reader
 	sample Sample
-	open   bool              // sample has a line already, more of it may follow
-	intern map[string]string // files of call chains, of which there are few
+	open   bool              // sample has been started, and further lines may belong to it
+	intern map[string]string // interned file names in call chains
 }
 
-// NewScriptReader returns a reader of the text of r, which it reads line by line.
+// NewScriptReader returns a reader for the text in r, which it reads line by line.
 func NewScriptReader(r io.Reader) *ScriptReader {
 	return &ScriptReader{text: lines.New(r), intern: make(map[string]string)}
 }
 
-// Records yields the records in the order of the text. It can be used once. An error is the last
-// element: one of the input, or a afdo.FormatError.
+// Records iterates over the records in the order of the text. It can be used once. An error is the
+// last element. It is an error of the input or an afdo.FormatError.
 func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -64,7 +65,7 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 
 var recordMark = []byte("PERF_RECORD_")
 
-// line reads a line. It yields the sample that ends before it, and the record that it is.
+// line parses a line. It yields the sample that ends before the line, and the record on the line.
 func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err error) {
 	line := r.text.Line
 	if len(line) == 0 || line[0] == '#' {
@@ -92,9 +93,9 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 	return true, r.tolerate(r.header())
 }
 
-// sourceEnd returns where the text ends that perf puts in a line of its own behind an address for
-// -F srcline: "  FILE:LINE", "  SYMBOL+OFFSET" or "  OBJECT[ADDRESS]". Branches may follow. It is 0
-// in other lines.
+// sourceEnd returns the end of the source position that perf -F srcline prints on a line of its own
+// after an address: "  FILE:LINE", "  SYMBOL+OFFSET" or "  OBJECT[ADDRESS]". Branches may follow.
+// It returns 0 for other lines.
 func sourceEnd(line []byte) int {
 	w := words{line: line}
 	if !w.next() || w.start != len("  ") || isBranch(w.word) {
@@ -122,7 +123,7 @@ func sourceEnd(line []byte) int {
 	return end
 }
 
-// tolerate returns an error about the sample that is being read, unless it may be left out.
+// tolerate returns err unless Damaged decides to skip the current sample.
 func (r *ScriptReader) tolerate(err error) error {
 	if err == nil || r.Damaged == nil || !r.Damaged(err) {
 		return err
@@ -140,7 +141,7 @@ func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 	return yield(&r.sample, nil)
 }
 
-// begin starts a sample.
+// begin starts a new sample.
 func (r *ScriptReader) begin() *Sample {
 	s := &r.sample
 	*s = Sample{PID: UnknownPID, TID: UnknownPID, Stack: s.Stack[:0], Objects: s.Objects[:0], Branches: s.Branches[:0]}
@@ -157,7 +158,7 @@ func (r *ScriptReader) fail(index int, class error, format string, args ...any) 
 	}
 }
 
-// header reads the first line of a sample: who and when, if that is there, address, branches.
+// header parses the first line of a sample: thread and time if present, address, branches.
 func (r *ScriptReader) header() error {
 	w := words{line: r.text.Line}
 	w.next()
@@ -189,10 +190,10 @@ func (r *ScriptReader) header() error {
 	return r.rest(w)
 }
 
-// inlined stands in the place of the file where perf shows an inlined function.
+// inlined is what perf prints instead of the file for an inlined function.
 const inlined = "inlined"
 
-// frame reads a line of a call chain.
+// frame parses a line of a call chain.
 func (r *ScriptReader) frame() error {
 	if !r.open {
 		r.begin()
@@ -205,7 +206,7 @@ func (r *ScriptReader) frame() error {
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
-		s.Stack, s.Objects = s.Stack[:last], s.Objects[:last] // of one address perf shows first what is inlined there
+		s.Stack, s.Objects = s.Stack[:last], s.Objects[:last] // perf prints the functions inlined at an address before the address itself
 	}
 	s.Stack = append(s.Stack, address)
 	s.Objects = append(s.Objects, r.interned(object(bytes.TrimSpace(r.text.Line[w.end:]))))
@@ -216,7 +217,7 @@ func (r *ScriptReader) frame() error {
 	return r.rest(w)
 }
 
-// interned returns a text as a string, the same one for the same text.
+// interned returns text as an interned string.
 func (r *ScriptReader) interned(text []byte) string {
 	known, ok := r.intern[string(text)]
 	if !ok {
@@ -226,7 +227,7 @@ func (r *ScriptReader) interned(text []byte) string {
 	return known
 }
 
-// rest reads what follows an address: symbol and file, branches.
+// rest parses what follows an address: symbol, file and branches.
 func (r *ScriptReader) rest(w words) error {
 	after := w.end
 	for w.next() {
@@ -242,7 +243,7 @@ func (r *ScriptReader) rest(w words) error {
 	return nil
 }
 
-// names takes symbol and file as they stand behind an address: "symbol+0x12 (file)".
+// names parses the symbol and file after an address: "symbol+0x12 (file)".
 func (r *ScriptReader) names(text []byte) {
 	text = bytes.TrimSpace(text)
 	s := &r.sample
@@ -257,8 +258,8 @@ func (r *ScriptReader) names(text []byte) {
 	}
 }
 
-// object returns the file in brackets at the end of a line, nothing if there is none. Symbols have
-// brackets, too, and so may files.
+// object returns the file in parentheses at the end of a line, or nil. Symbols and file names may
+// contain parentheses, too.
 func object(line []byte) []byte {
 	if len(line) == 0 || line[len(line)-1] != ')' {
 		return nil
@@ -276,7 +277,7 @@ func object(line []byte) []byte {
 	return line[open+2 : len(line)-1]
 }
 
-// branches reads the branch stack that begins at an index of the line and fills the rest of it.
+// branches parses the branch stack from index at to the end of the line.
 func (r *ScriptReader) branches(at int) error {
 	w := words{line: r.text.Line, end: at}
 	for w.next() {
@@ -295,8 +296,8 @@ func isBranch(word []byte) bool {
 
 var wrongPath = []byte("SPEC_WRONG_PATH")
 
-// parseBranch reads from, to and flags. It returns the index of the first byte that is wrong, -1 if
-// none is. The file that perf may print beside an address, in brackets, is left out.
+// parseBranch parses from, to and flags. It returns the index of the first invalid byte, or -1. It
+// ignores the file that perf may print in parentheses after an address.
 func parseBranch(word []byte) (b Branch, bad int) {
 	at := 0
 	for _, address := range []*uint64{&b.From, &b.To} {
@@ -324,7 +325,7 @@ func parseBranch(word []byte) (b Branch, bad int) {
 	return b, -1
 }
 
-// parseFlags reads "P/-/-/19/TYPE/SPEC", of which the end may be missing.
+// parseFlags parses "P/-/-/19/TYPE/SPEC", in which trailing fields may be missing.
 func parseFlags(text []byte) (f BranchFlags) {
 	for i := 0; len(text) > 0; i++ {
 		field, rest, _ := bytes.Cut(text, []byte("/"))

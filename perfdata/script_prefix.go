@@ -7,11 +7,11 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// words goes through the words of a line.
+// words iterates over the words of a line.
 type words struct {
 	line       []byte
 	word       []byte
-	start, end int // of word, in line
+	start, end int // range of word in line
 }
 
 func (w *words) next() bool {
@@ -27,13 +27,13 @@ func (w *words) next() bool {
 	return len(w.word) > 0
 }
 
-// hexWord returns the number that a word is as a whole.
+// hexWord parses a word that consists of a hexadecimal number.
 func hexWord(word []byte) (uint64, bool) {
 	n, length, ok := lines.Number(word, 16)
 	return n, ok && length > 0 && length == len(word)
 }
 
-// timeWord returns the time that a word such as "914937.300960:" tells, in nanoseconds.
+// timeWord parses a time such as "914937.300960:" into nanoseconds.
 func timeWord(word []byte) (uint64, bool) {
 	seconds, length, ok := lines.Number(word, 10)
 	if !ok || length == 0 || seconds > math.MaxInt64/1_000_000_000 || length == len(word) || word[length] != '.' {
@@ -50,7 +50,7 @@ func timeWord(word []byte) (uint64, bool) {
 	return seconds*1_000_000_000 + n, true
 }
 
-// threadWord returns what "pid/tid" or one number alone tells. The latter is a thread.
+// threadWord parses "pid/tid", or a single number, which is a TID.
 func threadWord(word []byte) (pid, tid int32, ok bool) {
 	pid, rest, ok := int32Word(word)
 	if !ok {
@@ -66,7 +66,7 @@ func threadWord(word []byte) (pid, tid int32, ok bool) {
 	return pid, tid, true
 }
 
-// int32Word reads a decimal number, which may be negative, from the start of a word.
+// int32Word parses a decimal number, possibly negative, at the start of a word.
 func int32Word(word []byte) (n int32, rest []byte, ok bool) {
 	digits := bytes.TrimPrefix(word, []byte("-"))
 	v, length, ok := lines.Number(digits, 10)
@@ -79,18 +79,18 @@ func int32Word(word []byte) (n int32, rest []byte, ok bool) {
 	return n, digits[length:], true
 }
 
-// A prefix is what stands before the address or the name of a record.
+// A prefix is the part of a line before the address or the name of a record.
 type prefix struct {
 	pid, tid int32
 	time     uint64
-	end      int // index of what follows
+	end      int // index of the byte after the prefix
 }
 
-// readPrefix reads "COMM PID/TID [CPU] TIME: PERIOD EVENT:", of which everything may be missing. It
-// is false if there is nothing that tells who or when: then the line begins with the address.
+// readPrefix parses "COMM PID/TID [CPU] TIME: PERIOD EVENT:", in which every part may be missing.
+// It returns false if there is neither a thread nor a time; then the line begins with the address.
 func readPrefix(line []byte) (prefix, bool) {
 	p := prefix{pid: UnknownPID, tid: UnknownPID}
-	var before []byte // the word before, not counting [CPU]
+	var before []byte // the previous word, ignoring [CPU]
 	w := words{line: line}
 	aligned := alignedAddress(line)
 	for w.next() && !isBranch(w.word) {
@@ -115,9 +115,8 @@ func readPrefix(line []byte) (prefix, bool) {
 // addressWidth is the width of the column in which perf prints an address.
 const addressWidth = 16
 
-// alignedAddress returns the index of the address if it stands in a column of its own, as perf
-// prints it; -1 if there is none. Symbols, which may look like addresses, do not: one blank is
-// before them.
+// alignedAddress returns the index of an address in a column of its own, as printed by perf, or -1.
+// A symbol that looks like an address is preceded by a single blank, so it is not aligned.
 func alignedAddress(line []byte) int {
 	at, before := -1, 0
 	for w := (words{line: line}); w.next() && !isBranch(w.word) && w.word[0] != '('; before = w.end {
@@ -128,7 +127,7 @@ func alignedAddress(line []byte) int {
 	return at
 }
 
-// before reads "COMM PID/TID [CPU] PERIOD EVENT:" before an address.
+// before parses "COMM PID/TID [CPU] PERIOD EVENT:" before an address.
 func (p prefix) before(line []byte, address int) (prefix, bool) {
 	p.end = address
 	for w := (words{line: line[:address]}); w.next(); {
@@ -140,7 +139,7 @@ func (p prefix) before(line []byte, address int) (prefix, bool) {
 	return p, true
 }
 
-// afterEvent returns the index after "PERIOD EVENT:" or "EVENT:", if that is there.
+// afterEvent returns the index after "PERIOD EVENT:" or "EVENT:", or at if there is neither.
 func afterEvent(line []byte, at int) int {
 	w := words{line: line, end: at}
 	for range 2 {
@@ -157,8 +156,8 @@ func afterEvent(line []byte, at int) int {
 	return at
 }
 
-// withoutTime reads "COMM PID/TID [CPU]" before an address. A number in front is the thread if
-// another number follows that is not the symbol of the first.
+// withoutTime parses "COMM PID/TID [CPU]" before an address. A leading number is the thread if
+// another number follows that is not its symbol.
 func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	w := words{line: line}
 	for w.next() && !isBranch(w.word) {
@@ -183,7 +182,8 @@ func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	return p.withoutAddress(line)
 }
 
-// withoutAddress reads "COMM PID/TID" or "COMM PID/TID EVENT:" alone, which a call chain follows.
+// withoutAddress parses a line with only "COMM PID/TID" or "COMM PID/TID EVENT:", which a call
+// chain follows.
 func (p prefix) withoutAddress(line []byte) (prefix, bool) {
 	found, last := false, []byte(nil)
 	w := words{line: line}

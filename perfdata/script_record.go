@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// record reads a line that shows a record other than a sample; nil if it is of a kind that is left
-// out. at is where its name begins.
+// record parses a line with a record other than a sample, whose name begins at index at. It returns
+// nil for a type that is ignored.
 func (r *ScriptReader) record(at int) (Record, error) {
 	p, _ := readPrefix(r.text.Line[:at])
 	c := textCursor{r: r, at: at + len(recordMark)}
@@ -31,8 +31,8 @@ func (r *ScriptReader) record(at int) (Record, error) {
 	return nil, nil
 }
 
-// mmap reads "PID/TID: [START(LENGTH) @ OFFSET DEVICE INODE GENERATION]: PROTECTION PATH", where a
-// build ID "<ID>" may be in the place of device, inode and generation.
+// mmap parses "PID/TID: [START(LENGTH) @ OFFSET DEVICE INODE GENERATION]: PROTECTION PATH". A build
+// ID "<ID>" may replace device, inode and generation.
 func (c *textCursor) mmap() *Mmap {
 	m := new(Mmap)
 	m.PID = c.int32()
@@ -63,7 +63,7 @@ func (c *textCursor) mmap() *Mmap {
 	return m
 }
 
-// comm reads "NAME:PID/TID".
+// comm parses "NAME:PID/TID".
 func (c *textCursor) comm(exec bool, time uint64) *Comm {
 	m := &Comm{Exec: exec, Time: time}
 	colon := bytes.LastIndexByte(c.rest(), ':')
@@ -79,7 +79,7 @@ func (c *textCursor) comm(exec bool, time uint64) *Comm {
 	return m
 }
 
-// threads reads "PID:TID):(PID:TID)".
+// threads parses "PID:TID):(PID:TID)".
 func (c *textCursor) threads() (pid, tid, parent, parentTID int32) {
 	pid = c.int32()
 	c.expect(":")
@@ -92,7 +92,7 @@ func (c *textCursor) threads() (pid, tid, parent, parentTID int32) {
 	return pid, tid, parent, parentTID
 }
 
-// A textCursor reads the current line from left to right. Its first error stays.
+// A textCursor parses the current line from left to right. It keeps the first error.
 type textCursor struct {
 	r   *ScriptReader
 	at  int
@@ -107,7 +107,7 @@ func (c *textCursor) fail(what string) {
 	}
 }
 
-// accept reads a text if it is there.
+// accept consumes text if the rest of the line starts with it.
 func (c *textCursor) accept(text string) bool {
 	if !bytes.HasPrefix(c.rest(), []byte(text)) {
 		return false
@@ -116,14 +116,14 @@ func (c *textCursor) accept(text string) bool {
 	return true
 }
 
-// expect reads a text that has to be there.
+// expect consumes text, or fails if the rest of the line does not start with it.
 func (c *textCursor) expect(text string) {
 	if !c.accept(text) {
 		c.fail("\"" + text + "\" is due")
 	}
 }
 
-// hex reads a number with 0x, or 0.
+// hex parses a hexadecimal number, with or without 0x.
 func (c *textCursor) hex() uint64 {
 	c.accept("0x")
 	n, length, ok := lines.Number(c.rest(), 16)

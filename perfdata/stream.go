@@ -4,26 +4,26 @@ import (
 	"io"
 )
 
-// What a stream reads at once: no less than a record, which has 64 KiB at most.
+// Sizes of read buffers. They must be at least the maximum size of a record, 64 KiB.
 const (
 	bufferSize = 256 << 10
-	partBuffer = 64 << 10 // of a folder's files, of which there is one for each processor
+	partBuffer = 64 << 10 // for each file of a folder, of which there is one per processor
 )
 
-// A stream reads front to back and hands out what comes next in place.
+// A stream reads sequentially and returns data without copying it.
 type stream struct {
 	r          io.Reader
 	buf        []byte
-	start, end int   // of what buf holds and is not consumed
-	offset     int64 // of start, from the beginning of the recording
-	err        error // of r; io.EOF at the end
+	start, end int   // range in buf of the bytes that have not been consumed
+	offset     int64 // offset of start in the recording
+	err        error // error of r; io.EOF at the end
 }
 
 func newStream(r io.Reader, offset int64, size int) *stream {
 	return &stream{r: r, buf: make([]byte, size), offset: offset}
 }
 
-// peek returns the next n bytes, or fewer if there are no more. They are valid until the next call.
+// peek returns the next n bytes, or fewer at the end. They are valid until the next call.
 func (s *stream) peek(n int) []byte {
 	for s.end-s.start < n && s.err == nil {
 		if s.start > 0 {
@@ -40,13 +40,13 @@ func (s *stream) peek(n int) []byte {
 	return s.buf[s.start:min(s.start+n, s.end)]
 }
 
-// consume goes on by n bytes that peek has returned.
+// consume skips n bytes that peek has returned.
 func (s *stream) consume(n int) {
 	s.start += n
 	s.offset += int64(n)
 }
 
-// skip goes on by n bytes, and reports how many there were.
+// skip skips n bytes. It returns the number of bytes actually skipped.
 func (s *stream) skip(n uint64) uint64 {
 	left := n
 	for left > 0 {
@@ -60,7 +60,7 @@ func (s *stream) skip(n uint64) uint64 {
 	return n - left
 }
 
-// failure returns the error of the input, nil if it has merely ended.
+// failure returns the error of the input, or nil at the end of the input.
 func (s *stream) failure() error {
 	if s.err == io.EOF {
 		return nil

@@ -1,10 +1,10 @@
 package perfdata
 
-// A Trace is a kind of trace that a processor writes, and that perf.data may hold in the place of
-// samples. It is not decoded here: perf makes samples of it.
+// A Trace is a kind of processor trace, which perf.data may contain instead of samples. This
+// package does not decode traces; perf can convert them to samples.
 type Trace uint32
 
-// Traces, as perf's auxtrace.h numbers them. OtherTrace stands for those that came later.
+// Kinds of traces, numbered as in perf's auxtrace.h. OtherTrace is any later kind.
 const (
 	NoTrace Trace = iota
 	IntelPT
@@ -22,10 +22,10 @@ var traceNames = [...]string{
 
 func (t Trace) String() string { return traceNames[t] }
 
-// Trace returns what trace the recording holds, as far as its records have been read.
+// Trace returns the kind of trace in the records read so far.
 func (r *Reader) Trace() Trace { return r.trace }
 
-// noteTrace takes the record that describes the trace: its kind, then what decoders need.
+// noteTrace decodes the kind from the record that describes the trace.
 func (r *Reader) noteTrace(raw rawRecord) {
 	c := newCursor(raw.data, r.big)
 	if kind := Trace(c.Uint32(field)); c.Err == nil && kind > NoTrace {

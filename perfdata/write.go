@@ -7,17 +7,17 @@ import (
 	"math"
 )
 
-// A Head is what a recording says beside its records. Recordings are written with one event, so
-// that none of their records has to tell of which event it is.
+// A Head holds everything in a recording except its records. The recording has a single event, so
+// its records need no event ID.
 type Head struct {
-	Name     string    // of the event, such as "cycles:u"
-	Attr     []byte    // of the event: perf_event_attr as the kernel got it
-	BuildIDs []BuildID // of the files that were mapped; file mode only
-	Command  []string  // that made the recording; file mode only
-	Arch     string    // as uname tells it; file mode only
+	Name     string    // name of the event, for example "cycles:u"
+	Attr     []byte    // perf_event_attr of the event, as passed to the kernel
+	BuildIDs []BuildID // mapped files; file mode only
+	Command  []string  // command line of the recorder; file mode only
+	Arch     string    // machine name from uname; file mode only
 }
 
-// WriteFile writes a recording in file mode, whose records are size bytes.
+// WriteFile writes a recording in file mode. records must contain size bytes.
 func (h *Head) WriteFile(w io.Writer, records io.Reader, size int64) error {
 	event, err := h.event()
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Head) WriteFile(w io.Writer, records io.Reader, size int64) error {
 	return err
 }
 
-// WritePipe writes what comes before the records in pipe mode, in which they may have any length.
+// WritePipe writes the header for pipe mode. Records of any total size may follow.
 func (h *Head) WritePipe(w io.Writer) error {
 	if _, err := h.event(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (h *Head) WritePipe(w io.Writer) error {
 	return err
 }
 
-// event returns how the records are laid out.
+// event returns the layout of the records.
 func (h *Head) event() (*Event, error) {
 	c := newCursor(h.Attr, nativeBig)
 	event := parseAttr(&c)
@@ -68,7 +68,7 @@ func (h *Head) event() (*Event, error) {
 	return event, nil
 }
 
-// header writes what comes before the records in file mode: the header, the event, no IDs.
+// header writes everything before the records in file mode: the header and the event, without IDs.
 func (h *Head) header(e *encoder, size uint64, features []feature) {
 	attrSize := uint64(len(h.Attr)) + 16
 	attrs := part{headerSize, attrSize}
@@ -82,7 +82,7 @@ func (h *Head) header(e *encoder, size uint64, features []feature) {
 	e.u64(attrSize)
 	e.part(attrs)
 	e.part(data)
-	e.part(part{}) // event types, of old
+	e.part(part{}) // event types, obsolete
 	for _, word := range bitmap {
 		e.u64(word)
 	}
@@ -90,7 +90,7 @@ func (h *Head) header(e *encoder, size uint64, features []feature) {
 	e.part(part{})
 }
 
-// A feature is what stands behind the records.
+// A feature is an optional section after the records.
 type feature struct {
 	bit     int
 	content []byte
@@ -123,14 +123,15 @@ func (h *Head) features(event *Event) ([]feature, error) {
 		e.u32(1)
 		e.u32(uint32(len(h.Attr)))
 		e.bytes(h.Attr)
-		e.u32(0) // IDs
+		e.u32(0) // number of IDs
 		e.counted(h.Name)
 	})
 	add(featureBranches, event.HasBranches(), func(*encoder) {})
 	return list, err
 }
 
-// placed returns features with the table of their places in front, which begins at an offset.
+// placed returns the table of positions and the contents of features. The table begins at offset
+// at.
 func placed(features []feature, at uint64) []byte {
 	var places, content encoder
 	at += uint64(len(features)) * 16
@@ -148,7 +149,7 @@ func (e *encoder) buildID(id BuildID) error {
 		return err
 	}
 	return e.record(0, uint16(ModeUser)|miscBuildIDSize, func() {
-		e.u32(math.MaxUint32) // of all processes
+		e.u32(math.MaxUint32) // for all processes
 		e.bytes(field)
 		e.zeros(buildIDMax - len(field))
 		e.b = append(e.b, byte(len(field)), 0, 0, 0)
@@ -156,7 +157,7 @@ func (e *encoder) buildID(id BuildID) error {
 	})
 }
 
-// buildIDField returns the bytes of a build ID in hexadecimal digits.
+// buildIDField decodes a build ID in hexadecimal.
 func buildIDField(id string) ([]byte, error) {
 	field, err := hex.DecodeString(id)
 	if err != nil || len(field) > buildIDMax {

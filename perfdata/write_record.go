@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// A Writer writes records, those of the kernel and those that a recorder makes itself of what was
-// there before it began. It must not be used by several goroutines at once.
+// A Writer writes records: copies of the kernel's records, and records that the recorder creates
+// for the state before the recording. It is not safe for concurrent use.
 type Writer struct {
 	to     io.Writer
-	reader Reader // decodes what the kernel wrote
+	reader Reader // decodes the kernel's records
 	event  *Event
 	encoder
-	offset int64 // where the next record stands among those of this Writer
+	offset int64 // offset of the next record, counted from the first one of this Writer
 }
 
-// NewWriter returns a Writer of the records behind a head.
+// NewWriter returns a Writer for the records of a recording with the given head.
 func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 	event, err := head.event()
 	if err != nil {
@@ -27,10 +27,10 @@ func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 	return w, nil
 }
 
-// Copy writes a record of the kernel's as it is, and returns what it says, nil if it is of a kind
-// that [Reader] leaves out. The result is valid until the next call. A record that a Reader would
-// refuse is not written; such an error is a afdo.FormatError, with the offset behind the records
-// that were written.
+// Copy writes a record of the kernel unchanged. It returns the decoded record, or nil for a type
+// that [Reader] ignores. The result is valid until the next call. A record that a Reader would
+// reject is not written; the error is then an afdo.FormatError whose offset counts from the first
+// record written.
 func (w *Writer) Copy(record []byte) (Record, error) {
 	c := newCursor(record, nativeBig)
 	raw := rawRecord{kind: c.Uint32(field), misc: c.Uint16(field), offset: w.offset}
@@ -48,7 +48,7 @@ func (w *Writer) Copy(record []byte) (Record, error) {
 	return decoded, w.write(record)
 }
 
-// Write writes a record of a recorder's own: a *[Mmap] or a *[Comm].
+// Write writes a record created by the recorder: a *[Mmap] or a *[Comm].
 func (w *Writer) Write(record Record) (err error) {
 	w.b = w.b[:0]
 	switch r := record.(type) {
@@ -65,7 +65,8 @@ func (w *Writer) Write(record Record) (err error) {
 	return w.write(w.b)
 }
 
-// FinishRound tells that the buffers of all processors were read: see [Reader.Ordered].
+// FinishRound writes the mark that the buffers of all processors have been read, see
+// [Reader.Ordered].
 func (w *Writer) FinishRound() error {
 	w.b = w.b[:0]
 	if err := w.record(typeFinishedRound, 0, func() {}); err != nil {
@@ -80,7 +81,7 @@ func (w *Writer) write(b []byte) error {
 	return err
 }
 
-// mmap writes MMAP2, with the build ID in the place of device and inode if it is known.
+// mmap writes an MMAP2 record. A known build ID replaces device and inode.
 func (w *Writer) mmap(m *Mmap) error {
 	id, err := buildIDField(m.BuildID)
 	if err != nil {
@@ -109,7 +110,7 @@ func (w *Writer) mmap(m *Mmap) error {
 	})
 }
 
-// comm writes COMM.
+// comm writes a COMM record.
 func (w *Writer) comm(c *Comm) error {
 	misc := uint16(0)
 	if c.Exec {
@@ -123,8 +124,8 @@ func (w *Writer) comm(c *Comm) error {
 	})
 }
 
-// trailer writes what every record but samples ends in. Its fields are in the opposite order of
-// [Event.trailer], which counts from the end. Those that a recorder knows nothing about are zero.
+// trailer writes the fields at the end of every record other than a sample. Their order is the
+// reverse of [Event.trailer], which counts from the end. Fields unknown to a recorder are zero.
 func (w *Writer) trailer(pid, tid int32, time uint64) {
 	if !w.event.sampleIDAll {
 		return

@@ -7,40 +7,41 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An encoding is what decides how long the values of a unit are.
+// An encoding holds the properties of a unit that determine the size of its values.
 type encoding struct {
 	version  uint16
 	addrSize uint8
-	wide     bool // offsets of 64 bits
+	wide     bool // 64-bit offsets
 }
 
-// An abbrevTable is the abbreviations of a unit, compiled for its encoding: entries that are
-// not asked for, which are nearly all, are skipped in a few steps or at once.
+// An abbrevTable holds the abbreviations of a unit, compiled for its encoding. Nearly all entries
+// are skipped, and compiled abbreviations skip them in a few steps or at once.
 type abbrevTable struct {
-	dense  []abbrev // of the codes 1, 2, 3...
+	dense  []abbrev // codes 1, 2, 3...
 	sparse map[uint64]*abbrev
 
-	attrs []attrSpec // of all abbreviations, one behind the other
+	attrs []attrSpec // attributes of all abbreviations
 	steps []uint32
 
-	from  tableFrom // what has been decoded
-	whole bool      // to the end
+	from  tableFrom // identifies the decoded table
+	whole bool      // decoded to the end
 }
 
-// tableFrom says which table of abbreviations one is.
+// tableFrom identifies a table of abbreviations.
 type tableFrom struct {
 	sect *section
 	off  uint64
 	encoding
 }
 
-// reset empties the table and keeps its memory.
+// reset empties the table but keeps its memory.
 func (t *abbrevTable) reset() {
 	t.dense, t.attrs, t.steps = t.dense[:0], t.attrs[:0], t.steps[:0]
 	t.sparse, t.from, t.whole = nil, tableFrom{}, false
 }
 
-// holds tells whether the table is that one, as far as a code, or to the end if that is 0.
+// holds reports whether t is the given table, decoded at least up to code, or completely if code is
+// 0.
 func (t *abbrevTable) holds(from tableFrom, code uint64) bool {
 	return t.from == from && (t.whole || code != 0 && t.lookup(code) != nil)
 }
@@ -49,9 +50,9 @@ func (t *abbrevTable) holds(from tableFrom, code uint64) bool {
 type abbrev struct {
 	tag      dwarf.Tag
 	children bool
-	wanted   bool     // its attributes are read
-	fixed    uint32   // the size of all values, if steps is empty
-	steps    []uint32 // how to skip it, see skip
+	wanted   bool     // the attributes of such entries are read
+	fixed    uint32   // total size of the values, if steps is empty
+	steps    []uint32 // how to skip the values, see skipEntry
 	attrs    []attrSpec
 }
 
@@ -59,7 +60,7 @@ type abbrev struct {
 type attrSpec struct {
 	slot   slot
 	form   form
-	const_ int64 // of formImplicitConst
+	const_ int64 // value for formImplicitConst
 }
 
 func (t *abbrevTable) lookup(code uint64) *abbrev {
@@ -82,15 +83,15 @@ func (t *abbrevTable) add(code uint64, a abbrev) {
 	}
 }
 
-// wholeTable is how much of a table of abbreviations is read at first if all of it is wanted: most
-// have less, and are decoded once then.
+// wholeTable is the size of the first read if a whole table of abbreviations is wanted. Most tables
+// are smaller, so they are decoded only once.
 const wholeTable = 16 << 10
 
-// abbrevCost is what an abbreviation counts, see reading.spend.
+// abbrevCost is the budget that an abbreviation takes, see reading.spend.
 const abbrevCost = 64
 
-// readAbbrevs decodes the table at an offset into t, unless it is there. With a code other than 0
-// it stops behind that one.
+// readAbbrevs decodes the table at an offset into t, unless t already holds it. If only is not 0,
+// it stops after that code.
 func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
 	if s == nil {
 		return nil, nil
@@ -170,7 +171,7 @@ func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 	return a
 }
 
-// has tells whether entries have an attribute.
+// has reports whether the abbreviation has an attribute.
 func (a *abbrev) has(s slot) bool {
 	return slices.ContainsFunc(a.attrs, func(spec attrSpec) bool { return spec.slot == s })
 }

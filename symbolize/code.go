@@ -5,45 +5,45 @@ import (
 	"slices"
 )
 
-// A Code is the code of one function of the binary.
+// A Code describes the code of one function of the binary.
 type Code struct {
-	Symbol Symbol // the name of what debug info calls this function comes first, if the symbol table has it
+	Symbol Symbol // if the symbol table has the function's name in debug info, that name comes first
 	Unit   *Unit
-	Spans  []Span // by address, apart; code of which debug info says nothing is left out
+	Spans  []Span // sorted by address, not overlapping; code without debug info is left out
 }
 
-// A Unit describes the compilation of one source file.
+// A Unit is the compilation of one source file.
 type Unit struct {
-	Name     string // path of the source as the compiler was given it
-	Dir      string // where it was compiled
-	Producer string // the compiler
-	Missing  string // path of the split debug info that is not there; then only lines are known
+	Name     string // path of the source file as given to the compiler
+	Dir      string // directory of the compilation
+	Producer string // name and options of the compiler
+	Missing  string // path of split debug info that was not found; only lines are known then
 }
 
-// A Span is a stretch of code that comes from one line of one function in one chain of calls.
+// A Span is a range of code that comes from one line of one function in one chain of calls.
 type Span struct {
-	Low, High uint64    // addresses: the first byte's, and the one behind the last
-	Instance  *Instance // nil if no function is known
-	Line      Line      // in the innermost function
+	Low, High uint64    // address range; High is exclusive
+	Instance  *Instance // nil if the function is unknown
+	Line      Line      // line in the innermost function
 }
 
-// A Line is a place in the source.
+// A Line is a source position.
 type Line struct {
 	File          string // path as in the debug info, empty if unknown
-	Line          uint32 // 0: the code belongs to no line
+	Line          uint32 // 0 means that the code belongs to no line
 	Column        uint32 // only with [Columns]
-	Discriminator uint32 // tells apart the blocks of one line; as the compiler has written it
+	Discriminator uint32 // distinguishes blocks on the same line; as written by the compiler
 }
 
-// An Instance is a function in the code: one with code of its own, or one copy that is inlined.
-// Spans of one copy share their Instance.
+// An Instance is a function in the code: either its own code, or one inlined copy of it. All spans
+// of a copy share one Instance.
 type Instance struct {
 	Function *Function
-	Caller   *Instance // in which this copy is inlined, nil if it is not
-	Call     Line      // the place of the call in Caller
+	Caller   *Instance // instance into which this copy was inlined, or nil
+	Call     Line      // position of the call in Caller
 }
 
-// Chain returns the functions from the outermost to the innermost.
+// Chain returns the call chain from the outermost function to i.
 func (i *Instance) Chain() []*Instance {
 	var chain []*Instance
 	for ; i != nil; i = i.Caller {
@@ -53,20 +53,20 @@ func (i *Instance) Chain() []*Instance {
 	return chain
 }
 
-// A sweep goes through the ranges of a tree by address.
+// A sweep visits the ranges of a tree in order of address.
 type sweep struct {
 	tree   *tree
-	ranges []nodeRange // those that begin later
-	rows   []row       // the one at hand and later ones
+	ranges []nodeRange // ranges that begin at a later address
+	rows   []row       // the current row and later ones
 	active nodeHeap
-	aside  []nodeRange // those that are of no function that is meant by the symbol at hand
+	aside  []nodeRange // ranges of functions that do not belong to the current symbol
 }
 
-// asideCost is what a range counts that is laid aside for a symbol, see reading.spend.
+// asideCost is the budget for a range that a symbol sets aside, see reading.spend.
 const asideCost = 4
 
-// A nodeHeap holds ranges, that of the latest entry first: entries that come later are inlined in
-// those before them.
+// A nodeHeap holds ranges, the one of the latest entry first. Later entries are inlined into
+// earlier ones.
 type nodeHeap []nodeRange
 
 func (h nodeHeap) Len() int           { return len(h) }
@@ -80,7 +80,7 @@ func (h *nodeHeap) Pop() any {
 	return last
 }
 
-// code returns the spans of a target, and how well the unit fits it.
+// code returns the spans of a symbol, and how well the unit fits the symbol.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
 	if err := w.spend(asideCost * len(s.aside)); err != nil {
 		return nil, 0, err
@@ -112,7 +112,7 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 		}
 		if addr == target.Low && span.Instance != nil && !w.llvm {
 			if f := span.Instance.Chain()[0].Function; slices.Contains(target.Names, f.Linkage()) {
-				f.beginAt(span.Line) // and not at that of a cold part
+				f.beginAt(span.Line) // not at the first line of a cold part
 			}
 		}
 		if err := w.declareActors(span.Instance, target); err != nil {
@@ -128,8 +128,8 @@ func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) 
 	return code, fit, nil
 }
 
-// hasUndeclared tells whether some of the code is of a function that debug info declares nowhere,
-// and whose place is not known so far.
+// hasUndeclared reports whether the code contains a function that debug info does not declare and
+// whose position is still unknown.
 func (c *Code) hasUndeclared() bool {
 	seen := make(map[*Instance]bool)
 	for _, s := range c.Spans {
@@ -143,8 +143,8 @@ func (c *Code) hasUndeclared() bool {
 	return false
 }
 
-// add appends a span, or makes the last longer if it is of the same place. It tells whether there
-// is one more.
+// add appends a span, or extends the last one if it is adjacent and from the same place. It reports
+// whether it added a span.
 func (c *Code) add(s Span) bool {
 	if s.Instance == nil && s.Line == (Line{}) {
 		return false
@@ -159,7 +159,7 @@ func (c *Code) add(s Span) bool {
 	return true
 }
 
-// begin drops what lies before an address and takes in the ranges that begin before it.
+// begin drops ranges before an address, and activates the ranges that begin before it.
 func (s *sweep) begin(addr uint64) {
 	for _, r := range s.aside {
 		heap.Push(&s.active, r)
@@ -173,9 +173,8 @@ func (s *sweep) begin(addr uint64) {
 	}
 }
 
-// step returns the node of an address, and where the stretch of code ends that has the same node
-// and row. Functions other than top that begin where top begins are left out, and those that have
-// none of the symbol's code: they are in the tree for another symbol.
+// step returns the node at an address, and the end of the range with the same node and row. It
+// ignores functions that top excludes; they are in the tree for other symbols.
 func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	for len(s.ranges) > 0 && s.ranges[0].low <= addr {
 		heap.Push(&s.active, s.ranges[0])
@@ -207,17 +206,17 @@ func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	return n, next
 }
 
-// A topChoice is which of several functions at one address is meant.
+// A topChoice records which of several functions at one address belongs to a symbol.
 type topChoice struct {
 	chosen int32
-	others []int32 // sorted
-	code   span    // that of the symbol
+	others []int32 // functions that were not chosen, sorted
+	code   span    // code of the symbol
 
-	last     int32 // the function that was asked for last, and the answer
+	last     int32 // cache for excludes: the last function, and the answer
 	excluded bool
 }
 
-// excludes tells whether a function is not meant.
+// excludes reports whether a function does not belong to the symbol.
 func (t *topChoice) excludes(of *tree, top int32) bool {
 	if top != t.last {
 		_, other := slices.BinarySearch(t.others, top)
@@ -226,16 +225,16 @@ func (t *topChoice) excludes(of *tree, top int32) bool {
 	return t.excluded
 }
 
-// How well a unit fits a symbol.
+// How well a unit fits a symbol, in ascending order.
 const (
-	fitNothing  = iota // it has lines at most
+	fitNothing  = iota // the unit has at most lines
 	fitFunction        // a function covers the symbol
-	fitName            // and has its name
+	fitName            // a function covers the symbol and has its name
 )
 
-// chooseTop finds which function of the unit a symbol is, among those that begin at its address
-// (identical code may be folded): the one of its name, else the first. name is the index of its
-// name among the symbol's.
+// chooseTop finds the function of the unit for a symbol. With identical code folding, several
+// functions may begin at its address; then it chooses the one with the symbol's name, or else the
+// first. name is the index of this name in the symbol's names.
 func (w *worker) chooseTop(s *sweep, target Symbol) (choice *topChoice, fit, name int, err error) {
 	choice = &topChoice{chosen: noNode, last: noNode, code: span{target.Low, target.High}}
 	var tops []int32
@@ -271,14 +270,15 @@ func (w *worker) chooseTop(s *sweep, target Symbol) (choice *topChoice, fit, nam
 	return choice, fit, name, nil
 }
 
-// sameFunction tells whether a symbol is a function or a clone of it.
+// sameFunction reports whether a symbol is a function or a clone of it.
 func sameFunction(symbol string, f *Function) bool {
 	linkage := f.Linkage()
 	return len(symbol) >= len(linkage) && symbol[:len(linkage)] == linkage &&
 		(len(symbol) == len(linkage) || symbol[len(linkage)] == '.')
 }
 
-// instance returns the instance of a node, making it and its callers' if need be.
+// instance returns the instance of a node. It creates missing instances of the node and its
+// callers.
 func (w *worker) instance(t *tree, n int32) (*Instance, error) {
 	var missing []int32
 	for ; n != noNode && t.nodes[n].instance == nil; n = t.nodes[n].parent {

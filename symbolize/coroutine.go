@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// GCC makes two functions of the body of a coroutine, one that runs it and one that destroys its
-// frame. Debug info has no lines of declaration for them; GCC counts their lines from where the
-// coroutine is declared. Their symbols end in the type of their parameter, the frame, and a word:
-// _Z7numbersP17_Z7numbersl.Frame.actor, with the length of the type's name before it.
+// GCC turns the body of a coroutine into two functions: the actor, which runs the body, and one
+// that destroys the frame. Debug info has no line of declaration for them; GCC counts their lines
+// from the declaration of the coroutine. Their symbols end with the type of their parameter, which
+// is the frame, and a word: _Z7numbersP17_Z7numbersl.Frame.actor. The length of the type's name
+// precedes it.
 
 const (
 	frameType  = ".Frame"
@@ -18,8 +19,8 @@ const (
 	destroyEnd = frameType + ".destroy"
 )
 
-// coroutineOf returns the linkage name of the coroutine that a function is made of, and the name of
-// what runs its body. They are empty for other functions.
+// coroutineOf returns the linkage names of a coroutine and its actor, given one of the two
+// functions made from the coroutine. They are empty for other functions.
 func coroutineOf(symbol string) (coroutine, actor string) {
 	symbol = strings.TrimSuffix(symbol, ".cold")
 	rest, ok := strings.CutSuffix(symbol, frameType+actorWord)
@@ -40,8 +41,8 @@ func coroutineOf(symbol string) (coroutine, actor string) {
 	return "", ""
 }
 
-// declareActors gives the functions of a coroutine's body the place of the coroutine. One may be
-// inlined in the other, or in the coroutine itself, which begins by running it.
+// declareActors sets the declaration of functions made from a coroutine to that of the coroutine.
+// One of them may be inlined into the other, or into the coroutine itself, which starts the actor.
 func (w *worker) declareActors(i *Instance, target Symbol) error {
 	if i == nil || w.llvm {
 		return nil
@@ -66,7 +67,7 @@ func (w *worker) declareActors(i *Instance, target Symbol) error {
 	return nil
 }
 
-// declareActor gives a function the place of a coroutine of the unit, if that has its name.
+// declareActor sets the declaration of f to that of a coroutine of the unit, if their names match.
 func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	linked, err := w.linked(w.current)
 	if err != nil {
@@ -78,8 +79,8 @@ func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	return nil
 }
 
-// declareBegun gives a function that is inlined in a coroutine its place, if it is what runs its
-// body.
+// declareBegun sets the declaration of a function inlined into a coroutine, if it is the
+// coroutine's actor.
 func (w *worker) declareBegun(f, coroutine *Function) error {
 	actors, err := w.file.symbols.actorsOf()
 	if err != nil {
@@ -91,14 +92,15 @@ func (w *worker) declareBegun(f, coroutine *Function) error {
 	return nil
 }
 
-// isNamedLike tells whether a function has the name of a coroutine, without template arguments: GCC
-// leaves them out of the names of what it makes of one.
+// isNamedLike reports whether a function has the name of a coroutine, ignoring template arguments.
+// GCC omits them in the names of functions made from a coroutine.
 func (f *Function) isNamedLike(coroutine *Function) bool {
 	rest, ok := strings.CutPrefix(coroutine.Name, f.Name)
 	return ok && (rest == "" || rest[0] == '<')
 }
 
-// declareLike gives a function the place of another one, and a linkage name if it has none.
+// declareLike copies the declaration of another function, and sets the linkage name if there is
+// none.
 func (f *Function) declareLike(d *Function, linkage string) {
 	f.Line, f.File = d.Line, d.File
 	if f.LinkageName == "" {
@@ -106,7 +108,7 @@ func (f *Function) declareLike(d *Function, linkage string) {
 	}
 }
 
-// readActors finds the functions that run the bodies of coroutines, by the linkage names of these.
+// readActors finds the actors of coroutines, by the linkage name of the coroutine.
 func (t *symbolTable) readActors() (map[string]string, error) {
 	var r reading
 	actors := make(map[string]string)
@@ -125,7 +127,7 @@ func (t *symbolTable) readActors() (map[string]string, error) {
 	return actors, nil
 }
 
-// linked returns the declared functions of the current unit by their linkage names.
+// linked returns the declared functions of the current unit by linkage name.
 func (w *worker) linked(u *unit) (map[string]*Function, error) {
 	if u.linked != nil {
 		return u.linked, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// findDebugFile returns the object that has the debug info: the one that is named, else the
-// binary, else a separate file by build ID or by name and checksum. It is nil if there is none.
+// findDebugFile returns the object with the debug info: the named file, else the binary, else a
+// separate debug file found by build ID or by name and checksum. It returns nil if there is none.
 func (f *File) findDebugFile(named string) (*object, error) {
 	id := f.binary.buildID()
 	if named != "" {
@@ -60,11 +60,11 @@ func (f *File) openDebug(path string) (*object, error) {
 	return o, err
 }
 
-// A debugPath is where a separate debug file may be, and how it is known to be the right one.
+// A debugPath is a possible path of a separate debug file, with its expected build ID or checksum.
 type debugPath struct {
 	path string
 	id   []byte
-	crc  uint32 // if id is nil
+	crc  uint32 // expected checksum, if id is nil
 }
 
 func (p debugPath) matches(o *object) bool {
@@ -78,7 +78,7 @@ func (p debugPath) matches(o *object) bool {
 	return sum.Sum32() == p.crc
 }
 
-// debugPaths returns the places where debuggers look for separate debug files.
+// debugPaths returns the paths at which debuggers look for separate debug files.
 func (f *File) debugPaths(id []byte) []debugPath {
 	var paths []debugPath
 	if name, ok := buildIDPath(id); ok {
@@ -112,7 +112,7 @@ func (f *File) debugPaths(id []byte) []debugPath {
 	return paths
 }
 
-// buildIDPath returns where below a directory of debug files that of a build ID is.
+// buildIDPath returns the path for a build ID below a directory of debug files.
 func buildIDPath(id []byte) (string, bool) {
 	if len(id) < 2 {
 		return "", false
@@ -120,7 +120,8 @@ func buildIDPath(id []byte) (string, bool) {
 	return filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug"), true
 }
 
-// noDebugInfo returns the error about a binary without debug info.
+// noDebugInfo returns the error for a binary without debug info. It lists the paths that were
+// tried.
 func (f *File) noDebugInfo() error {
 	looked := ""
 	for i, path := range f.tried {
@@ -135,7 +136,7 @@ func (f *File) noDebugInfo() error {
 	return fmt.Errorf("symbolize: %s has %w%s", f.path, ErrNoDebugInfo, looked)
 }
 
-// openAlternate opens the file to which dwz has moved what several files have in common.
+// openAlternate opens the file to which dwz moved the debug info shared by several files.
 func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	link := d.object.small(".gnu_debugaltlink")
 	end := bytes.IndexByte(link, 0)
@@ -175,7 +176,7 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	return nil, fmt.Errorf("symbolize: %s: the common debug file that dwz made, %s with the build ID %x, is not there: %w", d.object.path, name, id, ErrNoDebugInfo)
 }
 
-// isMissing tells whether an error says that there is no file at a path.
+// isMissing reports whether an error means that there is no regular file at a path.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrNotRegular)
 }

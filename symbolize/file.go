@@ -11,29 +11,29 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A File is a binary with its debug info, wherever that is. Its methods may be
-// called by many goroutines at once.
+// A File is a binary with its debug info, which may be in other files. Its methods may be called
+// concurrently.
 type File struct {
 	path    string
-	dirs    []string // of separate debug files
+	dirs    []string // directories of separate debug files
 	binary  *object
-	debug   *object // what has the debug info: binary, or a file of its own; nil if there is none
+	debug   *object // object with the debug info: binary, or another file; nil if there is none
 	tried   []string
 	symbols *symbolTable
 	columns bool
-	size    int64 // of all objects that debug info comes from
+	size    int64 // size of all objects with debug info
 
 	prepared lazy
 	data     *debugData
-	pack     lazy // looking for the package of split units
+	pack     lazy // search for the package of split units
 	dwp      *dwpFile
 
 	mu     sync.Mutex
-	others []*object // opened later
+	others []*object // objects opened later
 	closed bool
 }
 
-// An Option changes how [Open] works.
+// An Option configures [Open].
 type Option func(*options)
 
 type options struct {
@@ -42,16 +42,16 @@ type options struct {
 	columns   bool
 }
 
-// DebugFile names the file that has the debug info. It must be of the same build.
+// DebugFile sets the file with the debug info, which must be of the same build.
 func DebugFile(path string) Option { return func(o *options) { o.debugFile = path } }
 
-// Columns has [Line.Column] filled in as well. Then there are more and shorter spans.
+// Columns fills in [Line.Column]. Spans then become shorter and more numerous.
 func Columns() Option { return func(o *options) { o.columns = true } }
 
 // Open opens an ELF file: an executable, a shared object, a kernel or a kernel module. It reads the
-// headers and the symbol table and finds the debug info, but does not read it.
+// headers and the symbol table, and finds the debug info without reading it.
 //
-// It is no error if there is no debug info; [File.Code] then returns [ErrNoDebugInfo].
+// A missing debug file is not an error of Open; [File.Code] then returns [ErrNoDebugInfo].
 func Open(path string, opts ...Option) (*File, error) {
 	o := options{dirs: []string{"/usr/lib/debug"}}
 	for _, set := range opts {
@@ -83,7 +83,7 @@ func (f *File) open(o options) (err error) {
 	return err
 }
 
-// Close releases the file and what was opened beside it.
+// Close releases the file and all files opened for its debug info.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// keep has an object closed together with the file.
+// keep registers an object to be closed with the file.
 func (f *File) keep(o *object) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,10 +113,10 @@ func (f *File) keep(o *object) error {
 	return nil
 }
 
-// Path returns the path that the file was opened with.
+// Path returns the path that was given to [Open].
 func (f *File) Path() string { return f.path }
 
-// DebugPath returns the path of the file that has the debug info, empty if none was found.
+// DebugPath returns the path of the file with the debug info, empty if there is none.
 func (f *File) DebugPath() string {
 	if f.debug == nil {
 		return ""
@@ -124,17 +124,17 @@ func (f *File) DebugPath() string {
 	return f.debug.path
 }
 
-// ELF returns the headers of the binary. They must not be changed, and are valid until
-// [File.Close].
+// ELF returns the headers of the binary. They are valid until [File.Close], and the caller must not
+// change them.
 func (f *File) ELF() *elf.File { return f.binary.elf }
 
-// BuildID returns the build ID, nil if the binary has none.
+// BuildID returns the build ID of the binary, or nil.
 func (f *File) BuildID() []byte { return f.binary.buildID() }
 
-// Address returns the address at which the byte at an offset of the file is linked, if that is
-// code. A profiler knows where a file is mapped, so its samples are offsets; symbols and debug info
-// use addresses. Of overlapping segments the last counts. In a relocatable file, such as a kernel
-// module, every byte has its offset as its address, also in sections other than .text.
+// Address converts a file offset of code to the address for which the code is linked. Profilers
+// record file offsets, since they know where a file is mapped; symbols and debug info use
+// addresses. If segments overlap, the last one counts. In a relocatable file, such as a kernel
+// module, the address of every byte is its offset, whatever its section.
 func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	if f.binary.elf.Type == elf.ET_REL {
 		return offset, offset < uint64(f.binary.size)
@@ -142,12 +142,12 @@ func (f *File) Address(offset uint64) (addr uint64, ok bool) {
 	return f.binary.code.Address(offset)
 }
 
-// HasSymbols reports whether the binary has a symbol table with functions in it.
+// HasSymbols reports whether the binary has a symbol table with functions.
 func (f *File) HasSymbols() bool { return len(f.symbols.rows) > 0 }
 
-// Symbol returns the function that holds an address. If several hold it, it is the one that
-// begins last, and it ends where the next begins. The error is afdo.ErrChanged if one of the
-// files was written to.
+// Symbol returns the function at an address. If several functions contain it, Symbol returns the
+// one that begins last. The function ends at most where the next one begins. The error is
+// afdo.ErrChanged if a file has been modified.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	i, n := f.symbols.at(addr)
 	if i == n {
@@ -160,8 +160,8 @@ func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	return s, true, nil
 }
 
-// Symbols iterates over all functions of the binary by address, as [File.Symbol] returns them. It
-// reads the names of all of them.
+// Symbols iterates over all functions of the binary by address, with the same bounds as
+// [File.Symbol]. It reads the names of all functions.
 func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		t := f.symbols
@@ -184,8 +184,7 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// unlessChanged returns an error, that of a file that was written to if one of those that are open
-// was.
+// unlessChanged returns an error if an open file has been modified, and otherwise err.
 func (f *File) unlessChanged(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,7 +197,7 @@ func (f *File) unlessChanged(err error) error {
 	return err
 }
 
-// unlessChanged returns an error, that of a file that was written to if this one was.
+// unlessChanged returns an error if the file has been modified, and otherwise err.
 func (o *object) unlessChanged(err error) error {
 	if o != nil && o.watch.Changed() {
 		return fmt.Errorf("symbolize: %s: %w", o.path, fault.ErrChanged)
@@ -206,7 +205,7 @@ func (o *object) unlessChanged(err error) error {
 	return err
 }
 
-// Defines reports whether the binary has a symbol of that name, of any kind. It reads the symbol
+// Defines reports whether the binary has a symbol of any kind with this name. It reads the symbol
 // table.
 func (f *File) Defines(name string) (found bool, err error) {
 	for _, o := range []*object{f.binary, f.debug} {
@@ -220,13 +219,13 @@ func (f *File) Defines(name string) (found bool, err error) {
 	return found, nil
 }
 
-// Limits of what one question may read, see reading.spend
+// The budget of a query, in bytes per byte of the files and as a minimum, see reading.spend.
 const (
 	budgetPerByte = 16
 	budgetAtLeast = 24 << 20
 )
 
-// newBudget returns the budget of files of a size.
+// newBudget returns the budget for files of the given total size.
 func newBudget(size int64) *atomic.Int64 {
 	left := new(atomic.Int64)
 	left.Store(budgetPerByte*size + budgetAtLeast)

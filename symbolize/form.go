@@ -2,7 +2,7 @@ package symbolize
 
 import "debug/dwarf"
 
-// A form says how an attribute's value is stored (DWARF 5, 7.5.6, and GNU's additions).
+// A form is the encoding of an attribute's value (DWARF 5, 7.5.6, and GNU extensions).
 type form uint16
 
 const (
@@ -55,18 +55,19 @@ const (
 	formGNUStrpAlt    form = 0x1f21
 )
 
-// Sizes of forms: a number of bytes, or one of these.
+// Sizes of forms: a number of bytes, or one of these values.
 const (
-	sizeUnknown = 0 // no such form
+	sizeUnknown = 0 // unknown form
 
-	sizeVariable = 0x7f - iota // known only when it is read
-	sizeAddr                   // of an address
+	sizeVariable = 0x7f - iota // depends on the value
+	sizeAddr                   // size of an address
 	sizeOffset                 // 4 or 8
-	sizeRefAddr                // of an address in DWARF 2, else as an offset
+	sizeRefAddr                // size of an address in DWARF 2, of an offset in later versions
 	sizeNone                   // the value is not in the entry
 )
 
-// formSizes has the sizes of DWARF's own forms. It is an array, since every entry asks for several.
+// formSizes holds the sizes of DWARF's own forms. It is an array because every entry looks up
+// several.
 var formSizes = [...]uint8{
 	formAddr: sizeAddr, formBlock2: sizeVariable, formBlock4: sizeVariable, formData2: 2, formData4: 4, formData8: 8,
 	formString: sizeVariable, formBlock: sizeVariable, formBlock1: sizeVariable, formData1: 1, formFlag: 1,
@@ -78,7 +79,7 @@ var formSizes = [...]uint8{
 	formStrx1: 1, formStrx2: 2, formStrx3: 3, formStrx4: 4, formAddrx1: 1, formAddrx2: 2, formAddrx3: 3, formAddrx4: 4,
 }
 
-// sizeCode returns the size of a form as formSizes has it.
+// sizeCode returns the size of a form, as in formSizes.
 func (f form) sizeCode() uint8 {
 	if int(f) < len(formSizes) {
 		return formSizes[f]
@@ -94,7 +95,7 @@ func (f form) sizeCode() uint8 {
 
 func (f form) known() bool { return f.sizeCode() != sizeUnknown }
 
-// size returns the size of a value, unless it is known only when it is read.
+// size returns the size of a value in bytes. variable reports that it depends on the value.
 func (f form) size(e encoding) (n uint8, variable bool) {
 	switch n := f.sizeCode(); n {
 	case sizeVariable:
@@ -122,7 +123,7 @@ func (e encoding) offsetSize() uint8 {
 	return 4
 }
 
-// skipForm skips a value whose size is known only when it is read.
+// skipForm skips a value of variable size.
 func (c *cursor) skipForm(f form, e encoding) {
 	switch f {
 	case formString:
@@ -142,7 +143,7 @@ func (c *cursor) skipForm(f form, e encoding) {
 	}
 }
 
-// indirect returns the form that stands before the value.
+// indirect reads the form that precedes the value.
 func (c *cursor) indirect() form {
 	f := form(c.ULEB())
 	if f == formIndirect || f == formImplicitConst || !f.known() {
@@ -151,8 +152,8 @@ func (c *cursor) indirect() form {
 	return f
 }
 
-// A value is an attribute's value as it is stored: a number, an offset, an index, or, for a
-// string or a block in place, where that starts in the section.
+// A value is an attribute's value as stored: a number, an offset, an index or, for an inline string
+// or block, its offset in the section.
 type value struct {
 	form form
 	v    uint64
@@ -190,7 +191,7 @@ func (c *cursor) value(f form, e encoding, implicit int64) value {
 	return value{f, c.uint(n)}
 }
 
-// A slot is an attribute that this package asks about.
+// A slot identifies an attribute that this package uses.
 type slot uint8
 
 const (
@@ -214,15 +215,15 @@ const (
 	slotStrOffsetsBase
 	slotAddrBase
 	slotRnglistsBase
-	slotRangesBase // GNU's, of split units before DWARF 5
+	slotRangesBase // a GNU extension, for split units before DWARF 5
 	slotDwoName
 	slotDwoID
 	slotArtificial
 	numSlots
 )
 
-// slotOf says where an attribute goes. Of an attribute that an entry has twice, or under its old
-// and its new name, the first counts.
+// slotOf returns the slot for an attribute. If an entry has an attribute twice, or under its old
+// and its new name, the first one counts.
 func slotOf(a dwarf.Attr) slot {
 	switch a {
 	case dwarf.AttrName:
@@ -275,7 +276,7 @@ func slotOf(a dwarf.Attr) slot {
 	return slotNone
 }
 
-// wanted tells whether the attributes of an entry are read.
+// wanted reports whether the attributes of entries with this tag are read.
 func wanted(t dwarf.Tag) bool {
 	switch t {
 	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit, dwarf.TagTypeUnit,

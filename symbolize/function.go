@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Function is what debug info says about a function: its names, and where it is declared.
+// A Function is a function as described in debug info.
 type Function struct {
-	Name        string // as in the source, unqualified
-	LinkageName string // as the assembler has it; empty in C, see [Function.Linkage]
-	File        string // where it is declared: path as in the debug info, empty if unknown
-	Line        uint32 // of the declaration as GCC counts lines from it; 0 if unknown
+	Name        string // unqualified name in the source
+	LinkageName string // name of the assembler; empty in C, see [Function.Linkage]
+	File        string // file of the declaration: path as in the debug info, empty if unknown
+	Line        uint32 // line from which GCC counts the lines of the function; 0 if unknown
 
-	// Artificial tells that the compiler has made it, of another function or a part of one. Clang
-	// declares such a function at line 0.
+	// Artificial means that the compiler created the function, from another function or a part of
+	// one. Clang declares such a function at line 0.
 	Artificial bool
 }
 
@@ -26,15 +26,16 @@ func (f *Function) Linkage() string {
 }
 
 const (
-	// maxHops is how many references from entry to entry are followed to find a name.
+	// maxHops is the maximum number of references followed from entry to entry to find a name.
 	maxHops = 16
-	// maxForeignUnits and maxFunctions are how many units and functions a worker keeps at hand.
+	// maxForeignUnits and maxFunctions are the maximum numbers of units and functions that a worker
+	// caches.
 	maxForeignUnits = 1 << 10
 	maxFunctions    = 1 << 16
 )
 
-// function returns the function of an entry. Names and declarations are in the entry, or where
-// its abstract origin or its specification leads, through any number of hops.
+// function returns the function of an entry. It takes names and declaration from the entry, or
+// follows its abstract origin or specification, through at most maxHops references.
 func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	if f := w.functions[ref]; f != nil {
 		return f, nil
@@ -78,21 +79,22 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	return f, nil
 }
 
-// isUndeclared tells whether debug info declares a function nowhere, and no code has told yet where
-// it begins.
+// isUndeclared reports whether debug info does not declare the function, and no code has provided a
+// position yet.
 func (f *Function) isUndeclared() bool { return f.Artificial && f.Line == 0 }
 
-// beginAt takes the place of the first code of a function that debug info declares nowhere. GCC
-// makes such a function of the body of an OpenMP construct, and counts lines from the construct,
-// which is where the code begins.
+// beginAt sets the position of a function that debug info does not declare to the line of its first
+// code. GCC creates such functions from the bodies of OpenMP constructs, and counts their lines
+// from the construct, where the code begins.
 func (f *Function) beginAt(l Line) {
 	if f.isUndeclared() {
 		f.Line, f.File = l.Line, l.File
 	}
 }
 
-// inherit takes over what an entry does not say itself. The place of an abstract origin goes
-// before the entry's own, that of a specification after it: GCC counts lines from the definition.
+// inherit copies what the entry itself does not specify from its abstract origin or specification.
+// The position of an abstract origin overrides the entry's own. That of a specification does not,
+// because GCC counts lines from the definition.
 func (f *Function) inherit(from *Function, origin bool) {
 	if f.Name == "" {
 		f.Name = from.Name
@@ -109,7 +111,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 	}
 }
 
-// declared returns what an entry says itself.
+// declared returns the function as described by the entry itself.
 func (w *worker) declared(u *unit, e *entry) (*Function, error) {
 	f := &Function{Line: uint32(e.number(slotDeclLine)), Artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
@@ -138,7 +140,7 @@ func (w *worker) declared(u *unit, e *entry) (*Function, error) {
 	return f, err
 }
 
-// entryAt returns an entry of any unit, and that unit.
+// entryAt reads an entry of any unit. It also returns the unit.
 func (w *worker) entryAt(ref dieRef) (*unit, entry, error) {
 	u, err := w.unitOf(ref)
 	if err != nil {
@@ -201,7 +203,7 @@ func (w *worker) unitOf(ref dieRef) (*unit, error) {
 	return u, nil
 }
 
-// alternate returns the debug info that dwz has moved to a file of its own.
+// alternate returns the debug info that dwz moved to a separate file.
 func (f *File) alternate(d *debugData) (*debugData, error) {
 	err := d.sup.do(func() error {
 		var err error

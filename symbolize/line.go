@@ -7,28 +7,28 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A lineHeader is what stands before a line table: its files, and how its program is encoded.
+// A lineHeader is the header of a line table: the files, and the encoding of the line program.
 type lineHeader struct {
 	encoding
 	sect       *section
-	end        uint64 // of the table
-	program    uint64 // where the program starts
+	end        uint64 // end of the table
+	program    uint64 // start of the line program
 	minInst    uint64
 	maxOps     uint64
 	lineBase   int64
 	lineRange  uint64
 	opcodeBase uint8
-	lengths    []uint8 // of the operands of standard opcodes, from opcode 1
+	lengths    []uint8 // number of operands of the standard opcodes, from opcode 1
 
 	dirs   []string
 	files  []lineFile
-	listed int      // how many of the files are in the header and not in the program
-	paths  []string // of files, as far as they were asked for
+	listed int      // number of files listed in the header, as opposed to the program
+	paths  []string // paths of files, filled in when needed
 
 	from lineFrom
 }
 
-// lineFrom says which line table one is, and what its names depend on.
+// lineFrom identifies a line table and everything that its names depend on.
 type lineFrom struct {
 	sect           *section
 	off            uint64
@@ -38,7 +38,7 @@ type lineFrom struct {
 	compDir        string
 }
 
-// fileCost is what a file or a folder of a line table counts, see reading.spend.
+// fileCost is the budget for a file or directory of a line table, see reading.spend.
 const fileCost = 48
 
 type lineFile struct {
@@ -46,13 +46,13 @@ type lineFile struct {
 	dir  uint64
 }
 
-// Content types of DWARF 5's tables of directories and files.
+// Content types of the directory and file tables in DWARF 5.
 const (
 	lineContentPath      = 1
 	lineContentDirectory = 2
 )
 
-// lineHeaderOf returns the header of a unit's line table, nil if it has none.
+// lineHeaderOf returns the header of a unit's line table, or nil if it has none.
 func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
 	if u.header != nil {
 		return u.header, nil
@@ -104,7 +104,7 @@ func (w *worker) readLineHeader(from lineFrom, home *unit) (*lineHeader, error) 
 	return h, nil
 }
 
-// unitString returns a string of a unit's root entry, empty if it has none.
+// unitString returns a string of a unit's root entry, or "".
 func (w *worker) unitString(u *unit, s slot) (string, error) {
 	v, ok := u.root.get(s)
 	if !ok {
@@ -123,7 +123,7 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 	h.addrSize = u.addrSize
 	if h.version >= 5 {
 		h.addrSize = c.Uint8(aField)
-		c.Uint8(aField) // segment selectors, which nobody has
+		c.Uint8(aField) // segment selectors, which nobody uses
 	}
 	length := c.word(h.wide)
 	h.program = c.offset() + length
@@ -131,7 +131,7 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 	if h.version >= 4 {
 		h.maxOps = max(1, uint64(c.Uint8(aField)))
 	}
-	c.Uint8(aField) // whether rows are statements at first
+	c.Uint8(aField) // default of the statement flag
 	h.lineBase, h.lineRange, h.opcodeBase = int64(int8(c.Uint8(aField))), uint64(c.Uint8(aField)), c.Uint8(aField)
 	if h.opcodeBase > 0 {
 		h.lengths = append([]uint8(nil), c.Take(uint64(h.opcodeBase-1), aField)...)
@@ -171,22 +171,22 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
 	}
 }
 
-// count is spend for what is being decoded.
+// count calls spend, and stops c if the budget is exceeded.
 func (r *reading) count(c *cursor, n int) {
 	if err := r.spend(n); err != nil {
 		c.Stop(err)
 	}
 }
 
-// lineFile reads what follows a file's name before DWARF 5.
+// lineFile reads the fields that follow a file's name before DWARF 5.
 func (c *cursor) lineFile(name []byte) lineFile {
 	f := lineFile{name: string(name), dir: c.ULEB()}
-	c.SkipLEB() // time
-	c.SkipLEB() // size
+	c.SkipLEB() // modification time
+	c.SkipLEB() // file size
 	return f
 }
 
-// lineTable decodes DWARF 5's directories or files.
+// lineTable decodes a table of directories or files in DWARF 5.
 func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
 	type field struct {
 		content uint64
@@ -220,15 +220,15 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
 	return files
 }
 
-// lineString returns a name of a line table.
+// lineString returns a name in a line table.
 func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
 	var s []byte
 	var err error
 	if v.form == formString {
 		s, err = w.str(h.sect, v.v)
 	} else {
-		// The strings of offsets are those of the unit; the section of a line table in place
-		// differs.
+		// An offset refers to the unit's strings. Only inline strings are in the section of the
+		// line table.
 		s, err = w.attrString(w.file, u, v)
 	}
 	if err != nil {
@@ -237,7 +237,7 @@ func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
 	return string(s)
 }
 
-// path returns the path of a file of a unit's line table, empty if the number is none of a file.
+// path returns the path of a file in a unit's line table, or "" if there is no such file.
 func (w *worker) path(h *lineHeader, number uint64) (string, error) {
 	if h == nil || number >= uint64(len(h.files)) {
 		return "", nil
@@ -261,7 +261,7 @@ func (w *worker) path(h *lineHeader, number uint64) (string, error) {
 	return h.paths[number], w.spend(len(h.paths[number]))
 }
 
-// joinPath puts a path together: each part is relative to what comes before it.
+// joinPath joins path elements. Each element is relative to those before it, unless it is absolute.
 func joinPath(parts ...string) string {
 	p := ""
 	for _, part := range parts {

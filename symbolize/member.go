@@ -2,11 +2,10 @@ package symbolize
 
 import "debug/dwarf"
 
-// A member function that no source line declares is declared where its class is: GCC says nothing
-// of the place of a lambda's operator() and of implicit constructors, and counts their lines from
-// there.
+// GCC emits no position for member functions without a source line of their own, such as a lambda's
+// operator() and implicit constructors. It counts their lines from the declaration of the class.
 
-// placeInClass gives a function the place of its class.
+// placeInClass sets the position of a function to that of its class.
 func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
 	members, err := w.members(u)
 	if err != nil {
@@ -31,7 +30,8 @@ func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
 	return nil
 }
 
-// members finds the functions of a unit that are members of a class and have no line of their own.
+// members returns the member functions of a unit that have no line of their own, with the offset of
+// their class.
 func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 	if u.members != nil {
 		return u.members, nil
@@ -63,8 +63,8 @@ func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 	return found, nil
 }
 
-// entries goes through all entries of a unit. f has to read or skip the values; class is the offset
-// of the class of which the entry is a direct child, 0 if there is none.
+// entries calls f for each entry of a unit. f must read or skip the values. class is the offset of
+// the class that directly contains the entry, or 0.
 func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) error {
 	within := []uint64{0}
 	for c.Pos < len(c.Data) {

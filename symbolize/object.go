@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// An object is one ELF file: the binary, its debug file, a split unit's file.
+// An object is an ELF file: the binary, its debug file, or the file of a split unit.
 type object struct {
 	path     string
 	file     *os.File
@@ -24,30 +24,30 @@ type object struct {
 	code     elfid.Code
 	sections []*section // by ELF section index
 	byName   map[string]*section
-	layout   *object // of a relocatable debug file: the binary, whose sections tell the addresses
+	layout   *object // for a relocatable debug file: the binary, which has the addresses of sections
 
 	kept    atomic.Int64 // bytes of decompressed sections in memory
 	spillMu sync.Mutex
 	spilled []*spilled
 }
 
-// A section is a section of an object, decompressed and relocated when it is read.
+// A section is a section of an object. It is decompressed and relocated when first needed.
 type section struct {
 	file   string
-	name   string // as ELF has it
+	name   string // as in the ELF file
 	object *object
 	header elf.SectionHeader
 	index  int
 
 	loaded  lazy
-	data    []byte      // if the section is in memory
-	at      io.ReaderAt // else where it is read from
-	spilled *spilled    // what at is, if the section was decompressed
-	size    uint64      // once loaded
+	data    []byte      // contents, if they are in memory
+	at      io.ReaderAt // otherwise, contents on disk
+	spilled *spilled    // temporary file behind at, if the section is compressed
+	size    uint64      // set when loaded
 }
 
-// openObject opens an ELF file. Package debug/elf reads the headers; it is not made for
-// hostile files, so a panic of it is a fault of the file.
+// openObject opens an ELF file. Package debug/elf reads the headers. Since it is not made for
+// hostile files, its panics are converted to errors.
 func openObject(path string) (o *object, err error) {
 	file, info, err := files.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func openObject(path string) (o *object, err error) {
 	return o, nil
 }
 
-// otherFiles are what people take for an ELF file, by how they begin.
+// otherFiles lists the magic numbers of files that users mistake for ELF programs.
 var otherFiles = []struct{ magic, what string }{
 	{"MZ", "a Windows program, which is not supported"},
 	{"\xcf\xfa\xed\xfe", "a Mach-O file, which is not supported"},
@@ -95,7 +95,7 @@ var otherFiles = []struct{ magic, what string }{
 	{"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
 }
 
-// checkMagic says what a file is that is not ELF.
+// checkMagic returns an error that explains what the file is, unless it is ELF.
 func checkMagic(path string, file io.ReaderAt) error {
 	head := make([]byte, 8)
 	n, err := file.ReadAt(head, 0)
@@ -114,8 +114,9 @@ func checkMagic(path string, file io.ReaderAt) error {
 	return faultAt(path, "", 0, ErrELF, "%s", what)
 }
 
-// isShared tells whether a section of a relocatable file is one of several copies, of which the
-// linker would keep one. Debug info of types is such, and has the name of the file's own.
+// isShared reports whether a section of a relocatable file belongs to a group, of which the linker
+// keeps only one copy. Debug info of types has such sections, with the same name as the file's main
+// section.
 func (s *section) isShared() bool { return s.header.Flags&elf.SHF_GROUP != 0 }
 
 func (o *object) close() error {
@@ -125,8 +126,8 @@ func (o *object) close() error {
 	return o.file.Close()
 }
 
-// debugSection returns a section of debug info by its name without the prefix ".debug_",
-// loaded, or nil if the object has none with contents.
+// debugSection loads and returns a section of debug info, given its name without ".debug_". It
+// returns nil if the object has no such section with contents.
 func (o *object) debugSection(name string) (*section, error) {
 	for _, prefix := range []string{".debug_", ".zdebug_"} {
 		s := o.byName[prefix+name]
@@ -141,7 +142,7 @@ func (o *object) debugSection(name string) (*section, error) {
 	return nil, nil
 }
 
-// hasDebugInfo tells whether the object has units with contents.
+// hasDebugInfo reports whether the object has a non-empty .debug_info section.
 func (o *object) hasDebugInfo() bool {
 	for _, name := range []string{".debug_info", ".zdebug_info"} {
 		if s := o.byName[name]; s != nil && s.header.Type != elf.SHT_NOBITS && s.header.Size > 0 {
@@ -151,11 +152,10 @@ func (o *object) hasDebugInfo() bool {
 	return false
 }
 
-// smallSection is how large a section may be to be read as a whole where one is expected to be
-// small.
+// smallSection is the maximum size of sections that are expected to be small.
 const smallSection = 64 << 10
 
-// small returns the contents of a section that holds a few words, nil if there is none.
+// small returns the contents of a small section, or nil if there is none.
 func (o *object) small(name string) []byte {
 	s := o.byName[name]
 	if s == nil || s.header.Type == elf.SHT_NOBITS || s.header.FileSize > smallSection {
@@ -168,10 +168,10 @@ func (o *object) small(name string) []byte {
 	return data
 }
 
-// buildID returns the build ID, nil if there is none.
+// buildID returns the build ID, or nil.
 func (o *object) buildID() []byte { return elfid.BuildID(o.elf) }
 
-// contents returns all bytes of a section. It is not for large ones.
+// contents returns all bytes of a section. It should not be used for large sections.
 func (o *object) contents(s *section) ([]byte, error) {
 	if err := s.load(); err != nil {
 		return nil, err

@@ -12,9 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/guid"
 )
 
-// Clang's -fpseudo-probe-for-profiling numbers the blocks and calls of each function as they are in
-// the source, and notes in sections of their own where in the code each has come to lie. Source:
-// LLVM's MCPseudoProbe.h.
+// With -fpseudo-probe-for-profiling, clang numbers the blocks and calls of each function before
+// optimisation, and records their addresses in separate sections. Source: LLVM's MCPseudoProbe.h.
 const (
 	probeSection     = ".pseudo_probe"
 	probeDescSection = ".pseudo_probe_desc"
@@ -26,31 +25,31 @@ var ErrProbe = errors.New("bad pseudo probe")
 // A Probed is a function with pseudo probes.
 type Probed struct {
 	Name     string
-	GUID     uint64 // of the name
-	Checksum uint64 // of the control flow graph of the source
+	GUID     uint64 // hash of Name
+	Checksum uint64 // checksum of the control flow graph in the source
 }
 
-// A ProbedBody is the code of a function, or a copy of it that is inlined at a probe of Caller.
+// A ProbedBody is the code of a function, or one inlined copy of it.
 type ProbedBody struct {
 	Function *Probed
-	Caller   *ProbedBody // nil if it is not inlined
-	Site     uint32      // number of the probe of the call
+	Caller   *ProbedBody // body into which it was inlined, or nil
+	Site     uint32      // number of the call's probe in Caller
 }
 
-// A Probe is a place of the code that stands for a block or a call of the source. One block may
-// have several, as compilers copy code.
+// A Probe marks the code of a block or a call in the source. A block may have several probes,
+// because compilers duplicate code.
 type Probe struct {
-	Address       uint64 // of the instruction that it is before; of a call, the call
+	Address       uint64 // address of the next instruction; for a call, the call instruction
 	Body          *ProbedBody
-	Index         uint32 // number in the function, from 1; 1 is the entry
+	Index         uint32 // number in the function, from 1, which is the entry
 	Discriminator uint32
 	Call          bool
 }
 
-// HasProbes reports whether the binary, or its file of debug info, has pseudo probes.
+// HasProbes reports whether the binary or its debug file has pseudo probes.
 func (f *File) HasProbes() bool { return f.probed() != nil }
 
-// probed returns the object that has the pseudo probes, nil if none has.
+// probed returns the object with pseudo probes, or nil.
 func (f *File) probed() *object {
 	for _, o := range []*object{f.binary, f.debug} {
 		if o == nil {
@@ -63,15 +62,15 @@ func (f *File) probed() *object {
 	return nil
 }
 
-// Probes returns the pseudo probes in the code of functions, in the order of their addresses. It
-// reads all of the sections that have them, and keeps what it returns.
+// Probes returns the pseudo probes in the code of functions, ordered by address. It reads all
+// sections with probes and keeps only what it returns.
 //
-// Where code of several copies was merged, clang may have lost in which function a probe is
-// inlined. Such probes are those of the function as if it were not inlined, and are left out unless
-// that is asked for as well.
+// When clang merges code from several inlined copies, it may lose the inlining of a probe. Such a
+// probe belongs to the function as if it were not inlined. It is returned only if that function is
+// requested as well.
 //
-// Functions of one name in several files cannot be told apart unless clang has given them names of
-// their own (-funique-internal-linkage-names); they are taken in the order of their addresses.
+// Functions with the same name in several files cannot be distinguished, unless clang gave them
+// unique names (-funique-internal-linkage-names). They are matched in the order of their addresses.
 func (f *File) Probes(functions []Symbol) ([]Probe, error) {
 	o := f.probed()
 	if o == nil {
@@ -96,8 +95,8 @@ func (f *File) Probes(functions []Symbol) ([]Probe, error) {
 	return d.probes, nil
 }
 
-// guids returns the GUIDs of the names of functions, with suffixes and without: the body of a
-// function that compilers have made another of has the name that the source has.
+// guids returns the GUIDs of function names, with and without suffixes. A clone of a function has
+// the probes of the function in the source.
 func guids(functions []Symbol) map[uint64]bool {
 	all := make(map[uint64]bool)
 	for _, f := range functions {
@@ -110,13 +109,13 @@ func guids(functions []Symbol) map[uint64]bool {
 	return all
 }
 
-// A probeStart is where a function begins whose name has a GUID.
+// A probeStart is the start of the function whose name has a GUID.
 type probeStart struct{ guid, address uint64 }
 
-// probeStarts are the begins of all functions, by GUID and address.
+// probeStarts holds the starts of all functions, by GUID and address.
 type probeStarts struct {
 	list []probeStart
-	used map[uint64]int // how often a GUID was asked for
+	used map[uint64]int // number of times each GUID was looked up
 }
 
 func (f *File) probeStarts() (*probeStarts, error) {
@@ -136,8 +135,8 @@ func (f *File) probeStarts() (*probeStarts, error) {
 	return s, nil
 }
 
-// next returns where the function of a GUID begins; of several, the first one that has not been
-// asked for.
+// next returns the start of the function with a GUID. If there are several, it returns the next one
+// that has not been returned.
 func (s *probeStarts) next(guid uint64) (uint64, bool) {
 	i, ok := slices.BinarySearchFunc(s.list, guid, func(p probeStart, guid uint64) int { return cmp.Compare(p.guid, guid) })
 	if !ok {
@@ -158,26 +157,27 @@ type probeDecoder struct {
 	known  map[uint64]*Probed
 	probes []Probe
 
-	last  uint64 // address of the last probe, which the next one's is relative to
-	lost  bool   // it is not known
-	plain bool   // addresses are relative to the first probe, as of old, and not to the function
+	last  uint64 // address of the last probe, which the next address is relative to
+	lost  bool   // last is unknown
+	plain bool   // old encoding: addresses are relative to the first probe instead of the function
 	stack []probeLevel
 }
 
-// A probeLevel is a body that is being read.
+// A probeLevel is a body being read.
 type probeLevel struct {
 	guid    uint64
 	site    uint32
-	probes  uint64      // that are left
-	inlined uint64      // bodies that are left
-	body    *ProbedBody // once a probe of it is kept
+	probes  uint64      // probes left to read
+	inlined uint64      // inlined bodies left to read
+	body    *ProbedBody // set once a probe of the body is kept
 }
 
-// probeChunk is how much of a section is decoded at a time.
+// probeChunk is the number of bytes decoded at a time.
 const probeChunk = 64 << 10
 
-// sections reads all sections of a name, record by record. A record that ends behind what is at
-// hand is read anew with more, so read must change nothing before it has all.
+// sections reads all sections with the given name, record by record. A record that extends beyond
+// the data read so far is read again with more data, so read must not change anything before it has
+// the whole record.
 func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) error {
 	for _, s := range o.sections {
 		if s.name != name {
@@ -207,7 +207,7 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 	return nil
 }
 
-// records reads records until what is at hand ends, and returns how many bytes they have.
+// records reads all complete records. It returns their total size.
 func records(c *cursor, read func(*cursor)) (n uint64, err error) {
 	for c.Rest() > 0 {
 		at := c.Pos
@@ -218,7 +218,7 @@ func records(c *cursor, read func(*cursor)) (n uint64, err error) {
 	return uint64(c.Pos), nil
 }
 
-// record reads what begins a body, or a probe of it.
+// record reads the head of a body, or a probe in it.
 func (d *probeDecoder) record(c *cursor) {
 	if n := len(d.stack); n == 0 || d.stack[n-1].probes == 0 {
 		d.begin(c)
@@ -233,7 +233,7 @@ func (d *probeDecoder) record(c *cursor) {
 	}
 }
 
-// begin reads what begins a body.
+// begin reads the head of a body.
 func (d *probeDecoder) begin(c *cursor) {
 	outer := len(d.stack) - 1
 	l := probeLevel{}
@@ -253,7 +253,7 @@ func (d *probeDecoder) begin(c *cursor) {
 	d.stack = append(d.stack, l)
 }
 
-// relocate goes to the begin of a function.
+// relocate moves to the start of a function.
 func (d *probeDecoder) relocate(guid uint64) {
 	if start, ok := d.starts.next(guid); ok {
 		d.last, d.lost = start, false
@@ -262,7 +262,7 @@ func (d *probeDecoder) relocate(guid uint64) {
 	}
 }
 
-// number reads a number of a probe or a discriminator.
+// number reads the number of a probe, or a discriminator.
 func (d *probeDecoder) number(c *cursor) uint32 {
 	at := c.Pos
 	n := c.ULEB()
@@ -272,10 +272,10 @@ func (d *probeDecoder) number(c *cursor) uint32 {
 	return uint32(n)
 }
 
-// Bits of what tells the kind of a probe.
+// Bits of the byte with the kind of a probe.
 const (
-	probeKind          = 0x0f // 0 for a block, 1 for an indirect call, 2 for a direct one
-	probeSentinel      = 0x20 // it stands for a piece of the function, of another name
+	probeKind          = 0x0f // 0 for a block, 1 for an indirect call, 2 for a direct call
+	probeSentinel      = 0x20 // the probe stands for another part of the function, which has a different name
 	probeDiscriminated = 0x40
 	probeRelative      = 0x80
 )
@@ -318,13 +318,13 @@ func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	}
 }
 
-// wants tells whether an address is in one of the functions.
+// wants reports whether an address is in one of the functions.
 func (d *probeDecoder) wants(address uint64) bool {
 	i, _ := slices.BinarySearchFunc(d.wanted, address, func(s Symbol, a uint64) int { return cmp.Compare(s.High, a+1) })
 	return i < len(d.wanted) && address >= d.wanted[i].Low
 }
 
-// body returns the body that is being read, with those around it.
+// body returns the current body. It creates missing enclosing bodies.
 func (d *probeDecoder) body() *ProbedBody {
 	var caller *ProbedBody
 	for i := range d.stack {
@@ -359,7 +359,7 @@ func (d *probeDecoder) describe(c *cursor) {
 	}
 }
 
-// check makes sure that all functions are described.
+// check returns an error if a function has no description.
 func (d *probeDecoder) check(s *section) error {
 	unknown := uint64(0)
 	for guid, f := range d.known {

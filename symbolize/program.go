@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A row is a stretch of code of one line of source.
+// A row is a range of code with its source line.
 type row struct {
 	low, high                   uint64
 	file, line, column, discrim uint32
@@ -32,21 +32,21 @@ const (
 	lneSetDiscriminator = 4
 )
 
-// A lineMachine runs a line program.
+// A lineMachine executes a line program.
 type lineMachine struct {
 	cursor
 	header  *lineHeader
 	worker  *worker
-	targets []span // what is asked for, by address
+	targets []span // requested addresses, sorted
 
 	addr, opIndex uint64
 	row           row // file, line and discriminator of the next row
 
-	sequence []row // its rows so far
-	rows     []row // those of all sequences that meet a target
+	sequence []row // rows of the current sequence
+	rows     []row // rows of all sequences that overlap a target
 }
 
-// lineRows returns the rows of a unit that meet targets, which are sorted, by address.
+// lineRows returns the rows of a unit that overlap targets, by address. targets must be sorted.
 func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
 	h, err := w.lineHeaderOf(u)
 	if err != nil || h == nil {
@@ -121,7 +121,7 @@ func (m *lineMachine) run() {
 	}
 }
 
-// advance moves the address by operations (DWARF 5, 6.2.5.1).
+// advance advances the address by n operations (DWARF 5, 6.2.5.1).
 func (m *lineMachine) advance(n uint64) {
 	h := m.header
 	if h.maxOps == 1 {
@@ -141,10 +141,10 @@ func (m *lineMachine) emit() {
 	m.row.discrim = 0
 }
 
-// rowsHeld is how many rows are counted at a time.
+// rowsHeld is the number of rows that are charged to the budget at once.
 const rowsHeld = 64
 
-// countHeld is hold for what is being decoded.
+// countHeld calls hold, and stops c if the budget is exceeded.
 func (w *worker) countHeld(c *cursor, n int) {
 	if err := w.hold(n); err != nil {
 		c.Stop(err)
@@ -180,7 +180,7 @@ func (m *lineMachine) extended() {
 	m.Stop(args.err())
 }
 
-// endSequence keeps the rows of the sequence that meet a target. Its last row is the end.
+// endSequence keeps the rows of the sequence that overlap a target. The last row marks the end.
 func (m *lineMachine) endSequence() {
 	rows := m.sequence
 	if !slices.IsSortedFunc(rows, compareRows) {
@@ -201,8 +201,7 @@ func (m *lineMachine) endSequence() {
 
 func compareRows(a, b row) int { return cmp.Compare(a.low, b.low) }
 
-// meets tells whether a range has an address in common with one of the spans, which are sorted and
-// apart.
+// meets reports whether a range overlaps one of the spans, which must be sorted and disjoint.
 func meets(spans []span, s span) bool {
 	i, _ := slices.BinarySearchFunc(spans, s.low, func(t span, low uint64) int {
 		if t.high <= low {

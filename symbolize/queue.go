@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// A job is a unit and the symbols that it holds.
+// A job is a unit and the symbols to be resolved in it.
 type job struct {
-	unit    unitSpan
-	number  int
-	symbols []int32
-	vague   bool // what it holds is not known
+	unit     unitSpan
+	number   int
+	symbols  []int32
+	unlisted bool // the symbols of the unit are unknown
 }
 
-// A queue has the jobs that were found and that nobody has taken, the largest first: so that none
-// is left at the end which takes long.
+// A queue holds jobs that no worker has taken. It returns the largest unit first, so that no long
+// job is left for the end.
 type queue struct {
 	mu    sync.Mutex
 	more  sync.Cond
@@ -35,7 +35,7 @@ func (q *queue) add(j job) {
 	q.more.Signal()
 }
 
-// end says that no more jobs will come.
+// end declares that no more jobs will be added.
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -43,7 +43,7 @@ func (q *queue) end() {
 	q.more.Broadcast()
 }
 
-// take waits for a job, and reports whether there was one more.
+// take waits for a job. It returns false if there are no more.
 func (q *queue) take() (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,7 +56,7 @@ func (q *queue) take() (job, bool) {
 	return heap.Pop(&q.jobs).(job), true
 }
 
-// A jobHeap holds jobs, the one of the largest unit first.
+// A jobHeap is a heap of jobs, the largest unit first.
 type jobHeap []job
 
 func (h jobHeap) Len() int           { return len(h) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A span is a stretch of addresses.
+// A span is a range of addresses; high is exclusive.
 type span struct{ low, high uint64 }
 
 // Entries of range lists (DWARF 5, 7.25).
@@ -20,7 +20,7 @@ const (
 	rleStartLength  = 7
 )
 
-// ranges appends the addresses that an entry covers. What the linker has discarded is left out.
+// ranges appends the address ranges of an entry, except those of discarded code.
 func (r *reading) ranges(f *File, u *unit, e *entry, to []span) ([]span, error) {
 	if v, ok := e.get(slotRanges); ok {
 		return r.rangeList(f, u, v, e == &u.root, to)
@@ -44,8 +44,7 @@ func (r *reading) ranges(f *File, u *unit, e *entry, to []span) ([]span, error) 
 	return f.appendRange(u, to, low, high), nil
 }
 
-// appendRange appends a range unless it is empty, or of code that the linker has discarded: such
-// code is said to start at 0, 1 or the largest address.
+// appendRange appends a range unless it is empty, or belongs to code that the linker discarded.
 func (f *File) appendRange(u *unit, to []span, low, high uint64) []span {
 	if f.discarded(low, u.addrSize) || high <= low {
 		return to
@@ -53,13 +52,14 @@ func (f *File) appendRange(u *unit, to []span, low, high uint64) []span {
 	return append(to, span{low, high})
 }
 
-// discarded tells whether code at this address is code that the linker has left out.
+// discarded reports whether code at this address was discarded by the linker. Linkers move such
+// code to address 0, 1 or the largest addresses.
 func (f *File) discarded(low uint64, addrSize uint8) bool {
 	top := ^uint64(0) >> (64 - 8*uint(addrSize))
 	return low <= 1 || low >= top-1
 }
 
-// rangeList appends the addresses of a range list.
+// rangeList appends the ranges in a range list.
 func (r *reading) rangeList(f *File, u *unit, v value, root bool, to []span) ([]span, error) {
 	old := u.version < 5
 	d := u.data
@@ -106,7 +106,7 @@ type listReader struct {
 	out     []span
 }
 
-// pairs decodes a list of .debug_ranges.
+// pairs decodes a list in .debug_ranges.
 func (l *listReader) pairs() {
 	top := ^uint64(0) >> (64 - 8*uint(l.unit.addrSize))
 	for l.Err == nil {
@@ -122,7 +122,7 @@ func (l *listReader) pairs() {
 	}
 }
 
-// entries decodes a list of .debug_rnglists.
+// entries decodes a list in .debug_rnglists.
 func (l *listReader) entries() {
 	for l.Err == nil {
 		switch kind := l.Uint8(aField); kind {
@@ -178,11 +178,11 @@ func (l *listReader) add(low, high uint64) {
 	l.out = l.file.appendRange(l.unit, l.out, low, high)
 }
 
-// rangeCost is what an entry of a range list counts, see reading.spend.
+// rangeCost is the budget for an entry of a range list, see reading.spend.
 const rangeCost = 16
 
-// apart returns the same addresses as spans that are sorted and apart.
-func apart(spans []span) []span {
+// disjoint returns the same addresses as sorted, disjoint spans.
+func disjoint(spans []span) []span {
 	sorted := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return cmp.Compare(a.low, b.low) })
 	all := sorted[:0]
 	for _, s := range sorted {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// In a relocatable file, such as a kernel module, every section starts at address 0. Here its
-// code has the addresses at which it stands in the file, so that no two functions share one, and
-// debug info is relocated to them.
+// In a relocatable file, such as a kernel module, every section starts at address 0. This package
+// uses file offsets as addresses instead, so that functions do not overlap, and relocates debug
+// info accordingly.
 
-// A relocKind is what a type of relocation, of those that debug info uses, does to how many bytes.
+// A relocKind describes what a relocation type used in debug info does, and its size in bytes.
 type relocKind struct {
 	size uint8
 	op   relocOp
@@ -47,7 +47,7 @@ var relocKinds = map[elf.Machine]map[uint32]relocKind{
 	},
 }
 
-// relocate applies the relocations of a section of a relocatable file.
+// relocate applies the relocations of a section in a relocatable file.
 func (s *section) relocate() error {
 	var table *section
 	for _, r := range s.object.sections {
@@ -119,7 +119,7 @@ func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, v
 	return nil
 }
 
-// patch puts a value where a relocation says. In tables without addends they stand in place.
+// patch writes the value of a relocation. Tables without addends store them in place.
 func (s *section) patch(p []byte, k relocKind, v uint64, inPlace bool) {
 	old := uint64(0)
 	order := s.object.order

@@ -12,20 +12,20 @@ import (
 	"sync/atomic"
 )
 
-// maxWorkers is how many units are read at a time: each is in memory as a whole.
+// maxWorkers is the maximum number of units read at the same time. Each is in memory as a whole.
 const maxWorkers = 8
 
-// Code reads the debug info of functions and yields their code, one function at a time, in no
-// particular order, each of them once. Only units that hold one of the functions are read, each
-// once, several at a time, and the data of a unit is dropped when it is done: memory grows with the
-// largest of these units, not with the binary.
+// Code reads the debug info of functions and yields the code of each function once, in no
+// particular order. It reads only the units that contain one of the functions, each once and
+// several concurrently, and drops each unit when done. So memory is proportional to the largest of
+// these units, not to the binary.
 //
-// A function that is in no unit has no spans and no unit. Several units may hold one function if
-// identical code was folded. Then the unit in which the function has the name of the symbol counts,
-// else the first.
+// A function without a unit has no spans and no Unit. With identical code folding, several units
+// may contain a function. Then the unit in which the function has the symbol's name wins, or else
+// the first unit.
 //
-// After an error the sequence ends, which is afdo.ErrChanged if one of the files was written to.
-// Symbols must come from [File.Symbol].
+// An error ends the iteration. It is afdo.ErrChanged if a file has been modified. Symbols must come
+// from [File.Symbol].
 func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, error] {
 	return func(yield func(*Code, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -50,7 +50,7 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 	}
 }
 
-// prepare finds the sections of the debug info.
+// prepare finds the sections with debug info.
 func (f *File) prepare() error {
 	return f.prepared.do(func() error {
 		if f.debug == nil {
@@ -67,24 +67,24 @@ type question struct {
 	file    *File
 	left    *atomic.Int64
 	symbols []Symbol // by address
-	spans   []span   // theirs
-	missing []span   // those of symbols that no unit says to hold
+	spans   []span   // addresses of symbols
+	missing []span   // addresses of the symbols that no unit lists
 	out     chan *Code
 	done    <-chan struct{}
 
 	mu     sync.Mutex
 	answer []answer // by symbol
-	found  bool     // all units that say which symbols they hold are known
+	found  bool     // all units that list their addresses are known
 }
 
-// An answer is the best that units have said so far about a symbol.
+// An answer is the best result for a symbol so far.
 type answer struct {
-	code  *Code
-	fit   int
-	unit  int // its number
-	units int // how many have not answered yet
-	known bool
-	given bool // it is out
+	code    *Code
+	fit     int
+	unit    int // number of the unit with the result
+	units   int // number of units that have not reported yet
+	known   bool
+	emitted bool // the result has been yielded
 }
 
 func (q *question) run(ctx context.Context, symbols []Symbol) error {
@@ -102,15 +102,15 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		}
 		q.spans = append(q.spans, span{s.Low, s.High})
 	}
-	vague, err := q.held(ctx)
+	unlisted, err := q.resolveListed(ctx)
 	if err != nil {
 		return err
 	}
-	// Old compilers do not say which addresses a unit covers.
+	// Old compilers do not record the addresses of a unit.
 	left := q.unanswered()
 	if len(left) > 0 {
 		err := q.work(ctx, func(_ context.Context, found *queue) error {
-			for _, j := range vague {
+			for _, j := range unlisted {
 				found.add(j)
 			}
 			return nil
@@ -132,7 +132,7 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 	return ctx.Err()
 }
 
-// whole waits until debug info has been decompressed to its end, so that damage is told.
+// whole waits until all sections have been decompressed, so that damage in any part is reported.
 func (f *File) whole() error {
 	f.mu.Lock()
 	objects := append([]*object{f.debug}, f.others...)
@@ -145,18 +145,19 @@ func (f *File) whole() error {
 	return nil
 }
 
-// held answers for the symbols that units say to hold, and returns the units that do not say what
-// they hold. Units are read while others are looked for.
-func (q *question) held(ctx context.Context) (vague []job, err error) {
+// resolveListed resolves symbols in the units that list their addresses. It returns the units that
+// do not, which may have to be searched. It reads units while it is still looking for more.
+func (q *question) resolveListed(ctx context.Context) (unlisted []job, err error) {
 	err = q.work(ctx, func(ctx context.Context, found *queue) error {
-		vague, err = q.find(ctx, found)
+		unlisted, err = q.find(ctx, found)
 		return err
 	})
-	return vague, err
+	return unlisted, err
 }
 
-// find finds the units that hold the symbols, and those that do not say what they hold.
-func (q *question) find(ctx context.Context, found *queue) (vague []job, err error) {
+// find queues the units that list the address of a symbol. It returns the units that do not list
+// their addresses.
+func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err error) {
 	w := &worker{file: q.file, reading: reading{left: q.left}}
 	number := 0
 	err = q.file.data.eachUnit(func(span unitSpan) error {
@@ -172,8 +173,8 @@ func (q *question) find(ctx context.Context, found *queue) (vague []job, err err
 		_, hasRanges := u.root.get(slotRanges)
 		_, hasHigh := u.root.get(slotHighPC)
 		if _, hasLines := u.root.get(slotStmtList); !hasRanges && !hasHigh && hasLines {
-			j.vague = true
-			vague = append(vague, j)
+			j.unlisted = true
+			unlisted = append(unlisted, j)
 			return ctx.Err()
 		}
 		if j.symbols, err = q.within(w, u); err != nil {
@@ -188,10 +189,10 @@ func (q *question) find(ctx context.Context, found *queue) (vague []job, err err
 	if err == nil {
 		q.foundAll()
 	}
-	return vague, err
+	return unlisted, err
 }
 
-// expect notes that a unit will answer for symbols.
+// expect records that a unit will report on symbols.
 func (q *question) expect(j job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -200,7 +201,7 @@ func (q *question) expect(j job) {
 	}
 }
 
-// within returns the symbols that a unit's ranges meet.
+// within returns the symbols whose addresses overlap the ranges of a unit.
 func (q *question) within(w *worker, u *unit) ([]int32, error) {
 	var err error
 	w.spans, err = w.ranges(q.file, u, &u.root, w.spans[:0])
@@ -221,7 +222,7 @@ func (q *question) within(w *worker, u *unit) ([]int32, error) {
 	return slices.Compact(symbols), nil
 }
 
-// unanswered returns the symbols that no unit says to hold.
+// unanswered returns the symbols that no unit lists.
 func (q *question) unanswered() (left []int32) {
 	for i := range q.answer {
 		if !q.answer[i].known {
@@ -232,7 +233,7 @@ func (q *question) unanswered() (left []int32) {
 	return left
 }
 
-// met returns the symbols that what is known of a unit meets, of those that no unit says to hold.
+// met returns the unlisted symbols that overlap the functions and lines of a unit.
 func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	add := func(low, high uint64) {
 		i, _ := slices.BinarySearchFunc(q.missing, low, func(t span, low uint64) int { return cmp.Compare(t.high, low+1) })
@@ -252,7 +253,7 @@ func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	return slices.Compact(symbols), err
 }
 
-// work has the jobs done that are found.
+// work runs find, and processes the jobs that find queues.
 func (q *question) work(ctx context.Context, find func(context.Context, *queue) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -277,7 +278,7 @@ func (q *question) work(ctx context.Context, find func(context.Context, *queue) 
 	return context.Cause(ctx)
 }
 
-// do reads a unit and answers for its symbols.
+// do reads a unit and resolves its symbols.
 func (q *question) do(w *worker, j job) error {
 	u, err := w.readUnit(q.file.data, j.unit, nil, contributions{})
 	if err != nil {
@@ -285,7 +286,7 @@ func (q *question) do(w *worker, j job) error {
 	}
 	u.number = j.number
 	spans := q.missing
-	if !j.vague {
+	if !j.unlisted {
 		spans = make([]span, len(j.symbols))
 		for i, s := range j.symbols {
 			spans[i] = q.spans[s]
@@ -313,7 +314,7 @@ func (q *question) do(w *worker, j job) error {
 	return object.unlessChanged(q.unit(w, u, about, j, spans))
 }
 
-// unit answers for the symbols of a unit.
+// unit resolves the symbols of a unit.
 func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) error {
 	if err := w.describe(u, about); err != nil {
 		return err
@@ -331,13 +332,13 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 		return err
 	}
 	s := &sweep{tree: t, ranges: t.ranges, rows: rows}
-	if j.vague {
+	if j.unlisted {
 		if j.symbols, err = q.met(w, s); err != nil {
 			return err
 		}
-		w.held = 0 // the answers stay in memory
+		w.held = 0 // the results stay in memory
 	}
-	var later []func() // reports that wait: other code may tell where their functions begin
+	var later []func() // delayed reports: later code may provide the position of their functions
 	for _, symbol := range j.symbols {
 		code, fit, err := w.code(s, q.symbols[symbol])
 		if err != nil {
@@ -352,7 +353,7 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 		}
 	}
 	if len(later) > 0 {
-		w.functions, w.undeclared = nil, false // nothing of them changes any more
+		w.functions, w.undeclared = nil, false // they do not change any more
 	}
 	for _, report := range later {
 		report()
@@ -360,7 +361,7 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 	return nil
 }
 
-// describe reads what is known of a unit.
+// describe reads the description of a unit.
 func (w *worker) describe(u *unit, about *Unit) error {
 	for _, s := range []struct {
 		slot slot
@@ -380,15 +381,16 @@ func (w *worker) describe(u *unit, about *Unit) error {
 	return nil
 }
 
-// report takes a unit's answer about a symbol, and hands out the best when no other can be better:
-// that of the first unit in which a function has the name, or any once all units have answered.
+// report records the result of a unit for a symbol. It yields the best result once no other unit
+// can have a better one: when the function has the symbol's name in the first unit, or when all
+// units have reported.
 func (q *question) report(symbol int32, code *Code, fit, unit int) {
 	q.mu.Lock()
 	a := &q.answer[symbol]
-	if !a.given && (!a.known || fit > a.fit || fit == a.fit && unit < a.unit) {
+	if !a.emitted && (!a.known || fit > a.fit || fit == a.fit && unit < a.unit) {
 		a.code, a.fit, a.unit, a.known = code, fit, unit, true
 	}
-	a.units-- // below 0 for a unit that does not say what it holds: all of them have to answer
+	a.units-- // may become negative for a unit that was not listed; then all such units have to report
 	best := a.code
 	last := a.give(q.found)
 	q.mu.Unlock()
@@ -397,18 +399,18 @@ func (q *question) report(symbol int32, code *Code, fit, unit int) {
 	}
 }
 
-// give reports whether an answer is to be handed out, which is once. found tells that no other unit
-// will turn out to hold the symbol.
+// give reports whether the answer can be yielded now. It returns true once. found means that no
+// more units will be added.
 func (a *answer) give(found bool) bool {
-	if a.given || !a.known || a.units != 0 || !found && a.fit < fitName {
+	if a.emitted || !a.known || a.units != 0 || !found && a.fit < fitName {
 		return false
 	}
-	a.code, a.given = nil, true
+	a.code, a.emitted = nil, true
 	return true
 }
 
-// foundAll notes that all units are known which say what they hold, and hands out the answers that
-// have waited for that.
+// foundAll records that all units that list their addresses are known. It yields the answers that
+// have waited for this.
 func (q *question) foundAll() {
 	q.mu.Lock()
 	q.found = true
@@ -432,7 +434,7 @@ func (q *question) emit(code *Code) {
 	}
 }
 
-// forget drops what was read of the file of a split unit, which is closed now.
+// forget drops everything read from the file of a split unit, which has been closed.
 func (w *worker) forget(d *debugData) {
 	for s := range w.windows {
 		if s.object == d.object {

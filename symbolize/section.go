@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// spillSize is how large a compressed section may be to be kept in memory when decompressed.
+	// spillSize is the maximum decompressed size of a section that is kept in memory.
 	spillSize = 16 << 20
 
-	// What all sections of an object that are kept there may take together.
+	// Limit on the size of all decompressed sections of an object in memory: a multiple of the file
+	// size, and a minimum.
 	keptPerByte = 8
 	keptAtLeast = 8 << 20
 
-	// A compressed section may claim to be so many times larger than it is, and so much more.
+	// A compressed section may expand to maxExpansion times its size plus maxExpanded bytes.
 	maxExpansion = 50
 	maxExpanded  = 64 << 20
 )
 
-// lazy runs something once and keeps its error.
+// lazy runs a function once and keeps its error.
 type lazy struct {
 	once sync.Once
 	err  error
@@ -38,10 +39,10 @@ func (l *lazy) do(f func() error) error {
 	return l.err
 }
 
-// load makes a section readable. A plain section stays in the file and is read piece by piece, a
-// compressed one is decompressed into memory or, if it is large, into a temporary file without a
-// name: so memory holds what is looked at and not the debug info of the whole program. That file
-// is written while its beginning is read.
+// load makes a section readable. An uncompressed section stays in the file and is read in pieces. A
+// compressed one is decompressed into memory or, if it is large, into an unnamed temporary file. So
+// memory holds only what is used, not the debug info of the whole program. The temporary file can
+// be read while it is being written.
 func (s *section) load() error {
 	return s.loaded.do(func() error {
 		o := s.object
@@ -60,7 +61,7 @@ func (s *section) load() error {
 	})
 }
 
-// open finds out how a section is stored.
+// open determines how a section is stored.
 func (s *section) open(raw *io.SectionReader) error {
 	switch {
 	case s.header.Flags&elf.SHF_COMPRESSED != 0:
@@ -117,7 +118,7 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	return nil
 }
 
-// decompressor returns a reader of what a compressed section holds.
+// decompressor returns a reader for the contents of a compressed section.
 func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.ReadCloser, err error) {
 	switch kind {
 	case elf.COMPRESS_ZLIB:
@@ -136,7 +137,7 @@ func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.R
 	return in, nil
 }
 
-// read fills p from an offset.
+// read fills p with bytes starting at offset off.
 func (s *section) read(p []byte, off uint64) error {
 	if s.spilled != nil {
 		if err := s.spilled.wait(off + uint64(len(p))); err != nil {

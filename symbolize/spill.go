@@ -10,22 +10,22 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A spilled is a temporary file into which a section is being decompressed. Decompression takes
-// longer than all else, so what has arrived is read meanwhile.
+// A spilled is a temporary file into which a section is being decompressed. Decompression is slower
+// than everything else, so the file can be read while it grows.
 type spilled struct {
 	files.Temp
 	section *section
 
 	mu      sync.Mutex
 	more    sync.Cond
-	there   uint64 // bytes that have arrived
-	ended   bool   // no more will
-	err     error  // why not
-	dropped bool   // nobody wants more
+	there   uint64 // number of bytes written
+	ended   bool   // no more bytes will be written
+	err     error  // the reason, if the file is not complete
+	dropped bool   // the section is no longer needed
 }
 
-// spill begins to decompress into a temporary file, which is gone when the object is closed, or the
-// process.
+// spill starts decompression into a temporary file. The file is deleted when the object is closed
+// or the process ends.
 func (s *section) spill(in io.ReadCloser) error {
 	temp, err := files.CreateTemp("", "afdo-section-*")
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *spilled) fill(in io.Reader) error {
 	return nil
 }
 
-// arrived says that there are so many bytes more, and reports whether to go on.
+// arrived records that n more bytes have been written. It reports whether to continue.
 func (f *spilled) arrived(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +79,8 @@ func (f *spilled) end(err error) {
 	f.more.Broadcast()
 }
 
-// wait returns once all bytes before an offset have arrived, with the error if that is never.
+// wait returns when the bytes before an offset have been written, or an error if that will not
+// happen.
 func (f *spilled) wait(until uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +93,7 @@ func (f *spilled) wait(until uint64) error {
 	return nil
 }
 
-// close ends the decompression and gives the file back.
+// close stops the decompression and deletes the file.
 func (f *spilled) close() {
 	f.mu.Lock()
 	f.dropped = true
@@ -103,8 +104,8 @@ func (f *spilled) close() {
 	_ = f.Close()
 }
 
-// whole waits for all sections that are being decompressed, and returns the error of one that is
-// damaged, read or not.
+// whole waits until all sections have been decompressed. It returns an error if one is damaged,
+// even if nobody has read it.
 func (o *object) whole() error {
 	o.spillMu.Lock()
 	all := o.spilled

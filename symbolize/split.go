@@ -7,22 +7,21 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Split debug info: the binary has a skeleton of each unit, with its ranges and lines, and the
-// entries are in a file of their own, or all together in a package.
+// This file reads split debug info. The binary has a skeleton of each unit, with its ranges and
+// lines. The entries are in a separate file for each unit, or all together in a package.
 
-// isSkeleton tells whether a unit's entries are in a file of their own.
+// isSkeleton reports whether the unit's entries are in a separate file.
 func (u *unit) isSkeleton() bool {
 	_, ok := u.root.get(slotDwoName)
 	return ok && u.skeleton == nil
 }
 
-// A missingError says that the file of a split unit is not there.
+// A missingError means that the file of a split unit does not exist.
 type missingError struct{ path string }
 
 func (e *missingError) Error() string { return "symbolize: no split debug info at " + e.path }
 
-// split opens the unit that belongs to a skeleton. The object, if there is one, is the caller's to
-// close.
+// split opens the unit that belongs to a skeleton. The caller closes the object, if it is not nil.
 func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 	pack, err := w.file.splitPackage()
 	if err != nil {
@@ -64,7 +63,7 @@ func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 	return nil, nil, &missingError{paths[0]}
 }
 
-// splitPaths returns where the file of a split unit may be.
+// splitPaths returns the possible paths of the file of a split unit.
 func (w *worker) splitPaths(skeleton *unit) ([]string, error) {
 	name, err := w.unitString(skeleton, slotDwoName)
 	if err != nil {
@@ -83,8 +82,8 @@ func (w *worker) spanAt(d *debugData, off uint64) (span unitSpan, err error) {
 	return span, err
 }
 
-// splitUnit finds a skeleton's unit in its file. With -fdebug-types-section GCC writes a section of
-// one name for every type and one for the rest.
+// splitUnit finds a skeleton's unit in its file. With -fdebug-types-section, GCC writes several
+// sections with the same name: one for every type, and one for the rest.
 func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 	d, err := openData(o, ".dwo")
 	if err != nil {
@@ -104,7 +103,7 @@ func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrMismatch)
 }
 
-// unitWithID finds a skeleton's unit in one section, nil if it is not there.
+// unitWithID finds a skeleton's unit in a section. It returns nil if there is none.
 func (w *worker) unitWithID(d *debugData, skeleton *unit) (*unit, error) {
 	spans, err := d.unitSpans()
 	if err != nil {
@@ -122,8 +121,8 @@ func (w *worker) unitWithID(d *debugData, skeleton *unit) (*unit, error) {
 	return nil, nil
 }
 
-// splitPackage opens the package of split units beside the binary or its debug file, nil if there
-// is none.
+// splitPackage opens the package of split units next to the binary or its debug file. It returns
+// nil if there is none.
 func (f *File) splitPackage() (*dwpFile, error) {
 	err := f.pack.do(func() error {
 		for _, path := range []string{f.path + ".dwp", f.DebugPath() + ".dwp"} {
@@ -154,8 +153,8 @@ type dwpFile struct {
 	columns, units, slots uint64
 }
 
-// Columns of a package's index: the ones of DWARF 5 and those of GNU's before it agree as far as
-// they are used.
+// Columns of a package's index. DWARF 5 and the GNU extension before it use the same numbers for
+// these.
 const (
 	dwpInfo       = 1
 	dwpAbbrev     = 3
@@ -195,7 +194,7 @@ func (p *dwpFile) at(off uint64) *cursor {
 	return c
 }
 
-// find returns where the tables of a unit are.
+// find returns the positions of a unit's tables.
 func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, err error) {
 	const header = 16
 	mask := p.slots - 1

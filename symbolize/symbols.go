@@ -11,11 +11,11 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// A Symbol is a function as the symbol table of the binary has it: a stretch of code.
+// A Symbol is a function in the symbol table of the binary.
 type Symbol struct {
-	Low, High uint64   // addresses: the first byte's, and the one behind the last
-	Global    bool     // the first name is known to other files
-	Names     []string // the best first: the first global one in the order of the table, then the others in that order
+	Low, High uint64   // address range; High is exclusive
+	Global    bool     // the first name is visible to other files
+	Names     []string // the first global name, followed by all other names in the order of the table
 }
 
 // A symbolTable holds the functions of a binary by address.
@@ -24,26 +24,26 @@ type symbolTable struct {
 	strings *section // their names
 
 	mu    sync.Mutex
-	named []bool // the rows whose names have been read, and counted
-	left  int64  // what the names of others may take
+	named []bool // whether the name of each row has been read and counted
+	left  int64  // bytes that further names may take
 
 	actorsOf func() (map[string]string, error) // reads them once
 }
 
-// A symbolRow is an entry of the ELF symbol table. Names stay in the file until they are asked for.
+// A symbolRow is an entry of the ELF symbol table. Names stay in the file until needed.
 type symbolRow struct {
 	low, high uint64
 	name      uint32
-	index     uint32 // in the table
+	index     uint32 // index in the table
 	global    bool
 }
 
-// partName matches the names of pieces of functions that need not be marked as functions. With
-// -fbasic-block-sections clang has landing pads in one with .eh behind its name.
+// partName matches the names of parts of functions, which need not be marked as functions. With
+// -fbasic-block-sections, clang puts landing pads into a part whose name ends in .eh.
 var partName = pattern.Of(`\.cold$|\.eh$|\.__part\.\d+$`)
 
-// readSymbols reads the table of the first of the objects that has one: .symtab, else .dynsym. The
-// first object is the binary.
+// readSymbols reads the symbol table of the first object that has one: .symtab, else .dynsym.
+// objects[0] is the binary.
 func readSymbols(objects []*object) (*symbolTable, error) {
 	d, err := objects[0].readDescriptors()
 	if err != nil {
@@ -68,7 +68,7 @@ func newSymbolTable(strings *section, left int64) *symbolTable {
 	return t
 }
 
-// functionSymbols reads the functions of a symbol table.
+// functionSymbols reads the functions in a symbol table.
 func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, error) {
 	t := newSymbolTable(o.sections[table.header.Link], budgetPerByte*o.size+budgetAtLeast)
 	if err := t.strings.load(); err != nil {
@@ -91,7 +91,7 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 		}
 		low := d.code(s.Value) + o.base(int(s.Shndx))
 		if o.elf.Machine == elf.EM_ARM {
-			low &^= 1 // Thumb
+			low &^= 1 // the lowest bit marks Thumb code
 		}
 		t.rows = append(t.rows, symbolRow{low: low, high: low + s.Size, name: s.Name, index: index, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
 		return nil
@@ -104,7 +104,7 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 	return t, err
 }
 
-// name reads the name of a row. It is valid until the next one is read.
+// name reads the name of a row. It is valid until the next name is read.
 func (t *symbolTable) name(r *reading, row int) ([]byte, error) {
 	name, err := r.str(t.strings, uint64(t.rows[row].name))
 	if err == nil {
@@ -113,7 +113,7 @@ func (t *symbolTable) name(r *reading, row int) ([]byte, error) {
 	return name, err
 }
 
-// count counts the length of a name once.
+// count charges the length of a row's name to the limit, once per row.
 func (t *symbolTable) count(row, n int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *symbolTable) count(row, n int) error {
 	return nil
 }
 
-// eachSymbol calls f with the entries of a symbol table.
+// eachSymbol calls f for each entry of a symbol table.
 func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) error) error {
 	if err := table.load(); err != nil {
 		return err
@@ -167,8 +167,8 @@ func (c *cursor) symbol(wide bool) (s elf.Sym64) {
 	return s
 }
 
-// base returns what is added to a symbol's value: its section's address here, if the file is
-// relocatable.
+// base returns the number to add to a symbol's value. In a relocatable file this is the address of
+// its section, and 0 otherwise.
 func (o *object) base(index int) uint64 {
 	if o.elf.Type != elf.ET_REL || index <= 0 || index >= len(o.sections) {
 		return 0
@@ -185,7 +185,7 @@ func (o *object) base(index int) uint64 {
 	return s.header.Offset
 }
 
-// symbolValues returns the values of all symbols of a table, by index.
+// symbolValues returns the values of all symbols in a table, by index.
 func (o *object) symbolValues(table int) ([]uint64, error) {
 	if table <= 0 || table >= len(o.sections) {
 		return nil, nil
@@ -202,7 +202,7 @@ func (o *object) symbolValues(table int) ([]uint64, error) {
 	return values, err
 }
 
-// at returns the first and the last row, and one more, of the function that holds an address.
+// at returns the range of rows for the function at an address; end is exclusive.
 func (t *symbolTable) at(addr uint64) (first, end int) {
 	end, _ = slices.BinarySearchFunc(t.rows, addr, func(s symbolRow, addr uint64) int {
 		if s.low <= addr {
@@ -220,7 +220,7 @@ func (t *symbolTable) at(addr uint64) (first, end int) {
 	return first, end
 }
 
-// symbol returns the function of rows of one address.
+// symbol returns the function for a range of rows with the same address.
 func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 	rows := make([]int, 0, end-first)
 	for i := first; i < end; i++ {
@@ -248,7 +248,7 @@ func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 	return s, nil
 }
 
-// defines tells whether an object has a symbol of a name.
+// defines reports whether the object has a symbol with this name.
 func (o *object) defines(name string) (bool, error) {
 	var r reading
 	found := false
@@ -260,7 +260,8 @@ func (o *object) defines(name string) (bool, error) {
 		if err := strings.load(); err != nil {
 			return false, err
 		}
-		// Few programs have the name at all, and to look for that is faster than to compare each.
+		// Most programs do not contain the name at all. Searching the bytes is faster than
+		// comparing each name.
 		if there, err := r.contains(strings, name); err != nil {
 			return false, err
 		} else if !there {

@@ -16,18 +16,18 @@ type debugData struct {
 	info, abbrev, str, lineStr, line, ranges, rnglists, addr, strOffsets *section
 
 	spans lazy
-	units []unitSpan // by offset, all of them
+	units []unitSpan // all units, by offset
 	sup   lazy       // opening of alt
-	alt   *debugData // what dwz has moved to a file of its own
+	alt   *debugData // debug info that dwz moved to a separate file
 }
 
-// A unitSpan is where a unit stands in the section.
+// A unitSpan is the range of a unit in its section.
 type unitSpan struct{ off, end uint64 }
 
-// unitSpanCost is what a unit counts among all units of a section, see reading.spend.
+// unitSpanCost is the budget for the position of a unit, see reading.spend.
 const unitSpanCost = 64
 
-// openData finds the sections of debug info. suffix is ".dwo" for split units.
+// openData finds the sections with debug info. suffix is ".dwo" for split units.
 func openData(o *object, suffix string) (*debugData, error) {
 	d := &debugData{object: o}
 	for _, s := range []struct {
@@ -48,7 +48,7 @@ func openData(o *object, suffix string) (*debugData, error) {
 	return d, nil
 }
 
-// inSection returns the same with the units of another section.
+// inSection returns a copy of d with the units of another section.
 func (d *debugData) inSection(info *section) *debugData {
 	return &debugData{
 		object: d.object, info: info, abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, line: d.line,
@@ -56,7 +56,7 @@ func (d *debugData) inSection(info *section) *debugData {
 	}
 }
 
-// unitSpans returns where all units stand. It reads the length of each.
+// unitSpans returns the ranges of all units. It reads the length of each unit.
 func (d *debugData) unitSpans() ([]unitSpan, error) {
 	err := d.spans.do(func() error {
 		r := reading{left: newBudget(d.object.size)}
@@ -68,7 +68,7 @@ func (d *debugData) unitSpans() ([]unitSpan, error) {
 	return d.units, err
 }
 
-// eachUnit calls f with where each unit stands, in order.
+// eachUnit calls f with the range of each unit, in order.
 func (d *debugData) eachUnit(f func(unitSpan) error) error {
 	var r reading
 	for off := uint64(0); off < d.info.size; {
@@ -85,7 +85,7 @@ func (d *debugData) eachUnit(f func(unitSpan) error) error {
 	return nil
 }
 
-// unitSpan reads the length of a unit.
+// unitSpan reads the length of a unit and returns its range.
 func (c *cursor) unitSpan() unitSpan {
 	span := unitSpan{off: c.offset()}
 	n, _ := c.initialLength()
@@ -97,7 +97,7 @@ func (c *cursor) unitSpan() unitSpan {
 	return span
 }
 
-// unitAt returns where the unit of an entry stands.
+// unitAt returns the range of the unit that contains an entry.
 func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 	units, err := d.unitSpans()
 	if err != nil {
@@ -113,26 +113,26 @@ func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 	return units[i], nil
 }
 
-// A unit is a compilation unit, with what its entries need to be read.
+// A unit is a compilation unit, with everything needed to read its entries.
 type unit struct {
 	encoding
 	data     *debugData
 	span     unitSpan
-	number   int    // in the order of the section
-	entries  uint64 // where the root entry starts
+	number   int    // position among the units of the section
+	entries  uint64 // offset of the root entry
 	kind     uint8  // DW_UT_*
 	abbrevs  uint64
 	root     entry
 	id       uint64 // of a split unit and its skeleton
-	low      uint64 // base of ranges
+	low      uint64 // base address of ranges
 	table    *abbrevTable
-	skeleton *unit // of a split unit
+	skeleton *unit // for a split unit
 
 	strOffsetsBase, addrBase, rnglistsBase, rangesBase uint64
 
-	header  *lineHeader          // once asked for
-	members map[uint64]uint64    // once asked for: functions without a line of their own, and their classes
-	linked  map[string]*Function // once asked for: declared functions by linkage name
+	header  *lineHeader          // read when first needed
+	members map[uint64]uint64    // functions without a line of their own, with the offset of their class; read when first needed
+	linked  map[string]*Function // declared functions by linkage name; read when first needed
 }
 
 // Kinds of units (DWARF 5, 7.5.1).
@@ -145,7 +145,7 @@ const (
 	unitSplitType    = 6
 )
 
-// An entry is a debugging information entry: its attributes as far as they are wanted.
+// An entry is a debugging information entry with the attributes that this package uses.
 type entry struct {
 	off      uint64
 	tag      dwarf.Tag
@@ -157,7 +157,7 @@ type entry struct {
 // get returns an attribute.
 func (e *entry) get(s slot) (value, bool) { return e.vals[s], e.has&(1<<s) != 0 }
 
-// number returns an attribute that is a constant or an offset, 0 if it is not there.
+// number returns an attribute that is a constant or an offset, or 0 if it is missing.
 func (e *entry) number(s slot) uint64 {
 	if e.has&(1<<s) == 0 {
 		return 0
@@ -178,10 +178,10 @@ func (c *cursor) entry(e *entry, a *abbrev, enc encoding) {
 	}
 }
 
-// contributions are where a unit of a package of split units finds its tables.
+// contributions holds the offsets of a unit's tables in a package of split units.
 type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
 
-// unitCost is what a unit counts each time that it is read, see reading.spend.
+// unitCost is the budget for reading a unit's header, see reading.spend.
 const unitCost = 16
 
 // readUnit reads a unit's header and root entry.
@@ -215,7 +215,8 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base con
 	return u, u.setBases(r, base)
 }
 
-// rootAbbrev returns the abbreviation of a unit's root entry, reading no more than it must.
+// rootAbbrev returns the abbreviation of a unit's root entry. It reads no more of the table than
+// necessary.
 func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
 	t, err := r.readAbbrevs(&r.root, u.data.abbrev, u.abbrevs, u.encoding, code)
 	if err != nil {
@@ -254,7 +255,7 @@ func (c *cursor) unitHeader(u *unit) {
 	u.entries = c.offset()
 }
 
-// setBases takes from the root entry what the other entries' values are relative to.
+// setBases sets the bases that values of other entries are relative to, from the root entry.
 func (u *unit) setBases(r *reading, base contributions) error {
 	headerSize := uint64(8)
 	if u.wide {
@@ -293,8 +294,8 @@ func (u *unit) setBases(r *reading, base contributions) error {
 	return nil
 }
 
-// addresses returns the data that holds addresses and, before DWARF 5, ranges: a split unit's are
-// in its skeleton's file.
+// addresses returns the debug info that contains the unit's addresses and, before DWARF 5, its
+// ranges. For a split unit this is the skeleton's.
 func (u *unit) addresses() *debugData {
 	if u.skeleton != nil {
 		return u.skeleton.data
@@ -302,7 +303,7 @@ func (u *unit) addresses() *debugData {
 	return u.data
 }
 
-// address returns an attribute of class address.
+// address returns the value of an attribute of class address.
 func (r *reading) address(u *unit, v value) (uint64, error) {
 	switch v.form {
 	case formAddr:
@@ -325,7 +326,7 @@ func (r *reading) indexed(s *section, u *unit, base, index uint64, size uint8) (
 	return n, err
 }
 
-// str returns an attribute of class string, as bytes that are valid until the next call.
+// attrString returns the value of an attribute of class string. It is valid until the next call.
 func (r *reading) attrString(f *File, u *unit, v value) ([]byte, error) {
 	s, off := u.data.str, v.v
 	switch v.form {
@@ -358,13 +359,13 @@ func (r *reading) attrString(f *File, u *unit, v value) ([]byte, error) {
 	return str, err
 }
 
-// A dieRef names an entry of the debug info of some object.
+// A dieRef identifies an entry of the debug info of an object.
 type dieRef struct {
 	data *debugData
 	off  uint64
 }
 
-// reference returns the entry that an attribute of class reference names.
+// reference returns the entry to which an attribute of class reference refers.
 func (f *File) reference(u *unit, v value) (dieRef, error) {
 	switch v.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:

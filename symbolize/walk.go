@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A tree is the functions of a unit that hold code that is asked for, and what is inlined in them.
+// A tree holds the functions of a unit that contain requested code, and what is inlined into them.
 type tree struct {
 	nodes  []node
 	ranges []nodeRange      // by address
-	tops   map[int32][]span // the code of functions that are not inlined, by address
+	tops   map[int32][]span // code of each function that is not inlined, by address
 }
 
-// A node is a function, or a copy of one that is inlined in the node of its parent.
+// A node is a function, or a copy of it that was inlined into the parent node.
 type node struct {
-	entry    uint64    // offset
-	instance *Instance // once used
-	parent   int32     // -1 if none
-	top      int32     // the function it is in
-	file     uint32    // of the call
+	entry    uint64    // offset of the entry
+	instance *Instance // set when first used
+	parent   int32     // -1 if there is none
+	top      int32     // the outermost function that contains it
+	file     uint32    // position of the call
 	line     uint32
 	column   uint32
 	discrim  uint32
@@ -30,24 +30,24 @@ type nodeRange struct {
 	node      int32
 }
 
-// noNode stands for code that is not asked for.
+// noNode marks code that was not requested.
 const noNode = -1
 
-// A worker answers for one unit after the other.
+// A worker resolves symbols, one unit after another.
 type worker struct {
 	reading
 	file      *File
-	units     map[dieRef]*unit     // others that entries refer to
-	functions map[dieRef]*Function // those found lately
+	units     map[dieRef]*unit     // units to which entries refer, cached
+	functions map[dieRef]*Function // functions found recently
 
-	header     *lineHeader // the one that was read last
-	held       int         // what the current unit counts for what is in memory of it
-	undeclared bool        // some of them were not declared
+	header     *lineHeader // the header read last
+	held       int         // budget for the current unit's data in memory
+	undeclared bool        // some of functions have no declaration
 
-	current  *unit       // the unit that is walked
-	llvm     bool        // its compiler is one of LLVM: what it does not declare begins at line 0
-	bytes    []byte      // of current
-	abbrevs  abbrevTable // of current
+	current  *unit       // the unit being read
+	llvm     bool        // compiled by LLVM, for which undeclared functions begin at line 0
+	bytes    []byte      // contents of current
+	abbrevs  abbrevTable // abbreviations of current
 	unitBuf  []byte
 	lineBuf  []byte
 	sequence []row
@@ -76,34 +76,33 @@ func (w *worker) enter(u *unit) (err error) {
 	return nil
 }
 
-// What things of a unit count as long as they are in memory: those that follow from few bytes of
-// it.
+// Budgets for data of a unit in memory that a few bytes can cause, see worker.hold.
 const (
-	nodeCost      = 128 // of which an Instance is a part
+	nodeCost      = 128 // includes the Instance
 	nodeRangeCost = 64
 	rowCost       = 128
 	spanCost      = 96
 )
 
-// hold counts what is in memory until the unit is done.
+// hold charges n to the budget until the unit is done.
 func (w *worker) hold(n int) error {
 	w.held += n
 	return w.spend(n)
 }
 
-// leave gives back what the unit held.
+// leave returns the budget that the unit held.
 func (w *worker) leave() {
 	_ = w.spend(-w.held)
 	w.held, w.current = 0, nil
 }
 
-// walk goes through all entries of the current unit once.
+// walk reads all entries of the current unit once and builds the tree of the requested functions.
 func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
 	c.Pos = int(u.entries - u.span.off)
 	t := &tree{tops: make(map[int32][]span)}
-	within := []int32{noNode} // for each level of entries, the node that they are in
+	within := []int32{noNode} // for each nesting level of entries, the enclosing node
 	var e entry
 	for c.Pos < len(c.Data) {
 		e.off = c.offset()
@@ -144,7 +143,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 	return t, c.err()
 }
 
-// node adds a function or an inlined copy to the tree, if it has code that is asked for.
+// node adds a function or an inlined copy to the tree if it contains requested code.
 func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, error) {
 	var err error
 	w.spans, err = w.ranges(w.file, w.current, e, w.spans[:0])
@@ -165,7 +164,7 @@ func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, e
 	if parent != noNode {
 		top = t.nodes[parent].top
 	} else {
-		t.tops[n] = apart(w.spans)
+		t.tops[n] = disjoint(w.spans)
 	}
 	t.nodes = append(t.nodes, node{
 		entry: e.off, parent: parent, top: top,

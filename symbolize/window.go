@@ -8,18 +8,18 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A window is what one goroutine has read of a section last.
+// A window holds the bytes of a section that a goroutine read last.
 type window struct {
 	buf  []byte
 	off  uint64
 	sect *section
 }
 
-// windowSize is the least that is read at a time.
+// windowSize is the minimum number of bytes read at a time.
 const windowSize = 4 << 10
 
-// peek returns n bytes at an offset, fewer where the section ends. They are valid until the next
-// call.
+// peek returns n bytes at an offset, or fewer at the end of the section. They are valid until the
+// next call.
 func (w *window) peek(off, n uint64) ([]byte, error) {
 	s := w.sect
 	if off >= s.size {
@@ -44,15 +44,15 @@ func (w *window) peek(off, n uint64) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// A reading is what one goroutine needs to read sections: a window into each.
+// A reading is the state of a goroutine that reads sections: a window for each section.
 type reading struct {
 	windows map[*section]*window
-	root    abbrevTable   // of the root of the unit that was read last
-	left    *atomic.Int64 // of the budget of a question, nil for as much as it takes
+	root    abbrevTable   // for the root entry of the unit that was read last
+	left    *atomic.Int64 // budget of the query, nil for no limit
 }
 
-// spend counts what is read and held of a few bytes: names, address ranges, tables, rows. A few
-// bytes may refer to megabytes of them, thousands of times, so there is a limit.
+// spend charges n to the budget for data that a few bytes can cause: names, address ranges, tables
+// and rows. The limit is needed because a few bytes can refer to megabytes, thousands of times.
 func (r *reading) spend(n int) error {
 	if r.left != nil && r.left.Add(-int64(n)) < 0 {
 		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more than the file", fault.ErrLimit)
@@ -72,17 +72,17 @@ func (r *reading) window(s *section) *window {
 	return w
 }
 
-// decode calls f with a cursor at an offset of a section. Nobody knows beforehand how far f will
-// read: it is called again with more if what it got ends too early, so it must start anew.
-// limit is where the bytes that it may read end.
+// decode calls f with a cursor at an offset of a section. The number of bytes that f will read is
+// not known in advance. If the data ends too early, decode calls f again with more data, so f must
+// start anew. f cannot read beyond limit.
 func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 	return r.decodeFrom(firstDecoded, s, off, limit, f)
 }
 
-// firstDecoded is how many bytes a decoder gets at first.
+// firstDecoded is the number of bytes in the first call.
 const firstDecoded = 512
 
-// decodeFrom is decode with another number of bytes at first.
+// decodeFrom is like decode, with another number of bytes in the first call.
 func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {
@@ -102,7 +102,8 @@ func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func
 	}
 }
 
-// copy returns a copy of bytes of a section, in the memory of buf if it has room.
+// copy returns n bytes of a section. It copies them to buf if that is large enough, and does not
+// copy a section in memory.
 func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	if off > s.size || n > s.size-off {
 		return nil, s.faultAt(off, fault.ErrTruncated, "want %d bytes, the section has %d", n, s.size)
@@ -116,20 +117,19 @@ func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	return buf[:n], s.read(buf[:n], off)
 }
 
-// str returns the string at an offset of a section of strings, as bytes that are valid until the
-// next call.
+// str returns the string at an offset of a string section. It is valid until the next call.
 func (r *reading) str(s *section, off uint64) (str []byte, err error) {
 	err = r.decode(s, off, s.size, func(c *cursor) { str = c.String("a string") })
 	return str, err
 }
 
-// isString tells whether the string at an offset of a section of strings is that one.
+// isString reports whether want is the string at an offset of a string section.
 func (r *reading) isString(s *section, off uint64, want string) (bool, error) {
 	data, err := r.window(s).peek(off, uint64(len(want))+1)
 	return len(data) == len(want)+1 && string(data[:len(want)]) == want && data[len(want)] == 0, err
 }
 
-// contains tells whether a text is anywhere in a section.
+// contains reports whether text occurs anywhere in a section.
 func (r *reading) contains(s *section, text string) (bool, error) {
 	const piece = 64 << 10
 	for off := uint64(0); off < s.size; off += piece {
