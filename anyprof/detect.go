@@ -17,22 +17,22 @@ import (
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
-// HeadLen is how many bytes [Detect] wants.
+// HeadLen is the number of bytes that [Detect] needs.
 const HeadLen = unpack.HeadLen
 
-// ErrUnknown: the file is in none of the formats.
+// ErrUnknown: the file has none of the supported formats.
 var ErrUnknown = errors.New("not a profile")
 
-// ErrEmpty, which matches [ErrUnknown]: the file has no bytes, or blanks and comments alone.
-// Programs of LLVM leave such files behind if they are killed.
+// ErrEmpty: the file is empty or has only blanks and comments. It matches [ErrUnknown]. LLVM's
+// tools leave such files when they are killed.
 var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
 
-// Detect tells the format of a file that is not compressed by its first [HeadLen] bytes, or all
-// there are. A file of a version that is not supported has the format of those that are. An
-// error matches [ErrUnknown] and says what the file is, if that is known.
+// Detect determines the format of an uncompressed file from its first [HeadLen] bytes, or from the
+// whole file if it is shorter. A file with an unsupported version has the format of the supported
+// versions. An error matches [ErrUnknown] and describes the file, if possible.
 //
-// Where only the rest of the file tells formats apart, it returns one for all: [V4] for both
-// encodings of GCOV version 4, and [ExtBinary] for LLVM's binary sample profiles.
+// Some formats cannot be distinguished by the first bytes. Detect then returns one of them: [V4]
+// for both encodings of GCOV version 4, and [ExtBinary] for both of LLVM's binary sample profiles.
 func Detect(head []byte) (Format, error) {
 	for _, detect := range [...]func([]byte) Format{detectGCOV, detectSample, detectMemory, detectInstr} {
 		if f := detect(head); f != 0 {
@@ -64,27 +64,27 @@ func detectGCOV(head []byte) Format {
 
 func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(head), magic) }
 
-// isCoverage tells a .gcda file, which has the magic number of versions 2 and 3 and a version of
-// four characters, such as "B22*".
+// isCoverage reports whether the file is a .gcda file, which has the magic number of versions 2 and
+// 3, and a version of four characters, such as "B22*".
 func isCoverage(head []byte) bool {
 	_, err := gcov.DecodeHeader(head)
 	var version *afdo.VersionError
 	return errors.As(err, &version) && version.Version&0xff == '*'
 }
 
-// isOldSample tells a sample profile in the format that LLVM once took over from GCC. It begins
-// like a .gcda file of GCC 4.7, whose fourth word is another one: here it begins the names.
+// isOldSample reports whether the file is a sample profile in the GCC format that LLVM once used.
+// It begins like a .gcda file of GCC 4.7, but its fourth word starts the names.
 func isOldSample(head []byte) bool {
 	const namesTag = 0xaa000000
 	return hasMagic(head, "adcg*704") && len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == namesTag
 }
 
-// looksLikeText tells whether a file begins like the textual form: with a
-// keyword and "=", or with a symbol's name. The parser has the last word.
+// looksLikeText reports whether a file begins like the text form: with a keyword and "=", or with
+// the name of a symbol. The parser decides finally.
 func looksLikeText(head []byte) bool {
 	text := strings.TrimLeft(string(head), " \t\r\n\v\f")
 	if text == "" {
-		return len(head) == HeadLen // blanks so far, and there is more
+		return len(head) == HeadLen // only blanks so far, but the file continues
 	}
 	keyword := len(text) - len(strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz0123456789_"))
 	if keyword == 0 {
@@ -115,8 +115,9 @@ func detectMemory(head []byte) Format {
 	return 0
 }
 
-// isIndexedMemory tells an indexed profile that has a MemProf section and no functions. It looks at
-// the flags and at the number of functions, which the summary behind the header begins with.
+// isIndexedMemory reports whether the file is an indexed profile with a MemProf section and without
+// functions. It checks the flags and the number of functions, which is at the start of the summary,
+// after the header.
 func isIndexedMemory(head []byte) bool {
 	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
 	if !hasMagic(head, instrprof.Magic) || len(head) < versionWord+8 {
@@ -160,7 +161,7 @@ func detectInstr(head []byte) Format {
 	return 0
 }
 
-// others are files that are taken for profiles easily.
+// others lists the magic numbers of files that users mistake for profiles.
 var others = [...]struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is compressed with xz"},
 	{"BZh", "it is compressed with bzip2"},
@@ -170,7 +171,7 @@ var others = [...]struct{ magic, what string }{
 
 const fromRecording = `, from which "afdo create" makes profiles`
 
-// recordings are how texts of samples begin.
+// recordings describes the beginnings of recordings in text form.
 var recordings = [...]struct {
 	begin func() *regexp.Regexp
 	what  string
@@ -207,8 +208,8 @@ func describe(head []byte) string {
 	return fmt.Sprintf("it begins with %q", head[:min(len(head), 16)])
 }
 
-// isPprof tells whether a file begins with fields of pprof's message of protocol buffers, in any
-// order, up to a type of samples or to the empty string with which the table of strings begins.
+// isPprof reports whether a file begins with fields of pprof's protocol buffer message, in any
+// order, up to a sample type or to the empty string at the start of the string table.
 func isPprof(head []byte) bool {
 	const sampleType, stringTable, periodType, last = 1, 6, 11, 15
 	messages := map[uint64]bool{sampleType: true, 2: true, 3: true, 4: true, 5: true, stringTable: true, periodType: true}
@@ -235,7 +236,7 @@ func isPprof(head []byte) bool {
 	return false
 }
 
-// isValueType tells whether a message says what samples are of, and in which unit.
+// isValueType reports whether a message is a ValueType, the type and unit of samples.
 func isValueType(message []byte) bool {
 	for want := byte(0x08); len(message) > 0; want = 0x10 {
 		_, n := binary.Uvarint(message[1:])

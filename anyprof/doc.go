@@ -1,9 +1,9 @@
-// Package anyprof opens a profile of any format that this module reads, and hands out its source
-// files, functions and records through one interface.
+// Package anyprof opens a profile of any format that this module reads. It gives access to its
+// source files, functions and records through one interface.
 //
-// [Open] tells the format by how the file begins. It may be a GCOV profile of version 2, 3 or 4 or
-// its text, one of LLVM's sample profiles, instrumentation profiles or memory profiles, and any of
-// them compressed with gzip or zstd.
+// [Open] detects the format from the first bytes of the file: GCOV version 2, 3 or 4 or its text
+// form, or one of LLVM's sample, instrumentation or memory profiles. Each may be compressed with
+// gzip or zstd.
 //
 //	p, err := anyprof.Open(ctx, "prog.afdo")
 //	if err != nil { … }
@@ -13,23 +13,24 @@
 //		for r, err := range f.Records() { … }
 //	}
 //
-// What the formats have in common is here. What only one of them has, such as the summary, the
-// fields of an allocation or a bitmap, is in its own package, whose reader [Profile.Model] returns.
+// This package provides what the formats have in common. For the features of a single format, such
+// as its summary, the fields of an allocation or a bitmap, use the reader of the format's package,
+// which [Profile.Model] returns.
 //
 // # Cost
 //
-// Of a file that its package reads lazily, [Open] reads the header. These are GCOV version 4,
-// ExtBinary, indexed instrumentation and memory profiles, unless they are compressed. Any other
-// file is read whole. [Profile.Lookup] looks up many functions in one call, at the same time if the
-// file is read through an io.ReaderAt, so that a file on a server is not asked for one after
-// another.
+// [Open] reads only the header of files that are read lazily: GCOV version 4, ExtBinary, indexed
+// instrumentation profiles and indexed memory profiles, unless they are compressed. It reads any
+// other file whole. [Profile.Lookup] looks up many functions in one call. If the file is read
+// through an io.ReaderAt, it does so concurrently, so that a remote file does not cause one round
+// trip after another.
 //
 // # Cancellation
 //
-// A call that takes a context.Context ends with the context's error soon after that is done: at the
+// A call with a context.Context returns the context's error soon after the context is done: at the
 // next read of a file that is read whole, or at the next function.
 //
 // # Concurrency
 //
-// The methods of a [Profile] may be called from many goroutines. Close waits for none of them.
+// The methods of a [Profile] may be called concurrently. Close does not wait for other calls.
 package anyprof

@@ -12,25 +12,24 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// A File is a file that is open and of which nothing has been read but how it begins, which tells
-// its format. What it holds is there as a [Profile] or, unpacked, as bytes: a caller takes the one
-// or the other, once. It is used by one goroutine.
+// A File is an open file of which only the first bytes have been read, to detect its format. The
+// caller then uses its contents once, either as a [Profile] or as uncompressed bytes. A File is not
+// safe for concurrent use.
 type File struct {
 	format Format
 	stream *unpack.Stream
-	file   *os.File    // what OpenFile has opened
-	path   string      // of a file that can be opened again to read the same, or empty
-	at     io.ReaderAt // of a file that is read in pieces, or nil
-	size   int64       // of what is read in pieces or by its path
-	read   int64       // how far it has been read from its beginning
+	file   *os.File    // opened by OpenFile, or nil
+	path   string      // path of a file that can be opened again to read the same bytes, or ""
+	at     io.ReaderAt // for a file that can be read in pieces, or nil
+	size   int64       // size of a file that has at or path
+	read   int64       // number of bytes read sequentially so far
 	onRead func(n int)
 
-	profile *Profile // nil before it has been asked for
+	profile *Profile // nil before Profile is called
 }
 
-// OpenFile opens a file by its path. It must be a regular file; for pipes and the like use
-// [ReadFile]. The caller closes the File. An error is that of the system or of unpacking, or
-// matches [ErrUnknown].
+// OpenFile opens a regular file. Use [ReadFile] for pipes and other files. The caller must close
+// the File. Errors are those of the system and of decompression, or match [ErrUnknown].
 func OpenFile(ctx context.Context, path string) (*File, error) {
 	file, info, err := files.Open(path)
 	if err != nil {
@@ -43,11 +42,11 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 	return f, err
 }
 
-// readSize is how much of a file is read at a time where all of it is read through an io.ReaderAt.
+// readSize is the size of each read when a whole file is read through an io.ReaderAt.
 const readSize = 4 << 20
 
-// FileAt is [OpenFile] for a file of size bytes that is read through src, which must allow reads
-// from many goroutines. Close does not close src.
+// FileAt is like [OpenFile] for a file of size bytes behind src, which must allow concurrent reads.
+// Close does not close src.
 func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 	head := min(HeadLen, size)
 	rest := bufio.NewReaderSize(io.NewSectionReader(src, head, size-head), readSize)
@@ -55,13 +54,13 @@ func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 	return newFile(ctx, whole, &File{at: src, size: size})
 }
 
-// ReadFile is [OpenFile] for a file that can be read only from its beginning to its end. Close does
-// not close r.
+// ReadFile is like [OpenFile] for a file that can only be read sequentially. Close does not close
+// r.
 func ReadFile(ctx context.Context, r io.Reader) (*File, error) {
 	return newFile(ctx, r, new(File))
 }
 
-// newFile looks at how a file begins.
+// newFile reads the first bytes of a file.
 func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error) {
 	if f.stream, err = unpack.New(&cancelable{ctx: ctx, r: whole}); err != nil {
 		return nil, err
@@ -76,8 +75,8 @@ func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error)
 	return f, nil
 }
 
-// detect tells the format by the head, which it makes longer for a text with comments or long names
-// before what tells it.
+// detect detects the format from the first bytes. It reads more if a text begins with comments or
+// long names.
 func (f *File) detect() (err error) {
 	for {
 		if f.format, err = Detect(f.stream.Head); err == nil || !lines.Undecided(f.stream.Head) {
@@ -95,25 +94,25 @@ func (f *File) detect() (err error) {
 	return err
 }
 
-// Format returns the format, as far as the first bytes tell it: see [Detect].
+// Format returns the format as detected from the first bytes, see [Detect].
 func (f *File) Format() Format { return f.format }
 
-// Head returns the first [HeadLen] bytes, or more of a text that begins with comments, or all there
-// are.
+// Head returns the first [HeadLen] bytes, or all if there are fewer, or more for a text that begins
+// with comments.
 func (f *File) Head() []byte { return f.stream.Head }
 
-// Path returns the path by which the file can be opened again to read the same bytes, empty if it
-// is compressed or was not opened by one.
+// Path returns the path at which the same bytes can be read again. It is empty if the file is
+// compressed or was not opened by path.
 func (f *File) Path() string { return f.path }
 
 // Packed reports whether the file is compressed.
 func (f *File) Packed() bool { return f.stream.Packed }
 
-// OnRead has report called with how many more bytes have been read from the beginning of the file
-// towards its end, unpacked. Of a file that is read in pieces there are none.
+// OnRead sets a function that is called after each sequential read, with the number of uncompressed
+// bytes read. It is not called for files that are read in pieces.
 func (f *File) OnRead(report func(n int)) { f.onRead = report }
 
-// Read reads on, from the beginning at first. What is compressed is unpacked.
+// Read reads the file sequentially, uncompressed.
 func (f *File) Read(p []byte) (int, error) {
 	n, err := f.stream.Read(p)
 	f.read += int64(n)
@@ -123,14 +122,15 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// How many bytes there is memory for before they have been read: of a file of this machine, which
-// has holes if it says more than it has, and of one whose size is a server's claim.
+// Maximum memory allocated in advance, in bytes. A local file may be sparse, and the size of a
+// remote file is only claimed by the server.
 const (
 	maxLocalHint  = 1 << 30
 	maxRemoteHint = 48 << 20
 )
 
-// all reads the file to its end. Where its size is known the bytes are not moved as they arrive.
+// all reads the file to its end. If the size is known, it does not copy the bytes as the buffer
+// grows.
 func (f *File) all() ([]byte, error) {
 	hint := int64(maxRemoteHint)
 	if f.file != nil {
@@ -142,9 +142,9 @@ func (f *File) all() ([]byte, error) {
 	return whole.Bytes(), err
 }
 
-// Profile opens the profile that the file holds: in pieces if the format and the file allow it, or
-// else by reading to the end. It is the Profile of the File: to close the one closes the other. See
-// [Open] for errors.
+// Profile opens the profile in the file. It reads the file in pieces if the format and the file
+// allow it, and otherwise to the end. The File and the Profile are closed together. See [Open] for
+// errors.
 func (f *File) Profile(opts ...Option) (*Profile, error) {
 	var o options
 	for _, set := range opts {
@@ -156,7 +156,7 @@ func (f *File) Profile(opts ...Option) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.format == 0 { // the head has told all
+	if p.format == 0 { // the opener does not know better
 		p.format = f.format
 	}
 	p.concurrent = f.at != nil && f.file == nil
@@ -173,7 +173,7 @@ func (f *File) Close() error {
 	return nil
 }
 
-// release closes what is read. There is no error worth telling: nothing was written.
+// release closes the inputs. It ignores errors, because nothing has been written.
 func (f *File) release() {
 	f.stream.Close()
 	if f.file != nil {

@@ -1,7 +1,6 @@
 package anyprof
 
-// A Format is one of the forms in which a profile is stored. The zero Format stands for none of
-// them.
+// A Format is a file format of profiles. The zero Format is none.
 type Format uint8
 
 // The formats.
@@ -17,7 +16,7 @@ const (
 	ProfData                      // LLVM's indexed instrumentation profile
 	ProfRaw                       // LLVM's raw instrumentation profile
 	ProfText                      // LLVM's instrumentation profile as text
-	MemProf                       // LLVM's indexed profile that holds a memory profile and nothing else
+	MemProf                       // LLVM's indexed profile with a memory profile and nothing else
 	MemProfRaw                    // LLVM's raw memory profile
 	MemProfYAML                   // LLVM's memory profile as YAML
 )
@@ -27,17 +26,17 @@ var formatNames = [...]string{
 	"profdata", "profraw", "proftext", "memprof", "memprofraw", "yaml",
 }
 
-// String returns the name that the command has for the format.
+// String returns the name of the format in the command.
 func (f Format) String() string { return formatNames[f] }
 
-// GCOV tells whether it is a format of GCC's sample profiles.
+// GCOV reports whether the format is one of GCC's sample profiles.
 func (f Format) GCOV() bool { return V4 <= f && f <= Text }
 
-// Sample tells whether it is a format of LLVM's sample profiles.
+// Sample reports whether the format is one of LLVM's sample profiles.
 func (f Format) Sample() bool { return ExtBinary <= f && f <= SampleText }
 
-// Instr tells whether it is a format of instrumentation profiles.
+// Instr reports whether the format is one of LLVM's instrumentation profiles.
 func (f Format) Instr() bool { return ProfData <= f && f <= ProfText }
 
-// Memory tells whether it is a format of memory profiles.
+// Memory reports whether the format is one of LLVM's memory profiles.
 func (f Format) Memory() bool { return MemProf <= f && f <= MemProfYAML }

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
-// instrFile is an indexed instrumentation profile, which is read lazily.
+// instrFile is an indexed instrumentation profile, read lazily.
 type instrFile struct{ r *instrprof.Reader }
 
 func (n *instrFile) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
@@ -27,7 +27,7 @@ func (n *instrFile) functions(yield func(*Function, error) bool) {
 	}
 }
 
-// name returns the name of what a value is the hash of.
+// name returns the name with the given hash.
 func (n *instrFile) name(hash uint64) (Name, error) {
 	text, err := n.r.Name(hash)
 	if errors.Is(err, afdo.ErrNotFound) {
@@ -78,10 +78,10 @@ func (n *instrRaw) functions(yield func(*Function, error) bool) {
 func onlyHash(hash uint64) (Name, error) { return Name{GUID: hash}, nil }
 
 func (n *instrRaw) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return only(n.functions, names)
+	return lookupAll(n.functions, names)
 }
 
-// instrMemory is an instrumentation profile that is read whole.
+// instrMemory is an instrumentation profile that was read whole.
 type instrMemory struct{ p *instrprof.Profile }
 
 func (n *instrMemory) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
@@ -104,10 +104,10 @@ func (n *instrMemory) name(hash uint64) (Name, error) {
 }
 
 func (n *instrMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return only(n.functions, names)
+	return lookupAll(n.functions, names)
 }
 
-// instrFunction returns a record as a function; name tells what values are the hashes of.
+// instrFunction converts a record. name returns the name for a hash.
 func instrFunction(rec instrprof.Record, name func(hash uint64) (Name, error)) *Function {
 	f := &Function{Name: Name{Text: rec.Name()}, Hash: rec.Hash()}
 	f.records = func(yield func(Record, error) bool) {

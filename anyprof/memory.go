@@ -8,17 +8,17 @@ import (
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
-// ErrAddresses: a raw memory profile has addresses and no functions. With the program,
-// memprof.Raw.Profile turns it into one that has.
+// ErrAddresses: a raw memory profile contains addresses instead of functions. Use
+// memprof.Raw.Profile with the program to resolve them.
 var ErrAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
 
-// memoryProfile is a memory profile whose functions are known.
+// memoryProfile is a memory profile with resolved functions.
 type memoryProfile interface {
 	memprof.Source
 	Record(function uint64) (memprof.Record, error)
 }
 
-// memory is a memory profile: a section of a file or one in memory.
+// memory is a memory profile, either a section of a file or in memory.
 type memory struct{ p memoryProfile }
 
 func (m *memory) units() iter.Seq2[Unit, error] { return single{m.functions}.units() }
@@ -61,7 +61,7 @@ func (m *memory) function(name Name, rec memprof.Record) *Function {
 	}}
 }
 
-// allocation returns what was allocated at a call stack. Its place is that of the innermost frame.
+// allocation converts the allocation at a call stack. The place is that of the innermost frame.
 func (m *memory) allocation(a memprof.Alloc) (Record, error) {
 	r := Record{Kind: Allocation, Value: a.Block[memprof.TotalSize], Count: a.Block[memprof.AllocCount]}
 	for f, err := range m.p.Frames(a.Stack) {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// An Option changes how a file is opened.
+// An Option configures the opening of a file.
 type Option func(*options)
 
 type options struct {
@@ -22,55 +22,55 @@ type options struct {
 	mismatch func(error)
 }
 
-// V4Options are options for files of GCOV version 4, such as [afdo.TrustIndex].
+// V4Options sets options for files of GCOV version 4, such as [afdo.TrustIndex].
 func V4Options(opts ...afdo.Option) Option {
 	return func(o *options) { o.gcov = append(o.gcov, opts...) }
 }
 
-// DropMismatches leaves out records of an instrumentation profile in text form that do not fit an
-// earlier record of the same function, as LLVM does, and calls report for each. Without it they are
-// an error.
+// DropMismatches makes an instrumentation profile in text form drop records that do not match an
+// earlier record of the same function, as LLVM does. It calls report for each. Without this option,
+// such records are an error.
 func DropMismatches(report func(error)) Option {
 	return func(o *options) { o.mismatch = report }
 }
 
-// Open opens a file by its path. It must be a regular file; for pipes and the like use [Read]. The
-// caller closes the Profile.
+// Open opens the profile in a regular file. Use [Read] for pipes and other files. The caller must
+// close the Profile.
 //
-// Errors are those of the packages that read the formats, one that matches [ErrUnknown], and that
-// of the context.
+// Errors are those of the packages of the formats, an error that matches [ErrUnknown], and the
+// error of the context.
 func Open(ctx context.Context, path string, opts ...Option) (*Profile, error) {
 	f, err := OpenFile(ctx, path)
 	return decode(f, err, opts)
 }
 
-// OpenAt opens a file of size bytes that is read through src, which must allow reads from many
-// goroutines. Close does not close src. See [Open].
+// OpenAt is like [Open] for a file of size bytes behind src, which must allow concurrent reads.
+// Close does not close src.
 func OpenAt(ctx context.Context, src io.ReaderAt, size int64, opts ...Option) (*Profile, error) {
 	f, err := FileAt(ctx, src, size)
 	return decode(f, err, opts)
 }
 
-// Read reads a file to its end, into memory. See [Open].
+// Read is like [Open] for a file that can only be read sequentially. It reads all of r into memory.
 func Read(ctx context.Context, r io.Reader, opts ...Option) (*Profile, error) {
 	f, err := ReadFile(ctx, r)
 	return decode(f, err, opts)
 }
 
-// decode opens the profile of a file that nothing else is wanted of.
+// decode opens the profile of a file. If that fails, it closes the file.
 func decode(f *File, err error, opts []Option) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
 	p, err := f.Profile(opts...)
 	if err != nil {
-		_ = f.Close() // it was only read
+		_ = f.Close() // nothing has been written
 		return nil, err
 	}
 	return p, nil
 }
 
-// formats open a file by its format.
+// formats maps each format to the function that opens it.
 var formats = [...]func(*File, *options) (*Profile, error){
 	V4: openV4, V3: openOld, V2: openOld, Text: openText,
 	ExtBinary: openSample, SampleText: openSampleText,
@@ -78,7 +78,7 @@ var formats = [...]func(*File, *options) (*Profile, error){
 	MemProf: openIndexedMemory, MemProfRaw: openRawMemory, MemProfYAML: openYAML,
 }
 
-// lazily opens a file in pieces, if it can be, or else in memory.
+// lazily opens a file in pieces if possible, and otherwise in memory.
 func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func([]byte) (R, error)) (r R, err error) {
 	if f.at != nil {
 		return at(f.at, f.size)
@@ -95,7 +95,7 @@ func openV4(f *File, o *options) (*Profile, error) {
 	r, err := lazily(f,
 		func(at io.ReaderAt, size int64) (*afdo.Reader, error) {
 			if f.path != "" {
-				return afdo.Open(f.path, bounded(size)...) // which maps it
+				return afdo.Open(f.path, bounded(size)...) // Open maps the file
 			}
 			return afdo.NewReader(at, size, bounded(size)...)
 		},
@@ -205,8 +205,8 @@ func openIndexedMemory(f *File, _ *options) (*Profile, error) {
 	return &Profile{size: r.Size(), reader: &memory{m}, model: r, closer: r}, nil
 }
 
-// Memory returns the memory profile of an indexed file, afdo.ErrNotFound if it has none. It is of
-// use for as long as r is open.
+// Memory returns the memory profile in an indexed file, or afdo.ErrNotFound. It is valid while r is
+// open.
 func Memory(r *instrprof.Reader) (*memprof.Reader, error) {
 	section, offset, err := r.MemProf()
 	if err != nil {

@@ -11,42 +11,48 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Profile is a profile of any format that is open.
+// A Profile is an open profile of any format.
 type Profile struct {
 	format     Format
 	size       int64
 	reader     reader
 	model      any
-	closer     io.Closer // of model, nil if it has nothing to close
+	closer     io.Closer // closes the model; nil if that is not necessary
 	file       *File
-	concurrent bool // what is read takes time that is not the processor's
+	concurrent bool // reads wait for input, so lookups should run concurrently
 }
 
-// A reader is what [Profile] wants of a format.
+// A reader is the interface that a format implements for [Profile].
 type reader interface {
-	// units iterates over the source files: if the format knows none, over one that has no path.
+	// units iterates over the units. A format without source files has a single unit without a
+	// path.
 	units() iter.Seq2[Unit, error]
-	// unit returns the unit of a path, or of the end of one.
+	// unit returns the unit whose path is path or ends with it.
 	unit(path string) (Unit, error)
-	// lookup returns the functions of names, none for a name that is not there. ask asks get for
-	// each of them, if what one takes does not depend on the others.
+	// lookup returns the functions with the given names. Missing names are not in the map. If each
+	// name can be looked up independently, it uses ask.
 	lookup(names []string, ask asking) (map[string][]*Function, error)
 }
 
-// asking calls get for each of the names and collects the answers.
+// asking calls get for each name and collects the results.
 type asking func(names []string, get func(name string) ([]*Function, error)) (map[string][]*Function, error)
 
 // Format returns the format.
 func (p *Profile) Format() Format { return p.format }
 
-// Size returns how many bytes the file has, unpacked.
+// Size returns the uncompressed size of the file in bytes.
 func (p *Profile) Size() int64 { return p.size }
 
-// Model returns the value that the package of the format has made of the file: an [afdo.Reader] of
-// version 4, a [profile.Profile] of the other GCOV formats; a [sampleprof.Reader] or, of text, a
-// [sampleprof.Profile]; an [instrprof.Reader], [instrprof.RawReader] or [instrprof.Profile]; of an
-// indexed memory profile an [instrprof.Reader], from which [Memory] takes it, a [memprof.Raw], or
-// of YAML a [memprof.Profile]; each as a pointer. It is the Profile's, and Close closes it.
+// Model returns the value in which the package of the format represents the file. It is one of
+// these types, as a pointer:
+//   - [afdo.Reader] for version 4,
+//   - [profile.Profile] for the other GCOV formats,
+//   - [sampleprof.Reader] or, for text, [sampleprof.Profile],
+//   - [instrprof.Reader], [instrprof.RawReader] or [instrprof.Profile],
+//   - [instrprof.Reader] for an indexed memory profile (see [Memory]), [memprof.Raw], or
+//     [memprof.Profile] for YAML.
+//
+// The Profile owns this value, and Close closes it.
 //
 // [sampleprof.Reader]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/sampleprof#Reader
 // [sampleprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/sampleprof#Profile
@@ -57,7 +63,7 @@ func (p *Profile) Size() int64 { return p.size }
 // [memprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/llvm/memprof#Profile
 func (p *Profile) Model() any { return p.model }
 
-// GCOV returns the whole of a GCOV profile in memory. The error of a profile in another format
+// GCOV returns a GCOV profile as a whole, in memory. For a profile in another format, the error
 // matches [afdo.ErrMagic].
 func (p *Profile) GCOV() (*profile.Profile, error) {
 	switch m := p.model.(type) {
@@ -69,7 +75,7 @@ func (p *Profile) GCOV() (*profile.Profile, error) {
 	return nil, fmt.Errorf("anyprof: %w but of format %s", afdo.ErrMagic, p.format)
 }
 
-// Close closes the file. Functions stay valid, but for their records.
+// Close closes the file. Functions stay valid, but their records do not.
 func (p *Profile) Close() error {
 	if p.closer != nil {
 		if err := p.closer.Close(); err != nil {
@@ -80,9 +86,9 @@ func (p *Profile) Close() error {
 	return nil
 }
 
-// Units iterates over the source files of a profile in the order of the file. Functions whose file
-// is not known are in one whose path is empty, all of them in formats that do not tell it, which
-// are all but GCOV versions 3 and 4 and their text. It ends with the first error.
+// Units iterates over the source files in file order. Functions of unknown files are in a unit with
+// an empty path. In all formats except GCOV versions 3 and 4 and their text form, this is the only
+// unit. An error ends the iteration.
 func (p *Profile) Units(ctx context.Context) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		for u, err := range p.reader.units() {
@@ -100,7 +106,7 @@ func (p *Profile) Units(ctx context.Context) iter.Seq2[Unit, error] {
 	}
 }
 
-// Unit returns the source file of a path, or the only one whose path ends in it at a '/'. The error
+// Unit returns the unit whose path is path or, if only one does, ends with "/" + path. The error
 // matches [afdo.ErrNotFound] or [afdo.ErrAmbiguous].
 func (p *Profile) Unit(ctx context.Context, path string) (Unit, error) {
 	if err := ctx.Err(); err != nil {
@@ -109,7 +115,7 @@ func (p *Profile) Unit(ctx context.Context, path string) (Unit, error) {
 	return p.reader.unit(path)
 }
 
-// Functions iterates over the functions of all units. It ends with the first error.
+// Functions iterates over the functions of all units. An error ends the iteration.
 func (p *Profile) Functions(ctx context.Context) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		for u, err := range p.Units(ctx) {
@@ -126,12 +132,11 @@ func (p *Profile) Functions(ctx context.Context) iter.Seq2[*Function, error] {
 	}
 }
 
-// Lookup returns the functions of names, as the assembler has them: all of a name, be they in
-// several units or of several calling contexts or hashes. A name that the profile does not have is
-// not in the map.
+// Lookup returns the functions with the given linkage names. For each name it returns all
+// functions: in several units, calling contexts or hashes. Missing names are not in the map.
 //
-// If the format allows it, only the parts of the file for these names are read: see the package
-// doc.
+// If the format allows it, Lookup reads only the parts of the file for these names, see the package
+// documentation.
 func (p *Profile) Lookup(ctx context.Context, names ...string) (map[string][]*Function, error) {
 	ask := func(names []string, get func(string) ([]*Function, error)) (map[string][]*Function, error) {
 		return p.ask(ctx, names, get)
@@ -142,7 +147,7 @@ func (p *Profile) Lookup(ctx context.Context, names ...string) (map[string][]*Fu
 	return p.reader.lookup(names, ask)
 }
 
-// maxRequests is how many names are looked up at the same time where that pays.
+// maxRequests is the maximum number of concurrent lookups.
 const maxRequests = 16
 
 func (p *Profile) ask(ctx context.Context, names []string, get func(string) ([]*Function, error)) (map[string][]*Function, error) {
@@ -173,11 +178,11 @@ func (p *Profile) ask(ctx context.Context, names []string, get func(string) ([]*
 	return a.result(ctx)
 }
 
-// answers are what several goroutines have found.
+// answers collects the results of several goroutines.
 type answers struct {
 	mu    sync.Mutex
 	found map[string][]*Function
-	err   error // the first
+	err   error // the first error
 }
 
 func (a *answers) add(name string, functions []*Function, err error) {
@@ -207,15 +212,14 @@ func (a *answers) result(ctx context.Context) (map[string][]*Function, error) {
 	return a.found, nil
 }
 
-// A Unit is a source file of a profile.
+// A Unit is a source file in a profile.
 type Unit struct {
-	Path string // empty for functions whose file is not known
+	Path string // empty for functions whose file is unknown
 
 	functions iter.Seq2[*Function, error]
 }
 
-// Functions iterates over the functions of the unit in the order of the file. It ends with the
-// first error.
+// Functions iterates over the functions of the unit in file order. An error ends the iteration.
 func (u Unit) Functions(ctx context.Context) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		for f, err := range u.functions {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 )
 
-// sampleFile is one of LLVM's sample profiles, which is read lazily.
+// sampleFile is an LLVM sample profile, read lazily.
 type sampleFile struct{ r *sampleprof.Reader }
 
 func (s *sampleFile) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
@@ -31,8 +31,8 @@ func (s *sampleFile) functions(yield func(*Function, error) bool) {
 }
 
 func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	if s.r.Format() == sampleprof.Binary { // in which each lookup reads all functions before it
-		return only(s.functions, names)
+	if s.r.Format() == sampleprof.Binary { // each lookup would read all functions before it
+		return lookupAll(s.functions, names)
 	}
 	return ask(names, func(name string) ([]*Function, error) {
 		var found []*Function
@@ -44,14 +44,14 @@ func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function,
 				return nil, err
 			}
 			have := sampleFunction(s.r, f, slices.Clone(f.Records))
-			have.Name = Name{Text: name} // which the file may have hashed
+			have.Name = Name{Text: name} // the file may have hashed it
 			found = append(found, have)
 		}
 		return found, nil
 	})
 }
 
-// sampleMemory is one of LLVM's sample profiles that is read whole.
+// sampleMemory is an LLVM sample profile that was read whole.
 type sampleMemory struct{ p *sampleprof.Profile }
 
 func (s *sampleMemory) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
@@ -67,10 +67,10 @@ func (s *sampleMemory) functions(yield func(*Function, error) bool) {
 }
 
 func (s *sampleMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return only(s.functions, names)
+	return lookupAll(s.functions, names)
 }
 
-// sampleNames knows the names of functions.
+// sampleNames returns the names of functions.
 type sampleNames interface {
 	Name(sampleprof.NameRef) sampleprof.Name
 }
@@ -90,7 +90,7 @@ func sampleName(names sampleNames, ref sampleprof.NameRef) Name {
 	return Name{Text: strings.Clone(n.Text)}
 }
 
-// contextText returns a calling context as the text format has it.
+// contextText returns a calling context in its text form.
 func contextText(names sampleNames, context []sampleprof.Frame) string {
 	var text strings.Builder
 	for i, f := range context {
@@ -108,7 +108,7 @@ func contextText(names sampleNames, context []sampleprof.Frame) string {
 }
 
 func walkSample(names sampleNames, records []sampleprof.Record, yield func(Record, error) bool) {
-	var ends []int // of the inlined bodies around a record
+	var ends []int // ends of the enclosing inlined bodies
 	for i, have := range records {
 		for len(ends) > 0 && i >= ends[len(ends)-1] {
 			ends = ends[:len(ends)-1]
@@ -125,7 +125,7 @@ func walkSample(names sampleNames, records []sampleprof.Record, yield func(Recor
 			r.Kind, r.Name, r.Count = Inlined, sampleName(names, have.Name), 0
 			ends = append(ends, i+1+int(have.Span))
 		default:
-			continue // of the function, not of a place
+			continue // belongs to the function, not to a place
 		}
 		if !yield(r, nil) {
 			return

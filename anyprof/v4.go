@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 )
 
-// v4 is a file of GCOV version 4, which is read lazily.
+// v4 is a GCOV version 4 file, read lazily.
 type v4 struct {
 	r       *afdo.Reader
 	program *index.Program
@@ -19,7 +19,7 @@ func newV4(r *afdo.Reader) *v4 { return &v4{r, index.NewProgram(r)} }
 
 func (v *v4) units() iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
-		spent := budget.New(v.r.Size()) // of all units together
+		spent := budget.New(v.r.Size()) // for all units together
 		for u, err := range v.r.Units() {
 			if err != nil {
 				yield(Unit{}, err)
@@ -40,7 +40,7 @@ func (v *v4) unit(path string) (Unit, error) {
 	return v.unitOf(u, budget.New(v.r.Size())), nil
 }
 
-// unitOf returns a unit whose functions spend a budget.
+// unitOf returns a unit. Its functions draw on the budget.
 func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget) Unit {
 	return Unit{Path: u.Path(), functions: func(yield func(*Function, error) bool) {
 		if err := u.Load(); err != nil {
@@ -65,7 +65,7 @@ func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget) Unit {
 	}}
 }
 
-// function returns the function of a symbol that has samples.
+// function returns the function of a symbol with samples.
 func (v *v4) function(s afdo.Symbol, spent *budget.Budget) (*Function, error) {
 	info, err := s.Info()
 	if err == nil {
@@ -101,8 +101,8 @@ func (v *v4) lookup(names []string, ask asking) (map[string][]*Function, error) 
 	})
 }
 
-// records iterates over the samples of a function. The names of all that it calls and inlines are
-// asked for at once.
+// records iterates over the samples of a function. It looks up the names of all callees and inlined
+// functions at once.
 func (v *v4) records(info afdo.Info) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		names, err := v.callees(info)
@@ -122,7 +122,7 @@ func (v *v4) records(info afdo.Info) iter.Seq2[Record, error] {
 	}
 }
 
-// recordsOf yields what a location says, which may be several things.
+// recordsOf yields the records for a location, which may be several.
 func recordsOf(c *afdo.Cursor, names map[afdo.SymbolID]Name, yield func(Record, error) bool) bool {
 	l := c.Location()
 	r := Record{Depth: c.Depth(), Line: l.Line, Discriminator: l.Discriminator}
@@ -143,7 +143,7 @@ func recordsOf(c *afdo.Cursor, names map[afdo.SymbolID]Name, yield func(Record, 
 	return true
 }
 
-// callees returns the names of what a function calls and inlines.
+// callees returns the names of the functions that a function calls and inlines.
 func (v *v4) callees(info afdo.Info) (map[afdo.SymbolID]Name, error) {
 	names := make(map[afdo.SymbolID]Name)
 	var ids []afdo.SymbolID

@@ -1,7 +1,7 @@
-// Package check finds what is wrong with profiles of any format.
+// Package check finds problems in profiles of any format.
 //
-// [File] looks at the whole of a file, whatever its format, and yields an [afdo.Problem] for each
-// thing that is wrong or odd, with its place. [Fold] makes one line of problems that repeat.
+// [File] reads a whole file of any format. It yields an [afdo.Problem] with its position for
+// everything that is wrong or unusual. [Fold] groups problems that repeat.
 package check
 
 import (
@@ -13,23 +13,24 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say how a file is checked. The zero Options are fine.
+// Options configure a check. The zero Options are the default.
 type Options struct {
-	// Unqualified has the unqualified names of an index made with this scheme compared.
+	// Unqualified is the scheme with which the unqualified names in an index are compared, if the
+	// index uses the same scheme.
 	Unqualified index.Scheme
 
-	// FingerprintScheme has the fingerprints of an index compared that were made with this scheme,
-	// if the file is without fault otherwise: with what Fingerprints returns for the profile, by
-	// the paths of its units. The first one that differs is a fault.
+	// FingerprintScheme and Fingerprints are used to compare the fingerprints in an index, if the
+	// index uses the same scheme and the file has no other errors. Fingerprints returns a function
+	// that computes the expected fingerprint from the path of a unit. The first difference is an
+	// error.
 	FingerprintScheme string
 	Fingerprints      func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)
 
-	// MaxNameBytes is the bound that readers have, see [afdo.MaxNameBytes], the default of which 0
-	// means.
+	// MaxNameBytes is the limit on names in bytes, see [afdo.MaxNameBytes]. 0 means the default.
 	MaxNameBytes int
 }
 
-// maxNameBytes is what the names of one unit may take.
+// maxNameBytes returns the limit on the names of one unit, in bytes.
 func (k *checker) maxNameBytes() int {
 	return v4.MaxNameBytes(cmp.Or(k.opts.MaxNameBytes, afdo.DefaultMaxNameBytes), int64(len(k.data)))
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// fields decodes the fields of a section and knows which one it is.
+// fields decodes the fields of a section.
 type fields struct {
 	sec afdo.Section
 	wire.Fields
 }
 
-// faultAt is a fault of the byte at pos of a section.
+// faultAt returns an error about the byte at position pos of a section.
 func faultAt(s afdo.Section, pos int, class error, format string, args ...any) *afdo.FormatError {
 	return s.ErrorAt(s.Offset+int64(pos), class, format, args...)
 }
 
-// err is the error of the fault that was found, nil if there is none.
+// err returns the decoding error, or nil.
 func (f *fields) err() error {
 	if f.Err == nil {
 		return nil

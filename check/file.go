@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// File checks a profile of any format, not compressed, which it knows by its first bytes: as [V4],
-// [gcov.Check], [textfmt.Check] and the methods Check of the readers of LLVM's formats do. Of what
-// has no such check, the first fault is the only problem.
+// File checks an uncompressed profile of any format, which it detects from the first bytes. It uses
+// [V4], [gcov.Check], [textfmt.Check], or the Check methods of LLVM's readers. For formats without
+// such a check, it yields the first error.
 func File(data []byte, o Options) iter.Seq[afdo.Problem] {
 	format, err := anyprof.Detect(data[:min(len(data), anyprof.HeadLen)])
 	switch format {
@@ -57,10 +57,10 @@ func indexedMemory(data []byte) (*memprof.Reader, error) {
 	return anyprof.Memory(r)
 }
 
-// A fileReader is a reader that checks its file.
+// A fileReader is a reader with a Check method.
 type fileReader interface{ Check() iter.Seq[afdo.Problem] }
 
-// opened checks a file that a reader has opened, or has not.
+// opened runs the check of a reader, or yields the error of opening it.
 func opened[R fileReader](r R, err error) iter.Seq[afdo.Problem] {
 	if err != nil {
 		return only(err)
@@ -68,7 +68,7 @@ func opened[R fileReader](r R, err error) iter.Seq[afdo.Problem] {
 	return r.Check()
 }
 
-// only yields the fault that an error is about; nil is none.
+// only yields err as the only problem, or nothing if err is nil.
 func only(err error) iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
 		if err != nil {

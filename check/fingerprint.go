@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// fingerprints compares the fingerprints that the index of a file may have with what they should
-// be, and returns an error for the first one that is wrong. The file is without fault otherwise.
+// fingerprints compares the fingerprints in the file's index, if there are any, with the expected
+// ones. It returns an error for the first difference. The file must have no other errors.
 func (k *checker) fingerprints() error {
 	r, err := afdo.OpenBytes(k.data)
 	if err != nil {
@@ -19,7 +19,7 @@ func (k *checker) fingerprints() error {
 	}
 	info, err := x.Info()
 	if err != nil || info.Fingerprints != k.opts.FingerprintScheme {
-		return nil // they mean something else
+		return nil // another scheme
 	}
 	p, err := profile.Read(r)
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Group is problems that differ in nothing but their places and the numbers and names that they
-// tell of.
+// A Group is a set of problems that differ only in their positions and in the numbers and names in
+// their texts.
 type Group struct {
-	afdo.Problem         // the first of them
-	Count        int     // of all of them
-	Offsets      []int64 // of the next few after the first, as far as they have any
+	afdo.Problem         // the first problem
+	Count        int     // number of problems
+	Offsets      []int64 // positions of the next few problems, as far as known
 }
 
 const (
-	maxOffsets = 8       // of a group
-	maxGroups  = 1 << 12 // before problems of one class are one group: their texts are a file's to choose
+	maxOffsets = 8       // per group
+	maxGroups  = 1 << 12 // beyond this number, all problems of a class form one group, since a file could otherwise create any number of groups
 )
 
-// Fold makes groups of problems, in the order of the first of each. It keeps no more than the
-// groups.
+// Fold groups problems, in the order of the first problem of each group. It keeps only the groups
+// in memory.
 func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	var groups []Group
 	byKey := make(map[string]int)
@@ -43,7 +43,7 @@ func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	return groups
 }
 
-// key is what the problems of a group have in common.
+// keyOf returns what the problems of a group have in common.
 func keyOf(p *afdo.Problem, precise bool) string {
 	e, ok := p.Err.(*afdo.FormatError)
 	if !ok {
@@ -56,7 +56,7 @@ func keyOf(p *afdo.Problem, precise bool) string {
 	return fmt.Sprintf("%v %s %v %s", p.Remark, e.Part, e.Err, detail)
 }
 
-// template is a text without its numbers and quoted names.
+// template returns a text without its numbers and quoted names.
 func template(text string) string {
 	var b strings.Builder
 	quoted := false

@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// infos checks the symbol info sections that symbols refer to, in file order, each once.
+// infos checks each symbol info section that symbols refer to, in file order.
 func (k *checker) infos() {
 	var open []uint32
 	for i, uses := range k.uses {
@@ -24,9 +24,8 @@ func (k *checker) infos() {
 	}
 }
 
-// info checks one symbol info section. Its locations are decoded by the fields, one after the
-// other: a Reader's cursor decodes them in its own way. open is memory for the bodies that are
-// open.
+// info checks one symbol info section. It decodes the locations field by field, independent of the
+// Reader's cursor. open is scratch memory for the open bodies.
 func (k *checker) info(f fields, open []uint32) []uint32 {
 	pos := f.Pos
 	i := f.Info()
@@ -59,7 +58,7 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 	return open
 }
 
-// location checks the record at pos, and reads its targets.
+// location checks the record at pos and reads its targets.
 func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool) {
 	switch l.Type {
 	case wire.Zero, wire.Normal, wire.Wide:
@@ -83,7 +82,7 @@ func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool)
 	}
 }
 
-// leastLocation is the least that a record takes in compact mode, without its targets.
+// leastLocation returns the minimum size of a record in compact mode in bytes, without its targets.
 func leastLocation(l *wire.Location) int {
 	least := 1 + wire.VarintLen(l.Line)
 	if l.Flagged {
@@ -100,7 +99,7 @@ func leastLocation(l *wire.Location) int {
 	return least
 }
 
-// defined checks that a symbol ID in the record or target at pos leads to a symbol.
+// defined checks that a symbol ID in the record or target at pos exists.
 func (k *checker) defined(s afdo.Section, pos int, id uint32) {
 	if !k.ids.has(id) && !k.ids.mayHave(id) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "the file has no symbol with ID %d", id))

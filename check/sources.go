@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sources checks what the file remembers of its sources, and returns the first fault of it. It is
-// for a file that has no other faults.
+// sources checks the sources section. It returns the first error. The file must have no other
+// errors.
 func (k *checker) sources() error {
 	r, err := afdo.OpenBytes(k.data)
 	if err != nil {
@@ -39,7 +39,7 @@ func (k *checker) sources() error {
 	return nil
 }
 
-// marksFault says what is wrong with the marks of a symbol.
+// marksFault returns an error if the marks of a symbol are invalid.
 func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
 	symbol, err := u.SymbolByID(id)
 	if errors.Is(err, afdo.ErrNotFound) {

@@ -9,27 +9,27 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// table is the section table of a file, faults and all.
+// table is the section table of a file, which may have errors.
 type table struct {
-	end      int64    // where header and table end
+	end      int64    // end of header and table
 	sections []extent // by section index
-	summary  int      // section index
-	names    int      // of the file names
+	summary  int      // index of the summary section
+	names    int      // index of the file names section
 	faulty   bool
 }
 
-// extent is the place of a section. A section that is not within the file keeps its place in the
-// order and has no bytes.
+// extent is the range of a section. A section outside the file keeps its position in the order but
+// has size 0.
 type extent struct {
 	off, size int64
-	fixed     afdo.SectionType // of the two that the header has, 0 for others
+	fixed     afdo.SectionType // for the two sections in the header their type, for others 0
 }
 
-// header is what faults of header and section table are in.
+// header is the section in which errors of the header and the section table are reported.
 var header = afdo.Section{Index: afdo.HeaderSection}
 
-// table reads the section table and reports all of its faults. It is nil if there is no telling
-// where sections are.
+// table reads the section table and reports all of its errors. It returns nil if the positions of
+// sections cannot be determined.
 func (k *checker) table() *table {
 	h := wire.Header(k.data)
 	n := h.Uint(7)
@@ -52,7 +52,7 @@ func (k *checker) table() *table {
 	return t
 }
 
-// add reads the next entry of the table, and reports it if it is not within the file.
+// add reads the next entry of the table. It reports an entry that exceeds the file.
 func (t *table) add(k *checker, h *wire.Fields, which string, fixed afdo.SectionType) {
 	pos, size := h.Pos, uint64(len(k.data))
 	p := h.Place()
@@ -72,9 +72,10 @@ func (t *table) fault(k *checker, pos int, format string, args ...any) {
 	k.fault(faultAt(header, pos, afdo.ErrHeader, format, args...))
 }
 
-// rank finds the fixed sections, and reports sections that overlap the header or each other.
+// rank finds the summary and file names sections, and reports sections that overlap the header or
+// each other.
 func (t *table) rank(k *checker) {
-	before := extent{0, t.end, 0} // the one of those before that reaches furthest
+	before := extent{0, t.end, 0} // the section so far that ends last
 	for i, e := range t.sections {
 		switch e.fixed {
 		case afdo.SectionSummary:
@@ -96,7 +97,7 @@ func (t *table) rank(k *checker) {
 	}
 }
 
-// section returns the section of an index.
+// sectionAt returns the section with the given index.
 func (k *checker) sectionAt(index int) afdo.Section {
 	e := k.t.sections[index]
 	s := afdo.Section{Index: index, Offset: e.off, Size: e.size}
@@ -107,7 +108,7 @@ func (k *checker) sectionAt(index int) afdo.Section {
 	return s
 }
 
-// overlongHeader looks for over-long varints in the header and the section table.
+// overlongHeader searches for overlong varints in the header and the section table.
 func (k *checker) overlongHeader() {
 	h := fields{header, wire.Header(k.data)}
 	var found bool
@@ -117,7 +118,7 @@ func (k *checker) overlongHeader() {
 	}
 }
 
-// gaps reports bytes of the file that are in no section.
+// gaps reports bytes that belong to no section.
 func (k *checker) gaps() {
 	end := k.t.end
 	for _, e := range k.t.sections {
@@ -129,8 +130,8 @@ func (k *checker) gaps() {
 	k.gap(end, int64(len(k.data)))
 }
 
-// gap reports the bytes from one offset to another. They are in no section, so it is a fault of the
-// section table.
+// gap reports the bytes between two offsets. The error is attributed to the section table, because
+// the bytes belong to no section.
 func (k *checker) gap(from, to int64) {
 	if from < to {
 		k.fault(faultAt(header, int(from), afdo.ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))

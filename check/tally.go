@@ -12,17 +12,17 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// symbolIDs is the set of the symbol IDs that a file defines.
+// symbolIDs is the set of symbol IDs that a file defines.
 type symbolIDs struct {
 	all  []definedID
-	bits []uint64  // membership from the first ID on, where IDs stand close enough for it
-	lost []idRange // whose symbols could not all be read
+	bits []uint64  // bit set relative to the first ID, if IDs are dense enough
+	lost []idRange // ranges of IDs of which some symbols could not be read
 }
 
 type definedID struct {
 	id      uint32
-	section uint32 // the symbol names section
-	pos     int    // of the row, in it
+	section uint32 // index of the symbol names section
+	pos     int    // position of the row in the section
 }
 
 type idRange struct{ start, last uint32 }
@@ -33,14 +33,14 @@ func (s *symbolIDs) add(id uint32, names afdo.Section, pos int) {
 	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
 }
 
-// lose notes that some symbols with IDs from start to end could not be read.
+// lose records that some symbols with IDs from start to end could not be read.
 func (s *symbolIDs) lose(start, end uint32) {
 	if start < end {
 		s.lost = append(s.lost, idRange{start, end - 1})
 	}
 }
 
-// sort prepares the set for has and reports IDs that stand twice.
+// sort prepares the set for has, and reports duplicate IDs.
 func (s *symbolIDs) sort(k *checker) {
 	slices.SortFunc(s.all, func(a, b definedID) int {
 		if a.id == b.id {
@@ -55,7 +55,7 @@ func (s *symbolIDs) sort(k *checker) {
 	}
 	s.makeBits()
 	slices.SortFunc(s.lost, func(a, b idRange) int { return cmp.Compare(a.start, b.start) })
-	for i := 1; i < len(s.lost); i++ { // ranges may overlap: the last of them is the one that reaches furthest
+	for i := 1; i < len(s.lost); i++ { // ranges may overlap, so extend each to the end of those before it
 		s.lost[i].last = max(s.lost[i].last, s.lost[i-1].last)
 	}
 }
@@ -75,30 +75,30 @@ func (s *symbolIDs) makeBits() {
 
 func (s *symbolIDs) has(id uint32) bool {
 	if s.bits != nil {
-		at := id - s.all[0].id // wraps for smaller IDs, beyond any span
+		at := id - s.all[0].id // wraps around for smaller IDs, to more than any span
 		return uint64(at/64) < uint64(len(s.bits)) && s.bits[at/64]>>(at%64)&1 != 0
 	}
 	i := sort.Search(len(s.all), func(i int) bool { return s.all[i].id >= id })
 	return i < len(s.all) && s.all[i].id == id
 }
 
-// mayHave reports whether the ID may be among those that could not be read.
+// mayHave reports whether the ID may belong to a symbol that could not be read.
 func (s *symbolIDs) mayHave(id uint32) bool {
 	i := sort.Search(len(s.lost), func(i int) bool { return s.lost[i].start > id })
 	return i > 0 && id <= s.lost[i-1].last
 }
 
-// tally is what the summary of the data would be, as far as the summary at hand asks: instead of
-// all counts it keeps, for each of its minimum counts, how many counts come up to it.
+// tally computes the summary of the data, as far as needed to check the stored summary. Instead of
+// all counts, it keeps the number of counts that reach each of the stored minimum counts.
 type tally struct {
 	wire.Summary
 	mins  []uint64    // distinct minimum counts, ascending
-	steps []tallyStep // counts from mins[i] up to, not including, mins[i+1]
+	steps []tallyStep // counts from mins[i] up to, but excluding, mins[i+1]
 }
 
 type tallyStep struct {
-	num, equal uint64 // counts; those of them that equal the minimum
-	sum        uint64 // saturating
+	num, equal uint64 // number of counts, and number of those equal to the minimum
+	sum        uint64 // sum of the counts, saturating
 }
 
 func (t *tally) prepare(s *wire.Summary) {
@@ -138,7 +138,8 @@ func (t *tally) count(n uint64) {
 	}
 }
 
-// compareSummary remarks where a summary, of which f are the fields, does not agree with the data.
+// compareSummary reports differences between the stored summary and the data as remarks. f are the
+// fields of the summary.
 func (k *checker) compareSummary(f fields) {
 	t := &k.tally
 	agrees := true
@@ -158,8 +159,7 @@ func (k *checker) compareSummary(f fields) {
 			k.remark(f.sec, pos, afdo.ErrSummary, "%s is %d, the data make it %d", figure.what, found, figure.want)
 		}
 	}
-	// The entries are shares of the total. What makes up a share of a sum that overflowed cannot be
-	// told.
+	// Entries are shares of the total. They cannot be checked if the total overflowed.
 	if agrees && t.TotalCount < math.MaxUint64 {
 		k.compareEntries(f)
 	}
@@ -177,7 +177,7 @@ func (k *checker) compareEntries(f fields) {
 	}
 }
 
-// reach returns, for each minimum count, all counts that come up to it.
+// reach returns, for each minimum count, all counts that are at least as large.
 func (t *tally) reach() []tallyStep {
 	out := slices.Clone(t.steps)
 	for i := len(out) - 2; i >= 0; i-- {
@@ -187,9 +187,9 @@ func (t *tally) reach() []tallyStep {
 	return out
 }
 
-// settles reports whether these counts are as many as the entry says and make up its share of the
-// total, but not without those that equal the minimum (format note 19). A share of nothing is made
-// up by anything.
+// settles reports whether an entry is correct: the number of counts matches, and the counts reach
+// the entry's share of the total, but only together with those equal to the minimum (format note
+// 19). A share of 0 is always reached.
 func (s tallyStep) settles(total uint64, e wire.SummaryEntry) bool {
 	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
 	if hi >= 1e6 {

@@ -10,21 +10,21 @@ type bitSet []uint64
 
 func newBitSet(n int) bitSet { return make(bitSet, (max(n, 0)+63)/64) }
 
-// add adds a number and reports whether it was there already.
+// add adds a number. It reports whether the set already contained it.
 func (s bitSet) add(i uint64) bool {
 	old := s[i/64]
 	s[i/64] |= 1 << (i % 64)
 	return s[i/64] == old
 }
 
-// indexSet is a set of some of many numbers: units that share a table of a million strings, of
-// which each has one, must not cost a million each.
+// indexSet is a set of a few numbers out of many. If a million units share a table of a million
+// strings and each uses one string, a bit set per unit would be too expensive.
 type indexSet struct {
 	bits   bitSet
-	sparse map[uint32]bool // nil if bits has them
+	sparse map[uint32]bool // nil if bits is used
 }
 
-// newIndexSet returns a set for some of n numbers.
+// newIndexSet returns a set for up to some of n numbers.
 func newIndexSet(n, some int) indexSet {
 	if n/64 <= some {
 		return indexSet{bits: newBitSet(n)}
@@ -32,7 +32,7 @@ func newIndexSet(n, some int) indexSet {
 	return indexSet{sparse: make(map[uint32]bool, some)}
 }
 
-// add adds a number and reports whether it was there already.
+// add adds a number. It reports whether the set already contained it.
 func (s *indexSet) add(i uint32) bool {
 	if s.sparse == nil {
 		return s.bits.add(uint64(i))
@@ -42,20 +42,20 @@ func (s *indexSet) add(i uint32) bool {
 	return there
 }
 
-// trieChecker checks a string table without spelling its strings out: their sum may be a thousand
-// times the table's size.
+// trieChecker checks a string table without expanding its strings, which may be a thousand times as
+// long as the table.
 type trieChecker struct {
 	wire.Trie
 	sec      afdo.Section
 	k        *checker
 	root     int
-	found    bitSet // string indices
-	missing  int    // string indices yet to be found
-	names    int    // sum of the lengths of the strings
-	limited  bool   // that sum is too large, which has been said
+	found    bitSet // string indexes found so far
+	missing  int    // number of string indexes not found yet
+	names    int    // total length of the strings
+	limited  bool   // exceeding the limit on names has been reported
 	overlong bool
 	firsts   []bitSet // by frame: the first bytes of the labels so far
-	odd      bool     // labels are such that two paths may spell one string
+	odd      bool     // two paths may spell the same string
 }
 
 // trie checks a string table.
@@ -127,7 +127,7 @@ func (c *trieChecker) descend(children int) {
 	}
 }
 
-// child moves on to the next child.
+// child moves to the next child.
 func (c *trieChecker) child() bool {
 	pos, depth := c.Pos, len(c.Frames)
 	_, label, ok := c.Trie.Child()
@@ -141,14 +141,14 @@ func (c *trieChecker) child() bool {
 	return true
 }
 
-// duplicates looks for a string that two paths through a trie spell. It merges all paths, byte by
-// byte, into a trie of states that each have one way to them.
+// duplicates searches for a string that two paths of a trie spell. It merges all paths byte by byte
+// into a trie of states, each of which is reached in only one way.
 func (k *checker) duplicates(f fields) {
 	f.StringCount()
 	t := wire.Trie{Fields: &f.Fields}
 	next := map[uint64]uint64{} // by state and byte
 	ends := map[uint64]bool{}   // states at which a string ends
-	var states []uint64         // by frame: that of the parent
+	var states []uint64         // state of the parent, by frame
 	var name []byte
 	state := uint64(0)
 	for ok := true; ok && !k.stopped; {

@@ -13,7 +13,7 @@ import (
 // unit is an entry of the file names section.
 type unit struct {
 	wire.Unit
-	pos  int // of the path
+	pos  int // position of the path
 	path []byte
 }
 
@@ -39,7 +39,7 @@ func (k *checker) units() {
 	}
 }
 
-// entries reads the file names section and reports whether it could be read to the end.
+// entries reads the file names section. It reports whether it reached the end.
 func (k *checker) entries(f *fields) (units []unit, complete bool) {
 	n := f.UnitCount()
 	var overlong bool
@@ -67,7 +67,7 @@ func (k *checker) entries(f *fields) (units []unit, complete bool) {
 	return units, k.end(f)
 }
 
-// paths checks that each path is there once and the empty one among them.
+// paths checks that there are no duplicate paths and that the empty path exists.
 func (k *checker) paths(names afdo.Section, units []unit, complete bool) {
 	seen := make(map[string]bool, len(units))
 	for _, u := range units {
@@ -101,7 +101,7 @@ func (k *checker) ranges(names afdo.Section, units []unit) {
 	}
 }
 
-// unit checks string table and symbol names of one unit.
+// unit checks the string table and the symbol names of a unit.
 func (k *checker) unit(names afdo.Section, u *unit) {
 	strings := stringTable{count: -1}
 	if k.inRange(names, u.pos, ref{u.Strings, afdo.SectionStringTable}) {
@@ -110,7 +110,7 @@ func (k *checker) unit(names afdo.Section, u *unit) {
 	complete := false
 	if k.inRange(names, u.pos, ref{u.Symbols, afdo.SectionSymbolNames}) {
 		if !k.use(int(u.Symbols), afdo.SectionSymbolNames) {
-			k.ids.lose(u.Start, u.End) // the rows are another unit's and were checked for that
+			k.ids.lose(u.Start, u.End) // the rows belong to another unit, which has been checked
 			return
 		}
 		if f, ok := k.section(int(u.Symbols), afdo.SectionSymbolNames); ok {
@@ -124,13 +124,13 @@ func (k *checker) unit(names afdo.Section, u *unit) {
 	}
 }
 
-// stringTable is what is known of a string table.
+// stringTable is the result of checking a string table.
 type stringTable struct {
-	count int // of strings, -1 if that is not known
-	names int // sum of their lengths
+	count int // number of strings, -1 if unknown
+	names int // total length of the strings
 }
 
-// stringTable checks a string table unless that has been done.
+// stringTable checks a string table, unless it has been checked before.
 func (k *checker) stringTable(index uint32) stringTable {
 	if k.use(int(index), afdo.SectionStringTable) {
 		k.strings[index] = stringTable{count: -1}
@@ -142,8 +142,8 @@ func (k *checker) stringTable(index uint32) stringTable {
 	return k.strings[index]
 }
 
-// spell counts a string table that a Reader decodes for the first time, and reports one that it
-// would not decode any more, for all that it has of the units before.
+// spell adds a string table to the memory that a Reader needs for decoded tables. It reports a
+// table that a Reader would refuse to decode because of the units before it.
 func (k *checker) spell(table afdo.Section, strings stringTable) {
 	limit := v4.MaxTableBytes(k.maxNameBytes(), int64(len(k.data)))
 	if k.tables >= limit && !k.tablesOver {
@@ -153,8 +153,8 @@ func (k *checker) spell(table afdo.Section, strings stringTable) {
 	k.tables += max(table.Size, 16*int64(strings.count)+int64(strings.names))
 }
 
-// rows checks a symbol names section and reports whether it could be read to the end. n is the
-// number of strings, -1 if that is not known.
+// rows checks a symbol names section. It reports whether it reached the end. n is the number of
+// strings, -1 if unknown.
 func (k *checker) rows(f *fields, u *unit, n int) bool {
 	count := f.RowCount()
 	var overlong bool
@@ -182,7 +182,7 @@ func (k *checker) rows(f *fields, u *unit, n int) bool {
 	return k.end(f)
 }
 
-// row checks what a row of a symbol names section says apart from the name.
+// row checks a row of a symbol names section, except its name.
 func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unit) {
 	if u.Start <= u.End && !u.Has(row.ID) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the unit has %d to %d", row.ID, u.Start, u.End))

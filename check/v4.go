@@ -10,25 +10,26 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// V4 checks a file of version 4 and yields every problem of it, not just the first.
+// V4 checks a version 4 file and yields all problems.
 //
-// Faults are whatever makes reading fail somewhere, and what readers tolerate or never see: bytes
-// between sections and behind a section's data, sections that nothing or several things refer to,
-// references to symbols that do not exist, units of one name, a missing unknown-file unit, a string
-// table that holds a string twice. Remarks are over-long varints, one a section, a summary that
-// does not agree with the data, as that of a slice of a profile does not, and symbols of one name
-// in a unit, of which a lookup finds the first. Where a section cannot be decoded any further, its
-// first fault is the last, and what the rest leads to is not checked.
+// Errors are everything that makes some read fail, and problems that readers tolerate or do not
+// see: bytes between sections or after the data of a section, unreferenced sections and sections
+// referenced more than once, references to symbols that do not exist, units with the same name, a
+// missing unit for unknown files, and a string table with duplicate strings.
 //
-// What the file remembers of its sources is decoded, and must be of its symbols and of lines at
-// which they have samples. An index is compared with the rest of the file as [index.Check] says. A
-// file without faults can be read to its end without an error.
+// Remarks are overlong varints (one per section), a summary that disagrees with the data, as in a
+// slice of a profile, and symbols of the same name in a unit, of which lookups find only the first.
 //
-// It looks at every byte once, whatever refers to it, and spells no names out, unless there is an
-// index: it takes about as long as walking all records does, and keeps some bytes a symbol and a
-// section in memory, and for a string table of an odd shape some thirty for each of its bytes.
-// Where sections overlap, it gives up with [afdo.ErrLimit] once it has gone through four times the
-// file.
+// If a section cannot be decoded, V4 yields its first error and does not check what the rest of the
+// section refers to. V4 also checks that the sources section refers to symbols of the file and to
+// lines with samples. It compares an index with the rest of the file, as by [index.Check]. A file
+// without errors can be read to its end without an error.
+//
+// V4 reads every byte once, however many references there are, and does not expand names unless
+// there is an index. It takes about as long as walking all records. It keeps a few bytes of memory
+// per symbol and section and, for string tables with an unusual shape, about thirty times their
+// size. If sections overlap, it gives up with [afdo.ErrLimit] after reading four times the size of
+// the file.
 func V4(data []byte, o Options) iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
 		k := checker{
@@ -40,31 +41,31 @@ func V4(data []byte, o Options) iter.Seq[afdo.Problem] {
 	}
 }
 
-// overlapping is how many times its size may be gone through of a file. Each section is read once,
-// so only sections that overlap get there.
+// overlapping is the maximum number of bytes read, as a multiple of the file size. Each section is
+// read once, so only overlapping sections reach the limit.
 const overlapping = 4
 
-// checker is one check of a file of version 4.
+// checker is one check of a version 4 file.
 type checker struct {
 	data       []byte
 	opts       Options
 	t          *table
 	yield      func(afdo.Problem) bool
 	stopped    bool  // by the caller
-	faults     int   // so far
-	left       int64 // bytes that may still be gone through
+	faults     int   // number of errors so far
+	left       int64 // bytes that may still be read
 	uses       []uses
-	lost       [wire.SymbolInfo + 1]bool // types of which some reference may not have been seen
-	incomplete bool                      // not all samples were seen
-	strings    map[uint32]stringTable    // by section
+	lost       [wire.SymbolInfo + 1]bool // types of sections to which there may be unseen references
+	incomplete bool                      // some samples have not been seen
+	strings    map[uint32]stringTable    // by section index
 	tables     int64                     // bytes that a Reader needs for the tables of the units so far
-	tablesOver bool                      // that they are too many has been said
+	tablesOver bool                      // exceeding the limit on tables has been reported
 	ids        symbolIDs
 	tally      tally
 }
 
-// uses is what is known of the references to a section: whether there are some, whether there are
-// several, and which types they want.
+// uses records the references to a section: whether there are any, whether there are several, and
+// which types they expect.
 type uses uint8
 
 const (
@@ -74,7 +75,8 @@ const (
 
 func usedAs(want afdo.SectionType) uses { return 1 << (2 + want) }
 
-// use notes a reference to a section and reports whether it is the first one that wants that type.
+// use records a reference to a section. It reports whether this is the first reference that expects
+// this type.
 func (k *checker) use(index int, want afdo.SectionType) bool {
 	before := k.uses[index]
 	k.uses[index] |= usedOnce | usedAs(want)
@@ -84,7 +86,7 @@ func (k *checker) use(index int, want afdo.SectionType) bool {
 	return before&usedAs(want) == 0
 }
 
-// fault yields a fault.
+// fault yields an error.
 func (k *checker) fault(err error) {
 	if k.stopped || err == nil {
 		return
@@ -136,7 +138,7 @@ func (k *checker) run() {
 	}
 }
 
-// afford reports whether a section may still be gone through.
+// afford reports whether a section may still be read.
 func (k *checker) afford(index int) bool {
 	s := k.sectionAt(index)
 	if k.left -= s.Size; k.left < 0 && k.left+s.Size >= 0 {
@@ -146,7 +148,7 @@ func (k *checker) afford(index int) bool {
 	return k.left >= 0 && !k.stopped
 }
 
-// section opens a section that something refers to.
+// section opens a section that is referenced.
 func (k *checker) section(index int, want afdo.SectionType) (fields, bool) {
 	if !k.afford(index) {
 		return fields{}, false
@@ -165,13 +167,13 @@ func (k *checker) section(index int, want afdo.SectionType) (fields, bool) {
 	return fields{s, wire.Fields{Data: data, Pos: 1, Compact: s.Compact}}, !k.stopped
 }
 
-// A ref is a reference to a section by index, and the type that it must have.
+// A ref is a reference to a section, with the expected type.
 type ref struct {
 	index uint32
 	want  afdo.SectionType
 }
 
-// inRange reports whether the file has the section to which a field at pos of from refers.
+// inRange reports whether a section exists. The field at pos of section from refers to it.
 func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 	if uint64(r.index) < uint64(len(k.t.sections)) {
 		return true
@@ -181,8 +183,8 @@ func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 	return false
 }
 
-// end reports what a section has behind its data, or why it could not be read so far. It reports
-// whether it could be.
+// end reports bytes after the data of a section, or the error that ended decoding. It returns
+// whether decoding succeeded.
 func (k *checker) end(f *fields) bool {
 	if f.Err == nil && f.Rest() > 0 {
 		k.fault(faultAt(f.sec, f.Pos, afdo.ErrUnused, "%d bytes after the data of the section", f.Rest()))
@@ -191,8 +193,8 @@ func (k *checker) end(f *fields) bool {
 	return f.Err == nil
 }
 
-// overlong looks for varints that are longer than they need be. It goes by what was read from pos
-// on: the sizes that the values would have had.
+// overlong searches for varints that are longer than necessary. least is the minimum size of the
+// values read since pos.
 func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 	if f.Compact && f.Err == nil && f.Pos-pos > least && !*found {
 		*found = true
@@ -219,7 +221,7 @@ func (k *checker) summary() *fields {
 	return &start
 }
 
-// unused reports sections of the RFC's types that not exactly one thing refers to.
+// unused reports sections with a type of the RFC that do not have exactly one reference.
 func (k *checker) unused() {
 	for i, uses := range k.uses {
 		if uses&(usedOnce|usedAgain) == usedOnce || k.stopped {
@@ -236,14 +238,14 @@ func (k *checker) unused() {
 	}
 }
 
-// lose notes that there may be symbols, with IDs from start to end, that were not seen.
+// lose records that symbols with IDs from start to end may not have been seen.
 func (k *checker) lose(start, end uint32) {
 	k.lost[wire.SymbolInfo] = true
 	k.incomplete = true
 	k.ids.lose(start, end)
 }
 
-// loseAll notes that any symbol may not have been seen.
+// loseAll records that any symbol may not have been seen.
 func (k *checker) loseAll() {
 	k.lost[wire.StringTable], k.lost[wire.SymbolNames] = true, true
 	k.lose(0, math.MaxUint32)

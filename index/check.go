@@ -13,13 +13,13 @@ import (
 
 var errNoFileNames = fmt.Errorf("index: a file without a file names section: %w", afdo.ErrMalformed)
 
-// Check compares the index of a file, and with it the checksums of all sections, with the file, and
-// yields an [afdo.FormatError] for each fault, or the error with which the file does not open.
-// There is nothing to find in a file without an index.
+// Check compares the index of a file, including the checksums of all sections, with the file. It
+// yields an [afdo.FormatError] for each problem, or the error of opening the file. A file without
+// an index has no problems.
 //
-// What the index finds units and symbols by is compared if the caller says that the file is sound
-// in all else and there has been no fault; the first one there is the last. Unqualified names are
-// compared if scheme is the one by which they were made, fingerprints with nothing.
+// The lookup tables are checked only if sound is true, which means that the file has no other
+// errors, and if no problem has been found before. Their first problem ends the check. Unqualified
+// names are compared if the index uses the given scheme. Fingerprints are not compared.
 func Check(data []byte, scheme Scheme, sound bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := checker{data: data, yield: yield}
@@ -27,7 +27,7 @@ func Check(data []byte, scheme Scheme, sound bool) iter.Seq[error] {
 	}
 }
 
-// checker yields faults until the caller has enough.
+// checker yields problems until the caller stops it.
 type checker struct {
 	data    []byte
 	r       *afdo.Reader
@@ -77,7 +77,7 @@ func (c *checker) run(scheme Scheme, sound bool) {
 	}
 }
 
-// checksums compares the checksum of every section.
+// checksums compares the checksums of all sections.
 func (c *checker) checksums() {
 	if !c.x.x.Has(indexfmt.Checksums) {
 		return
@@ -99,7 +99,7 @@ func (c *checker) checksums() {
 	}
 }
 
-// order compares what the index says of the section table.
+// order compares the copy of the section table in the index.
 func (c *checker) order() error {
 	if !c.x.x.Has(indexfmt.Sections) {
 		return nil
@@ -133,7 +133,7 @@ func (c *checker) order() error {
 	return c.x.x.CheckEndBlock(newEnd(c.data[:first], atSummary, atNames))
 }
 
-// lookups compares what the index finds things by with the file. It returns the first fault.
+// lookups compares the lookup tables with the file. It returns the first problem.
 func (c *checker) lookups(scheme Scheme) error {
 	x := c.x.x
 	n, err := c.r.NumUnits()

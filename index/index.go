@@ -1,11 +1,11 @@
-// Package index reads and writes the index that a version 4 file may end in, an extension of this
-// project that other readers skip (docs/extensions.md), and answers questions about the whole
-// program with it or without.
+// Package index reads and writes the optional index at the end of a version 4 file, and answers
+// questions about the whole program with or without it. The index is an extension of this project
+// (docs/extensions.md); other readers skip it.
 //
-// [Write] gives a file an index, and [Read] returns what the index says of itself. A [Program]
-// finds symbols by name and what was inlined where, wherever in the file that is. For a Reader that
-// was opened with [afdo.TrustIndex] it reads what the index leads to and little else; for others it
-// goes through the file and gives the same answers, as long as the index is true.
+// [Write] adds an index to a file, and [Read] returns information about an index. A [Program] finds
+// symbols by name anywhere in the file, and the functions into which others were inlined. For a
+// Reader opened with [afdo.TrustIndex], it uses the index and reads little else. For other Readers
+// it searches the file. The answers are the same as long as the index is correct.
 package index
 
 import (
@@ -14,16 +14,18 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
-// An Index is the index of a file. All methods may be called from many goroutines.
+// An Index is the index of a file. All methods may be called concurrently.
 type Index struct {
 	r *afdo.Reader
 	x *v4.Index
 }
 
-// Read opens the index of a file. The error is [afdo.ErrNotFound] if the file has none,
-// [afdo.ErrIndex] for one that is of another version or of another file than this one is now, and
-// [afdo.ErrChecksum] for one that is damaged. It reads the first page of the index, of 1024 bytes,
-// unless that has been read.
+// Read opens the index of a file. It reads the first page of 1024 bytes, unless that has been read
+// before. Errors:
+//   - [afdo.ErrNotFound] if the file has no index,
+//   - [afdo.ErrIndex] if the index has another version, or the file has changed since the index was
+//     written,
+//   - [afdo.ErrChecksum] if the index is damaged.
 func Read(r *afdo.Reader) (*Index, error) {
 	x, err := v4.FileOf(r).Index()
 	if err != nil {
@@ -35,29 +37,29 @@ func Read(r *afdo.Reader) (*Index, error) {
 // Trusted reports whether the Reader was opened with [afdo.TrustIndex].
 func (x *Index) Trusted() bool { return v4.FileOf(x.r).TrustsIndex() }
 
-// wrap makes an error of package afdo of one of the index, with its place in the file.
+// wrap converts an error about the index to one of package afdo, with its position in the file.
 func (x *Index) wrap(err error) error { return v4.Public(x.r, x.x.Fault(err)) }
 
-// An Info is what an index says of itself.
+// An Info describes an index.
 type Info struct {
 	Section  afdo.Section
-	Producer string // what wrote the file, empty if it does not say
-	BuildID  []byte // of the program that was profiled, nil if unknown
+	Producer string // program that wrote the file, empty if unknown
+	BuildID  []byte // build ID of the profiled program, nil if unknown
 
-	// Unqualified and Fingerprints are the names of the schemes of these, empty if the index has
-	// none. See [Scheme] and [Index.Fingerprint].
+	// Unqualified and Fingerprints are the names of the schemes in use, empty if the index has no
+	// unqualified names or fingerprints. See [Scheme] and [Index.Fingerprint].
 	Unqualified, Fingerprints string
 
-	Blocks []Block // what the index consists of, in its order
+	Blocks []Block // parts of the index, in file order
 }
 
 // A Block is a part of an index.
 type Block struct {
-	Kind string // what it holds, such as "names"
+	Kind string // kind of its contents, such as "names"
 	Size int64  // in bytes
 }
 
-// Info returns what the index says of itself. It reads the pages that have the strings.
+// Info returns a description of the index. It reads the pages with the strings.
 func (x *Index) Info() (*Info, error) {
 	s := x.x.Section
 	info := &Info{Section: afdo.Section{
@@ -83,10 +85,10 @@ func (x *Index) Info() (*Info, error) {
 	return info, nil
 }
 
-// Fingerprint returns the key of a unit that the writer of the index has put into it: a number that
-// is the same as long as what the profile says of the unit is. What exactly goes into it is told by
-// its scheme, see [Info]. It is compared with nothing. The error is [afdo.ErrNotFound] if the index
-// has no fingerprints.
+// Fingerprint returns the fingerprint that the writer of the index stored for a unit. It stays the
+// same as long as the unit's part of the profile does. The scheme defines exactly what it covers,
+// see [Info]. Fingerprint does not verify it. The error is [afdo.ErrNotFound] if the index has no
+// fingerprints.
 func (x *Index) Fingerprint(u *afdo.Unit) (uint64, error) {
 	if !x.x.Has(indexfmt.Fingerprints) {
 		return 0, errNoFingerprints

@@ -10,11 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
-// indexed has the candidates of the index of a file.
+// indexed returns candidates from the index of a file.
 type indexed struct{ *Index }
 
-// newIndexed returns the index of a file, nil if there is none to go by. The error is that of a
-// read, or of an index that is damaged.
+// newIndexed returns the index of a file, or nil if there is none to trust. The error is that of a
+// read or of a damaged index.
 func newIndexed(r *afdo.Reader) (*indexed, error) {
 	x, err := v4.FileOf(r).Trusted()
 	if x == nil || err != nil {
@@ -23,16 +23,16 @@ func newIndexed(r *afdo.Reader) (*indexed, error) {
 	return &indexed{&Index{r, x}}, nil
 }
 
-// errNotIndexed says that the index has not what is asked for.
+// errNotIndexed means that the index does not contain the requested table.
 var errNotIndexed = fmt.Errorf("index: %w", afdo.ErrNotFound)
 
-// misleads reports whether an error came of an index that makes no sense.
+// misleads reports whether an error was caused by an incorrect index.
 func (x *indexed) misleads(err error) bool {
 	var e *afdo.FormatError
 	if errors.As(err, &e) {
 		return x.x.Misleads(e.Section, e.Err)
 	}
-	return errors.Is(err, afdo.ErrNotFound) // a symbol ID that no symbol has
+	return errors.Is(err, afdo.ErrNotFound) // a symbol ID that does not exist
 }
 
 func (x *indexed) named(canonicalName string) ([]afdo.SymbolID, error) {
@@ -61,7 +61,7 @@ func (x *indexed) unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, e
 	return ids, nil
 }
 
-// find appends what a table has for a key.
+// find appends the values for a key in a table.
 func (x *indexed) find(kind indexfmt.Kind, key string, ids []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	if !x.x.Has(kind) {
 		return nil, errNotIndexed
@@ -82,14 +82,15 @@ func appendIDs(ids []afdo.SymbolID, values []uint32) []afdo.SymbolID {
 	return ids
 }
 
-// inlinedInto returns the functions into which functions of the callees' units were inlined, as the
-// index has them, and those of these units themselves, of which it says nothing.
+// inlinedInto returns the functions into which functions of the callees' units were inlined,
+// according to the index, and the functions of these units themselves, which the index does not
+// cover.
 func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	if !x.x.Has(indexfmt.Inlined) {
 		return nil, errNotIndexed
 	}
 	var ids []afdo.SymbolID
-	end := afdo.SymbolID(0) // of the unit before
+	end := afdo.SymbolID(0) // end of the previous unit
 	for i, callee := range callees {
 		if i > 0 && callee < end {
 			continue

@@ -11,67 +11,70 @@ import (
 	"github.com/go-afdo/afdo/internal/v4"
 )
 
-// A Scheme is a way to take the unqualified name out of a name: usually the last part of what the
-// name is demangled to.
+// A Scheme extracts unqualified names from names, usually the last component of the demangled name.
 type Scheme struct {
-	// Name identifies the scheme, and changes whenever the results of Unqualified do: an index made
-	// with one scheme is of no use for lookups with another. It has up to 255 bytes.
+	// Name identifies the scheme. It must change whenever the results of Unqualified change,
+	// because an index made with one scheme cannot be used with another. It has at most 255 bytes.
 	Name string
 
-	// Unqualified depends on the name alone, and may be called from many goroutines. It returns ""
-	// for a name that is not to be found by an unqualified one.
+	// Unqualified must depend only on name. It may be called concurrently. It returns "" for a name
+	// that has no unqualified name.
 	Unqualified func(name string) string
 }
 
-// key is the unqualified name by which a symbol has to be kept: not if that is its canonical name,
-// by which it is kept anyway.
+// key returns the unqualified name under which a symbol is stored. ok is false if that equals its
+// canonical name, under which it is stored anyway.
 func (s *Scheme) key(name string) (key string, ok bool) {
 	key = s.Unqualified(name)
 	return key, key != "" && key != canonical.Name(name)
 }
 
-// A Program answers questions about the whole of a file. For a Reader that trusts the index of its
-// file, see [afdo.TrustIndex], a question reads some pages of that, the names of the units to which
-// it leads, and, about inlining, the samples. For others it goes through the file: the first three
-// questions about names through the encoded names of all units, later ones through a table of all
-// names, 12 bytes a symbol and 4 to 8 more, that the fourth one makes; the first one about inlining
-// goes through all samples and keeps 8 bytes for each two functions one of which was inlined into
-// the other.
+// A Program answers questions about a whole file. If the Reader trusts the index of its file, see
+// [afdo.TrustIndex], a question reads a few pages of the index, the names of the matching units
+// and, for questions about inlining, the samples.
 //
-// All methods may be called from many goroutines. Iterations end with an error.
+// Otherwise a Program searches the file:
+//   - Each of the first three questions about names searches the encoded names of all units. The
+//     fourth builds a table of all names, which takes 16 to 20 bytes per symbol and serves later
+//     questions.
+//   - The first question about inlining reads all samples. It keeps 8 bytes for each pair of
+//     functions of which one was inlined into the other.
+//
+// All methods may be called concurrently. An error ends an iteration.
 type Program struct {
 	r      *afdo.Reader
 	file   scanned
-	misled atomic.Bool // by the index, which has turned out not to make sense
+	misled atomic.Bool // the index has turned out to be incorrect
 
 	mu     sync.Mutex
-	looked bool     // for an index
-	index  *indexed // nil if there is none to go by
+	looked bool     // index is set
+	index  *indexed // nil if there is none to trust
 }
 
-// NewProgram returns the program of a file. Nothing is read before the first question.
+// NewProgram returns a Program for a file. It reads nothing before the first question.
 func NewProgram(r *afdo.Reader) *Program { return &Program{r: r, file: scanned{r: r}} }
 
-// Named iterates over the symbols of a name in all units, those without samples included, by
-// ascending symbol ID.
+// Named iterates over the symbols with the given name in all units, by ascending symbol ID. This
+// includes symbols without samples.
 func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonical.Name(name)) },
 		p.only(1, func(found string) bool { return found == name }))
 }
 
-// Clones iterates over the symbols of a canonical name, a function and its clones, such as f,
-// f.part.0 and f.constprop.1 for "f", which GCC up to 15 treats as equal. There is none for a name
-// with a '.' in it. In all else it is like Named.
+// Clones iterates over the symbols with the given canonical name, which are a function and its
+// clones, for example f, f.part.0 and f.constprop.1 for "f". GCC up to version 15 treats these as
+// the same function. There are none if canonicalName contains a '.'. Otherwise Clones works like
+// Named.
 func (p *Program) Clones(canonicalName string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonicalName) },
 		p.only(1, func(found string) bool { return canonical.Name(found) == canonicalName }))
 }
 
-// Unqualified iterates over the symbols that have one of some unqualified names by a scheme, and
-// whose whole names are wanted: all of them if wanted is nil. An empty name is passed over. To ask
-// for many names at once reads each unit once, and to leave out whole names spares taking the
-// unqualified ones out of them. In all else it is like Named, but without an index of the same
-// scheme the first call takes the unqualified name of every symbol.
+// Unqualified iterates over the symbols that have one of the given unqualified names in a scheme,
+// and for whose full name wanted returns true. A nil wanted accepts all. Empty names are ignored.
+// One call for many names reads each unit once, and wanted avoids computing unqualified names.
+// Otherwise Unqualified works like Named, except that without an index of the same scheme, the
+// first call computes the unqualified name of every symbol.
 func (p *Program) Unqualified(names []string, scheme Scheme, wanted func(name string) bool) iter.Seq2[afdo.Symbol, error] {
 	asked := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -86,9 +89,9 @@ func (p *Program) Unqualified(names []string, scheme Scheme, wanted func(name st
 		})
 }
 
-// InlinedInto iterates over the functions, other than the callees themselves, into which one of the
-// callees was inlined, directly or in something else that was inlined, by ascending symbol ID. IDs
-// that no symbol has are passed over.
+// InlinedInto iterates over the functions into which one of the callees was inlined, directly or
+// within another inlined function, except the callees themselves, by ascending symbol ID. IDs that
+// do not exist are ignored.
 func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, error] {
 	sorted := slices.Clone(callees)
 	slices.Sort(sorted)
@@ -97,15 +100,15 @@ func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, er
 		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) { return inlining(p.r, symbols, sorted) })
 }
 
-// candidates says which symbols may be the answer to a question: all that are, and others. It
-// returns no IDs that no symbol has, unless an index is wrong.
+// candidates returns the IDs of symbols that may be answers to a question. They include all answers
+// and possibly other symbols. Every ID exists unless an index is incorrect.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)
 	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error)
-	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees ascend
+	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees must be sorted
 }
 
-// A question asks for candidates, and verify returns those of their symbols that are an answer.
+// A question asks for candidates, and verify returns those symbols that are answers.
 type (
 	question func(candidates) ([]afdo.SymbolID, error)
 	verify   func([]afdo.Symbol) ([]afdo.Symbol, error)
@@ -127,8 +130,8 @@ func (p *Program) each(q question, v verify) iter.Seq2[afdo.Symbol, error] {
 	}
 }
 
-// ask asks the index, if the Reader trusts it, and else the file. Nothing that comes after knows
-// where a candidate came from.
+// ask asks the index if the Reader trusts it, and otherwise the file. The verification does not
+// depend on the source of the candidates.
 func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	x, err := p.trusted()
 	if err != nil {
@@ -147,7 +150,7 @@ func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	return p.answer(&p.file, q, v)
 }
 
-// trusted returns the index, nil if there is none to go by.
+// trusted returns the index, or nil if there is none to trust.
 func (p *Program) trusted() (*indexed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,8 +180,8 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// only lets the symbols of so many keys pass by their name. An index that has led to many of other
-// names is not asked again.
+// only returns a verify function that accepts symbols by name. If the index has led to many symbols
+// with other names, it is not used again. keys is the number of keys looked up.
 func (p *Program) only(keys int, fits func(name string) bool) verify {
 	return func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 		n := len(symbols)

@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// runs returns what the block of runs is made of. Sections stand together as the file is written.
-// Of units that share a string table the first one has the run.
+// runs returns the contents of the block of runs, which are ranges of adjacent sections of a unit.
+// If units share a string table, the first one has the run.
 func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	names := f.sections[f.names]
 	offsets := make([]int64, len(f.sections))
@@ -33,7 +33,7 @@ func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	return runs
 }
 
-// adjacent reports whether the symbol names of a unit follow its string table.
+// adjacent reports whether a unit's symbol names directly follow its string table.
 func (f *file) adjacent(u *wire.Unit) bool {
 	at := uint64(u.Strings)
 	return u.Symbols == u.Strings+1 && at+1 < uint64(len(f.sections)) &&
@@ -53,7 +53,7 @@ func (f *file) addSections(r *indexfmt.Run) {
 	r.Infos = sumOf(f.sections[r.First+2 : end])
 }
 
-// sumOf is the checksum of sections as if they were one.
+// sumOf returns the checksum of concatenated sections.
 func sumOf(sections []section) uint32 {
 	var all []byte
 	for _, s := range sections {
@@ -62,10 +62,10 @@ func sumOf(sections []section) uint32 {
 	return indexfmt.Sum(all)
 }
 
-// size is how many bytes the section takes in the file.
+// size returns the size of the section in the file, in bytes.
 func (s *section) size() int64 { return int64(len(s.data)) + 1 }
 
-// append appends the section as it stands in the file.
+// append appends the section as stored in the file.
 func (s *section) append(dst []byte) []byte {
 	return append(append(dst, wire.SectionBitmask(byte(s.t), s.compact)), s.data...)
 }

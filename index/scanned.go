@@ -11,20 +11,20 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// scanned has the candidates of a file without an index to go by: it goes through the file, and
-// keeps what it finds out.
+// scanned returns candidates from a file without a trusted index. It searches the file and caches
+// what it finds.
 type scanned struct {
 	r *afdo.Reader
 
 	mu       sync.Mutex
-	searches int // that went through the names of all units
+	searches int // number of searches through the names of all units
 	names    *symtab.Names[afdo.SymbolID]
-	besides  map[string]*symtab.Names[afdo.SymbolID] // by scheme: unqualified names that are not the canonical ones
+	besides  map[string]*symtab.Names[afdo.SymbolID] // by scheme: unqualified names that differ from the canonical name
 	callers  *symtab.Callers[afdo.SymbolID]
 }
 
-// scanAfter is how many searches go through the encoded names of all units before a table of all
-// names is made, which costs about as much as that: 14 ms each and some 50 ms for 3,000 units.
+// scanAfter is the number of searches through the encoded names of all units before a table of all
+// names is built. Measured for 3,000 units: 14 ms per search, about 50 ms for the table.
 const scanAfter = 3
 
 func (f *scanned) named(canonicalName string) ([]afdo.SymbolID, error) {
@@ -62,7 +62,7 @@ func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) 
 	return slices.AppendSeq(ids, t.Candidates(key))
 }
 
-// search looks into all units.
+// search searches all units.
 func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	var ids []afdo.SymbolID
 	seen := sharing{budget: newBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
@@ -83,7 +83,7 @@ func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	return ids, nil
 }
 
-// nameTable returns the table of all symbols by canonical name, making it if need be.
+// nameTable returns the table of all symbols by canonical name. The first call builds it.
 func (f *scanned) nameTable() (*symtab.Names[afdo.SymbolID], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +97,7 @@ func (f *scanned) nameTable() (*symtab.Names[afdo.SymbolID], error) {
 	return f.names, nil
 }
 
-// schemeTable returns the table of the unqualified names of a scheme, making it if need be.
+// schemeTable returns the table of the unqualified names in a scheme. The first call builds it.
 func (f *scanned) schemeTable(scheme Scheme) (*symtab.Names[afdo.SymbolID], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,8 +157,8 @@ func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return ids, nil
 }
 
-// inlinedElsewhere returns for each unit the functions of others into which functions of its were
-// inlined, by ascending ID.
+// inlinedElsewhere returns, for each unit, the functions of other units into which its functions
+// were inlined, by ascending ID.
 func (f *scanned) inlinedElsewhere(units int) ([][]uint32, error) {
 	t, err := f.callerTable()
 	if err != nil {
@@ -182,7 +182,7 @@ func (f *scanned) inlinedElsewhere(units int) ([][]uint32, error) {
 	return lists, nil
 }
 
-// callerTable goes through all samples, once.
+// callerTable returns the table of callers. The first call builds it from all samples.
 func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,12 +223,12 @@ func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
 	return t, nil
 }
 
-// loadFrom is how many functions of a unit make reading all of its samples together cheaper than
-// reading theirs one by one.
+// loadFrom is the number of functions in a unit above which reading all samples of the unit at once
+// is cheaper than reading those functions one by one.
 const loadFrom = 8
 
-// inlining returns those of some symbols, other than the callees, into which a callee was inlined.
-// Both ascend.
+// inlining returns those symbols, except the callees, into which a callee was inlined. symbols and
+// callees must be sorted.
 func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 	isCallee := func(id afdo.SymbolID) bool {
 		_, ok := slices.BinarySearch(callees, id)
@@ -259,14 +259,13 @@ func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([
 	return found, nil
 }
 
-// A budget is how many bytes of sections may still be gone through. Every byte of a file belongs to
-// one section, and every section to one unit or symbol: only a file in which many share one uses it
-// up.
+// A budget limits the bytes of sections that may be read. In a valid file every section belongs to
+// one unit or symbol, so only a file in which many share a section exceeds the budget.
 type budget struct{ left int64 }
 
 const (
 	freeBytes    = 64 << 20
-	bytesPerByte = 4 // of the file
+	bytesPerByte = 4 // per byte of the file
 )
 
 func newBudget(r *afdo.Reader) *budget {
@@ -280,7 +279,7 @@ func (b *budget) spend(bytes int64) error {
 	return nil
 }
 
-// walk calls visit for the functions inlined into a symbol, until it returns false.
+// walk calls visit for each function inlined into a symbol, until visit returns false.
 func (b *budget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.SymbolID) bool) error {
 	info, err := s.Info()
 	if err == nil {
@@ -297,11 +296,11 @@ func (b *budget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.Symb
 	return c.Err()
 }
 
-// sharing spends of a budget what tables take that are not looked into for the first time.
+// sharing charges the budget for tables that are searched again for another unit.
 type sharing struct {
 	*budget
 	r    *afdo.Reader
-	seen []bool // by section
+	seen []bool // by section index
 }
 
 func (s *sharing) tables(u *afdo.Unit) error {

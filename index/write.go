@@ -17,34 +17,33 @@ import (
 
 var errNoFingerprints = fmt.Errorf("index: fingerprints: %w", afdo.ErrNotFound)
 
-// Options say what an index holds besides what it finds in the file itself.
+// Options configure the contents of an index.
 type Options struct {
-	Producer string // what writes the file, such as a program and its version
-	BuildID  []byte // of the program that was profiled, as in its ELF note
+	Producer string // program that writes the file, for example with its version
+	BuildID  []byte // build ID of the profiled program, as in its ELF note
 
-	// Unqualified is how symbols get unqualified names, which the zero Scheme leaves out of the
-	// index.
+	// Unqualified is the scheme for unqualified names. With the zero Scheme the index has none.
 	Unqualified Scheme
 
-	// FingerprintScheme names what Fingerprint makes of a unit, up to 255 bytes. Without
-	// Fingerprint, the index has no fingerprints.
+	// FingerprintScheme names the scheme of Fingerprint, in at most 255 bytes. If Fingerprint is
+	// nil, the index has no fingerprints.
 	FingerprintScheme string
 	Fingerprint       func(*afdo.Unit) (uint64, error)
 
-	// What to leave out, to save its bytes.
+	// Parts to leave out, to save space.
 	NoLookups, NoInlining, NoChecksums bool
 }
 
-// Write writes the file of a Reader with a new index instead of the one it may have, or without any
-// if o is nil. All other sections are copied byte for byte and keep their section indexes; bytes
-// between sections are not. An index is the last section of a file, so readers that do not know of
-// it find everything where it was.
+// Write writes the file of a Reader with a new index, which replaces an existing one, or without an
+// index if o is nil. All other sections are copied unchanged and keep their section indexes; bytes
+// between sections are dropped. The index is the last section, so readers that do not know it find
+// everything in its usual place.
 //
-// An index with checksums vouches for what is in the file now: where the file has checksums
-// already, Write compares them, and fails with [afdo.ErrChecksum] unless the Reader was opened with
-// [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Nothing is written
-// before the whole file is there in memory, which takes up to three times its size, some 20 bytes a
-// symbol, and the names.
+// The checksums of the index are those of the current contents of the file. If the file already has
+// checksums, Write verifies them, and fails with [afdo.ErrChecksum] unless the Reader was opened
+// with [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Write builds the
+// whole file in memory before it writes anything. This takes up to three times the file size, plus
+// the names and about 20 bytes per symbol.
 func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	f, err := copySections(r)
 	if err != nil {
@@ -63,13 +62,13 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	return f.write(w)
 }
 
-// A file is the sections of a file.
+// A file holds the sections of a file.
 type file struct {
-	compact  bool // its header
+	compact  bool // encoding of the header
 	sections []section
-	span     int64 // bytes of all sections
-	summary  int   // the index of that
-	names    int   // and of the file names
+	span     int64 // total size of the sections in bytes
+	summary  int   // index of the summary
+	names    int   // index of the file names
 }
 
 type section struct {
@@ -83,7 +82,7 @@ func (f *file) add(s section) {
 	f.span += s.size()
 }
 
-// copySections returns all sections but the index.
+// copySections returns all sections except the index.
 func copySections(r *afdo.Reader) (*file, error) {
 	n := r.NumSections()
 	if _, err := Read(r); err == nil || errors.Is(err, afdo.ErrIndex) || errors.Is(err, afdo.ErrChecksum) {
@@ -111,7 +110,7 @@ func copySections(r *afdo.Reader) (*file, error) {
 	return f, err
 }
 
-// only returns the index of the section of a type, of which there is one.
+// only returns the index of the single section of a type.
 func (f *file) only(t afdo.SectionType) (int, error) {
 	is := func(s section) bool { return s.t == t }
 	first := slices.IndexFunc(f.sections, is)
@@ -137,7 +136,7 @@ func (f *file) header() ([]byte, error) {
 	return h, err
 }
 
-// A header keeps what is written first.
+// A header is a writer that keeps only the first write.
 type header []byte
 
 func (h *header) Write(p []byte) (int, error) {
@@ -147,7 +146,7 @@ func (h *header) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writing gathers the blocks of an index. What lookups of units want stands at its end, where it is
+// writing collects the blocks of an index. Blocks for unit lookups are at its end, where they are
 // read together with the end block.
 type writing struct {
 	indexfmt.Writer
@@ -160,7 +159,7 @@ type block struct {
 	data []byte
 }
 
-// newWriting returns the index of a Reader's file, which consists of f.
+// newWriting returns the index for a Reader's file, whose sections are in f.
 func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
 	units, err := r.NumUnits()
 	if err != nil {
@@ -194,18 +193,18 @@ func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
 	return x, nil
 }
 
-// sum is the checksum of the section.
+// sum returns the checksum of the section.
 func (s *section) sum() uint32 {
 	return indexfmt.Sum(s.append(nil))
 }
 
-// guesses is how often the positions of entries in the section table are worked out again before
-// the index goes without them. Two have always been enough.
+// guesses is the maximum number of attempts to compute the positions of entries in the section
+// table. Two have always been sufficient. If all fail, the index does not contain the positions.
 const guesses = 4
 
-// addTo adds the index to a file. What the file begins with, and where the entries of the section
-// table stand, depends on how long the one of the index is: both are those of a guess until that
-// holds.
+// addTo adds the index to a file. The header of the file and the positions in the section table
+// depend on the size of the index, which contains both. So addTo guesses them and repeats until
+// they are consistent.
 func (x *writing) addTo(f *file) error {
 	n, span := len(f.sections), f.span
 	put := func(w *indexfmt.Writer) ([]byte, error) {
@@ -227,7 +226,8 @@ func (x *writing) addTo(f *file) error {
 	return err
 }
 
-// with returns the index of a file that begins with head, nil if that is not to be in it.
+// with returns the index for a file that begins with head. A nil head leaves head and positions out
+// of the index.
 func (x *writing) with(f *file, head []byte) *indexfmt.Writer {
 	w := x.Writer
 	if head != nil {
@@ -242,12 +242,12 @@ func (x *writing) with(f *file, head []byte) *indexfmt.Writer {
 	return &w
 }
 
-// newEnd returns the end block of the index of a file that begins with head.
+// newEnd returns the end block of an index for a file that begins with head.
 func newEnd(head []byte, summary, names int) *indexfmt.End {
 	return &indexfmt.End{Head: head[:min(len(head), wire.HeaderPrefix)], Summary: summary, FileNames: names}
 }
 
-// lookups adds what finds units and symbols.
+// lookups adds the tables for finding units and symbols.
 func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
 	if x.Units >= indexfmt.MaxUnits {
 		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
@@ -277,7 +277,7 @@ func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
 	return err
 }
 
-// nameEntries returns an entry of a hash table for each symbol of which keyOf gives a key.
+// nameEntries returns a hash table entry for each symbol for which keyOf returns a key.
 func nameEntries(r *afdo.Reader, keyOf func(name string) (key string, ok bool)) ([]indexfmt.Hashed, error) {
 	var entries []indexfmt.Hashed
 	err := eachSymbol(r, func(s afdo.Symbol) {
@@ -318,7 +318,7 @@ func checkScheme(name string) error {
 	return nil
 }
 
-// unitEntries returns what the blocks of units and paths are made of.
+// unitEntries returns the contents of the blocks of units and paths.
 func unitEntries(names section) (*indexfmt.UnitList, []indexfmt.Hashed) {
 	bitmask := wire.SectionBitmask(byte(names.t), names.compact)
 	f := wire.Fields{Data: names.data, Compact: names.compact}
@@ -329,7 +329,7 @@ func unitEntries(names section) (*indexfmt.UnitList, []indexfmt.Hashed) {
 		from := f.Pos
 		var u wire.Unit
 		_, path := f.Unit(&u)
-		// Offsets count from the section's bitmask byte, which is not part of the data.
+		// Offsets count from the bitmask byte, which is not part of the data.
 		l.Entries[rank] = indexfmt.Entry{
 			Rank: rank, From: int64(from) + 1, To: int64(f.Pos) + 1, Sum: indexfmt.EntrySum(bitmask, f.Data[from:f.Pos]),
 		}

@@ -7,27 +7,30 @@ import (
 	"strings"
 )
 
-// An Alignment says how the units of two profiles were found to be the same.
+// An Alignment describes which units of two profiles were found to be the same.
 type Alignment struct {
-	Same  int           // units that have one path in both
-	Roots []AlignedRoot // folders that stand for each other, those with the most units first
-	Moved []MovedUnit   // units that have the same symbols
+	Same  int           // number of units with the same path in both
+	Roots []AlignedRoot // folders that correspond to each other, those with the most units first
+	Moved []MovedUnit   // units matched by their symbols
 }
 
-// An AlignedRoot is a folder of the first profile and the one that the second has instead.
+// An AlignedRoot is a pair of folders that correspond to each other.
 type AlignedRoot struct {
-	First, Second string // with the slash at the end, or empty
-	Units         int    // below it, by the same path from there
+	First, Second string // with a trailing slash, or empty
+	Units         int    // number of units below the folders with the same relative path
 }
 
-// A MovedUnit is a unit of the first profile and the one that has its functions in the second.
+// A MovedUnit is a pair of units with the same functions.
 type MovedUnit struct{ First, Second string }
 
-// Align gives the units of second the paths that first has for the same units, such as two builds
-// of one program in two folders have them. Units are the same if their paths are; if the paths
-// are the same but for where they begin, as those of other units are; or else if at least half of
-// the symbols of one are symbols of the other and of no third unit. It takes some 100 bytes a
-// symbol.
+// Align changes the paths of units in second to those of the same units in first. This is useful
+// for two builds of a program in different folders. Units are matched by the first of these rules
+// that applies:
+//   - their paths are the same;
+//   - their paths are the same after the beginning, and other units have the same two beginnings;
+//   - at least half of the symbols of one unit are symbols of the other unit and of no third unit.
+//
+// Align takes about 100 bytes per symbol.
 func Align(first, second *Profile) Alignment {
 	a := aligner{sides: [2]*alignSide{newAlignSide(first), newAlignSide(second)}, paths: slices.Clone(second.paths)}
 	a.samePaths()
@@ -40,17 +43,17 @@ func Align(first, second *Profile) Alignment {
 	return a.done
 }
 
-// An aligner finds the same units in two profiles.
+// An aligner matches the units of two profiles.
 type aligner struct {
 	sides [2]*alignSide
-	paths []string // of the second profile's units, as they are going to be
+	paths []string // new paths of the second profile's units
 	done  Alignment
 }
 
-// An alignSide is what one profile has.
+// An alignSide holds the state for one profile.
 type alignSide struct {
-	symbols [][]string         // names by unit
-	open    map[string]UnitRef // units that are not matched yet, by path
+	symbols [][]string         // names of symbols by unit
+	open    map[string]UnitRef // units that have not been matched, by path
 }
 
 func newAlignSide(p *Profile) *alignSide {
@@ -65,10 +68,10 @@ func newAlignSide(p *Profile) *alignSide {
 	return s
 }
 
-// named returns the names of the symbols of a unit.
+// named returns the names of a unit's symbols.
 func (s *alignSide) named(path string) []string { return s.symbols[s.open[path]] }
 
-// match takes two units for the same.
+// match records that two units are the same.
 func (a *aligner) match(first, second string) {
 	a.paths[a.sides[1].open[second]] = first
 	delete(a.sides[0].open, first)
@@ -84,18 +87,19 @@ func (a *aligner) samePaths() {
 	}
 }
 
-// roots are the two beginnings of paths that end alike: folders with a slash, or nothing.
+// roots is a pair of folders, each with a trailing slash or empty, such that two paths are equal
+// after them.
 type roots struct{ first, second string }
 
-// Limits for profiles of many units whose names are the same: what has more is left to the names of
-// functions.
+// Limits for profiles in which many units have the same file name. Units beyond the limits can
+// still be matched by their symbols.
 const (
-	maxAlike = 16 // units of one name that propose roots
+	maxAlike = 16 // maximum number of units with one file name that propose roots
 	maxRoots = 64
 )
 
-// sameRoots matches units below folders that stand for each other. Folders that units propose by
-// paths that end alike are tried in the order of how many do.
+// sameRoots matches units below corresponding folders. Every pair of units with the same file name
+// proposes a pair of roots. The pairs with the most proposals are tried first.
 func (a *aligner) sameRoots() {
 	votes := a.proposed()
 	order := slices.SortedFunc(maps.Keys(votes), func(x, y roots) int {
@@ -114,7 +118,7 @@ func (a *aligner) sameRoots() {
 	slices.SortStableFunc(a.done.Roots, func(x, y AlignedRoot) int { return cmp.Compare(y.Units, x.Units) })
 }
 
-// proposed counts how many pairs of units would be the same if two folders were.
+// proposed counts the pairs of units that propose each pair of roots.
 func (a *aligner) proposed() map[roots]int {
 	var byName [2]map[string][]string
 	for i, side := range a.sides {
@@ -139,7 +143,7 @@ func (a *aligner) proposed() map[roots]int {
 	return votes
 }
 
-// rootsOf takes off two paths what they have in common at the end, in whole names.
+// rootsOf removes the common ending of two paths, in whole path elements.
 func rootsOf(first, second string) roots {
 	common := 0
 	for n := 1; n <= min(len(first), len(second)) && first[len(first)-n] == second[len(second)-n]; n++ {
@@ -150,10 +154,10 @@ func rootsOf(first, second string) roots {
 	return roots{first[:len(first)-common], second[:len(second)-common]}
 }
 
-// beginsName reports whether the last n bytes of a path begin with the whole of a name.
+// beginsName reports whether the last n bytes of a path start at the beginning of a path element.
 func beginsName(path string, n int) bool { return n == len(path) || path[len(path)-n-1] == '/' }
 
-// below lists the units that have the same paths below two folders.
+// below returns the units with the same relative path below two roots.
 func (a *aligner) below(r roots) (units []MovedUnit) {
 	for first := range a.sides[0].open {
 		rest, ok := strings.CutPrefix(first, r.first)
@@ -164,7 +168,7 @@ func (a *aligner) below(r roots) (units []MovedUnit) {
 	return units
 }
 
-// haveCommon reports whether two units have a symbol of the same name.
+// haveCommon reports whether two units have a symbol with the same name.
 func (a *aligner) haveCommon(u MovedUnit) bool {
 	names := make(map[string]bool)
 	for _, name := range a.sides[0].named(u.First) {
@@ -173,7 +177,7 @@ func (a *aligner) haveCommon(u MovedUnit) bool {
 	return slices.ContainsFunc(a.sides[1].named(u.Second), func(name string) bool { return names[name] })
 }
 
-// sameSymbols matches units by names of symbols that no other unit of their profile has.
+// sameSymbols matches units by symbols that occur in only one unit of each profile.
 func (a *aligner) sameSymbols() {
 	owners := [2]map[string]string{a.sides[0].owners(), a.sides[1].owners()}
 	common := make(map[MovedUnit]int)
@@ -193,15 +197,15 @@ func (a *aligner) sameSymbols() {
 	}
 }
 
-// areOpen reports whether two units are not matched yet.
+// areOpen reports whether neither unit has been matched.
 func (a *aligner) areOpen(u MovedUnit) bool {
 	_, first := a.sides[0].open[u.First]
 	_, second := a.sides[1].open[u.Second]
 	return first && second
 }
 
-// owners returns which unit that is not matched has a symbol, "" for what several have, and for
-// main, which every program has.
+// owners maps each symbol of the unmatched units to its unit. The unit is "" for a symbol of
+// several units and for main, which every program has.
 func (s *alignSide) owners() map[string]string {
 	owners := map[string]string{"main": ""}
 	for path := range s.open {

@@ -2,31 +2,30 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// A Body assembles the records of one function, in any order, into canonical
-// form. The zero Body is ready to use, and reusing one saves its memory.
+// A Body assembles the records of one function, added in any order, into canonical form. The zero
+// Body is ready to use. Reusing a Body saves allocations.
 //
-// Records that come in canonical order are only appended. Others are put in
-// order when [Body.Records] asks for them, in O(n log n) whatever the depth
-// and however many of them are to be merged, and at worst takes some hundred
-// bytes a record for the time.
+// Records added in canonical order are only appended. Otherwise [Body.Records] sorts them in O(n
+// log n), whatever the depth and the number of records to be merged. Sorting temporarily takes at
+// most about a hundred bytes per record.
 type Body struct {
-	records []Record // as they came, with the tangled mark
+	records []Record // in the order of adding, with the tangled mark
 	spare   []Record
-	level   level // the innermost open body; its KindInlined record holds the one around it
-	depth   int   // how many are open
-	last    int   // the latest record of the innermost body, counted from 1; 0 if it has none
-	place   place // of that record
+	level   level // the innermost open body; its KindInlined record holds the enclosing level
+	depth   int   // number of open bodies
+	last    int   // number of the latest record in the innermost body, from 1; 0 if there is none
+	place   place // place of that record
 	sorter  sorter
 }
 
-// A level is a body that is still open.
+// A level is an open body.
 type level struct {
-	head    int  // its KindInlined record; nothing for the function itself
-	tangled bool // it, or a body in it, is not canonical
+	head    int  // index of its KindInlined record; unused for the function itself
+	tangled bool // the body, or one nested in it, is not in canonical order
 }
 
-// pack makes a number of a level, for the Count of the KindInlined record of a body that is open
-// inside it.
+// pack encodes a level as a number. While a nested body is open, the Count of its KindInlined
+// record holds the enclosing level.
 func (l level) pack() uint64 {
 	if l.tangled {
 		return uint64(l.head)<<1 | 1
@@ -36,8 +35,8 @@ func (l level) pack() uint64 {
 
 func unpack(n uint64) level { return level{head: int(n >> 1), tangled: n&1 != 0} }
 
-// tangled marks, in the Count of a KindInlined record, a nested body that is
-// not canonical. It never leaves a Body.
+// tangled is a bit in the Count of a KindInlined record. It marks a nested body that is not in
+// canonical order. It exists only inside a Body.
 const tangled = 1 << 63
 
 // Reset empties the body.
@@ -48,20 +47,20 @@ func (b *Body) Reset() {
 	b.last = 0
 }
 
-// Count adds samples at a location. Several counts of a location add up, saturating.
+// Count adds samples at a location. Several counts at one location are summed, saturating.
 func (b *Body) Count(line, discriminator uint32, samples uint64) {
 	b.add(placeOf(line, discriminator, KindCount, 0), samples)
 }
 
-// Call adds calls of a callee at a location. Several of one callee at a location add up,
-// saturating.
+// Call adds calls from a location to a callee. Several counts for the same location and callee are
+// summed, saturating.
 func (b *Body) Call(line, discriminator uint32, callee SymbolRef, calls uint64) {
 	b.add(placeOf(line, discriminator, KindCall, callee), calls)
 }
 
-// Enter opens the body of a function inlined at a location: what is added up
-// to the matching Leave belongs to it. Several bodies of one callee at a
-// location are merged. An empty one is kept.
+// Enter starts the body of a function inlined at a location. Everything added until the matching
+// Leave belongs to this body. Several bodies of the same callee at one location are merged. An
+// empty body is kept.
 func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
 	head := len(b.records)
 	b.add(placeOf(line, discriminator, KindInlined, callee), 0)
@@ -71,7 +70,7 @@ func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
 	b.last = 0
 }
 
-// Leave closes the innermost open body. It panics if no body is open.
+// Leave ends the innermost open body. It panics if no body is open.
 func (b *Body) Leave() {
 	if b.depth == 0 {
 		panic("profile: Leave without Enter")
@@ -88,8 +87,8 @@ func (b *Body) Leave() {
 	b.last, b.place = left.head+1, head.place()
 }
 
-// Records returns the canonical records. They stay valid until the next call of a method of b.
-// It panics if a body is still open. More may be added afterwards.
+// Records returns the canonical records. They are valid until the next call of a method of b. More
+// records may be added afterwards. Records panics if a body is still open.
 func (b *Body) Records() []Record {
 	if b.depth > 0 {
 		panic("profile: Records before Leave")
@@ -103,8 +102,8 @@ func (b *Body) Records() []Record {
 	return b.records
 }
 
-// add appends a record to the innermost open body, or adds to the body's latest if that has its
-// place.
+// add appends a record to the innermost open body, or adds to the latest record if that has the
+// same place.
 func (b *Body) add(p place, count uint64) {
 	if b.last > 0 && !b.place.less(p) {
 		if p == b.place && p.kind() != KindInlined {

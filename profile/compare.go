@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Compare reports the first difference in meaning between two profiles, nil if there is none.
-// Order, numbering, and units without symbols do not matter; summaries do not take part. Symbols
-// that are only referred to do.
+// Compare returns an error that describes the first difference between two profiles, or nil if they
+// are equal. It ignores order, numbering, summaries and units without symbols. Symbols without
+// functions count.
 //
-// The error names the unit and the symbol and, for a difference between
-// records, the inlined callees on the way and the location. It takes O(n log n).
+// The error names the unit and the symbol. For a difference between records, it also names the
+// location and the enclosing inlined callees. Compare takes O(n log n).
 func Compare(a, b *Profile) error {
 	symbols, err := match(a, b)
 	if err != nil {
@@ -40,7 +40,8 @@ func Compare(a, b *Profile) error {
 	return nil
 }
 
-// match finds each symbol of a in b, and errs if the two do not have the same.
+// match returns the symbol of b for each symbol of a. It is an error if the profiles have different
+// symbols.
 func match(a, b *Profile) ([]SymbolRef, error) {
 	symbols, lost := find(a, b)
 	if lost {
@@ -55,7 +56,7 @@ func match(a, b *Profile) ([]SymbolRef, error) {
 	return symbols, nil
 }
 
-// find finds each symbol of a in b, up to the first that is lost.
+// find returns the symbol of b for each symbol of a, up to the first one that b does not have.
 func find(a, b *Profile) (symbols []SymbolRef, lost bool) {
 	symbols = make([]SymbolRef, 0, a.NumSymbols())
 	for i := range a.symbols.rows.len {
@@ -73,7 +74,7 @@ func find(a, b *Profile) (symbols []SymbolRef, lost bool) {
 	return symbols, false
 }
 
-// describe names a symbol and its unit.
+// describe returns the name of a symbol and its unit, for messages.
 func (p *Profile) describe(s SymbolRef) string {
 	if f := p.SymbolUnit(s); f != UnknownUnit {
 		return fmt.Sprintf("unit %q: symbol %q", p.UnitPath(f), p.SymbolName(s))
@@ -85,11 +86,11 @@ func unequal(what string, first, second uint64) string {
 	return fmt.Sprintf("%s: %d in the first profile, %d in the second", what, first, second)
 }
 
-// difference describes the first difference between two lists of canonical
-// records, both numbered as p does. It is empty if there is none.
+// difference describes the first difference between two lists of canonical records, or returns "".
+// Both number symbols as p does.
 func (p *Profile) difference(first, second []Record) string {
 	v, w := Walk(first), Walk(second)
-	var path []*Record // inlined callees on the way
+	var path []*Record // inlined callees that enclose the current record
 	for {
 		r, depth, ok := v.Next()
 		s, otherDepth, otherOK := w.Next()
@@ -109,9 +110,9 @@ func (p *Profile) difference(first, second []Record) string {
 	}
 }
 
-// compareSteps says which of two records comes first where two walks that agreed so far have come
-// to, the end being after all. The deeper one does: it belongs to a body that the other walk has
-// left.
+// compareSteps decides which of two records comes first in walks that have agreed so far. A nil
+// record, at the end of a walk, comes last. The deeper record comes first, because it belongs to a
+// body that the other walk has left.
 func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 	switch {
 	case s == nil:
@@ -124,10 +125,10 @@ func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 	return r.place().compare(s.place())
 }
 
-// maxPath is how many inlined callees an error names at each end of the way.
+// maxPath is the maximum number of inlined callees that an error names at each end of a path.
 const maxPath = 4
 
-// path writes the way to an inlined body.
+// path describes the enclosing inlined callees.
 func (p *Profile) path(inlined []*Record) string {
 	var b strings.Builder
 	for i, r := range inlined {
@@ -141,7 +142,7 @@ func (p *Profile) path(inlined []*Record) string {
 	return b.String()
 }
 
-// record names what a record is about, the location as the text form writes it (RFC 5.2).
+// record describes a record, with its location as in the text form (RFC 5.2).
 func (p *Profile) record(r *Record) string {
 	location := fmt.Sprint(r.Line)
 	if r.Discriminator != 0 {
@@ -157,7 +158,7 @@ func (p *Profile) record(r *Record) string {
 	}
 }
 
-// callee names a symbol as the callee of a record.
+// callee describes the callee of a record.
 func (p *Profile) callee(s SymbolRef) string {
 	if f := p.SymbolUnit(s); f != UnknownUnit {
 		return fmt.Sprintf("%q of unit %q", p.SymbolName(s), p.UnitPath(f))

@@ -7,52 +7,53 @@ import (
 	"strings"
 )
 
-// A Diff says how the samples of two profiles differ. Head counts, calls and
-// timestamps take no part; [Compare] looks at those.
+// A Diff describes how the samples of two profiles differ. It ignores head counts, calls and
+// timestamps; use [Compare] for those.
 type Diff struct {
-	First, Second Portion // of the whole profiles, whose Share is 1, or 0 without samples
+	First, Second Portion // the whole profiles; their Share is 1, or 0 without samples
 	Overlap       Overlap
 
-	// Functions and Units are those that have functions in either profile, the
-	// ones whose share of all samples has changed most first.
+	// Functions and Units contain everything that has functions in either profile, sorted by the
+	// change of its share of all samples, largest change first.
 	Functions []FunctionDiff
 	Units     []UnitDiff
 }
 
-// A Portion is what one profile has of something.
+// A Portion describes a part of one profile.
 type Portion struct {
-	Functions int     // of a single function 1, or 0 if the profile does not have it
-	Samples   uint64  // the sum of all counts, saturating
-	Share     float64 // of all samples of the profile
+	Functions int     // for a single function 1, or 0 if the profile does not have it
+	Samples   uint64  // sum of all counts, saturating
+	Share     float64 // share of all samples in the profile
 }
 
-// A FunctionDiff says how a function differs.
+// A FunctionDiff describes how a function differs.
 type FunctionDiff struct {
 	Path, Name    string
 	First, Second Portion
-	// Overlap is the sum over the function's locations of the lesser of their
-	// two shares of the function's samples. It is 0 if one profile does not have the function.
+	// Overlap sums, over the function's locations, the smaller of the location's shares of the
+	// function's samples in the two profiles. It is 0 if one profile does not have the function.
 	Overlap float64
 }
 
-// A UnitDiff says how a unit differs.
+// A UnitDiff describes how a unit differs.
 type UnitDiff struct {
 	Path          string
 	First, Second Portion
-	Gained, Lost  int // functions that only the second profile has, and only the first
-	// Overlap is the sum over the locations of all functions of the lesser of
-	// their two shares of the unit's samples. It is 0 if one profile has no function of the unit.
+	Gained, Lost  int // functions that exist only in the second profile, and only in the first
+	// Overlap sums, over the locations of all functions in the unit, the smaller of the location's
+	// shares of the unit's samples in the two profiles. It is 0 if one profile has no function in
+	// the unit.
 	Overlap float64
 }
 
-// Change returns how much larger the function's share of all samples is in the second profile.
+// Change returns the function's share of all samples in the second profile minus that in the first.
 func (f *FunctionDiff) Change() float64 { return f.Second.Share - f.First.Share }
 
-// Change returns how much larger the unit's share of all samples is in the second profile.
+// Change returns the unit's share of all samples in the second profile minus that in the first.
 func (u *UnitDiff) Change() float64 { return u.Second.Share - u.First.Share }
 
-// NewDiff compares the samples of two profiles, which must not change
-// meanwhile. It takes O(n log n) time and some 200 bytes a function.
+// NewDiff compares the samples of two profiles. They must not change during the call. It takes O(n
+// log n) time and about 200 bytes per function.
 func NewDiff(first, second *Profile) *Diff {
 	d := differ{units: make(map[string]*unitPair)}
 	d.match(first, second)
@@ -65,10 +66,10 @@ type differ struct {
 	functions []functionPair
 	units     map[string]*unitPair
 	whole     [2]portion
-	symbols   []SymbolRef // the first profile's symbols as the second numbers them, or beyond its numbers
+	symbols   []SymbolRef // for each symbol of the first profile its number in the second, or an unused number
 }
 
-// A functionPair is a function of both profiles, or nil where a profile does not have it.
+// A functionPair is a function in both profiles; a side is nil if the profile does not have it.
 type functionPair struct {
 	path, name string
 	sides      [2]*Function
@@ -97,7 +98,7 @@ func (p *portion) of(whole total) Portion {
 	return Portion{p.functions, p.samples.saturated(), p.samples.shareOf(whole)}
 }
 
-// match lists the functions of two profiles, each with its like if there is one.
+// match pairs the functions of two profiles.
 func (d *differ) match(first, second *Profile) {
 	matched := make([]bool, second.NumSymbols())
 	d.symbols = numberLike(first, second)
@@ -114,7 +115,7 @@ func (d *differ) match(first, second *Profile) {
 			d.add(second, t, functionPair{sides: [2]*Function{nil, g}})
 		}
 	}
-	// The order decides how sums of shares are rounded. It must not be that of the numbers.
+	// The order affects the rounding of sums, so it must not depend on the numbering.
 	slices.SortFunc(d.functions, func(f, g functionPair) int {
 		return cmp.Or(strings.Compare(f.path, g.path), strings.Compare(f.name, g.name))
 	})
@@ -130,7 +131,7 @@ func (d *differ) add(p *Profile, s SymbolRef, pair functionPair) {
 	d.functions = append(d.functions, pair)
 }
 
-// numberLike returns for each symbol of p the number it has in q, or one that q does not use.
+// numberLike returns, for each symbol of p, its number in q or a number that q does not use.
 func numberLike(p, q *Profile) []SymbolRef {
 	symbols := make([]SymbolRef, p.NumSymbols())
 	next := SymbolRef(q.NumSymbols())
@@ -149,7 +150,7 @@ func numberLike(p, q *Profile) []SymbolRef {
 	return symbols
 }
 
-// weigh sums samples up.
+// weigh sums up the samples.
 func (d *differ) weigh() {
 	for i := range d.functions {
 		f := &d.functions[i]
@@ -172,7 +173,7 @@ func (d *differ) weigh() {
 	}
 }
 
-// compare compares shares, for which the sums must be known.
+// compare compares shares. The sums must be known.
 func (d *differ) compare() *Diff {
 	whole := [2]total{d.whole[0].samples, d.whole[1].samples}
 	functions, locations := meter{whole: whole}, meter{whole: whole}
@@ -211,7 +212,7 @@ func (d *differ) compare() *Diff {
 	return diff
 }
 
-// diff returns what can be said of a function without looking into it.
+// diff returns the comparison of a function without its overlap.
 func (f *functionPair) diff(whole [2]total) FunctionDiff {
 	var sides [2]portion
 	for which, side := range f.sides {
@@ -224,8 +225,7 @@ func (f *functionPair) diff(whole [2]total) FunctionDiff {
 	return fd
 }
 
-// portions returns what two profiles have of something. Shares that are the same are so in spite of
-// rounding.
+// portions converts both sides. It makes sure that equal shares stay equal in spite of rounding.
 func portions(sides [2]portion, whole [2]total) (first, second Portion) {
 	first, second = sides[0].of(whole[0]), sides[1].of(whole[1])
 	if compareShares(sides[0].samples, whole[0], sides[1].samples, whole[1]) == 0 && whole[0] != (total{}) && whole[1] != (total{}) {
@@ -249,7 +249,7 @@ func (d *differ) unitDiffs(whole [2]total) []UnitDiff {
 	return units
 }
 
-// sortByChange puts the largest change first, and leaves what has changed as much in its order.
+// sortByChange sorts by the absolute change, largest first. It keeps the order of equal changes.
 func sortByChange[T any](list []T, change func(*T) float64) {
 	slices.SortStableFunc(list, func(a, b T) int {
 		return cmp.Compare(math.Abs(change(&b)), math.Abs(change(&a)))

@@ -2,22 +2,21 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// FoldInlined returns a profile in which inlined bodies are nested no deeper than maxDepth: 1 keeps
-// what is inlined into a function itself, 0 keeps no inlined body at all. A body that is deeper
-// moves to its callee's own function, as if it had not been inlined: its records merge with those
-// of that function, which p may not have had, and a call record takes its place.
+// FoldInlined returns a profile in which inlined bodies are nested at most maxDepth deep: 1 keeps
+// what is inlined directly into a function, 0 keeps no inlined bodies. A deeper body moves to the
+// function of its callee, which is created if necessary, and a call record replaces it. Within the
+// moved body, depth is counted from the callee's function again.
 //
-// No count changes on its way, so the sum of all samples stays the same unless a sum saturates, but
-// samples move from a caller to its callee. A body that was moved is no longer inlined; its
-// contents begin at depth 1 again.
+// No count changes, so the sum of all samples stays the same unless it saturates; samples move from
+// callers to callees. The count of the call record is an estimate of how often the body was
+// entered. It is also added to the callee's head count. The estimate is
+//   - the count of the body's first location or, if that has none,
+//   - the sum of the calls from there and the estimates of bodies inlined there,
 //
-// The call record's count, and what the callee's head count grows by, is an
-// estimate of how often the body was entered: the count of its first location,
-// or if that has none the calls there and the estimates of the bodies inlined there,
-// and at least 1 if anything in the body is more than 0.
+// and at least 1 if anything in the body is above 0.
 //
-// folded is the number of bodies that moved. Symbols that no record refers to
-// any more are left out. There is no summary. p is not changed. It takes O(n log n).
+// folded is the number of moved bodies. Symbols without any reference are dropped. The result has
+// no summary. p is not changed. FoldInlined takes O(n log n).
 func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
 	q = p.like()
 	var f folder
@@ -27,23 +26,23 @@ func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
 	return q.pruned(), folded
 }
 
-// A folder takes functions apart.
+// A folder moves bodies out of functions.
 type folder struct {
 	body    Body
-	entries []uint64 // of each inlined body, by the index of its record
-	ends    []int    // where the open bodies end, outermost first
-	moved   []moved  // bodies that are still to be added to their functions
+	entries []uint64 // estimated entries of each inlined body, by the index of its record
+	ends    []int    // ends of the open bodies, outermost first
+	moved   []moved  // bodies to be added to their functions
 }
 
-// A moved body is records[from:to].
+// A moved is the body records[from:to], to be added to the function of callee.
 type moved struct {
 	callee   SymbolRef
 	entries  uint64
 	from, to int
 }
 
-// fold adds a function to q, and to other functions what is too deep in it. It
-// returns how many bodies that are.
+// fold adds a function to q, and moves its deep bodies to other functions. It returns the number of
+// moved bodies.
 func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (folded int) {
 	f.entries = appendEntries(f.entries[:0], fn.Records)
 	f.moved = f.moved[:0]
@@ -58,8 +57,8 @@ func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (fold
 	return folded
 }
 
-// copy fills f.body with the body that is records[from:to], up to the depth
-// that is allowed, and puts what is deeper on the list.
+// copy copies the body records[from:to] to f.body, down to the allowed depth. It adds deeper bodies
+// to f.moved.
 func (f *folder) copy(records []Record, from, to, maxDepth int) {
 	f.body.Reset()
 	f.ends = f.ends[:0]
@@ -91,8 +90,8 @@ func (f *folder) leave(at int) {
 	}
 }
 
-// appendEntries appends, for each record, an estimate of how often its body was entered if it is an
-// inlined one. Inner bodies come first, so each takes one look at its siblings.
+// appendEntries appends, for each record, the estimated entries of its inlined body, or 0. It
+// computes inner bodies first, so that each body is visited once.
 func appendEntries(entries []uint64, records []Record) []uint64 {
 	entries = append(entries, make([]uint64, len(records))...)
 	for i := len(records) - 1; i >= 0; i-- {
@@ -103,7 +102,7 @@ func appendEntries(entries []uint64, records []Record) []uint64 {
 	return entries
 }
 
-// entriesOf estimates how often the body that is records[from:to] was entered.
+// entriesOf estimates how often the body records[from:to] was entered.
 func entriesOf(records []Record, entries []uint64, from, to int) uint64 {
 	var first, least uint64
 	counted := false // the first location has a count

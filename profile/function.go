@@ -10,19 +10,19 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Function is the samples of one top-level function (RFC 4.7).
+// A Function holds the samples of one top-level function (RFC 4.7).
 type Function struct {
-	HeadCount uint64 // how often the function was entered
-	Timestamp uint64 // when it first ran; 0 if unavailable
+	HeadCount uint64 // number of times the function was entered
+	Timestamp uint64 // time of its first call, 0 if unknown
 	Records   []Record
 }
 
-// AddFunction adds samples to a symbol's function, merging with what it has:
-// saturating sums, the smallest timestamp that is not 0. A function without
-// records, head count and timestamp says nothing and is not added (format note 12).
-// The records must be canonical and are copied.
+// AddFunction adds samples to the function of a symbol. If the symbol already has a function,
+// counts are summed, saturating, and the smaller timestamp wins unless it is 0. A function without
+// records, head count and timestamp is empty and is not added (format note 12). f.Records must be
+// canonical. They are copied.
 //
-// Adding takes O(n log n) for all records added, however many pieces a function comes in.
+// Adding n records takes O(n log n) in total, no matter how many pieces a function comes in.
 func (p *Profile) AddFunction(s SymbolRef, f Function) {
 	row := p.symbols.rows.at(int(s))
 	if row.function != 0 {
@@ -36,8 +36,8 @@ func (p *Profile) AddFunction(s SymbolRef, f Function) {
 	row.function = uint32(p.bodies.rows.len)
 }
 
-// Function returns the function of a symbol, nil if it has none. The caller
-// must not change what it points to, nor use it after p has changed.
+// Function returns the function of a symbol, or nil. The caller must not change it, nor use it
+// after p has changed.
 func (p *Profile) Function(s SymbolRef) *Function {
 	row := p.symbols.rows.at(int(s))
 	if row.function == 0 {
@@ -50,8 +50,8 @@ func (p *Profile) Function(s SymbolRef) *Function {
 // NumFunctions returns the number of functions.
 func (p *Profile) NumFunctions() int { return p.bodies.rows.len }
 
-// Functions iterates over the symbols that have a function, by ascending
-// SymbolRef. What holds for the result of [Profile.Function] holds for these functions.
+// Functions iterates over the symbols that have a function, by ascending SymbolRef. The conditions
+// of [Profile.Function] apply to each function.
 func (p *Profile) Functions() iter.Seq2[SymbolRef, *Function] {
 	return func(yield func(SymbolRef, *Function) bool) {
 		for s := range p.symbols.rows.len {
@@ -64,10 +64,9 @@ func (p *Profile) Functions() iter.Seq2[SymbolRef, *Function] {
 
 // A functionTable holds functions and their records.
 //
-// Merging a piece into a function costs as much as the function is long. So
-// that a file that brings one in a million pieces does not take forever, pieces
-// that are small beside their function wait until together they are not, or
-// until the function is read.
+// Merging a piece into a function costs time proportional to the length of the function. To handle
+// files that split a function into a million pieces, pieces that are small compared to their
+// function wait, until they are large enough together or the function is read.
 type functionTable struct {
 	rows    table[Function]
 	records recordArena
@@ -76,12 +75,12 @@ type functionTable struct {
 	sorted  []Record // scratch of fold
 	joined  []Record
 
-	settling sync.Mutex  // readers are many, and any may be the first to look
-	waiting  atomic.Bool // whether late has anything
+	settling sync.Mutex  // concurrent readers may call settle
+	waiting  atomic.Bool // late is not empty
 	late     map[uint32][]Record
 }
 
-// smallPiece is how many times longer than a piece a function must be for the piece to wait.
+// smallPiece: a piece waits if its function is more than smallPiece times longer.
 const smallPiece = 8
 
 func (t *functionTable) append(f Function) {
@@ -115,7 +114,7 @@ func (t *functionTable) merge(row uint32, f Function) {
 	t.fold(have, append(late, f.Records...))
 }
 
-// settle merges the pieces that wait. It may be called by many readers at once.
+// settle merges the waiting pieces. Readers may call it concurrently.
 func (t *functionTable) settle() {
 	if !t.waiting.Load() {
 		return
@@ -129,7 +128,7 @@ func (t *functionTable) settle() {
 	t.waiting.Store(false)
 }
 
-// fold merges pieces, any number of canonical bodies in a row, into a function.
+// fold merges pieces, a sequence of canonical bodies, into a function.
 func (t *functionTable) fold(f *Function, pieces []Record) {
 	t.sorted, _ = t.sorter.canonical(t.sorted[:0], pieces)
 	t.join(f, t.sorted)
@@ -140,11 +139,11 @@ func (t *functionTable) join(f *Function, body []Record) {
 	t.joined = t.joiner.join(t.joined[:0], f.Records, body)
 	t.replace(f, t.joined)
 	if len(t.joined) > maxRecordChunk {
-		t.sorted, t.joined, t.sorter, t.joiner = nil, nil, sorter{}, joiner{} // too much to keep for the next
+		t.sorted, t.joined, t.sorter, t.joiner = nil, nil, sorter{}, joiner{} // too large to be kept
 	}
 }
 
-// replace gives a function other records, which it copies.
+// replace replaces the records of a function by a copy of records.
 func (t *functionTable) replace(f *Function, records []Record) {
 	if len(records) == len(f.Records) {
 		copy(f.Records, records)
@@ -157,12 +156,12 @@ func (t *functionTable) replace(f *Function, records []Record) {
 	}
 }
 
-// A recordArena keeps copies of records in a few large allocations.
+// A recordArena stores copies of records in a few large allocations.
 type recordArena struct {
-	free    []Record // what is left of the latest chunk
-	size    int      // of that chunk, in records
-	kept    int      // records in chunks that are in use
-	dropped int      // and that are not
+	free    []Record // unused part of the latest chunk
+	size    int      // size of the latest chunk, in records
+	kept    int      // number of records in use
+	dropped int      // number of records no longer in use
 }
 
 const (
@@ -170,7 +169,7 @@ const (
 	maxRecordChunk   = 1 << 15
 )
 
-// own reports whether so many records get an allocation of their own.
+// own reports whether so many records get their own allocation.
 func own(records int) bool { return records > maxRecordChunk/8 }
 
 func (a *recordArena) clone(records []Record) []Record {
@@ -192,7 +191,7 @@ func (a *recordArena) clone(records []Record) []Record {
 	return copied
 }
 
-// drop says that records that came from clone are no longer used.
+// drop records that records returned by clone are no longer used.
 func (a *recordArena) drop(records []Record) {
 	if n := len(records); !own(n) {
 		a.kept -= n
@@ -200,7 +199,7 @@ func (a *recordArena) drop(records []Record) {
 	}
 }
 
-// compact moves what is still used into new chunks, so that the old ones can be collected.
+// compact copies the records in use to new chunks, so that old chunks can be garbage-collected.
 func (a *recordArena) compact(functions *table[Function]) {
 	*a = recordArena{size: a.size}
 	for i := range functions.len {

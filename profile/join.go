@@ -7,24 +7,24 @@ import (
 	"github.com/go-afdo/afdo/internal/stack"
 )
 
-// A joiner merges two canonical bodies, in one walk over both. What one of them alone has inlined
-// somewhere is copied as it is.
+// A joiner merges two canonical bodies in one pass. It copies inlined bodies that only one of them
+// has.
 type joiner struct {
-	at, end pair // in the bodies at hand
+	at, end pair // positions and ends in the current bodies
 	outer   stack.Stack[inlinedInBoth]
 }
 
-// A pair is a place in each of two bodies.
+// A pair is a position in each of two bodies.
 type pair struct{ a, b int }
 
-// inlinedInBoth is a body that both have and that is being merged.
+// inlinedInBoth is an inlined body that both bodies have, and that is being merged.
 type inlinedInBoth struct {
-	head int  // its KindInlined record in the output
-	end  pair // of the bodies around it
+	head int  // index of its KindInlined record in the output
+	end  pair // ends of the enclosing bodies
 }
 
 // join appends the canonical form of a and b to dst, which must not overlap them. Equal counts and
-// calls add up, saturating.
+// calls are summed, saturating.
 func (j *joiner) join(dst, a, b []Record) []Record {
 	dst = slices.Grow(dst, len(a)+len(b))
 	j.at, j.end = pair{}, pair{len(a), len(b)}
@@ -39,7 +39,7 @@ func (j *joiner) join(dst, a, b []Record) []Record {
 	}
 }
 
-// siblings goes on to the end of the bodies at hand, and of those that are inlined there in both.
+// siblings merges the current bodies to their ends, including inlined bodies that both have.
 func (j *joiner) siblings(dst, a, b []Record) []Record {
 	at, end := j.at, j.end
 	for at.a < end.a && at.b < end.b {

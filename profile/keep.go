@@ -2,19 +2,18 @@ package profile
 
 import "slices"
 
-// Removed says what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
+// Removed describes what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
 type Removed struct {
 	Functions int
-	Samples   uint64  // the sum of their counts, saturating
-	Share     float64 // of all samples
+	Samples   uint64  // sum of their counts, saturating
+	Share     float64 // share of all samples
 }
 
-// KeepFunctions returns a profile with those functions of p that keep says yes
-// to, whole: with all that is inlined in them and all their calls. Symbols that
-// have no function and that nothing refers to any more, and units without symbols,
-// are left out as well. It has no summary. p is not changed.
+// KeepFunctions returns a profile with the functions of p for which keep returns true, including
+// their inlined bodies and calls. Symbols without a function and without any reference, and units
+// without symbols, are left out. The result has no summary. p is not changed.
 //
-// It takes time and memory by the size of the profile.
+// It takes time and memory proportional to the size of the profile.
 func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 	q := p.like()
 	var removed Removed
@@ -33,20 +32,17 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 	return q.pruned(), removed
 }
 
-// KeepHottest returns what [Profile.KeepFunctions] returns for the hottest
-// functions that together have a share of all samples: the smallest set of
-// functions with the most samples whose sum reaches the share, and all
-// functions that have as many samples as the last of them. The samples of a
-// function are the sum of its counts and of those of what is inlined in it.
-// Sums and shares are exact, however large the counts are.
+// KeepHottest keeps the hottest functions that together have the given share of all samples, as by
+// [Profile.KeepFunctions]. It takes the smallest set of functions with the most samples that
+// reaches the share, and all functions with as many samples as the last of them. The samples of a
+// function include those of its inlined bodies. Sums and shares are computed exactly.
 //
-// A function without samples is not needed for any share and is left out.
-// A share of more than the whole is reached by all functions that have samples.
+// Functions without samples are always left out. A share above 1 keeps all functions with samples.
 func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
 	return p.KeepHot(LeastHot(p.Heats(), share))
 }
 
-// A Heat is how many samples a function has, upper word first.
+// A Heat is the number of samples of a function, upper word first.
 type Heat [2]uint64
 
 // Heats returns the samples of all functions, in the order of [Profile.Functions].
@@ -59,8 +55,8 @@ func (p *Profile) Heats() []Heat {
 	return heats
 }
 
-// LeastHot returns the samples that a function must have to be among the hottest that reach a share
-// of all, see [Profile.KeepHottest]. It is never 0. It sorts the functions.
+// LeastHot returns the number of samples of the least hot function that [Profile.KeepHottest] would
+// keep. It is never 0. LeastHot sorts functions.
 func LeastHot(functions []Heat, share Ratio) Heat {
 	slices.SortFunc(functions, func(a, b Heat) int { return b.total().compare(a.total()) })
 	var all, sum total
@@ -80,8 +76,9 @@ func LeastHot(functions []Heat, share Ratio) Heat {
 
 func (h Heat) total() total { return total{h[0], h[1]} }
 
-// KeepHot returns what [Profile.KeepFunctions] returns for the functions that have as many samples
-// as that, which [LeastHot] tells. It is for a profile whose functions are in several places.
+// KeepHot keeps the functions with at least the given number of samples, as by
+// [Profile.KeepFunctions]. Together with [LeastHot], it is for a profile that is distributed over
+// several places.
 func (p *Profile) KeepHot(least Heat) (*Profile, Removed) {
 	return p.KeepFunctions(func(s SymbolRef) bool {
 		return samplesOf(p.Function(s).Records).compare(least.total()) >= 0

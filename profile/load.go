@@ -4,10 +4,10 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Load replaces the records of the body by those of a function of a version 4 file. The cursor is
-// any, and saves its memory from one function to the next. callee translates the symbol IDs of the
-// file; one that it does not know is malformed, [afdo.ErrSymbol]. Other errors are those of the
-// cursor, and leave the body empty.
+// Load replaces the records of the body by those of a function in a version 4 file. c is scratch;
+// reusing it for the next function saves allocations. callee converts the symbol IDs of the file;
+// if it does not know an ID, Load fails with [afdo.ErrSymbol]. Other errors are those of the
+// cursor. After an error the body is empty.
 func (b *Body) Load(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (SymbolRef, bool)) error {
 	c.Reset(info)
 	b.Reset()
@@ -45,11 +45,11 @@ func (b *Body) load(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (
 	return c.Err()
 }
 
-// loadTargets reads the targets of the call record at hand.
+// loadTargets reads the targets of the current call record.
 func (b *Body) loadTargets(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (SymbolRef, bool)) error {
 	at := c.Location()
 	offset := c.Offset()
-	for t := range c.Targets() { // an error keeps until Next
+	for t := range c.Targets() { // Next returns the error, if there is one
 		f, ok := callee(t.Callee)
 		if !ok {
 			return unknownCallee(info, offset, t.Callee)

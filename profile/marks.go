@@ -2,19 +2,20 @@ package profile
 
 import "bytes"
 
-// Marks are what a profile remembers of the lines of a function, a byte for each from that of the
-// declaration on, so that its samples can be moved to where the lines are after an edit. Package
-// rebase makes and uses them; docs/extensions.md says what is in them.
+// Marks is a fingerprint of a function's source lines: one byte per line, starting at the
+// declaration. It allows samples to be moved when the source has been edited. Package rebase
+// creates and uses marks; docs/extensions.md describes their contents.
 type Marks []byte
 
-// marks are those of a profile.
+// marks holds the marks of a profile and the hashes of its units.
 type marks struct {
 	functions map[SymbolRef]Marks
 	sums      map[UnitRef]uint32
 }
 
-// SetMarks remembers the lines of a symbol's function. The profile keeps the marks. Empty ones say
-// that the samples are of several states of the sources; nil forgets the lines.
+// SetMarks stores the fingerprint of a symbol's source lines. The profile keeps a reference to m.
+// Empty marks mean that the samples come from several versions of the source; nil removes the
+// marks.
 func (p *Profile) SetMarks(s SymbolRef, m Marks) {
 	_ = p.SymbolName(s)
 	if m == nil {
@@ -27,15 +28,15 @@ func (p *Profile) SetMarks(s SymbolRef, m Marks) {
 	p.marks.functions[s] = m
 }
 
-// Marks returns what is remembered of the lines of a symbol's function, nil if nothing is, and no
-// lines if its samples are of several states of the sources.
+// Marks returns the fingerprint of a symbol's source lines. It is nil if none is stored, and empty
+// if the samples come from several versions of the source.
 func (p *Profile) Marks(s SymbolRef) Marks { return p.marks.functions[s] }
 
-// HasMarks reports whether anything is remembered of the sources.
+// HasMarks reports whether any function has marks.
 func (p *Profile) HasMarks() bool { return len(p.marks.functions) > 0 }
 
-// SetUnitSum remembers the file of a unit by the lower half of its hash, by which it is seen that
-// nothing in it has changed. 0 forgets it.
+// SetUnitSum stores the lower half of the hash of a unit's file, which shows whether the file has
+// changed. 0 removes it.
 func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	_ = p.paths[f]
 	if p.marks.sums == nil {
@@ -44,11 +45,11 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	p.marks.sums[f] = sum
 }
 
-// UnitSum returns what is remembered of the file of a unit, 0 if nothing is.
+// UnitSum returns the lower half of the hash of a unit's file, 0 if none is stored.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
-// adoptMarks adds the marks of q, whose symbols and units are those of p by these references. What
-// the two remember differently is of several states from then on.
+// adoptMarks adds the marks and hashes of q. symbols and units convert references of q to those of
+// p. Where p and q differ, the samples come from several versions.
 func (p *Profile) adoptMarks(q *Profile, symbols []SymbolRef, units []UnitRef) {
 	for s, m := range q.marks.functions {
 		to := symbols[s]

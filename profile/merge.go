@@ -6,23 +6,18 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Merge adds all of q to p: units, symbols and functions, by path and name, so that functions of
-// one name in different units stay apart. Head counts, counts and calls add up, saturating; of the
-// timestamps the smallest counts that is not 0. What is remembered of the lines of a function stays
-// if it is the same in both, or only one of them has it. p's Summary becomes nil because it no
-// longer holds.
-// q is not changed.
+// Merge adds q to p. Units are matched by path, symbols by unit and name. Head counts, counts and
+// calls are summed, saturating; the smaller timestamp wins unless it is 0. Marks of a function stay
+// if they are equal in both profiles or only one has them. p.Summary becomes nil. q is not changed.
 //
-// What a sum of several profiles means depends neither on their order nor on
-// how they were grouped: merging two sums is merging all that went into them.
-// Their order decides the numbers of units and symbols alone.
+// The meaning of a sum depends neither on the order of merging nor on grouping. Only the numbering
+// of units and symbols depends on the order.
 //
-// It takes O(n log n) for the records n of q and of those functions of p that
-// q has too, and leaves no more garbage behind than p holds, however often it is called.
+// Merge takes O(n log n), where n is the number of records of q and of the functions that p and q
+// share. The garbage left by repeated calls never exceeds the size of p.
 func (p *Profile) Merge(q *Profile) { p.MergeScaled(q, one) }
 
-// adopt adds the units and symbols of q to p, and returns the references that its symbols have in
-// p.
+// adopt adds the units and symbols of q to p. It returns the references in p of q's symbols.
 func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil
 	files := make([]UnitRef, q.NumUnits())
@@ -38,8 +33,8 @@ func (p *Profile) adopt(q *Profile) []SymbolRef {
 	return symbols
 }
 
-// renumber returns records with other callees, in the order that these ask for.
-// They stay valid until the next call of a method of body.
+// renumber returns records with other callees, in canonical order for the new numbers. They are
+// valid until the next call of a method of body.
 func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 	body.Reset()
 	body.records = append(body.records, records...)
@@ -69,9 +64,9 @@ func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 	return body.Records()
 }
 
-// renumberInPlace gives records other callees, and reports whether they are in order still. Only
-// calls and inlined bodies of one location change places, and these stand one behind the other. It
-// takes the record behind the last one of a body for a sibling, too.
+// renumberInPlace changes the callees of records. It reports whether the records are still in
+// order. Only adjacent calls and inlined bodies at the same location can change places. It also
+// compares the last record of a body with the record after the body, as if they were siblings.
 func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 	inOrder = true
 	for i := len(records) - 1; i >= 0; i-- {
@@ -88,35 +83,34 @@ func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 	return inOrder
 }
 
-// A sorter makes records canonical. It gathers the siblings of one body, or of
-// several that merge into one, sorts them, and writes them in order; when it
-// comes to an inlined body, it does the same for that one first. So a record is
-// moved once and sorted once, among its siblings alone: deep bodies are not
-// copied level by level, and equal ones are not folded one by one.
+// A sorter makes records canonical. It collects the siblings of a body, or of several bodies that
+// are merged, sorts them, and writes them in order. When it reaches an inlined body, it first
+// handles that body in the same way. Each record is thus moved once, and sorted only among its
+// siblings.
 type sorter struct {
-	siblings []sibling // of the bodies being written, outermost first
+	siblings []sibling // siblings of the bodies being written, outermost first
 	spare    []sibling
 	runs     []int
 	outer    []unwritten
 }
 
-// A sibling is a record of a body that is being written.
+// A sibling is a record of a body being written.
 type sibling struct {
 	place
-	at int // its index
+	at int // index of the record
 }
 
-// An unwritten body is one of which some siblings are still to be written.
+// An unwritten is a body with siblings still to be written.
 type unwritten struct {
-	head  int // its KindInlined record in the output
+	head  int // index of its KindInlined record in the output
 	first int // its first sibling
-	next  int // its next one
+	next  int // its next sibling
 }
 
-// canonical appends the canonical form of records to dst, which must not
-// overlap them. They may stand in any order and have several of one place;
-// bodies not marked tangled must be canonical. last is the last record of the
-// outermost body in the result, counted from 1, 0 if it is empty.
+// canonical appends the canonical form of records to dst, which must not overlap them. Records may
+// be in any order and several may have the same place, but bodies without the tangled mark must be
+// canonical. last is the number of the last record of the outermost body in the result, from 1; 0
+// if the result is empty.
 func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	dst = slices.Grow(dst, len(records))
 	s.siblings = s.siblings[:0]
@@ -163,7 +157,7 @@ func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	}
 }
 
-// group returns the siblings from first on that have its place.
+// group returns the siblings with the same place as the first one.
 func (s *sorter) group(first int) []sibling {
 	end := first + 1
 	for end < len(s.siblings) && s.siblings[end].place == s.siblings[first].place {
@@ -172,7 +166,7 @@ func (s *sorter) group(first int) []sibling {
 	return s.siblings[first:end]
 }
 
-// gather appends the siblings of the body that is records[from:to].
+// gather appends the siblings in the body records[from:to].
 func (s *sorter) gather(records []Record, from, to int) {
 	for at := from; at < to; at++ {
 		r := &records[at]
@@ -183,11 +177,11 @@ func (s *sorter) gather(records []Record, from, to int) {
 	}
 }
 
-// sort is a merge sort of what runs there are. There are few usually: a version 3 file has the
-// counts and calls of a body in one ascending run and the inlined bodies in another, and a merge
-// brings one run from each side.
+// sort merges existing ascending runs. There are usually few: in a version 3 file, the counts and
+// calls of a body form one run and the inlined bodies another, and a merge contributes one run per
+// side.
 func (s *sorter) sort(siblings []sibling) {
-	runs := s.runs[:0] // where each ends
+	runs := s.runs[:0] // end of each run
 	for i := 1; i < len(siblings); i++ {
 		if siblings[i].less(siblings[i-1].place) {
 			runs = append(runs, i)
@@ -209,8 +203,8 @@ func (s *sorter) sort(siblings []sibling) {
 	}
 }
 
-// mergeRuns merges neighbouring runs of src into dst and returns where the merged ones end, in the
-// memory of runs.
+// mergeRuns merges pairs of adjacent runs of src into dst. It returns the ends of the merged runs,
+// in the memory of runs.
 func mergeRuns(dst, src []sibling, runs []int) []int {
 	merged := runs[:0]
 	start := 0
@@ -227,7 +221,7 @@ func mergeRuns(dst, src []sibling, runs []int) []int {
 	return merged
 }
 
-// mergePair merges a and b, a's first where equal, into dst, which has their length.
+// mergePair merges a and b into dst, whose length is their sum. Equal elements of a come first.
 func mergePair(dst, a, b []sibling) {
 	for len(a) > 0 && len(b) > 0 {
 		if b[0].less(a[0].place) {

@@ -2,48 +2,46 @@ package profile
 
 import "math"
 
-// An Overlap says how much of the samples of two profiles is the same: 1 if they are spread alike,
-// 0 if no place has samples in both. Every figure but Counts compares shares, so how long the two
-// were sampled does not matter. Of two profiles without samples every figure is 1, of one without
-// and one with samples 0.
+// An Overlap describes the similarity of two profiles: 1 if their samples are distributed
+// identically, 0 if no place has samples in both. All figures except Counts compare shares, so they
+// do not depend on the duration of the recordings. All figures are 1 if neither profile has
+// samples, and 0 if only one has.
 //
-// A location is a line and discriminator of a function, or of a function
-// inlined there, along one way of inlining. Functions are the same if unit and
-// name are. The figures do not depend on the numbers of units and symbols.
+// A location is a line and discriminator in a function, or in a function inlined there through a
+// given chain of calls. Functions are the same if their units and names are. The figures do not
+// depend on the numbering of units and symbols.
 type Overlap struct {
-	// Similarity is the profile similarity of "llvm-profdata overlap --sample":
-	// the sum over all functions of FS(f) * (w1(f) + w2(f)) / 2, where w1 and w2 are
-	// the function's shares of the samples of each profile, and FS(f) is
-	// (1 - |w1(f) - w2(f)|) times the overlap of the function's locations,
-	// see [FunctionDiff]. LLVM takes that for one half where the function is
-	// in both profiles but has samples only in one; here it is 0.
+	// Similarity is the profile similarity of "llvm-profdata overlap --sample". It is the sum over
+	// all functions of FS(f) * (w1(f) + w2(f)) / 2, where w1 and w2 are the function's shares of
+	// the samples in each profile, and FS(f) is (1 - |w1(f) - w2(f)|) times the overlap of the
+	// function's locations, see [FunctionDiff]. If both profiles have the function but only one has
+	// samples in it, LLVM uses an overlap of 1/2; this package uses 0.
 	Similarity float64
 
-	// Functions is the sum over all functions of the lesser of their two shares.
+	// Functions is the sum over all functions of the smaller of their two shares.
 	Functions float64
 
-	// Locations is the sum over all locations of the lesser of their two
-	// shares. It is never more than Functions. LLVM has the same measure for the counters of
-	// instrumentation profiles.
+	// Locations is the sum over all locations of the smaller of their two shares. It is at most
+	// Functions. LLVM has the same figure for the counters of instrumentation profiles.
 	Locations float64
 
-	// Counts is LLVM's sample overlap: the sum over all locations of the
-	// lesser of the two counts, divided by the sum of the greater.
+	// Counts is LLVM's sample overlap: the sum over all locations of the smaller of the two counts,
+	// divided by the sum of the larger.
 	Counts float64
 
-	// OnlyFirst and OnlySecond are the shares of samples of one profile at
-	// locations for which the other has no count at all.
+	// OnlyFirst and OnlySecond are the shares of samples of one profile at locations for which the
+	// other profile has no count.
 	OnlyFirst, OnlySecond float64
 }
 
-// A meter measures how alike counts are spread over places: the sum over
-// places of the lesser of the two shares, each share being of one whole.
+// A meter measures how similarly counts are distributed over places: it sums, over all places, the
+// smaller of the two shares.
 type meter struct {
 	whole  [2]total
-	common [2]total // counts whose share is the lesser one
+	common [2]total // sum of the counts whose share is the smaller one
 }
 
-// add counts a place in. Comparing is exact, so the same spread gives exactly 1.
+// add adds a place. Comparisons are exact, so identical distributions give exactly 1.
 func (m *meter) add(counts [2]total) {
 	lesser := 0
 	if compareShares(counts[0], m.whole[0], counts[1], m.whole[1]) > 0 {
@@ -63,9 +61,8 @@ func (m *meter) overlap() float64 {
 	}
 }
 
-// similarity is the sum for [Overlap.Similarity], in two parts that are 1
-// together but for rounding: what is alike and what is not. So nothing alike
-// gives exactly 0, and nothing unlike exactly 1.
+// similarity accumulates [Overlap.Similarity] in two parts, similar and dissimilar, whose sum is 1
+// except for rounding. So entirely different profiles give exactly 0, and equal ones exactly 1.
 type similarity struct{ alike, unlike float64 }
 
 func (s *similarity) add(overlap, first, second float64) {
@@ -81,14 +78,14 @@ func (s *similarity) value() float64 {
 	return s.alike / (s.alike + s.unlike)
 }
 
-// A locationTally compares the counts of locations, within a function, its unit and the whole.
+// A locationTally compares the counts of locations within a function, its unit and the profile.
 type locationTally struct {
 	function, unit, profile *meter
 	lesser, greater         total
-	only                    [2]total // at locations that one profile alone has
+	only                    [2]total // samples at locations that only one profile has
 }
 
-// both counts in a location that is in both profiles.
+// both adds a location that both profiles have.
 func (t *locationTally) both(first, second uint64) {
 	counts := [2]total{{lo: first}, {lo: second}}
 	t.function.add(counts)
@@ -98,13 +95,13 @@ func (t *locationTally) both(first, second uint64) {
 	t.greater.add(total{lo: max(first, second)})
 }
 
-// alone counts in locations that are in one profile only, 0 being the first.
+// alone adds locations that only one profile has; which is 0 for the first profile.
 func (t *locationTally) alone(which int, samples total) {
 	t.only[which].add(samples)
 	t.greater.add(samples)
 }
 
-// join compares two bodies whose callees are numbered alike.
+// join compares two bodies whose callees have the same numbering.
 func (t *locationTally) join(first, second []Record) {
 	v, w := Walk(first), Walk(second)
 	r, depth, ok := v.Next()
@@ -128,7 +125,7 @@ func (t *locationTally) join(first, second []Record) {
 	}
 }
 
-// counts returns what [Overlap.Counts] says.
+// counts returns [Overlap.Counts].
 func (t *locationTally) counts() float64 {
 	if t.greater == (total{}) {
 		return 1

@@ -1,16 +1,15 @@
-// Package profile is the in-memory model that every reader and writer of whole
-// profiles shares: translation units, symbols, functions and their records.
+// Package profile is the in-memory model shared by all readers and writers of whole profiles:
+// translation units, symbols, functions and their records.
 //
-// A [Profile] numbers its symbols itself ([SymbolRef]); the numbers of a file
-// (symbol IDs, string and name indices) never reach it, so two profiles of the
-// same meaning compare equal whatever file they came from.
+// A [Profile] numbers its symbols itself ([SymbolRef]) and does not keep the numbers of a file,
+// such as symbol IDs and string indexes. So equal profiles compare equal, whatever files they came
+// from.
 //
-// A Profile is not safe for concurrent use while it changes; any number of
-// goroutines may read one that does not.
+// A Profile is not safe for concurrent use while it changes. Otherwise any number of goroutines may
+// read it.
 //
-// References and indices are numbers that a Profile gave out; like the indices
-// of a slice they are the caller's to get right, and a method panics on one
-// that its profile does not know.
+// Methods panic if they are given a reference or index that the Profile did not return, as for the
+// index of a slice.
 package profile
 
 import (
@@ -20,20 +19,20 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A UnitRef names a unit, a source file, of one [Profile]. 0 is
-// the unit of symbols whose file is unknown and has the empty path.
+// A UnitRef identifies a unit, which is a source file, within one [Profile].
 type UnitRef uint32
 
-// UnknownUnit is the unit of symbols whose source file is not known (RFC 4.5, format note 8).
+// UnknownUnit is the unit of symbols whose source file is unknown. Its path is empty (RFC 4.5,
+// format note 8).
 const UnknownUnit UnitRef = 0
 
-// A Profile holds the samples of a program by translation unit. [New] makes one.
+// A Profile holds the samples of a program, grouped by translation unit. Use [New] to create one.
 //
-// It takes 24 bytes a record, some 40 a symbol apart from the name, and 40 a
-// function, in few and large allocations.
+// It takes 24 bytes per record, 40 per symbol in addition to its name, and 40 per function, in few
+// large allocations.
 type Profile struct {
-	// Summary is the summary the profile came with, nil if its source had
-	// none. Writers compute one if it is nil, see [Profile.Summarize].
+	// Summary is the summary in the source of the profile, or nil if there was none. If it is nil,
+	// writers compute one, see [Profile.Summarize].
 	Summary *afdo.Summary
 
 	paths []string
@@ -44,7 +43,7 @@ type Profile struct {
 	marks   marks
 }
 
-// New returns an empty profile: the unknown-file unit and nothing in it.
+// New returns an empty profile, which contains only [UnknownUnit].
 func New() *Profile {
 	return &Profile{
 		paths:   []string{UnknownUnit: ""},
@@ -53,9 +52,8 @@ func New() *Profile {
 	}
 }
 
-// AddUnit returns the unit of a path, adding it if need be. Paths are bytes,
-// not necessarily UTF-8. Units are numbered in the order in which they come.
-// The path is copied.
+// AddUnit returns the unit with the given path, and adds it if it is new. Units are numbered in the
+// order in which they are added. The path may be any bytes, not necessarily UTF-8. It is copied.
 func (p *Profile) AddUnit(path string) UnitRef {
 	if f, ok := p.files[path]; ok {
 		return f
@@ -67,11 +65,11 @@ func (p *Profile) AddUnit(path string) UnitRef {
 	return f
 }
 
-// NumUnits returns the number of units, the unknown-file unit included.
+// NumUnits returns the number of units, including [UnknownUnit].
 func (p *Profile) NumUnits() int { return len(p.paths) }
 
-// UnitBySuffix returns the unit whose path is suffix or ends in it at a '/', as
-// [afdo.Reader.UnitBySuffix] does.
+// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix, like
+// [afdo.Reader.UnitBySuffix].
 func (p *Profile) UnitBySuffix(suffix string) (UnitRef, error) {
 	var paths []string
 	var found UnitRef

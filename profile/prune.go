@@ -2,16 +2,16 @@ package profile
 
 import "slices"
 
-// like returns a profile that has the units and symbols of p under the same numbers, and nothing
-// else.
+// like returns a profile with the units and symbols of p, with the same numbers, but without
+// functions.
 func (p *Profile) like() *Profile {
 	q := New()
 	q.adopt(p)
 	return q
 }
 
-// pruned returns p without the symbols that have no function and that no record refers to, and
-// without the units that are left without a symbol. What stays keeps its order.
+// pruned returns p without symbols that have neither a function nor a reference, and without units
+// that have no other symbols. The order is kept.
 func (p *Profile) pruned() *Profile {
 	used, files := p.used()
 	if !slices.Contains(used, false) && !slices.Contains(files, false) {
@@ -48,8 +48,8 @@ func (p *Profile) pruned() *Profile {
 	return q
 }
 
-// used tells for each symbol whether it has a function or a record refers to it, and for each unit
-// whether such a symbol is in it.
+// used reports, for each symbol, whether it has a function or a reference, and for each unit,
+// whether it contains such a symbol.
 func (p *Profile) used() (symbols, files []bool) {
 	symbols = make([]bool, p.NumSymbols())
 	for s, f := range p.Functions() {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples. Den is
-// not 0: functions given such a Ratio panic.
+// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples.
+// Functions panic if Den is 0.
 type Ratio struct{ Num, Den uint64 }
 
-// one leaves counts as they are.
+// one is the weight that does not change counts.
 var one = Ratio{1, 1}
 
-// ParseRatio reads a positive ratio: a whole number ("3"), a decimal fraction
-// ("0.5"), a quotient ("3/4") or a percentage ("99.99%"). The result is exact
-// and in lowest terms. What takes more than 64 bits is an error.
+// ParseRatio parses a positive ratio: an integer ("3"), a decimal fraction ("0.5"), a quotient
+// ("3/4") or a percentage ("99.99%"). The result is exact and in lowest terms. It is an error if it
+// does not fit in 64 bits.
 func ParseRatio(s string) (Ratio, error) {
 	r, ok := parseRatio(s)
 	switch {
@@ -52,7 +52,7 @@ func parseRatio(s string) (Ratio, bool) {
 	return r, ok && alsoOK
 }
 
-// parseDigits reads decimal digits and nothing else.
+// parseDigits parses decimal digits and nothing else.
 func parseDigits(s string) (uint64, bool) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	return n, err == nil
@@ -70,7 +70,7 @@ func powerOfTen(n int) (uint64, bool) {
 	return power, true
 }
 
-// percent returns a hundredth of r.
+// percent returns r/100.
 func (r Ratio) percent() (Ratio, bool) {
 	c := reduced(r.Num, 100)
 	hi, den := bits.Mul64(r.Den, c.Den)
@@ -88,20 +88,17 @@ func reduced(num, den uint64) Ratio {
 	return Ratio{num / a, den / a}
 }
 
-// of returns the ratio of a count, rounded to the nearest number, halves up. It saturates.
-func (r Ratio) of(count uint64) uint64 {
+// Of returns count multiplied by r, rounded to nearest, halves up. It saturates.
+func (r Ratio) Of(count uint64) uint64 {
 	if r.Den == 0 {
 		panic(fmt.Sprintf("profile: the ratio %d/0", r.Num))
 	}
 	hi, lo := bits.Mul64(count, r.Num)
 	lo, carry := bits.Add64(lo, r.Den/2, 0)
-	hi += carry // which it holds: no product of two words has all bits set in the upper one
+	hi += carry // cannot overflow: the upper word of a product never has all bits set
 	if hi >= r.Den {
 		return math.MaxUint64
 	}
 	quotient, _ := bits.Div64(hi, lo, r.Den)
 	return quotient
 }
-
-// Of returns the ratio of a count, rounded to the nearest number, halves up. It saturates.
-func (r Ratio) Of(count uint64) uint64 { return r.of(count) }

@@ -91,8 +91,8 @@ func TestRatioOfAgainstBig(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for range 20_000 {
 		r, count := randomRatio(rng), randomCount(rng)
-		require.Equal(t, bigRatio(r, count), r.of(count), "%v of %d", r, count)
+		require.Equal(t, bigRatio(r, count), r.Of(count), "%v of %d", r, count)
 	}
 	half := Ratio{1, 2}
-	assert.Equal(t, []uint64{0, 1, 1, 2, 2}, []uint64{half.of(0), half.of(1), half.of(2), half.of(3), half.of(4)})
+	assert.Equal(t, []uint64{0, 1, 1, 2, 2}, []uint64{half.Of(0), half.Of(1), half.Of(2), half.Of(3), half.Of(4)})
 }

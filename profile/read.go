@@ -9,14 +9,13 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 )
 
-// Read loads a whole version 4 file: its summary, its units in their order,
-// all symbols, those without samples too, and all functions. It does not close r.
+// Read reads a whole version 4 file: summary, units in file order, all symbols, and all functions.
+// It does not close r.
 //
-// It takes time and memory by the size of the file. A file so made that this
-// would not hold, by string tables that spell out a thousandfold or by symbols
-// that share the section of their samples, gives [afdo.ErrLimit]. A record that
-// names a symbol ID which no unit has is malformed, [afdo.ErrSymbol]. Other
-// errors are those of the reader. There is no profile where there is an error.
+// It takes time and memory proportional to the size of the file. Some malformed files would violate
+// this, because string tables can expand a thousandfold and symbols can share sections of samples;
+// they give [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol].
+// Other errors are those of the reader. After an error the profile is nil.
 func Read(r *afdo.Reader) (*Profile, error) {
 	summary, err := r.Summary()
 	if err != nil {
@@ -32,7 +31,7 @@ func Read(r *afdo.Reader) (*Profile, error) {
 		if err := l.readFunctions(u); err != nil {
 			return nil, err
 		}
-		units[i] = nil // what it has read is needed no longer
+		units[i] = nil // free the memory of the unit
 	}
 	if err := l.readMarks(r); err != nil {
 		return nil, err
@@ -56,7 +55,8 @@ func newLoader(size int64) *loader {
 	return l
 }
 
-// readSymbols adds all units and symbols: the records of any unit may name any of them.
+// readSymbols adds all units and symbols first, because the records of any unit may refer to any
+// symbol.
 func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	var units []*afdo.Unit
 	for u, err := range r.Units() {
@@ -79,9 +79,8 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit. It reads their sections one by
-// one, for [afdo.Unit.Load] would have read a section that is shared a thousand
-// times before anybody could say that this is too often.
+// readFunctions adds the functions of a unit. It reads their sections one by one. [afdo.Unit.Load]
+// would read a section that thousands of symbols share before the budget could stop it.
 func (l *loader) readFunctions(u *afdo.Unit) error {
 	for s, err := range u.Symbols() {
 		if err != nil {
@@ -117,14 +116,14 @@ func (l *loader) readFunction(s afdo.Symbol) error {
 	return nil
 }
 
-// An idTable translates symbol IDs. These are contiguous by and large, but may
-// start anywhere and have gaps (format note 9), so it keeps them by runs.
+// An idTable converts symbol IDs. IDs are mostly contiguous, but may start anywhere and have gaps
+// (format note 9), so the table stores runs.
 type idTable struct {
 	runs   []idRun // ascending, once sorted
-	latest int     // the run found last
+	latest int     // index of the run found last
 }
 
-// An idRun is IDs in a row whose symbols are numbered in a row.
+// An idRun is a run of consecutive IDs with consecutive symbol numbers.
 type idRun struct {
 	id     uint32
 	symbol SymbolRef
@@ -142,8 +141,8 @@ func (t *idTable) add(id afdo.SymbolID, s SymbolRef) {
 	t.runs = append(t.runs, idRun{uint32(id), s, 1})
 }
 
-// sort makes the table ready for find. No ID was added twice: the reader has
-// seen to that within a unit, and to it that the ranges of units do not overlap.
+// sort prepares the table for find. No ID is added twice, because the reader rejects duplicate IDs
+// and overlapping units.
 func (t *idTable) sort() {
 	slices.SortFunc(t.runs, func(a, b idRun) int { return cmp.Compare(a.id, b.id) })
 }

@@ -5,39 +5,39 @@ import (
 	"math"
 )
 
-// Kind says what a [Record] holds.
+// A Kind is the kind of a [Record].
 type Kind uint8
 
-// The kinds, in the order in which records of one location stand (format note 15).
+// The kinds, in the order of records at the same location (format note 15).
 const (
 	KindCount   Kind = iota // samples of a source location
 	KindCall                // one call target of a source location
 	KindInlined             // a function inlined at a source location
 )
 
-// A Record is one entry of a function body. Bodies are flat: the records of an
-// inlined body follow their KindInlined record, which counts them, nested ones
-// included. That keeps 2.5 million records in 60 MB without a pointer, and
-// walking them is a loop, not a recursion.
+// A Record is one entry of a function body. Bodies are flat: the records of an inlined body,
+// including nested ones, follow its KindInlined record, whose Count is their number. So 2.5 million
+// records take 60 MB without any pointer, and a loop can walk them without recursion.
 //
-// The records of a body are canonical: siblings ascend strictly by line,
-// discriminator, kind and callee, which means that nothing at one place is
-// left to be merged (format note 13). [Body] makes canonical records out of any order.
+// The records of a body are canonical: siblings are in strictly ascending order of line,
+// discriminator, kind and callee. So no two of them can be merged (format note 13). Use [Body] to
+// make records canonical.
 //
-// Lines and discriminators are wider here than any format keeps them; a writer
-// refuses what does not fit (format note 17).
+// Lines and discriminators are wider here than in any file format. Writers reject values that do
+// not fit (format note 17).
 type Record struct {
-	Count         uint64    // KindCount: samples; KindCall: calls; KindInlined: number of records in the nested body
+	Count         uint64    // KindCount: samples; KindCall: calls; KindInlined: number of records in the body
 	Callee        SymbolRef // KindCall, KindInlined; 0 otherwise
 	Line          uint32    // offset from the line of the function's declaration
 	Discriminator uint32
 	Kind          Kind
 }
 
-// A place orders a record among its siblings; two of one place are merged.
+// A place determines the order of a record among its siblings. Records with the same place are
+// merged.
 type place struct {
-	where uint64 // line, discriminator
-	what  uint64 // kind, callee
+	where uint64 // line and discriminator
+	what  uint64 // kind and callee
 }
 
 func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
@@ -49,7 +49,7 @@ func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
 
 func (r *Record) place() place { return placeOf(r.Line, r.Discriminator, r.Kind, r.Callee) }
 
-// end returns where a record that is the i-th of its body ends, with what is inlined there.
+// end returns the index after record i and its inlined body.
 func (r *Record) end(i int) int {
 	if r.Kind == KindInlined {
 		i += int(r.Count)
@@ -81,8 +81,8 @@ func (p place) less(q place) bool {
 	return p.where < q.where || p.where == q.where && p.what < q.what
 }
 
-// Line16 returns the line offset as GCC and LLVM look for it: its lower 16 bits. keep is false for
-// a count or call of 0 whose offset has more: it says only that a line did not run.
+// Line16 returns the lower 16 bits of the line offset, which GCC and LLVM use in lookups. keep is
+// false for a count or call of 0 with a larger offset, which only means that a line did not run.
 func (r *Record) Line16() (line uint32, keep bool) {
 	return r.Line & math.MaxUint16, r.Line <= math.MaxUint16 || r.Count > 0 || r.Kind == KindInlined
 }

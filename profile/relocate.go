@@ -2,20 +2,20 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/stack"
 
-// A Relocation says where a symbol's records go.
+// A Relocation describes where the records of a symbol move.
 type Relocation struct {
-	Path, Name string // of the symbol from now on
-	Drop       bool   // the symbol's function goes, and what is inlined of it elsewhere
+	Path, Name string // new path and name of the symbol
+	Drop       bool   // drop the symbol's function, and its inlined bodies in other functions
 
-	// Line returns the line to which the records of a line go, or that they go nowhere. Different
-	// lines go to different lines. Nil leaves all where they are.
+	// Line returns the new line for the records at a line, or false to drop them. It must map
+	// different lines to different lines. A nil Line keeps all lines.
 	Line func(line uint32) (uint32, bool)
 }
 
-// Relocate returns a profile whose records are at other lines, and whose symbols may have other
-// names. It asks once for each symbol. A body goes with the line that it is inlined at. Head counts
-// and timestamps stay, and so does the order of units and symbols; those that nothing refers to any
-// more are left out. There is no summary. p is not changed. It takes O(n log n).
+// Relocate returns a profile with records moved to other lines, and with symbols renamed. It calls
+// where once for each symbol. An inlined body moves together with the line of its call. Head
+// counts, timestamps, and the order of units and symbols stay. Units and symbols without any
+// reference are dropped. The result has no summary. p is not changed. Relocate takes O(n log n).
 func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
 	for f := range p.NumUnits() {
@@ -42,7 +42,7 @@ type relocator struct {
 	open     stack.Stack[openBody]
 }
 
-// An openBody is one whose records are being moved.
+// An openBody is an inlined body whose records are being moved.
 type openBody struct {
 	end  int
 	line func(uint32) (uint32, bool)
@@ -80,7 +80,7 @@ func (r *relocator) records(s SymbolRef, records []Record) []Record {
 	return r.body.Records()
 }
 
-// leave closes the innermost body and goes back to the lines of the one around it.
+// leave ends the innermost body, and restores the line function of the enclosing one.
 func (r *relocator) leave(line *func(uint32) (uint32, bool)) {
 	r.body.Leave()
 	*line = r.open.Pop().line

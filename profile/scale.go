@@ -1,12 +1,13 @@
 package profile
 
-// MergeScaled is [Profile.Merge] with every head count, count and number of calls of q multiplied
-// by a weight, in 128 bits, rounded to the nearest number, halves up, and saturating. Timestamps
-// are what they are. A function that has no record, timestamp or head count left is not added.
+// MergeScaled is like [Profile.Merge], but multiplies every head count, count and number of calls
+// of q by weight. Products are computed in 128 bits, rounded to nearest, halves up, and saturate.
+// Timestamps are not scaled. A function is not added if neither a record nor a timestamp nor a head
+// count is left.
 //
-// Each input is scaled by itself before it is added, so the order of inputs
-// does not matter here either. Merging profiles first and scaling the sum is the same
-// for a whole weight; one that is not may round differently.
+// Each input is scaled separately before it is added, so the order of inputs does not matter.
+// Merging first and scaling the sum gives the same result for an integer weight; for other weights
+// rounding may differ.
 func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 	symbols := p.adopt(q)
 	var body Body
@@ -16,7 +17,7 @@ func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 			weight.scale(records)
 		}
 		p.AddFunction(symbols[s], Function{
-			HeadCount: weight.of(f.HeadCount),
+			HeadCount: weight.Of(f.HeadCount),
 			Timestamp: f.Timestamp,
 			Records:   records,
 		})
@@ -27,7 +28,7 @@ func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 func (r Ratio) scale(records []Record) {
 	for i := range records {
 		if at := &records[i]; at.Kind != KindInlined {
-			at.Count = r.of(at.Count)
+			at.Count = r.Of(at.Count)
 		}
 	}
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// Sources is the sources section of a version 4 file: what it remembers of the lines of functions.
-// All methods may be called from many goroutines.
+// Sources is the sources section of a version 4 file, which holds the marks of functions and the
+// hashes of units. All methods may be called concurrently.
 type Sources struct {
 	Section afdo.Section
 	table   *sourcefmt.Table
 }
 
-// ErrOtherSources is returned for a sources section that is of other units than those of its file:
-// a program that does not know the section has changed them.
+// ErrOtherSources is returned if a sources section does not match the units of its file. A program
+// that does not know the section has changed them.
 var ErrOtherSources = errors.New("sources of other units")
 
 var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
 
-// ReadSources opens the sources section of a file: its last section, or the last one before the
-// index. The error is [afdo.ErrNotFound] if there is none or one of another version, and
-// [ErrOtherSources]; others are those of a malformed section. It reads that section and the file
-// names.
+// ReadSources opens the sources section of a file, which is the last section or the last one before
+// the index. It returns [afdo.ErrNotFound] if there is none or if it has another version, and
+// [ErrOtherSources] if it does not match the file; other errors concern a malformed section. It
+// reads the section and the file names.
 func ReadSources(r *afdo.Reader) (*Sources, error) {
 	s, err := findSources(r)
 	if err != nil {
@@ -79,12 +79,12 @@ func (s *Sources) fault(f *wire.Fault) error {
 	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// Sum returns the lower half of the hash of a unit's file, 0 if that is not known, and whether any
-// function of the unit is remembered.
+// Sum returns the lower half of the hash of a unit's file, 0 if unknown. ok reports whether any
+// function of the unit has marks.
 func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
 
-// Unit calls yield for each function of a unit that is remembered, and returns the lower half of
-// the hash of the unit's file, 0 if that is not known.
+// Unit calls yield for each function of a unit that has marks. It returns the lower half of the
+// hash of the unit's file, 0 if unknown.
 func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
 	start, end := u.IDs()
 	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
@@ -96,8 +96,8 @@ func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum
 	return sum, nil
 }
 
-// readMarks reads what the file remembers of its sources. A section of other units is passed over,
-// as is one of another version.
+// readMarks reads the sources section. It ignores a section that does not match the file or has
+// another version.
 func (l *loader) readMarks(r *afdo.Reader) error {
 	s, err := ReadSources(r)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, ErrOtherSources) {

@@ -2,13 +2,13 @@ package profile
 
 import "iter"
 
-// Split iterates over the units of p, each with a profile of its own: its symbols and functions,
-// and of other units the symbols that its records refer to. Merging these profiles, in any order
-// and groups, makes p again, its unknown-file unit and its units without symbols included. It is
-// how the functions of one unit can be summed in another place than those of the next one.
+// Split iterates over the units of p. For each unit it yields a profile with the symbols and
+// functions of that unit, and with the symbols of other units to which its records refer. Merging
+// all these profiles, in any order and grouping, gives p again, including [UnknownUnit] and units
+// without symbols. Split allows the functions of different units to be summed in different places.
 //
-// Each step takes time and memory in proportion to what it returns. What is yielded is the
-// caller's; p must not change meanwhile.
+// Each step takes time and memory proportional to the yielded profile, which belongs to the caller.
+// p must not change during the iteration.
 func (p *Profile) Split() iter.Seq2[UnitRef, *Profile] {
 	return func(yield func(UnitRef, *Profile) bool) {
 		symbols := p.symbolsByFile()
@@ -31,16 +31,16 @@ func (p *Profile) symbolsByFile() [][]SymbolRef {
 	return symbols
 }
 
-// A splitter makes profiles of units.
+// A splitter creates profiles of single units.
 type splitter struct {
 	from  *Profile
-	taken []bool      // whether the profile at hand has a symbol
-	refs  []SymbolRef // its number there
-	all   []SymbolRef // all that it has
+	taken []bool      // whether the current profile has each symbol
+	refs  []SymbolRef // number of each symbol in the current profile
+	all   []SymbolRef // all symbols in the current profile
 	body  Body
 }
 
-// unit returns the profile of a unit that has these symbols.
+// unit returns the profile of a unit with the given symbols.
 func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 	q := New()
 	q.AddUnit(s.from.UnitPath(f))
@@ -72,7 +72,7 @@ func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 	return q
 }
 
-// take adds a symbol to a profile, unless it has it.
+// take adds a symbol to a profile, unless the profile already has it.
 func (s *splitter) take(q *Profile, symbol SymbolRef) {
 	if s.taken[symbol] {
 		return

@@ -2,23 +2,23 @@ package profile
 
 import "strings"
 
-// Suffixes that compilers give to what they make out of a function. Most have a number after them.
+// Suffixes that compilers append to the names of clones. Most are followed by a number.
 var (
 	numberedSuffixes = map[string]bool{
 		"isra": true, "constprop": true, "part": true, "cold": true, "lto_priv": true, "localalias": true, // GCC
-		"llvm": true, // LLVM, of static functions that ThinLTO has made visible
+		"llvm": true, // LLVM, for static functions that ThinLTO exports
 	}
 	plainSuffixes = map[string]bool{"cold": true, "localalias": true}
 )
 
-// StripSuffixes returns a profile whose names have no compiler suffixes:
-// .isra.N, .constprop.N, .part.N, .cold, .cold.N, .lto_priv.N, .localalias,
-// .localalias.N and .llvm.N, any number of them one after the other. What then has one name in
-// one unit is merged, as [Profile.Merge] does it: functions, and in all bodies
-// the targets and inlined bodies of one location.
+// StripSuffixes returns a profile whose names have no compiler suffixes: .isra.N, .constprop.N,
+// .part.N, .cold, .cold.N, .lto_priv.N, .localalias, .localalias.N and .llvm.N, in any number and
+// order. Symbols of a unit that then have the same name are merged, as by [Profile.Merge]: their
+// functions and, in all bodies, call targets and inlined bodies at the same location.
 //
-// renamed is the number of symbols that had a suffix, merged how many of all symbols are gone
-// because another has their name. There is no summary. p is not changed. It takes O(n log n).
+// renamed is the number of symbols that had a suffix. merged is the number of symbols that
+// disappeared because of another symbol with the same name. The result has no summary. p is not
+// changed. StripSuffixes takes O(n log n).
 func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	q = New()
 	for f := range p.NumUnits() {
@@ -40,7 +40,7 @@ func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	return q, renamed, p.NumSymbols() - q.NumSymbols()
 }
 
-// withoutSuffixes returns a name without compiler suffixes. It is never cut to nothing.
+// withoutSuffixes returns a name without compiler suffixes. The result is never empty.
 func withoutSuffixes(name string) string {
 	for {
 		rest, last := cutLast(name)
@@ -59,7 +59,7 @@ func withoutSuffixes(name string) string {
 	}
 }
 
-// cutLast cuts a name at its last dot. Without one, nothing comes after it.
+// cutLast cuts a name at its last dot. Without a dot, after is empty.
 func cutLast(name string) (before, after string) {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		return name[:i], name[i+1:]

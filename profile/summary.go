@@ -8,22 +8,22 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// cutoffs are the shares of the total count that a summary tells about, in parts per million
+// cutoffs are the shares of the total count for which a summary has entries, in parts per million
 // (format note 19).
 var cutoffs = [...]uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
 	900000, 950000, 990000, 999000, 999900, 999990, 999999,
 }
 
-// Summarize computes the summary of the profile (RFC 4.4) as format note 19 says.
+// Summarize computes the summary of the profile (RFC 4.4), as defined in format note 19.
 //
-// Every count record, zeros and those of inlined bodies included, is one count.
-// The total saturates. An entry is about the smallest set of largest counts
-// that reach its share of the total, equal counts taken together. A share of
-// 0, of a total that is 0 or too small for its cutoff, is reached by no counts
-// at all: such an entry has 0 in both fields, as LLVM's profile summaries have.
+// Every count record is one count, including zeros and those of inlined bodies. The total
+// saturates. An entry describes the smallest set of largest counts that reaches its share of the
+// total; equal counts are taken together. A share of 0, of a total that is 0 or too small for the
+// cutoff, needs no counts. Both fields of such an entry are 0, as in LLVM's summaries.
 //
-// It takes O(n), 8 bytes a record, and 8 for each count that is not 0. p.Summary is left alone.
+// It takes O(n) time, 8 bytes per record, and 8 bytes per count above 0. It does not change
+// p.Summary.
 func (p *Profile) Summarize() *afdo.Summary {
 	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}
 	counts, positive := make([]uint64, p.numRecords()+1), 0
@@ -37,7 +37,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 			s.NumCounts++
 			s.TotalCount = saturating.Add(s.TotalCount, r.Count)
 			counts[positive] = r.Count
-			positive += int((r.Count | -r.Count) >> 63) // 1 unless it is 0, which no processor could guess
+			positive += int((r.Count | -r.Count) >> 63) // adds 1 unless the count is 0, without an unpredictable branch
 		}
 	}
 	counts = sortCounts(counts[:positive])
@@ -62,12 +62,12 @@ func (p *Profile) numRecords() int {
 	return n
 }
 
-// histogram returns the entries of a summary, given its total and the counts that are not 0, in
-// descending order, each with how many there are of it. Zeros bring no share any nearer.
+// histogram returns the entries of a summary. next returns the counts above 0 in descending order,
+// each with the number of its occurrences. Zeros do not contribute to any share.
 func histogram(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	entries := make([]afdo.SummaryEntry, len(cutoffs))
 	e := afdo.SummaryEntry{}
-	sum := uint64(0) // saturates as the total does, so all counts together reach any share
+	sum := uint64(0) // saturates like the total, so that all counts together reach any share
 	for i, cutoff := range cutoffs {
 		e.Cutoff = cutoff
 		for share := shareOf(total, cutoff); sum < share; {

@@ -6,19 +6,18 @@ import (
 	"github.com/go-afdo/afdo/internal/arena"
 )
 
-// A SymbolRef names a symbol of one [Profile]: the first symbol is 0.
+// A SymbolRef identifies a symbol within one [Profile]. Symbols are numbered from 0.
 type SymbolRef uint32
 
-// AddSymbol returns the symbol of a name in a unit, adding it if need be.
-// A symbol without a function is one that is only referred to. The name is
-// copied, so it may be part of a large buffer; the copy is the caller's to
-// keep through [Profile.SymbolName] as long as it likes.
+// AddSymbol returns the symbol with the given name in a unit, and adds it if it is new. A symbol
+// without a function is only referred to by records. AddSymbol copies the name, so name may be part
+// of a large buffer. The string returned by [Profile.SymbolName] does not retain that buffer.
 func (p *Profile) AddSymbol(f UnitRef, name string) SymbolRef {
 	_ = p.paths[f]
 	return p.symbols.add(f, name)
 }
 
-// FindSymbol returns the symbol of a name in a unit, if there is one.
+// FindSymbol returns the symbol with the given name in a unit, if it exists.
 func (p *Profile) FindSymbol(f UnitRef, name string) (SymbolRef, bool) {
 	return p.symbols.find(f, name)
 }
@@ -36,20 +35,20 @@ func (p *Profile) SymbolUnit(s SymbolRef) UnitRef { return p.symbols.rows.at(int
 type symbol struct {
 	name     string
 	file     UnitRef
-	function uint32 // number of its function, counted from 1; 0 if it has none
+	function uint32 // number of its function, from 1; 0 if it has none
 }
 
-// A symbolTable numbers symbols and finds them by unit and name. Its index is
-// an open-addressing hash table of symbol numbers: a map keyed by unit and name
-// takes four times the memory and keeps a second pointer to each name.
+// A symbolTable numbers symbols and finds them by unit and name. It uses an open-addressing hash
+// table of symbol numbers, because a Go map keyed by unit and name takes four times the memory and
+// has a second pointer to each name.
 type symbolTable struct {
 	rows  table[symbol]
 	names arena.Names
-	seed  maphash.Seed // random, so that no file can choose names that collide
-	slots []slot       // a power of two of them, at most three quarters used
+	seed  maphash.Seed // random, so that a file cannot choose colliding names
+	slots []slot       // their number is a power of two; at most 3/4 are in use
 }
 
-// A slot is empty if its row is 0.
+// A slot is an entry of the hash table. It is empty if row is 0.
 type slot struct {
 	hash uint32
 	row  uint32 // SymbolRef + 1
@@ -61,13 +60,13 @@ func newSymbolTable() symbolTable {
 	return symbolTable{seed: maphash.MakeSeed(), slots: make([]slot, firstSlots)}
 }
 
-// hash mixes the unit in with an odd factor: one name in many units, the common
-// case of a header's functions, never collides.
+// hash combines the hashes of unit and name. The factor is odd, so the same name in different units
+// never collides. This case is common, for functions in headers.
 func (t *symbolTable) hash(f UnitRef, name string) uint32 {
 	return uint32(maphash.String(t.seed, name)) ^ uint32(f)*0x9E3779B1
 }
 
-// lookup returns the slot of a symbol, or the empty one where it belongs.
+// lookup returns the slot of a symbol, or the empty slot where it belongs.
 func (t *symbolTable) lookup(f UnitRef, name string, hash uint32) *slot {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {

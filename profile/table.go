@@ -1,7 +1,7 @@
 package profile
 
-// A table is a list that grows without copying: a plain slice of a million
-// functions would take twice its size while it grows. The zero table is empty.
+// A table is a list that grows without copying. A slice of a million functions would temporarily
+// take twice its size when it grows. The zero table is empty.
 type table[T any] struct {
 	pages [][]T
 	len   int
@@ -14,7 +14,7 @@ func (t *table[T]) at(i int) *T { return &t.pages[uint(i)/pageLen][uint(i)%pageL
 func (t *table[T]) append(v T) {
 	switch {
 	case t.len == 0:
-		t.pages = [][]T{nil} // the first page grows, for small profiles
+		t.pages = [][]T{nil} // the first page grows, which saves memory for small profiles
 	case t.len%pageLen == 0:
 		t.pages = append(t.pages, make([]T, 0, pageLen))
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Tally gathers what the summary of a profile tells, where the profile is in several places:
-// each of its functions in one of them, as [Profile.Split] has it. The zero Tally is of an empty
-// profile. It takes 16 bytes, and up to 16 more, for each value that a count has.
+// A Tally computes the summary of a profile that is distributed over several places, each function
+// in one of them, as by [Profile.Split]. The zero Tally describes an empty profile. It takes 16 to
+// 32 bytes per distinct count.
 type Tally struct {
 	facts   afdo.Summary // without entries
 	counts  []counted
-	compact int // how many of counts ascend and have values of their own
+	compact int // the number of leading counts that are sorted and distinct
 }
 
-// A counted is a value that n counts have.
+// A counted is a count and the number of its occurrences.
 type counted struct{ count, n uint64 }
 
 // Add adds the functions of a profile.
@@ -38,7 +38,7 @@ func (t *Tally) Add(p *Profile) {
 	}
 }
 
-// AddTally adds what another Tally has gathered of other functions.
+// AddTally adds another Tally, which must be of other functions.
 func (t *Tally) AddTally(o *Tally) {
 	t.facts.NumFunctions += o.facts.NumFunctions
 	t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, o.facts.MaxFunctionCount)
@@ -50,7 +50,7 @@ func (t *Tally) AddTally(o *Tally) {
 	}
 }
 
-// add adds counts of one value, but zeros, which bring no share any nearer.
+// add adds counts of one value. It ignores zeros, which do not contribute to any share.
 func (t *Tally) add(c counted) {
 	const least = 1 << 10
 	if c.count == 0 {
@@ -62,7 +62,7 @@ func (t *Tally) add(c counted) {
 	t.counts = append(t.counts, c)
 }
 
-// settle sorts the counts and makes one of those that have one value.
+// settle sorts the counts and combines equal ones.
 func (t *Tally) settle() {
 	slices.SortFunc(t.counts, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
 	settled := t.counts[:0]
@@ -76,7 +76,8 @@ func (t *Tally) settle() {
 	t.counts, t.compact = settled, len(settled)
 }
 
-// Summary returns what [Profile.Summarize] returns for a profile that has all these functions.
+// Summary returns the result of [Profile.Summarize] for a profile with all functions that were
+// added.
 func (t *Tally) Summary() *afdo.Summary {
 	t.settle()
 	s := t.facts
@@ -89,7 +90,7 @@ func (t *Tally) Summary() *afdo.Summary {
 	return &s
 }
 
-// MarshalBinary encodes a Tally, to send it to another machine.
+// MarshalBinary encodes a Tally, so that it can be sent to another machine.
 func (t *Tally) MarshalBinary() ([]byte, error) {
 	t.settle()
 	var data []byte
@@ -107,8 +108,7 @@ func (t *Tally) MarshalBinary() ([]byte, error) {
 
 var errTally = errors.New("profile: not a tally")
 
-// UnmarshalBinary decodes what [Tally.MarshalBinary] returns. It fails for anything else that does
-// not look like it.
+// UnmarshalBinary decodes the result of [Tally.MarshalBinary]. Other data gives an error.
 func (t *Tally) UnmarshalBinary(data []byte) error {
 	*t = Tally{}
 	next := func() (v uint64) {

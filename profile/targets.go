@@ -8,13 +8,13 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// LimitTargets returns a profile in which no location of a body has more than n call targets: those
-// with the most calls stay. Of targets with the same number of calls, those whose unit and name
-// come first stay. Samples and inlined bodies stay as they are.
+// LimitTargets returns a profile in which each location of a body has at most n call targets. It
+// keeps the targets with the most calls; among equals, those that come first by unit and name.
+// Samples and inlined bodies do not change.
 //
-// removed is the number of targets that were left out, and calls the sum of
-// their calls, saturating. Symbols that nothing refers to any more are left out.
-// There is no summary. p is not changed. It takes O(n log n).
+// removed is the number of removed targets, and calls the sum of their calls, saturating. Symbols
+// without any reference are dropped. The result has no summary. p is not changed. LimitTargets
+// takes O(n log n).
 func (p *Profile) LimitTargets(n int) (q *Profile, removed int, calls uint64) {
 	q = p.like()
 	l := targetLimiter{profile: p, n: n}
@@ -30,10 +30,10 @@ type targetLimiter struct {
 	removed int
 	calls   uint64
 	body    Body
-	targets []Record // of the location at hand
+	targets []Record // targets of the current location
 }
 
-// limit returns the records with the targets that stay. They are valid until the next call.
+// limit returns the records without the removed targets. They are valid until the next call.
 func (l *targetLimiter) limit(records []Record) []Record {
 	l.body.Reset()
 	open := 0
@@ -68,7 +68,7 @@ func (l *targetLimiter) sameLocation(r *Record) bool {
 	return len(l.targets) > 0 && l.targets[0].place().where == r.place().where
 }
 
-// flush adds the hottest targets of a location to the body.
+// flush adds the hottest targets of the current location to the body.
 func (l *targetLimiter) flush() {
 	if len(l.targets) > l.n {
 		slices.SortFunc(l.targets, l.hotter)
@@ -85,7 +85,7 @@ func (l *targetLimiter) flush() {
 	l.targets = l.targets[:0]
 }
 
-// hotter puts targets with more calls first.
+// hotter orders targets by descending calls.
 func (l *targetLimiter) hotter(a, b Record) int {
 	p := l.profile
 	return cmp.Or(

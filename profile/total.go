@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// A total is a sum of counts. It is exact: a profile has not nearly 2^64 records.
+// A total is a sum of counts. It is exact, because a profile has far fewer than 2^64 records.
 type total struct{ hi, lo uint64 }
 
 func (t *total) add(u total) {
@@ -15,7 +15,7 @@ func (t *total) add(u total) {
 	t.hi += u.hi + carry
 }
 
-// saturated returns what a count can say of the sum.
+// saturated returns the sum as a count.
 func (t total) saturated() uint64 {
 	if t.hi > 0 {
 		return math.MaxUint64
@@ -25,7 +25,7 @@ func (t total) saturated() uint64 {
 
 func (t total) float() float64 { return float64(t.hi)*(1<<64) + float64(t.lo) }
 
-// shareOf returns which part of a whole the sum is: exactly 1 if it is the whole, 0 of nothing.
+// shareOf returns the sum's share of whole: exactly 1 if they are equal, and 0 if whole is 0.
 func (t total) shareOf(whole total) float64 {
 	if whole == (total{}) {
 		return 0
@@ -33,7 +33,7 @@ func (t total) shareOf(whole total) float64 {
 	return t.float() / whole.float()
 }
 
-// compareShares compares a part of a whole with a part of another, exactly.
+// compareShares compares part/whole with otherPart/otherWhole, exactly.
 func compareShares(part, whole, otherPart, otherWhole total) int {
 	return compareProducts(part, otherWhole, otherPart, whole)
 }
@@ -60,7 +60,7 @@ func (t total) compare(u total) int {
 	return cmp.Compare(t.lo, u.lo)
 }
 
-// times returns the 256 bits of a product.
+// times returns the product in 256 bits.
 func (t total) times(u total) (upper, lower total) {
 	lower.hi, lower.lo = bits.Mul64(t.lo, u.lo)
 	upper.hi, upper.lo = bits.Mul64(t.hi, u.hi)
@@ -78,7 +78,7 @@ func product(x, y uint64) total {
 	return total{hi, lo}
 }
 
-// samplesOf returns the sum of all counts of a body and of what is inlined in it.
+// samplesOf returns the sum of all counts in a body, including inlined bodies.
 func samplesOf(records []Record) total {
 	var sum total
 	for i := range records {

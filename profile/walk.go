@@ -2,23 +2,23 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/stack"
 
-// A Walker steps through records in pre-order and keeps the depth. It allocates
-// nothing down to a depth of 16, and never uses the machine stack.
+// A Walker iterates over records in pre-order and tracks the depth. It does not allocate for depths
+// up to 16, and does not recurse.
 type Walker struct {
 	records []Record
 	next    int
-	end     int // where the innermost body ends
+	end     int // end of the innermost body
 	depth   int
-	shallow [16]int          // where the bodies around it end, outermost first
-	deep    stack.Stack[int] // the same beyond the shallow ones
+	shallow [16]int          // ends of the enclosing bodies, outermost first
+	deep    stack.Stack[int] // further ends, if there are more
 }
 
-// Walk returns a walker over the records of a body. The records must not change while it is used.
+// Walk returns a walker over the records of a body. The records must not change while it is in use.
 func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
 
-// Next returns the next record and its depth, 0 for the function's own. The depth of a KindInlined
-// record is that of the body that contains it; the records of its own body are one deeper. The
-// caller must not change the record.
+// Next returns the next record and its depth. The records of the function itself have depth 0. A
+// KindInlined record has the depth of the body that contains it; the records of its own body are
+// one deeper. The caller must not change the record.
 func (w *Walker) Next() (r *Record, depth int, ok bool) {
 	for w.next >= w.end {
 		if w.depth == 0 {
