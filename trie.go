@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -43,7 +43,7 @@ func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
 	f := t.strings
 	f.SomeStrings(func(n int, label []byte) bool { return mayBeClone(canonicalName, n, label) },
 		func(index uint32, found []byte) bool {
-			if name := string(found); canonical.Name(name) == canonicalName {
+			if name := string(found); symname.Canonical(name) == canonicalName {
 				names[index] = name
 			}
 			return true

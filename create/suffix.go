@@ -1,10 +1,6 @@
 package create
 
-import (
-	"strings"
-
-	"github.com/go-afdo/afdo/internal/canonical"
-)
+import "github.com/go-afdo/afdo/internal/symname"
 
 // Suffixes says which suffixes of compilers are cut from names.
 type Suffixes int
@@ -24,9 +20,9 @@ const (
 // A canonicalName is a name without suffixes.
 type canonicalName struct {
 	name     string
-	copy     string // the copy of the function that it is, or is a piece of: without the suffixes of pieces
-	fragment bool   // it is a piece of a function that is not where the function is entered
-	cold     bool   // and that is only jumped into
+	copy     string // the clone that the symbol is, or is a part of: the name without the suffixes of parts
+	fragment bool   // the symbol is a part of a function, and callers do not enter the function there
+	cold     bool   // the part is only reached by jumps
 }
 
 // canonical takes the suffixes off a name.
@@ -36,7 +32,7 @@ func (s Suffixes) canonical(name string) canonicalName {
 		return canonicalName{name: name, copy: name}
 	case AllSuffixes:
 		c := SelectedSuffixes.canonical(name)
-		if short := canonical.Name(name); short != "" {
+		if short := symname.Canonical(name); short != "" {
 			c.name = short
 		} else {
 			c.name = name
@@ -45,64 +41,15 @@ func (s Suffixes) canonical(name string) canonicalName {
 	}
 	c := canonicalName{name: name, copy: name}
 	for {
-		rest, word, ok := cutSuffix(c.name)
+		rest, suffix, ok := symname.CutSuffix(c.name)
 		if !ok {
 			return c
 		}
-		p, isPiece := pieces[word]
-		if isPiece {
+		if suffix.Fragment {
 			c.copy = rest
 		}
 		c.name = rest
-		c.cold = c.cold || p.cold
-		c.fragment = c.fragment || isPiece
+		c.cold = c.cold || suffix.Cold
+		c.fragment = c.fragment || suffix.Fragment
 	}
-}
-
-// A piece is a part of a function that is not where it is entered.
-type piece struct {
-	numbered bool // a number is behind the word, or may be behind .cold
-	cold     bool // it is only jumped into
-}
-
-// pieces are the words that compilers name pieces by, clones those of copies, which all have a
-// number.
-var (
-	pieces = map[string]piece{
-		"part": {numbered: true}, "__part": {numbered: true, cold: true}, "cold": {numbered: true, cold: true}, "eh": {cold: true},
-		"resume": {}, "destroy": {}, "cleanup": {},
-	}
-	clones = map[string]bool{"isra": true, "constprop": true, "lto_priv": true, "llvm": true}
-)
-
-// gccActor is the end of the name of what GCC makes of the body of a coroutine. What destroys its
-// frame calls that, and has the same name for compilers that cut names at a dot.
-const (
-	gccActor   = ".Frame.actor"
-	gccDestroy = ".Frame.destroy"
-)
-
-// cutSuffix takes the last suffix off a name.
-func cutSuffix(name string) (rest, word string, ok bool) {
-	rest, word = cutLast(name)
-	if frame, ok := strings.CutSuffix(name, gccDestroy); ok {
-		return frame + gccActor, "cold", true
-	}
-	p, isPiece := pieces[word]
-	if isPiece && (!p.numbered || word == "cold") {
-		return rest, word, rest != ""
-	}
-	if word == "" || strings.Trim(word, "0123456789") != "" {
-		return name, "", false
-	}
-	rest, word = cutLast(rest)
-	return rest, word, rest != "" && (clones[word] || pieces[word].numbered)
-}
-
-// cutLast cuts a name at its last dot. Without one, nothing comes after it.
-func cutLast(name string) (before, after string) {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		return name[:i], name[i+1:]
-	}
-	return name, ""
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -164,7 +164,7 @@ func (c *checker) lookups(scheme Scheme) error {
 		}
 	}
 	if x.Has(indexfmt.Names) {
-		err := c.table(indexfmt.Names, func(name string) (string, bool) { return canonical.Name(name), true })
+		err := c.table(indexfmt.Names, func(name string) (string, bool) { return symname.Canonical(name), true })
 		if err != nil {
 			return err
 		}

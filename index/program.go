@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4"
 )
 
@@ -26,7 +26,7 @@ type Scheme struct {
 // canonical name, under which it is stored anyway.
 func (s *Scheme) key(name string) (key string, ok bool) {
 	key = s.Unqualified(name)
-	return key, key != "" && key != canonical.Name(name)
+	return key, key != "" && key != symname.Canonical(name)
 }
 
 // A Program answers questions about a whole file. If the Reader trusts the index of its file, see
@@ -57,7 +57,7 @@ func NewProgram(r *afdo.Reader) *Program { return &Program{r: r, file: scanned{r
 // Named iterates over the symbols with the given name in all units, by ascending symbol ID. This
 // includes symbols without samples.
 func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
-	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonical.Name(name)) },
+	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(symname.Canonical(name)) },
 		p.only(1, func(found string) bool { return found == name }))
 }
 
@@ -67,7 +67,7 @@ func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
 // Named.
 func (p *Program) Clones(canonicalName string) iter.Seq2[afdo.Symbol, error] {
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(canonicalName) },
-		p.only(1, func(found string) bool { return canonical.Name(found) == canonicalName }))
+		p.only(1, func(found string) bool { return symname.Canonical(found) == canonicalName }))
 }
 
 // Unqualified iterates over the symbols that have one of the given unqualified names in a scheme,

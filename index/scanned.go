@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
@@ -88,7 +88,7 @@ func (f *scanned) nameTable() (*symtab.Names[afdo.SymbolID], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.names == nil {
-		t, err := f.newTable(func(name string) (string, bool) { return canonical.Name(name), true })
+		t, err := f.newTable(func(name string) (string, bool) { return symname.Canonical(name), true })
 		if err != nil {
 			return nil, err
 		}

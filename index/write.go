@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -252,7 +252,7 @@ func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
 	if x.Units >= indexfmt.MaxUnits {
 		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
 	}
-	names, err := nameEntries(r, func(name string) (string, bool) { return canonical.Name(name), true })
+	names, err := nameEntries(r, func(name string) (string, bool) { return symname.Canonical(name), true })
 	if err != nil {
 		return err
 	}

@@ -4,16 +4,9 @@ import (
 	"math/bits"
 
 	"github.com/go-afdo/afdo"
-
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/summary"
 )
-
-// cutoffs are the shares of the total count for which a summary has entries, in parts per million
-// (format note 19).
-var cutoffs = [...]uint32{
-	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
-	900000, 950000, 990000, 999000, 999900, 999990, 999999,
-}
 
 // Summarize computes the summary of the profile (RFC 4.4), as defined in format note 19.
 //
@@ -65,10 +58,10 @@ func (p *Profile) numRecords() int {
 // histogram returns the entries of a summary. next returns the counts above 0 in descending order,
 // each with the number of its occurrences. Zeros do not contribute to any share.
 func histogram(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
-	entries := make([]afdo.SummaryEntry, len(cutoffs))
+	entries := make([]afdo.SummaryEntry, len(summary.Cutoffs))
 	e := afdo.SummaryEntry{}
 	sum := uint64(0) // saturates like the total, so that all counts together reach any share
-	for i, cutoff := range cutoffs {
+	for i, cutoff := range summary.Cutoffs {
 		e.Cutoff = cutoff
 		for share := shareOf(total, cutoff); sum < share; {
 			count, n := next()

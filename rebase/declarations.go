@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/symbolize"
 )
 
@@ -37,7 +37,7 @@ func Declarations(ctx context.Context, f *symbolize.File) ([]Declaration, error)
 		for _, span := range code.Spans {
 			for i := span.Instance; i != nil; i = i.Caller {
 				if i.Function.Line > 0 {
-					found[Declaration{canonical.Name(i.Function.Linkage()), i.Function.File, int(i.Function.Line)}] = true
+					found[Declaration{symname.Canonical(i.Function.Linkage()), i.Function.File, int(i.Function.Line)}] = true
 				}
 			}
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A class that is given another template argument, or a namespace of another name, is in the
@@ -41,7 +41,7 @@ func (p *plan) respell(new *Sources) {
 	others := make(map[string]bool) // new symbols that are those of respelled ones
 	for _, c := range p.changes {
 		tree := treeOf(c.symbol)
-		if tree == nil || new.symbols[canonical.Name(c.symbol)] {
+		if tree == nil || new.symbols[symname.Canonical(c.symbol)] {
 			continue
 		}
 		text := textOf(tree)
@@ -194,7 +194,7 @@ func templatesOf(tree demangle.AST, respell func(string) string) map[string]stri
 
 // treeOf returns what a mangled symbol means, nil of another.
 func treeOf(symbol string) demangle.AST {
-	name := canonical.Name(symbol)
+	name := symname.Canonical(symbol)
 	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -155,13 +155,13 @@ func (p *plan) opened() map[string]bool {
 
 // inLocal returns how the symbols of lambdas and classes in a function have it.
 func inLocal(symbol string) string {
-	return "Z" + strings.TrimPrefix(canonical.Name(symbol), "_Z") + "E"
+	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
 }
 
 // retyped returns a symbol with the templates of the new sources, and with the function's
 // parameters as well.
 func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all string) {
-	cut := canonical.Name(c.name)
+	cut := symname.Canonical(c.name)
 	tree := treeOf(cut)
 	if tree == nil {
 		return c.name, c.name

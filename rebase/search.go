@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -106,7 +106,7 @@ func (f *finding) unmistakable(c *change) bool {
 // unit, debug info has no symbol, but the unqualified name.
 func (c *change) renamed() string {
 	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {
-		if slices.Contains(structors(c.new.symbol), canonical.Name(c.symbol)) {
+		if slices.Contains(structors(c.new.symbol), symname.Canonical(c.symbol)) {
 			return c.symbol
 		}
 		return sameStructor(c.new.symbol, c.symbol)

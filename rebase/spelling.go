@@ -6,8 +6,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
@@ -20,7 +20,7 @@ type spelling struct {
 }
 
 func spell(symbol string) spelling {
-	cut := canonical.Name(symbol)
+	cut := symname.Canonical(symbol)
 	if !strings.HasPrefix(cut, "_Z") || len(cut) > mangled.MaxLen {
 		return spelling{name: cut}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
@@ -105,13 +105,13 @@ func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareCallers)
 	clones := make(map[string]int)
 	for _, sym := range s.callers {
-		clones[canonical.Name(sym.Name)]++
+		clones[symname.Canonical(sym.Name)]++
 	}
 	var bodies []inlinedBody
 	var kept []program.Symbol
 	for _, sym := range s.callers {
 		found := s.bodiesIn(sym)
-		if clones[canonical.Name(sym.Name)] > 1 || len(found) > maxBodies {
+		if clones[symname.Canonical(sym.Name)] > 1 || len(found) > maxBodies {
 			f := s.samples[sym.ID]
 			f.HeadCount = 0
 			s.samples[sym.ID] = f
@@ -306,7 +306,7 @@ func (s *selection) shapeOf(records []profile.Record) string {
 // suffix of a clone, or the one that the assembler sees of a function that the compile defines.
 func (s *selection) mayBeRenamed(r profile.Record) bool {
 	name := s.calleeOrNone(r).Name
-	return canonical.Name(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
+	return symname.Canonical(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
 }
 
 // hasTotal reports whether there are samples in records, and not too many.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
@@ -14,7 +14,7 @@ import (
 // a few others, too. Sources are the files that are compiled, whose names are in those of
 // initializers.
 func (t *Text) MayHave(symbol string, sources []string) bool {
-	cut := canonical.Name(symbol)
+	cut := symname.Canonical(symbol)
 	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
 		return isInitializer(initializes, sources)
 	}
@@ -35,7 +35,7 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 // clang keeps the letters, digits and dots.
 func isInitializer(name string, sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
-		base := canonical.Name(filepath.Base(source))
+		base := symname.Canonical(filepath.Base(source))
 		return len(base) == len(name) && strings.Map(onlyWord, base) == strings.Map(onlyWord, name)
 	})
 }

@@ -3,7 +3,7 @@ package slice
 import (
 	"sync"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
@@ -65,7 +65,7 @@ func requirementsOf(sym program.Symbol) requirements {
 
 // satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
-	if cut := canonical.Name(r.Name); t.isLabel(cut) || t.onlyC && t.has(cut) {
+	if cut := symname.Canonical(r.Name); t.isLabel(cut) || t.onlyC && t.has(cut) {
 		return true
 	} else if !t.mayName(cut) {
 		return false

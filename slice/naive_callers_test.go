@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/quantize"
 )
@@ -28,7 +28,7 @@ func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 	for _, s := range callers {
 		clones := 0
 		for o := range n.callers {
-			if canonical.Name(n.p.SymbolName(o)) == canonical.Name(n.p.SymbolName(s)) {
+			if symname.Canonical(n.p.SymbolName(o)) == symname.Canonical(n.p.SymbolName(s)) {
 				clones++
 			}
 		}

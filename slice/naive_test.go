@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
@@ -95,11 +95,11 @@ func (n *naiveSlice) dropUnused() {
 	var idle []profile.SymbolRef
 	for s := range n.names {
 		name := n.p.SymbolName(s)
-		cut, key := canonical.Name(name), cxx.KeyOf(name)
+		cut, key := symname.Canonical(name), cxx.KeyOf(name)
 		needed := key == "" || key == cxx.OddKey || key == cxx.ConversionKey || n.q.Text.isLabel(cut)
 		for u := range used {
 			other := n.p.SymbolName(u)
-			needed = needed || canonical.Name(other) == cut
+			needed = needed || symname.Canonical(other) == cut
 			for o := range n.names {
 				plain := mayBeStructor(cut) || !cxx.IsMangled(n.p.SymbolName(o)) && cxx.KeyOf(n.p.SymbolName(o)) == key
 				if !cxx.IsMangled(name) {
@@ -148,7 +148,7 @@ func (n *naiveSlice) unmangled(name string) bool {
 
 // inText reports whether the words of a mangled name are in the text.
 func (n *naiveSlice) inText(name string) bool {
-	name = canonical.Name(name)
+	name = symname.Canonical(name)
 	if !cxx.IsMangled(name) {
 		lambda := cxx.KeyOf(name) == "operator()" || cxx.KeyOf(name) == "_FUN"
 		return (!lambda || n.q.Text.defines(cxx.KeyOf(name))) && cxx.TemplateWords(name, n.q.Text.has)
@@ -183,7 +183,7 @@ func (n *naiveSlice) grow() bool {
 		for o := range n.all() {
 			other := n.p.SymbolName(o)
 			same := cxx.KeyOf(name) == cxx.KeyOf(other) && cxx.KeyOf(name) != "" && cxx.KeyOf(name) != cxx.OddKey
-			if canonical.Name(name) == canonical.Name(other) ||
+			if symname.Canonical(name) == symname.Canonical(other) ||
 				same && cxx.IsMangled(name) && n.unmangled(other) ||
 				same && !cxx.IsMangled(name) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
 				add(n.own, o)
@@ -209,7 +209,7 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 	for o := range n.all() {
 		other := n.p.SymbolName(o)
-		if canonical.Name(name) == canonical.Name(other) || !cxx.IsMangled(name) && cxx.KeyOf(name) == cxx.KeyOf(other) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
+		if symname.Canonical(name) == symname.Canonical(other) || !cxx.IsMangled(name) && cxx.KeyOf(name) == cxx.KeyOf(other) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
 			n.names[o] = true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
@@ -280,7 +280,7 @@ func (s *selection) addGone(edited Edited) error {
 
 // isGone reports whether a function is remembered and no function of the text has its name.
 func (s *selection) isGone(sym program.Symbol) (bool, error) {
-	name := s.Index.KeyOf(canonical.Name(sym.Name))
+	name := s.Index.KeyOf(symname.Canonical(sym.Name))
 	if !sym.HasInfo || name == "" || name == cxx.OddKey || slices.Contains(implicitNames, name) || s.text.defines(name) {
 		return false, nil
 	}
@@ -321,7 +321,7 @@ func (s *selection) closeOwn() error {
 
 // addNamesakes adds the symbols that the compiler may take for one of the slice's own.
 func (s *selection) addNamesakes(sym program.Symbol) error {
-	cut := canonical.Name(sym.Name)
+	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
 		return nil
 	}
@@ -473,7 +473,7 @@ func (s *selection) addName(sym program.Symbol) {
 
 // addNamesOf adds the names that share one with a name.
 func (s *selection) addNamesOf(sym program.Symbol) error {
-	cut := canonical.Name(sym.Name)
+	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
 		return nil
 	}

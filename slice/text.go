@@ -6,8 +6,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
@@ -92,7 +92,7 @@ func (t *Text) names() []string {
 
 // mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
-	cut := canonical.Name(symbol)
+	cut := symname.Canonical(symbol)
 	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(symbol, requirement{t.has, t.hasScope, t.defines})
 }
 
@@ -153,7 +153,7 @@ type requirement struct {
 
 // needs asks for what a symbol needs until the answer is false, and reports whether it never was.
 func needs(symbol string, r requirement) bool {
-	name := canonical.Name(symbol)
+	name := symname.Canonical(symbol)
 	if variable, ok := cxx.CleansUp(name); ok {
 		if variable == "" {
 			return r.word("~")
@@ -162,7 +162,7 @@ func needs(symbol string, r requirement) bool {
 	} else if after, ok := cxx.InitializedBy(name); ok {
 		name = after
 	}
-	if name != canonical.Name(symbol) && !cxx.IsMangled(name) {
+	if name != symname.Canonical(symbol) && !cxx.IsMangled(name) {
 		return r.word(name)
 	}
 	if !cxx.IsMangled(name) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
@@ -31,7 +31,7 @@ import (
 func (s *selection) dropUnusedNames() {
 	uses := s.nameUses()
 	s.symbols = slices.DeleteFunc(s.symbols, func(sym program.Symbol) bool {
-		cut := canonical.Name(sym.Name)
+		cut := symname.Canonical(sym.Name)
 		key := s.Index.KeyOf(cut)
 		if uses.used[cut] || key == "" || key == cxx.OddKey || key == cxx.ConversionKey || s.text.isLabel(cut) {
 			return false
@@ -54,7 +54,7 @@ type nameUses struct {
 func (s *selection) nameUses() nameUses {
 	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool)}
 	for _, sym := range s.symbols {
-		cut := canonical.Name(sym.Name)
+		cut := symname.Canonical(sym.Name)
 		key := s.Index.KeyOf(cut)
 		if _, sampled := s.samples[sym.ID]; sampled || s.referred.Has(sym.ID) {
 			u.used[cut], u.usedKeys[key] = true, true

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // With -fpseudo-probe-for-profiling, clang numbers the blocks and calls of each function before
@@ -102,7 +102,7 @@ func guids(functions []Symbol) map[uint64]bool {
 	for _, f := range functions {
 		for _, name := range f.Names {
 			for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '.') {
-				all[guid.Of(name[:end])] = true
+				all[symname.GUID(name[:end])] = true
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (f *File) probeStarts() (*probeStarts, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.list = append(s.list, probeStart{guid.Of(name), row.low})
+		s.list = append(s.list, probeStart{symname.GUID(name), row.low})
 	}
 	slices.SortFunc(s.list, func(a, b probeStart) int {
 		return cmp.Or(cmp.Compare(a.guid, b.guid), cmp.Compare(a.address, b.address))

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -213,12 +213,12 @@ func probeFile(probes, descriptions []byte) (*File, []Symbol) {
 
 // body is a body of a name: what begins it, and its probes.
 func probeBody(name string, probes, inlined byte, rest ...byte) []byte {
-	head := binary.LittleEndian.AppendUint64(nil, guid.Of(name))
+	head := binary.LittleEndian.AppendUint64(nil, symname.GUID(name))
 	return append(append(head, probes, inlined), rest...)
 }
 
 func description(name string) []byte {
-	head := binary.LittleEndian.AppendUint64(nil, guid.Of(name))
+	head := binary.LittleEndian.AppendUint64(nil, symname.GUID(name))
 	head = binary.LittleEndian.AppendUint64(head, 77)
 	return append(append(head, byte(len(name))), name...)
 }
@@ -228,14 +228,14 @@ func TestProbesByHand(t *testing.T) {
 	probes := slices.Concat(
 		probeBody("gone", 1, 0, 1, probeRelative, 4), // its function is not there
 		probeBody("main", 1, 1, 1, probeRelative, 0), inner,
-		probeBody("main", 2, 0, slices.Concat([]byte{0, probeSentinel}, binary.LittleEndian.AppendUint64(nil, guid.Of("main")), []byte{9, probeRelative, 16})...),
+		probeBody("main", 2, 0, slices.Concat([]byte{0, probeSentinel}, binary.LittleEndian.AppendUint64(nil, symname.GUID("main")), []byte{9, probeRelative, 16})...),
 	)
 	f, wanted := probeFile(probes, slices.Concat(description("f"), description("main"), description("other")))
 	got, err := f.Probes(wanted)
 	require.NoError(t, err)
 	require.Equal(t, []string{"1000 main 1 false", "1004 f 1 false @ main:2", "100c f 255 true @ main:2", "1010 main 9 false"}, describeProbes(got))
 	require.Equal(t, uint32(3), got[2].Discriminator)
-	require.Equal(t, Probed{Name: "f", GUID: guid.Of("f"), Checksum: 77}, *got[1].Body.Function)
+	require.Equal(t, Probed{Name: "f", GUID: symname.GUID("f"), Checksum: 77}, *got[1].Body.Function)
 }
 
 func TestProbeFaults(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package summary compares the summary that a profile has with the one that its data make.
+// Package summary has the cutoffs of summaries, and compares the summary in a profile with the one
+// computed from its data.
 package summary
 
 import (
@@ -7,12 +8,20 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Figures is how many figures come before the entries.
+// Cutoffs are the shares of the total count for which a summary has entries, in parts per million
+// (format note 19). GCOV's version 4 and LLVM's sample profiles have the same.
+var Cutoffs = [...]uint32{
+	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
+	900000, 950000, 990000, 999000, 999900, 999990, 999999,
+}
+
+// Figures is the number of fields of a summary before its entries.
 const Figures = 5
 
-// Compare reports where a summary does not agree with the data: which says the figure, in the order
-// of [afdo.Summary], or [Figures] and the index of an entry. Where the data have been merged, a
-// count may have become larger and the number of counts smaller.
+// Compare calls report for each field in which a summary disagrees with the data. which is the
+// index of the field in [afdo.Summary], or [Figures] plus the index of an entry. If functions of
+// the file were merged when it was read, a count may be larger and the number of counts smaller;
+// Compare then accepts that.
 func Compare(found, data *afdo.Summary, merged bool, report func(which int, detail string)) {
 	agree := true
 	for i, f := range []struct {

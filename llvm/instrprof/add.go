@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A part selects a subset of functions by the hash of their names: every parts-th shard, starting
@@ -174,7 +174,7 @@ func (a *adder) text(t *textReader) error {
 		}
 	}
 	for r, err := range t.records() {
-		hash := guid.Of(r.name)
+		hash := symname.GUID(r.name)
 		if err == nil && !a.part.has(hash) {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/elfid"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A Correlation describes the functions of a program whose raw profiles do not contain this
@@ -89,7 +89,7 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 		return err
 	}
 	f := fields{Buffer: decode.Buffer{Data: data, Part: sectionNames}}
-	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[guid.Of(name)] = name })
+	f.names(uint64(len(data)), int64(len(data)), func(name []byte) { c.names[symname.GUID(name)] = name })
 	return f.err()
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
@@ -256,7 +256,7 @@ func (w *tableWalk) body() bool {
 	}
 	w.key = body[:w.keyLen:w.keyLen]
 	w.f = fields{Buffer: decode.Buffer{Data: body[w.keyLen:], Part: sectionPayload}, base: w.pos - int64(w.dataLen)}
-	if hash := guid.Of(w.key); hash != w.hash {
+	if hash := symname.GUID(w.key); hash != w.hash {
 		w.fail(start-itemHeadSize, fault.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil

@@ -6,13 +6,13 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo/internal/decode"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/llvm/internal/names"
 )
 
 // NameHash returns the hash of a name in indexed and raw files: the first eight bytes of its MD5,
 // little-endian.
-func NameHash(name string) uint64 { return guid.Of(name) }
+func NameHash(name string) uint64 { return symname.GUID(name) }
 
 // Symbol returns the symbol in a function's name. The name of a function with internal linkage
 // consists of the path of its source file, a ';' or ':', and the symbol.
@@ -53,7 +53,7 @@ func (c *nameCache) get(d *Dump) (nameTable, error) {
 	f := d.names
 	section = bytes.Clone(f.Data) // copied, because uncompressed names refer to it
 	f.Data = section
-	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[guid.Of(name)] = name })
+	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[symname.GUID(name)] = name })
 	if f.Err != nil {
 		return nil, f.err()
 	}

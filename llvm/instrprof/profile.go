@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A Profile holds records in memory, without duplicates of name and hash. Profiles are merged into
@@ -129,7 +129,7 @@ func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHa
 // returns an error that matches [ErrMismatch]. If only the bitmap or the values do not match, it
 // drops only these. The profile stays usable. It keeps no reference to r.
 func (p *Profile) Add(r Record, weight uint64) error {
-	return p.add(guid.Of(r.name), r, weight)
+	return p.add(symname.GUID(r.name), r, weight)
 }
 
 func (p *Profile) add(nameHash uint64, r Record, weight uint64) error {

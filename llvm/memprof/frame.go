@@ -1,10 +1,6 @@
 package memprof
 
-import (
-	"strings"
-
-	"github.com/go-afdo/afdo/internal/guid"
-)
+import "github.com/go-afdo/afdo/internal/symname"
 
 // A Frame is a place in a function: a call or, in the first frame of an allocation's stack, the
 // allocation.
@@ -22,17 +18,7 @@ const frameSize = 17
 // symbol name, without the suffixes .llvm.X and .part.X that the optimizer appends to copied or
 // promoted functions.
 func GUID(name string) uint64 {
-	return guid.Of(canonicalName(name))
-}
-
-// canonicalName cuts off the suffixes .llvm.X and .part.X.
-func canonicalName(name string) string {
-	for _, suffix := range []string{".llvm.", ".part."} {
-		if i := strings.LastIndex(name, suffix); i >= 0 && !strings.Contains(name[i+len(suffix):], ".") {
-			name = name[:i]
-		}
-	}
-	return name
+	return symname.GUID(symname.StripMemProf(name))
 }
 
 func (e *encoder) frame(f Frame) {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/guid"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A Name identifies a function, a callee or the type of a vtable: the linkage name, or its MD5.
@@ -18,7 +18,7 @@ type Name struct {
 // GUID returns the first 8 bytes of the MD5 of a name, in little-endian order. LLVM uses it as the
 // identifier of a function.
 func GUID(name string) uint64 {
-	return guid.Of(name)
+	return symname.GUID(name)
 }
 
 // GUID returns the GUID of the name. It takes about 150 ns unless the name is hashed.

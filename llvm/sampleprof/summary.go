@@ -6,13 +6,8 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/summary"
 )
-
-// cutoffs are the shares of the total count for which a summary has entries, in parts per million.
-var cutoffs = [...]uint32{
-	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
-	900000, 950000, 990000, 999000, 999900, 999990, 999999,
-}
 
 // readSummary decodes a summary.
 func (f *fields) readSummary() *afdo.Summary {
@@ -81,10 +76,10 @@ func (p *Profile) Summarize() *afdo.Summary {
 
 // histogram returns the entries of a summary. counts must be in ascending order.
 func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
-	entries := make([]afdo.SummaryEntry, len(cutoffs))
+	entries := make([]afdo.SummaryEntry, len(summary.Cutoffs))
 	e := afdo.SummaryEntry{}
 	sum := uint64(0)
-	for i, cutoff := range cutoffs {
+	for i, cutoff := range summary.Cutoffs {
 		hi, lo := bits.Mul64(total, uint64(cutoff))
 		share, _ := bits.Div64(hi, lo, 1_000_000)
 		for e.Cutoff = cutoff; sum < share && len(counts) > 0; {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // Notes take note of what stands in a text. The bytes are valid until a call returns. A name
@@ -158,7 +158,7 @@ func (d *scanner) directive() {
 func (d *scanner) file(marker []byte) {
 	_, name, _ := bytes.Cut(marker, []byte{'"'})
 	name = name[:max(bytes.LastIndexByte(name, '"'), 0)]
-	if base := Cleaned(canonical.Name(filepath.Base(string(name)))); isWord([]byte(base)) {
+	if base := Cleaned(symname.Canonical(filepath.Base(string(name)))); isWord([]byte(base)) {
 		d.notes.Word([]byte(base))
 	}
 }
@@ -233,7 +233,7 @@ func (d *scanner) quoted(quote byte) {
 // labelled takes note of the name that a function is given for the assembler. One of C++ is known
 // by what it is made of, whose scopes need not be in the text.
 func (d *scanner) labelled(label []byte) {
-	name := canonical.Name(string(label))
+	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {
 		d.notes.Word([]byte(word))
 	}

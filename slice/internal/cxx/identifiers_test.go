@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
@@ -110,7 +110,7 @@ func TestIdentifiersCorpus(t *testing.T) {
 		require.NoError(t, err)
 		quick, all := 0, 0
 		for s := range p.NumSymbols() {
-			name := canonical.Name(p.SymbolName(profile.SymbolRef(s)))
+			name := symname.Canonical(p.SymbolName(profile.SymbolRef(s)))
 			if !IsMangled(name) {
 				continue
 			}
@@ -149,7 +149,7 @@ func FuzzIdentifiers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, rest string) {
-		name := canonical.Name("_Z" + rest)
+		name := symname.Canonical("_Z" + rest)
 		s := nameReader{rest: name[len("_Z"):], begin: true}
 		for range len(name) {
 			word, ok := s.next()
@@ -180,7 +180,7 @@ func TestQuickLast(t *testing.T) {
 	}
 	p := synth.Profile(synth.SmallHeaders)
 	for s := range p.NumSymbols() {
-		names = append(names, canonical.Name(p.SymbolName(profile.SymbolRef(s))))
+		names = append(names, symname.Canonical(p.SymbolName(profile.SymbolRef(s))))
 	}
 	found := 0
 	for _, name := range names {

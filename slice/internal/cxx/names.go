@@ -6,8 +6,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // IsMangled reports whether a name is an assembler name of C++. All other names are functions of C
@@ -20,7 +20,7 @@ func IsMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 // that is not mangled loses its template arguments. The result is empty if
 // the name cannot be taken apart.
 func unqualified(name string) string {
-	name = canonical.Name(name)
+	name = symname.Canonical(name)
 	if !IsMangled(name) {
 		return withoutTemplateArgs(name)
 	}
@@ -52,7 +52,7 @@ const Initializing = "__static_initialization_and_destruction_"
 
 // KeyOf returns under which name a symbol is found: its unqualified one usually.
 func KeyOf(name string) string {
-	cut := canonical.Name(name)
+	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
 		return OddKey
 	}
@@ -155,7 +155,7 @@ func withoutTemplateArgs(name string) string {
 // IsPlain reports whether a name is not mangled, or one that several units may each have a function
 // of their own for.
 func IsPlain(name string) bool {
-	cut := canonical.Name(name)
+	cut := symname.Canonical(name)
 	return !IsMangled(cut) || IsInternal(cut)
 }
 

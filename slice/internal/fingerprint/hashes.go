@@ -9,9 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/canonical"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/stack"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 	"github.com/go-afdo/afdo/slice/internal/program"
@@ -162,7 +162,7 @@ type namesakeFinder struct {
 }
 
 func (c *namesakeFinder) newNode(sym program.Symbol) node {
-	cut := canonical.Name(sym.Name)
+	cut := symname.Canonical(sym.Name)
 	n := node{name: c.nameHash(sym), class: -1, plain: !cxx.IsMangled(cut)}
 	n.group = numberOf(c.groups, &c.symbolHashes.groups, cut)
 	c.symbolHashes.groups[n.group].add(&n)

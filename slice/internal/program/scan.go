@@ -3,7 +3,7 @@ package program
 import (
 	"sync"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/symtab"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
@@ -65,7 +65,7 @@ func (x *scan) names() error {
 }
 
 func (x *scan) add(sym Symbol) {
-	cut := canonical.Name(sym.Name)
+	cut := symname.Canonical(sym.Name)
 	x.rememberKey(cut)
 	x.cut.Add(cut, sym.ID)
 	key := x.KeyOf(cut)
@@ -82,7 +82,7 @@ func (x *scan) ByCanonical(cut string, yield func(Symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	return x.lookup(x.cut, cut, canonical.Name, yield)
+	return x.lookup(x.cut, cut, symname.Canonical, yield)
 }
 
 func (x *scan) ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error {
@@ -107,15 +107,15 @@ func (x *scan) byKeyIn(t **symtab.Names[ID], key string, yield func(Symbol)) err
 	if err := x.names(); err != nil {
 		return err
 	}
-	err := x.lookup(x.cut, key, canonical.Name, func(sym Symbol) {
-		if x.KeyOf(canonical.Name(sym.Name)) == key {
+	err := x.lookup(x.cut, key, symname.Canonical, func(sym Symbol) {
+		if x.KeyOf(symname.Canonical(sym.Name)) == key {
 			yield(sym)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return x.lookup(*t, key, func(name string) string { return x.KeyOf(canonical.Name(name)) }, yield)
+	return x.lookup(*t, key, func(name string) string { return x.KeyOf(symname.Canonical(name)) }, yield)
 }
 
 // KeyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for

@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/symbolize"
 )
 
@@ -53,12 +53,12 @@ func Declarations(ctx context.Context, binary string, functions []Name, holders 
 	wanted := make(map[Name][]int) // by the last part of the unit's path and the canonical name
 	canonicals := make(map[string]bool)
 	for i, f := range functions {
-		name := Name{path.Base(f.Unit), canonical.Name(f.Symbol)}
+		name := Name{path.Base(f.Unit), symname.Canonical(f.Symbol)}
 		wanted[name] = append(wanted[name], i)
 		canonicals[name.Symbol] = true
 	}
 	for _, name := range holders {
-		canonicals[canonical.Name(name)] = true
+		canonicals[symname.Canonical(name)] = true
 	}
 	symbols, err := symbolsNamed(file, canonicals)
 	if err != nil {
@@ -72,7 +72,7 @@ func Declarations(ctx context.Context, binary string, functions []Name, holders 
 		for _, span := range code.Spans {
 			for i := span.Instance; i != nil; i = i.Caller {
 				// The profile may have the function in another file than debug info.
-				for _, f := range wanted[Name{path.Base(i.Function.File), canonical.Name(i.Function.Linkage())}] {
+				for _, f := range wanted[Name{path.Base(i.Function.File), symname.Canonical(i.Function.Linkage())}] {
 					lines[f], found = i.Function.Line, true
 				}
 			}
@@ -104,7 +104,7 @@ func symbolsNamed(file *symbolize.File, names map[string]bool) ([]symbolize.Symb
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(s.Names, func(name string) bool { return names[canonical.Name(name)] }) {
+		if slices.ContainsFunc(s.Names, func(name string) bool { return names[symname.Canonical(name)] }) {
 			symbols = append(symbols, s)
 		}
 	}

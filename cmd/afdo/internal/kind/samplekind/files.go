@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/go-afdo/afdo/internal/canonical"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -22,14 +22,14 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	defer binary.Close()
 	wanted := make(map[string]bool)
 	for f := range p.Functions() {
-		wanted[canonical.Name(p.Name(f.Name).Text)] = true
+		wanted[symname.Canonical(p.Name(f.Name).Text)] = true
 	}
 	var symbols []symbolize.Symbol
 	for s, err := range binary.Symbols() {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(s.Names, func(name string) bool { return wanted[canonical.Name(name)] }) {
+		if slices.ContainsFunc(s.Names, func(name string) bool { return wanted[symname.Canonical(name)] }) {
 			symbols = append(symbols, s)
 		}
 	}
@@ -40,9 +40,9 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 		}
 		for _, span := range code.Spans {
 			for i := span.Instance; i != nil; i = i.Caller {
-				files[canonical.Name(i.Function.Linkage())] = i.Function.File
+				files[symname.Canonical(i.Function.Linkage())] = i.Function.File
 			}
 		}
 	}
-	return func(name string) string { return files[canonical.Name(name)] }, nil
+	return func(name string) string { return files[symname.Canonical(name)] }, nil
 }

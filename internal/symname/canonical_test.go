@@ -1,4 +1,4 @@
-package canonical
+package symname
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestName(t *testing.T) {
+func TestCanonical(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                      "",
 		"f":                     "f",
@@ -16,6 +16,6 @@ func TestName(t *testing.T) {
 		".hidden":               "",
 		"_ZN3foo17hE.llvm.1234": "_ZN3foo17hE",
 	} {
-		assert.Equal(t, want, Name(name), name)
+		assert.Equal(t, want, Canonical(name), name)
 	}
 }
