@@ -124,8 +124,9 @@ func (e *env) tune(ctx context.Context, t *tuning) error {
 	if t.Afdo, err = os.Executable(); err != nil {
 		return err
 	}
-	if t.Out = e.Out; t.json {
-		t.Out = e.Err
+	t.Out = cli.Printer{W: e.Out}
+	if t.json {
+		t.Out = cli.Printer{W: e.Err}
 	}
 	r, err := tune.Run(ctx, t.Options)
 	var failed *tune.CommandError

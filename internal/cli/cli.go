@@ -1,5 +1,5 @@
-// Package cli is what the commands of this repository have in common: the standard streams, exit
-// statuses and how an error is told. Below it are the flags that they share.
+// Package cli has what the commands of this repository share: standard streams, exit statuses and
+// the printing of messages. The packages below it have the flags that several verbs share.
 package cli
 
 import (
@@ -10,34 +10,34 @@ import (
 	"golang.org/x/term"
 )
 
-// Stdio stands for standard input or standard output in the place of a path.
+// Stdio is the path that means standard input or standard output.
 const Stdio = "-"
 
-// An Env is what a verb reads from and writes to. It gets it when it is made, so that tests run the
-// real verbs in their own process.
+// An Env has the streams that a verb reads and writes. A verb gets it when it is made, so tests can
+// run verbs in their own process.
 type Env struct {
 	In  io.Reader // standard input
 	Out io.Writer // standard output
 	Err io.Writer // standard error
 
-	Notes *[]string // unless nil, also has what Warnf says
+	Notes *[]string // if not nil, Warnf also appends its messages here
 }
 
-// Warnf says something on standard error that is no reason to stop.
+// Warnf prints a message on standard error about something that does not stop the verb.
 func (e *Env) Warnf(format string, args ...any) {
 	if e.Notes != nil {
 		*e.Notes = append(*e.Notes, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(e.Err, "afdo: "+format+"\n", args...)
+	fmt.Fprintf(Printer{e.Err}, "afdo: "+format+"\n", args...)
 }
 
-// IsTerminal tells whether something written there is read by a person.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns how many columns a terminal has, 0 for what is none.
+// Width returns the number of columns of a terminal, or 0 if w is none.
 func Width(w any) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -17,11 +17,11 @@ const (
 	StatusPartial = 3 // done, but for inputs that were left out
 )
 
-// A UsageError says that a verb was called in a wrong way, which shows only when it runs. The
-// process ends with [StatusUsage].
+// A UsageError reports wrong usage that a verb only finds when it runs. The process ends with
+// [StatusUsage].
 type UsageError struct{ msg string }
 
-// Error returns what is wrong.
+// Error returns the message.
 func (e *UsageError) Error() string { return e.msg }
 
 // Usagef returns a [UsageError].
@@ -29,30 +29,30 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...)}
 }
 
-// A StatusError ends the process with a status of its own. It prints nothing.
+// A StatusError ends the process with its value as the exit status. Nothing is printed.
 type StatusError int
 
-// Error names the status.
+// Error returns the status in words.
 func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// packagePrefixes is how the errors of this project's packages begin.
+// packagePrefixes are the prefixes of the errors of this module's packages.
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
 	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
 	"anyprof: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
 }
 
-// Message returns the text of an error without the packages it came through: the command says who
-// is speaking once, in front.
+// Message returns the text of an error for a terminal: without the names of the packages that it
+// came through, and without control characters. The command prints its own name once, before the
+// message.
 func Message(err error) string {
 	text := err.Error()
-	// A file that is missing is told in one way, whatever was tried first.
+	// A missing file has one message, whether stat or open failed.
 	var missing *fs.PathError
 	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) && missing.Op == "stat" {
 		text = strings.Replace(text, missing.Error(), (&fs.PathError{Op: "open", Path: missing.Path, Err: missing.Err}).Error(), 1)
 	}
-	// A path in an error of the system is as it was given: what a terminal would take for more than
-	// a name is quoted.
+	// A path with control characters in an error of the system is quoted, so it is one word.
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && at.Path != "" {
 		text = strings.ReplaceAll(text, at.Path, human.Name(at.Path))
 	}
@@ -60,5 +60,5 @@ func Message(err error) string {
 		text = strings.TrimPrefix(text, prefix)
 		text = strings.ReplaceAll(text, ": "+prefix, ": ")
 	}
-	return text
+	return human.Text(text)
 }

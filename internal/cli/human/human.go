@@ -30,8 +30,32 @@ func Overlap(x float64) string {
 	return fmt.Sprintf("%.6f", x)
 }
 
-// Name returns a name as it is, or quoted if it holds something that would do more to a terminal
-// than show.
+// Text escapes what would make a terminal do more than show text: control characters, invalid
+// UTF-8 and characters that are not printable, such as marks of text direction. Line feeds and tabs
+// stay.
+func Text(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, isActive) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch _, size := utf8.DecodeRuneInString(text[i:]); {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case isActive(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isActive reports whether Text escapes a character.
+func isActive(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
+
+// Name returns a name, quoted if it contains anything that would make a terminal do more than show
+// it.
 func Name(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 const (
@@ -82,7 +83,7 @@ func (p *Line) tick() {
 	if p.timer == nil {
 		return
 	}
-	line := fmt.Sprintf("%s (%d s)", p.doing, int(time.Since(p.start).Seconds()))
+	line := human.Text(fmt.Sprintf("%s (%d s)", p.doing, int(time.Since(p.start).Seconds())))
 	switch {
 	case p.doing == "":
 	case p.log:
