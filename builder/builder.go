@@ -1,14 +1,16 @@
 // Package builder writes whole profiles as version 4 files.
 //
-// [Write] takes a [profile.Profile]. A [Builder] takes functions one by one, with units and symbols
-// given by path and name, from a caller that has no Profile.
+// [Write] takes a [profile.Profile]. For callers without a Profile, a [Builder] takes functions one
+// by one, with units and symbols given by path and name.
 //
-// The format leaves free the order of sections, units, symbols and strings and the values of symbol
-// IDs. The builder uses that for three things. The same profile always makes the same bytes, in
-// whatever order its units, symbols and functions were added. The sections of a unit are adjacent,
-// its string table first, then its symbol names, then its symbol infos, so that one read fetches a
-// unit. And the symbols that are referred to most get the IDs that take the fewest bytes in a
-// compact file.
+// The format does not define the order of sections, units, symbols and strings, nor the values of
+// symbol IDs. The builder chooses them such that
+//   - equal profiles give the same bytes, in whatever order units, symbols and functions were
+//     added;
+//   - the sections of a unit are adjacent (string table, symbol names, symbol infos), so that one
+//     read fetches the unit;
+//   - the symbols with the most references have the IDs that take the fewest bytes in a compact
+//     file.
 package builder
 
 import (
@@ -18,33 +20,33 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say how a profile is written. The zero Options make a normal file.
+// Options configure how a profile is written. The zero Options write a file in normal mode.
 type Options struct {
-	// Compact makes varints of the integers of the header and of all sections (RFC 4.9).
+	// Compact encodes the integers of the header and of all sections as varints (RFC 4.9).
 	Compact bool
 
-	// NoSources leaves out what the profile remembers of its sources, see [profile.Marks].
+	// NoSources leaves out the sources section, see [profile.Marks].
 	NoSources bool
 
-	// Index, unless nil, has the file end in an index, see [index.Write]. That takes the memory of
-	// the file a second time, and time to go through all of it.
+	// Index, if not nil, adds an index to the file, see [index.Write]. This takes memory for a
+	// second copy of the file, and time to read all of it.
 	Index *index.Options
 }
 
 // Write writes a profile as a version 4 file (RFC 4).
 //
-// The file names section has every unit of the profile by ascending path, those without symbols and
-// the unknown-file unit included. The summary is p.Summary, or what [profile.Profile.Summarize]
-// computes if that is nil. The bytes depend on what the profile means alone, not on the order in
-// which it came together.
+// The file names section lists all units by ascending path, including [profile.UnknownUnit] and
+// units without symbols. The summary is p.Summary or, if that is nil, the result of
+// [profile.Profile.Summarize]. The bytes depend only on the meaning of the profile, not on how it
+// was built.
 //
-// An error is that of w, or names the unit and the symbol that are at fault; it then matches
-// [afdo.ErrUnrepresentable] unless the records are not canonical. The whole file is encoded before
-// w gets its first byte, so a profile that is refused writes nothing.
+// An error is one of w, or names the unit and symbol that cannot be written. The latter matches
+// [afdo.ErrUnrepresentable] unless records are not canonical. Write encodes the whole file before
+// it writes the first byte, so a rejected profile writes nothing.
 //
-// Write takes the memory of the file, some 20 bytes a symbol and 100 more for those of the largest
-// unit for each processor, and time in proportion to symbols and records, apart from sorting names.
-// All processors encode. It only reads p; several calls may do so at once.
+// Write takes memory for the file, about 20 bytes per symbol, and for each processor about 100
+// bytes per symbol of the largest unit. Except for sorting names, time is linear in the number of
+// symbols and records. Write uses all processors. It only reads p, so calls may run concurrently.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	f, err := newFile(p)
 	if err != nil {
@@ -59,19 +61,19 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	return f.write(w, o)
 }
 
-// A Builder writes functions that come one by one. It is not a way around memory: symbol IDs,
-// string tables and the summary depend on all functions, so a Builder gathers a [profile.Profile],
-// 24 bytes a record, and writes it at the end.
+// A Builder writes functions that are added one by one. It does not save memory: symbol IDs, string
+// tables and the summary depend on all functions, so a Builder collects a [profile.Profile], which
+// takes 24 bytes per record, and writes it at the end.
 //
-// Functions and records may come in any order, and several functions of one unit and name, like
-// several records of one place, add up (format note 13). The methods panic where calls do not match
-// up: a record before the first function, Leave without Enter, or the next function before Leave. A
-// Builder is not safe for concurrent use.
+// Functions and records may be added in any order. Several functions with the same unit and name
+// are summed, and so are several records of the same place (format note 13). Methods panic if calls
+// do not match: a record before the first function, Leave without Enter, or the next function
+// before Leave. A Builder is not safe for concurrent use.
 type Builder struct {
 	profile *profile.Profile
 	body    profile.Body
 
-	// The function that is being built.
+	// The current function.
 	symbol   profile.SymbolRef
 	function profile.Function
 	begun    bool
@@ -80,8 +82,8 @@ type Builder struct {
 // NewBuilder returns a Builder without functions.
 func NewBuilder() *Builder { return &Builder{profile: profile.New()} }
 
-// Function begins a function: the records that follow belong to it. The path of an unknown file is
-// empty.
+// Function begins a function. The following records belong to it. The path is empty if the file is
+// unknown.
 func (b *Builder) Function(path, name string, headCount, timestamp uint64) {
 	b.finish()
 	b.symbol = b.ref(path, name)
@@ -95,33 +97,33 @@ func (b *Builder) Count(line, discriminator uint32, samples uint64) {
 	b.body.Count(line, discriminator, samples)
 }
 
-// Call adds calls of a callee at a location.
+// Call adds calls from a location to a callee.
 func (b *Builder) Call(line, discriminator uint32, path, name string, calls uint64) {
 	b.needFunction()
 	b.body.Call(line, discriminator, b.ref(path, name), calls)
 }
 
-// Enter opens the body of a function inlined at a location: the records up to the matching Leave
+// Enter begins the body of a function inlined at a location. The records up to the matching Leave
 // belong to it.
 func (b *Builder) Enter(line, discriminator uint32, path, name string) {
 	b.needFunction()
 	b.body.Enter(line, discriminator, b.ref(path, name))
 }
 
-// Leave closes the innermost open body.
+// Leave ends the innermost open body.
 func (b *Builder) Leave() { b.body.Leave() }
 
-// Profile returns what has been built so far. The caller may set its Summary. More functions may
-// follow.
+// Profile returns the profile built so far. The caller may set its Summary. More functions may be
+// added.
 func (b *Builder) Profile() *profile.Profile {
 	b.finish()
 	return b.profile
 }
 
-// Write writes what has been built so far, see [Write].
+// Write writes the profile built so far, see the function [Write].
 func (b *Builder) Write(w io.Writer, o Options) error { return Write(w, b.Profile(), o) }
 
-// finish adds the function that is being built to the profile.
+// finish adds the current function to the profile.
 func (b *Builder) finish() {
 	if !b.begun {
 		return

@@ -12,16 +12,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A file is a profile on its way into a file: what stands where, under which numbers.
+// A file holds a profile and the numbers and positions of its parts in the file.
 type file struct {
 	profile *profile.Profile
-	units   []symbols // by UnitRef, which is the number of the unit in the plan, too
+	units   []symbols // by UnitRef, which is also the number of the unit in the plan
 	ids     []uint32  // symbol IDs by SymbolRef
 	plan    *Plan
 }
 
-// newFile sorts the symbols of each unit of a profile. IDs and the order of the sections are still
-// to be decided.
+// newFile sorts the symbols of each unit. It does not assign IDs or the order of the sections yet.
 func newFile(p *profile.Profile) (_ *file, err error) {
 	if err := checkTotals(uint64(p.NumUnits()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
@@ -32,7 +31,7 @@ func newFile(p *profile.Profile) (_ *file, err error) {
 	return f, err
 }
 
-// number assigns the symbol IDs, once the plan has them.
+// number assigns the symbol IDs after they have been planned.
 func (f *file) number() {
 	for i := range f.units {
 		for place, s := range f.units[i].byID {
@@ -71,7 +70,7 @@ func (f *file) write(w io.Writer, o Options) error {
 	return nil
 }
 
-// encode encodes the units in parts, whose sections follow on each other.
+// encode encodes the units in parts, which have to be concatenated.
 func (f *file) encode(compact bool) ([]Sections, error) {
 	units := f.plan.parts()
 	parts, errs := make([]Sections, len(units)), make([]error, len(units))
@@ -90,12 +89,12 @@ func (f *file) encode(compact bool) ([]Sections, error) {
 	return parts, cmp.Or(errs...)
 }
 
-// An encoder encodes sections one after another. Its methods stand beside what they encode.
+// An encoder encodes sections one after another. Its methods are in the files of what they encode.
 type encoder struct {
 	profile *profile.Profile
 	ids     []uint32 // symbol IDs by SymbolRef
-	data    []byte   // of the sections so far
-	sizes   []uint64 // of each of them
+	data    []byte   // all sections so far
+	sizes   []uint64 // size of each section
 	section wire.Encoder
 	trie    trie
 	nest    nest
@@ -105,7 +104,7 @@ func newEncoder(p *profile.Profile, ids []uint32, compact bool) *encoder {
 	return &encoder{profile: p, ids: ids, section: wire.Encoder{Compact: compact}}
 }
 
-// add adds the section at hand. The next one begins.
+// add completes the current section and begins the next one.
 func (e *encoder) add(t afdo.SectionType) {
 	e.data = append(e.data, wire.SectionBitmask(byte(t), e.section.Compact))
 	e.data = append(e.data, e.section.Data...)
@@ -113,26 +112,27 @@ func (e *encoder) add(t afdo.SectionType) {
 	e.section.Data = e.section.Data[:0]
 }
 
-// take returns the sections that were added, and begins anew.
+// take returns the completed sections and starts again.
 func (e *encoder) take() Sections {
 	s := Sections{e.data, e.sizes}
 	e.data, e.sizes = nil, nil
-	e.section.Data = e.section.Data[:0] // of one that was not completed
+	e.section.Data = e.section.Data[:0] // discard a section that was not completed
 	return s
 }
 
-// Sections are sections of a file, one right behind the other.
+// Sections holds adjacent sections of a file.
 type Sections struct {
 	Data  []byte
-	Sizes []uint64 // of each of them
+	Sizes []uint64 // size of each section
 }
 
-// EncodeUnit encodes the sections of one unit of a profile, which may hold no more than that: its
-// symbols, its functions and what their records refer to, as [profile.Profile.Split] has it. ids
-// are the IDs of all symbols, by SymbolRef, and section is the index of the first section, both
-// by a [Plan]. The sections are those that [Write] puts into the file of the whole profile.
+// EncodeUnit encodes the sections of one unit. p need not contain more than that unit: its symbols,
+// its functions and the symbols to which their records refer, as yielded by
+// [profile.Profile.Split]. ids are the IDs of all symbols by SymbolRef, and section is the index of
+// the first section; both come from a [Plan]. The sections are the same as those that [Write]
+// writes for the whole profile.
 //
-// An error names the symbol that is at fault. It matches [afdo.ErrUnrepresentable] unless the
+// An error names the symbol that cannot be written. It matches [afdo.ErrUnrepresentable] unless
 // records are not canonical.
 func EncodeUnit(p *profile.Profile, unit profile.UnitRef, ids []uint32, section uint32, compact bool) (Sections, error) {
 	var u symbols

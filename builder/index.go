@@ -9,8 +9,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 )
 
-// writeIndexed writes the file with an index, which is made of what a Reader finds in the rest of
-// it.
+// writeIndexed writes the file with an index, which is computed from the rest of the file.
 func (f *file) writeIndexed(w io.Writer, o Options) error {
 	var plain bytes.Buffer
 	if err := f.write(&plain, o); err != nil {

@@ -13,33 +13,33 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// errNotCanonical is for records that no [profile.Body] makes.
+// errNotCanonical is the error for records that did not come from a [profile.Body].
 var errNotCanonical = errors.New("its records are not canonical")
 
-// A nest is what encoding nested bodies takes in place of the machine stack.
+// A nest holds the state for encoding nested bodies without recursion.
 type nest struct {
 	spans     stack.Stack[span]
 	inlinings []inlining
 	targets   []target
 }
 
-// A span is a stretch of siblings, with what is nested in them, that is still to be encoded.
+// A span is a range of siblings, including nested records, that has not been encoded yet.
 type span struct{ next, end int }
 
 // An inlining is one of several functions inlined at the same place.
 type inlining struct {
-	callee uint32 // its ID
+	callee uint32 // symbol ID of the callee
 	span
 }
 
 // A target is one callee of a call record.
 type target struct {
-	callee uint32 // its ID
+	callee uint32 // symbol ID of the callee
 	count  uint64
 }
 
-// records puts the number of locations of a function and then the locations themselves (RFC 4.7,
-// 4.8), in one pass.
+// records encodes the number of locations of a function and the locations (RFC 4.7, 4.8), in one
+// pass.
 func (e *encoder) records(records []profile.Record) error {
 	here := span{0, len(records)}
 	n, err := numLocations(records)
@@ -83,8 +83,8 @@ func (e *encoder) records(records []profile.Record) error {
 	}
 }
 
-// numLocations checks the siblings of a body and returns how many locations they make. Going from
-// sibling to sibling before each body looks at every record once in all.
+// numLocations checks the siblings of a body and returns the number of locations that they form. It
+// is called for each body and skips nested records, so every record is visited once in total.
 func numLocations(records []profile.Record) (uint32, error) {
 	n := uint64(0)
 	for i := 0; i < len(records); n++ {
@@ -116,7 +116,7 @@ func numLocations(records []profile.Record) (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkPlace refuses lines and discriminators that do not fit their fields (format note 17).
+// checkPlace rejects lines and discriminators that do not fit their fields (format note 17).
 func checkPlace(r *profile.Record) error {
 	if r.Line > wire.MaxLine {
 		return fmt.Errorf("%w: line offset %d does not fit 24 bits", afdo.ErrUnrepresentable, r.Line)
@@ -127,7 +127,7 @@ func checkPlace(r *profile.Record) error {
 	return nil
 }
 
-// checkNumber refuses more of something than 32 bits count.
+// checkNumber rejects numbers of more than 32 bits.
 func checkNumber(what string, n uint64) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", afdo.ErrUnrepresentable, n, what)
@@ -139,7 +139,7 @@ func samePlace(a, b *profile.Record) bool {
 	return a.Kind == b.Kind && a.Line == b.Line && a.Discriminator == b.Discriminator
 }
 
-// callsAt counts the calls, of which the first record is one, that share its place.
+// callsAt returns the number of calls at the place of the first record, which is a call.
 func callsAt(records []profile.Record) int {
 	n := 1
 	for n < len(records) && samePlace(&records[0], &records[n]) {
@@ -148,13 +148,13 @@ func callsAt(records []profile.Record) int {
 	return n
 }
 
-// location puts a location at the place of a record.
+// location encodes l at the place of a record.
 func (e *encoder) location(r *profile.Record, l wire.Location) {
 	l.Line, l.Discriminator = r.Line, r.Discriminator
 	e.section.Location(&l)
 }
 
-// calls puts the call targets of one place, by ascending ID.
+// calls encodes the call targets at one place, by ascending ID.
 func (e *encoder) calls(calls []profile.Record) {
 	if len(calls) == 1 {
 		e.location(&calls[0], wire.Location{Type: wire.CalledFn})
@@ -172,9 +172,9 @@ func (e *encoder) calls(calls []profile.Record) {
 	}
 }
 
-// spreadInlinings deals with several functions inlined at the same place, which stand by SymbolRef
-// and are to be encoded by ID: it puts each of them on the stack as a span of its own, the lowest
-// ID on top, above the siblings after them.
+// spreadInlinings handles several functions inlined at the same place. They are ordered by
+// SymbolRef but have to be encoded by ID. So it pushes a span for each of them, the lowest ID last,
+// on top of a span for the siblings after them.
 func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
 	first := &records[siblings.next]
 	e.nest.inlinings = e.nest.inlinings[:0]

@@ -7,16 +7,16 @@ import (
 	"sort"
 )
 
-// varintBounds are the values below which a varint takes one byte, two, three and four.
+// varintBounds are the values at which a varint grows to two, three, four and five bytes.
 var varintBounds = [...]uint64{1 << 7, 1 << 14, 1 << 21, 1 << 28}
 
 // orderSymbols assigns the symbol IDs.
 //
-// Nearly all bytes that a compact file spends on numbers of the builder's choice are symbol IDs in
-// location records. So the symbols that records refer to most often get the low IDs. But the IDs of
-// a unit are contiguous: below each bound at which a varint grows there is room for some units as a
-// whole and for the most used symbols of one more, which reaches across the bound. Units without
-// symbols get an empty range behind all others.
+// Among the numbers that the builder can choose, nearly all bytes of a compact file are symbol IDs
+// in location records. So the symbols with the most references get the lowest IDs. But the IDs of a
+// unit are contiguous. Below each bound at which varints grow, there is room for some whole units
+// and for the most used symbols of one more unit, which extends beyond the bound. Units without
+// symbols get empty ranges after all others.
 func (p *Plan) orderSymbols() {
 	rest := p.rank()
 	next := uint64(0)
@@ -34,7 +34,7 @@ func (p *Plan) orderSymbols() {
 	}
 }
 
-// number gives the units consecutive IDs from next on and returns the one after them.
+// number assigns consecutive IDs, starting with next, to the units. It returns the next free ID.
 func (p *Plan) number(units []rankedUnit, next uint64) uint64 {
 	for _, r := range units {
 		p.starts[r.unit] = uint32(next)
@@ -43,21 +43,21 @@ func (p *Plan) number(units []rankedUnit, next uint64) uint64 {
 	return next
 }
 
-// A ranking holds the units that have no IDs yet, those with the most uses a symbol first.
+// A ranking holds the units without IDs, ordered by descending references per symbol.
 type ranking struct {
 	units []rankedUnit
 }
 
 type rankedUnit struct {
-	unit   int      // its number
-	counts []uint32 // how often records refer to each of its symbols, most used first
-	uses   uint64   // of all of them
+	unit   int      // number of the unit
+	counts []uint32 // references to each symbol, in descending order
+	uses   uint64   // sum of counts
 }
 
 func (u *rankedUnit) size() uint64     { return uint64(len(u.counts)) }
 func (u *rankedUnit) density() float64 { return float64(u.uses) / float64(len(u.counts)) }
 
-// rank sorts the units that have any symbols by use. Paths break ties.
+// rank orders the units with symbols by references per symbol. Ties are broken by path.
 func (p *Plan) rank() ranking {
 	var r ranking
 	for _, i := range p.byPath {
@@ -74,10 +74,10 @@ func (p *Plan) rank() ranking {
 	return r
 }
 
-// Rank returns in which order the symbols of a unit get their IDs: those first that records of the
-// whole profile refer to most often. uses says how often that is, by ascending name of the symbol,
-// and names break ties. The result holds places in uses: the symbol of the first one gets the first
-// ID of the unit, and so on.
+// Rank returns the order in which the symbols of a unit get their IDs: by descending references in
+// the whole profile. uses holds these references by ascending name, and ties are broken by name.
+// The result holds indexes in uses: the symbol of the first one gets the first ID of the unit, and
+// so on.
 func Rank(uses []uint32) []uint32 {
 	keys := make([]uint64, len(uses))
 	for i, n := range uses {
@@ -100,20 +100,20 @@ func (r *ranking) size() uint64 {
 	return n
 }
 
-// take removes and returns the units that make the most of room for so many symbols, which is less
-// than there are: whole units by rank, and a last one that fills up what they leave.
+// take removes and returns the units that make the best use of room IDs, which must be fewer than
+// there are symbols: whole units in order of rank, and a last unit that fills the remaining room.
 //
-// Which one is the last decides more than the rank does: a large unit may have few uses a symbol
-// and yet a hundred symbols with more uses than all small units together. So every unit is tried as
-// the last, with every number of whole ones before it that leaves just enough room for it or for a
-// part of it. That takes time in proportion to the symbols.
+// The choice of the last unit matters most. A large unit may have few references per symbol, and
+// yet a hundred symbols with more references than all small units together. So every unit is tried
+// as the last one, after as many whole units as leave room for at least a part of it. This takes
+// time linear in the number of symbols.
 func (r *ranking) take(room uint64) []rankedUnit {
 	totals := r.totals()
 	last, whole, most := -1, 0, uint64(0)
 	var sums []uint64
 	for i := range r.units {
 		u := &r.units[i]
-		before := func(n int) total { // of the first n units without unit i
+		before := func(n int) total { // total of the first n units without unit i
 			if n <= i {
 				return totals[n]
 			}
@@ -131,7 +131,7 @@ func (r *ranking) take(room uint64) []rankedUnit {
 	return r.remove(whole, last)
 }
 
-// A total is the number of symbols of some units and that of their uses.
+// A total is the number of symbols and references of some units.
 type total struct{ symbols, uses uint64 }
 
 // totals returns the totals of the first i units, for each i.
@@ -144,7 +144,7 @@ func (r *ranking) totals() []total {
 	return totals
 }
 
-// sums appends the uses of the first i symbols of a unit, for each i.
+// sums appends the references to the first i symbols of a unit, for each i.
 func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	sum := uint64(0)
 	sums = append(sums, 0)
@@ -155,8 +155,7 @@ func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	return sums
 }
 
-// remove takes the first whole units and then unit last, which may be one of them, out of the
-// ranking.
+// remove removes and returns the first whole units and unit last, which may be one of them.
 func (r *ranking) remove(whole, last int) []rankedUnit {
 	var taken, rest []rankedUnit
 	for i, u := range r.units {

@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// Units are encoded by all processors, a part of them at a time: large enough that a part costs far
-// more than to begin it, and so many that no processor waits long for the last.
+// All processors encode units, one part at a time. Parts are large enough to make the overhead
+// negligible, and numerous enough that no processor waits long for the last one.
 const (
-	partsEach   = 8        // for each processor
-	leastOfPart = 10 << 16 // in tenths of a byte
+	partsEach   = 8        // parts per processor
+	leastOfPart = 10 << 16 // minimum size of a part, in tenths of a byte
 )
 
-// parts cuts the units, in the order of the plan, into stretches of about the same size.
+// parts divides the units, in the order of the plan, into parts of similar size.
 func (p *Plan) parts() [][]Placed {
 	total := uint64(0)
 	for i := range p.units {
@@ -32,7 +32,7 @@ func (p *Plan) parts() [][]Placed {
 	return parts
 }
 
-// room makes room for the sections of some units, of about the size that they will have.
+// room allocates memory for the estimated size of some units' sections.
 func (p *Plan) room(units []Placed) (data []byte, sizes []uint64) {
 	size, sections := uint64(0), 0
 	for _, u := range units {
@@ -42,8 +42,8 @@ func (p *Plan) room(units []Placed) (data []byte, sizes []uint64) {
 	return make([]byte, 0, size/10), make([]uint64, 0, sections)
 }
 
-// inParallel deals the numbers below n out to as many goroutines as there are processors. do is
-// called once in each, with those that it gets.
+// inParallel distributes the numbers below n to one goroutine per processor. Each goroutine calls
+// do once.
 func inParallel(n int, do func(numbers iter.Seq[int])) {
 	var next atomic.Int64
 	var running sync.WaitGroup

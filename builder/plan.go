@@ -13,35 +13,35 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Unit is what a [Plan] has to know of a unit of the profile.
+// A Unit holds the properties of a unit that a [Plan] needs.
 type Unit struct {
 	Path string
-	// Uses is how often records of the whole profile refer to each of its symbols, in the order of
-	// [Rank]: descending.
+	// Uses holds the number of references to each symbol from all records of the profile, in the
+	// order of [Rank], which is descending.
 	Uses      []uint32
-	NameBytes uint64 // of the names of its symbols
+	NameBytes uint64 // total length of the names of its symbols
 	Functions uint64
-	Records   uint64 // of all functions
+	Records   uint64 // total number of records in its functions
 }
 
-// A Plan says where everything goes in the file of a profile, for a writer that has not the whole
-// profile in one place: it needs of a unit little more than 4 bytes a symbol. Units are encoded by
-// [EncodeUnit], anywhere and in any order, and put one after another in the order of the plan,
-// between what [Plan.Frame] returns. That makes the same bytes as [Write].
+// A Plan determines where everything goes in a file. It is for a writer that does not have the
+// whole profile in one place: per unit, it needs little more than 4 bytes per symbol. [EncodeUnit]
+// then encodes the units, anywhere and in any order. Their sections have to be concatenated in the
+// order of the plan, between the results of [Plan.Frame]. The result equals that of [Write].
 type Plan struct {
-	// Units are all units in the order in which their sections are in the file.
+	// Units lists all units in the order of their sections in the file.
 	Units []Placed
 
 	units  []Unit
-	byPath []int    // their numbers by ascending path
-	starts []uint32 // the first ID of each
+	byPath []int    // unit numbers by ascending path
+	starts []uint32 // first symbol ID of each unit
 }
 
-// A Placed says where a unit goes.
+// A Placed is the position of a unit.
 type Placed struct {
-	Unit    int    // its number: its place among those that NewPlan was given
-	Start   uint32 // the ID of its first symbol; those after it, by [Rank], have the IDs after that
-	Section uint32 // the index of its first section
+	Unit    int    // number of the unit: its index in the argument of NewPlan
+	Start   uint32 // ID of its first symbol; further symbols, in the order of Rank, have the following IDs
+	Section uint32 // index of its first section
 }
 
 const (
@@ -49,10 +49,10 @@ const (
 	unitSections  = 2 // string table and symbol names of each unit
 )
 
-// NewPlan returns the plan of a file of these units, in any order. It keeps them. [Write] puts the
-// unknown-file unit, of the empty path, into every file, and so one of them has to be that for the
-// same bytes. An error is about the units; it matches [afdo.ErrUnrepresentable] unless one is there
-// twice.
+// NewPlan returns the plan of a file with the given units, in any order. It keeps a reference to
+// them. [Write] always includes the unit of unknown files, which has the empty path, so units must
+// include it for the result to be the same. An error matches [afdo.ErrUnrepresentable] unless a
+// unit occurs twice.
 func NewPlan(units []Unit) (*Plan, error) {
 	p, err := newPlan(units)
 	if err != nil {
@@ -63,7 +63,7 @@ func NewPlan(units []Unit) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan checks the units. What stands where is still to be decided.
+// newPlan checks the units. It does not decide their order.
 func newPlan(units []Unit) (*Plan, error) {
 	p := &Plan{units: units, starts: make([]uint32, len(units)), byPath: make([]int, len(units))}
 	symbols, functions := uint64(0), uint64(0)
@@ -87,8 +87,8 @@ func newPlan(units []Unit) (*Plan, error) {
 	return p, nil
 }
 
-// checkTotals refuses what 32 bits cannot number: the end of the symbol IDs, and the sections, of
-// which none may have the index that says no info (format note 12).
+// checkTotals rejects profiles whose numbers exceed 32 bits: the end of the symbol IDs, and section
+// indexes, which must be below wire.NoInfo (format note 12).
 func checkTotals(units, symbols, functions uint64) error {
 	if symbols > math.MaxUint32 {
 		return fmt.Errorf("builder: %w: the IDs of %d symbols do not fit 32 bits", afdo.ErrUnrepresentable, symbols)
@@ -99,9 +99,9 @@ func checkTotals(units, symbols, functions uint64) error {
 	return nil
 }
 
-// orderUnits decides the order of the sections: units with small sections first. Only the offsets
-// in a compact section table depend on it: the more sections begin before a varint of their offset
-// needs another byte, the smaller the table.
+// orderUnits puts units with small sections first. Only the offsets in a compact section table
+// depend on this order: the more sections begin before offsets need another byte, the smaller the
+// table.
 func (p *Plan) orderUnits() {
 	order := slices.Clone(p.byPath)
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -110,16 +110,16 @@ func (p *Plan) orderUnits() {
 	p.place(order)
 }
 
-// sectionSize estimates how many tenths of a byte the sections of a unit take on average.
+// sectionSize estimates the average size of a unit's sections, in tenths of a byte.
 func (u *Unit) sectionSize() float64 { return float64(u.size()) / float64(unitSections+u.Functions) }
 
-// size estimates how many tenths of a byte they take together.
+// size estimates the total size of a unit's sections, in tenths of a byte.
 func (u *Unit) size() uint64 {
 	const nameByte, row, record = 4, 120, 50
 	return nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
 }
 
-// place puts the units in an order.
+// place sets the order of the units.
 func (p *Plan) place(order []int) {
 	p.Units = make([]Placed, len(order))
 	section := uint32(0)
@@ -129,17 +129,17 @@ func (p *Plan) place(order []int) {
 	}
 }
 
-// Frame returns what comes before the sections of the units and what comes behind them. sizes are
-// those of all sections of all units, in the order of the plan, see [Sections].
+// Frame returns the parts of the file before and after the sections of the units. sizes are the
+// sizes of all sections of all units, in the order of the plan, see [Sections].
 //
-// Header and section table come first, and the two sections about all units last, because only the
-// header refers to them: the indices and offsets before them stay smaller, which counts in a
-// compact file. A sources section is not among them.
+// The header and the section table come first. The summary and the file names come last, because
+// only the header refers to them: so the indexes and offsets of other sections are smaller, which
+// saves bytes in a compact file. There is no sources section.
 func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail []byte, err error) {
 	return p.frame(sizes, s, nil, compact)
 }
 
-// frame is Frame with a sources section, unless that is nil.
+// frame is like Frame, but adds a sources section unless it is nil.
 func (p *Plan) frame(sizes []uint64, s *afdo.Summary, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
 	want := uint64(0)
 	for i := range p.units {
@@ -161,7 +161,7 @@ func (p *Plan) frame(sizes []uint64, s *afdo.Summary, sources *sourcefmt.Section
 	return head, e.data, nil
 }
 
-// fileNames puts the file names section (RFC 4.5).
+// fileNames encodes the file names section (RFC 4.5).
 func (e *encoder) fileNames(p *Plan) {
 	sections := make([]uint32, len(p.units))
 	for _, u := range p.Units {
@@ -177,7 +177,7 @@ func (e *encoder) fileNames(p *Plan) {
 	e.add(afdo.SectionFileNames)
 }
 
-// summary puts the summary section.
+// summary encodes the summary section.
 func (e *encoder) summary(s *afdo.Summary) {
 	w := wire.Summary{
 		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,

@@ -5,8 +5,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sources returns what the profile remembers of its sources, nil if that is not to be written or
-// there is nothing.
+// sources returns the sources section, or nil if the profile has no marks or they are not to be
+// written.
 func (f *file) sources(o Options) *sourcefmt.Section {
 	if o.NoSources || !f.profile.HasMarks() {
 		return nil

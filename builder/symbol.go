@@ -7,12 +7,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// symbolNames puts the symbol names section of a unit (RFC 4.6). Rows stand by ascending ID, and
-// the row of a symbol, its string index and its place among the unit's IDs are one number, so that
-// a reader which looks at the row where it expects a symbol finds it at once.
+// symbolNames encodes the symbol names section of a unit (RFC 4.6). Rows are ordered by ID. A
+// symbol's row number, its string index and its position among the unit's IDs are the same number,
+// so a reader that looks at the expected row finds the symbol at once.
 func (e *encoder) symbolNames(u *symbols, stringTable uint32) {
 	e.section.Uint32(uint32(len(u.byID)))
-	info := stringTable + unitSections // the infos come right after
+	info := stringTable + unitSections // the infos directly follow
 	for i, s := range u.byID {
 		row := wire.Row{String: uint32(i), ID: e.ids[s], Info: wire.NoInfo}
 		if e.profile.Function(s) != nil {
@@ -24,7 +24,7 @@ func (e *encoder) symbolNames(u *symbols, stringTable uint32) {
 	e.add(afdo.SectionSymbolNames)
 }
 
-// symbolInfos puts a symbol info section (RFC 4.7) for each function of a unit, by ascending ID.
+// symbolInfos encodes a symbol info section (RFC 4.7) for each function of a unit, by ascending ID.
 func (e *encoder) symbolInfos(u *symbols) error {
 	for _, s := range u.byID {
 		fn := e.profile.Function(s)

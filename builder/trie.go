@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// stringTable puts the string table section of a unit (RFC 4.3). The index of a string is the place
+// stringTable encodes the string table of a unit (RFC 4.3). The index of a string is the position
 // of its symbol among the unit's IDs.
 func (e *encoder) stringTable(u *symbols) {
 	e.section.Uint32(uint32(len(u.byName)))
@@ -20,35 +20,34 @@ func (e *encoder) stringTable(u *symbols) {
 	e.add(afdo.SectionStringTable)
 }
 
-// A trie encodes sorted names as a path-compressed trie without ever making a tree: the nodes
-// follow from how long the prefixes are that neighbouring names share, and what a string table
-// holds is a list of them in pre-order. That takes no recursion, however deep the trie. Reusing a
-// trie saves its memory.
+// A trie encodes sorted names as a path-compressed trie without building a tree. The nodes follow
+// from the lengths of the prefixes that adjacent names share, and a string table lists the nodes in
+// pre-order. This needs no recursion, however deep the trie. Reusing a trie saves allocations.
 type trie struct {
 	names   []string // strictly ascending
-	indices []uint32 // their string indices
+	indices []uint32 // string index of each name
 
 	nodes []trieNode // in reverse pre-order
-	open  []trieNode // what build has not finished, from the root downwards
-	wide  []wideNode // what put has not finished
+	open  []trieNode // stack of build: nodes that are not complete, from the root
+	wide  []wideNode // stack of put: wide nodes that are not complete
 }
 
-// A trieNode stands for the bytes from:to of the names that pass through it.
+// A trieNode represents the bytes from:to of the names that pass through it.
 type trieNode struct {
 	from, to int
-	children int16 // at most one a byte value
+	children int16 // at most one per byte value
 	terminal bool  // a name ends here
 }
 
-// A wideNode is a node with too many children, some of them still to come.
+// A wideNode is a node with more children than a node can hold, not all of which have been encoded.
 type wideNode struct {
-	depth int // where the labels of its children start
-	left  int // children to come
-	room  int // how many of them fit before the next empty-label edge
+	depth int // start of the labels of its children
+	left  int // children not yet encoded
+	room  int // how many children fit before the next edge with an empty label
 }
 
-// build lists the nodes. It goes through the names backwards: on the way to a name, the nodes that
-// the name before it does not pass through have got all their children.
+// build computes the nodes. It visits the names in reverse order. When it reaches a name, the nodes
+// through which the previous name does not pass are complete.
 func (t *trie) build() {
 	t.nodes, t.open = t.nodes[:0], append(t.open[:0], trieNode{})
 	for i := len(t.names) - 1; i >= 0; i-- {
@@ -62,8 +61,8 @@ func (t *trie) build() {
 	t.nodes = append(t.nodes, t.open[0])
 }
 
-// openName adds the node at which a name of some length ends. Unless it is there already, it is
-// deeper than all that are open.
+// openName adds the node at which a name of the given length ends. A new node is deeper than all
+// open nodes.
 func (t *trie) openName(length int) {
 	if last := &t.open[len(t.open)-1]; last.to == length {
 		last.terminal = true
@@ -72,8 +71,8 @@ func (t *trie) openName(length int) {
 	t.open = append(t.open, trieNode{to: length, terminal: true})
 }
 
-// close lists the open nodes that are deeper than shared. The shallowest of them becomes a child of
-// a node of just that depth.
+// close completes the open nodes that are deeper than shared. The shallowest of them becomes a
+// child of a node with exactly that depth.
 func (t *trie) close(shared int) {
 	for {
 		last := len(t.open) - 1
@@ -105,10 +104,10 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// put puts the nodes. Children ascend by label, but for the empty label, which comes last, so that
-// a lookup which follows the first label that fits stays right.
+// put encodes the nodes. Children are ordered by label, except that an empty label comes last, so
+// that lookups can follow the first label that matches.
 func (t *trie) put(w *wire.Encoder) {
-	next := 0 // the first name that passes through the node
+	next := 0 // index of the first name that passes through the node
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		node := &t.nodes[i]
 		if node.to > 0 {
@@ -121,7 +120,7 @@ func (t *trie) put(w *wire.Encoder) {
 	}
 }
 
-// putNode puts a node through which the name next is the first to pass, without its children.
+// putNode encodes a node without its children. next is the first name that passes through the node.
 func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	children := int(node.children)
 	if n := min(children, wire.MaxChildren); node.terminal {
@@ -134,9 +133,8 @@ func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	}
 }
 
-// makeRoom comes before each child, at whose depth the parent ends. If that has too many children
-// and the next one does not fit, makeRoom puts an empty label and below it a node that takes the
-// rest.
+// makeRoom is called before each child. If the parent, which ends at depth, is full, makeRoom
+// encodes an edge with an empty label to a node that takes the remaining children.
 func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	last := len(t.wide) - 1
 	if last < 0 || t.wide[last].depth != depth {
@@ -158,7 +156,8 @@ func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	}
 }
 
-// putLabel puts the label of an edge, broken by nodes of one child if it is too long.
+// putLabel encodes the label of an edge. It splits a label that is too long by nodes with one
+// child.
 func putLabel(w *wire.Encoder, label string) {
 	for len(label) > wire.MaxLabel {
 		w.Label(label[:wire.MaxLabel])

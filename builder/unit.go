@@ -11,14 +11,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// symbols are those of a unit, in two orders.
+// symbols holds the symbols of a unit in two orders.
 type symbols struct {
 	byName []profile.SymbolRef // by ascending name
 	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous
 }
 
-// collectUnits fills in the symbols of all units by name. They are stretches of two arrays that all
-// units share.
+// collectUnits collects the symbols of all units by name. They are slices of two shared arrays.
 func (f *file) collectUnits() {
 	p := f.profile
 	f.units = make([]symbols, p.NumUnits())
@@ -49,8 +48,7 @@ func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
 	})
 }
 
-// rankUnits puts the symbols of each unit in the order of their IDs, and returns what the plan has
-// to know of the units.
+// rankUnits orders the symbols of each unit by ID. It returns the units for the plan.
 func (f *file) rankUnits() []Unit {
 	p, uses := f.profile, f.countUses()
 	units := make([]Unit, len(f.units))
@@ -77,7 +75,7 @@ func (f *file) rankUnits() []Unit {
 	return units
 }
 
-// countUses counts the references to each symbol from location records.
+// countUses counts the references to each symbol in location records.
 func (f *file) countUses() []uint32 {
 	uses := make([]uint32, len(f.ids))
 	for _, fn := range f.profile.Functions() {
@@ -90,7 +88,7 @@ func (f *file) countUses() []uint32 {
 	return uses
 }
 
-// checkPath refuses what a file name cannot be (format note 8).
+// checkPath rejects paths that cannot be stored (format note 8).
 func checkPath(path string) error {
 	if strings.IndexByte(path, 0) >= 0 {
 		return fmt.Errorf("builder: unit %q: %w: a path cannot hold a NUL", path, afdo.ErrUnrepresentable)
@@ -98,7 +96,7 @@ func checkPath(path string) error {
 	return checkPathLen(uint64(len(path)))
 }
 
-// checkPathLen refuses a path that has, with the terminating NUL, a length beyond 32 bits.
+// checkPathLen rejects a path whose length, including the terminating NUL, exceeds 32 bits.
 func checkPathLen(n uint64) error {
 	if n >= math.MaxUint32 {
 		return fmt.Errorf("builder: %w: a path of %d bytes", afdo.ErrUnrepresentable, n)
@@ -106,7 +104,7 @@ func checkPathLen(n uint64) error {
 	return nil
 }
 
-// unit puts the sections of one unit, which are adjacent: the first of them is to have an index.
+// unit encodes the sections of a unit. section is the index of the first one.
 func (e *encoder) unit(s *symbols, section uint32) error {
 	e.stringTable(s)
 	e.symbolNames(s, section)

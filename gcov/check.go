@@ -12,15 +12,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ErrNames is the class of a problem with the name table that no reader fails for.
+// ErrNames is the class of a problem in the name table that readers tolerate.
 var ErrNames = errors.New("bad name table")
 
-// Check yields what is wrong with a file of version 2 or 3, each problem with its byte offset. It
-// stops at the first fault that [ParseBytes] finds: sections have no length that could be relied on
-// to find the next one, and the size of each function depends on all of its records. Of a file that
-// it decodes, the names and the summary are checked. A file of another version yields a fault of
-// class afdo.ErrVersion. It takes the time of ParseBytes a few times, and memory by the size of
-// the file.
+// Check yields the problems in a file of version 2 or 3, each with its byte offset. It stops at the
+// first error that [ParseBytes] finds, because sections have no reliable length with which to find
+// the next one, and the size of a function depends on all its records. If the file can be decoded,
+// Check also checks the names and the summary. A file of another version gives an error of class
+// afdo.ErrVersion. Check takes a few times as long as ParseBytes, and memory proportional to the
+// file size.
 func Check(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := ParseBytes(data)
@@ -28,7 +28,7 @@ func Check(data []byte) iter.Seq[fault.Problem] {
 			yield(fault.Problem{Err: faultOf(err)})
 			return
 		}
-		h, _ := DecodeHeader(data) // Decode has seen to it
+		h, _ := DecodeHeader(data) // ParseBytes has decoded it before
 		f := rawFile{data: data, order: h.ByteOrder, version: h.Version, pos: headerSize}
 		if h.Version >= 3 {
 			f.pos = entriesAt + entrySize*int(f.counterAt(entriesNumAt))
@@ -45,7 +45,7 @@ func Check(data []byte) iter.Seq[fault.Problem] {
 	}
 }
 
-// faultOf returns the error of Decode as one that has a place.
+// faultOf converts an error of ParseBytes to one with a position.
 func faultOf(err error) *fault.FormatError {
 	var e *fault.FormatError
 	var version *fault.VersionError
@@ -58,7 +58,8 @@ func faultOf(err error) *fault.FormatError {
 	return faultAt(-1, err, "")
 }
 
-// figureAt returns the offset of a figure of the summary, or of an entry behind them.
+// figureAt returns the offset of a figure of the summary, or of one of the entries after the
+// figures.
 func figureAt(which int) int64 {
 	if which < summary.Figures {
 		return summaryAt + 8*int64(which)
@@ -66,8 +67,7 @@ func figureAt(which int) int64 {
 	return entriesAt + entrySize*int64(which-summary.Figures)
 }
 
-// Where the summary of a version 3 file has its figures, and how large its entries and a call
-// target are.
+// Offsets and sizes in the summary of a version 3 file, and the size of a call target.
 const (
 	summaryAt     = headerSize + 4
 	entriesAt     = summaryAt + 6*8
@@ -76,8 +76,8 @@ const (
 	checkedTarget = 4 + 8 + 8
 )
 
-// rawFile steps through a file that has been decoded without an error, as it is: the model adds up
-// what is of one place or symbol.
+// rawFile walks through a file that has been decoded without an error. Unlike the model, it does
+// not add up records of the same place or symbol.
 type rawFile struct {
 	data    []byte
 	order   binary.ByteOrder
@@ -85,9 +85,9 @@ type rawFile struct {
 	pos     int
 }
 
-// names reports what is wrong with the names. In the table of every writer
-// they ascend, there is each only once, and the first one is empty; where one is
-// there twice, readers find its function by the one or the other.
+// names reports problems in the name table. All known writers sort the names, write each once, and
+// put the empty name first. If a name occurs twice, readers differ in which one they use for its
+// function.
 func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 	f.pos += 8 // tag and length
 	if f.version >= 3 {
@@ -122,15 +122,15 @@ func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// summarize computes the summary of the functions, which follow the names, from their records as
-// they are. A call has to have a count here. Where that is 0, there may have been none: found, the
-// number of counts that the summary has, says whether such are counted.
+// summarize computes the summary from the records of the functions, which follow the names. In this
+// format, every call site has a count. A count of 0 may mean that the profile had none, so it is
+// unknown whether the writer counted it; summarize then accepts found, the stored number of counts.
 func (f *rawFile) summarize(found uint64) *afdo.Summary {
 	f.pos += 8 // tag and length
 	functions := f.word()
 	head, doubtful := uint64(0), uint64(0)
 	var counts profile.Body
-	n := uint32(0) // of counts; each gets a line of its own, so that none are merged
+	n := uint32(0) // number of counts; each gets its own line, so that none are merged
 	for range functions {
 		head = max(head, f.counter())
 		f.pos += 8 + 4 // timestamp, name
@@ -179,7 +179,7 @@ func (f *rawFile) counter() uint64 {
 	return f.counterAt(f.pos - 8)
 }
 
-// counterAt returns a counter, of which the low word comes first.
+// counterAt returns the counter at pos, whose low word comes first.
 func (f *rawFile) counterAt(pos int) uint64 {
 	return uint64(f.order.Uint32(f.data[pos:])) | uint64(f.order.Uint32(f.data[pos+4:]))<<32
 }

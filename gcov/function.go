@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// A position is a location, a number of targets and a counter; a call site
-	// a location, a name index and the two counts of a body; a target a type,
-	// a counter with a name index and a counter.
+	// Sizes of the parts of a body, in bytes. A position is a location, a number of targets and a
+	// counter. A target is a type, a counter with a name index, and a counter. A call site is a
+	// location, a name index, and the two counts at the start of a body.
 	positionSize = 2*wordSize + counterSize
 	targetSize   = wordSize + 2*counterSize
 	callSiteSize = 4 * wordSize
 
-	// The least a function takes in version 2; version 3 adds a timestamp.
+	// Minimum size of a function in version 2; version 3 adds a timestamp.
 	minFunctionSize = counterSize + 3*wordSize
 )
 
-// indirectCall is the histogram type of a call target, the only one there is.
+// indirectCall is the histogram type of a call target. No other type is valid.
 const indirectCall = 7
 
-// maxHalf is the largest line or discriminator of a location.
+// maxHalf is the maximum line or discriminator in a location.
 const maxHalf = math.MaxUint16
 
 func (d *decoder) functions() {
@@ -47,13 +47,13 @@ func (d *decoder) functions() {
 			return
 		}
 		f.Records = body.Records()
-		if f.HeadCount > 0 || f.Timestamp > 0 || len(f.Records) > 0 { // format note 12
+		if f.HeadCount > 0 || f.Timestamp > 0 || len(f.Records) > 0 { // an empty function is dropped (format note 12)
 			d.p.AddFunction(d.symbol(name), f)
 		}
 	}
 }
 
-// nameIndex reads a name index. It lies within the name table unless there is an error.
+// nameIndex reads a name index and checks that it is within the name table.
 func (d *decoder) nameIndex() uint32 {
 	pos := d.Pos
 	i := d.Uint32("a name index")
@@ -63,16 +63,15 @@ func (d *decoder) nameIndex() uint32 {
 	return i
 }
 
-// An openBody is a body whose records are being read.
+// An openBody is a body being read.
 type openBody struct {
-	next      int    // where its next position is
-	positions uint32 // left from there
-	callSites uint32 // left; the next one is the decoder's next field once the bodies inside are read
+	next      int    // offset of its next position
+	positions uint32 // number of positions left
+	callSites uint32 // number of call sites left; the next one is read when all inner bodies are complete
 }
 
-// body reads a body. In the file all positions stand before all call sites; they
-// are added by location, which saves the profile.Body the sorting if the file
-// is in order. If it is not, the profile.Body sees to it.
+// body reads a body. In the file, all positions come before all call sites. body adds them by
+// location, so that profile.Body need not sort them if the file is in order.
 func (d *decoder) body(b *profile.Body) {
 	b.Reset()
 	d.open.Clear()
@@ -100,7 +99,7 @@ func (d *decoder) body(b *profile.Body) {
 	}
 }
 
-// enter reads the counts of a body and checks its positions, which it leaves for addPositions.
+// enter reads the counts of a body. It checks and skips its positions; addPositions decodes them.
 func (d *decoder) enter() {
 	pos := d.Pos
 	positions, callSites := d.Uint32("the number of positions"), d.Uint32("the number of call sites")
@@ -134,8 +133,8 @@ func (d *decoder) checkTargets(n uint32) {
 	}
 }
 
-// addPositions adds the positions of a body up to a location, all that are left if it is the last
-// there can be.
+// addPositions adds the positions of a body up to a location. If last is math.MaxUint32, it adds
+// all that are left.
 func (d *decoder) addPositions(b *profile.Body, o *openBody, last uint32) {
 	for ; o.positions > 0; o.positions-- {
 		location := d.wordAt(o.next)
@@ -176,7 +175,7 @@ func (e *encoder) functions() {
 	e.put(length+wordSize, e.fit(n, "the functions"))
 }
 
-// function appends the function of the symbols of one name, if they have one.
+// function appends the function of all symbols with one name. It returns false if they have none.
 func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool {
 	body.Reset()
 	var head, timestamp uint64
@@ -201,7 +200,7 @@ func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool
 	}
 	records := body.Records()
 	if head == 0 && timestamp == 0 && len(records) == 0 {
-		return false // it says nothing (format note 12)
+		return false // an empty function (format note 12)
 	}
 	e.counter(head)
 	if e.version >= version3 {
@@ -212,8 +211,8 @@ func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool
 	return true
 }
 
-// addRecords adds a symbol's records with name indices for symbols, which puts
-// callees in their order and joins those of one name.
+// addRecords adds a symbol's records with name indexes instead of symbols. This sorts callees by
+// name and merges those with the same name.
 func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []profile.Record) {
 	depth := 0
 	for walk := profile.Walk(records); ; {
@@ -245,14 +244,14 @@ func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []
 	}
 }
 
-// check refuses discriminators that do not fit (format note 17).
+// check rejects discriminators that do not fit (format note 17).
 func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
 	if r.Discriminator > maxHalf {
 		e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
 	}
 }
 
-// body appends a body whose callees are name indices.
+// body appends a body. Its callees are name indexes.
 func (e *encoder) body(records []profile.Record) {
 	e.positions(records)
 	e.outer.Clear()
@@ -297,11 +296,12 @@ func (e *encoder) positions(records []profile.Record) {
 	e.put(counts+wordSize, callSites)
 }
 
-// position appends the position that the first record is of, and returns of how many records it is.
+// position appends the position of the first record. It returns the number of records at that
+// position.
 func (e *encoder) position(records []profile.Record) int {
 	where := location(&records[0])
 	samples := uint64(0)
-	first := 0 // target
+	first := 0 // index of the first target
 	if records[0].Kind == profile.KindCount {
 		samples = records[0].Count
 		first = 1

@@ -1,12 +1,12 @@
-// Package gcov reads and writes versions 2 and 3 of the GCOV AutoFDO format,
-// the ones that GCC up to 15 (version 2) and GCC 16 (version 3) read, in
-// either byte order, from and to the in-memory model of package profile.
+// Package gcov reads and writes versions 2 and 3 of the GCOV AutoFDO format, in either byte order.
+// It converts them from and to the model in package profile. GCC up to version 15 reads version 2,
+// and GCC 16 reads version 3.
 //
 // # The format
 //
-// A word is 32 bits in the byte order of the machine that wrote the file, a
-// counter two words, low word first, a string a word with its length and its
-// bytes, NUL included. A file is
+// A word has 32 bits in the byte order of the profiled machine. A counter is two words, the low
+// word first. A string is a word with its length, including the terminating NUL, and its bytes. A
+// file consists of
 //
 //	magic, version, 0
 //	version 3: 0xa8000000, the summary
@@ -15,18 +15,16 @@
 //	0xae000000, length, 0             (module grouping, unused)
 //	0xaf000000, length, 128 entries   (working set, unused)
 //
-// The length words count words, the way google/autofdo counts them, and no
-// reader looks at them. A location is a word, line<<16 | discriminator. Each
-// function holds its head count, in version 3 its timestamp, its name and a
-// body: positions (a location with samples and, perhaps, call targets) and
-// call sites (a location, the name of the function inlined there, its body).
+// The lengths count words, as computed by google/autofdo; readers ignore them. A location is the
+// word line<<16 | discriminator. A function consists of its head count, in version 3 its timestamp,
+// its name, and a body. A body consists of positions (a location with samples and optional call
+// targets) and call sites (a location, the name of the function inlined there, and its body).
 //
 // # What the older versions cannot hold
 //
-// Neither version distinguishes symbols of the same name in different files, version 2 knows no
-// files, timestamps and summary at all, and a location that has call targets always has a count as
-// well. [Write] says in [Losses] what went that way, and refuses what does not fit a field (format
-// note 17).
+// Neither version distinguishes symbols with the same name in different files. Version 2 has no
+// files, timestamps or summary. A location with call targets always has a count. [Write] reports
+// such losses in [Losses], and rejects values that do not fit a field (format note 17).
 package gcov
 
 import (
@@ -42,10 +40,10 @@ import (
 const (
 	version2 = 2
 	version3 = 3
-	version4 = 4 // of package afdo
+	version4 = 4 // package afdo reads it
 )
 
-// The tags of the format, in the order in which their sections stand.
+// The tags of the format, in the order of their sections.
 const (
 	tagSummary        = 0xa8000000
 	tagNames          = 0xaa000000
@@ -54,7 +52,7 @@ const (
 	tagWorkingSet     = 0xaf000000
 )
 
-// Parse reads a profile of version 2 or 3 to the end of r. See [ParseBytes].
+// Parse reads a profile of version 2 or 3 from r to its end, see [ParseBytes].
 func Parse(r io.Reader) (*profile.Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -63,25 +61,30 @@ func Parse(r io.Reader) (*profile.Profile, error) {
 	return ParseBytes(data)
 }
 
-// ParseBytes decodes a profile of version 2 or 3, in either byte order. The profile
-// keeps nothing of data.
+// ParseBytes decodes a profile of version 2 or 3, in either byte order. The result does not refer
+// to data.
 //
-// Every name of the name table becomes a symbol, referred to or not, because its presence alone
-// changes what GCC does; only the empty name of an unknown file has to be referred to, since it is
-// the first in every table. Likewise every source file becomes a unit. In version 2 every file is
-// unknown, and the summary nil. Functions of one symbol are merged; one without head count,
-// timestamp and body says nothing and is not kept (format note 12). A position always becomes a
-// count, zero or not, and its targets calls.
+// Conversion to the model:
+//   - Every name in the name table becomes a symbol, even without references, because its presence
+//     changes what GCC does. The exception is an empty name of an unknown file without references,
+//     which is the first name in every table.
+//   - Every source file becomes a unit. In version 2 all files are unknown, and the summary is nil.
+//   - Functions of the same symbol are merged. A function without head count, timestamp and body is
+//     dropped (format note 12).
+//   - Every position becomes a count, even if it is zero, and its targets become calls.
 //
-// ParseBytes trusts no count and no length: memory is bounded by a small multiple
-// of the input, depth is not bounded and takes no machine stack. Errors are a
-// [*afdo.FormatError], or a [*afdo.VersionError] for other versions. A file that has been
-// cut, at whatever byte, or that goes on after its last section is malformed.
-// Three things that GCC passes over are malformed, too: a target that is no
-// call target (its histogram type is not 7), a string that does not end with
-// its only NUL, and a missing module grouping or working set, which is what a
-// cut file looks like. The contents of the working set are passed over, and it
-// may be the empty one that scripts around perf write, a single zero.
+// Memory is limited to a small multiple of the size of data, whatever counts and lengths the file
+// contains. Bodies may nest to any depth; decoding does not recurse. Errors are
+// [*afdo.FormatError], or [*afdo.VersionError] for other versions. A file that is truncated at any
+// byte, or continues after its last section, is malformed.
+//
+// Unlike GCC, ParseBytes also rejects
+//   - a target whose histogram type is not 7,
+//   - a string that does not end with its only NUL,
+//   - a missing module grouping or working set, which indicates a truncated file.
+//
+// It ignores the contents of the working set, which may be the empty one that scripts around perf
+// write: a single zero.
 func ParseBytes(data []byte) (*profile.Profile, error) {
 	h, err := DecodeHeader(data)
 	if err != nil {
@@ -105,29 +108,27 @@ func ParseBytes(data []byte) (*profile.Profile, error) {
 	return d.p, nil
 }
 
-// WriteOptions says what [Write] writes.
+// WriteOptions configure [Write].
 type WriteOptions struct {
 	Version   uint32           // 2 or 3
-	ByteOrder binary.ByteOrder // nil is little-endian
+	ByteOrder binary.ByteOrder // nil means little-endian
 }
 
-// Write writes a profile in version 2 or 3 and reports what the format could
-// not hold. The bytes depend on what the profile holds, not on the order or
-// numbers of its symbols and units. They are assembled in memory and reach w in
-// one call, or not at all if the profile is refused.
+// Write writes a profile in version 2 or 3. It returns what the format could not hold. The bytes
+// depend only on the contents of the profile, not on the order or numbering of symbols and units.
+// Write builds the file in memory and passes it to w in one call. If the profile is rejected, it
+// writes nothing.
 //
-// Symbols of one name become one: their functions are merged, and in version 3
-// its file is that of the first one by path which has a function, or of the
-// first by path if none has; unknown files come last. The summary is p's,
-// verbatim, or computed from p if p has none. The working set is written as
-// zeros: no compiler reads it, and it would take the number of instructions at
-// each location, which profiles do not keep.
+// Symbols with the same name are merged. In version 3, the file of the merged symbol is the first
+// one by path that has a function, or else the first one by path; unknown files come last. The
+// summary is p.Summary or, if that is nil, computed from p. The working set is written as zeros: no
+// compiler reads it, and it would require the number of instructions at each location, which
+// profiles do not store.
 //
-// A line of more than 16 bits is written as its lowest 16, where compilers look
-// for it, or left out if it has no samples; [Losses] counts both. Errors match
-// afdo.ErrUnrepresentable and name the symbol or file: a discriminator of more
-// than 16 bits, a name or path with a NUL in it, and whatever else is too large
-// for its word.
+// A line of more than 16 bits is reduced to its lowest 16 bits, which compilers use in lookups, or
+// left out if it has no samples; [Losses] counts both. Errors match afdo.ErrUnrepresentable and
+// name the symbol or file. They are caused by a discriminator of more than 16 bits, a name or path
+// with a NUL, or another value that does not fit its word.
 func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {
 	if o.Version != version2 && o.Version != version3 {
 		return Losses{}, fmt.Errorf("gcov: no version %d to write, only 2 and 3", o.Version)

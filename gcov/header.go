@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// The first word of a file, as each byte order spells it, and that of version 4.
+// The magic numbers in little-endian and big-endian files, and that of version 4.
 const (
 	magicLittle   = "adcg"
 	magicBig      = "gcda"
@@ -15,15 +15,14 @@ const (
 
 const headerSize = 12 // magic, version, 0
 
-// A Header is what the first bytes of a file say.
+// A Header is the decoded header of a file.
 type Header struct {
 	Version   uint32 // 2 or 3
 	ByteOrder binary.ByteOrder
 }
 
-// DecodeHeader decodes the header of a file from its first bytes, 12 or more. It reports whether
-// the file is for this package at all: if not, the error is a [*afdo.VersionError] or matches
-// afdo.ErrMagic.
+// DecodeHeader decodes the header from the first bytes of a file, at least 12. If this package
+// cannot read the file, the error is a [*afdo.VersionError] or matches afdo.ErrMagic.
 func DecodeHeader(data []byte) (Header, error) {
 	h := Header{ByteOrder: binary.LittleEndian}
 	switch string(data[:min(4, len(data))]) {

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Losses counts what [Write] could not keep because the format has no place
-// for it. The zero Losses means that the file reads back as it was written,
-// but for an empty symbol of an unknown file that nothing refers to.
+// Losses counts what [Write] could not store in the format. The zero Losses means that the file
+// reads back as the same profile, except that an empty symbol of an unknown file is dropped if
+// nothing refers to it.
 type Losses struct {
 	Files      int  // version 2: units whose symbols lost their file
-	Symbols    int  // symbols that became one with another of their name in another file
+	Symbols    int  // symbols merged with another symbol of the same name in another file
 	Timestamps int  // version 2: functions that lost their timestamp
 	Summary    bool // version 2: the profile had a summary
-	ZeroCounts int  // locations with call targets and no count, which gained a count of 0
+	ZeroCounts int  // locations with call targets but without a count, which gained a count of 0
 
-	// Lines of more than 16 bits: those without samples are left out, the others are folded, as GCC
-	// does when it looks for them.
+	// Lines of more than 16 bits: those without samples (SilentLines) are left out, others
+	// (FoldedLines) are reduced to 16 bits, as GCC does in lookups.
 	SilentLines, FoldedLines int
 
-	Sources bool // the profile remembers its sources, see [profile.Marks]
+	Sources bool // the profile has marks, see [profile.Marks]
 }
 
-// String lists the losses in words, separated by "; ". It is empty if there are none.
+// String lists the losses in words, separated by "; ". It is empty if nothing was lost.
 func (l Losses) String() string {
 	var list []string
 	add := func(n int, one, many string) {

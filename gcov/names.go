@@ -10,13 +10,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// unknownFile is the file index of a name whose file is not known.
+// unknownFile is the file index of a name whose file is unknown.
 const unknownFile = 0xffffffff
 
 // minStringSize is the size of an empty string: its length and the NUL.
 const minStringSize = wordSize + 1
 
-// unreferenced stands for the symbol of the empty name until something refers to it.
+// unreferenced marks the symbol of the empty name as long as nothing refers to it.
 const unreferenced = ^profile.SymbolRef(0)
 
 // names decodes the source files and the names.
@@ -35,7 +35,7 @@ func (d *decoder) names() {
 	if d.Err != nil {
 		return
 	}
-	// One string for all of the table rather than one for each name.
+	// One string for the whole table, instead of one per name.
 	table := string(d.Data[start:d.Pos])
 	d.Pos = start
 	d.refs = make([]profile.SymbolRef, n)
@@ -95,7 +95,7 @@ func (d *decoder) file(files []profile.UnitRef) profile.UnitRef {
 	return files[i]
 }
 
-// symbol returns the symbol of a name index that lies within the table.
+// symbol returns the symbol for a name index, which must be in range.
 func (d *decoder) symbol(name uint32) profile.SymbolRef {
 	if d.refs[name] == unreferenced {
 		d.refs[name] = d.p.AddSymbol(profile.UnknownUnit, "")
@@ -103,9 +103,8 @@ func (d *decoder) symbol(name uint32) profile.SymbolRef {
 	return d.refs[name]
 }
 
-// explainPadding adds what is likely to be wrong if the names at start, which
-// could not be read, can be as strings that are padded to words, with a length
-// in words: some builds of google/autofdo write version 2 like version 1.
+// explainPadding adds a hint to an error if the names can be read as strings padded to words with
+// lengths in words. Some builds of google/autofdo write version 2 in this encoding of version 1.
 func (d *decoder) explainPadding(data []byte, start, n int) {
 	p := decode.Buffer{Data: data, Pos: start, Big: d.Big}
 	for range n {
@@ -120,7 +119,7 @@ func (d *decoder) explainPadding(data []byte, start, n int) {
 	}
 }
 
-// names numbers the names and encodes source files and names.
+// names numbers the names, and encodes source files and names.
 func (e *encoder) names() {
 	e.word(tagNames)
 	length := len(e.data)
@@ -152,8 +151,8 @@ func (e *encoder) names() {
 	e.put(length, e.fit(words, "the length of the names"))
 }
 
-// name appends a name and returns by how many words the section's length
-// counts it: one, and the string as if it were padded to words.
+// name appends a name. It returns the number of words by which the section's length grows: one for
+// the length, and the string as if it were padded to words.
 func (e *encoder) name(name string, file uint32) int {
 	e.str(name, "a name")
 	if e.version >= version3 {
@@ -162,11 +161,11 @@ func (e *encoder) name(name string, file uint32) int {
 	return 1 + (len(name)+wordSize)/wordSize
 }
 
-// files appends the source files by path and returns their numbers by unit.
+// files appends the source files by path. It returns their numbers by unit.
 func (e *encoder) files() []uint32 {
 	byPath := make([]profile.UnitRef, e.p.NumUnits()-1)
 	for i := range byPath {
-		byPath[i] = profile.UnitRef(i + 1) // all but the unknown one
+		byPath[i] = profile.UnitRef(i + 1) // all except UnknownUnit
 	}
 	slices.SortFunc(byPath, func(f, g profile.UnitRef) int {
 		return strings.Compare(e.p.UnitPath(f), e.p.UnitPath(g))
@@ -180,9 +179,9 @@ func (e *encoder) files() []uint32 {
 	return numbers
 }
 
-// numberNames puts the symbols in the order of their names, gives those of one
-// name one index, and returns the number of names. Index 0 is the empty name.
-// Of the symbols of one name the one whose file they all get comes first.
+// numberNames sorts the symbols by name, assigns the same index to symbols with the same name, and
+// returns the number of names. Index 0 is the empty name. Among symbols with the same name, the one
+// whose file is used comes first.
 func (e *encoder) numberNames() int {
 	e.byName = make([]profile.SymbolRef, e.p.NumSymbols())
 	for i := range e.byName {
@@ -205,7 +204,7 @@ func (e *encoder) numberNames() int {
 	return int(index) + 1
 }
 
-// compareFiles orders symbols of one name by how good a claim to it their files have.
+// compareFiles orders symbols with the same name by which file is preferred, see [Write].
 func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 	claim := func(s profile.SymbolRef) int {
 		switch f := e.p.SymbolUnit(s); {

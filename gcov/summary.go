@@ -2,7 +2,7 @@ package gcov
 
 import "github.com/go-afdo/afdo"
 
-// summaryEntrySize is the size of a detailed entry: cutoff, minimum count, number of counts.
+// summaryEntrySize is the size of an entry in bytes: cutoff, minimum count, number of counts.
 const summaryEntrySize = wordSize + 2*counterSize
 
 func (d *decoder) summary() {

@@ -1,6 +1,6 @@
 package gcov
 
-// Two sections that no compiler uses any more end the file.
+// The last two sections of a file, which compilers no longer use.
 
 const (
 	workingSetEntries   = 128
@@ -16,9 +16,9 @@ func (d *decoder) moduleGrouping() {
 	}
 }
 
-// workingSet checks that the working set is there and the last thing. Its
-// length is looked at to tell a cut one from the empty one that some scripts
-// write: a single zero, with a length of 0 words or 4 bytes.
+// workingSet checks that the file ends with a working set. It uses the length only to distinguish a
+// truncated working set from the empty one that some scripts write: a single zero, with a length of
+// 0 words or 4 bytes.
 func (d *decoder) workingSet() {
 	d.tag(tagWorkingSet, "the working set")
 	length := d.Uint32("the length of the working set")

@@ -30,12 +30,12 @@ type decoder struct {
 	open stack.Stack[openBody]
 }
 
-// err returns the error of the first fault.
+// err returns the first error.
 func (d *decoder) err() error {
 	return d.Error(func(f *decode.Fault) error { return faultAt(int64(f.Pos), f.Class, "%s", f.Detail) })
 }
 
-// wordAt returns the word at pos, which lies within the data.
+// wordAt returns the word at pos, which must be within the data.
 func (d *decoder) wordAt(pos int) uint32 {
 	v := binary.LittleEndian.Uint32(d.Data[pos:])
 	if d.Big {
@@ -44,7 +44,7 @@ func (d *decoder) wordAt(pos int) uint32 {
 	return v
 }
 
-// counterAt returns the counter at pos, which lies within the data.
+// counterAt returns the counter at pos, which must be within the data.
 func (d *decoder) counterAt(pos int) uint64 {
 	v := binary.LittleEndian.Uint64(d.Data[pos:])
 	if d.Big {
@@ -61,13 +61,14 @@ func (d *decoder) counter(what string) uint64 {
 	return d.counterAt(d.Pos - counterSize)
 }
 
-// words reads a count that is a word.
+// words reads a count and checks that this many items of the given size fit in the rest of the
+// data.
 func (d *decoder) words(size int, what string) int {
 	pos := d.Pos
 	return d.Count(pos, uint64(d.Uint32(what)), size, what)
 }
 
-// str returns where the bytes of a string lie, its NUL not included.
+// str reads a string and returns its range without the NUL.
 func (d *decoder) str(what string) (start, end int) {
 	pos := d.Pos
 	n := d.Uint32(what)
@@ -86,7 +87,7 @@ func (d *decoder) str(what string) (start, end int) {
 	return start, d.Pos - 1
 }
 
-// tag reads a tag that has to be there.
+// tag reads a tag and checks its value.
 func (d *decoder) tag(tag uint32, what string) {
 	pos := d.Pos
 	if found := d.Uint32("the tag of " + what); d.Err == nil && found != tag {
@@ -94,7 +95,7 @@ func (d *decoder) tag(tag uint32, what string) {
 	}
 }
 
-// An encoder appends the fields of a file. The first error sticks.
+// An encoder appends the fields of a file. It keeps the first error.
 type encoder struct {
 	data    []byte
 	big     bool
@@ -103,13 +104,13 @@ type encoder struct {
 	losses  Losses
 
 	p      *profile.Profile
-	byName []profile.SymbolRef // all symbols, in the order of their names
-	index  []profile.SymbolRef // name indices by symbol
-	outer  stack.Stack[int]    // the ends of the bodies around the one that is being appended
+	byName []profile.SymbolRef // all symbols, sorted by name
+	index  []profile.SymbolRef // name index by symbol
+	outer  stack.Stack[int]    // ends of the bodies that enclose the current one
 }
 
-// grow makes room for the file, so that it is not copied time and again as it
-// grows. It counts every record as a target, the largest thing that is one.
+// grow allocates memory for the file in advance. It treats every record as a target, the largest
+// kind.
 func (e *encoder) grow() {
 	n := headerSize + workingSetEntries*workingSetEntrySize
 	for f := range e.p.NumUnits() {
@@ -124,7 +125,7 @@ func (e *encoder) grow() {
 	e.data = make([]byte, 0, n)
 }
 
-// refuse records what the format has no room for.
+// refuse records an error about a value that the format cannot store.
 func (e *encoder) refuse(format string, args ...any) {
 	if e.err == nil {
 		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), fault.ErrUnrepresentable)
@@ -138,7 +139,7 @@ func (e *encoder) word(v uint32) {
 	e.data = binary.LittleEndian.AppendUint32(e.data, v)
 }
 
-// put sets a word whose place was kept.
+// put overwrites the word at pos.
 func (e *encoder) put(pos int, v uint32) {
 	if e.big {
 		v = bits.ReverseBytes32(v)
@@ -153,7 +154,7 @@ func (e *encoder) counter(v uint64) {
 	e.data = binary.LittleEndian.AppendUint64(e.data, v)
 }
 
-// fit refuses a count or length that is too large for a word.
+// fit returns n as a word. It records an error if n is too large.
 func (e *encoder) fit(n int, what string) uint32 {
 	if uint64(n) > math.MaxUint32 {
 		e.refuse("%d, too large a number for %s", n, what)

@@ -4,12 +4,12 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An entry is one step of a function body as it is parsed. Bodies are kept as
-// entries because their callees may be labels that are explained only later.
+// An entry is one step of a parsed function body. Bodies are kept as entries because their callees
+// may be labels that are defined later.
 type entry struct {
 	count         uint64
 	line          uint32
-	label         uint32 // index into parser.labels
+	label         uint32 // index in parser.labels
 	discriminator uint16
 	kind          entryKind
 }
@@ -23,20 +23,20 @@ const (
 	entryLeave
 )
 
-// place is where the parser of a function body stands.
+// place is the state of the parser within a function body.
 type place uint8
 
 const (
-	bodyStart    place = iota // after the opening brace of a body: a section or a closing brace
-	sectionStart              // after a comma: a section
+	bodyStart    place = iota // after the opening brace of a body: expect a section or a closing brace
+	sectionStart              // after a comma: expect a section
 	sectionEnd                // after a section
 	inlinedStart              // before an entry of an inlined section
 	inlinedEnd                // after an entry of an inlined section
 )
 
-// functionBody parses the body of a symbol after its opening brace, with
-// everything inlined in it. All it has to know of the bodies around the current
-// one is how many there are: each of them is in its inlined section.
+// functionBody parses the body of a symbol after its opening brace, including inlined bodies. For
+// the enclosing bodies it only needs to know their number, because each of them is in its inlined
+// section.
 func (p *parser) functionBody() {
 	depth := 0
 	for at := bodyStart; p.err == nil; {
@@ -81,7 +81,7 @@ func (p *parser) leave(depth *int) place {
 	return inlinedEnd
 }
 
-// section parses a section of a body, of an inlined section only up to its first entry.
+// section parses a section of a body. It parses an inlined section only up to its first entry.
 func (p *parser) section() place {
 	const want = "a section"
 	keyword, at := p.keyword(want)
@@ -183,7 +183,7 @@ func (p *parser) inlinedHeader() {
 	p.expect('{')
 }
 
-// location parses the line offset and the discriminator that an entry starts with.
+// location parses the line offset and the discriminator at the start of an entry.
 func (p *parser) location() entry {
 	e := entry{line: uint32(p.number(widthLine, "line offset"))}
 	if p.accept('.') {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/summary"
 )
 
-// Check yields what is wrong with a text: the first fault that [Parse] finds or, if there is none,
-// what of the summary does not agree with the data. It takes the memory of the profile.
+// Check yields the first error that [Parse] finds in a text. If there is none, it yields the
+// differences between the summary and the data. It takes memory for the profile.
 func Check(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Parse(bytes.NewReader(data))

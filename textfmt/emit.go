@@ -12,44 +12,44 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// flushSize is how much text is gathered before it is written.
+// flushSize is the number of bytes that are buffered before writing.
 const flushSize = 32 << 10
 
-// maxIndent is the level of the deepest indented lines, those of 64 nested
-// bodies. White space is free, and if it went on like that the text of n nested
-// bodies would take n*n bytes: deeper lines are not indented at all.
+// maxIndent is the maximum level of indentation, for 64 nested bodies. Deeper lines are not
+// indented, because otherwise the text of n nested bodies would take n*n bytes. White space has no
+// meaning.
 const maxIndent = 2 + 2*64
 
 const indentation = "  "
 
 var margin = "\n" + strings.Repeat(indentation, maxIndent)
 
-// callees says what the callees of records are called in the text.
+// callees returns the names of callees in the text.
 type callees interface {
 	id(profile.SymbolRef) uint32
 
-	// header returns the name and the file ID, -1 for an unknown file.
+	// header returns the name and the file ID, which is -1 for an unknown file.
 	header(profile.SymbolRef) (name string, file int, err error)
 }
 
-// emitter writes the layout of RFC 5.3. Its first error sticks.
+// emitter writes the layout of RFC 5.3. It keeps the first error.
 type emitter struct {
 	w       io.Writer
 	callees callees
 	buf     []byte
 	err     error
 
-	// Of the innermost body, of which nothing but inlined entries is left to be written:
-	end     int              // of its records
-	section int              // the Kind of the section that is open, none before the first
-	depth   int              // how many bodies are open
-	outer   stack.Stack[int] // the ends of those around it, whose inlined sections are open
+	// State of the innermost body, of which only inlined entries are left to write:
+	end     int              // end of its records
+	section int              // Kind of the open section, or none
+	depth   int              // number of open bodies
+	outer   stack.Stack[int] // ends of the enclosing bodies, whose inlined sections are open
 }
 
-// none is no section.
+// none means that no section is open.
 const none = -1
 
-// sectionNames are the sections of a body by the Kind of their records, in the order of the text.
+// sectionNames are the names of sections by the Kind of their records, in the order of the text.
 var sectionNames = [...]string{
 	profile.KindCount:   "locations",
 	profile.KindCall:    "callsites",
@@ -60,7 +60,7 @@ func (e *emitter) put(s string) { e.buf = append(e.buf, s...) }
 
 func (e *emitter) uint(v uint64) { e.buf = strconv.AppendUint(e.buf, v, 10) }
 
-// quoted writes a name that [checkName] found fit.
+// quoted writes a quoted name, which [checkName] must have accepted.
 func (e *emitter) quoted(name string) {
 	e.buf = append(e.buf, '"')
 	e.buf = append(e.buf, name...)
@@ -81,7 +81,7 @@ func (e *emitter) fail(err error) {
 	}
 }
 
-// relieve writes what has been gathered if it is much.
+// relieve flushes the buffer if it is large.
 func (e *emitter) relieve() {
 	if len(e.buf) >= flushSize {
 		e.flush()
@@ -95,13 +95,13 @@ func (e *emitter) flush() {
 	e.buf = e.buf[:0]
 }
 
-// finish writes what is left and returns the first error.
+// finish flushes the buffer and returns the first error.
 func (e *emitter) finish() error {
 	e.flush()
 	return e.err
 }
 
-// filenames writes the first block.
+// filenames writes the block of file names.
 func (e *emitter) filenames(paths []string) {
 	e.put("filenames = {")
 	for i, path := range paths {
@@ -115,7 +115,7 @@ func (e *emitter) filenames(paths []string) {
 	e.put("\n}\n")
 }
 
-// summary writes the second block.
+// summary writes the block with the summary.
 func (e *emitter) summary(s *afdo.Summary) {
 	e.put("\nsummary = {")
 	for _, f := range [...]struct {
@@ -163,7 +163,7 @@ func (e *emitter) field(name string, value uint64) {
 	e.uint(value)
 }
 
-// symbol writes a symbol, one without info if f is the zero Function (format note 21).
+// symbol writes a symbol. If f is the zero Function, the symbol has no samples (format note 21).
 func (e *emitter) symbol(ref profile.SymbolRef, f profile.Function) {
 	e.put("\n")
 	e.header(ref)
@@ -177,7 +177,7 @@ func (e *emitter) symbol(ref profile.SymbolRef, f profile.Function) {
 	e.relieve()
 }
 
-// header writes what symbols at top level and inlined ones have in common: "name":file(id
+// header writes the common part of top-level and inlined symbols: "name":file(id
 func (e *emitter) header(ref profile.SymbolRef) {
 	name, file, err := e.callees.header(ref)
 	if err != nil {
@@ -191,11 +191,11 @@ func (e *emitter) header(ref profile.SymbolRef) {
 	e.uint(uint64(e.callees.id(ref)))
 }
 
-// body writes a function body with everything inlined in it.
+// body writes a function body with all inlined bodies.
 //
-// A body is at most three sections, so its records are looked at up to three times. The bodies
-// nested in it are stepped over by their length, which keeps the time linear, and open ones wait on
-// a stack of their own.
+// A body has up to three sections, so its records are visited up to three times. Nested bodies are
+// skipped by their length, which keeps the time linear. Open bodies are kept on a stack instead of
+// recursion.
 func (e *emitter) body(records []profile.Record) {
 	e.enter(records, 0, len(records))
 	for i := 0; e.depth > 0; {
@@ -218,7 +218,7 @@ func (e *emitter) body(records []profile.Record) {
 	}
 }
 
-// after returns the index of the sibling after record i.
+// after returns the index of the next sibling after record i.
 func after(records []profile.Record, i int) int {
 	if r := &records[i]; r.Kind == profile.KindInlined {
 		return i + 1 + int(r.Count)
@@ -226,12 +226,12 @@ func after(records []profile.Record, i int) int {
 	return i + 1
 }
 
-// enter begins the body that is records[start:end] and writes its counts and calls.
+// enter begins the body records[start:end] and writes its counts and calls.
 func (e *emitter) enter(records []profile.Record, start, end int) {
 	e.end, e.section = end, none
 	e.depth++
 	e.put("{")
-	calls := end // where the first one is
+	calls := end // index of the first call
 	for i := start; i < end; i = after(records, i) {
 		switch r := &records[i]; r.Kind {
 		case profile.KindCount:
@@ -264,8 +264,8 @@ func (e *emitter) leave() {
 	}
 }
 
-// targets writes the call that the records start with, which is one entry for
-// all calls at the same location in a row, and returns how many of them there are.
+// targets writes one entry for all calls at the location of the first record. It returns their
+// number.
 func (e *emitter) targets(records []profile.Record) int {
 	first := &records[0]
 	e.entry(first)
@@ -288,8 +288,8 @@ func (e *emitter) targets(records []profile.Record) int {
 	return n
 }
 
-// entry begins an entry of the innermost body with the location of a record,
-// and the section of the entry if it is the section's first.
+// entry begins an entry in the innermost body with the location of a record. It begins a new
+// section if necessary.
 func (e *emitter) entry(r *profile.Record) {
 	level := 2 * (e.depth - 1)
 	if section := int(r.Kind); e.section == section {
@@ -313,7 +313,7 @@ func (e *emitter) entry(r *profile.Record) {
 	}
 }
 
-// checkName refuses a name that the text cannot hold.
+// checkName returns an error for a name that the text cannot contain.
 func checkName(name string) error {
 	if len(name) > MaxName {
 		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), fault.ErrUnrepresentable)

@@ -7,11 +7,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrQuote is returned when a name that is to be printed holds a double quote, for which the text
-// form has no escape (format note 22). It matches afdo.ErrUnrepresentable.
+// ErrQuote is returned when a name to be printed contains a double quote, for which the text form
+// has no escape (format note 22). It matches afdo.ErrUnrepresentable.
 var ErrQuote = decode.Reworded(fault.ErrUnrepresentable, "the text form cannot express a name with a double quote")
 
-// faultAt returns the error about a place of a text. Its class is afdo.ErrSyntax,
+// faultAt returns an error about a position in a text. Its class is afdo.ErrSyntax,
 // afdo.ErrOverflow or afdo.ErrTruncated.
 func faultAt(at position, class error, format string, args ...any) error {
 	return &fault.FormatError{

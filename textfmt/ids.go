@@ -1,15 +1,15 @@
 package textfmt
 
-// An idTable has a number for each of some symbol IDs. IDs stand close together from 0 on usually
-// (format note 9), but may be anywhere: those that are small beside how many there are have a place
-// of their own, the others are in a map.
+// An idTable assigns a number to symbol IDs. IDs are usually close together, starting with 0
+// (format note 9), but may be anywhere. IDs that are small compared to their number have a slot in
+// an array; others are in a map.
 type idTable struct {
-	dense  []uint32 // numbers by ID, counted from 1; 0 for none
+	dense  []uint32 // numbers by ID, plus 1; 0 for none
 	sparse map[uint32]uint32
 	len    int
 }
 
-// How many places there are for each ID, at most, and how many at first.
+// Maximum number of array slots per ID, and initial number of slots.
 const (
 	denseShare = 8
 	firstDense = 1 << 10
@@ -25,7 +25,7 @@ func (t *idTable) find(id uint32) (number uint32, ok bool) {
 	return n, ok
 }
 
-// add gives a number to an ID that has none.
+// add assigns a number to an ID that has none.
 func (t *idTable) add(id, number uint32) {
 	if t.len++; denseShare*t.len >= 2*len(t.dense) {
 		t.grow()
@@ -40,7 +40,7 @@ func (t *idTable) add(id, number uint32) {
 	t.sparse[id] = number
 }
 
-// grow makes places for more IDs, for those in the map, too.
+// grow enlarges the array, and moves IDs from the map to it.
 func (t *idTable) grow() {
 	t.dense = append(t.dense, make([]uint32, max(len(t.dense), firstDense))...)
 	for id, number := range t.sparse {
@@ -51,7 +51,7 @@ func (t *idTable) grow() {
 	}
 }
 
-// each calls do for every ID, in no order.
+// each calls do for every ID, in no particular order.
 func (t *idTable) each(do func(id, number uint32)) {
 	for id, n := range t.dense {
 		if n > 0 {

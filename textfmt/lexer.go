@@ -10,14 +10,14 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// MaxName is the length in bytes of the longest name, path and keyword that can
-// be parsed and printed. It bounds what a missing quote makes the parser hold.
+// MaxName is the maximum length in bytes of a name, path or keyword that can be parsed or printed.
+// It limits the memory that a missing quote can make the parser use.
 const MaxName = 1 << 20
 
-// bufferSize is how much of the input the lexer holds.
+// bufferSize is the size of the lexer's buffer in bytes.
 const bufferSize = 64 << 10
 
-// eof is what peek returns at the end of the input.
+// eof is the result of peek at the end of the input.
 const eof = -1
 
 type position struct{ line, column int }
@@ -26,14 +26,14 @@ func (p position) before(q position) bool {
 	return p.line < q.line || p.line == q.line && p.column < q.column
 }
 
-// lexer reads the tokens of the grammar (RFC 5.2) out of a stream. Its first
-// error sticks and looks like the end of the input from there on.
+// lexer reads the tokens of the grammar (RFC 5.2) from a stream. It keeps the first error and then
+// behaves as if the input had ended.
 type lexer struct {
 	src       io.Reader
-	buf       []byte // buf[pos:end] is what has been read of src and not consumed
+	buf       []byte // buf[pos:end] has been read from src but not consumed
 	pos, end  int
-	line      int // counted from 1
-	lineStart int // where the line starts in buf, negative if that has left the buffer
+	line      int // from 1
+	lineStart int // start of the line in buf, negative if it has left the buffer
 	text      []byte
 	done      bool // src has ended or err is set
 	err       error
@@ -43,7 +43,7 @@ func newLexer(src io.Reader) lexer {
 	return lexer{src: src, buf: make([]byte, bufferSize), line: 1}
 }
 
-// fill replaces the consumed buffer and reports whether there is more input.
+// fill replaces the consumed buffer. It reports whether there is more input.
 func (l *lexer) fill() bool {
 	l.lineStart -= l.end
 	l.pos, l.end = 0, 0
@@ -67,7 +67,7 @@ func (l *lexer) fill() bool {
 	return false
 }
 
-// stop ends the input with an error, unless it has ended with one before.
+// stop ends the input with an error, unless there is one already.
 func (l *lexer) stop(err error) {
 	if l.err == nil {
 		l.err = err
@@ -96,13 +96,13 @@ func (l *lexer) here() position {
 	return position{line: l.line, column: l.pos - l.lineStart + 1}
 }
 
-// peek skips white space and returns the first byte of the next token and where it stands.
+// peek skips white space. It returns the first byte of the next token and its position.
 func (l *lexer) peek() (int, position) {
 	c := l.next()
 	return c, l.here()
 }
 
-// next is peek without the position.
+// next is like peek without the position.
 func (l *lexer) next() int {
 	for {
 		for l.pos < l.end {
@@ -136,7 +136,7 @@ func (l *lexer) indentation() {
 	}
 }
 
-// accept consumes a one-byte token if it is next.
+// accept consumes a one-byte token if it comes next.
 func (l *lexer) accept(c byte) bool {
 	if l.next() != int(c) {
 		return false
@@ -153,7 +153,8 @@ func (l *lexer) expect(c byte) bool {
 	return false
 }
 
-// more consumes what follows an element of a list and reports whether that is another element.
+// more consumes the separator after an element of a list. It reports whether another element
+// follows.
 func (l *lexer) more() bool {
 	if l.accept(',') {
 		return true
@@ -164,7 +165,7 @@ func (l *lexer) more() bool {
 	return false
 }
 
-// raw returns the next byte, white space or not, and whether there is one.
+// raw returns the next byte without skipping white space. It returns false at the end.
 func (l *lexer) raw() (byte, bool) {
 	if l.pos == l.end && !l.fill() {
 		return 0, false
@@ -172,7 +173,7 @@ func (l *lexer) raw() (byte, bool) {
 	return l.buf[l.pos], true
 }
 
-// number reads a number of at most the given width.
+// number reads a number of at most width bits.
 func (l *lexer) number(width uint, what string) uint64 {
 	_, at := l.peek()
 	var v, overflow uint64
@@ -207,8 +208,8 @@ func (l *lexer) number(width uint, what string) uint64 {
 	return v
 }
 
-// keyword reads a word of the pattern [a-z][a-z0-9_]* (RFC 5.1), valid until
-// the next call of keyword or quoted, and returns where it stands.
+// keyword reads a word matching [a-z][a-z0-9_]* (RFC 5.1), and returns its position. The word is
+// valid until the next call of keyword or quoted.
 func (l *lexer) keyword(want string) ([]byte, position) {
 	c, at := l.peek()
 	if c < 'a' || c > 'z' {
@@ -241,7 +242,7 @@ func (l *lexer) expectWord(word string) {
 	}
 }
 
-// quoted reads a quoted string, valid until the next call of keyword or quoted.
+// quoted reads a quoted string. It is valid until the next call of keyword or quoted.
 func (l *lexer) quoted(what string) []byte {
 	c, at := l.peek()
 	if c != '"' {
@@ -267,7 +268,7 @@ func (l *lexer) quoted(what string) []byte {
 	}
 }
 
-// untilQuote consumes and returns the buffered part of a quoted string, and the
+// untilQuote consumes and returns the buffered part of a quoted string. It also consumes the
 // closing quote if that is in the buffer.
 func (l *lexer) untilQuote() (chunk []byte, closed bool) {
 	chunk = l.buf[l.pos:l.end]
@@ -286,8 +287,8 @@ func (l *lexer) untilQuote() (chunk []byte, closed bool) {
 	return chunk, n >= 0
 }
 
-// skipSection consumes what follows the keyword of an unknown section: an equals sign and a
-// block with balanced braces, in which quoted strings are opaque (RFC 6.2, format note 23).
+// skipSection skips the rest of an unknown section after its keyword: an equals sign and a block
+// with balanced braces. Braces in quoted strings do not count (RFC 6.2, format note 23).
 func (l *lexer) skipSection() {
 	l.expect('=')
 	_, at := l.peek()

@@ -11,15 +11,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// PrintProfile writes a profile in the textual form (RFC 5), laid out like the RFC's example.
-// Profiles of the same meaning and summary give the same bytes: units are sorted by path, symbols
-// by name, and their IDs count from 1 in that order. Units without symbols are left out. The
-// summary is computed if the profile has none.
+// PrintProfile writes a profile in the text form (RFC 5), in the layout of the RFC's example.
+// Profiles with the same meaning and summary give the same bytes: units are sorted by path, symbols
+// by name, and IDs count from 1 in this order. Units without symbols are left out. The summary is
+// computed if the profile has none.
 //
-// It takes O(n log n) for n symbols, 9 bytes each, and memory for a copy of the
-// largest function. Before anything is written it refuses a name with a double
-// quote ([ErrQuote]), and a line offset or discriminator that the format cannot
-// hold (afdo.ErrUnrepresentable). Errors of w are returned as they are.
+// For n symbols, it takes O(n log n) time, 9 bytes per symbol, and memory for a copy of the largest
+// function. Before writing anything, it rejects names with a double quote ([ErrQuote]) and line
+// offsets or discriminators that the format cannot hold (afdo.ErrUnrepresentable). It returns
+// errors of w unchanged.
 func PrintProfile(w io.Writer, p *profile.Profile) error {
 	m := newModel(p)
 	if err := m.check(); err != nil {
@@ -47,14 +47,14 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 	return e.finish()
 }
 
-// model numbers the symbols of a profile by unit and name. The callees of its
-// records are numbers in that order, ranks, once they have gone through numbered.
+// model numbers the symbols of a profile by unit and name. These numbers are called ranks. Method
+// numbered replaces the callees of records by their ranks.
 type model struct {
 	profile *profile.Profile
 	paths   []string            // by file ID
 	files   []int               // file IDs by UnitRef
-	order   []profile.SymbolRef // by rank
-	ranks   []profile.SymbolRef // by SymbolRef
+	order   []profile.SymbolRef // symbols by rank
+	ranks   []profile.SymbolRef // ranks by SymbolRef
 	inlined []bool              // by SymbolRef: has a header as an inlined function
 
 	records []profile.Record // scratch of numbered
@@ -84,7 +84,7 @@ func newModel(p *profile.Profile) *model {
 	return m
 }
 
-// numberFiles gives file IDs by path to the units that have symbols.
+// numberFiles assigns file IDs, by path, to the units that have symbols.
 func (m *model) numberFiles() {
 	m.files = make([]int, m.profile.NumUnits())
 	var used []profile.UnitRef
@@ -106,7 +106,7 @@ func (m *model) numberFiles() {
 	}
 }
 
-// check refuses what the text cannot hold and finds out who is inlined.
+// check rejects what the text cannot hold, and finds inlined symbols.
 func (m *model) check() error {
 	for _, path := range m.paths {
 		if err := checkName(path); err != nil {
@@ -133,8 +133,8 @@ func (m *model) check() error {
 	return nil
 }
 
-// numbered returns records with ranks for callees, in the order of these. They
-// stay valid until the next call.
+// numbered returns records with ranks as callees, in canonical order. They are valid until the next
+// call.
 func (m *model) numbered(records []profile.Record) []profile.Record {
 	m.records = append(m.records[:0], records...)
 	ordered := true
@@ -145,8 +145,8 @@ func (m *model) numbered(records []profile.Record) []profile.Record {
 		}
 		r.Callee = m.ranks[r.Callee]
 		if j := after(records, i); j < len(records) {
-			// After the last record of a nested body, next is no sibling. To take it for one does
-			// no harm.
+			// After the last record of a nested body, next is not a sibling. Comparing with it is
+			// harmless.
 			next := &records[j]
 			ordered = ordered && !(next.Line == r.Line && next.Discriminator == r.Discriminator &&
 				next.Kind == r.Kind && m.ranks[next.Callee] < r.Callee)

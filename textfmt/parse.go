@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Widths of the fields that the numbers go to in the binary format, in bits.
+// Widths in bits of the binary fields that store the numbers.
 const (
 	widthSymbolID      = 32
 	widthCount         = 64
@@ -18,27 +18,22 @@ const (
 	widthCutoff        = 32
 )
 
-// Parse reads a profile in the textual form (RFC 5.2) up to the end of r.
+// Parse reads a profile in the text form (RFC 5.2) to the end of r.
 //
-// White space is free. Sections with an unknown keyword are skipped, at top
-// level and in function bodies (RFC 6.2). Sections of one kind in one body add
-// up, and so do records of one location (format note 13). What the grammar
-// leaves open is read like this:
-//
-//   - The list of file names and the sections of a body may be empty; a file
-//     name may stand in the list only once. The empty file name means the same
-//     as file ID -1.
-//   - A symbol ID is a label (format note 20): it may be used before the header
-//     that says which symbol it is, all headers with that ID must agree, and it
-//     may head one symbol at top level. IDs that no header explains are errors.
-//     Two IDs may stand for the same symbol, whose samples then add up.
+// White space has no meaning. Sections with an unknown keyword are skipped, at top level and in
+// function bodies (RFC 6.2). Several sections of the same kind in a body are combined, and so are
+// records of the same location (format note 13). Where the grammar leaves details open:
+//   - The list of file names and the sections of a body may be empty. A file name may occur in the
+//     list only once. The empty file name means the same as file ID -1.
+//   - A symbol ID is a label (format note 20). It may be used before the header that defines it.
+//     All headers with the same ID must agree, and only one may be at top level. An ID without a
+//     header is an error. Several IDs may name the same symbol; its samples are then summed.
 //   - num_detailed_entries must be the number of entries.
 //   - Numbers must fit the fields of the binary format.
 //
-// Parse buffers r itself. It takes memory for the profile and, for a while, 24
-// bytes for each record of a function that calls one whose ID has not been
-// explained yet; nesting takes no more. Errors are of type [*afdo.FormatError],
-// or those of r.
+// Parse buffers r itself. It takes memory for the profile and, temporarily, 24 bytes for each
+// record of a function that calls an ID not yet defined. Nesting takes no further memory. Errors
+// are [*afdo.FormatError], or those of r.
 func Parse(r io.Reader) (*profile.Profile, error) {
 	p := parser{
 		lexer:   newLexer(r),
@@ -56,27 +51,27 @@ type parser struct {
 	profile *profile.Profile
 	files   []profile.UnitRef // by file ID
 
-	slots   idTable // of symbol IDs: indices of labels
+	slots   idTable // indexes in labels by symbol ID
 	labels  []label
-	unknown int // how many labels no header has explained yet
+	unknown int // number of labels that no header has defined yet
 
 	entries  []entry    // of the current function
-	waits    bool       // the current function calls a label that is not known yet
+	waits    bool       // the current function calls a label that is not defined yet
 	deferred []function // functions that wait for labels
 	records  profile.Body
 }
 
-// A label is a symbol ID of the text and what it stands for.
+// A label is a symbol ID in the text, with the symbol that it stands for.
 type label struct {
 	symbol profile.SymbolRef
-	file   profile.UnitRef // of symbol
-	name   string          // of symbol
-	known  bool            // a header has told symbol
-	top    bool            // heads a symbol at top level
+	file   profile.UnitRef // file of symbol
+	name   string          // name of symbol
+	known  bool            // a header has defined symbol
+	top    bool            // there is a symbol with this label at top level
 	use    position
 }
 
-// A function is a parsed symbol whose records await labels.
+// A function is a parsed symbol whose records wait for labels.
 type function struct {
 	symbol    profile.SymbolRef
 	headCount uint64
@@ -102,7 +97,7 @@ func (p *parser) parse() {
 	}
 }
 
-// skipTo consumes unknown sections and the keyword of the section that must come next.
+// skipTo skips unknown sections and consumes the keyword of the section that must come next.
 func (p *parser) skipTo(section string) {
 	want := `"` + section + `"`
 	for p.err == nil {
@@ -119,8 +114,8 @@ func (p *parser) skipUnknown(want string) {
 	p.skipIfUnknown(found, at, want)
 }
 
-// skipIfUnknown consumes a section whose keyword the RFC does not define;
-// a section that is out of place is an error instead.
+// skipIfUnknown skips a section whose keyword the RFC does not define. A known section in the wrong
+// place is an error.
 func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
 	switch string(keyword) {
 	case "filenames", "summary", "locations", "callsites", "inlined":
@@ -246,8 +241,8 @@ func (p *parser) symbol() {
 	p.add(f)
 }
 
-// symbolName parses the part of a header up to the opening parenthesis. The
-// name is valid until the next keyword or name.
+// symbolName parses a header up to the opening parenthesis. The name is valid until the next
+// keyword or name.
 func (p *parser) symbolName() (profile.UnitRef, []byte) {
 	name := p.quoted("symbol name")
 	p.expect(':')
@@ -285,7 +280,7 @@ func (p *parser) symbolID() (uint32, position) {
 	return uint32(p.number(widthSymbolID, "symbol ID")), at
 }
 
-// label returns the index of the label of a symbol ID.
+// label returns the index of the label for a symbol ID.
 func (p *parser) label(id uint32, at position) uint32 {
 	slot, ok := p.slots.find(id)
 	if !ok {
@@ -297,7 +292,7 @@ func (p *parser) label(id uint32, at position) uint32 {
 	return slot
 }
 
-// define says what a symbol ID stands for.
+// define sets the symbol for a symbol ID.
 func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byte) (slot uint32) {
 	if p.err != nil {
 		return 0
@@ -316,7 +311,7 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 	return slot
 }
 
-// add gives a function to the profile.
+// add adds a function to the profile.
 func (p *parser) add(f function) {
 	b := &p.records
 	b.Reset()
@@ -340,7 +335,7 @@ func (p *parser) add(f function) {
 	})
 }
 
-// finish adds the functions that waited for labels.
+// finish adds the functions that have waited for labels.
 func (p *parser) finish() {
 	if p.err != nil {
 		return
@@ -355,7 +350,7 @@ func (p *parser) finish() {
 	}
 }
 
-// failUnknown fails at the first use of a symbol ID that no header explains.
+// failUnknown fails at the first use of a symbol ID that no header defines.
 func (p *parser) failUnknown() {
 	var first position
 	var id uint32

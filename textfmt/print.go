@@ -13,22 +13,21 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Print writes a version 4 file in the textual form (RFC 5), laid out like the RFC's example. File
-// names, units and symbols are in the order of the file and symbols have its IDs; the unit of
-// unknown files is file ID -1 and not listed (format note 24). Records are as in the file, by
-// section: those of one location are not added up. A symbol without info is printed, with an empty
-// body, unless an inlined function's header names it anyway (format note 21).
+// Print writes a version 4 file in the text form (RFC 5), in the layout of the RFC's example. File
+// names, units and symbols are in file order, and symbols keep their IDs. The unit of unknown files
+// has file ID -1 and is not listed (format note 24). Records are grouped by section but otherwise
+// unchanged: those of the same location are not combined. A symbol without samples is printed with
+// an empty body, unless the header of an inlined function names it anyway (format note 21).
 //
-// Print goes through the file twice. The first time it looks for faults and for
-// inlined symbols, so that nothing is written of a file that is malformed or
-// holds a name that the text cannot, see [ErrQuote] and afdo.ErrUnrepresentable. It takes
-// memory for the names of all symbols and the paths of all units, some 50 bytes a symbol on top,
-// the unit at hand, and 24 bytes for each record of the function at hand.
+// Print reads the file twice. In the first pass it searches for errors and inlined symbols, so that
+// nothing is written if the file is malformed or contains a name that the text cannot hold, see
+// [ErrQuote] and afdo.ErrUnrepresentable. It takes memory for the names of all symbols, the paths
+// of all units, about 50 bytes per symbol, the current unit, and 24 bytes for each record of the
+// current function.
 //
-// Errors of r come with the unit and symbol whose samples they are about, those
-// of w as they are. A callee that no unit has is afdo.ErrMalformed. A file
-// whose text would be larger than any real one's, because functions or strings
-// share their bytes a thousandfold, gives afdo.ErrLimit.
+// Errors of r include the unit and symbol with the samples. Errors of w are returned unchanged. A
+// callee that no unit has gives afdo.ErrMalformed. If the text would be far larger than that of any
+// real file, because functions or strings share bytes a thousandfold, the error is afdo.ErrLimit.
 func Print(w io.Writer, r *afdo.Reader) error {
 	p := newPrinter(w, r)
 	if err := p.eachUnit(p.surveyUnit); err != nil {
@@ -46,10 +45,10 @@ func Print(w io.Writer, r *afdo.Reader) error {
 	return p.finish()
 }
 
-// PrintUnit writes the symbols of a unit of r as a text that is complete by itself: the summary is
-// that of the whole profile; the file names are those needed, renumbered; and callees from other
-// units that are inlined nowhere in the text follow the unit's own symbols as symbols without info
-// (format note 21). Symbol IDs are those of the file. Apart from that it works like [Print]. It
+// PrintUnit writes the symbols of one unit of r as a complete text. The summary is that of the
+// whole profile. The list of file names contains those needed, renumbered. Callees in other units
+// that are not inlined anywhere in the text follow the unit's own symbols, as symbols without
+// samples (format note 21). Symbol IDs are those of the file. Otherwise it works like [Print]. It
 // reads the unit and the names of the units that it refers to.
 func PrintUnit(w io.Writer, r *afdo.Reader, u *afdo.Unit) error {
 	if err := u.Load(); err != nil {
@@ -58,8 +57,8 @@ func PrintUnit(w io.Writer, r *afdo.Reader, u *afdo.Unit) error {
 	return printPart(w, r, u, u.Symbols())
 }
 
-// PrintSymbol writes a symbol of r and its callees the way [PrintUnit] writes a
-// unit. It reads no other symbol's samples.
+// PrintSymbol writes one symbol of r and its callees, like [PrintUnit]. It does not read samples of
+// other symbols.
 func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
 	return printPart(w, r, s.Unit(), func(yield func(afdo.Symbol, error) bool) { yield(s, nil) })
 }
@@ -89,8 +88,7 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	return p.finish()
 }
 
-// printer writes functions of a file. What its emitter calls a SymbolRef is a symbol ID of the
-// file.
+// printer writes functions of a file. The SymbolRefs of its emitter are symbol IDs of the file.
 type printer struct {
 	emitter
 	reader *afdo.Reader
@@ -98,12 +96,12 @@ type printer struct {
 	paths  []string       // by file ID
 	files  map[string]int // file IDs by path
 
-	ids     idTable // of symbols that are printed or referred to: indices of headers
+	ids     idTable // indexes in headers of the symbols that are printed or referred to
 	headers []header
 	cursor  afdo.Cursor
-	records []profile.Record // of the function at hand
-	open    int              // how many inlined bodies of it are not complete
-	inner   int              // the record of the innermost, whose Count is that of the one around it
+	records []profile.Record // of the current function
+	open    int              // number of inlined bodies in records that are not complete
+	inner   int              // index of the record of the innermost open body; its Count is the index for the enclosing one
 }
 
 type header struct {
@@ -121,7 +119,7 @@ func newPrinter(w io.Writer, r *afdo.Reader) *printer {
 	return p
 }
 
-// eachUnit loads one unit after the other.
+// eachUnit loads one unit after another and calls do for each.
 func (p *printer) eachUnit(do func(*afdo.Unit) error) error {
 	for u, err := range p.reader.Units() {
 		if err == nil {
@@ -147,8 +145,8 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	return p.nameAll(u.Symbols())
 }
 
-// addFile gives the next file ID to a path. Units of one path, which a faulty file may have, share
-// it.
+// addFile assigns the next file ID to a path. Units with the same path, which a malformed file may
+// have, share the ID.
 func (p *printer) addFile(path string) error {
 	if _, ok := p.files[path]; !ok {
 		p.files[path] = len(p.paths)
@@ -157,9 +155,9 @@ func (p *printer) addFile(path string) error {
 	return checkName(path)
 }
 
-// addOthers adds the files that are needed for a part of unit u, and the names
-// of its callees in other units, so that each is looked up once. It returns the
-// callees of which nothing but the ID would be printed otherwise, in the order of the units.
+// addOthers adds the files needed for a part of unit u, and the names of its callees in other
+// units, so that each is looked up once. It returns the callees that would otherwise have no
+// header, in the order of the units.
 func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	units := []*afdo.Unit{u}
 	var others []afdo.Symbol
@@ -195,7 +193,7 @@ func (p *printer) symbolsOf(callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 	if !errors.Is(err, fault.ErrNotFound) {
 		return symbols, err
 	}
-	for _, id := range callees { // which one is it?
+	for _, id := range callees { // find the missing one
 		if _, err := p.callee(id); err != nil {
 			return nil, err
 		}
@@ -235,7 +233,7 @@ func (p *printer) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
 	return nil
 }
 
-// symbol writes a symbol, unless it has no info and an inlined function's header names it.
+// symbol writes a symbol, unless it has no samples and the header of an inlined function names it.
 func (p *printer) symbol(s afdo.Symbol) error {
 	if !s.HasInfo() {
 		if !p.survey.inlined.has(s.ID()) {
@@ -260,8 +258,8 @@ func (p *printer) function(s afdo.Symbol, f profile.Function) {
 	p.emitter.symbol(profile.SymbolRef(s.ID()), f)
 }
 
-// flatten puts all records of a function into one row, so that a body can be
-// stepped over without reading it: the file does not say how long it is.
+// flatten converts all records of a function to one slice, in which nested bodies can be skipped.
+// The file does not store the length of a body.
 func (p *printer) flatten(info afdo.Info) error {
 	p.records, p.open = p.records[:0], 0
 	c := &p.cursor
@@ -289,7 +287,7 @@ func (p *printer) flatten(info afdo.Info) error {
 	return c.Err()
 }
 
-// close completes the inlined bodies below a depth.
+// close completes the inlined bodies deeper than depth.
 func (p *printer) close(depth int) {
 	for ; p.open > depth; p.open-- {
 		head := &p.records[p.inner]
@@ -310,7 +308,7 @@ func (p *printer) header(ref profile.SymbolRef) (name string, file int, err erro
 	return h.name, h.file, nil
 }
 
-// nameAll keeps what the headers of symbols say.
+// nameAll stores the headers of symbols.
 func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	for s, err := range symbols {
 		if err != nil {
@@ -321,7 +319,7 @@ func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	return nil
 }
 
-// name keeps what the header of a symbol says.
+// name stores the header of a symbol.
 func (p *printer) name(s afdo.Symbol) {
 	if _, ok := p.ids.find(uint32(s.ID())); ok {
 		return
@@ -330,7 +328,7 @@ func (p *printer) name(s afdo.Symbol) {
 	p.headers = append(p.headers, header{s.Name(), p.files[s.Unit().Path()]})
 }
 
-// inSymbol says which symbol a reader's error came with.
+// inSymbol adds the symbol to an error of the reader.
 func inSymbol(s afdo.Symbol, err error) error {
 	return fmt.Errorf("textfmt: unit %.200q, symbol %.200q: %w", s.Unit().Path(), s.Name(), err)
 }

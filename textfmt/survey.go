@@ -11,25 +11,25 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A survey finds out what has to be known of functions before they are printed.
+// A survey collects what has to be known about functions before they are printed.
 type survey struct {
-	printed idSet // symbols that were surveyed
+	printed idSet // symbols that have been surveyed
 	callees idSet // symbols that are called or inlined
 	inlined idSet
 	cursor  afdo.Cursor
-	records int64 // how many more records and call targets there may be
-	names   int64 // and bytes of names
+	records int64 // limit on the records and call targets still to come
+	names   int64 // limit on the bytes of names still to come
 }
 
-// Bounds of what can be printed of a file, for those whose symbols share one
-// function's bytes, or whose tries spell the same bytes over and over.
+// Limits on the size of a text. They affect files whose symbols share the bytes of one function, or
+// whose tries spell the same bytes repeatedly.
 const (
-	minRecordSize    = 2 // of the smallest record or call target
+	minRecordSize    = 2 // size of the smallest record or call target
 	textFree         = 1 << 30
-	textBytesPerByte = 1 << 10 // ten to twenty in real files, hundreds for a single deeply inlined body: indentation and names
+	textBytesPerByte = 1 << 10 // 10 to 20 in real files; hundreds for a single deeply inlined body, because of indentation and names
 )
 
-// maxText is the largest text that is printed of a file of so many bytes.
+// maxText returns the maximum size of the text for a file of the given size.
 func maxText(size int64) int64 {
 	return textFree + textBytesPerByte*min(size, (math.MaxInt64-textFree)/textBytesPerByte)
 }
@@ -111,8 +111,8 @@ func (s *survey) missing() []afdo.SymbolID {
 	return ids
 }
 
-// An idSet is a set of symbol IDs, 64 to an entry: IDs stand close together
-// (format note 9), but may be anywhere.
+// An idSet is a set of symbol IDs, 64 per map entry. IDs are usually close together (format note
+// 9), but may be anywhere.
 type idSet map[afdo.SymbolID]uint64
 
 func (s idSet) has(id afdo.SymbolID) bool { return s[id>>6]>>(id&63)&1 != 0 }
@@ -123,7 +123,7 @@ func (s idSet) add(id afdo.SymbolID) {
 	}
 }
 
-// boundedWriter refuses to write more than so much.
+// boundedWriter fails if more than a given number of bytes is written.
 type boundedWriter struct {
 	w    io.Writer
 	left int64

@@ -10,26 +10,27 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// What is wanted of many units is read together: the places are looked up first, and then parts
-// that are near each other are joined to runs, which are read at the same time.
+// Data of many units is fetched together. The positions are looked up first. Then ranges that are
+// close to each other are joined to runs, which are read concurrently.
 
 const (
-	// What stands between two parts is read, too, if that takes no longer than another request.
+	// Two ranges are read in one request if the gap between them is at most maxGap, because reading
+	// the gap takes no longer than another request.
 	maxGap = 256 << 10
 
-	// It is, too, if there would be more runs than so many, and than one for so many bytes of the
-	// file. With opening it, looking at how it begins, the unit itself, the index and the
-	// summary, the names of all that a unit calls take 12 requests then. In a larger file, some
-	// more requests spare many megabytes.
+	// Ranges are also joined while there are more than max(minRuns, fileSize/runShare) runs. With
+	// these values, fetching the names of all callees of a unit takes 12 requests, including those
+	// for opening the file, detecting its format, the unit itself, the index and the summary. In a
+	// larger file, a few more requests save many megabytes.
 	minRuns  = 6
 	runShare = 6 << 20
 
-	maxJoined = 32 << 20 // of a run of several parts
-	maxAtOnce = 8        // runs that are read at the same time
+	maxJoined = 32 << 20 // maximum size of a run of several ranges
+	maxAtOnce = 8        // maximum number of concurrent reads
 )
 
-// coalesce joins parts of the file to runs, by offset. There are no more than most, unless these
-// would be too large.
+// coalesce joins ranges of the file to at most most runs, sorted by offset. There may be more if
+// runs would exceed maxJoined.
 func coalesce(parts []extent, most int) (runs []extent) {
 	slices.SortFunc(parts, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
 	limit := gapLimit(parts, most)
@@ -47,8 +48,8 @@ func coalesce(parts []extent, most int) (runs []extent) {
 	return runs
 }
 
-// gapLimit returns how large the gap between two parts may be, which stand in order, for them to be
-// joined: as large as it takes for no more than so many runs to be left.
+// gapLimit returns the maximum gap over which ranges must be joined so that at most most runs
+// remain. parts must be sorted.
 func gapLimit(parts []extent, most int) int64 {
 	var gaps []int64
 	end := int64(0)
@@ -65,10 +66,10 @@ func gapLimit(parts []extent, most int) int64 {
 	return gaps[len(gaps)-most]
 }
 
-// maxRuns is to how many runs parts are joined at most.
+// maxRuns returns the maximum number of runs.
 func (s *source) maxRuns() int { return max(minRuns, int(s.size/runShare)) }
 
-// aheadAll reads runs ahead, several at the same time.
+// aheadAll reads runs ahead, several concurrently.
 func (s *source) aheadAll(runs []extent) {
 	var all sync.WaitGroup
 	busy := make(chan struct{}, maxAtOnce)
@@ -82,15 +83,15 @@ func (s *source) aheadAll(runs []extent) {
 	all.Wait()
 }
 
-// A batch is units whose names are in runs that are kept in memory at the same time.
+// A batch is a group of units whose runs are kept in memory at the same time.
 type batch struct {
 	runs  []extent
-	units []int // their places among all
+	units []int // indexes among all units
 }
 
-// InBatches iterates over the indexes of units. Before it yields one it has read ahead the names of
-// the unit and of those that are near it, if the file is remote, but for the units of which nothing
-// has to be read.
+// InBatches iterates over the indexes of units. If the file is remote, it reads ahead the names of
+// each unit and of nearby units before it yields the unit. It does not read units for which known
+// returns true.
 func (v *File) InBatches(units []Unit, known func(*Unit) bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, b := range v.batches(units, known) {
@@ -104,8 +105,8 @@ func (v *File) InBatches(units []Unit, known func(*Unit) bool) iter.Seq[int] {
 	}
 }
 
-// batches orders units by where their names are, if the file is remote, and divides them. Those of
-// which that is not known, or which need not be read, come first.
+// batches divides units into batches. For a remote file it orders them by the position of their
+// names. Units whose position is unknown, or that need not be read, come first.
 func (v *File) batches(units []Unit, known func(*Unit) bool) []batch {
 	order := make([]int, len(units))
 	for i := range order {
@@ -146,9 +147,9 @@ func (v *File) batches(units []Unit, known func(*Unit) bool) []batch {
 	return all
 }
 
-// UnitsAhead reads what the index has of units ahead, if that takes no longer than a request for
-// each symbol that is wanted, and the checksum of the summary, which stands near it: who wants
-// names often wants that, too.
+// UnitsAhead reads ahead the index's data about units, if that takes no longer than a request for
+// each wanted symbol. It also reads the checksum of the summary, which is close to it, because
+// callers that look up names often need the summary, too.
 func (v *File) UnitsAhead(wanted int) {
 	x, t := v.idx.Load(), v.table.Load()
 	if wanted < 2 || v.dir.Load() != nil || t.sparse == nil || !v.src.remote() || !x.Has(indexfmt.Runs) {
@@ -161,10 +162,10 @@ func (v *File) UnitsAhead(wanted int) {
 	}
 	summary := t.fixedSection(wire.SummaryInfo).index
 	v.src.aheadAll(coalesce([]extent{units, runs, part(x.ChecksumPlace(summary))}, v.src.maxRuns()))
-	_, _ = x.Checksum(summary) // and keep the page
+	_, _ = x.Checksum(summary) // and keep the page in memory
 }
 
-// recordsAhead reads what the index has of several units ahead, if the file is remote.
+// recordsAhead reads ahead the index's records of several units, if the file is remote.
 func (v *File) recordsAhead(x *Index, ranks []uint32) {
 	if !v.src.remote() || len(ranks) < 2 || !x.Has(indexfmt.Runs) {
 		return
@@ -178,10 +179,10 @@ func (v *File) recordsAhead(x *Index, ranks []uint32) {
 	v.src.aheadAll(coalesce(parts, v.src.maxRuns()))
 }
 
-// checksumsAhead reads all checksums, once, if the file is remote and all of its section table has
-// been read, too, which has more bytes.
+// checksumsAhead reads all checksums once, if the file is remote and its whole section table, which
+// is larger, has been read.
 func (v *File) checksumsAhead(x *Index) {
 	if v.src.remote() && v.table.Load().sparse == nil {
-		x.sums.Do(func() { _, _ = x.All(indexfmt.Checksums) }) // whoever needs one has the error
+		x.sums.Do(func() { _, _ = x.All(indexfmt.Checksums) }) // the caller that needs a checksum gets the error
 	}
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Directory is the file names section, decoded.
+// A Directory is the decoded file names section.
 type Directory struct {
 	file    *File
 	section Section
 	data    []byte
 	entries []entry
-	order   []uint32 // entries that have symbols, by their IDs; nil if that is how all of them stand
+	order   []uint32 // entries with symbols, by symbol ID; nil if all entries are already in this order
 
 	mu      sync.Mutex
 	lookups int
 	table   []uint32 // see hashTable
 
-	begin  sync.Once // guards the making of begins
+	begin  sync.Once // guards the computation of begins
 	begins []uint32  // see tableIndexes
 }
 
 func (d *Directory) path(e *entry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }
 
-// Directory reads the file names section when first needed.
+// Directory returns the decoded file names section. The first call reads it.
 func (v *File) Directory() (*Directory, error) {
 	if v.Closed() {
 		return nil, fault.ErrClosed
@@ -78,17 +78,16 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 // Data returns the bytes of the section, which must not be changed.
 func (d *Directory) Data() []byte { return d.data }
 
-// Len is the number of units.
+// Len returns the number of units.
 func (d *Directory) Len() int { return len(d.entries) }
 
-// Unit returns the unit of a rank in the section.
+// Unit returns the unit at a position in the section.
 func (d *Directory) Unit(rank int) Unit {
 	e := &d.entries[rank]
 	return d.file.newUnit(&d.section, rank, e, d.path(e))
 }
 
-// orderByID orders the units that have symbols by their IDs, which must not overlap (format note
-// 9).
+// orderByID sorts the units that have symbols by ID. Their ranges must not overlap (format note 9).
 func (d *Directory) orderByID() error {
 	d.rank()
 	end := uint32(0)
@@ -102,7 +101,7 @@ func (d *Directory) orderByID() error {
 	return nil
 }
 
-// overlap is the error of symbol IDs that are another unit's, too.
+// overlap returns the error for symbol IDs that also belong to another unit.
 func (d *Directory) overlap(e *entry) error {
 	return d.section.FaultAt(e.name, fault.ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
 }
@@ -117,8 +116,8 @@ func (d *Directory) rank() {
 	if inOrder {
 		return
 	}
-	// The IDs that begin a range, with the entry in the low bits: numbers sort several times as
-	// fast as entries.
+	// Each key has the first ID in the high bits and the index of the entry in the low bits.
+	// Numbers sort several times as fast as entries.
 	keys := make([]uint64, 0, len(d.entries))
 	for i := range d.entries {
 		if e := &d.entries[i]; e.Start != e.End {
@@ -132,7 +131,7 @@ func (d *Directory) rank() {
 	}
 }
 
-// numRanked is the number of units that have symbol IDs.
+// numRanked returns the number of units that have symbol IDs.
 func (d *Directory) numRanked() int {
 	if d.order != nil {
 		return len(d.order)
@@ -140,7 +139,7 @@ func (d *Directory) numRanked() int {
 	return len(d.entries)
 }
 
-// ranked returns the index of the i-th unit by symbol IDs.
+// ranked returns the index of the i-th unit by symbol ID.
 func (d *Directory) ranked(i int) int {
 	if d.order != nil {
 		return int(d.order[i])
@@ -148,7 +147,7 @@ func (d *Directory) ranked(i int) int {
 	return i
 }
 
-// owner returns the index of the unit whose range holds a symbol ID.
+// owner returns the index of the unit whose range contains a symbol ID.
 func (d *Directory) owner(id uint32) (index int, ok bool) {
 	i := sort.Search(d.numRanked(), func(i int) bool { return d.entries[d.ranked(i)].End > id })
 	if i == d.numRanked() {
@@ -158,11 +157,11 @@ func (d *Directory) owner(id uint32) (index int, ok bool) {
 	return index, d.entries[index].Start <= id
 }
 
-// hashAfter is how many lookups of a path look at every unit before a hash table is made, which
-// costs about as much as a few of them.
+// hashAfter is the number of lookups by path that compare every unit, before a hash table is built.
+// Building it costs about as much as a few such lookups.
 const hashAfter = 4
 
-// exact returns the units of a path, usually one.
+// exact returns the units with the given path, usually one.
 func (d *Directory) exact(path string) []Unit {
 	if table := d.hashTable(); table != nil {
 		return d.probe(table, path)
@@ -170,12 +169,12 @@ func (d *Directory) exact(path string) []Unit {
 	return d.matching(func(p []byte) bool { return string(p) == path })
 }
 
-// suffix returns the units whose path ends in suffix at a '/'.
+// suffix returns the units whose path is suffix or ends with "/" + suffix.
 func (d *Directory) suffix(suffix string) []Unit {
 	return d.matching(func(p []byte) bool { return endsAtSlash(p, suffix) })
 }
 
-// endsAtSlash reports whether suffix is the whole of path or its last elements.
+// endsAtSlash reports whether suffix is the whole path or its last elements.
 func endsAtSlash(path []byte, suffix string) bool {
 	before := len(path) - len(suffix)
 	if suffix == "" || before < 0 || string(path[before:]) != suffix {
@@ -193,8 +192,8 @@ func (d *Directory) matching(fits func(path []byte) bool) (found []Unit) {
 	return found
 }
 
-// hashTable returns an open-addressing table of unit indexes plus one by the hash of their paths,
-// or nil as long as lookups do not repeat and for a faulty file that has a path twice.
+// hashTable returns an open-addressing hash table of unit indexes plus one, by the hash of their
+// paths. It returns nil for the first few lookups, and for a malformed file with duplicate paths.
 func (d *Directory) hashTable() []uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -204,8 +203,7 @@ func (d *Directory) hashTable() []uint32 {
 	return d.table
 }
 
-// hashSeed makes it unforeseeable what a path hashes to. Else a file could be made whose paths all
-// collide.
+// hashSeed is random, so that a file cannot choose paths that all collide.
 var hashSeed = maphash.MakeSeed()
 
 func (d *Directory) newTable() []uint32 {
@@ -223,7 +221,7 @@ func (d *Directory) newTable() []uint32 {
 	return table
 }
 
-// probe returns what the table has for a path.
+// probe returns the unit with the given path in the hash table.
 func (d *Directory) probe(table []uint32, path string) []Unit {
 	slot := maphash.String(hashSeed, path) % uint64(len(table))
 	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
@@ -234,8 +232,8 @@ func (d *Directory) probe(table []uint32, path string) []Unit {
 	return nil
 }
 
-// tableIndexes returns the indexes of the sections that begin the units and of the fixed ones, in
-// order.
+// tableIndexes returns the sorted indexes of the sections with which units begin, and of the fixed
+// sections.
 func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	d.begin.Do(func() {
 		for i := range d.entries {
@@ -249,14 +247,14 @@ func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	return d.begins
 }
 
-// An entry is one entry of the file names section. 32 bytes.
+// An entry is an entry of the file names section. It takes 32 bytes.
 type entry struct {
-	name    int // of the path, in the bytes of the section
+	name    int // position of the path in the section
 	nameLen uint32
 	wire.Unit
 }
 
-// entry reads and checks an entry.
+// entry decodes and checks an entry.
 func (f *Fields) entry(e *entry) {
 	name := f.unitFields(e)
 	if f.Err == nil {
@@ -264,14 +262,14 @@ func (f *Fields) entry(e *entry) {
 	}
 }
 
-// unitFields reads an entry and returns its path, the NUL included.
+// unitFields decodes an entry. It returns the path, including the NUL.
 func (f *Fields) unitFields(e *entry) (name []byte) {
 	e.name, name = f.Unit(&e.Unit)
 	e.nameLen = uint32(max(len(name), 1) - 1)
 	return name
 }
 
-// nameFault returns what is wrong with the path (format note 8).
+// nameFault returns an error if the path is invalid (format note 8).
 func (e *entry) nameFault(name []byte) *wire.Fault {
 	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
 		return &wire.Fault{Pos: e.name, Class: fault.ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}

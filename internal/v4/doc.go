@@ -1,16 +1,16 @@
-// Package v4 has how version 4 lies in a file: it finds the sections and units of one, by its
-// section table or by its index, and hands out their bytes, each read once and with what is likely
-// to be needed next. Package wire, below it, has the fields in these bytes, and package indexfmt
-// what stands in an index.
+// Package v4 implements the file structure of version 4. It finds the sections and units of a file,
+// by its section table or its index, and returns their bytes. It reads each section once and reads
+// ahead what is likely to be needed next. Package wire decodes the fields in these bytes, and
+// package indexfmt the contents of an index.
 //
-// A [File] is what a Reader of package afdo stands on, which has the API. Nothing here knows of
-// symbols or samples. Errors are a [Fault], a [fault.ReadError], a [VersionError], or match one of
-// the classes; package afdo makes its own of them.
+// A [File] is the basis of a Reader in package afdo, which provides the API. This package knows
+// nothing of symbols or samples. Its errors are a [Fault], a [fault.ReadError], a [VersionError],
+// or match one of the classes; package afdo converts them to its own.
 //
 // # Dialects
 //
-// GCC's list has seen proposals of another header and section table, whose details are not known.
-// All that knows how these are laid out is header.go, which decodes the header, and table.go with
-// its orders, which decode the entries. Another dialect would be one more file beside header.go,
-// which fills a [sectionTable], and a case in File.readHeader.
+// On GCC's mailing list there have been proposals for another header and section table, without
+// known details. Only header.go, which decodes the header, and the files table.go and
+// table_order.go, which decode the entries, know their layout. To support another dialect, add a
+// file like header.go that fills a [sectionTable], and a case in File.readHeader.
 package v4

@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Fault describes a fault of a file and its place.
+// A Fault is an error in a file, with its position.
 type Fault struct {
 	Section Section
-	Offset  int64 // of the offending byte, from the start of the file
+	Offset  int64 // file offset of the byte at fault
 	Class   error
 	Detail  string
 }
@@ -21,13 +21,13 @@ func (e *Fault) Error() string {
 // Unwrap returns the class.
 func (e *Fault) Unwrap() error { return e.Class }
 
-// isChecksum reports whether an error is about a wrong checksum.
+// isChecksum reports whether an error is a checksum mismatch.
 func isChecksum(err error) bool {
 	e, ok := err.(*Fault)
 	return ok && e.Class == fault.ErrChecksum
 }
 
-// A VersionError is the error for a file that does not have version 4.
+// A VersionError is the error for a file whose version is not 4.
 type VersionError struct {
 	Magic   string
 	Version uint32

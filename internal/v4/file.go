@@ -9,29 +9,29 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// Options are what the options of package afdo of these names say.
+// Options holds the options of the same names in package afdo.
 type Options struct {
 	TrustIndex, SkipChecksums, RequireChecksums bool
 }
 
 // A File finds the sections and units of a file. All methods may be called concurrently. A nil File
-// is closed.
+// behaves like a closed one.
 type File struct {
 	src  *source
 	opts Options
 
 	table      atomic.Pointer[sectionTable]
 	tableMu    sync.Mutex // guards the scan of table
-	tableFault error      // what it has found
+	tableFault error      // result of the scan
 
-	dirMu sync.Mutex // guards the making of dir
+	dirMu sync.Mutex // guards the decoding of dir
 	dir   atomic.Pointer[Directory]
 
-	idxMu sync.Mutex // guards the making of idx
+	idxMu sync.Mutex // guards the opening of idx
 	idx   atomic.Pointer[Index]
 }
 
-// Open opens a file and maps it into memory.
+// Open opens and maps a file.
 func Open(path string, o Options) (*File, error) {
 	m, err := openMapping(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func Open(path string, o Options) (*File, error) {
 	return v, nil
 }
 
-// OpenBytes reads a file in memory, without a copy.
+// OpenBytes opens a file in memory, without copying it.
 func OpenBytes(data []byte, o Options) (*File, error) {
 	if data == nil {
 		data = []byte{}
@@ -53,7 +53,7 @@ func OpenBytes(data []byte, o Options) (*File, error) {
 	return newFile(&source{bytes: data, size: int64(len(data))}, o)
 }
 
-// OpenAt reads a file of size bytes through an io.ReaderAt, which allows concurrent reads.
+// OpenAt opens a file of size bytes behind an io.ReaderAt, which must allow concurrent reads.
 func OpenAt(at io.ReaderAt, size int64, o Options) (*File, error) {
 	return newFile(&source{at: at, size: size}, o)
 }
@@ -74,7 +74,8 @@ func newFile(src *source, o Options) (*File, error) {
 	return v, nil
 }
 
-// readHeader reads header and section table. Another dialect of version 4 would be told apart here.
+// readHeader reads the header and the section table. Support for another dialect of version 4 would
+// start here.
 func (v *File) readHeader() error {
 	if v.openByEnd() {
 		return nil
@@ -91,8 +92,8 @@ func (v *File) readHeader() error {
 	return headerClass(v.readTable(t))
 }
 
-// Close releases the file. It does not wait for other calls. The error is [fault.ErrClosed] if that
-// has been done.
+// Close releases the file without waiting for other calls. A second Close returns
+// [fault.ErrClosed].
 func (v *File) Close() error {
 	if v.Closed() {
 		return fault.ErrClosed
@@ -100,10 +101,10 @@ func (v *File) Close() error {
 	return v.src.close()
 }
 
-// Closed reports whether nothing is to be read any more.
+// Closed reports whether the file has been closed.
 func (v *File) Closed() bool { return v == nil || v.src.closed.Load() }
 
-// Size is the size of the file in bytes.
+// Size returns the size of the file in bytes.
 func (v *File) Size() int64 {
 	if v == nil {
 		return 0
@@ -111,7 +112,7 @@ func (v *File) Size() int64 {
 	return v.src.size
 }
 
-// InMemory reports whether reading costs nothing.
+// InMemory reports whether the file is in memory, so that reads are free.
 func (v *File) InMemory() bool { return v.src.bytes != nil }
 
 // Compact reports whether the header and the section table are in compact mode.

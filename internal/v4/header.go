@@ -9,12 +9,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The header in the dialect of the RFC (RFC 4.1).
+// This file decodes the header in the dialect of the RFC (RFC 4.1).
 
-// dialectHint ends the errors of a header that makes no sense.
+// dialectHint is appended to errors about an invalid header.
 const dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"
 
-// readHeader reads what a file of a size begins with, up to the section table.
+// readHeader decodes the header up to the section table. size is the file size.
 func (t *sectionTable) readHeader(prefix []byte, size int64) error {
 	if err := checkVersion(prefix); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (t *sectionTable) readHeader(prefix []byte, size int64) error {
 	return headerClass(t.checkCount(n))
 }
 
-// checkCount compares the number of entries of the section table with what the file can hold.
+// checkCount checks the number of entries in the section table against the size of the file.
 func (t *sectionTable) checkCount(n uint64) error {
 	entrySize := uint64(wire.PlaceSize(t.Compact))
 	left := uint64(t.size) - uint64(t.Pos)
@@ -49,14 +49,14 @@ func (t *sectionTable) checkCount(n uint64) error {
 	return nil
 }
 
-// headerFields returns the fields of a header behind magic and version.
+// headerFields returns a decoder positioned after magic and version.
 func headerFields(data []byte) Fields {
 	h := Fields{header, wire.Header(data)}
 	h.Section.Compact = h.Compact
 	return h
 }
 
-// headerClass gives faults of single header fields the class of the header.
+// headerClass changes the class of an error in a header field to that of the header.
 func headerClass(err error) error {
 	if e, ok := err.(*Fault); ok && e.Class != fault.ErrHeader {
 		e.Detail = fmt.Sprintf("%v: %s%s", e.Class, e.Detail, dialectHint)
@@ -65,8 +65,8 @@ func headerClass(err error) error {
 	return err
 }
 
-// likelyEnd returns how far the table may reach. Where it is compact that is not beyond a section,
-// and the first entry is usually the first section.
+// likelyEnd returns an upper bound for the end of the table. A compact table ends before the first
+// section, which is usually the first entry.
 func (t *sectionTable) likelyEnd() uint64 {
 	start, n := uint64(t.entries), uint64(t.count)
 	if !t.Section.Compact {
@@ -82,7 +82,7 @@ func (t *sectionTable) likelyEnd() uint64 {
 	return max(end, start)
 }
 
-// checkVersion tells a version 4 file from older ones and from what is no profile.
+// checkVersion returns an error unless the file has version 4.
 func checkVersion(head []byte) error {
 	if len(head) < 8 {
 		return header.FaultAt(0, fault.ErrMagic, "%d bytes", len(head))

@@ -9,28 +9,27 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
-// An index is a section that any reader may skip, the last one of a file (docs/extensions.md). Of
-// what it says this package uses the checksums of sections, which are compared when a section is
-// first read, and, if the caller trusts it, where units and sections are. Package index has the
-// rest.
+// An index is the last section of a file, which readers may skip (docs/extensions.md). This package
+// uses its checksums, which it compares when a section is first read. If the caller trusts the
+// index, this package also uses it to find units and sections. Package index uses the rest.
 
-// An Index is the index of a file, or why there is none that can be used.
+// An Index is the index of a file, or the reason why the file has no usable index.
 type Index struct {
 	*indexfmt.Index
 	Section  Section
 	file     *File
-	checked  []uint32    // bits of the sections whose checksum has been found right; nil if there are no checksums
-	unusable error       // why it cannot be used, or nil
-	misled   atomic.Bool // a lookup: it has turned out not to make sense
+	checked  []uint32    // bit set of the sections whose checksum has been verified; nil if there are no checksums
+	unusable error       // the reason why the index cannot be used, or nil
+	misled   atomic.Bool // a lookup has shown that the index is incorrect
 	lookups  atomic.Int32
-	sums     sync.Once // guards that all checksums are read
+	sums     sync.Once // guards reading all checksums
 }
 
-// errNoIndex is why most files have no index.
+// errNoIndex is the usual reason: most files have no index.
 var errNoIndex = fmt.Errorf("afdo: index: %w", fault.ErrNotFound)
 
 // Index returns the index of the file. The error is [fault.ErrNotFound] if there is none, a [Fault]
-// if it cannot be used, or that of a read.
+// if it cannot be used, or an error of reading.
 func (v *File) Index() (*Index, error) {
 	if v.Closed() {
 		return nil, fault.ErrClosed
@@ -45,8 +44,8 @@ func (v *File) Index() (*Index, error) {
 	return x, nil
 }
 
-// index returns the index of the file, nil if it has none that can be used. The error is that of a
-// read, or a fault of a checksum for an index that is damaged.
+// index returns the index of the file, or nil if there is none that can be used. The error is one
+// of reading, or a checksum mismatch in a damaged index.
 func (v *File) index() (*Index, error) {
 	x, err := v.openIndex()
 	switch {
@@ -60,7 +59,7 @@ func (v *File) index() (*Index, error) {
 	return nil, nil
 }
 
-// openIndex looks for an index, once.
+// openIndex opens the index once.
 func (v *File) openIndex() (*Index, error) {
 	if x := v.idx.Load(); x != nil {
 		return x, nil
@@ -78,11 +77,11 @@ func (v *File) openIndex() (*Index, error) {
 	return x, nil
 }
 
-// findIndex opens the last section if that is an index. The error is that of a read.
+// findIndex opens the last section if it is an index. The error is one of reading.
 func (v *File) findIndex() (*Index, error) {
 	t := v.table.Load()
 	last := t.len() - 1
-	if t.fixedAt(last) != nil { // without a look at it
+	if t.fixedAt(last) != nil { // decided without reading it
 		return &Index{file: v, unusable: errNoIndex}, nil
 	}
 	place, err := v.extent(last)
@@ -96,8 +95,7 @@ func (v *File) findIndex() (*Index, error) {
 	return v.indexAt(last, place, first.off)
 }
 
-// indexAt opens the section of a place, which is the last one, if it is an index. The file's first
-// section begins at an offset.
+// indexAt opens the last section if it is an index. first is the offset of the first section.
 func (v *File) indexAt(section int, e extent, first int64) (*Index, error) {
 	x := &Index{file: v, unusable: errNoIndex}
 	if e.size <= int64(indexfmt.HeadSize) {
@@ -120,7 +118,7 @@ func (v *File) indexAt(section int, e extent, first int64) (*Index, error) {
 	return x, nil
 }
 
-// sectionSource hands out the bytes of a section.
+// sectionSource reads the bytes of a section.
 type sectionSource struct {
 	src *source
 	off int64
@@ -133,7 +131,7 @@ func (s sectionSource) View(off int64, n int) ([]byte, error) {
 
 func (s sectionSource) Ahead(off, n int64) { s.src.pagesAhead(s.off, off, n) }
 
-// Fault makes a [Fault] of an error of the index format, and leaves others as they are.
+// Fault converts an error of the index format to a [Fault], and returns other errors unchanged.
 func (x *Index) Fault(err error) error {
 	if e, ok := err.(*indexfmt.Error); ok {
 		return x.Section.Fault(&e.Fault)
@@ -141,7 +139,7 @@ func (x *Index) Fault(err error) error {
 	return err
 }
 
-// requireChecksums is the error of a file that has no checksums which can be used.
+// requireChecksums returns an error if the file has no usable checksums.
 func (v *File) requireChecksums() error {
 	x, err := v.openIndex()
 	switch {
@@ -159,8 +157,8 @@ func (v *File) requireChecksums() error {
 	return header.FaultAt(0, fault.ErrChecksum, "checksums are required: %s", why)
 }
 
-// verify compares the bytes of a section with its checksum, if the file has one and that has not
-// been done.
+// verify compares the bytes of a section with its checksum, if the file has one and it has not been
+// verified yet.
 func (v *File) verify(section int, e extent, data []byte) error {
 	if v.opts.SkipChecksums {
 		return nil

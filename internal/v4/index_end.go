@@ -5,12 +5,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A remote file whose index is trusted is read from its end: the index has copies of the header
-// and of the units' entries, and tells where the sections of a unit are and which checksums they
-// have. The tables themselves are not read until something is amiss.
+// A remote file with a trusted index is read from its end. The index contains copies of the header
+// and of the units' entries, and the positions and checksums of each unit's sections. The original
+// tables are read only if something is wrong.
 
-// openByEnd reports whether the file could be opened by the end of its index. If not, for whatever
-// reason, what it begins with tells.
+// openByEnd tries to open the file by the end of its index. If it returns false, for whatever
+// reason, the file has to be opened by its beginning.
 func (v *File) openByEnd() bool {
 	if !v.src.remote() || !v.opts.TrustIndex || v.opts.SkipChecksums || v.src.size < int64(indexfmt.TailSize) {
 		return false

@@ -2,8 +2,8 @@ package v4
 
 import "math"
 
-// MaxSpelled is how many bytes the names of a file of a size may take, spelled out. Those of real
-// files take a few times their size.
+// MaxSpelled returns the limit on the total length of the expanded names in a file of the given
+// size: 64 times the size plus 16 MiB. Names of real files take a few times the file size.
 func MaxSpelled(size int64) int64 {
 	const (
 		perByte = 64
@@ -12,13 +12,12 @@ func MaxSpelled(size int64) int64 {
 	return free + perByte*min(size, math.MaxInt64/(2*perByte))
 }
 
-// MaxNameBytes is how many bytes the names of one unit of a file of a size may take: what the
-// option afdo.MaxNameBytes says, but no more than [MaxSpelled].
+// MaxNameBytes returns the limit on the names of one unit: the option afdo.MaxNameBytes, but at
+// most [MaxSpelled].
 func MaxNameBytes(option int, size int64) int { return int(min(int64(option), MaxSpelled(size))) }
 
-// MaxTableBytes is how many bytes the symbol tables of all units of a file of a size may take in a
-// Reader, given the bound of one: four times that and eight times the file, but no more than
-// [MaxSpelled].
+// MaxTableBytes returns the limit on the symbol tables of all units in a Reader: four times the
+// limit of one unit plus eight times the file size, but at most [MaxSpelled].
 func MaxTableBytes(maxNameBytes int, size int64) int64 {
 	const perByte = 8
 	return min(4*int64(maxNameBytes)+perByte*min(size, math.MaxInt64/(2*perByte)), MaxSpelled(size))

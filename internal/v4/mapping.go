@@ -14,16 +14,17 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// mapping is a mapped file that may shrink, change or be closed at any time.
+// mapping is a mapped file, which may be truncated, modified or closed at any time.
 //
-// Reads hold it while they copy, so that Close never unmaps memory under a copy; whoever lets go
-// last unmaps. A copy from beyond the end of a file that shrank faults, which the guard turns into
-// an error; a copy from the last page of one, or of a file written to in place, does not, so the
-// file's size and time are compared after each copy.
+// Each read holds a reference while it copies, so that Close does not unmap memory that is being
+// copied; the last holder unmaps. Copying from beyond the end of a truncated file raises a fault,
+// which guardedRead converts to an error. Copying from the last page of a truncated file, or from a
+// modified file, does not raise a fault. So the size and modification time of the file are compared
+// after each copy.
 type mapping struct {
 	data *mmap.ReaderAt
 	file *os.File
-	info fs.FileInfo // as opened
+	info fs.FileInfo // state when the file was opened
 
 	mu      sync.Mutex
 	users   int
@@ -63,7 +64,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	// mmap opens the path a second time: it must have been the same file still.
+	// mmap opens the path a second time. Make sure that it is still the same file.
 	now, err := os.Stat(path)
 	if err == nil && (!os.SameFile(info, now) || int64(data.Len()) != info.Size()) {
 		err = &fs.PathError{Op: "map", Path: path, Err: fault.ErrChanged}
@@ -75,11 +76,12 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 	return &mapping{data: data, file: file, info: info}, nil
 }
 
-// largeRead is how many bytes a call of the system copies in less time than it takes to copy them
-// out of a map, where pages that are looked at for the first time are faults.
+// largeRead is the size in bytes above which a read system call is faster than copying from the
+// map, where each page used for the first time causes a page fault.
 const largeRead = 32 << 10
 
-// read copies what is at off. With compare, it notices if the file is not what was opened any more.
+// read copies bytes at offset off. If compare is set, it returns an error if the file has changed
+// since it was opened.
 func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
 	m.mu.Lock()
 	if m.closing {
@@ -100,8 +102,8 @@ func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
 	return m.unchanged()
 }
 
-// release lets go of the mapping. If that lets it be unmapped after Close, a failure to unmap can
-// be told to no caller.
+// release drops a reference. If it is the last one after Close, release unmaps the file; nobody is
+// left to receive an error.
 func (m *mapping) release() {
 	m.mu.Lock()
 	m.users--
@@ -127,7 +129,7 @@ func (m *mapping) unmap() error {
 	return errors.Join(m.data.Close(), m.file.Close())
 }
 
-// unchanged checks that the file is as it was opened.
+// unchanged returns an error if the file has changed since it was opened.
 func (m *mapping) unchanged() error {
 	now, err := m.file.Stat()
 	if err != nil {
@@ -139,7 +141,7 @@ func (m *mapping) unchanged() error {
 	return nil
 }
 
-// guardedRead turns a fault of the map into an error.
+// guardedRead converts a memory fault in the map to an error.
 func guardedRead(r io.ReaderAt, p []byte, off int64) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -162,7 +164,7 @@ func readFull(r io.ReaderAt, p []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		return fault.ErrChanged // the file had so many bytes when it was opened
+		return fault.ErrChanged // the file was larger when it was opened
 	}
 	return err
 }

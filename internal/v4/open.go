@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// NumSections returns the number of sections, summary and file names included.
+// NumSections returns the number of sections, including summary and file names.
 func (v *File) NumSections() int {
 	if v == nil {
 		return 0
@@ -16,9 +16,10 @@ func (v *File) NumSections() int {
 	return v.table.Load().len()
 }
 
-// SectionAt returns the section of an index that the file has. It reads one byte of it.
+// SectionAt returns the section with the given index, which must be in range. It reads one byte of
+// the section.
 func (v *File) SectionAt(index int) (Section, error) {
-	if t := v.table.Load(); t.vouched() { // no checksum will tell whether it is the right one
+	if t := v.table.Load(); t.vouched() { // the one byte cannot be verified by a checksum
 		if index == t.sparse.index.Section.Index {
 			return t.sparse.index.Section, nil
 		}
@@ -37,28 +38,30 @@ func (v *File) SectionAt(index int) (Section, error) {
 	return newSection(index, e, mask[0]), nil
 }
 
-// Scan looks at every entry of the section table, unless that has been done.
+// Scan checks every entry of the section table, unless that has been done before.
 func (v *File) Scan() error {
 	_, err := v.scanned()
 	return err
 }
 
-// Sections are opened by index. Where an index section vouches for the section table, the first try
-// may find another section than is meant: then its checksum is wrong, and the whole table decides.
+// Sections are opened by index. If an index section certifies the section table, the first attempt
+// may find a wrong section. Then the checksum does not match, and the whole table is read to
+// decide.
 
-// Open reads a whole section of an index that the file has, which must be of type want.
+// Open reads a whole section, whose index must be in range. It returns an error if the section does
+// not have type want.
 func (v *File) Open(index int, want byte) (Fields, error) {
 	return openOrScan(v, func() (Fields, error) { return v.openPlace(index, want) })
 }
 
-// OpenFixed reads the summary or the file names section. Which index it has is up to the table,
-// too.
+// OpenFixed reads the summary or the file names section. Its index depends on the section table.
 func (v *File) OpenFixed(t byte) (Fields, error) {
 	return openOrScan(v, func() (Fields, error) { return v.openPlace(v.table.Load().fixedSection(t).index, t) })
 }
 
-// openOrScan opens sections, and opens them once more if a checksum was wrong and the section
-// table, as it was before, had not been looked at as a whole. If that has a fault, it is the error.
+// openOrScan opens sections. If a checksum does not match and the section table has not been
+// checked as a whole, it checks the table and opens the sections again. If the table is malformed,
+// it returns that error.
 func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
 	t := v.table.Load()
 	opened, err := open()
@@ -71,7 +74,7 @@ func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
 	return open()
 }
 
-// openPlace opens the section that the table, as far as it is known, has by an index.
+// openPlace opens the section at the position that the table has for an index.
 func (v *File) openPlace(index int, want byte) (Fields, error) {
 	e, err := v.extent(index)
 	if err != nil {
@@ -84,7 +87,7 @@ func (v *File) openPlace(index int, want byte) (Fields, error) {
 	return v.newFields(index, e, data, want)
 }
 
-// viewExtent returns the bytes of an extent, in memory that may be used, if it is not nil.
+// viewExtent returns the bytes of an extent. If buf is not nil, it may use the memory of *buf.
 func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
 	if e.size > math.MaxInt {
 		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, fault.ErrLimit)
@@ -92,8 +95,8 @@ func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
 	return v.src.viewIn(buf, e.off, int(e.size))
 }
 
-// newFields returns the fields of a section read into data, which must be of type want and have the
-// checksum that the index of the file may have of it.
+// newFields returns a decoder for a section whose bytes are data. It returns an error if the
+// section does not have type want or the checksum in the index.
 func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, error) {
 	if err := v.verify(index, e, data); err != nil {
 		return Fields{}, err
@@ -105,10 +108,10 @@ func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, e
 	return f, nil
 }
 
-// openAll reads the sections that fields at pos of section from refer to, in their order. Sections
-// that are adjacent in the file are read together, and one that is referred to several times in a
-// row is read once. The first ones, if they are adjacent, are read into memory that may be used, if
-// it is not nil.
+// openAll reads the sections in refs, in this order; the fields at pos of section from contain the
+// references. Sections that are adjacent in the file are read together, and a section that is
+// referenced several times in a row is read once. If buf is not nil, the first group of adjacent
+// sections may use the memory of *buf.
 func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
 	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs) })
 }
@@ -126,7 +129,7 @@ func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fie
 	}
 	out := make([]Fields, len(refs))
 	for i := 0; i < len(refs); {
-		if i > 0 && refs[i] == refs[i-1] { // two symbols of a faulty file share their samples
+		if i > 0 && refs[i] == refs[i-1] { // in a malformed file, several symbols may share samples
 			out[i] = out[i-1]
 			i++
 			continue
@@ -148,12 +151,12 @@ func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fie
 	return out, nil
 }
 
-// badIndex is the error of a reference to a section that the file does not have.
+// badIndex returns the error for a reference to a section that does not exist.
 func (v *File) badIndex(from Section, pos int, ref Ref) error {
 	return from.FaultAt(pos, fault.ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
 }
 
-// adjacent returns how many of the extents, from the first on, follow on each other in the file.
+// adjacent returns the number of extents, from the first on, that are adjacent in the file.
 func adjacent(places []extent) int {
 	n := 1
 	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {

@@ -6,14 +6,14 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A unitRun is the sections of a unit, which stand together.
+// A unitRun holds the positions of a unit's adjacent sections.
 type unitRun struct {
 	*indexfmt.Run
 	first  int
 	places []extent
 }
 
-// unitOfRun returns a unit as the index has it.
+// unitOfRun returns a unit as recorded in the index.
 func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	run, err := x.Run(rank)
 	if err != nil {
@@ -38,7 +38,7 @@ func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	return u, err
 }
 
-// newRun returns the places of the sections of a run, which have to be in the file before the
+// newRun computes the positions of the sections in a run. They must lie in the file before the
 // index.
 func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
 	u := &unitRun{Run: run, first: run.First, places: make([]extent, len(run.Sizes))}
@@ -55,14 +55,14 @@ func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
 	return u, nil
 }
 
-// addRun notes the places of the sections of a unit.
+// addRun records the positions of a unit's sections.
 func (g *entryGroups) addRun(u *unitRun) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs = append(g.runs, u)
 }
 
-// run returns the run that has a section, nil if none is known.
+// run returns the run that contains a section, nil if there is none.
 func (g *entryGroups) run(index int) *unitRun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,8 +74,8 @@ func (g *entryGroups) run(index int) *unitRun {
 	return nil
 }
 
-// vouch compares the bytes of the names or of the samples of a unit with their checksum. Those of
-// the single sections then need not be compared.
+// vouch compares the names or the samples of a unit with their combined checksum. If it matches,
+// the sections need not be verified separately.
 func (v *File) vouch(first int, data []byte, sum uint32, sections int) {
 	x := v.idx.Load()
 	if data == nil || x == nil || x.checked == nil || indexfmt.Sum(data) != sum {

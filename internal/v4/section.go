@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// HeaderSection is the index of what stands for the header and the section table.
+// HeaderSection is the index used for the header and the section table.
 const HeaderSection = -1
 
-// A Section says where a section is and what it holds, as afdo.Section does.
+// A Section describes a section and its position, like afdo.Section.
 type Section struct {
 	Index   int
 	Type    byte
@@ -18,7 +18,7 @@ type Section struct {
 	Size    int64
 }
 
-// header stands for the header and the section table.
+// header represents the header and the section table in errors.
 var header = Section{Index: HeaderSection}
 
 func newSection(index int, e extent, bitmask byte) Section {
@@ -31,28 +31,28 @@ func newSection(index int, e extent, bitmask byte) Section {
 	}
 }
 
-// Fault gives a fault in the section its place in the file.
+// Fault adds the position in the file to an error in the section.
 func (s Section) Fault(f *wire.Fault) error {
 	return &Fault{s, s.Offset + int64(f.Pos), f.Class, f.Detail}
 }
 
-// FaultAt returns a [Fault] of the byte at pos of the section.
+// FaultAt returns a [Fault] about the byte at pos of the section.
 func (s Section) FaultAt(pos int, class error, format string, args ...any) error {
 	return s.Fault(&wire.Fault{Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Fields decodes the fields of a section, or of the header, and knows which one it is.
+// Fields decodes the fields of a section or of the header.
 type Fields struct {
 	Section Section
 	wire.Fields
 }
 
-// fieldsAt returns the fields of the section whose bytes are data, from pos on.
+// fieldsAt returns a decoder for the section with the given bytes, starting at pos.
 func (s Section) fieldsAt(data []byte, pos int) Fields {
 	return Fields{s, wire.Fields{Data: data, Pos: pos, Compact: s.Compact}}
 }
 
-// Fault returns the [Fault] that was found, if there is one.
+// Fault returns the decoding error as a [Fault], or nil.
 func (f *Fields) Fault() error {
 	if f.Err == nil {
 		return nil
@@ -60,7 +60,7 @@ func (f *Fields) Fault() error {
 	return f.Section.Fault(f.Err)
 }
 
-// A Ref is a reference to a section by index, and the type that it must have.
+// A Ref is a reference to a section, with the expected type.
 type Ref struct {
 	Index uint32
 	Want  byte

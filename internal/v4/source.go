@@ -9,22 +9,22 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// source hands out bytes of the file. It is the one place that touches the map or the io.ReaderAt;
-// everything above it sees []byte that stays valid as long as someone holds it.
+// source provides the bytes of the file. Only this type accesses the map or the io.ReaderAt. The
+// []byte values that it returns stay valid.
 type source struct {
 	size    int64
-	bytes   []byte      // of OpenBytes: handed out as they are
-	at      io.ReaderAt // of NewReader: read into fresh memory
-	windows windows     // and ahead of what is asked for
-	mapped  *mapping    // of Open: copied out under a guard
-	opening bool        // no caller has the File yet: whether the file changes is found out at the end
+	bytes   []byte      // for OpenBytes; returned without a copy
+	at      io.ReaderAt // for OpenAt; read into new memory
+	windows windows     // data that was read ahead from at
+	mapped  *mapping    // for Open; copied under a guard
+	opening bool        // the file is being opened; changes of the file are checked at the end
 	closed  atomic.Bool
 }
 
-// view returns n bytes at off, which lie within the file.
+// view returns n bytes at off, which must lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) { return s.viewIn(nil, off, n) }
 
-// viewIn is view for a caller who has memory that it may use, and make larger, or nil.
+// viewIn is like view. If buf is not nil, it may use and replace the memory of *buf.
 func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, fault.ErrClosed
@@ -40,7 +40,8 @@ func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
 	return s.read(buf, off, n)
 }
 
-// read returns a copy of n bytes at off. That there are so many may be a server's word only.
+// read returns a copy of n bytes at off. For a remote file, n may depend on a size that only the
+// server claims.
 func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
 	if buf != nil {
 		p = *buf
@@ -61,12 +62,12 @@ func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
 	return p, err
 }
 
-// readInto copies what a mapped file has at off.
+// readInto copies bytes at off from a mapped file.
 func (s *source) readInto(p []byte, off int64) error {
 	return readError(off, len(p), s.mapped.read(p, off, !s.opening))
 }
 
-// opened ends the opening of a file, and finds out whether the file has changed meanwhile.
+// opened ends the opening of a file. It returns an error if the file changed in the meantime.
 func (s *source) opened() error {
 	s.opening = false
 	if s.mapped == nil {

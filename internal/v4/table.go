@@ -10,41 +10,41 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// extent is the place of a section as the section table has it.
+// extent is the position of a section in the file.
 type extent struct{ off, size int64 }
 
-// checkpointEvery is how many entries of a compact section table one scan may have to pass over to
-// get at one. 32 make a checkpoint cost an eighth of a byte an entry.
+// checkpointEvery is the maximum number of entries of a compact section table that are skipped to
+// read one. With 32, checkpoints cost 1/8 byte per entry.
 const checkpointEvery = indexfmt.GroupSize
 
-// sectionTable finds sections by index. A table in file order, which every writer that fills a file
-// from front to back makes, stays as it is in the file; another one is decoded and sorted.
+// sectionTable finds sections by index. A table in file order, which every sequential writer
+// creates, is used in its encoded form. Any other table is decoded and sorted.
 type sectionTable struct {
-	Fields                    // the encoded entries, or just the first one of a table that is not in memory
-	size        int64         // of the file
-	entries     int           // where the first entry begins in Data
-	end         int64         // where header and table end
-	count       int           // entries, without the fixed sections
-	checkpoints []uint32      // where each group of entries begins, and where the last ends; compact tables only
-	sorted      []extent      // all entries by offset, if the table is out of order
+	Fields                    // the encoded entries, or only the first one if the table is not in memory
+	size        int64         // size of the file
+	entries     int           // offset in Data of the first entry
+	end         int64         // end of header and table
+	count       int           // number of entries, without the fixed sections
+	checkpoints []uint32      // compact tables only: start of each group of entries, and end of the last group
+	sorted      []extent      // all entries by offset, if the table is not in file order
 	fixed       [2]fixedEntry // summary and file names, by offset
 
-	sparse *entryGroups // what finds an entry of a table that is not in memory
-	head   []byte       // what the file should begin with, if it has not been looked at
+	sparse *entryGroups // reads the entries of a table that is not in memory
+	head   []byte       // the expected first bytes of the file, if they have not been read
 }
 
-// vouched reports whether the table is known by the index alone.
+// vouched reports whether the table is known only from the index.
 func (t *sectionTable) vouched() bool { return t.sparse != nil && t.sparse.index != nil }
 
-// fixedEntry is one of the two sections that have their own place in the header.
+// fixedEntry is one of the two sections whose positions are in the header.
 type fixedEntry struct {
 	extent
 	t     byte
-	index int // rank by offset among all sections
-	group int // how many groups of entries lie before it; of a table in order
+	index int // position by offset among all sections
+	group int // for a table in file order: number of groups of entries before the section
 }
 
-// len is the number of sections, the fixed ones included.
+// len returns the number of sections, including the fixed ones.
 func (t *sectionTable) len() int { return t.count + len(t.fixed) }
 
 // fixedSection returns the entry of the summary or the file names section.
@@ -55,7 +55,8 @@ func (t *sectionTable) fixedSection(typ byte) fixedEntry {
 	return t.fixed[1]
 }
 
-// extent returns the place of the section of an index below len in a table that has been scanned.
+// extent returns the position of a section. The table must have been scanned and the index must be
+// in range.
 func (t *sectionTable) extent(index int) extent {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent
@@ -63,7 +64,7 @@ func (t *sectionTable) extent(index int) extent {
 	return t.encoded(t.rank(index))
 }
 
-// fixedAt returns the fixed section of an index, nil if that is no fixed one.
+// fixedAt returns the fixed section with the given index, or nil.
 func (t *sectionTable) fixedAt(index int) *fixedEntry {
 	for i := range t.fixed {
 		if t.fixed[i].index == index {
@@ -73,7 +74,7 @@ func (t *sectionTable) fixedAt(index int) *fixedEntry {
 	return nil
 }
 
-// rank returns the rank of a section that is not fixed among those that are not.
+// rank returns the position of a section among the sections that are not fixed.
 func (t *sectionTable) rank(index int) int {
 	rank := index
 	for _, f := range t.fixed {
@@ -96,7 +97,7 @@ func (t *sectionTable) entry(i int) (extent, error) {
 	return entries[i%checkpointEvery], nil
 }
 
-// encoded is entry for a table in memory, which has been checked: nothing here can fail.
+// encoded is like entry for a table in memory. The table has been checked, so it cannot fail.
 func (t *sectionTable) encoded(i int) extent {
 	if t.sorted != nil {
 		return t.sorted[i]
@@ -111,8 +112,8 @@ func (t *sectionTable) encoded(i int) extent {
 	return extent{int64(f.Uint64()), int64(f.Uint64())}
 }
 
-// scan reads the whole table, which is in memory, once: it checks every entry, takes checkpoints,
-// and sorts the table if it is out of order.
+// scan reads the whole table, which must be in memory, once. It checks every entry, records
+// checkpoints, and sorts the table if it is not in file order.
 func (t *sectionTable) scan() error {
 	ordered, err := t.inOrder(len(t.Data), func(at int) ([]byte, error) { return t.Data[at:], nil })
 	if err == nil && !ordered {
@@ -124,8 +125,8 @@ func (t *sectionTable) scan() error {
 	return t.place()
 }
 
-// place checks that all sections lie behind header and table, and places the fixed ones among the
-// others.
+// place checks that all sections lie after header and table, and finds the positions of the fixed
+// sections among the others.
 func (t *sectionTable) place() error {
 	if t.count > 0 {
 		first, err := t.entry(0)
@@ -139,10 +140,10 @@ func (t *sectionTable) place() error {
 	return t.placeFixed()
 }
 
-// groups is the number of groups of entries of which the places are noted.
+// groups returns the number of groups of entries.
 func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
 
-// scanAny is scan for any table.
+// scanAny scans a table that need not be in file order.
 func (t *sectionTable) scanAny() error {
 	for range t.count {
 		pos := t.Pos
@@ -158,8 +159,8 @@ func (t *sectionTable) scanAny() error {
 	return t.sort()
 }
 
-// checkBounds checks that a section, whose entry is at pos, has bytes and lies within the file. Of
-// sections that the header names, typ is the type.
+// checkBounds checks that a section, whose entry is at pos, is not empty and lies within the file.
+// typ is the type of a fixed section and 0 for others.
 func (t *sectionTable) checkBounds(pos int, typ byte, p wire.Place) error {
 	if size := uint64(t.size); p.Size > 0 && p.Size <= size && p.Offset <= size-p.Size {
 		return nil
@@ -171,7 +172,7 @@ func (t *sectionTable) checkBounds(pos int, typ byte, p wire.Place) error {
 	return t.Section.FaultAt(pos, fault.ErrHeader, "%s section of %d bytes at offset %d in a file of %d%s", article, p.Size, p.Offset, t.size, dialectHint)
 }
 
-// sort decodes the entries of a table that is out of order and sorts them.
+// sort decodes and sorts the entries of a table that is not in file order.
 func (t *sectionTable) sort() error {
 	f := t.Fields
 	f.Pos = t.entries
@@ -189,7 +190,7 @@ func (t *sectionTable) sort() error {
 	return nil
 }
 
-// newExtent returns the extent of a place, without bytes if it is out of any bounds.
+// newExtent returns the extent of a place. A place that is out of bounds gives an empty extent.
 func (t *sectionTable) newExtent(p wire.Place) extent {
 	if p.Offset > math.MaxInt64 || p.Size > math.MaxInt64 {
 		return extent{math.MaxInt64, 0}
@@ -197,7 +198,7 @@ func (t *sectionTable) newExtent(p wire.Place) extent {
 	return extent{int64(p.Offset), int64(p.Size)}
 }
 
-// apart checks that section b, which begins no earlier than a, begins behind a's end.
+// apart checks that section b begins after the end of section a. b must not begin before a.
 func (t *sectionTable) apart(a, b extent) error {
 	switch {
 	case a.off+a.size <= b.off:
@@ -208,15 +209,15 @@ func (t *sectionTable) apart(a, b extent) error {
 	return t.Section.FaultAt(t.entries, fault.ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
 }
 
-// sortFixed puts the fixed sections in the order of the file.
+// sortFixed sorts the fixed sections by offset.
 func (t *sectionTable) sortFixed() {
 	if t.fixed[1].off < t.fixed[0].off {
 		t.fixed[0], t.fixed[1] = t.fixed[1], t.fixed[0]
 	}
 }
 
-// placeFixed ranks the fixed sections among the entries and checks that they lie clear of the
-// header, of the entries, and of each other.
+// placeFixed finds the positions of the fixed sections among the entries. It checks that they do
+// not overlap the header, other sections, or each other.
 func (t *sectionTable) placeFixed() error {
 	t.sortFixed()
 	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
@@ -235,11 +236,11 @@ func (t *sectionTable) placeFixed() error {
 	return nil
 }
 
-// placeBetween returns how many entries lie before a fixed section, and checks that it lies clear
-// of them and of those behind it.
+// placeBetween returns the number of entries before a fixed section. It checks that the section
+// does not overlap them or the entries after it.
 func (t *sectionTable) placeBetween(f *fixedEntry) (rank int, err error) {
 	end := t.count
-	if t.sorted == nil { // those of groups before end before it
+	if t.sorted == nil { // groups before f.group end before the section
 		rank = min(f.group*checkpointEvery, t.count)
 		end = min(rank+checkpointEvery, t.count)
 	}
@@ -269,13 +270,14 @@ func (t *sectionTable) setFixed(summary, names int) {
 	}
 }
 
-// fixedFit reports whether the fixed sections are where their indexes say, before the last one.
+// fixedFit reports whether the order of the fixed sections matches their indexes, and both come
+// before the last section.
 func (t *sectionTable) fixedFit() bool {
 	return t.fixed[0].index < t.fixed[1].index && t.fixed[1].index < t.len()-1 && t.count > 0
 }
 
-// firstOffset returns where the first section of a table that is in order begins. If it is not,
-// that is any offset.
+// firstOffset returns the offset of the first section of a table in file order. For any other table
+// the result is arbitrary.
 func (t *sectionTable) firstOffset() int64 {
 	f := t.Fields
 	first := int64(f.Uint64() &^ (1 << 63))

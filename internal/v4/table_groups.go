@@ -7,39 +7,39 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// entryGroups reads the entries of a section table that is in file order, and is not in memory, as
-// they are needed, some together.
+// entryGroups reads groups of entries when needed, for a section table that is in file order and
+// not in memory.
 type entryGroups struct {
 	src      *source
-	index    *Index                         // which vouches for the table, nil if that has been looked at as a whole
-	position func(group int) (int64, error) // where a group begins in a compact table, from where the first one does
+	index    *Index                         // the index that certifies the table, nil if the whole table has been checked
+	position func(group int) (int64, error) // start of a group in a compact table, relative to the first group
 
 	mu   sync.Mutex
 	read map[int][]extent // groups that have been read
-	runs []*unitRun       // whose places the index has told
+	runs []*unitRun       // runs whose positions come from the index
 }
 
-// The whole table is read once so many groups and this share of all have been read one by one. A
-// group that is read alone costs several times what it costs in a scan.
+// The whole table is read once more than groupsAlone + groups/groupsShare groups have been read one
+// by one. Reading a group alone costs several times as much as its part of a scan.
 const (
 	groupsAlone = 16
-	groupsShare = 64 // one in so many
+	groupsShare = 64 // a share of 1/64
 
-	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // of a group of entries
+	maxGroupBytes = 2 * wire.MaxVarintLen * checkpointEvery // maximum size of a group of entries, in bytes
 
-	// Of a table of more bytes than are kept, entries are read again, as that costs less than
-	// memory that is used for the first time. It is looked at in chunks, for which the same memory
-	// is used again and again.
+	// A table larger than maxKept is not kept in memory; its entries are read again, which costs
+	// less than using new memory. It is scanned in chunks of tableChunk bytes, which reuse the same
+	// memory.
 	maxKept    = 256 << 10
 	tableChunk = 64 << 10
 )
 
-// errWholeTable is the error of entries that are not those of a table in order, and of more groups
-// than are read one by one: the whole table is needed.
+// errWholeTable is the error if the table turns out not to be in file order, or if too many groups
+// have been read one by one. The whole table is then needed.
 var errWholeTable = errors.New("afdo: the section table is not in order")
 
-// extent returns the place of the section of an index below t.len. The error is that of a read, or
-// errWholeTable.
+// extent returns the position of a section, whose index must be in range. The error is one of
+// reading, or errWholeTable.
 func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	if f := t.fixedAt(index); f != nil {
 		return f.extent, nil
@@ -55,7 +55,7 @@ func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	return entries[rank%checkpointEvery], nil
 }
 
-// group returns the entries of a group. The error is that of a read, or errWholeTable.
+// group returns the entries of a group. The error is one of reading, or errWholeTable.
 func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
 	g.mu.Lock()
 	entries, n := g.read[i], len(g.read)
@@ -108,7 +108,7 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	return entries, nil
 }
 
-// bytes returns where a group of n entries begins and ends, from where the first entry begins.
+// bytes returns the start and end of a group of n entries, relative to the first entry.
 func (g *entryGroups) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
 	if !t.Section.Compact {
 		from = 16 * checkpointEvery * int64(i)

@@ -6,12 +6,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// Every writer that fills a file from front to back makes a section table in the order of the file.
-// Such a table is checked in a pass that takes as little of each entry apart as it can.
+// Every sequential writer creates a section table in file order. This file checks such a table in a
+// fast pass that decodes as little of each entry as possible.
 
-// inOrder is scan for a table without fault that is in file order, and ends no later than at end.
-// chunk returns bytes of the table from an offset on: all up to end, or more than a group of
-// entries may have. It reports whether the table is one; scanAny finds out why not.
+// inOrder scans a valid table in file order that ends at or before end. chunk returns bytes of the
+// table from an offset on: either all up to end, or more than a group of entries can have. If
+// inOrder returns false, scanAny finds out why.
 func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ordered bool, err error) {
 	s := orderScan{compact: t.Section.Compact, limit: uint64(t.size)}
 	t.fixed[0].group, t.fixed[1].group = 0, 0
@@ -42,7 +42,8 @@ func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ord
 	return true, nil
 }
 
-// passFixed notes which fixed sections lie behind a group of entries, which ends at end.
+// passFixed records the fixed sections that come after a group of entries, which ends at offset
+// end.
 func (t *sectionTable) passFixed(group int, end int64) {
 	for i := range t.fixed {
 		if end <= t.fixed[i].off {
@@ -51,14 +52,14 @@ func (t *sectionTable) passFixed(group int, end int64) {
 	}
 }
 
-// orderScan is the state of the scan of a table in file order.
+// orderScan is the state of a scan of a table in file order.
 type orderScan struct {
 	compact bool
 	data    []byte
 	pos     int
 	limit   uint64 // size of the file
-	end     uint64 // of the section before
-	like    int    // bytes that the offset before took; compact tables only
+	end     uint64 // end of the previous section
+	like    int    // compact tables only: number of bytes of the previous offset
 }
 
 // entries checks the next n entries.
@@ -92,7 +93,7 @@ func (s *orderScan) wide(n int) bool {
 	return true
 }
 
-// next checks any entry of varints.
+// next checks an entry of varints of any length.
 func (s *orderScan) next() bool {
 	off, n := wire.Varint(s.data[s.pos:])
 	if n <= 0 {
@@ -106,13 +107,15 @@ func (s *orderScan) next() bool {
 	return true
 }
 
-// alike checks up to n entries of varints and returns how many it has: it stops at one of which the
-// offset takes more bytes than those before or the size more than two, at a faulty one, and near
-// the end of the data. Offsets of a table in order rarely change their length; knowing it, the
-// processor need not find out where an entry begins before it goes on with the next.
+// alike checks up to n entries of varints and returns the number of entries checked. It stops at an
+// entry whose offset is longer than the previous one or whose size takes more than two bytes, at an
+// invalid entry, and near the end of the data. In a table in file order, the length of offsets
+// rarely changes. If it is known in advance, the processor need not determine where an entry begins
+// before it continues with the next.
 //
-// Numbers stay spread over the low seven bits of each byte, as varints have them. They compare as
-// they are, and add up once the bits between are set, over which a carry then passes.
+// Numbers stay in their encoded form, with seven bits per byte. Encoded numbers of the same length
+// compare like decoded ones. To add them, the flag bits between the groups of seven bits are set,
+// so that a carry passes over them.
 func (s *orderScan) alike(n int) int {
 	if s.like < 1 || s.like > 5 || s.end>>56 != 0 {
 		return 0
@@ -126,7 +129,7 @@ func (s *orderScan) alike(n int) int {
 	done := 0
 	for ; done < n && len(data)-pos >= 8; done++ {
 		w := binary.LittleEndian.Uint64(data[pos:])
-		longer := uint64(data[pos+s.like]) >> 7 // the size takes a second byte
+		longer := uint64(data[pos+s.like]) >> 7 // 1 if the size has a second byte
 		size := w >> shift & (0x7f | 0xff00&-longer)
 		off := w & offset
 		if w&flags^continued|size&0x8000 != 0 || off < end || size == 0 {

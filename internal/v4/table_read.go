@@ -10,11 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A section table is read when the file is opened. A large one of a file on this machine does not
-// stay in memory: its entries are read again as far as they are needed. So are those of a table
-// that an index vouches for, which is not read at all.
+// The section table is read when the file is opened. A large table of a local file does not stay in
+// memory; its entries are read again when needed. The same applies to a table certified by an
+// index, which is not read at all when the file is opened.
 
-// readTable reads the entries of the section table, or leaves them for later.
+// readTable reads the entries of the section table, or leaves them in the file.
 func (v *File) readTable(t *sectionTable) error {
 	err := v.openSparse(t)
 	if err == nil && t.sparse == nil {
@@ -27,8 +27,8 @@ func (v *File) readTable(t *sectionTable) error {
 	return err
 }
 
-// scanInFile looks at a large section table in file order and leaves it in the file. It leaves any
-// other to scanTable.
+// scanInFile scans a large section table in file order and leaves it in the file. It leaves all
+// other tables to scanTable.
 func (v *File) scanInFile(t *sectionTable) error {
 	end := t.likelyEnd()
 	if v.src.mapped == nil || end <= maxKept || end > min(uint64(t.size), math.MaxUint32, math.MaxInt) {
@@ -45,13 +45,13 @@ func (v *File) scanInFile(t *sectionTable) error {
 	t.sparse = &entryGroups{src: v.src, position: func(group int) (int64, error) {
 		return int64(t.checkpoints[group]) - int64(t.entries), nil
 	}}
-	if err = t.place(); err == errWholeTable { // the file changes
+	if err = t.place(); err == errWholeTable { // the file is changing
 		t.sparse, err = nil, nil
 	}
 	return err
 }
 
-// scanTable reads the section table, of which all that comes before has been read.
+// scanTable reads the section table. Everything before it has been read.
 func (v *File) scanTable(t *sectionTable) error {
 	end := t.likelyEnd()
 	if end > min(math.MaxUint32, math.MaxInt) {
@@ -68,7 +68,7 @@ func (v *File) scanTable(t *sectionTable) error {
 	return t.scan()
 }
 
-// scanned returns the section table in memory, after a look at every entry.
+// scanned returns the section table in memory, with every entry checked.
 func (v *File) scanned() (*sectionTable, error) {
 	if t := v.table.Load(); t.sparse == nil {
 		return t, nil
@@ -92,7 +92,7 @@ func (v *File) scanned() (*sectionTable, error) {
 	return &whole, nil
 }
 
-// extent returns the place of the section of an index below NumSections.
+// extent returns the position of a section, whose index must be in range.
 func (v *File) extent(index int) (extent, error) {
 	t := v.table.Load()
 	if t.sparse != nil {
@@ -107,8 +107,8 @@ func (v *File) extent(index int) (extent, error) {
 	return t.extent(index), nil
 }
 
-// openSparse leaves the entries of the section table where they are if the file has an index, found
-// by the last one, which vouches for them. The error is that of a read.
+// openSparse leaves the entries of the section table in the file if the last entry leads to an
+// index that certifies them. The error is one of reading.
 func (v *File) openSparse(t *sectionTable) error {
 	if !v.opts.TrustIndex || v.opts.SkipChecksums || t.count == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (v *File) openSparse(t *sectionTable) error {
 	order, err := x.Order(t.count)
 	if err != nil {
 		if _, ok := err.(*indexfmt.Error); ok {
-			return nil // the table will tell
+			return nil // the table will be read instead
 		}
 		return err
 	}
@@ -134,7 +134,8 @@ func (v *File) openSparse(t *sectionTable) error {
 	return nil
 }
 
-// lastEntry reads the last entry of a table that is in order. If it is not, that is any extent.
+// lastEntry reads the last entry of a table in file order. For any other table the result is
+// arbitrary.
 func (v *File) lastEntry(t *sectionTable) (extent, error) {
 	end := int64(t.likelyEnd())
 	n := min(2*wire.MaxVarintLen, end-int64(t.entries))
@@ -159,7 +160,7 @@ func (v *File) lastEntry(t *sectionTable) (extent, error) {
 	return t.newExtent(p), nil
 }
 
-// lastVarint returns where the varint begins that ends at end.
+// lastVarint returns the start of the varint that ends at end.
 func lastVarint(data []byte, end int) int {
 	for end--; end > 0 && data[end-1] >= 0x80; end-- {
 	}

@@ -8,23 +8,24 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// What is looked up in the index, and what in the file. An index that the caller trusts says where
-// to look, in numbers that this file looks at: an entry of the file names section has to have its
-// checksum and to be the one wanted, and what is found by the section table as the index describes
-// it has to have its checksum (see openOrScan). Where the index turns out to make no sense, lookups
-// go on without it.
+// This file decides whether to look something up in the index or in the rest of the file. A trusted
+// index says where to look, and the result is verified: an entry of the file names section must
+// match its checksum and be the wanted one, and a section found through the index's copy of the
+// section table must match its checksum (see openOrScan). If the index turns out to be incorrect,
+// lookups continue without it.
 
-// unitsInIndex is how many units are looked up in the index before the file names section is read
-// after all. One costs some 10 us in the index, and that section some 300 us for 3,000 units.
+// unitsInIndex is the number of units looked up in the index before the file names section is read
+// instead. Measured: one lookup takes about 10 µs in the index; the section takes about 300 µs for
+// 3,000 units.
 const unitsInIndex = 64
 
-// MaxFalse is how many candidates of another name than the one looked for may be more than there
-// are of that name. There is one in 40 lookups, unless names were made to have the same hash: then
-// lookups do better without the index.
+// MaxFalse is the maximum number of candidates with a wrong name that a lookup accepts in addition
+// to the matching ones. Normally there is one per 40 lookups. More occur only if names were chosen
+// to have the same hash; lookups are then faster without the index.
 const MaxFalse = 256
 
-// Trusted returns the index if lookups are to go by it, else nil. The error is that of a read, or a
-// fault of a checksum for an index that is damaged.
+// Trusted returns the index if lookups should use it, and otherwise nil. The error is one of
+// reading, or a checksum mismatch in a damaged index.
 func (v *File) Trusted() (*Index, error) {
 	if v.Closed() {
 		return nil, fault.ErrClosed
@@ -35,18 +36,18 @@ func (v *File) Trusted() (*Index, error) {
 	return v.index()
 }
 
-// TrustsIndex reports whether the caller has asked to trust the index.
+// TrustsIndex reports whether the caller asked to trust the index.
 func (v *File) TrustsIndex() bool { return v.opts.TrustIndex }
 
-// Misleads reports whether a fault of a class in a section comes of using the index, so that a
-// lookup has to go on without it. A checksum that is wrong is an error of the lookup, unless the
-// caller skips checksums.
+// Misleads reports whether an error of the given class in a section was caused by the index, so
+// that a lookup has to continue without it. A checksum mismatch in the index is an error of the
+// lookup, unless the caller skips checksums.
 func (x *Index) Misleads(section int, class error) bool {
 	return section == x.Section.Index && (class != fault.ErrChecksum || x.file.opts.SkipChecksums)
 }
 
-// fromIndex returns the units among candidates of the index that fit. It reports whether that is
-// the answer: else the index is not to be asked, or misleads, and the file names section tells.
+// fromIndex returns the units among the candidates of the index that fit. answered is false if the
+// index should not be used or is incorrect; then the file names section has to be used.
 func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) (units []Unit, answered bool, err error) {
 	if v.Closed() {
 		return nil, true, fault.ErrClosed
@@ -68,7 +69,7 @@ func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fit
 	return units, true, err
 }
 
-// usable reports whether one more unit is to be looked up in the index. Of a remote file that is
+// usable reports whether one more unit should be looked up in the index. For a remote file this is
 // always better.
 func (x *Index) usable(remote bool) bool {
 	if !x.Has(indexfmt.Units) || !x.Has(indexfmt.Paths) || x.misled.Load() {
@@ -77,8 +78,8 @@ func (x *Index) usable(remote bool) bool {
 	return remote && x.Has(indexfmt.Runs) || x.lookups.Add(1) <= unitsInIndex
 }
 
-// misledBy reports whether a lookup has to go on without the index because of an error. Then all
-// later ones do, too.
+// misledBy reports whether err means that a lookup has to continue without the index. If so, later
+// lookups do not use it either.
 func (x *Index) misledBy(err error) bool {
 	e, ok := err.(*Fault)
 	if !ok || !x.Misleads(e.Section.Index, e.Class) {
@@ -88,7 +89,7 @@ func (x *Index) misledBy(err error) bool {
 	return true
 }
 
-// indexedUnits returns the units among candidates of the index that fit.
+// indexedUnits returns the units among the candidates of the index that fit.
 func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) ([]Unit, error) {
 	ranks, err := candidates(x.Index)
 	if err != nil {
@@ -113,7 +114,7 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 	return units, nil
 }
 
-// unitAt reads one entry of the file names section.
+// unitAt reads a single entry of the file names section.
 func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	if t := v.table.Load(); v.src.remote() && t.sparse != nil && x.Has(indexfmt.Runs) {
 		return v.unitOfRun(x, t, rank)
@@ -149,7 +150,7 @@ func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	return u, nil
 }
 
-// Owner returns the unit whose range holds a symbol ID, if there is one.
+// Owner returns the unit whose range contains a symbol ID.
 func (v *File) Owner(id uint32) (u Unit, ok bool, err error) {
 	units, answered, err := v.fromIndex(
 		func(x *indexfmt.Index) ([]uint32, error) {
@@ -177,7 +178,7 @@ func (v *File) Owner(id uint32) (u Unit, ok bool, err error) {
 	return d.Unit(rank), true, nil
 }
 
-// Exact returns the units of a path, usually one.
+// Exact returns the units with the given path, usually one.
 func (v *File) Exact(path string) ([]Unit, error) {
 	units, answered, err := v.fromIndex(
 		func(x *indexfmt.Index) ([]uint32, error) {
@@ -198,8 +199,8 @@ func (v *File) Exact(path string) ([]Unit, error) {
 	return d.exact(path), nil
 }
 
-// BySuffix returns the units of a path, or, if there are none, those whose path ends in it at a
-// '/'.
+// BySuffix returns the units whose path is suffix or, if there are none, those whose path ends with
+// "/" + suffix.
 func (v *File) BySuffix(suffix string) ([]Unit, error) {
 	units, err := v.Exact(suffix)
 	if err != nil || len(units) > 0 {

@@ -7,20 +7,19 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Unit is an entry of the file names section, and where the sections are that it refers to. It is
-// a value: a Reader makes its own units of it in one piece of memory. All methods may be called
-// concurrently.
+// A Unit is an entry of the file names section, with the positions of its sections. A Reader embeds
+// it by value in its own type. All methods may be called concurrently.
 type Unit struct {
 	wire.Unit
 	Path string
-	Rank int // in the file names section
+	Rank int // position in the file names section
 
 	file  *File
-	names *Section // the file names section, from where pos counts
-	pos   int      // of the path
+	names *Section // the file names section, in which pos counts
+	pos   int      // position of the path
 
-	run   *unitRun      // where its sections are, if the index has told
-	asked *atomic.Int64 // how much of them has been read ahead; of a remote file
+	run   *unitRun      // positions of its sections, if the index has them
+	asked *atomic.Int64 // remote files: number of bytes that have been read ahead
 }
 
 func (v *File) newUnit(names *Section, rank int, e *entry, path []byte) Unit {
@@ -31,7 +30,7 @@ func (v *File) newUnit(names *Section, rank int, e *entry, path []byte) Unit {
 	return u
 }
 
-// soleUnit returns the unit of an entry that was read alone, unless it is none.
+// soleUnit decodes a unit whose entry was read alone. It returns false if the entry is invalid.
 func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) {
 	f := names.fieldsAt(data, 0)
 	var e entry
@@ -41,8 +40,8 @@ func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) 
 	return v.newUnit(&names, rank, &e, data[e.name:e.name+int(e.nameLen)]), true
 }
 
-// Tables reads the string table and the symbol names. Where they are adjacent in the file, that is
-// one read, into the memory of buf, unless that is nil, or into more that buf is then.
+// Tables reads the string table and the symbol names. If they are adjacent in the file, this takes
+// one read. If buf is not nil, it reads them into *buf, which may be replaced by a larger slice.
 func (u *Unit) Tables(buf *[]byte) (strings, symbols Fields, err error) {
 	u.namesAhead()
 	tables, err := u.file.openAll(buf, *u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
@@ -61,8 +60,8 @@ func (u *Unit) SymbolNames() (Fields, error) {
 	return tables[0], nil
 }
 
-// Info reads a section of samples. Unless it is the unit's first one, which may be the only one, it
-// reads ahead what stands around it.
+// Info reads a section of samples. Unless it is the first one read in the unit, which may remain
+// the only one, Info also reads ahead the sections around it.
 func (u *Unit) Info(index uint32, first bool) (Fields, error) {
 	v := u.file
 	if n := v.NumSections(); uint64(index) >= uint64(n) {
@@ -79,7 +78,7 @@ func (u *Unit) Info(index uint32, first bool) (Fields, error) {
 	return v.Open(int(index), wire.SymbolInfo)
 }
 
-// Infos reads sections of samples that the symbol names of the unit refer to, by ascending index.
+// Infos reads sections of samples to which the unit's symbol names refer, by ascending index.
 func (u *Unit) Infos(symbols Section, indexes []uint32) ([]Fields, error) {
 	refs := make([]Ref, len(indexes))
 	for i, index := range indexes {
@@ -88,15 +87,15 @@ func (u *Unit) Infos(symbols Section, indexes []uint32) ([]Fields, error) {
 	return u.file.openAll(nil, symbols, 0, refs)
 }
 
-// Ahead reads the unit's sections ahead: all of them if the unit is not large, else the names and
-// some of the samples.
+// Ahead reads ahead all sections of the unit or, if the unit is large, the names and some of the
+// samples.
 func (u *Unit) Ahead() { u.ahead(maxUnitBytes) }
 
-// AheadOfAll is Ahead for one who needs all of them.
+// AheadOfAll is like Ahead, for callers that need all sections.
 func (u *Unit) AheadOfAll() { u.ahead(maxWindowBytes) }
 
-// span returns the sections of the unit, from the first one to the one before the next unit's, as
-// far as the file names section tells; none if that has not been read.
+// span returns the range of the unit's sections, up to the next unit's first section, according to
+// the file names section. It is empty if that section has not been read.
 func (u *Unit) span() (from, to int) {
 	d, t := u.file.dir.Load(), u.file.table.Load()
 	if d == nil || t.sparse != nil {
@@ -113,9 +112,8 @@ func (u *Unit) span() (from, to int) {
 	return int(first), t.len()
 }
 
-// ahead reads the unit's sections ahead: all of them if they have no more bytes than most, else the
-// names and some of the samples. It does so once: what was read may have been dropped since, but
-// has been used.
+// ahead reads ahead all sections of the unit if they have at most most bytes, and otherwise the
+// names and some of the samples. It does so once, even if the data has been dropped since.
 func (u *Unit) ahead(most int64) {
 	e := u.extent()
 	if e.size == 0 {
@@ -137,7 +135,8 @@ func (u *Unit) ahead(most int64) {
 	}
 }
 
-// namesAhead reads ahead the string table and the symbol names, if an index tells where they are.
+// namesAhead reads ahead the string table and the symbol names, if their positions are in the
+// index.
 func (u *Unit) namesAhead() {
 	if u.run != nil {
 		u.file.src.ahead(u.extent().off, u.run.NamesSize())
@@ -150,8 +149,8 @@ func (u *Unit) vouchNames() {
 	u.file.vouch(p.first, u.file.src.windows.find(p.places[0].off, p.NamesSize()), p.Names, 2)
 }
 
-// extent returns where the unit's sections are if the file is remote, and nothing if that cannot
-// be told.
+// extent returns the range of the unit's sections if the file is remote. It is empty if the range
+// is unknown.
 func (u *Unit) extent() extent {
 	if !u.file.src.remote() {
 		return extent{}
@@ -168,7 +167,7 @@ func (u *Unit) extent() extent {
 	return extent{first.off, last.off + last.size - first.off}
 }
 
-// infoAhead reads ahead what stands around the samples of a function.
+// infoAhead reads ahead around the samples of a function.
 func (u *Unit) infoAhead(index uint32) {
 	e := u.extent()
 	if e.size == 0 || uint64(index) >= uint64(u.file.NumSections()) {
@@ -183,8 +182,8 @@ func (u *Unit) infoAhead(index uint32) {
 	u.file.src.ahead(from, to-from)
 }
 
-// namesExtent returns where the unit's string table and symbol names are, if they stand together
-// and that is known.
+// namesExtent returns the range of the unit's string table and symbol names. It is empty if they
+// are not adjacent or their positions are unknown.
 func (u *Unit) namesExtent() extent {
 	if p := u.run; p != nil {
 		return extent{p.places[0].off, p.NamesSize()}

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// A read through an io.ReaderAt may be a request to a server, which takes as long for some hundred
-// kilobytes as for one. So what is likely to be wanted next is read together with what is wanted
-// now. Nothing is read ahead of a file that is mapped or in memory.
+// A read through an io.ReaderAt may be a request to a server, which takes as long for a few hundred
+// kilobytes as for one byte. So data that is likely to be needed next is read together with the
+// data needed now. Nothing is read ahead from a file that is mapped or in memory.
 
-// How much is read ahead. The section table is a thirtieth of a compact file and a seventeenth of a
-// normal one; this project writes the file names and an index at the end.
+// Amounts to be read ahead. The section table takes about 1/30 of a compact file and 1/17 of a
+// normal one. This project writes the file names and an index at the end.
 const (
 	headShare    = 16
 	minHead      = 4 << 10
@@ -18,10 +18,10 @@ const (
 	tailShare    = 64
 	minTail      = 4 << 10
 	maxTail      = 128 << 10
-	maxUnitBytes = 256 << 10 // of a unit's sections
-	infoChunk    = 64 << 10  // of a large unit's samples
+	maxUnitBytes = 256 << 10 // maximum size of a unit's sections
+	infoChunk    = 64 << 10  // part of a large unit's samples
 
-	pagesChunk = 16 << 10 // of an index
+	pagesChunk = 16 << 10 // part of an index
 
 	maxWindows     = 64
 	maxWindowBytes = 16 << 20
@@ -33,14 +33,14 @@ type window struct {
 	data []byte
 }
 
-// windows are the parts of a file that were read ahead last.
+// windows holds the parts of a file that were read ahead most recently.
 type windows struct {
 	mu    sync.Mutex
 	all   []window // the latest one last
-	bytes int      // of all of them
+	bytes int      // total size
 }
 
-// find returns n bytes at off if they have been read ahead, else nil.
+// find returns n bytes at off if they have been read ahead, and otherwise nil.
 func (w *windows) find(off, n int64) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *windows) find(off, n int64) []byte {
 	return nil
 }
 
-// add keeps a window, and drops the oldest ones if they have become too many.
+// add adds a window, and drops the oldest ones if there are too many.
 func (w *windows) add(latest window) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,11 +65,12 @@ func (w *windows) add(latest window) {
 	}
 }
 
-// remote reports whether it pays to read ahead.
+// remote reports whether reading ahead is worthwhile.
 func (s *source) remote() bool { return s.at != nil }
 
-// ahead reads n bytes at off, as far as the file reaches, if it is remote and they have not been
-// read ahead. Where that fails, whoever needs the bytes reads them and has the error.
+// ahead reads n bytes at off, limited to the end of the file, if the file is remote and they have
+// not been read ahead. It ignores errors; a caller that needs the bytes reads them again and gets
+// the error.
 func (s *source) ahead(off, n int64) {
 	n = min(n, s.size-off)
 	if !s.remote() || n <= 0 || s.closed.Load() || s.windows.find(off, n) != nil {
@@ -83,10 +84,10 @@ func (s *source) ahead(off, n int64) {
 	}
 }
 
-// tail is how much of the end of the file is read ahead.
+// tail returns the size of the end of the file that is read ahead.
 func (s *source) tail() int64 { return min(max(s.size/tailShare, minTail), maxTail, s.size) }
 
-// tailAhead reads the end of the file, where the file names are, or an index.
+// tailAhead reads the end of the file, which contains the file names or an index.
 func (s *source) tailAhead() { s.ahead(s.size-s.tail(), s.tail()) }
 
 // aheadOfOpening reads the end of the file and the section table.
@@ -100,8 +101,8 @@ func (s *source) aheadOfOpening() {
 	s.ahead(0, head)
 }
 
-// pagesAhead reads what stands around some bytes of the section that begins at an offset, and more
-// of what follows, unless it has them.
+// pagesAhead reads bytes around a range of the section that begins at offset section, unless they
+// have been read ahead.
 func (s *source) pagesAhead(section, off, n int64) {
 	if s.remote() && s.windows.find(section+off, n) == nil {
 		from := max(off-pagesChunk/4, 0)

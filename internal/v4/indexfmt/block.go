@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Kind says what a block of the index holds.
+// A Kind is the kind of a block.
 type Kind uint8
 
 // The kinds of blocks.
@@ -53,17 +53,18 @@ func (k Kind) String() string {
 // maxBlocks keeps the header of the index within its first page.
 const maxBlocks = 64
 
-// A Block is where a block lies in the content of the index.
+// A Block is the position of a block in the content of the index.
 type Block struct {
 	Kind Kind
 	Off  int64
 	Size int64
 }
 
-// Place returns where the pages of a block are in the section.
+// Place returns the range of a block's pages in the section.
 func (x *Index) Place(kind Kind) (off, size int64) { return x.place(x.byKind[kind]) }
 
-// ChecksumPlace returns where the pages are in the section that have the checksum of a section.
+// ChecksumPlace returns the range in the section of the pages that contain the checksum of a
+// section.
 func (x *Index) ChecksumPlace(section int) (off, size int64) {
 	return x.place(Block{Checksums, x.byKind[Checksums].Off + int64(section)*SumSize, SumSize})
 }
@@ -107,10 +108,10 @@ func (x *Index) readBlocks(f *wire.Fields) {
 	}
 }
 
-// A Writer gathers the blocks of an index.
+// A Writer collects the blocks of an index.
 type Writer struct {
 	Compact bool
-	Units   int  // of the file
+	Units   int  // number of units in the file
 	End     *End // nil for an index without an end block
 
 	header, blocks []byte
@@ -131,8 +132,8 @@ func (w *Writer) appendHeader(dst []byte, kind Kind, size int) []byte {
 	return appendUint(append(dst, byte(kind)), w.Compact, 8, uint64(size))
 }
 
-// Section returns the index of a file of so many sections, those before the index of span bytes, in
-// its pages and without the bitmask byte.
+// Section returns the pages of the index without the bitmask byte. sections is the number of
+// sections in the file, and span is the total size of those before the index.
 func (w *Writer) Section(sections int, span int64) []byte {
 	if w.End == nil {
 		return paginate(append(w.head(sections, span, w.n, w.header), w.blocks...))[1:]
@@ -148,7 +149,7 @@ func (w *Writer) Section(sections int, span int64) []byte {
 	}
 }
 
-// head returns what an index of n blocks begins with.
+// head returns the head of an index with n blocks.
 func (w *Writer) head(sections int, span int64, n byte, blocks []byte) []byte {
 	e := wire.Encoder{Compact: w.Compact}
 	e.Byte(wire.SectionBitmask(wire.Index, w.Compact))
@@ -162,7 +163,7 @@ func (w *Writer) head(sections int, span int64, n byte, blocks []byte) []byte {
 	return e.Data
 }
 
-// appendUint appends a field that is width bytes wide in normal mode.
+// appendUint appends a field that takes width bytes in normal mode.
 func appendUint(dst []byte, compact bool, width int, v uint64) []byte {
 	e := wire.Encoder{Data: dst, Compact: compact}
 	e.Uint(width, v)

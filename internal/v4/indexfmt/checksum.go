@@ -6,10 +6,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Sum is the checksum of the bytes of a section.
+// Sum returns the checksum of the bytes of a section.
 func Sum(data []byte) uint32 { return uint32(xxhash.Sum64(data)) }
 
-// Checksum returns the checksum of the section of an index below that of the index section.
+// Checksum returns the checksum of a section before the index.
 func (x *Index) Checksum(section int) (uint32, error) {
 	v, err := x.bits(x.byKind[Checksums].Off+int64(section)*SumSize, 0, 8*SumSize)
 	return uint32(v), err

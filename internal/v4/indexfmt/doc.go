@@ -1,6 +1,6 @@
-// Package indexfmt has the index section of docs/extensions.md: its pages, its blocks, and what
-// stands in them. Each block has a file with both directions side by side.
+// Package indexfmt implements the index section (docs/extensions.md): its pages, its blocks and
+// their contents. Each kind of block has a file with both reading and writing.
 //
-// It knows no Reader and no file: what it finds are numbers, of units and symbols, that may fit.
-// Who asks looks whether they do.
+// The package knows nothing of Readers and files. Lookups return the numbers of units and symbols
+// that may match. The caller has to verify them.
 package indexfmt

@@ -9,26 +9,26 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The end block is the last one. It has copies of what is read first of a file and of its index, so
-// that who has the last kilobytes of a file need not read its first ones.
+// The end block is the last block. It contains copies of the beginnings of the file and of the
+// index, so that a reader that has the last kilobytes of a file need not read the first ones.
 
 // An End is the end block.
 type End struct {
-	Head               []byte // what the file begins with, up to wire.HeaderPrefix bytes
+	Head               []byte // the first bytes of the file, at most wire.HeaderPrefix
 	Summary, FileNames int    // section indexes
 }
 
-// The last fields of the block: its size, that of the index section, and the magic. They stand in
-// one page.
+// endFields is the size of the last fields of the block: the size of the block, the size of the
+// index section, and the magic. They are in one page.
 const endFields = 4 + 8 + len(Magic)
 
-// TailSize is how many bytes at the end of a file say whether it ends in an end block.
+// TailSize is the number of bytes at the end of a file that show whether it ends with an end block.
 const TailSize = endFields + SumSize
 
-// Tail is what the last bytes of a file say.
-type Tail struct{ Section, End int64 } // sizes
+// A Tail holds the last fields of a file with an end block.
+type Tail struct{ Section, End int64 } // sizes in bytes
 
-// ReadTail returns what the last bytes of a file say, if they are those of an index.
+// ReadTail decodes the last bytes of a file. It returns false if they are not those of an index.
 func ReadTail(tail []byte) (t Tail, ok bool) {
 	if len(tail) != TailSize || string(tail[12:endFields]) != Magic {
 		return t, false
@@ -38,7 +38,7 @@ func ReadTail(tail []byte) (t Tail, ok bool) {
 	return t, size <= math.MaxUint32 && t.End < t.Section
 }
 
-// OpenEnd opens an index by its end block; file tells what it has to be the index of.
+// OpenEnd opens an index by its end block. file returns the properties that the index must match.
 func OpenEnd(src Source, tail Tail, file func(*End) (File, error)) (*Index, error) {
 	x := &Index{src: src, sectionSize: tail.Section}
 	pages := (tail.Section + pageSize - 1) / pageSize
@@ -70,7 +70,7 @@ func OpenEnd(src Source, tail Tail, file func(*End) (File, error)) (*Index, erro
 	return x, nil
 }
 
-// decodeEnd decodes an end block up to the copy of what the index begins with.
+// decodeEnd decodes an end block up to the copy of the head of the index.
 func decodeEnd(f *wire.Fields) *End {
 	f.Compact = false
 	end := &End{Head: f.Take(int(f.Byte()), "the head of the file")}
@@ -78,7 +78,7 @@ func decodeEnd(f *wire.Fields) *End {
 	return end
 }
 
-// appendEnd appends an end block of a size to an index that begins with head.
+// appendEnd appends an end block of the given size to an index that begins with head.
 func appendEnd(dst []byte, end *End, head []byte, size int, section int64) []byte {
 	start := len(dst)
 	e := wire.Encoder{Data: dst}
@@ -94,16 +94,16 @@ func appendEnd(dst []byte, end *End, head []byte, size int, section int64) []byt
 	return e.Data
 }
 
-// endSize returns how large an end block has to be at least.
+// endSize returns the minimum size of an end block.
 func endSize(end *End, head []byte) int { return 1 + len(end.Head) + 4 + 4 + len(head) + endFields }
 
-// fits reports whether the last fields of content of some bytes stand in one page.
+// fits reports whether the last fields of content with the given size are in one page.
 func fits(content int) bool {
 	last := content % pageContent
 	return last == 0 || last >= endFields
 }
 
-// CheckEndBlock compares the end block with what it should be.
+// CheckEndBlock compares the end block with the expected one.
 func (x *Index) CheckEndBlock(want *End) error {
 	data, err := x.All(lastKind)
 	if err != nil || len(data) == 0 {

@@ -18,7 +18,7 @@ func (x *Index) Fingerprint(unit int) (uint64, error) {
 	return binary.BigEndian.Uint64(v[:]), err
 }
 
-// CheckFingerprints checks that the units have a fingerprint each, if there are any.
+// CheckFingerprints checks that each unit has a fingerprint, if there are any.
 func (x *Index) CheckFingerprints() error {
 	if !x.Has(Fingerprints) {
 		return nil

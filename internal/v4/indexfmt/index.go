@@ -9,14 +9,14 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The first bytes of an index behind the bitmask byte. The magic tells the section from others' use
-// of its type.
+// The first bytes of an index after the bitmask byte. The magic distinguishes it from other uses of
+// this section type.
 const (
 	Magic   = "afdo"
 	version = 1
 )
 
-// An Error says what is wrong with an index. Its position is one in the section.
+// An Error describes an error in an index. Its position counts in the section.
 type Error struct{ wire.Fault }
 
 func (e *Error) Error() string {
@@ -30,33 +30,33 @@ func newError(pos int, class error, format string, args ...any) error {
 	return &Error{wire.Fault{Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)}}
 }
 
-// A Source hands out bytes of the section.
+// A Source provides the bytes of the section.
 type Source interface {
 	View(off int64, n int) ([]byte, error)
 
-	// Ahead says that these bytes are going to be asked for, in pieces.
+	// Ahead announces that these bytes will be read, in pieces.
 	Ahead(off, n int64)
 }
 
-// A File is what an index says of the file that it is of, and has to agree with.
+// A File holds the properties of a file that its index must match.
 type File struct {
-	Sections int   // the index included
-	Span     int64 // from the start of the first section to that of the index, which is the last one
+	Sections int   // number of sections, including the index
+	Span     int64 // from the start of the first section to the start of the index, which is the last section
 }
 
-// An Index is the index section of a file. Its pages are read as they are needed, and kept. All
-// methods may be called from many goroutines.
+// An Index is the index section of a file. It reads pages when needed and keeps them. All methods
+// may be called concurrently.
 type Index struct {
 	src         Source
 	compact     bool
-	sections    int   // of the file
-	sectionSize int64 // of the index
-	size        int64 // of its content
-	units       int   // of the file
+	sections    int   // number of sections in the file
+	sectionSize int64 // size of the index section
+	size        int64 // size of its content
+	units       int   // number of units in the file
 	pages       []atomic.Pointer[page]
 	blocks      []Block
 	byKind      [numKinds]Block
-	tables      [numKinds]atomic.Pointer[Table] // those that have been opened
+	tables      [numKinds]atomic.Pointer[Table] // tables that have been opened
 }
 
 // Is reports whether a section that begins with head is an index.
@@ -64,10 +64,10 @@ func Is(head []byte) bool {
 	return len(head) > len(Magic) && head[0]&wire.SectionTypeMask == wire.Index && string(head[1:1+len(Magic)]) == Magic
 }
 
-// HeadSize is how much of a section [Is] wants to see. No index is as small as that.
+// HeadSize is the number of bytes that [Is] needs. Every index is larger.
 const HeadSize = 1 + len(Magic)
 
-// Open opens a section of size bytes that is an index.
+// Open opens an index section of size bytes.
 func Open(src Source, size int64, compact bool, file File) (*Index, error) {
 	x := &Index{src: src, compact: compact, sectionSize: size}
 	if size > math.MaxUint32 {
@@ -109,24 +109,25 @@ func (x *Index) header(f wire.Fields, file File) error {
 	return nil
 }
 
-// Has reports whether the index has a block that is not empty.
+// Has reports whether the index has a non-empty block of this kind.
 func (x *Index) Has(kind Kind) bool { return x.byKind[kind].Size > 0 }
 
 // Compact reports whether the index is in compact mode.
 func (x *Index) Compact() bool { return x.compact }
 
-// NumUnits is the number of units that the file should have.
+// NumUnits returns the number of units that the file should have.
 func (x *Index) NumUnits() int { return x.units }
 
-// Blocks returns the blocks in their order.
+// Blocks returns the blocks in order.
 func (x *Index) Blocks() []Block { return x.blocks }
 
-// faultAt returns an error at an offset of the content.
+// fault returns an error about an offset in the content.
 func (x *Index) fault(off int64, format string, args ...any) error {
 	return newError(int(physical(off)), fault.ErrIndex, format, args...)
 }
 
-// misread is the error of fields, from off on in the content, that could not be decoded.
+// misread returns the error for fields that could not be decoded. They begin at offset off in the
+// content.
 func (x *Index) misread(off int64, f *wire.Fields) error {
 	if f.Err.Class != fault.ErrIndex {
 		return newError(int(physical(off))+f.Err.Pos, fault.ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
@@ -143,13 +144,13 @@ func (x *Index) All(kind Kind) ([]byte, error) {
 	return x.content(b.Off, b.Size)
 }
 
-// Scheme returns the name of the scheme with which a block begins, empty if there is no such block.
+// Scheme returns the name of the scheme at the start of a block, empty if there is no such block.
 func (x *Index) Scheme(kind Kind) (string, error) {
 	name, _, err := x.scheme(kind)
 	return name, err
 }
 
-// scheme returns the name of a scheme, and what follows it.
+// scheme returns the name of a scheme, and the rest of the block.
 func (x *Index) scheme(kind Kind) (string, Block, error) {
 	b := x.byKind[kind]
 	if b.Size == 0 {
@@ -167,12 +168,12 @@ func (x *Index) scheme(kind Kind) (string, Block, error) {
 	return string(name), b, nil
 }
 
-// AppendScheme appends the name of a scheme, of up to 255 bytes, and its length.
+// AppendScheme appends the length and the name of a scheme, which must have at most 255 bytes.
 func AppendScheme(dst []byte, name string) []byte {
 	return append(append(dst, byte(len(name))), name...)
 }
 
-// CheckNumUnits compares the number of units.
+// CheckNumUnits compares the number of units with the expected one.
 func (x *Index) CheckNumUnits(want int) error {
 	if x.units != want {
 		return x.fault(0, "%d units, want %d", x.units, want)

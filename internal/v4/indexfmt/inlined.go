@@ -9,11 +9,11 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The inlining block lists for each unit the functions of other units into whose samples functions
-// of the unit were inlined, at whatever depth. Such a function concerns whoever compiles the unit,
-// and without the list all records would have to be read to find it.
+// The inlining block lists, for each unit, the functions of other units into which functions of the
+// unit were inlined, at any depth. Compiling the unit needs these functions, and without the list
+// all records would have to be read to find them.
 
-// Inlined returns the list of a unit: symbol IDs that ascend.
+// Inlined returns the list of a unit: ascending symbol IDs.
 func (x *Index) Inlined(unit int) ([]uint32, error) {
 	b := x.byKind[Inlined]
 	f, err := x.fields(b.Off, 1)
@@ -47,7 +47,7 @@ func (x *Index) Inlined(unit int) ([]uint32, error) {
 	return ids, nil
 }
 
-// AppendInlined appends the block of the lists of all units.
+// AppendInlined appends the block with the lists of all units.
 func AppendInlined(dst []byte, ofUnits [][]uint32) []byte {
 	var lists []byte
 	places := make([]uint64, len(ofUnits)+1)
@@ -64,7 +64,7 @@ func AppendInlined(dst []byte, ofUnits [][]uint32) []byte {
 	return append(p.dst, lists...)
 }
 
-// CheckInlined compares the lists with what they should be.
+// CheckInlined compares the lists with the expected ones.
 func (x *Index) CheckInlined(want [][]uint32) error {
 	for unit, want := range want {
 		got, err := x.Inlined(unit)
@@ -75,7 +75,7 @@ func (x *Index) CheckInlined(want [][]uint32) error {
 	return nil
 }
 
-// ascending decodes ascending numbers: the first one, and what is between each and the next.
+// ascending decodes ascending numbers, which are stored as the first number and the differences.
 func ascending(data []byte) (numbers []uint32, ok bool) {
 	next := uint64(0)
 	for len(data) > 0 {

@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// Packed numbers are of any width in bits. The first one is in the highest bits of the first byte.
+// Packed numbers have a fixed width in bits. The first number is in the highest bits of the first
+// byte.
 
-// packedSize is the size in bytes of n numbers of width bits.
+// packedSize returns the size in bytes of n numbers of width bits.
 func packedSize(n uint64, width uint8) int64 { return int64((n*uint64(width) + 7) / 8) }
 
-// bits returns the width bits, at most 56, that begin pos bits after off.
+// bits returns the number of width bits, at most 56, that begins pos bits after offset off.
 func (x *Index) bits(off int64, pos uint64, width uint8) (uint64, error) {
 	if width == 0 {
-		return 0, nil // such an array takes no bytes, and may stand where the content ends
+		return 0, nil // such an array has no bytes and may be at the end of the content
 	}
 	off += int64(pos / 8)
 	at := off % pageContent
@@ -37,8 +38,8 @@ func (x *Index) bits(off int64, pos uint64, width uint8) (uint64, error) {
 // packer appends packed numbers.
 type packer struct {
 	dst  []byte
-	bits uint64 // not appended yet
-	n    uint8  // how many, below 8
+	bits uint64 // bits not appended yet
+	n    uint8  // their number, below 8
 }
 
 // put appends a number of up to 56 bits.
@@ -49,7 +50,7 @@ func (p *packer) put(v uint64, width uint8) {
 	}
 }
 
-// align goes on to the next whole byte.
+// align advances to the next whole byte.
 func (p *packer) align() {
 	if p.n > 0 {
 		p.put(0, 8-p.n)

@@ -9,46 +9,46 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The index is made of pages, each with a checksum of its own at its end, so that a part of it can
-// be relied on when only that has been read. What is in the pages, one after the other, is the
+// The index consists of pages. Each page ends with a checksum, so that a part of the index can be
+// verified without reading the rest. The concatenation of the pages without checksums is the
 // content.
 const (
 	pageSize    = 1024
-	SumSize     = 4 // of a checksum
+	SumSize     = 4 // size of a checksum in bytes
 	pageContent = pageSize - SumSize
 )
 
 type page [pageSize]byte
 
-// pageSum is the checksum of the i-th page, of which content is all but the checksum.
+// pageSum returns the checksum of page i with the given content.
 func pageSum(i int, content []byte) uint32 { return seededSum(uint64(i), content) }
 
 func seededSum(seed uint64, data []byte) uint32 {
 	var d xxhash.Digest
 	d.ResetWithSeed(seed)
-	_, _ = d.Write(data) // never fails
+	_, _ = d.Write(data) // cannot fail
 	return uint32(d.Sum64())
 }
 
-// physical returns the place in the section of an offset in its content.
+// physical converts an offset in the content to one in the section.
 func physical(off int64) int64 { return off + off/pageContent*SumSize }
 
-// span returns where the pages begin and end in the section that have n bytes of content from off
-// on.
+// span returns the range in the section of the pages that contain n bytes of content from offset
+// off.
 func span(off, n int64) (from, to int64) {
 	return off / pageContent * pageSize, (off + n + pageContent - 1) / pageContent * pageSize
 }
 
-// NumPages is the number of pages.
+// NumPages returns the number of pages.
 func (x *Index) NumPages() int { return len(x.pages) }
 
-// CheckPage reads a page and compares its checksum.
+// CheckPage reads a page and verifies its checksum.
 func (x *Index) CheckPage(i int) error {
 	_, err := x.page(int64(i))
 	return err
 }
 
-// page returns the i-th page.
+// page returns page i.
 func (x *Index) page(i int64) (*page, error) {
 	if p := x.pages[i].Load(); p != nil {
 		return p, nil
@@ -73,16 +73,16 @@ func (x *Index) page(i int64) (*page, error) {
 	return p, nil
 }
 
-// read copies content from off on, which is within the index.
+// read copies content from offset off, which must be within the index.
 func (x *Index) read(dst []byte, off int64) error {
 	return x.pieces(off, int64(len(dst)), func(p []byte) { dst = dst[copy(dst, p):] })
 }
 
-// believed is how many bytes of content an index takes memory for before it has read them.
+// believed is the maximum memory allocated for content before it has been read, in bytes.
 const believed = 4 << 20
 
-// content returns size bytes from off on, which are within the index as it says itself. Memory for
-// them is taken as they are read.
+// content returns size bytes from offset off. The range is within the size that the index claims;
+// memory is allocated as the bytes are read.
 func (x *Index) content(off, size int64) ([]byte, error) {
 	data := make([]byte, 0, min(size, believed))
 	if err := x.pieces(off, size, func(p []byte) { data = append(data, p...) }); err != nil {
@@ -91,7 +91,7 @@ func (x *Index) content(off, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// pieces hands out size bytes of content from off on, page by page.
+// pieces yields size bytes of content from offset off, page by page.
 func (x *Index) pieces(off, size int64, yield func([]byte)) error {
 	if from, to := span(off, size); to-from > pageSize {
 		x.src.Ahead(from, min(to, x.sectionSize)-from)
@@ -108,7 +108,7 @@ func (x *Index) pieces(off, size int64, yield func([]byte)) error {
 	return nil
 }
 
-// fields returns the fields of up to n bytes of content from off on.
+// fields returns a decoder for up to n bytes of content from offset off.
 func (x *Index) fields(off int64, n int) (wire.Fields, error) {
 	size := min(int64(n), x.size-off)
 	f := wire.Fields{Compact: x.compact}
@@ -127,7 +127,7 @@ func (x *Index) fields(off int64, n int) (wire.Fields, error) {
 	return f, err
 }
 
-// paginate returns content in pages, each with its checksum.
+// paginate divides content into pages with checksums.
 func paginate(content []byte) []byte {
 	out := make([]byte, 0, physical(int64(len(content)))+SumSize)
 	for i := 0; len(content) > 0; i++ {

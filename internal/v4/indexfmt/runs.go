@@ -9,28 +9,28 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The runs block has in one place what a lookup of a unit wants to know: its entry of the file
-// names section and where its sections are, if they stand together, with their checksums. A file of
-// which each read takes a while is read with it in as few reads as can be.
+// The runs block collects everything that a lookup of a unit needs: the unit's entry of the file
+// names section and, if its sections are adjacent, their positions and checksums. It minimises the
+// number of reads of a file for which each read is slow.
 
-// A Run is what the runs block says of a unit.
+// A Run is the record for a unit in the runs block.
 type Run struct {
-	Bitmask byte   // of the file names section
-	Entry   []byte // of the unit in it
+	Bitmask byte   // bitmask byte of the file names section
+	Entry   []byte // the unit's entry in that section
 
 	// The unit's sections: string table, symbol names, and the samples that follow. There are no
-	// sizes if the first two do not stand together.
+	// sizes if the first two are not adjacent.
 	First  int   // section index of the string table
-	Offset int64 // of that, from the start of the first section of the file
+	Offset int64 // its offset from the start of the first section of the file
 	Sizes  []int64
-	Names  uint32 // checksum of the first two, as if they were one
-	Infos  uint32 // checksum of the others
+	Names  uint32 // checksum of the first two sections, concatenated
+	Infos  uint32 // checksum of the other sections, concatenated
 }
 
-// NamesSize is the size of the string table and the symbol names.
+// NamesSize returns the size of the string table and the symbol names.
 func (r *Run) NamesSize() int64 { return r.Sizes[0] + r.Sizes[1] }
 
-// Size is the size of all sections.
+// Size returns the size of all sections.
 func (r *Run) Size() (size int64) {
 	for _, s := range r.Sizes {
 		size += s
@@ -38,7 +38,7 @@ func (r *Run) Size() (size int64) {
 	return size
 }
 
-// Run returns what the block says of a unit.
+// Run returns the record of a unit.
 func (x *Index) Run(unit int) (*Run, error) {
 	b, err := x.record(unit)
 	if err != nil {
@@ -56,7 +56,7 @@ func (x *Index) Run(unit int) (*Run, error) {
 	return r, nil
 }
 
-// RunPlace returns where the pages are in the section that have what the block says of a unit.
+// RunPlace returns the range in the section of the pages with a unit's record.
 func (x *Index) RunPlace(unit int) (off, size int64, err error) {
 	b, err := x.record(unit)
 	if err != nil {
@@ -66,7 +66,7 @@ func (x *Index) RunPlace(unit int) (off, size int64, err error) {
 	return off, size, nil
 }
 
-// record returns where the record of a unit is.
+// record returns the position of a unit's record.
 func (x *Index) record(unit int) (Block, error) {
 	b := x.byKind[Runs]
 	if unit >= x.units {
@@ -133,7 +133,7 @@ func (r *Run) append(dst []byte) []byte {
 	return AppendChecksum(AppendChecksum(e.Data, r.Names), r.Infos)
 }
 
-// AppendRuns appends the block of the runs of all units.
+// AppendRuns appends the block with the runs of all units.
 func AppendRuns(dst []byte, runs []Run) []byte {
 	start := len(dst)
 	places := make([]uint64, len(runs)+1)
@@ -150,7 +150,7 @@ func AppendRuns(dst []byte, runs []Run) []byte {
 	return append(p.dst, width)
 }
 
-// CheckRuns compares the block of runs with what it should be.
+// CheckRuns compares the block of runs with the expected one.
 func (x *Index) CheckRuns(want []Run) error {
 	got, err := x.All(Runs)
 	if err != nil || !bytes.Equal(got, AppendRuns(nil, want)) {

@@ -6,13 +6,14 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The block of sections says that the entries of the section table stand in the order of the file,
-// and where among varints they begin, so that one entry can be found without a look at all.
+// The block of sections certifies that the entries of the section table are in file order. For a
+// compact table it also stores where groups of entries begin, so that an entry can be found without
+// scanning the table.
 
-// GroupSize is how many entries of the section table make a group, of which the place is known.
+// GroupSize is the number of entries in a group, whose position is stored.
 const GroupSize = 32
 
-// NumGroups is the number of groups of some entries.
+// NumGroups returns the number of groups for a number of entries.
 func NumGroups(entries int) int { return (entries + GroupSize - 1) / GroupSize }
 
 // An Order is the block of sections.
@@ -20,11 +21,12 @@ type Order struct {
 	Summary, FileNames int // section indexes
 
 	x         *Index
-	bits      uint8 // of a position
-	positions int64 // where their array begins
+	bits      uint8 // width of a position
+	positions int64 // offset of the array of positions
 }
 
-// Order returns the block of sections of a file, whose section table has some entries.
+// Order returns the block of sections of a file with the given number of entries in its section
+// table.
 func (x *Index) Order(entries int) (*Order, error) {
 	b := x.byKind[Sections]
 	f, err := x.fields(b.Off, int(min(b.Size, 2*wire.MaxVarintLen+1)))
@@ -48,14 +50,14 @@ func (x *Index) Order(entries int) (*Order, error) {
 	return o, nil
 }
 
-// Position returns where a group begins in a compact table, from where the first one does. The one
-// after the last begins where the table ends.
+// Position returns the start of a group in a compact table, relative to the first group. The
+// position after the last group is the end of the table.
 func (o *Order) Position(group int) (int64, error) {
 	v, err := o.x.bits(o.positions, uint64(group)*uint64(o.bits), o.bits)
 	return int64(v), err
 }
 
-// CheckOrder compares the block of sections with what it should be; positions are those of
+// CheckOrder compares the block of sections with the expected one. positions comes from
 // [Positions].
 func (x *Index) CheckOrder(entries, summary, names int, positions []uint32) error {
 	o, err := x.Order(entries)
@@ -74,14 +76,15 @@ func (x *Index) CheckOrder(entries, summary, names int, positions []uint32) erro
 	return nil
 }
 
-// FaultyOrder is the error of a block of sections of a file whose section table is out of order.
+// FaultyOrder returns the error for a block of sections in a file whose section table is not in
+// file order.
 func (x *Index) FaultyOrder() error {
 	return x.fault(x.byKind[Sections].Off, "the section table is not in the order of the file")
 }
 
-// Positions returns where each group of entries begins in the section table of a file that begins
-// with head, and where the last one ends, from where the first one begins; nil if entries are all
-// of one size.
+// Positions returns the start of each group in the section table of a file that begins with head,
+// and the end of the last group, relative to the first group. It returns nil if all entries have
+// the same size.
 func Positions(head []byte) []uint32 {
 	f := wire.Header(head)
 	if !f.Compact {

@@ -10,16 +10,15 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The hash tables of the index find a number, of a unit or of a symbol, by the hash of a name. They
-// are searched where they stand. An entry has only a few bits of the hash: what it leads to may be
-// of another name.
+// The hash tables of the index map the hash of a name to a number of a unit or symbol. They are
+// searched in place. An entry has only a few bits of the hash, so it may lead to another name.
 
-// Hash is what names are found by.
+// Hash returns the hash of a name.
 func Hash(key string) uint64 { return xxhash.Sum64String(key) }
 
 const (
-	bucketEntries = 6 // on average: buckets cost 2 to 3 bits an entry, and a lookup compares few
-	remainderBits = 8 // one lookup in 43 leads to a name besides the one it is for
+	bucketEntries = 6 // on average; buckets cost 2 to 3 bits per entry, and a lookup compares few entries
+	remainderBits = 8 // one lookup in 43 also finds another name
 )
 
 // A Table is a hash table of the index.
@@ -28,7 +27,7 @@ type Table struct {
 	entries, buckets         uint64
 	valueBits, remainderBits uint8
 	startBits                uint8
-	starts, rows             int64 // where these arrays begin
+	starts, rows             int64 // offsets of the two arrays
 }
 
 // Table returns the hash table of a block.
@@ -74,13 +73,13 @@ func (x *Index) openTable(kind Kind) (*Table, error) {
 
 func (t *Table) rowBits() uint8 { return t.remainderBits + t.valueBits }
 
-// bucket returns the bucket of a hash among n.
+// bucket returns the bucket of a hash, for n buckets.
 func bucket(hash, n uint64) uint64 {
 	b, _ := bits.Mul64(hash, n)
 	return b
 }
 
-// Find appends the values of a hash, and now and then one of another.
+// Find appends the values for a hash, and occasionally the value for another hash.
 func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
 	b := bucket(hash, t.buckets)
 	start, err := t.start(b)
@@ -112,7 +111,7 @@ func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
 	}
 }
 
-// start returns with which entry a bucket begins.
+// start returns the number of the first entry of a bucket.
 func (t *Table) start(bucket uint64) (uint64, error) {
 	return t.x.bits(t.starts, bucket*uint64(t.startBits), t.startBits)
 }
@@ -121,8 +120,9 @@ func (t *Table) row(i uint64) (uint64, error) {
 	return t.x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
 }
 
-// search returns the first entry from start to end whose remainder is not below the one given. They
-// ascend: a bucket into which a hostile file has thousands of names fall is no slower.
+// search returns the first entry in [start, end) whose remainder is at least the given one. Entries
+// are in ascending order, so a bucket into which a hostile file puts thousands of names is not
+// slow.
 func (t *Table) search(start, end, remainder uint64) (uint64, error) {
 	for start < end {
 		middle := (start + end) / 2
@@ -139,13 +139,13 @@ func (t *Table) search(start, end, remainder uint64) (uint64, error) {
 	return start, nil
 }
 
-// A Hashed is an entry of a table: a hash and what it leads to.
+// A Hashed is an entry of a table: a hash and the value for it.
 type Hashed struct {
 	Hash  uint64
 	Value uint32
 }
 
-// placed is an entry by its place.
+// placed is an entry with its bucket.
 type placed struct {
 	bucket uint64
 	row    uint64 // remainder and value
@@ -155,7 +155,7 @@ func comparePlaced(a, b placed) int {
 	return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.row, b.row))
 }
 
-// place returns entries in their places.
+// place sorts entries by their position in the table.
 func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) []placed {
 	all := make([]placed, len(entries))
 	for i, e := range entries {
@@ -165,7 +165,7 @@ func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) []p
 	return all
 }
 
-// AppendTable appends a table of entries in any order.
+// AppendTable appends a table with the given entries, in any order.
 func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
 	n := uint64(len(entries))
 	buckets := max(n/bucketEntries, 1)
@@ -194,7 +194,7 @@ func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
 	return p.dst
 }
 
-// CheckTable compares a hash table with what it should hold.
+// CheckTable compares a hash table with the expected entries.
 func (x *Index) CheckTable(kind Kind, want []Hashed) error {
 	t, err := x.Table(kind)
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The units block says where the entries of the file names section are, so that one can be read
-// alone, and orders the units by symbol ID. The paths block is a hash table of their paths.
+// The units block stores the positions of the entries in the file names section, so that an entry
+// can be read alone, and the order of units by symbol ID. The paths block is a hash table of their
+// paths.
 
-// MaxUnits bounds the number of units: a rank and a symbol ID make a number of up to 56 bits.
+// MaxUnits is the maximum number of units. It makes sure that a rank and a symbol ID fit together
+// into 56 bits.
 const MaxUnits = 1 << maxRankBits
 
 const maxRankBits = 24
@@ -18,9 +20,9 @@ const maxRankBits = 24
 // unitBlock is the block of units.
 type unitBlock struct {
 	x                            *Index
-	ranked                       int // units that have symbol IDs
+	ranked                       int // number of units with symbol IDs
 	offsetBits, idBits, rankBits uint8
-	entries, byID                int64 // where these arrays begin
+	entries, byID                int64 // offsets of the two arrays
 }
 
 func (x *Index) unitBlock() (*unitBlock, error) {
@@ -47,8 +49,8 @@ func (x *Index) unitBlock() (*unitBlock, error) {
 
 func (u *unitBlock) entryBits() uint8 { return u.offsetBits + 8*SumSize }
 
-// entry returns where the entry of a unit begins in the file names section, and its checksum. The
-// one after the last unit begins at the end of the last.
+// entry returns the start of a unit's entry in the file names section, and the checksum of the
+// entry. The entry after the last unit begins at the end of the last one.
 func (u *unitBlock) entry(rank int) (off int64, sum uint32, err error) {
 	pos := uint64(rank) * uint64(u.entryBits())
 	o, err := u.x.bits(u.entries, pos, u.offsetBits)
@@ -59,8 +61,8 @@ func (u *unitBlock) entry(rank int) (off int64, sum uint32, err error) {
 	return int64(o), uint32(s), err
 }
 
-// rankedAt returns the first symbol ID and the rank in the file names section of the i-th unit by
-// ID.
+// rankedAt returns the first symbol ID and the position in the file names section of the i-th unit
+// by symbol ID.
 func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 	v, err := u.x.bits(u.byID, uint64(i)*uint64(u.idBits+u.rankBits), u.idBits+u.rankBits)
 	start, rank = uint32(v>>u.rankBits), int(v&(1<<u.rankBits-1))
@@ -70,7 +72,7 @@ func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 	return start, rank, err
 }
 
-// An Entry is where the entry of a unit lies in the file names section, and its checksum, see
+// An Entry is the position of a unit's entry in the file names section, with its checksum, see
 // [EntrySum].
 type Entry struct {
 	Rank     int
@@ -95,7 +97,7 @@ func (x *Index) UnitEntry(rank int) (Entry, error) {
 	return Entry{rank, from, to, sum}, err
 }
 
-// Owner returns the rank of the unit that has a symbol ID in its range, if any has.
+// Owner returns the rank of the unit whose range contains a symbol ID.
 func (x *Index) Owner(id uint32) (rank int, ok bool, err error) {
 	u, err := x.unitBlock()
 	if err != nil {
@@ -115,15 +117,15 @@ func (x *Index) Owner(id uint32) (rank int, ok bool, err error) {
 	return rank, err == nil, err
 }
 
-// EntrySum is the checksum of an entry of the file names section, whose bitmask byte decides what
-// the bytes mean.
+// EntrySum returns the checksum of an entry of the file names section. It includes the bitmask byte
+// of the section, which determines the meaning of the bytes.
 func EntrySum(bitmask byte, entry []byte) uint32 { return seededSum(uint64(bitmask), entry) }
 
-// A UnitList is what the block of units is made of.
+// A UnitList holds the contents of the block of units.
 type UnitList struct {
 	Entries []Entry
-	End     int64        // of the last one; behind the number of units if there are none
-	Ranked  []RankedUnit // the units that have symbol IDs, by them
+	End     int64        // end of the last entry; without entries, the end of the number of units
+	Ranked  []RankedUnit // units with symbol IDs, by symbol ID
 }
 
 // A RankedUnit is a unit and its first symbol ID.
@@ -156,7 +158,7 @@ func (l *UnitList) Append(dst []byte, compact bool) []byte {
 	return p.dst
 }
 
-// CheckUnits compares the block of units with what it should be.
+// CheckUnits compares the block of units with the expected one.
 func (x *Index) CheckUnits(want *UnitList) error {
 	u, err := x.unitBlock()
 	if err != nil {
@@ -187,7 +189,7 @@ func (x *Index) CheckUnits(want *UnitList) error {
 	return nil
 }
 
-// orElse returns the first of two errors that there is.
+// orElse returns err, or other if err is nil.
 func orElse(err, other error) error {
 	if err != nil {
 		return err

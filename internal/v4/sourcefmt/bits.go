@@ -2,13 +2,13 @@ package sourcefmt
 
 import "math/bits"
 
-// A bitWriter appends numbers bit by bit, the highest bit of a byte first.
+// A bitWriter appends numbers bit by bit, starting with the highest bit of a byte.
 type bitWriter struct {
 	data []byte
-	free uint8 // bits of the last byte
+	free uint8 // unused bits in the last byte
 }
 
-// put appends the lowest bits of a number.
+// put appends the lowest width bits of a number.
 func (w *bitWriter) put(v uint32, width uint8) {
 	for width > 0 {
 		if w.free == 0 {
@@ -21,7 +21,7 @@ func (w *bitWriter) put(v uint32, width uint8) {
 	}
 }
 
-// rice appends a Rice code: the number without its lowest bits in ones, a zero, and these bits.
+// rice appends a Rice code: v>>low in unary (ones and a zero), then the lowest bits.
 func (w *bitWriter) rice(v uint32, low uint8) {
 	for range v >> low {
 		w.put(1, 1)
@@ -30,10 +30,10 @@ func (w *bitWriter) rice(v uint32, low uint8) {
 	w.put(v, low)
 }
 
-// riceSize is how many bits that takes.
+// riceSize returns the size of a Rice code in bits.
 func riceSize(v uint32, low uint8) int { return int(v>>low) + 1 + int(low) }
 
-// A bitReader reads what a bitWriter wrote. Behind the end it reads zeros, and says so.
+// A bitReader reads the output of a bitWriter. Beyond the end it reads zeros and sets over.
 type bitReader struct {
 	data []byte
 	pos  int // in bits
@@ -73,7 +73,7 @@ func (r *bitReader) rice(low uint8) uint32 {
 			break
 		}
 	}
-	r.pos++ // the zero
+	r.pos++ // skip the zero
 	if ones > maxLines>>low {
 		r.over = true
 		return 0

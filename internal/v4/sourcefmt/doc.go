@@ -1,4 +1,4 @@
-// Package sourcefmt is the sources section, an extension: a mark for each line of the functions
-// that were profiled, so that the lines can be found again once they were edited.
-// docs/extensions.md specifies it.
+// Package sourcefmt reads and writes the sources section, an extension specified in
+// docs/extensions.md. It stores a mark for each source line of the profiled functions, so that the
+// lines can be found again after the source has been edited.
 package sourcefmt

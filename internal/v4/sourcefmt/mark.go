@@ -1,17 +1,17 @@
 package sourcefmt
 
-// A Mark is what is remembered of a line: so little that the text cannot be told from it.
+// A Mark is a fingerprint of a line, too short to reveal its text.
 type Mark = byte
 
-// The marks. Those of lines with words are the highest bits of the hash of the longest word, the
-// first one of several, behind FirstWords.
+// The marks. The mark of a line with words is FirstWords plus the highest WordBits bits of the hash
+// of its longest word, or of the first one if there are several.
 const (
-	NoTokens   Mark = iota // no line of code
-	CloseBrace             // a lone "}"
+	NoTokens   Mark = iota // not a line of code
+	CloseBrace             // only a "}"
 	NoWords                // other punctuation
 	FirstWords
 	NumMarks = FirstWords + 1<<WordBits
 )
 
-// WordBits is how many bits that are.
+// WordBits is the number of bits of the hash.
 const WordBits = 4

@@ -13,19 +13,20 @@ const (
 	sumSize = 4
 )
 
-// Bounds of the parameters of Rice codes.
+// Maximum parameters of Rice codes.
 const (
 	maxLengthBits = 15
 	maxRunBits    = 7
 )
 
-// A Section is what a file remembers of its sources.
+// A Section is the contents of a sources section.
 type Section struct {
-	Names uint32 // the checksum of the file names section, whose units and symbol IDs are meant
-	Units []Unit // by rank in that section
+	Names uint32 // checksum of the file names section, whose units and symbol IDs are used
+	Units []Unit // by position in that section
 }
 
-// Append appends a section without its bitmask byte. ids is how many symbol IDs each unit has.
+// Append appends a section without its bitmask byte. ids returns the number of symbol IDs of a
+// unit.
 func Append(dst []byte, compact bool, s *Section, ids func(rank int) uint32) []byte {
 	w := choose(s)
 	var body []byte
@@ -50,7 +51,7 @@ func Append(dst []byte, compact bool, s *Section, ids func(rank int) uint32) []b
 	return append(e.Data, body...)
 }
 
-// choose returns the parameters with which a section takes the fewest bytes.
+// choose returns the parameters that minimise the size of the section.
 func choose(s *Section) widths {
 	var lengths [maxLengthBits + 1]int
 	var runs [maxRunBits + 1]int
@@ -81,22 +82,22 @@ func least(sizes []int) (at uint8) {
 	return at
 }
 
-// A Table is a section whose units are decoded when they are asked for.
+// A Table is a sources section whose units are decoded when needed.
 type Table struct {
 	Names  uint32
 	data   []byte
 	widths widths
-	ends   []int // of the bytes of each unit
-	start  int   // of the first unit's
+	ends   []int // end of each unit's bytes, relative to start
+	start  int   // start of the first unit's bytes
 }
 
-// Is reports whether a section, its bitmask byte included, begins like one of sources.
+// Is reports whether data, including the bitmask byte, begins like a sources section.
 func Is(data []byte) bool {
 	return len(data) > len(magic) && data[0]&wire.SectionTypeMask == wire.Sources && string(data[1:1+len(magic)]) == magic
 }
 
-// NewTable opens a section, its bitmask byte included, for which [Is] holds. The table is nil if
-// the section is of another version.
+// NewTable opens a section, given with its bitmask byte, for which [Is] returns true. It returns
+// nil if the section has another version.
 func NewTable(data []byte) (*Table, *wire.Fault) {
 	f := wire.Fields{Data: data, Pos: 1 + len(magic), Compact: data[0]&wire.CompactFlag != 0}
 	if f.Byte() != version && f.Err == nil {
@@ -129,10 +130,10 @@ func NewTable(data []byte) (*Table, *wire.Fault) {
 	return t, f.Err
 }
 
-// NumUnits returns how many units there are.
+// NumUnits returns the number of units.
 func (t *Table) NumUnits() int { return len(t.ends) }
 
-// Sum returns the sum of a unit, and whether anything of it is remembered.
+// Sum returns the sum of a unit. ok reports whether the unit has any data.
 func (t *Table) Sum(rank int) (sum uint32, ok bool) {
 	low, high := t.bytes(rank)
 	if low == high {
@@ -141,7 +142,7 @@ func (t *Table) Sum(rank int) (sum uint32, ok bool) {
 	return binary.BigEndian.Uint32(t.data[low:]), true
 }
 
-// bytes returns where the bytes of a unit are.
+// bytes returns the range of a unit's bytes.
 func (t *Table) bytes(rank int) (low, high int) {
 	low = t.start
 	if rank > 0 {
@@ -150,8 +151,7 @@ func (t *Table) bytes(rank int) (low, high int) {
 	return low, t.start + t.ends[rank]
 }
 
-// Unit decodes what there is of a unit that has so many symbol IDs, and yields its functions. It
-// returns the unit's sum.
+// Unit decodes a unit that has ids symbol IDs, and yields its functions. It returns the unit's sum.
 func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, wrong *wire.Fault) {
 	low, high := t.bytes(rank)
 	if low == high {

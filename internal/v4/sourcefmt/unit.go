@@ -2,32 +2,32 @@ package sourcefmt
 
 import "math/bits"
 
-// How the marks of a unit lie in its bits: for each symbol ID of its range a bit that says whether
-// there are marks of a function. If so, 1 and the number of an earlier function of the unit that
-// has the same ones, such as another function of the same template; or 0 and
+// The marks of a unit are encoded as bits. For each symbol ID of its range, a bit is 1 if the
+// function has marks. Then follows either 1 and the number of an earlier function of the unit with
+// the same marks, for example another instance of a template, or 0 and
 //
 //	number of lines    Rice code of LENGTH_BITS
-//	then, until there are so many:
-//	  lines with words in a row    Rice code of RUN_BITS, and WordBits for each
-//	  a line without, unless the function ends here: 0 no tokens, 10 a lone "}", 11 others
+//	then, until all lines are encoded:
+//	  number of lines with words    Rice code of RUN_BITS, and WordBits for each line
+//	  a line without words, unless the function ends here: 0 no tokens, 10 only a "}", 11 others
 
-// A Unit is what is remembered of a unit.
+// A Unit holds the marks of a unit.
 type Unit struct {
-	Sum       uint32 // lower half of the hash of the file; 0 if it is not known
+	Sum       uint32 // lower half of the hash of the file; 0 if unknown
 	Functions []Function
 }
 
-// A Function is the marks of one function, by its symbol ID, counted from the unit's first one.
-// None are there if they are of several states of the sources.
+// A Function holds the marks of one function. ID counts from the unit's first symbol ID. Marks is
+// empty if the samples come from several versions of the source.
 type Function struct {
 	ID    uint32
 	Marks []Mark
 }
 
-// maxLines is more lines than a function can have.
+// maxLines exceeds the number of lines of any function.
 const maxLines = 1 << 26
 
-// widths are parameters of the Rice codes.
+// widths holds the parameters of the Rice codes.
 type widths struct{ length, run uint8 }
 
 func (w *bitWriter) unit(u *Unit, ids uint32, widths widths) {
@@ -53,7 +53,7 @@ func (w *bitWriter) unit(u *Unit, ids uint32, widths widths) {
 	}
 }
 
-// numberBits is how many bits a number has of one of so many functions.
+// numberBits returns the number of bits for the number of one of n functions.
 func numberBits(n int) uint8 { return uint8(bits.Len(uint(n - 1))) }
 
 func (w *bitWriter) function(marks []Mark, widths widths) {
@@ -79,7 +79,7 @@ func (w *bitWriter) function(marks []Mark, widths widths) {
 	}
 }
 
-// wordsIn returns how many lines with words come first.
+// wordsIn returns the number of lines with words at the start of marks.
 func wordsIn(marks []Mark) int {
 	for i, m := range marks {
 		if m < FirstWords {
@@ -89,7 +89,7 @@ func wordsIn(marks []Mark) int {
 	return len(marks)
 }
 
-// unit reads the functions of a unit.
+// unit decodes the functions of a unit.
 func (r *bitReader) unit(ids uint32, widths widths, yield func(Function)) {
 	var earlier [][]Mark
 	for id := uint32(0); id < ids && !r.over; id++ {
@@ -112,7 +112,7 @@ func (r *bitReader) unit(ids uint32, widths widths, yield func(Function)) {
 
 func (r *bitReader) function(widths widths) []Mark {
 	lines := int(r.rice(widths.length))
-	if lines > r.left() { // each takes a bit at least
+	if lines > r.left() { // each line takes at least a bit
 		r.over = true
 		return nil
 	}

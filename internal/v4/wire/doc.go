@@ -1,7 +1,6 @@
-// Package wire has the fields and records of version 4 as they are in a file: what decoding and
-// encoding share. Each noun has a file with both directions side by side. [Fields] decodes, with an
-// error that sticks, and [Encoder] encodes.
+// Package wire encodes and decodes the fields and records of version 4. Each kind of record has a
+// file with both directions. [Fields] decodes and keeps the first error, and [Encoder] encodes.
 //
-// Nothing here knows of files, of section tables, or of what a value means. "RFC" and "format note"
-// are as in the docs of package afdo.
+// The package knows nothing of files, section tables, or the meaning of values. "RFC" and "format
+// note" have the same meaning as in package afdo.
 package wire

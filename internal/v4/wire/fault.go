@@ -2,6 +2,6 @@ package wire
 
 import "github.com/go-afdo/afdo/internal/decode"
 
-// A Fault describes a fault in the bytes of a section. It is not an error: the caller, which knows
-// the section, makes one of it.
+// A Fault describes an error in the bytes of a section. It does not implement error: the caller,
+// which knows the section, converts it.
 type Fault = decode.Fault

@@ -8,21 +8,21 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// The two integer encodings (RFC 4, 4.9): big-endian of a fixed width, or varint. A varint must fit
-// the width that its field has in normal mode (format note 5), so each compact file has an exact
-// normal twin.
+// There are two integer encodings (RFC 4, 4.9): big-endian with a fixed width, and varint. A varint
+// must fit the width of its field in normal mode (format note 5), so each compact file has an exact
+// equivalent in normal mode.
 
-// Fields decodes the fields of one section, or of the header, in order. The first fault sticks:
-// from then on every field reads as zero, so callers check Err once where it matters, at the latest
+// Fields decodes the fields of a section, or of the header, in order. It keeps the first error;
+// afterwards every field reads as zero. So callers check Err once where it matters, at the latest
 // before they use a count.
 type Fields struct {
-	Data    []byte // of the section, its bitmask included; empty after a fault
-	Pos     int    // of the next field in Data
+	Data    []byte // the section including its bitmask; empty after an error
+	Pos     int    // position in Data of the next field
 	Compact bool
 	Err     *Fault
 }
 
-// Fail records a fault found at pos.
+// Fail records an error at pos, unless there is one already.
 func (f *Fields) Fail(pos int, class error, format string, args ...any) {
 	if f.Err != nil {
 		return
@@ -31,10 +31,10 @@ func (f *Fields) Fail(pos int, class error, format string, args ...any) {
 	f.Data, f.Pos = f.Data[:0], 0
 }
 
-// Rest is the number of bytes left.
+// Rest returns the number of bytes left.
 func (f *Fields) Rest() int { return len(f.Data) - f.Pos }
 
-// Byte decodes a one-byte field, the same in either mode.
+// Byte decodes a one-byte field, which is the same in both modes.
 func (f *Fields) Byte() byte {
 	if f.Pos >= len(f.Data) {
 		f.Fail(f.Pos, fault.ErrTruncated, "a one-byte field is missing")
@@ -54,13 +54,14 @@ func (f *Fields) Take(n int, what string) []byte {
 	return f.Data[f.Pos-n : f.Pos]
 }
 
-// Fields of two to eight bytes in normal mode.
+// Uint16, Uint24, Uint32 and Uint64 decode fields of two, three, four and eight bytes in normal
+// mode.
 func (f *Fields) Uint16() uint16 { return uint16(f.Uint(2)) }
 func (f *Fields) Uint24() uint32 { return uint32(f.Uint(3)) }
 func (f *Fields) Uint32() uint32 { return uint32(f.Uint(4)) }
 func (f *Fields) Uint64() uint64 { return f.Uint(8) }
 
-// Uint decodes a field that is width bytes wide in normal mode.
+// Uint decodes a field that takes width bytes in normal mode.
 func (f *Fields) Uint(width int) uint64 {
 	if f.Compact {
 		if f.Pos < len(f.Data) && f.Data[f.Pos] < 0x80 {
@@ -101,7 +102,7 @@ func (f *Fields) varint(width int) uint64 {
 	return v
 }
 
-// varintFault says what is wrong with the varint at the start of p in a field of a width.
+// varintFault describes the error in the varint at the start of p, in a field of the given width.
 func varintFault(p []byte, width int) (detail string, class error) {
 	if _, n := binary.Uvarint(p); n == 0 {
 		return fmt.Sprintf("a varint does not end within the %d bytes left", len(p)), fault.ErrTruncated
@@ -109,9 +110,9 @@ func varintFault(p []byte, width int) (detail string, class error) {
 	return fmt.Sprintf("a varint does not fit a %d-byte field", width), fault.ErrVarint
 }
 
-// Count checks a count that has just been read against the bytes left, of which each item takes at
-// least normal in normal mode and compact in compact mode. Nothing is ever allocated or looped for
-// by a count that has not passed here.
+// Count checks a count that has just been read. Each item takes at least normal bytes in normal
+// mode and compact bytes in compact mode, and all items must fit into the rest of the data. Every
+// allocation and loop is bounded by a count checked here.
 func (f *Fields) Count(n uint64, normal, compact int, what string) int {
 	least := normal
 	if f.Compact {
@@ -126,27 +127,28 @@ func (f *Fields) Count(n uint64, normal, compact int, what string) int {
 	return int(n)
 }
 
-// An Encoder appends the fields of one section, or of the header. Values fit their fields: whoever
-// has them has checked that.
+// An Encoder appends the fields of a section or of the header. Callers make sure that values fit
+// their fields.
 type Encoder struct {
 	Data    []byte
 	Compact bool
 }
 
-// Byte encodes a one-byte field, the same in either mode.
+// Byte encodes a one-byte field, which is the same in both modes.
 func (e *Encoder) Byte(v byte) { e.Data = append(e.Data, v) }
 
-// Bytes and String append what they are given as it is.
+// Bytes and String append their argument unchanged.
 func (e *Encoder) Bytes(p []byte)  { e.Data = append(e.Data, p...) }
 func (e *Encoder) String(s string) { e.Data = append(e.Data, s...) }
 
-// Fields of two to eight bytes in normal mode.
+// Uint16, Uint24, Uint32 and Uint64 encode fields of two, three, four and eight bytes in normal
+// mode.
 func (e *Encoder) Uint16(v uint16) { e.Uint(2, uint64(v)) }
 func (e *Encoder) Uint24(v uint32) { e.Uint(3, uint64(v)) }
 func (e *Encoder) Uint32(v uint32) { e.Uint(4, uint64(v)) }
 func (e *Encoder) Uint64(v uint64) { e.Uint(8, v) }
 
-// Uint encodes a field that is width bytes wide in normal mode.
+// Uint encodes a field that takes width bytes in normal mode.
 func (e *Encoder) Uint(width int, v uint64) {
 	if e.Compact {
 		e.Data = binary.AppendUvarint(e.Data, v)

@@ -2,18 +2,18 @@ package wire
 
 import "encoding/binary"
 
-// The fields of a header that never are varints (RFC 4.1).
+// The fields of a header that are never varints (RFC 4.1).
 const (
 	Magic      = "gcov"
 	Version    = 4
-	FixedWidth = 8 // of magic and version
+	FixedWidth = 8 // size of magic and version
 )
 
-// HeaderPrefix is how many bytes at most hold all fields before the section table, and its first
+// HeaderPrefix is the maximum size in bytes of all fields before the section table and its first
 // entry.
 const HeaderPrefix = FixedWidth + 1 + 7*MaxVarintLen
 
-// A Place is where a section lies, as header and section table have it.
+// A Place is the position of a section, as stored in the header and the section table.
 type Place struct{ Offset, Size uint64 }
 
 // Place decodes a place.
@@ -25,7 +25,7 @@ func (e *Encoder) Place(p Place) {
 	e.Uint64(p.Size)
 }
 
-// PlaceSize is the size of a place: exact in normal mode, the least in compact mode.
+// PlaceSize returns the size of a place in normal mode, or the minimum size in compact mode.
 func PlaceSize(compact bool) int {
 	if compact {
 		return 2
@@ -33,16 +33,16 @@ func PlaceSize(compact bool) int {
 	return 16
 }
 
-// Header returns the fields of a header behind magic and version, at the number of sections, which
-// is seven bytes wide in normal mode. The places of summary and file names and then those of the
-// other sections follow.
+// Header returns a decoder positioned after magic and version, at the number of sections, which
+// takes seven bytes in normal mode. The places of summary, file names and all other sections
+// follow.
 func Header(data []byte) Fields {
 	h := Fields{Data: data, Pos: FixedWidth}
 	h.Compact = h.Byte()&CompactFlag != 0
 	return h
 }
 
-// Header encodes what [Header] is about, up to the places.
+// Header encodes the header up to the places.
 func (e *Encoder) Header(sections uint64) {
 	e.String(Magic)
 	e.Data = binary.BigEndian.AppendUint32(e.Data, Version)
@@ -50,11 +50,11 @@ func (e *Encoder) Header(sections uint64) {
 	e.Uint(7, sections)
 }
 
-// Head encodes header and section table of a file whose sections have these sizes, bitmask bytes
-// included, and stand in this order right behind them. summary and names are the indices of two of
-// them. Offsets count from the start of the file and, as varints, grow with the header before them:
-// it is encoded for a guess of its own length until that holds (format note 3). The guess only ever
-// grows, so the loop ends.
+// Head encodes the header and section table of a file. sizes are the sizes of all sections,
+// including their bitmask bytes, in the order in which they follow the table. summary and names are
+// the indexes of two of them. Offsets count from the start of the file, so as varints they depend
+// on the size of the header and table. Head guesses this size and repeats until it is consistent
+// (format note 3). The guess only grows, so the loop ends.
 func Head(compact bool, sizes []uint64, summary, names int) []byte {
 	e := Encoder{Compact: compact}
 	for length := -1; length != len(e.Data); {
@@ -65,7 +65,7 @@ func Head(compact bool, sizes []uint64, summary, names int) []byte {
 	return e.Data
 }
 
-// head encodes what [Head] does, the sections beginning at an offset.
+// head does the work of [Head] for sections that begin at offset.
 func (e *Encoder) head(sizes []uint64, offset uint64, summary, names int) {
 	var first [2]Place
 	at := offset

@@ -1,8 +1,8 @@
 package wire
 
-// Offset returns how far a line is from the declaration of its function, by the number that a
-// profile has for it. GCC keeps 16 bits of that, so numbers from 2^15 to 2^16 are of lines before
-// the declaration (format note 25): no function is that long.
+// Offset converts the number of a line in a profile to its distance from the declaration of its
+// function. GCC stores 16 bits, so numbers from 2^15 to 2^16 are lines before the declaration
+// (format note 25). No function is long enough to make this ambiguous.
 func Offset(line uint32) int32 {
 	if line >= 1<<15 && line < 1<<16 {
 		return int32(line) - 1<<16
@@ -10,7 +10,7 @@ func Offset(line uint32) int32 {
 	return int32(line)
 }
 
-// Line is the reverse of [Offset].
+// Line is the inverse of [Offset].
 func Line(offset int32) uint32 {
 	if offset < 0 {
 		return uint32(offset) & (1<<16 - 1)

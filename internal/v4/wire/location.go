@@ -12,7 +12,7 @@ const (
 	InlinedFn = 0x06
 )
 
-// The bitmask byte of a location, and the limits of the fields behind it (RFC 4.8.1).
+// The bitmask byte of a location, and the limits of the fields after it (RFC 4.8.1).
 const (
 	DiscriminatorFlag = 0x80
 	LocationTypeMask  = 0x7f
@@ -21,34 +21,34 @@ const (
 	MaxDiscriminator = 1<<16 - 1
 )
 
-// The least bytes that a location and a call target take.
+// The minimum sizes of a location and a call target, in bytes.
 const (
 	MinLocation, MinCompactLocation = 4, 2
 	MinTarget, MinCompactTarget     = 4 + 8, 2
 )
 
-// A Location is a location record, without its call targets and the locations nested in it.
+// A Location is a location record, without its call targets and nested locations.
 type Location struct {
 	Type          byte
 	Flagged       bool // it has a discriminator, which may be 0
 	Line          uint32
 	Discriminator uint32
-	Count         uint64 // of Zero, Normal and Wide
-	Callee        uint32 // of InlinedFn
-	NumTargets    uint32 // of CalledFn and CalledFns
-	NumLocations  uint32 // of InlinedFn
+	Count         uint64 // for Zero, Normal and Wide
+	Callee        uint32 // for InlinedFn
+	NumTargets    uint32 // for CalledFn and CalledFns
+	NumLocations  uint32 // for InlinedFn
 }
 
-// Known reports whether the type is one of the RFC.
+// Known reports whether the RFC defines the type.
 func (l *Location) Known() bool { return l.Type-Zero <= InlinedFn-Zero }
 
-// LocationCount decodes the number of locations of a body.
+// LocationCount decodes the number of locations in a body.
 func (f *Fields) LocationCount() uint32 {
 	return uint32(f.Count(uint64(f.Uint32()), MinLocation, MinCompactLocation, "locations"))
 }
 
-// Location decodes a location up to its targets or nested locations. One of a type that is not of
-// the RFC is passed over (RFC 4.8.3).
+// Location decodes a location up to its targets or nested locations. It skips a location whose type
+// the RFC does not define (RFC 4.8.3).
 func (f *Fields) Location(l *Location) {
 	mask := f.Byte()
 	*l = Location{Type: mask & LocationTypeMask, Flagged: mask&DiscriminatorFlag != 0, Line: f.Uint24()}
@@ -77,8 +77,8 @@ func (f *Fields) targets(n uint32) uint32 {
 	return uint32(f.Count(uint64(n), MinTarget, MinCompactTarget, "call targets"))
 }
 
-// Location encodes a location up to its targets or nested locations. It has a discriminator if that
-// is not 0 (format note 15).
+// Location encodes a location up to its targets or nested locations. It writes a discriminator
+// unless it is 0 (format note 15).
 func (e *Encoder) Location(l *Location) {
 	if l.Discriminator == 0 {
 		e.Byte(l.Type)
@@ -101,7 +101,7 @@ func (e *Encoder) Location(l *Location) {
 	}
 }
 
-// CountType is the type of the smallest location that holds a count.
+// CountType returns the type of the smallest location that can hold a count.
 func CountType(count uint64) byte {
 	switch {
 	case count == 0:

@@ -2,8 +2,8 @@ package wire
 
 import "strconv"
 
-// The types of sections (RFC 4.2), and those of the sources and the index, which are this
-// project's (docs/extensions.md).
+// The types of sections (RFC 4.2), and the types of the sources and the index, which are extensions
+// of this project (docs/extensions.md).
 const (
 	StringTable = 0x01
 	SummaryInfo = 0x02
@@ -20,7 +20,7 @@ const (
 	SectionTypeMask = 0x7f
 )
 
-// SectionBitmask is the first byte of a section.
+// SectionBitmask returns the first byte of a section.
 func SectionBitmask(t byte, compact bool) byte {
 	if compact {
 		return t | CompactFlag
@@ -38,7 +38,7 @@ var sectionTypeNames = [...]string{
 	Index:       "index",
 }
 
-// SectionTypeName is the name of a section type, or "type 0x2a" of an unknown one.
+// SectionTypeName returns the name of a section type, or "type 0x2a" for an unknown one.
 func SectionTypeName(t byte) string {
 	if int(t) < len(sectionTypeNames) && sectionTypeNames[t] != "" {
 		return sectionTypeNames[t]

@@ -7,11 +7,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// The strings of a trie: all of them, one, or some. Nothing says how long a child is, so what is
-// not wanted is parsed, but not decoded.
+// This file reads the strings of a trie: all, one, or some. The length of a child is not stored, so
+// unwanted strings are parsed but not decoded.
 
-// Strings decodes a string table, whose strings are not longer than limit all together, by string
-// index.
+// Strings decodes a string table, by string index. It is an error if the strings have more than
+// limit bytes in total.
 func (f *Fields) Strings(limit int) []string {
 	count := f.StringCount()
 	d := trieDecoder{
@@ -33,20 +33,20 @@ func (f *Fields) Strings(limit int) []string {
 	return d.names
 }
 
-// maxNameChunk is how much room for names is made at a time. How long the names of a table are
-// shows only when they have been read.
+// maxNameChunk is the maximum size in bytes of an allocation for names. The total length of the
+// names is known only after decoding.
 const maxNameChunk = 32 << 10
 
 type trieDecoder struct {
 	Trie
-	path  []byte // the current node's string
+	path  []byte // string of the current node
 	names []string
-	seen  BitSet // names that are there
+	seen  BitSet // names that have been set
 	found int
-	left  int // of limit
+	left  int // rest of limit
 	limit int
 
-	text  *strings.Builder // the latest names, one after the other; never grown beyond its first size
+	text  *strings.Builder // the latest names, concatenated; never grown beyond its first size
 	chunk int              // that size
 }
 
@@ -75,7 +75,7 @@ func (d *trieDecoder) visit() {
 	d.Descend(children)
 }
 
-// add keeps the string of the current node, which is at pos.
+// add stores the string of the current node, which is at pos.
 func (d *trieDecoder) add(pos int, id uint32) {
 	if uint64(id) >= uint64(len(d.names)) {
 		d.Fail(pos, fault.ErrTrie, "string index %d, the table has %d strings", id, len(d.names))
@@ -94,7 +94,7 @@ func (d *trieDecoder) add(pos int, id uint32) {
 	d.found++
 }
 
-// spell returns the current node's string.
+// spell returns the string of the current node.
 func (d *trieDecoder) spell() string {
 	if d.text == nil || len(d.path) > d.text.Cap()-d.text.Len() {
 		d.text = new(strings.Builder)
@@ -108,10 +108,10 @@ func nameLimit(limit int) string {
 	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
 }
 
-// FindString looks a name up in a string table without decoding it: it follows the labels that fit
-// and passes over the rest. It allocates little or nothing.
+// FindString looks up a name in a string table without decoding the table. It follows matching
+// labels and skips the rest. It allocates little or nothing.
 func (f *Fields) FindString(name string) (index uint32, ok bool) {
-	f.Uint32() // the number of strings
+	f.Uint32() // number of strings
 	t := Trie{Fields: f}
 	for {
 		children, terminal, id := f.Node()
@@ -128,7 +128,7 @@ func (f *Fields) FindString(name string) (index uint32, ok bool) {
 	}
 }
 
-// follow moves on to the next child whose string name begins with.
+// follow moves to the next child whose string is a prefix of name.
 func follow(t *Trie, name string) bool {
 	for {
 		parent, label, ok := t.Child()
@@ -142,11 +142,11 @@ func follow(t *Trie, name string) bool {
 	}
 }
 
-// SomeStrings calls yield for strings of a string table, until it returns false: those all of whose
-// labels pass enter, which gets the number of bytes before each. It parses the rest, but decodes
-// nothing of it.
+// SomeStrings calls yield for each string whose labels all pass enter, until yield returns false.
+// enter gets the number of bytes before a label, and the label. Other strings are parsed but not
+// decoded.
 func (f *Fields) SomeStrings(enter func(n int, label []byte) bool, yield func(index uint32, name []byte) bool) {
-	f.Uint32() // the number of strings
+	f.Uint32() // number of strings
 	t := Trie{Fields: f}
 	var name []byte
 	for {
@@ -169,19 +169,19 @@ func (f *Fields) SomeStrings(enter func(n int, label []byte) bool, yield func(in
 	}
 }
 
-// maxPickDepth is how deep a string table may be for strings to be picked out of it. Real ones are
-// some dozens of nodes deep.
+// maxPickDepth is the maximum depth of a string table from which strings can be picked. Real tables
+// are a few dozen nodes deep.
 const maxPickDepth = 1 << 16
 
-// step is a node on the way to the current one.
+// step is a node on the path to the current one.
 type step struct {
-	left  int    // children that are still to come
-	label []byte // that leads on
+	left  int    // children left to visit
+	label []byte // label of the edge that leads to it
 }
 
-// PickStrings takes the strings of a string table that are wanted out of the set and calls yield
-// for each, until it returns false. It spells no others, and ends at a fault, which it does not
-// report, and in a table that is very deep. What yield gets is valid until it returns.
+// PickStrings calls yield for each wanted string, until yield returns false. It removes these
+// strings from wanted. It does not decode other strings. It stops, without reporting an error, if
+// the table is malformed or very deep. The name is valid during the call of yield.
 func (f *Fields) PickStrings(wanted BitSet, yield func(index uint32, name []byte) bool) {
 	f.StringCount()
 	var name []byte

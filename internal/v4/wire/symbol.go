@@ -2,10 +2,10 @@ package wire
 
 import "encoding/binary"
 
-// NoInfo instead of a section index marks a symbol that is only referred to (RFC 4.6).
+// NoInfo replaces the section index for a symbol without samples (RFC 4.6).
 const NoInfo = 0xFFFFFFFF
 
-// A Row is a row of a symbol names section (RFC 4.6). 12 bytes.
+// A Row is a row of a symbol names section (RFC 4.6). It takes 12 bytes.
 type Row struct {
 	String uint32 // index in the unit's string table
 	ID     uint32
@@ -29,8 +29,8 @@ func (f *Fields) Row() Row {
 	return Row{f.Uint32(), f.Uint32(), f.Uint32()}
 }
 
-// compactRow decodes a row of varints of up to five bytes that is not near the end of the data. It
-// is false for any other, and has moved nothing.
+// compactRow decodes a row whose varints have at most five bytes and that is not near the end of
+// the data. For other rows it returns false and does not move.
 func (f *Fields) compactRow() (r Row, ok bool) {
 	p := f.Data[f.Pos:]
 	if len(p) < 5+5+8 {
@@ -53,18 +53,18 @@ func (e *Encoder) Row(r Row) {
 	e.Uint32(r.Info)
 }
 
-// An Info is what a symbol info section begins with (RFC 4.7).
+// An Info holds the first fields of a symbol info section (RFC 4.7).
 type Info struct {
 	HeadCount, Timestamp uint64
 	NumLocations         uint32
 }
 
-// Info decodes an info up to its locations.
+// Info decodes the fields before the locations.
 func (f *Fields) Info() Info {
 	return Info{f.Uint64(), f.Uint64(), f.LocationCount()}
 }
 
-// Info encodes an info up to its number of locations, which [Encoder.Uint32] encodes.
+// Info encodes the fields before the number of locations, which [Encoder.Uint32] encodes.
 func (e *Encoder) Info(headCount, timestamp uint64) {
 	e.Uint64(headCount)
 	e.Uint64(timestamp)

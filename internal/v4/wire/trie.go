@@ -2,10 +2,10 @@ package wire
 
 import "math"
 
-// A string table (RFC 4.3) is a trie in pre-order: a node is a bitmask, its string index if a
-// string ends there, and for each child a label and the child. Nothing says how long a child is.
+// A string table (RFC 4.3) is a trie in pre-order. A node is a bitmask, its string index if a
+// string ends there, and a label and a node for each child. The length of a child is not stored.
 
-// What a node and a label can hold (format note 11), and the flag in a node's bitmask that a string
+// The limits of a node and a label (format note 11), and the flag in a node's bitmask that a string
 // ends there.
 const (
 	MaxChildren  = 127
@@ -16,9 +16,9 @@ const (
 // StringCount decodes the number of strings.
 func (f *Fields) StringCount() int { return f.Count(uint64(f.Uint32()), 1+4, 1+1, "strings") }
 
-// Node decodes the bitmask of a node and the string index of a terminal.
+// Node decodes the bitmask of a node and, if a string ends there, the string index.
 func (f *Fields) Node() (children int, terminal bool, id uint32) {
-	if p := f.Data[f.Pos:]; f.Compact && len(p) > 8 { // as nearly all are
+	if p := f.Data[f.Pos:]; f.Compact && len(p) > 8 { // nearly all nodes
 		if p[0]&terminalFlag == 0 {
 			f.Pos++
 			return int(p[0]), false, 0
@@ -60,7 +60,7 @@ func (e *Encoder) Label(label string) {
 	e.String(label)
 }
 
-// SkipNode passes over a node and everything below it.
+// SkipNode skips a node and everything below it.
 func (f *Fields) SkipNode() {
 	for pending := 1; ; {
 		children, _, _ := f.Node()
@@ -72,29 +72,29 @@ func (f *Fields) SkipNode() {
 	}
 }
 
-// A Trie steps through the nodes of a trie in pre-order. It keeps the nodes on the path to the
-// current one that have children left, so a chain of nodes costs nothing.
+// A Trie visits the nodes of a trie in pre-order. It keeps only those nodes on the path to the
+// current one that have children left, so a chain of nodes needs no memory.
 type Trie struct {
 	*Fields
 	Frames []TrieFrame
 	Prefix int // length of the current node's string
 }
 
-// A TrieFrame is a node some children of which are still to come.
+// A TrieFrame is a node with children left to visit.
 type TrieFrame struct {
 	Children int
 	Prefix   int // length of the node's string
 }
 
-// Descend notes that the current node has children to come.
+// Descend records that the current node has children.
 func (t *Trie) Descend(children int) {
 	if children > 0 {
 		t.Frames = append(t.Frames, TrieFrame{children, t.Prefix})
 	}
 }
 
-// Child decodes the label of the next child and returns the length of the string of its parent. It
-// is false when there are no more.
+// Child decodes the label of the next child. It returns the length of the parent's string. It
+// returns false if there are no more children.
 func (t *Trie) Child() (parent int, label []byte, ok bool) {
 	if len(t.Frames) == 0 || t.Err != nil {
 		return 0, nil, false

@@ -6,14 +6,15 @@ import (
 	"math/bits"
 )
 
-// MaxVarintLen is the most bytes that a varint may take; over-long ones are accepted up to it.
+// MaxVarintLen is the maximum length of a varint in bytes. Overlong varints up to this length are
+// accepted.
 const MaxVarintLen = 10
 
-// VarintFlags are the bits that say whether a varint goes on behind a byte.
+// VarintFlags are the bits of eight bytes that are set if a varint continues after the byte.
 const VarintFlags = 0x8080808080808080
 
-// Varint decodes the varint at the start of p and its length; n is 0 if p ends before the varint
-// does and negative if it does not fit 64 bits.
+// Varint decodes the varint at the start of p. It returns its length n, which is 0 if p ends before
+// the varint does, and negative if the value exceeds 64 bits.
 func Varint(p []byte) (v uint64, n int) {
 	if len(p) >= 8 {
 		w := binary.LittleEndian.Uint64(p)
@@ -26,8 +27,8 @@ func Varint(p []byte) (v uint64, n int) {
 	return binary.Uvarint(p)
 }
 
-// shortVarint decodes the varint at the start of p, of which there are at least eight bytes, and
-// its length; n is 0 if it is longer than five bytes or does not fit 32 bits.
+// shortVarint decodes the varint at the start of p, which must have at least eight bytes. It
+// returns its length n, which is 0 if the varint is longer than five bytes or exceeds 32 bits.
 func shortVarint(p []byte) (v uint32, n int) {
 	w := binary.LittleEndian.Uint64(p)
 	ends := ^w & (VarintFlags & 0xffffffffff)
@@ -42,10 +43,10 @@ func shortVarint(p []byte) (v uint32, n int) {
 	return uint32(w), bits.TrailingZeros64(ends)/8 + 1
 }
 
-// VarintLen is the length of the shortest varint of a value.
+// VarintLen returns the length of the shortest varint for a value.
 func VarintLen[T ~uint32 | ~uint64](v T) int { return (bits.Len64(uint64(v)|1) + 6) / 7 }
 
-// Spread7 is what Gather7 makes a number of, if it has at most 56 bits.
+// Spread7 is the inverse of Gather7 for a number of at most 56 bits.
 func Spread7(v uint64) uint64 {
 	v = v&0x000000000fffffff | v&0x00fffffff0000000<<4
 	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2
@@ -60,8 +61,8 @@ func Gather7(w uint64) uint64 {
 	return w&0x000000000fffffff | w&0x0fffffff00000000>>4
 }
 
-// SkipVarints returns the length of the first n varints of p, or -1 if p holds fewer. It finds the
-// bytes that end a varint, eight at a time, and does not look at values.
+// SkipVarints returns the length of the first n varints in p, or -1 if p has fewer. It finds the
+// last bytes of varints, eight at a time, and does not decode values.
 func SkipVarints(p []byte, n uint64) int {
 	i := 0
 	for ; n > 0 && len(p)-i >= 8; i += 8 {
